@@ -1,0 +1,127 @@
+/**
+ * Aggregates: over HTTP, the same statements on the engine alone, and the same sums in DuckDB over the same rows in a table of its
+ * own; and whether a projection answers.
+ */
+import type { ClickHouseClient, QueryParams } from "@clickhouse/client";
+import { type AggregateInput, type GroupColumn, readAggregate } from "../src/query/chargeback-aggregate.js";
+import { dateWindow } from "../src/query/date-window.js";
+import type { Benchmark } from "./benchmark.js";
+import { loadDuckDb } from "./duckdb.js";
+import { readAll } from "./http-client.js";
+import { type Figure, medianMs, medianPairMs } from "./measure.js";
+import { allDays } from "./organisation.js";
+
+const first = allDays[0] ?? "";
+const last = allDays.at(-1) ?? "";
+
+interface Case {
+  readonly name: string;
+  readonly groupBy: readonly GroupColumn[];
+  readonly identity?: string;
+}
+
+export const benchAggregate: Benchmark = async (bench) => {
+  const { store, repeat, say } = bench;
+  const { url } = await bench.service();
+  say("loading DuckDB with the same rows");
+  const duck = await loadDuckDb(store.client, bench.folder);
+  const cases: Case[] = [
+    { name: "identity × day", groupBy: ["identity_id"] },
+    { name: "resource × product × cost type", groupBy: ["resource_id", "product_type", "cost_type"] },
+    { name: "identity × product × cost type", groupBy: ["identity_id", "product_type", "cost_type"] },
+    { name: "one identity × day", groupBy: ["identity_id"], identity: await commonIdentity(store.client) },
+  ];
+  const figures: Figure[] = [];
+  try {
+    for (const each of cases) {
+      say(`aggregate by ${each.name}`);
+      const input = aggregateInput(each);
+      const statements = await statementsOf(store.client, input);
+      const [http, sql] = await medianPairMs(
+        repeat,
+        () => readAll(`${url}/api/v1/tenants/${store.tenantName}/chargebacks/aggregate?${queryString(each)}`),
+        () => runStatements(store.client, statements),
+      );
+      const compared = await medianMs(repeat, () => duck.aggregate(input));
+      const figure = (
+        name: string,
+        value: number,
+        unit: Figure["unit"],
+        more: Partial<Figure> = {},
+      ): Figure => ({
+        benchmark: "aggregate",
+        name: `${each.name}: ${name}`,
+        value,
+        unit,
+        ...more,
+      });
+      figures.push(
+        figure("HTTP", http, "ms", {
+          target: { at: "most", value: 1000 },
+          note: await readFrom(store.client, statements),
+        }),
+        figure("HTTP / SQL", http / sql, "ratio", { target: { at: "most", value: 1.2 } }),
+        figure("DuckDB", compared, "ms"),
+        figure("HTTP / DuckDB", http / compared, "ratio"),
+      );
+    }
+  } finally {
+    await duck.close();
+  }
+  return figures;
+};
+
+function aggregateInput({ groupBy, identity }: Case): AggregateInput {
+  const window = dateWindow({ start_date: first, end_date: last }, 200, new Date(`${last}T00:00:00Z`));
+  return { window, groupBy, timeBucket: "day", filters: { identity_id: identity } };
+}
+
+function queryString({ groupBy, identity }: Case): string {
+  const query = new URLSearchParams({ start_date: first, end_date: last });
+  for (const column of groupBy) query.append("group_by", column);
+  if (identity !== undefined) query.set("identity_id", identity);
+  return query.toString();
+}
+
+/** What an aggregation sends to the engine. */
+async function statementsOf(client: ClickHouseClient, input: AggregateInput): Promise<QueryParams[]> {
+  const statements: QueryParams[] = [];
+  const recorded: Pick<ClickHouseClient, "query"> = {
+    query: (params) => {
+      statements.push(params);
+      return client.query(params);
+    },
+  };
+  await readAggregate(Object.assign(Object.create(client) as ClickHouseClient, recorded), input);
+  return statements.map(({ abort_signal: _, ...statement }) => statement);
+}
+
+async function runStatements(client: ClickHouseClient, statements: readonly QueryParams[]): Promise<void> {
+  for (const statement of statements) await (await client.query(statement)).text();
+}
+
+/** What the statements read: a projection, or the table. */
+async function readFrom(client: ClickHouseClient, statements: readonly QueryParams[]): Promise<string> {
+  const plans = statements.map(async ({ query, ...statement }) => {
+    const plan = await client.query({ ...statement, query: `EXPLAIN ${query}`, format: "TabSeparatedRaw" });
+    return await plan.text();
+  });
+  const read = (await Promise.all(plans)).flatMap((plan) =>
+    [...plan.matchAll(/ReadFromMergeTree \(([^)]*)\)/g)].map(([, name]) => name),
+  );
+  const names = [...new Set(read.map((name) => (name?.includes(".") ? "the table" : `projection ${name}`)))];
+  return `reads ${names.join(", ")}`;
+}
+
+/** One in the middle: neither the largest nor the smallest. */
+export async function commonIdentity(client: ClickHouseClient): Promise<string> {
+  const result = await client.query({
+    query:
+      "SELECT identity_id FROM chargebacks WHERE day = {day:Date} GROUP BY identity_id ORDER BY count(), identity_id LIMIT 1 OFFSET (SELECT intDiv(uniqExact(identity_id), 2) FROM chargebacks WHERE day = {day:Date})",
+    query_params: { day: first },
+    format: "JSONEachRow",
+  });
+  const [row] = await result.json<{ identity_id: string }>();
+  if (row === undefined) throw new Error("no chargebacks");
+  return row.identity_id;
+}

@@ -1,0 +1,80 @@
+/**
+ * Allocation as a run does it: lines and usage facts to published chargebacks, with the conservation check, the dimensions and
+ * the swap; against an `INSERT … SELECT` of the same rows into an equal table, the least that writing them can cost.
+ */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Stores, TenantStore } from "../src/store/stores.js";
+import { type AllocationRun, allocateAll, type Stage } from "./allocation-run.js";
+import { settle } from "./dataset.js";
+import { type Figure, median, once, watchProcess } from "./measure.js";
+import { allDays } from "./organisation.js";
+
+export interface AllocateBench {
+  readonly stores: Stores;
+  readonly store: TenantStore;
+  readonly repeat: number;
+  readonly enginePid: number | undefined;
+}
+
+export async function benchAllocate(bench: AllocateBench): Promise<Figure[]> {
+  const { stores, store, repeat, enginePid } = bench;
+  const runs: AllocationRun[] = [];
+  const peaks: number[] = [];
+  const processor: number[] = [];
+  const plain: number[] = [];
+  for (let turn = 0; turn < repeat; turn++) {
+    await settle(store.client);
+    const engine = watchProcess(enginePid);
+    runs.push(await allocateAll(stores, store));
+    engine.stop();
+    peaks.push(engine.peak());
+    processor.push(engine.cpuSeconds());
+    await settle(store.client);
+    plain.push(await plainCopy(store.client));
+  }
+  const seconds = median(runs.map((run) => run.seconds));
+  const rows = runs[0]?.rows ?? 0;
+  const copied = median(plain) / 1000;
+  const figure = (name: string, value: number, unit: Figure["unit"], more: Partial<Figure> = {}): Figure => ({
+    benchmark: "allocate",
+    name,
+    value,
+    unit,
+    ...more,
+  });
+  const stage = (name: Stage) =>
+    figure(`${name}`, median(runs.map((run) => run.stages[name])), "s", {
+      note: `${Math.round(rows / median(runs.map((run) => run.stages[name]))).toLocaleString("en")} rows/s`,
+    });
+  return [
+    figure("rows published", rows, "rows", { note: `in ${runs[0]?.batches} batches` }),
+    figure("in all", rows / seconds, "rows/s", { target: { at: "least", value: 1_000_000 } }),
+    ...(["allocate", "check", "dimensions", "publish", "other"] as const).map(stage),
+    figure("engine processor time", median(processor), "s", {
+      note: `${Math.round(rows / median(processor)).toLocaleString("en")} rows a processor second`,
+    }),
+    figure("engine memory, peak", Math.max(...peaks), "MiB", { target: { at: "most", value: 1536 } }),
+    figure("plain INSERT … SELECT", rows / copied, "rows/s"),
+    figure("allocate / plain insert, time", seconds / copied, "ratio"),
+  ];
+}
+
+/** Copies the published rows in batches as large as the allocation's. */
+async function plainCopy(client: ClickHouseClient): Promise<number> {
+  await client.command({ query: "CREATE OR REPLACE TABLE bench_plain AS chargebacks" });
+  const ms = await once(async () => {
+    for (let from = 0; from < allDays.length; from += 10) {
+      await client.command({
+        query: "INSERT INTO bench_plain SELECT * FROM chargebacks WHERE day IN {days:Array(Date)}",
+        query_params: { days: allDays.slice(from, from + 10) },
+        clickhouse_settings: {
+          max_partitions_per_insert_block: "1000",
+          min_insert_block_size_rows: "2500000",
+          min_insert_block_size_bytes: "536870912",
+        },
+      });
+    }
+  });
+  await client.command({ query: "DROP TABLE bench_plain SYNC" });
+  return ms;
+}

@@ -1,0 +1,114 @@
+/** Allocates all staged days by the path that a run takes, and says what each stage of it took. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { pino } from "pino";
+import { allocatePending } from "../src/allocate/allocate-pending.js";
+import { storeRuleSet } from "../src/allocate/rules.js";
+import { acquireLease } from "../src/runner/lease.js";
+import { registerTenant } from "../src/runner/sql/tenants.js";
+import { usualLimits } from "../src/runner/tenant-run.js";
+import { claimStaging } from "../src/store/clickhouse/staging.js";
+import type { Stores, TenantStore } from "../src/store/stores.js";
+import { stageFacts } from "./dataset.js";
+import { once } from "./measure.js";
+import { allDays } from "./organisation.js";
+import { benchRules } from "./rules.js";
+
+export interface AllocationRun {
+  readonly rows: number;
+  readonly seconds: number;
+  /** Seconds by stage; they add up to a little less than `seconds`. */
+  readonly stages: Readonly<Record<Stage, number>>;
+  readonly batches: number;
+}
+
+const stages = ["allocate", "check", "dimensions", "publish", "other"] as const;
+export type Stage = (typeof stages)[number];
+
+export async function allocateAll(stores: Stores, store: TenantStore): Promise<AllocationRun> {
+  const { tenantName, tenantId, ecosystem } = store;
+  await stores.postgres.query(registerTenant({ tenantName, tenantId, ecosystem }));
+  const lease = await acquireLease(stores.postgres, tenantName, "bench");
+  if (lease === undefined) throw new Error(`the lease of ${tenantName} is held`);
+  try {
+    await claimStaging(store.client, lease.epoch);
+    await store.client.command({ query: "TRUNCATE TABLE dimensions" });
+    await stageFacts(store.client, lease.epoch);
+    await markStaged(stores, tenantName);
+    return await run(stores, store, lease.epoch);
+  } finally {
+    await lease.release();
+  }
+}
+
+async function run(stores: Stores, store: TenantStore, epoch: number): Promise<AllocationRun> {
+  const rules = benchRules();
+  await storeRuleSet(store.client, rules);
+  const spent: Record<Stage, number> = { allocate: 0, check: 0, dimensions: 0, publish: 0, other: 0 };
+  let rows = 0;
+  let batches = 0;
+  const ms = await once(() =>
+    allocatePending({
+      ...usualLimits,
+      client: timedClient(store.client, spent),
+      postgres: stores.postgres,
+      tenantName: store.tenantName,
+      epoch,
+      rules,
+      decimalPlaces: 4,
+      retryLimit: 1,
+      signal: new AbortController().signal,
+      logger: pino({ level: "warn" }),
+      onStage: async (stage) => {
+        if (stage === "calculating") batches += 1;
+      },
+      onPending: () => undefined,
+      onPublished: (day) => {
+        rows += Number(day.rows);
+      },
+      onFailure: (day, message) => {
+        throw new Error(`${day}: ${message}`);
+      },
+    }),
+  );
+  return { rows, seconds: ms / 1000, stages: spent, batches };
+}
+
+/** What gathering writes once a day is complete. */
+async function markStaged(stores: Stores, tenantName: string): Promise<void> {
+  await stores.postgres.query(
+    `INSERT INTO tracking_dates (tenant_name, tracking_date, billing_gathered, resources_gathered, staged_hash)
+     SELECT $1, day, true, true, 'bench' FROM unnest($2::date[]) AS day
+     ON CONFLICT (tenant_name, tracking_date) DO UPDATE
+     SET staged_hash = 'bench', publishing_hash = NULL, billing_gathered = true, resources_gathered = true`,
+    [tenantName, allDays],
+  );
+}
+
+/** The client, with the time of each statement booked on its stage; statements of a stage that run side by side count once. */
+function timedClient(client: ClickHouseClient, spent: Record<Stage, number>): ClickHouseClient {
+  const running = new Map<Stage, { count: number; since: number }>();
+  const book = async <T>(query: string, send: () => Promise<T>): Promise<T> => {
+    const stage = stageOf(query);
+    const mine = running.get(stage) ?? { count: 0, since: 0 };
+    running.set(stage, mine);
+    if (mine.count++ === 0) mine.since = performance.now();
+    try {
+      return await send();
+    } finally {
+      if (--mine.count === 0) spent[stage] += (performance.now() - mine.since) / 1000;
+    }
+  };
+  const timed: Pick<ClickHouseClient, "command" | "query"> = {
+    command: (params) => book(params.query, () => client.command(params)),
+    query: (params) => book(params.query, () => client.query(params)),
+  };
+  return Object.assign(Object.create(client) as ClickHouseClient, timed);
+}
+
+function stageOf(query: string): Stage {
+  if (/^\s*INSERT INTO staged_chargebacks/.test(query)) return "allocate";
+  if (query.includes("lines_off")) return "check";
+  if (query.includes("dimensions")) return "dimensions";
+  if (/PARTITION|groupUniqArray\(partition\)/.test(query)) return "publish";
+  return "other";
+}

@@ -1,0 +1,69 @@
+/** What `npm run bench -- …` was asked for. */
+import { parseArgs } from "node:util";
+
+export const benchmarkNames = [
+  "allocate",
+  "aggregate",
+  "export",
+  "list",
+  "disk",
+  "start",
+  "tags",
+  "backfill",
+] as const;
+export type BenchmarkName = (typeof benchmarkNames)[number];
+
+/** The backfill is a run of minutes with a simulated vendor beside it: only when it is asked for. */
+const usualNames = benchmarkNames.filter((name) => name !== "backfill");
+
+export interface BenchArguments {
+  /** About how many chargeback rows the data has. */
+  readonly rows: number;
+  readonly only: readonly BenchmarkName[];
+  /** Each figure is the median of so many runs. */
+  readonly repeat: number;
+  /** Where the JSON goes; none is written when undefined. */
+  readonly json: string | undefined;
+  /** A folder that keeps the data between runs; a temporary one when undefined. */
+  readonly data: string | undefined;
+}
+
+export const usage = `npm run bench -- [--rows 1M|10M|100M] [--only ${benchmarkNames.join(",")}] [--repeat 5] [--json FILE] [--data DIR]`;
+
+export function readArguments(argv: readonly string[]): BenchArguments {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      rows: { type: "string", default: "1M" },
+      only: { type: "string", default: usualNames.join(",") },
+      repeat: { type: "string", default: "5" },
+      json: { type: "string" },
+      data: { type: "string" },
+    },
+  });
+  return {
+    rows: rowCount(values.rows),
+    only: values.only.split(",").map(benchmarkName),
+    repeat: wholeNumber("--repeat", values.repeat),
+    json: values.json,
+    data: values.data,
+  };
+}
+
+function benchmarkName(text: string): BenchmarkName {
+  const name = benchmarkNames.find((each) => each === text);
+  if (name === undefined) throw new RangeError(`no benchmark ${text}; ${usage}`);
+  return name;
+}
+
+function rowCount(text: string): number {
+  const [, digits, unit] = /^(\d+)([kM]?)$/.exec(text) ?? [];
+  if (digits === undefined) throw new RangeError(`--rows must be like 500k, 10M or 2000000, not ${text}`);
+  return Number(digits) * (unit === "M" ? 1_000_000 : unit === "k" ? 1_000 : 1);
+}
+
+function wholeNumber(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new RangeError(`${name} must be a whole number from 1`);
+  return value;
+}

@@ -1,0 +1,142 @@
+/** One run of a tenant, with what each of its stages took: seconds in all, waiting for the upstream apart, and memory. */
+import { pino } from "pino";
+import type { AnyEcosystem, Gatherer } from "../src/ingest/ecosystem.js";
+import { ecosystems } from "../src/ingest/ecosystems/registry.js";
+import { observeAll } from "../src/runner/observe.js";
+import type { RunResult } from "../src/runner/sql/runs.js";
+import { startTenantRun, usualLimits } from "../src/runner/tenant-run.js";
+import type { OpenedStores } from "../src/store/open-stores.js";
+import type { BackfillUpstream } from "./backfill-upstream.js";
+import { type HttpWaiting, watchHttp } from "./http-waiting.js";
+import { watchProcess } from "./measure.js";
+
+/** In the order in which they come; gathering and staging take turns, window by window. */
+export const stages = [
+  "prepare",
+  "inventory",
+  "gather",
+  "topics",
+  "stage and hash",
+  "allocate and publish",
+] as const;
+export type Stage = (typeof stages)[number];
+
+/** Seconds. */
+export interface StageTime extends HttpWaiting {
+  readonly wall: number;
+}
+
+export interface MeasuredRun {
+  readonly result: RunResult;
+  readonly stages: Readonly<Record<Stage, StageTime>>;
+  /** MiB. */
+  readonly servicePeak: number;
+  readonly enginePeak: number;
+  /** Seconds of processor time. */
+  readonly serviceCpu: number;
+  readonly engineCpu: number;
+}
+
+export async function measuredRun(
+  upstream: BackfillUpstream,
+  stores: OpenedStores,
+  say: (text: string) => void,
+): Promise<MeasuredRun> {
+  const { config, tenantName } = upstream;
+  const tenant = config.tenants.get(tenantName);
+  if (tenant === undefined) throw new Error(`no tenant ${tenantName}`);
+  const service = watchProcess(process.pid);
+  const engine = watchProcess(stores.embeddedClickHouse?.pid());
+  const clock = stageClock(upstream.hosts, say);
+  try {
+    const started = await startTenantRun(
+      {
+        stores,
+        ecosystems: new Map([...ecosystems].map(([name, each]) => [name, clocked(each, clock.begin)])),
+        holder: "bench",
+        logger: pino({ level: "warn" }),
+        observer: observeAll([{ gathered: () => clock.begin("allocate and publish") }]),
+        now: () => new Date(),
+        limits: usualLimits,
+      },
+      tenant,
+      { trigger: "cli", signal: new AbortController().signal },
+    );
+    const result = await started.done;
+    return {
+      result,
+      stages: clock.end(),
+      servicePeak: service.peak(),
+      enginePeak: engine.peak(),
+      serviceCpu: service.cpuSeconds(),
+      engineCpu: engine.cpuSeconds(),
+    };
+  } finally {
+    clock.stop();
+    service.stop();
+    engine.stop();
+  }
+}
+
+interface StageClock {
+  readonly begin: (stage: Stage) => void;
+  end(): Readonly<Record<Stage, StageTime>>;
+  stop(): void;
+}
+
+function stageClock(hosts: ReadonlySet<string>, say: (text: string) => void): StageClock {
+  const watch = watchHttp(hosts);
+  const nothing = { wall: 0, upstream: 0, store: 0, idle: 0, busy: 0 };
+  const spent = Object.fromEntries(stages.map((stage) => [stage, { ...nothing }])) as Record<
+    Stage,
+    typeof nothing
+  >;
+  let stage: Stage = "prepare";
+  let since = { ...nothing, ...watch.taken(), wall: performance.now() };
+  const book = () => {
+    const now = { ...watch.taken(), wall: performance.now() };
+    for (const each of ["wall", "upstream", "store", "idle", "busy"] as const) {
+      spent[stage][each] += (now[each] - since[each]) / 1000;
+    }
+    since = now;
+  };
+  return {
+    begin(next) {
+      book();
+      if (next !== stage) say(`backfill: ${next}`);
+      stage = next;
+    },
+    end() {
+      book();
+      return spent;
+    },
+    stop: watch.stop,
+  };
+}
+
+/** The ecosystem, with its gatherer telling which stage begins. */
+function clocked(ecosystem: AnyEcosystem, begin: (stage: Stage) => void): AnyEcosystem {
+  const during = <Args extends unknown[], T>(stage: Stage, work: (...args: Args) => Promise<T>) => {
+    return async (...args: Args): Promise<T> => {
+      begin(stage);
+      try {
+        return await work(...args);
+      } finally {
+        begin("stage and hash");
+      }
+    };
+  };
+  return {
+    ...ecosystem,
+    connect(settings, context): Gatherer {
+      const gatherer = ecosystem.connect(settings, context);
+      const { gatherTopics } = gatherer;
+      return {
+        ...gatherer,
+        gatherInventory: during("inventory", gatherer.gatherInventory),
+        gatherWindow: during("gather", gatherer.gatherWindow),
+        ...(gatherTopics && { gatherTopics: during("topics", gatherTopics) }),
+      };
+    },
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * The first gathering of a Confluent Cloud organisation, 200 days of it, and a second one that finds nothing new: the service's
+ * own code in this process, the engines embedded, the vendor simulated in another process.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ClickHouseClient } from "@clickhouse/client";
+import { pino } from "pino";
+import { openStores } from "../src/store/open-stores.js";
+import { type MeasuredRun, measuredRun, type Stage, stages } from "./backfill-run.js";
+import { startUpstream } from "./backfill-upstream.js";
+import { count } from "./dataset.js";
+import type { Figure } from "./measure.js";
+
+const DAYS = 200;
+const ROWS_A_LINE = 10;
+const IDENTITIES_A_LINE = 0.4;
+
+/** `rows`: about how many chargeback rows there shall be. Adds the sizes of what was made to `sizes`. */
+export async function benchBackfill(
+  rows: number,
+  sizes: Record<string, number>,
+  say: (text: string) => void,
+): Promise<Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), "chargehouse-bench-backfill-"));
+  const lines = Math.max(50, Math.round(rows / DAYS / ROWS_A_LINE));
+  const identities = Math.max(10, Math.round(lines * IDENTITIES_A_LINE));
+  const upstream = await startUpstream(folder, { lines, identities, days: DAYS });
+  try {
+    const stores = await openStores({ config: upstream.config, logger: pino({ level: "warn" }) });
+    try {
+      const { client } = await stores.tenant(upstream.tenantName);
+      const first = complete(await measuredRun(upstream, stores, say));
+      for (const table of ["billing", "usage", "identity_sets", "chargebacks", "topic_attributions"]) {
+        sizes[table] = await count(client, table);
+      }
+      const before = await parts(client);
+      const second = complete(await measuredRun(upstream, stores, say));
+      const after = await parts(client);
+      return [...ofFirst(first, sizes), ...ofSecond(second, before, after)];
+    } finally {
+      await stores.close();
+    }
+  } finally {
+    await upstream.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function complete(run: MeasuredRun): MeasuredRun {
+  if (run.result.status !== "completed") throw new Error(JSON.stringify(run.result.errors.slice(0, 5)));
+  return run;
+}
+
+function ofFirst(run: MeasuredRun, sizes: Readonly<Record<string, number>>): Figure[] {
+  const benchmark = "backfill";
+  const { wall } = run.stages["allocate and publish"];
+  const written = (sizes.chargebacks ?? 0) + (sizes.topic_attributions ?? 0);
+  return [
+    ...stages.flatMap((stage) => stageFigures(benchmark, run, stage)),
+    {
+      benchmark,
+      name: "chargebacks and attributions, calculated and published",
+      value: written / wall,
+      unit: "rows/s",
+    },
+    {
+      benchmark,
+      name: "memory of service and engine, peak",
+      value: run.servicePeak + run.enginePeak,
+      unit: "MiB",
+      target: { at: "most", value: 4096 },
+      note: `service ${Math.round(run.servicePeak)}, engine ${Math.round(run.enginePeak)}`,
+    },
+    processorTime(benchmark, run),
+  ];
+}
+
+function ofSecond(
+  run: MeasuredRun,
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): Figure[] {
+  const benchmark = "second run";
+  const times = stages.map((stage) => run.stages[stage]);
+  const own = times.reduce((sum, { wall, upstream }) => sum + wall - upstream, 0);
+  return [
+    ...stages.flatMap((stage) => stageFigures(benchmark, run, stage)),
+    {
+      benchmark,
+      name: "beyond the upstream's answers",
+      value: own,
+      unit: "s",
+      target: { at: "most", value: 2 },
+    },
+    {
+      benchmark,
+      name: "partitions written anew",
+      value: [...after].filter(([partition, content]) => before.get(partition) !== content).length,
+      unit: "partitions",
+      target: { at: "most", value: 0 },
+    },
+    processorTime(benchmark, run),
+  ];
+}
+
+function stageFigures(benchmark: string, run: MeasuredRun, stage: Stage): Figure[] {
+  const { wall, upstream, store, idle, busy } = run.stages[stage];
+  const shown = (seconds: number) => seconds.toFixed(1);
+  const note = `waiting for the upstream ${shown(upstream)}, the store ${shown(store)}, pauses ${shown(idle)}; at work ${shown(busy)}`;
+  const bounded = benchmark === "backfill" && stage === "allocate and publish";
+  const target = bounded ? { target: { at: "most", value: 60 } as const } : {};
+  return [{ benchmark, name: stage, value: wall, unit: "s", note, ...target }];
+}
+
+function processorTime(benchmark: string, { serviceCpu, engineCpu }: MeasuredRun): Figure {
+  const note = `service ${serviceCpu.toFixed(1)}, engine ${engineCpu.toFixed(1)}`;
+  return { benchmark, name: "processor time", value: serviceCpu + engineCpu, unit: "s", note };
+}
+
+/** Names of the parts of each published partition, with the time of their last change. */
+async function parts(client: ClickHouseClient): Promise<Map<string, string>> {
+  const result = await client.query({
+    query: `SELECT concat(table, ' ', partition) AS partition, toString(arraySort(groupArray((name, modification_time)))) AS parts
+            FROM system.parts
+            WHERE database = currentDatabase() AND active AND match(partition, '^\\\\d{4}-') AND NOT startsWith(table, 'staged_')
+            GROUP BY table, partition`,
+    format: "JSONEachRow",
+  });
+  const found = await result.json<{ partition: string; parts: string }>();
+  return new Map(found.map((row) => [row.partition, row.parts]));
+}

@@ -1,0 +1,79 @@
+/** Makes the organisation's facts of a size, once, and stages them for allocation as often as wanted. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { FactTable } from "../src/store/clickhouse/staging.js";
+import { stagedTable } from "../src/store/clickhouse/staging.js";
+import type { TenantStore } from "../src/store/stores.js";
+import { allDays, organisation, organisationFacts, organisationTables } from "./organisation.js";
+
+/** Where the facts are kept for staging them again. */
+const sources = {
+  billing: "bench_billing",
+  usage: "bench_usage",
+  identity_sets: "bench_identity_sets",
+} as const;
+type Gathered = keyof typeof sources;
+const gathered: readonly Gathered[] = ["billing", "usage", "identity_sets"];
+
+/** Few enough that 100 M rows are made in bounded memory, many enough that no part is tiny. */
+const DAYS_AT_ONCE = 10;
+
+const generation = {
+  max_partitions_per_insert_block: "1000",
+  min_insert_block_size_rows: "2000000",
+  min_insert_block_size_bytes: "1000000000",
+  max_memory_usage: "4000000000",
+} as const;
+
+export interface DatasetSize {
+  readonly lines: number;
+  readonly facts: number;
+}
+
+/** Makes the facts unless a complete set of them is there. */
+export async function makeFacts(store: TenantStore, rows: number): Promise<DatasetSize> {
+  const { client } = store;
+  if (
+    (await count(client, "system.tables WHERE database = currentDatabase() AND name = 'bench_complete'")) ===
+    0
+  ) {
+    for (const statement of organisationTables(rows)) {
+      await client.command({ ...statement, clickhouse_settings: generation });
+    }
+    for (const table of gathered)
+      await client.command({ query: `CREATE OR REPLACE TABLE ${sources[table]} AS ${table}` });
+    for (let from = 0; from < organisation.days; from += DAYS_AT_ONCE) {
+      for (const query of organisationFacts(sources)) {
+        const query_params = { from, to: Math.min(from + DAYS_AT_ONCE, organisation.days) };
+        await client.command({ query, query_params, clickhouse_settings: generation });
+      }
+    }
+    await client.command({ query: "CREATE TABLE bench_complete (x UInt8) ENGINE = TinyLog" });
+  }
+  return { lines: await count(client, sources.billing), facts: await count(client, sources.usage) };
+}
+
+/** Puts all days into the staging tables of an epoch. Partitions are attached, not copied: nothing to wait for. */
+export async function stageFacts(client: ClickHouseClient, epoch: number): Promise<void> {
+  for (const table of gathered) await attach(client, stagedTable(table as FactTable, epoch), sources[table]);
+}
+
+async function attach(client: ClickHouseClient, to: string, from: string): Promise<void> {
+  const actions = allDays.map((day) => `REPLACE PARTITION '${day}' FROM ${from}`);
+  await client.command({ query: `ALTER TABLE ${to} ${actions.join(", ")}` });
+}
+
+export async function count(client: ClickHouseClient, from: string): Promise<number> {
+  const result = await client.query({ query: `SELECT count() AS n FROM ${from}`, format: "JSONEachRow" });
+  const [row] = await result.json<{ n: string }>();
+  return Number(row?.n);
+}
+
+/** Waits until background merges are done, so that they neither slow a figure down nor change the size on disk. */
+export async function settle(client: ClickHouseClient): Promise<void> {
+  const deadline = performance.now() + 120_000;
+  let quiet = 0;
+  while (quiet < 5 && performance.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    quiet = (await count(client, "system.merges")) === 0 ? quiet + 1 : 0;
+  }
+}

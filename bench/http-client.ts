@@ -1,0 +1,62 @@
+/** Requests to the service, without what a client library would add to the time. */
+import { once as happens } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
+
+const agent = new Agent({ keepAlive: true });
+
+/** Reads an answer to its end and says how many bytes it had. Throws unless it is a 200. */
+export async function readAll(url: string, body?: unknown): Promise<number> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const sent = request(url, {
+    agent,
+    method: text === undefined ? "GET" : "POST",
+    headers: text === undefined ? {} : { "content-type": "application/json" },
+  });
+  sent.end(text);
+  const [response]: IncomingMessage[] = (await happens(sent, "response")) as IncomingMessage[];
+  if (response === undefined) throw new Error("no answer");
+  let bytes = 0;
+  let start = "";
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    if (bytes === 0) start = chunk.subarray(0, 500).toString();
+    bytes += chunk.length;
+  }
+  if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode} ${start}`);
+  return bytes;
+}
+
+/** A long answer that is thrown away as it comes: one buffer, no parsing, since a client costs the cores that the service is measured on. */
+export async function drain(url: string, body: unknown): Promise<number> {
+  const { hostname, port, pathname, search } = new URL(url);
+  const text = JSON.stringify(body);
+  const head = [
+    `POST ${pathname}${search} HTTP/1.1`,
+    `Host: ${hostname}:${port}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    "Connection: close",
+  ];
+  let bytes = 0;
+  let start = "";
+  let end = "";
+  const buffer = Buffer.allocUnsafe(1 << 20);
+  const socket = connect({
+    host: hostname,
+    port: Number(port),
+    onread: {
+      buffer,
+      callback: (length) => {
+        if (bytes === 0) start = buffer.toString("latin1", 0, Math.min(length, 500));
+        bytes += length;
+        end = (end + buffer.toString("latin1", Math.max(0, length - 5), length)).slice(-5);
+        return true;
+      },
+    },
+  });
+  socket.write(`${head.join("\r\n")}\r\n\r\n${text}`);
+  await happens(socket, "close");
+  if (!start.startsWith("HTTP/1.1 200 ")) throw new Error(`${url}: ${start}`);
+  if (end !== "0\r\n\r\n") throw new Error(`${url}: the answer broke off after ${bytes} bytes`);
+  return bytes;
+}

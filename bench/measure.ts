@@ -1,0 +1,104 @@
+/** Times, medians and memory: how a figure comes about. */
+import { readFileSync } from "node:fs";
+
+/** One figure of the report. */
+export interface Figure {
+  readonly benchmark: string;
+  readonly name: string;
+  readonly value: number;
+  readonly unit: "ms" | "s" | "rows/s" | "MiB" | "MiB/s" | "bytes/row" | "ratio" | "rows" | "partitions";
+  /** What it should be; a figure that misses it is marked, never failed. */
+  readonly target?: { readonly at: "least" | "most"; readonly value: number };
+  readonly note?: string;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** Milliseconds of each of `times` runs, after one that does not count: it fills the caches. */
+export async function timed(times: number, run: () => Promise<unknown>): Promise<number[]> {
+  await run();
+  const taken: number[] = [];
+  for (let turn = 0; turn < times; turn++) taken.push(await once(run));
+  return taken;
+}
+
+export async function medianMs(times: number, run: () => Promise<unknown>): Promise<number> {
+  return median(await timed(times, run));
+}
+
+/** Two ways of the same thing in turns, so that what else the machine does hits both alike. */
+export async function medianPairMs(
+  times: number,
+  one: () => Promise<unknown>,
+  other: () => Promise<unknown>,
+): Promise<[number, number]> {
+  await one();
+  await other();
+  const taken: [number[], number[]] = [[], []];
+  for (let turn = 0; turn < times; turn++) {
+    taken[0].push(await once(one));
+    taken[1].push(await once(other));
+  }
+  return [median(taken[0]), median(taken[1])];
+}
+
+export async function once(run: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await run();
+  return performance.now() - started;
+}
+
+const SAMPLE_MS = 20;
+
+export interface ProcessWatch {
+  /** Resident set when watching began, and at its highest since, in MiB. */
+  readonly idle: number;
+  peak(): number;
+  /** Seconds of processor time used since watching began: hardly changes with what else the machine does. */
+  cpuSeconds(): number;
+  stop(): void;
+}
+
+/** Watches a process. Linux only; NaN where there is no /proc. */
+export function watchProcess(pid: number | undefined): ProcessWatch {
+  const idle = residentMiB(pid);
+  const before = processorSeconds(pid);
+  let peak = idle;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, residentMiB(pid));
+  }, SAMPLE_MS);
+  return {
+    idle,
+    peak: () => Math.max(peak, residentMiB(pid)),
+    cpuSeconds: () => processorSeconds(pid) - before,
+    stop: () => clearInterval(timer),
+  };
+}
+
+function residentMiB(pid: number | undefined): number {
+  if (pid === undefined) return Number.NaN;
+  try {
+    const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kib) / 1024;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** The kernel counts in hundredths of a second. */
+const TICKS_PER_SECOND = 100;
+
+function processorSeconds(pid: number | undefined): number {
+  if (pid === undefined) return Number.NaN;
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  } catch {
+    return Number.NaN;
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * The HTTP service as users run it, in a process of its own, so that its memory is its own. It reads the stores that the
+ * benchmark has open, by their addresses.
+ */
+import { spawn } from "node:child_process";
+import { once as happens } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { projectRoot } from "../src/config/project.js";
+import type { OpenedStores } from "../src/store/open-stores.js";
+import type { TenantStore } from "../src/store/stores.js";
+import { tenantYaml } from "./stores.js";
+
+export interface Service {
+  readonly url: string;
+  readonly pid: number | undefined;
+  stop(): Promise<void>;
+}
+
+/** The built program; `npm run bench` builds it first. */
+export const program = join(projectRoot(), "dist", "main.js");
+
+export async function startService(
+  stores: OpenedStores,
+  store: TenantStore,
+  folder: string,
+): Promise<Service> {
+  const engine = await stores.embeddedClickHouse?.endpoint();
+  if (engine === undefined) throw new Error("the engine is not embedded");
+  const { host, user, password } = stores.postgres.options;
+  const port = await freePort();
+  const storage = `clickhouse://${engine.username}:${engine.password}@${new URL(engine.url).host}/${store.database}`;
+  const file = join(folder, "service.yaml");
+  writeFileSync(
+    file,
+    `data_dir: ${JSON.stringify(join(folder, "service-data"))}
+postgres:
+  connection_string: ${JSON.stringify(`postgres://${user}:${String(password)}@/postgres?host=${host}`)}
+api: { port: ${port}, request_timeout_seconds: 300 }
+logging: { level: warn }
+tenants:${tenantYaml(store.tenantName, storage)}
+`,
+    { mode: 0o600 },
+  );
+  return await spawnService(["serve", "--config", file, "--mode", "api"], port);
+}
+
+/** Starts the program and waits until it answers. */
+export async function spawnService(args: readonly string[], port: number): Promise<Service> {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (data: Buffer) => {
+    said = (said + data.toString()).slice(-2000);
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = happens(child, "exit");
+    child.kill("SIGTERM");
+    await exited;
+  };
+  try {
+    await until(async () => {
+      if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}: ${said}`);
+      return await answers(`${url}/health`);
+    }, 60_000);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, pid: child.pid, stop };
+}
+
+/** Asks until the answer is yes. */
+export async function until(ask: () => Promise<boolean>, withinMs: number): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!(await ask())) {
+    if (performance.now() > deadline) throw new Error(`nothing after ${withinMs} ms`);
+    await delay(5);
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).ok;
+  } catch {
+    return false;
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await happens(server, "listening");
+  const address = server.address();
+  server.close();
+  await happens(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}

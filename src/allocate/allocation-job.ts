@@ -1,0 +1,28 @@
+import type { Logger } from "pino";
+import type { Calculation } from "./calculate.js";
+import type { Publication } from "./publish.js";
+import type { RuleSet } from "./rules.js";
+import type { DayCheck } from "./sql/check-conservation.js";
+
+/** What the calculation of a tenant's pending days works with, and whom it tells. One for each ledger. */
+export interface LedgerJob extends Calculation, Publication {
+  readonly retryLimit: number;
+  readonly maxWork: number;
+  readonly maxDays: number;
+  readonly logger: Logger;
+  readonly onStage: (stage: "calculating" | "publishing", day: string | null) => Promise<void>;
+  readonly onPending: (days: number) => void;
+  readonly onPublished: (day: DayCheck) => void;
+  readonly onFailure: (day: string, message: string, isConservation: boolean) => void;
+}
+
+/** Allocation to identities, and to topics where that is switched on. */
+export interface AllocatePending extends Omit<LedgerJob, "ledger"> {
+  readonly topics?: TopicAttribution;
+}
+
+export interface TopicAttribution {
+  readonly rules: RuleSet;
+  /** `topic_attribution_retry_limit`. */
+  readonly retryLimit: number;
+}

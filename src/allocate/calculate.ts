@@ -1,0 +1,112 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import { dropStagedDays } from "../store/clickhouse/staging.js";
+import type { Ledger } from "./ledger.js";
+import type { RuleSet } from "./rules.js";
+import { allocateDays, type Statement } from "./sql/allocate-days.js";
+import { checkConservation, type DayCheck } from "./sql/check-conservation.js";
+import { unallocateDays } from "./sql/unallocate-days.js";
+import { weightBound } from "./sql/weight-bound.js";
+
+/**
+ * Calculates staged days into the staged rows of a ledger and proves them: allocate in one statement, then hold every line against
+ * its bill. Says of each day whether it may be published; never publishes.
+ */
+export interface Calculation {
+  readonly ledger: Ledger;
+  readonly client: ClickHouseClient;
+  readonly epoch: number;
+  readonly rules: RuleSet;
+  readonly decimalPlaces: number;
+  readonly signal: AbortSignal;
+  /** Bound on the memory of one statement, in bytes. */
+  readonly maxMemoryBytes: number;
+}
+
+/** Decimal digits that a product of cost and weight may have in Int128, with the factor 2 of rounding taken off. */
+const int128Digits = 37;
+
+/** Allocates the days and checks them. Throws when the statement itself fails; then none of the days is calculated. */
+export async function calculateDays(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
+  const { ledger, client, epoch, rules } = calculation;
+  await dropStagedDays(client, epoch, days, [ledger.output]);
+  const wide = await needsWideIntegers(calculation, days);
+  const { hash: rulesHash, combinesMetrics } = rules;
+  const { decimalPlaces } = calculation;
+  await allAtOnce(
+    calculation,
+    halves(days).map((half) =>
+      allocateDays({ ledger, epoch, days: half, rulesHash, decimalPlaces, combinesMetrics, wide }),
+    ),
+  );
+  return await checkDays(calculation, days);
+}
+
+function halves(days: readonly string[]): (readonly string[])[] {
+  const middle = Math.ceil(days.length / 2);
+  return [days.slice(0, middle), days.slice(middle)].filter((half) => half.length > 0);
+}
+
+/**
+ * Runs statements side by side, with the memory divided among them: the engine writes with one thread a statement, so one alone
+ * leaves a core idle. Waits for all, also when one fails: none must still be writing when its days are tried again.
+ */
+async function allAtOnce(calculation: Calculation, statements: readonly Statement[]): Promise<void> {
+  const maxMemoryBytes = Math.floor(calculation.maxMemoryBytes / statements.length);
+  const ended = await Promise.allSettled(
+    statements.map((statement) => execute({ ...calculation, maxMemoryBytes }, statement)),
+  );
+  const failed = ended.find((each) => each.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+/** Gives every line of the days to nobody, whole, and checks them. */
+export async function unallocate(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
+  const { ledger, client, epoch, rules } = calculation;
+  await dropStagedDays(client, epoch, days, [ledger.output]);
+  await execute(calculation, unallocateDays({ ledger, epoch, rulesHash: rules.hash, days }));
+  return await checkDays(calculation, days);
+}
+
+/** A check per day, also for days that have neither lines nor rows. */
+async function checkDays(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
+  const { ledger, epoch, rules } = calculation;
+  const statement = checkConservation({ ledger, epoch, rulesHash: rules.hash, days });
+  const checks = await rows<DayCheck>(calculation, statement);
+  const byDay = new Map(checks.map((check) => [check.day, check]));
+  const empty = { lines: 0, rows: 0, lines_off: 0, billed: "0", charged: "0" };
+  return days.map((day) => ({ ...empty, ...byDay.get(day), day }));
+}
+
+async function needsWideIntegers(calculation: Calculation, days: readonly string[]): Promise<boolean> {
+  const { ledger, epoch } = calculation;
+  const [bound] = await rows<{ digits: number }>(calculation, weightBound({ ledger, epoch, days }));
+  return bound === undefined || bound.digits >= int128Digits;
+}
+
+async function execute(calculation: Calculation, statement: Statement): Promise<void> {
+  await calculation.client.command({
+    ...statement,
+    abort_signal: calculation.signal,
+    clickhouse_settings: {
+      max_memory_usage: String(calculation.maxMemoryBytes),
+      max_partitions_per_insert_block: "1000",
+      // A batch is written as one block, so that a day is one part: smaller on disk than two, and nothing to merge later.
+      min_insert_block_size_rows: "2500000",
+      min_insert_block_size_bytes: "536870912",
+      // Spills well before the bound, so that a day of any size fits.
+      max_bytes_before_external_group_by: String(Math.floor(calculation.maxMemoryBytes / 4)),
+      max_bytes_before_external_sort: String(Math.floor(calculation.maxMemoryBytes / 4)),
+    },
+  });
+}
+
+async function rows<Row>(calculation: Calculation, statement: Statement): Promise<Row[]> {
+  const result = await calculation.client.query({
+    ...statement,
+    format: "JSONEachRow",
+    abort_signal: calculation.signal,
+    // Counts are far below 2^53; amounts are cast to text.
+    clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
+  });
+  return await result.json<Row>();
+}

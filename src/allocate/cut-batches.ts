@@ -1,0 +1,22 @@
+import type { LedgerJob } from "./allocation-job.js";
+import { batchDays } from "./batches.js";
+import { estimateDays } from "./sql/estimate-days.js";
+
+/** Cuts days into batches by what they are estimated to be of work. */
+export async function cutBatches(job: LedgerJob, days: readonly string[]): Promise<string[][]> {
+  if (days.length === 0) return [];
+  const { ledger, epoch } = job;
+  const result = await job.client.query({
+    ...estimateDays({ ledger, epoch, days }),
+    format: "JSONEachRow",
+    abort_signal: job.signal,
+  });
+  const work = new Map(
+    (await result.json<{ day: string; work: number }>()).map((row) => [row.day, Number(row.work)]),
+  );
+  return batchDays(
+    days.map((day) => ({ day, work: work.get(day) ?? 0 })),
+    job.maxWork,
+    job.maxDays,
+  );
+}

@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import type { ClickHouseClient } from "@clickhouse/client";
+import { dimensionFields } from "../store/clickhouse/dimension-id.js";
+
+/**
+ * Two dimensions whose hashes are the same in their 53 bits: the one recorded first keeps the id, the other gets one by
+ * hashing with a salt. With a million dimensions this happens once in 18,000 stores; it is still never wrong.
+ */
+interface CollisionScope {
+  readonly client: ClickHouseClient;
+  readonly signal: AbortSignal;
+}
+
+/** One id and the dimensions that share it, the oldest first. */
+export interface Collision {
+  readonly dimension_id: string;
+  readonly fingerprints: readonly string[];
+}
+
+/** Reads in key order, so that ten million dimensions cost a second and no memory. */
+export async function findCollisions(scope: CollisionScope): Promise<Collision[]> {
+  return await rows<Collision>(
+    scope,
+    `
+SELECT toString(dimension_id) AS dimension_id,
+  arrayDistinct(arrayMap(f -> toString(f.2), arraySort(groupArray((recorded_at, fingerprint))))) AS fingerprints
+FROM dimensions
+WHERE dimension_id IN (SELECT dimension_id FROM dimensions GROUP BY dimension_id HAVING min(fingerprint) != max(fingerprint))
+GROUP BY dimension_id ORDER BY dimension_id`,
+    {},
+  );
+}
+
+/**
+ * The oldest keeps the id; each other gets the first free one of its salted hashes. Noted first and moved after, so that a
+ * crash in between is repaired, with the same id, when collisions are looked for again.
+ */
+export async function resolveCollision(
+  scope: CollisionScope,
+  collision: Collision,
+  mask: bigint,
+): Promise<void> {
+  const { client } = scope;
+  const columns = dimensionFields.join(", ");
+  for (const fingerprint of collision.fingerprints.slice(1)) {
+    const id = (await notedId(scope, fingerprint)) ?? (await noteFreeId(scope, fingerprint, mask));
+    await client.command({
+      query: `
+INSERT INTO dimensions (dimension_id, fingerprint, ${columns}, recorded_at)
+SELECT {id:UInt64}, fingerprint, ${columns}, recorded_at FROM dimensions
+WHERE fingerprint = {fingerprint:UInt128} AND dimension_id = {taken:UInt64} LIMIT 1`,
+      query_params: { id, fingerprint, taken: collision.dimension_id },
+    });
+    await client.command({
+      query:
+        "ALTER TABLE dimensions DELETE WHERE fingerprint = {fingerprint:UInt128} AND dimension_id = {taken:UInt64}",
+      query_params: { fingerprint, taken: collision.dimension_id },
+      clickhouse_settings: { mutations_sync: "1" },
+    });
+  }
+}
+
+async function notedId(scope: CollisionScope, fingerprint: string): Promise<string | undefined> {
+  const [noted] = await rows<{ id: string }>(
+    scope,
+    "SELECT toString(dimension_id) AS id FROM dimension_collisions FINAL WHERE fingerprint = {fingerprint:UInt128}",
+    { fingerprint },
+  );
+  return noted?.id;
+}
+
+/** So many salts are tried: with 53 bits the second one would already be a miracle. */
+const mostSalts = 65_535;
+
+async function noteFreeId(scope: CollisionScope, fingerprint: string, mask: bigint): Promise<string> {
+  for (let salt = 1; salt <= mostSalts; salt += 1) {
+    const dimension_id = saltedId(fingerprint, salt, mask);
+    if (await isTaken(scope, dimension_id)) continue;
+    await scope.client.insert({
+      table: "dimension_collisions",
+      values: [{ fingerprint, dimension_id, salt }],
+      format: "JSONEachRow",
+    });
+    return dimension_id;
+  }
+  throw new RangeError(`no free dimension id in ${mostSalts} attempts`);
+}
+
+/** Id of a dimension under a salt: 53 bits of a hash of its fingerprint. */
+function saltedId(fingerprint: string, salt: number, mask: bigint): string {
+  const digest = createHash("sha256").update(`${fingerprint}:${salt}`).digest();
+  return (digest.readBigUInt64LE(0) & mask).toString();
+}
+
+async function isTaken(scope: CollisionScope, id: string): Promise<boolean> {
+  const found = await rows(
+    scope,
+    `SELECT 1 FROM dimensions WHERE dimension_id = {id:UInt64}
+     UNION ALL SELECT 1 FROM dimension_collisions WHERE dimension_id = {id:UInt64} LIMIT 1`,
+    { id },
+  );
+  return found.length > 0;
+}
+
+async function rows<Row>(
+  scope: CollisionScope,
+  query: string,
+  query_params: Record<string, unknown>,
+): Promise<Row[]> {
+  const result = await scope.client.query({
+    query,
+    query_params,
+    format: "JSONEachRow",
+    abort_signal: scope.signal,
+    clickhouse_settings: { optimize_aggregation_in_order: 1 },
+  });
+  return await result.json<Row>();
+}

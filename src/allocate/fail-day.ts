@@ -1,0 +1,56 @@
+import { errorText } from "../store/clickhouse/error-text.js";
+import type { LedgerJob } from "./allocation-job.js";
+import { isRunOver } from "./publish-checked.js";
+import type { DayCheck } from "./sql/check-conservation.js";
+import { noteFailure } from "./sql/note-failure.js";
+
+/** Failed attempts of each pending day before this run. */
+export type DayFailures = ReadonlyMap<string, number>;
+
+export function conserves(check: DayCheck): boolean {
+  return Number(check.lines_off) === 0;
+}
+
+/** Why a calculated day is not published. */
+export class ConservationError extends Error {
+  override readonly name = "ConservationError";
+  constructor(readonly check: DayCheck) {
+    super(
+      `conservation check failed: ${check.lines_off} of ${check.lines} lines differ, billed ${check.billed}, charged ${check.charged}`,
+    );
+  }
+}
+
+/**
+ * Counts a failed attempt of a day, which keeps what was published; at the limit it is given up, its lines whole to nobody, so
+ * that it does not wait for ever. Throws only what ends the run.
+ */
+export async function failDay(
+  job: LedgerJob,
+  { day, error, failures }: { day: string; error: unknown; failures: DayFailures },
+  giveUp: () => Promise<void>,
+): Promise<void> {
+  const { ledger, tenantName, logger, retryLimit } = job;
+  const reason = errorText(error);
+  const isConservation = error instanceof ConservationError;
+  if (isConservation) {
+    logger.fatal(
+      { tenant: tenantName, date: day, check: error.check },
+      "conservation check failed: the day is not published",
+    );
+  }
+  const attempt = (failures.get(day) ?? 0) + 1;
+  job.onFailure(day, `attempt ${attempt} of ${retryLimit}: ${reason}`, isConservation);
+  await job.postgres.query(noteFailure({ ledger, tenantName, days: [day], failed: "calculation", reason }));
+  if (attempt < retryLimit) return;
+  logger.error(
+    { tenant: tenantName, date: day, err: error },
+    `allocation failed for good: the day's lines go to ${ledger.nobody}`,
+  );
+  try {
+    await giveUp();
+  } catch (second) {
+    if (isRunOver(job, second)) throw second;
+    job.onFailure(day, `not even to ${ledger.nobody}: ${errorText(second)}`, false);
+  }
+}

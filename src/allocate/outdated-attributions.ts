@@ -1,0 +1,22 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import { filledDays } from "../store/clickhouse/partitions.js";
+import { checkPublishedAttributions, type DayCheck } from "./sql/check-conservation.js";
+
+/** Days whose visible attributions to topics do not add up to their staged bill. Costs nothing where there are none. */
+export async function outdatedAttributions(
+  scope: { readonly client: ClickHouseClient; readonly epoch: number; readonly signal: AbortSignal },
+  days: readonly string[],
+): Promise<string[]> {
+  const { client, epoch, signal } = scope;
+  if (days.length === 0) return [];
+  const filled = (await filledDays(client, ["topic_attributions"], signal)).get("topic_attributions");
+  const attributed = days.filter((day) => filled?.has(day));
+  if (attributed.length === 0) return [];
+  const result = await client.query({
+    ...checkPublishedAttributions({ epoch, days: attributed }),
+    format: "JSONEachRow",
+    abort_signal: signal,
+  });
+  const checks = await result.json<DayCheck>();
+  return checks.filter((check) => Number(check.lines_off) !== 0).map((check) => check.day);
+}

@@ -1,0 +1,59 @@
+import { errorText } from "../store/clickhouse/error-text.js";
+import { dropStagedDays } from "../store/clickhouse/staging.js";
+import type { LedgerJob } from "./allocation-job.js";
+import { recordDimensions } from "./dimensions.js";
+import { outdatedAttributions } from "./outdated-attributions.js";
+import { LeaseLostError, PublishInterruptedError, publishDays } from "./publish.js";
+import type { DayCheck } from "./sql/check-conservation.js";
+
+/** Attributions to topics that were calculated and wait to be published, by day. */
+export type Attributed = ReadonlyMap<string, DayCheck>;
+
+/**
+ * Publishes days whose check was good, with the dimensions that their rows are of, and with their attributions to topics.
+ * Attributions that are visible, do not fit the new bill and have no successor yet are taken away in the same step.
+ */
+export async function publishChecked(
+  job: LedgerJob,
+  checks: readonly DayCheck[],
+  attributed: Attributed,
+): Promise<void> {
+  const off = checks.find((check) => Number(check.lines_off) !== 0);
+  if (off !== undefined) throw new RangeError(`${off.day} does not conserve and must not be published`);
+  const [first] = checks;
+  if (first === undefined) return;
+  await job.onStage("publishing", first.day);
+  const days = checks.map((check) => check.day);
+  await recordDimensions(job, days);
+  const replaced = days.flatMap((day) => attributed.get(day) ?? []);
+  const withdrawn = await outdatedAttributions(
+    job,
+    days.filter((day) => !attributed.has(day)),
+  );
+  await dropStagedDays(job.client, job.epoch, withdrawn, ["topic_attributions"]);
+  await publishDays(job, checks.map(withRows), { replaced: replaced.map(withRows), withdrawn });
+  for (const check of checks) job.onPublished(check);
+}
+
+/** Publishes attributions of days whose chargebacks stay as they are. Throws only what ends the run. */
+export async function publishAttributions(job: LedgerJob, checks: readonly DayCheck[]): Promise<void> {
+  const [first] = checks;
+  if (first === undefined) return;
+  await job.onStage("publishing", first.day);
+  try {
+    await publishDays(job, [], { replaced: checks.map(withRows), withdrawn: [] });
+  } catch (error) {
+    if (isRunOver(job, error)) throw error;
+    const message = `attributions to topics could not be published: ${errorText(error)}`;
+    for (const { day } of checks) job.onFailure(day, message, false);
+  }
+}
+
+function withRows({ day, rows }: DayCheck) {
+  return { day, rows: Number(rows) };
+}
+
+/** A lost lease, an abort, or a publish that only the next run can finish ends the run; everything else concerns a day. */
+export function isRunOver(job: Pick<LedgerJob, "signal">, error: unknown): boolean {
+  return job.signal.aborted || error instanceof LeaseLostError || error instanceof PublishInterruptedError;
+}

@@ -1,0 +1,124 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool, PoolClient, QueryConfig } from "pg";
+import { withTransaction } from "../store/postgres/transaction.js";
+import { chargebackLedger, topicLedger } from "./ledger.js";
+import { beginPublishing, beginWithdrawing } from "./sql/begin-publishing.js";
+import { finishAttribution } from "./sql/finish-attribution.js";
+import { finishPublishing, type PublishedDay } from "./sql/finish-publishing.js";
+import { type AttributionDays, noAttributions, swapDays } from "./swap-days.js";
+
+/**
+ * Makes checked days visible. Three steps, each of which can be repeated: Postgres notes the intent (only for the holder of the
+ * lease), ClickHouse swaps the day's partitions, Postgres notes the result. A crash in between leaves the intent, and the
+ * staged partitions that it speaks of, so the next run rolls forward.
+ */
+export interface Publication {
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  readonly epoch: number;
+  readonly signal: AbortSignal;
+}
+
+/** The lease of this run was taken over: whatever it does now must not be seen. */
+export class LeaseLostError extends Error {
+  override readonly name = "LeaseLostError";
+  constructor(tenantName: string, epoch: number) {
+    super(`lease ${epoch} of tenant ${tenantName} was lost: another worker has taken the tenant over`);
+  }
+}
+
+/**
+ * Failed between intent and result: some of the days may be visible. Nothing of them may be calculated again until the next
+ * run has rolled forward, because the staged partitions are what it rolls forward with.
+ */
+export class PublishInterruptedError extends Error {
+  override readonly name = "PublishInterruptedError";
+  constructor(
+    readonly days: readonly string[],
+    override readonly cause: unknown,
+  ) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`publishing ${days.length} days was interrupted, the next run finishes it: ${why}`);
+  }
+}
+
+/** Changes of days' attributions to topics: days with their rows, and days whose rows are taken away. */
+export interface PublishedAttributions {
+  readonly replaced: readonly PublishedDay[];
+  readonly withdrawn: readonly string[];
+}
+
+const none: PublishedAttributions = { replaced: [], withdrawn: [] };
+
+/** Publishes days that were calculated and checked: chargebacks, attributions to topics, or both of a day together. */
+export async function publishDays(
+  publication: Publication,
+  days: readonly PublishedDay[],
+  attributions = none,
+): Promise<void> {
+  const names = days.map((day) => day.day);
+  const changes = daysOf(attributions);
+  if (days.length + changes.replaced.length + changes.withdrawn.length === 0) return;
+  publication.signal.throwIfAborted();
+  await noteIntent(publication, names, changes);
+  // From here on the intent stands, and an abort does not stop it: finish, or leave it to the next run to finish.
+  try {
+    await swapDays(publication, names, changes);
+    await noteResult(publication, days, attributions);
+  } catch (error) {
+    if (error instanceof LeaseLostError) throw error;
+    throw new PublishInterruptedError([...new Set([...names, ...changes.replaced])], error);
+  }
+}
+
+function daysOf({ replaced, withdrawn }: PublishedAttributions): AttributionDays {
+  return { replaced: replaced.map((day) => day.day), withdrawn };
+}
+
+/** First step. Throws when the lease is not ours any more. */
+export async function noteIntent(
+  publication: Publication,
+  days: readonly string[],
+  { replaced, withdrawn } = noAttributions,
+): Promise<void> {
+  const { tenantName, epoch } = publication;
+  await note(publication, [
+    { days, statement: beginPublishing({ ledger: chargebackLedger, tenantName, epoch, days }) },
+    {
+      days: replaced,
+      statement: beginPublishing({ ledger: topicLedger, tenantName, epoch, days: replaced }),
+    },
+    { days: withdrawn, statement: beginWithdrawing({ tenantName, epoch, days: withdrawn }) },
+  ]);
+}
+
+/** Last step: the days count as published. What is staged of them is of no use any more, and dropped when the run ends. */
+export async function noteResult(
+  publication: Publication,
+  days: readonly PublishedDay[],
+  { replaced, withdrawn } = none,
+): Promise<void> {
+  const { tenantName, epoch } = publication;
+  const attributed = [...replaced, ...withdrawn.map((day) => ({ day, rows: 0 }))];
+  await note(publication, [
+    { days, statement: finishPublishing({ tenantName, epoch, days }) },
+    { days: attributed, statement: finishAttribution({ tenantName, epoch, days: attributed }) },
+  ]);
+}
+
+/** Runs statements that touch each of their days once, all or none of them. */
+async function note(
+  { postgres, tenantName, epoch }: Publication,
+  steps: readonly { readonly days: readonly unknown[]; readonly statement: QueryConfig }[],
+): Promise<void> {
+  const run = async (client: Pool | PoolClient) => {
+    for (const { days, statement } of needed) {
+      const touched = await client.query(statement);
+      if (touched.rowCount !== days.length) throw new LeaseLostError(tenantName, epoch);
+    }
+  };
+  const needed = steps.filter(({ days }) => days.length > 0);
+  if (needed.length === 1) await run(postgres);
+  else await withTransaction(postgres, run);
+}

@@ -1,0 +1,125 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import { filledDays } from "../store/clickhouse/partitions.js";
+import { dropStagedDays, stagedTable } from "../store/clickhouse/staging.js";
+import { chargebackLedger, type Ledger, topicLedger } from "./ledger.js";
+import { outdatedAttributions } from "./outdated-attributions.js";
+import { noteIntent, noteResult, type Publication } from "./publish.js";
+import { WITHDRAWN } from "./sql/begin-publishing.js";
+import { forgetPublishing } from "./sql/forget-publishing.js";
+import { type InterruptedDay, interruptedPublishing } from "./sql/interrupted-publishing.js";
+import { swapDays } from "./swap-days.js";
+
+export interface RolledForward {
+  /** Days made visible, ascending. */
+  readonly finished: readonly string[];
+  /** Days whose staged rows are gone: they keep what is visible, and are calculated anew when they are gathered. */
+  readonly lost: readonly string[];
+}
+
+/** Finishes what a run that died left between its intent and its result. */
+export async function rollForward(publication: Publication): Promise<RolledForward> {
+  const { finished, lost } = await interruptedOf(publication, chargebackLedger);
+  const attributions = await interruptedOf(publication, topicLedger);
+  // Attributions to a bill that will not become visible are lost with it.
+  const fits = (day: string) => !lost.includes(day);
+  const replaced = attributions.finished.filter(fits);
+  const lostAttributions = [
+    ...attributions.lost,
+    ...[...attributions.finished, ...attributions.withdrawn].filter((day) => !fits(day)),
+  ];
+  await forget(publication, chargebackLedger, lost);
+  await forget(publication, topicLedger, lostAttributions);
+  const withdrawn = [
+    ...attributions.withdrawn.filter(fits),
+    ...(await withdrawOutdated(
+      publication,
+      finished.filter((day) => !replaced.includes(day) && !attributions.withdrawn.includes(day)),
+    )),
+  ];
+  await finish(publication, finished, { replaced, withdrawn });
+  return {
+    finished: daysOf(finished, replaced, withdrawn),
+    lost: daysOf(lost, lostAttributions),
+  };
+}
+
+function daysOf(...lists: readonly (readonly string[])[]): string[] {
+  return [...new Set(lists.flat())].sort();
+}
+
+/** Visible attributions that do not fit a bill about to become visible, now that their successor is lost: they are to go. */
+async function withdrawOutdated(publication: Publication, days: readonly string[]): Promise<string[]> {
+  const withdrawn = await outdatedAttributions(publication, days);
+  if (withdrawn.length === 0) return [];
+  await dropStagedDays(publication.client, publication.epoch, withdrawn, ["topic_attributions"]);
+  await noteIntent(publication, [], { replaced: [], withdrawn });
+  return withdrawn;
+}
+
+interface Interrupted extends RolledForward {
+  readonly withdrawn: readonly string[];
+}
+
+async function interruptedOf(publication: Publication, ledger: Ledger): Promise<Interrupted> {
+  const { client, postgres, tenantName, epoch } = publication;
+  const { rows } = await postgres.query<InterruptedDay>(interruptedPublishing({ ledger, tenantName }));
+  if (rows.length === 0) return { finished: [], lost: [], withdrawn: [] };
+  const isStaged = await stagedCompletely(client, epoch, ledger);
+  const days = (wanted: (row: InterruptedDay) => boolean) => rows.filter(wanted).map(({ day }) => day);
+  const isWithdrawn = (row: InterruptedDay) => row.publishing_hash === WITHDRAWN;
+  return {
+    finished: days((row) => !isWithdrawn(row) && isStaged(row)),
+    lost: days((row) => !isWithdrawn(row) && !isStaged(row)),
+    withdrawn: days(isWithdrawn),
+  };
+}
+
+async function forget(
+  { postgres, tenantName, epoch }: Publication,
+  ledger: Ledger,
+  days: readonly string[],
+): Promise<void> {
+  if (days.length > 0) await postgres.query(forgetPublishing({ ledger, tenantName, epoch, days }));
+}
+
+async function finish(
+  publication: Publication,
+  days: readonly string[],
+  { replaced, withdrawn }: { replaced: readonly string[]; withdrawn: readonly string[] },
+): Promise<void> {
+  if (days.length + replaced.length + withdrawn.length === 0) return;
+  const { client } = publication;
+  await swapDays(publication, days, { replaced, withdrawn });
+  await noteResult(publication, await withRows(client, chargebackLedger, days), {
+    replaced: await withRows(client, topicLedger, replaced),
+    withdrawn,
+  });
+}
+
+/**
+ * A day with a bill has staged lines and rows, or something has taken them away since the intent was noted: a store that was
+ * set back or made anew. To swap in nothing would then delete the day.
+ */
+async function stagedCompletely(
+  client: ClickHouseClient,
+  epoch: number,
+  ledger: Ledger,
+): Promise<(day: InterruptedDay) => boolean> {
+  const tables = [stagedTable("billing", epoch), stagedTable(ledger.output, epoch)];
+  const filled = await filledDays(client, tables);
+  return ({ day, billing_lines }) =>
+    Number(billing_lines) === 0 || tables.every((table) => filled.get(table)?.has(day));
+}
+
+/** Days with the number of rows that are visible of them. */
+async function withRows(client: ClickHouseClient, { output }: Ledger, days: readonly string[]) {
+  if (days.length === 0) return [];
+  const result = await client.query({
+    query: `SELECT toString(day) AS name, toString(count()) AS n FROM ${output} WHERE day IN {days:Array(Date)} GROUP BY day`,
+    query_params: { days },
+    format: "JSONEachRow",
+  });
+  const found = await result.json<{ name: string; n: string }>();
+  const counts = new Map(found.map((row) => [row.name, Number(row.n)]));
+  return days.map((day) => ({ day, rows: counts.get(day) ?? 0 }));
+}

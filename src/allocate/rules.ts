@@ -1,0 +1,142 @@
+import { createHash } from "node:crypto";
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { AllocationRule, RuleComponent, RuleTier } from "../config/allocation-rule.js";
+
+/**
+ * Turns the rules that an ecosystem declares into the rows that the allocation statement joins. A rule set is stored once
+ * under the hash of its content and never changed, so a statement that names the hash sees one whole set.
+ */
+export interface RuleSet {
+  readonly hash: string;
+  readonly rows: readonly RuleRow[];
+  /** Metric sets of more than one metric, e.g. `bytes_in+bytes_out`: their usage has to be added up first. */
+  readonly combinesMetrics: boolean;
+}
+
+/** One tier of one component of one product's rule, as stored in `allocation_rules`. */
+export interface RuleRow {
+  readonly product_type: string;
+  readonly component: number;
+  readonly component_ratio: string;
+  readonly ratio_from: number;
+  readonly ratio_to: number;
+  readonly tier: number;
+  readonly kind: RuleTier["kind"];
+  readonly sources: readonly string[];
+  readonly set_of: "resource" | "tenant";
+  readonly allocation_detail: string;
+}
+
+/** A component's share is cut in millionths of the line. */
+const whole = 1_000_000;
+
+/** Product types that nobody declared a rule for are still charged, to nobody. */
+const fallback: AllocationRule = {
+  product_type: "*",
+  components: [{ ratio: "1", tiers: [{ kind: "terminal", detail: "no_allocator_for_product_type" }] }],
+};
+
+/** Checks the rules and makes their rows. Throws on a rule that could leave a line without a row or its sum. */
+export function buildRuleSet(rules: readonly AllocationRule[]): RuleSet {
+  return ruleSetOf(rules.some((rule) => rule.product_type === "*") ? rules : [...rules, fallback]);
+}
+
+/** A rule whose details and scopes are of any ledger. */
+type AnyRule = AllocationRule<string, string>;
+
+/** As `buildRuleSet`, without a rule for product types that have none: their lines are not of this ledger. */
+export function ruleSetOf(rules: readonly AnyRule[]): RuleSet {
+  const names = rules.map((rule) => rule.product_type);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new RangeError(`two allocation rules for product type ${twice}`);
+  const rows = rules.flatMap(ruleRows).sort(byKey);
+  const hash = createHash("sha256").update(JSON.stringify(rows)).digest("hex").slice(0, 32);
+  return { hash, rows, combinesMetrics: rows.some((row) => row.kind === "usage" && row.sources.length > 1) };
+}
+
+function ruleRows(rule: AnyRule): RuleRow[] {
+  let from = 0;
+  const rows = rule.components.flatMap((component, index) => {
+    const to = from + millionths(rule, component.ratio);
+    const tiers = tierRows(rule, component, { component: index, ratio_from: from, ratio_to: to });
+    from = to;
+    return tiers;
+  });
+  if (from !== whole) throw new RangeError(`component ratios of ${rule.product_type} do not sum to 1`);
+  return rows;
+}
+
+function tierRows(
+  rule: AnyRule,
+  component: RuleComponent<string, string>,
+  place: Pick<RuleRow, "component" | "ratio_from" | "ratio_to">,
+): RuleRow[] {
+  if (component.tiers.findIndex((tier) => tier.kind === "terminal") !== component.tiers.length - 1) {
+    throw new RangeError(`the last tier of ${rule.product_type}, and only the last, must be terminal`);
+  }
+  return component.tiers.map((tier, index) => ({
+    product_type: rule.product_type,
+    ...place,
+    component_ratio: component.ratio,
+    tier: index,
+    kind: tier.kind,
+    sources: [...tierSources(tier)].sort(),
+    set_of: tier.kind === "even" ? tier.of : "resource",
+    allocation_detail: tier.detail,
+  }));
+}
+
+function tierSources(tier: RuleTier<string, string>): readonly string[] {
+  switch (tier.kind) {
+    case "usage":
+      return tier.metrics;
+    case "even":
+      return tier.scopes;
+    case "owner":
+      return ["owner"];
+    case "terminal":
+      return [];
+  }
+}
+
+function millionths(rule: AnyRule, ratio: string): number {
+  if (!/^(0|1)(\.\d{1,6})?$/.test(ratio)) {
+    throw new RangeError(`component ratio of ${rule.product_type} is not a decimal from 0 to 1: ${ratio}`);
+  }
+  const [int = "0", fraction = ""] = ratio.split(".");
+  return Number(int) * whole + Number(fraction.padEnd(6, "0"));
+}
+
+function byKey(a: RuleRow, b: RuleRow): number {
+  if (a.product_type !== b.product_type) return a.product_type < b.product_type ? -1 : 1;
+  return a.component - b.component || a.tier - b.tier;
+}
+
+/** Stores a rule set unless it is there already. */
+export async function storeRuleSet(
+  client: ClickHouseClient,
+  rules: RuleSet,
+  signal?: AbortSignal,
+): Promise<void> {
+  const abort = signal && { abort_signal: signal };
+  const stored = await client.query({
+    query: "SELECT count() AS n FROM allocation_rules WHERE rules_hash = {hash:String}",
+    query_params: { hash: rules.hash },
+    format: "JSONEachRow",
+    ...abort,
+  });
+  const [row] = await stored.json<{ n: string }>();
+  if (Number(row?.n) === rules.rows.length) return;
+  await client.command({
+    query: "ALTER TABLE allocation_rules DELETE WHERE rules_hash = {hash:String}",
+    query_params: { hash: rules.hash },
+    clickhouse_settings: { mutations_sync: "1" },
+    ...abort,
+  });
+  await client.insert({
+    table: "allocation_rules",
+    values: rules.rows.map((each) => ({ rules_hash: rules.hash, ...each })),
+    format: "JSONEachRow",
+    ...abort,
+  });
+}

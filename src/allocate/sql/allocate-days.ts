@@ -1,0 +1,248 @@
+import { stagedTable } from "../../store/clickhouse/staging.js";
+import { type Ledger, ruledLines } from "../ledger.js";
+
+/**
+ * The statement that allocates a batch of days: every staged billing line in, its rows of a ledger out (chargebacks, or
+ * attributions to topics), no row through JavaScript.
+ *
+ * Lines → components by ratio → the first tier that finds anybody → that tier's recipients with integer weights → ticks
+ * by largest remainder → rows. All money is integers: `raw` is the amount in units of 1e-12, a tick is one unit of the
+ * tenant's decimal_places. Decimal arithmetic of the engine is not used: its `*`, `/` and sum overflow silently.
+ *
+ * Written with arrays per line rather than window functions: measured on 1 M lines x 20 M usage rows, arrays ran at 3.4 M rows/s
+ * in 1.1 GB, window functions at 2 to 3 M rows/s in 2.4 GB. Ranks come from one sort of the remainders and a running
+ * count of those equal to the threshold, so that a line with 10,000 recipients costs n log n.
+ */
+export interface AllocateDays {
+  readonly ledger: Ledger;
+  readonly epoch: number;
+  readonly days: readonly string[];
+  readonly rulesHash: string;
+  /** Places of a tick, 2 to 12. */
+  readonly decimalPlaces: number;
+  /** Some rule weighs by several metrics together. */
+  readonly combinesMetrics: boolean;
+  /** Int256 where cost x weight may not fit Int128: half the speed. */
+  readonly wide: boolean;
+}
+
+export interface Statement {
+  readonly query: string;
+  readonly query_params: Record<string, unknown>;
+}
+
+/** Columns of the line that are written as they are. */
+const lineColumns = ["timestamp", "ecosystem", "tenant_id", "env_id"];
+
+export function allocateDays(input: AllocateDays): Statement {
+  const { ledger, epoch } = input;
+  const int = input.wide ? "Int256" : "Int128";
+  const usage = stagedTable(ledger.usage, epoch);
+  const sets = ledger.sets(epoch);
+  const gaps = stagedTable(ledger.gaps, epoch);
+  const { recipient } = ledger;
+  const columns = [
+    ...lineColumns,
+    ledger.resource,
+    "product_category",
+    "product_type",
+    recipient,
+    ...Object.keys(ledger.explained),
+    "amount_hi",
+    "amount_lo",
+  ];
+  return {
+    query: `
+INSERT INTO ${stagedTable(ledger.output, epoch)} (${columns.join(", ")})
+WITH
+  {decimal_places:UInt8} AS decimal_places,
+  CAST(exp10(12 - decimal_places) AS ${int}) AS tick,
+  rules AS (SELECT * FROM allocation_rules WHERE rules_hash = {rules_hash:String}),
+
+  -- Identities are counted and sorted as their ranks among all names, in byte order: numbers sort and group several times
+  -- faster than text, and a name is looked up once per entry of a dictionary, not once per fact.
+  (
+    SELECT groupArray(name) FROM (
+      SELECT DISTINCT toString(${recipient}) AS name FROM (
+        SELECT DISTINCT ${recipient} FROM ${usage} WHERE day IN {days:Array(Date)}
+        UNION ALL
+        SELECT DISTINCT ${recipient} FROM ${sets} WHERE day IN {days:Array(Date)}
+        UNION ALL
+        SELECT '${ledger.nobody}'
+      ) ORDER BY name
+    )
+  ) AS names,
+  toUInt32(indexOf(names, '${ledger.nobody}')) AS nobody,
+
+  -- The tiers of each component, and the components of each product type, as arrays: found by one join a line.
+  tiers_of AS (
+    SELECT product_type, component, any(component_ratio) AS component_ratio, any(ratio_from) AS ratio_from, any(ratio_to) AS ratio_to,
+      arraySort(t -> t.1, groupArray((tier, toString(kind), arrayMap(s -> toString(s), sources), toString(set_of), toString(allocation_detail)))) AS tiers
+    FROM rules GROUP BY product_type, component
+  ),
+  components_of AS (
+    SELECT product_type, arraySort(c -> c.1, groupArray((component, component_ratio, ratio_from, ratio_to, tiers))) AS components
+    FROM tiers_of GROUP BY product_type
+  ),
+
+  -- Lines of equal key are one line.
+  lines AS (
+    SELECT day, timestamp, any(ecosystem) AS ecosystem, any(tenant_id) AS tenant_id, env_id, resource_id, product_category, product_type,
+      CAST(reinterpret(sum(total_cost), 'Int128') AS ${int}) AS raw,
+      if(product_type IN (SELECT product_type FROM rules), product_type, '*') AS rule_of
+    FROM ${stagedTable("billing", epoch)}
+    WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
+    GROUP BY day, timestamp, env_id, resource_id, product_category, product_type
+  ),
+
+  -- Ticks of each component: cumulative shares are rounded, half away from zero, so that components add up to the line.
+  components AS (
+    SELECT l.*, toInt8(sign(raw)) AS direction, intDiv(abs(raw), tick) AS line_ticks,
+      arrayMap(c -> intDiv(line_ticks * 2 * c.4 + 1000000, 2000000) - intDiv(line_ticks * 2 * c.3 + 1000000, 2000000), r.components) AS component_ticks,
+      indexOf(component_ticks, arrayMax(component_ticks)) AS leading,
+      c.1 AS component, c.2 AS component_ratio, c.5 AS tiers, ticks, position = leading AS leads
+    FROM lines AS l
+    INNER JOIN components_of AS r ON r.product_type = l.rule_of
+    ARRAY JOIN r.components AS c, component_ticks AS ticks, arrayEnumerate(r.components) AS position
+    WHERE ticks != 0 OR leads
+  ),
+
+  -- Who could be found: (day, kind, source, resource). An owner counts only when there is exactly one.
+  found AS (
+    SELECT day, 'usage', toString(metric), toString(resource_id) FROM (
+      SELECT DISTINCT day, metric, resource_id FROM ${usage} WHERE day IN {days:Array(Date)} AND micro_units > 0
+    )
+    UNION ALL
+    SELECT day, 'even', toString(scope), toString(resource_id) FROM (
+      SELECT DISTINCT day, scope, resource_id FROM ${sets} WHERE day IN {days:Array(Date)}
+    )
+    UNION ALL
+    SELECT day, 'owner', 'owner', toString(resource_id) FROM ${sets}
+    WHERE day IN {days:Array(Date)} AND scope = 'owner' GROUP BY day, resource_id HAVING uniqExact(${recipient}) = 1
+  ),
+  gaps AS (SELECT day, toString(metric) FROM ${gaps} WHERE day IN {days:Array(Date)}),
+  -- Days and resources with a part of somebody whose owner nobody knows: UNALLOCATED among others.
+  unowned AS (
+    SELECT DISTINCT day, toString(resource_id) FROM (
+      SELECT day, resource_id FROM ${usage} WHERE day IN {days:Array(Date)} AND ${recipient} = '${ledger.nobody}'
+      UNION ALL
+      SELECT day, resource_id FROM ${sets} WHERE day IN {days:Array(Date)} AND ${recipient} = '${ledger.nobody}'
+    )
+  ),
+  chosen AS (
+    SELECT *,
+      arrayFirst(t -> t.2 = 'terminal' OR (
+        arrayExists(s -> (day, t.2, s, if(t.4 = 'tenant', '', toString(resource_id))) IN found, t.3)
+        AND NOT (t.2 = 'usage' AND arrayExists(s -> (day, s) IN gaps, t.3))), tiers) AS chosen_tier,
+      chosen_tier.1 AS tier, chosen_tier.2 AS kind,
+      arrayExists(t -> t.1 < tier AND t.2 = 'usage' AND arrayExists(s -> (day, s) IN gaps, t.3), tiers) AS outage,
+      arrayStringConcat(chosen_tier.3, '+') AS source_key,
+      if(chosen_tier.4 = 'tenant', '', toString(resource_id)) AS set_resource,
+      -- Text that every row of the line repeats is made once, as an index into a dictionary.
+      toLowCardinality(if(kind IN ('usage', 'owner'), 'usage', 'shared')) AS cost_type,
+      toLowCardinality(${ledger.method}) AS method,
+      -- A line with such a part makes its rows in two goes (1: the others, 2: UNALLOCATED), each with one detail: to tell
+      -- them apart row by row would make text of it, and every line would pay for that.
+      arrayJoin(if(kind != 'terminal' AND (day, set_resource) IN unowned, [1, 2], [0])) AS go,
+      toLowCardinality(multiIf(go = 2, '${ledger.unknown}', outage, 'metrics_fetch_failed', chosen_tier.5)) AS detail,
+      toLowCardinality(if(kind = 'usage', source_key, '')) AS metric
+    FROM components
+  ),
+
+  -- Recipients of each tier by rank, and their weights: (day, kind, sources, resource) → [rank], [weight].
+  recipients AS (
+    ${usageRecipients(input, int)}
+    UNION ALL
+    SELECT day, kind, source_key, resource_id, arraySort(arrayDistinct(arrayFlatten(groupArray(ranks)))) AS recipient_ranks,
+      arrayMap(i -> CAST(1 AS ${int}), recipient_ranks) AS recipient_weights
+    FROM (
+      SELECT s.day AS day, k.kind AS kind, k.source_key AS source_key, toString(s.resource_id) AS resource_id, s.ranks AS ranks
+      FROM (
+        SELECT day, scope, resource_id, groupArray(${rankOf(ledger)}) AS ranks FROM ${sets}
+        WHERE day IN {days:Array(Date)} GROUP BY day, scope, resource_id
+      ) AS s
+      INNER JOIN (
+        SELECT DISTINCT toString(kind) AS kind, arrayStringConcat(sources, '+') AS source_key, arrayJoin(sources) AS scope
+        FROM rules WHERE kind IN ('even', 'owner')
+      ) AS k ON toString(s.scope) = toString(k.scope)
+    )
+    GROUP BY day, kind, source_key, resource_id
+  ),
+  placed AS (
+    SELECT c.*, if(empty(r.recipient_ranks), [nobody], r.recipient_ranks) AS ranks,
+      if(empty(r.recipient_ranks), [CAST(1 AS ${int})], r.recipient_weights) AS weights
+    FROM chosen AS c
+    LEFT JOIN recipients AS r
+      ON r.day = c.day AND r.kind = c.kind AND r.source_key = c.source_key AND r.resource_id = c.set_resource
+  ),
+
+  -- Largest remainder: whole ticks by weight, what is missing one tick each to the largest remainders, ties by identity.
+  -- What the line has below one tick goes to the largest share: most weight, then identity, of the leading component.
+  shares AS (
+    SELECT *,
+      arraySum(weights) AS total_weight,
+      arrayMap(w -> intDiv(ticks * w, total_weight), weights) AS floors,
+      arrayMap((w, f) -> ticks * w - f * total_weight, weights, floors) AS remainders,
+      toInt64(ticks - arraySum(floors)) AS missing,
+      if(missing > 0, arrayReverseSort(remainders)[missing], -1) AS threshold,
+      missing - arrayCount(r -> r > threshold, remainders) AS among_equals,
+      arrayCumSum(r -> r = threshold, remainders) AS equals_so_far,
+      arrayMap((f, r, e) -> f + (missing > 0 AND (r > threshold OR (r = threshold AND e <= among_equals))), floors, remainders, equals_so_far) AS parts,
+      if(leads, indexOf(weights, arrayMax(weights)), 0) AS lead_position,
+      abs(raw) - line_ticks * tick AS residue
+    FROM placed
+  ),
+  rows AS (
+    SELECT *, recipient, toInt128(direction) * toInt128(part * tick + if(position = lead_position, residue, 0)) AS amount,
+      intDiv(amount, 100000000) AS ten_thousandths,
+      toInt64(if(abs(ten_thousandths) < 900000000000000000, ten_thousandths, 0)) AS hi
+    FROM shares
+    ARRAY JOIN ranks AS recipient, parts AS part, arrayEnumerate(parts) AS position
+    WHERE (amount != 0 OR (raw = 0 AND position = lead_position)) AND (go = 0 OR (go = 2) = (recipient = nobody))
+  )
+SELECT ${lineColumns.join(", ")}, resource_id, product_category, product_type, names[recipient],
+  ${Object.values(ledger.explained).join(", ")},
+  reinterpret(hi, 'Decimal(18, 4)'), reinterpret(amount - toInt128(hi) * 100000000, 'Decimal(38, 12)')
+FROM rows`,
+    query_params: {
+      days: input.days,
+      rules_hash: input.rulesHash,
+      decimal_places: input.decimalPlaces,
+    },
+  };
+}
+
+/** Rank of a recipient among all names. Worked out per entry of the column's dictionary. */
+function rankOf({ recipient }: Ledger): string {
+  return `toUInt32(transform(${recipient}, names, arrayEnumerate(names), 0))`;
+}
+
+/**
+ * Weights of the usage tiers, from facts gathered into arrays in one pass over the table's key: 0.4 s where grouping by identity
+ * first, and then into arrays of (name, weight), took 1.8 s (2 M facts). An identity's facts then lie side by side, and their
+ * sum is the difference of running totals.
+ */
+function usageRecipients(input: AllocateDays, int: string): string {
+  const facts = `
+      SELECT day, metric, resource_id, groupArray(${rankOf(input.ledger)}) AS ranks, groupArray(micro_units) AS weights
+      FROM ${stagedTable(input.ledger.usage, input.epoch)}
+      WHERE day IN {days:Array(Date)} AND micro_units > 0 GROUP BY day, metric, resource_id`;
+  const perSource = input.combinesMetrics
+    ? `
+      SELECT u.day AS day, k.source_key AS source_key, u.resource_id AS resource_id,
+        arrayFlatten(groupArray(u.ranks)) AS ranks, arrayFlatten(groupArray(u.weights)) AS weights
+      FROM (${facts}) AS u
+      INNER JOIN (
+        SELECT DISTINCT arrayStringConcat(sources, '+') AS source_key, arrayJoin(sources) AS metric FROM rules WHERE kind = 'usage'
+      ) AS k ON toString(k.metric) = toString(u.metric)
+      GROUP BY day, source_key, resource_id`
+    : `SELECT day, toString(metric) AS source_key, resource_id, ranks, weights FROM (${facts})`;
+  return `SELECT day, 'usage' AS kind, source_key, toString(resource_id) AS resource_id,
+      arrayFilter((i, l) -> l, sorted, last) AS recipient_ranks,
+      arrayMap((total, before) -> total - before, totals, arrayShiftRight(totals, 1)) AS recipient_weights
+    FROM (
+      SELECT *, arraySort(ranks) AS sorted, arrayMap((i, next) -> i != next, sorted, arrayShiftLeft(sorted, 1)) AS last,
+        arrayFilter((c, l) -> l, arrayCumSum(CAST(arraySort((w, i) -> i, weights, ranks) AS Array(${int}))), last) AS totals
+      FROM (${perSource})
+    )`;
+}

@@ -1,0 +1,40 @@
+import type { QueryConfig } from "pg";
+import type { Ledger } from "../ledger.js";
+
+/**
+ * Notes that days of a ledger are about to be swapped in. In: tenant, epoch, days. Touches a row per day, or none when the lease
+ * is not ours any more by the database's clock: the epoch is the fence.
+ */
+export function beginPublishing(input: {
+  ledger: Ledger;
+  tenantName: string;
+  epoch: number;
+  days: readonly string[];
+}): QueryConfig {
+  return {
+    text: `
+UPDATE ${input.ledger.state} SET publishing_hash = staged_hash
+WHERE tenant_name = $1 AND tracking_date = ANY($3::date[]) AND staged_hash IS NOT NULL
+  AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now())`,
+    values: [input.tenantName, input.epoch, input.days],
+  };
+}
+
+/** What publishing_hash is while attributions that do not add up to a new bill are taken away. */
+export const WITHDRAWN = "withdrawn";
+
+/** Notes that attributions of days are about to be taken away. In and out as above; a day may have nothing staged. */
+export function beginWithdrawing(input: {
+  tenantName: string;
+  epoch: number;
+  days: readonly string[];
+}): QueryConfig {
+  return {
+    text: `
+INSERT INTO topic_attribution_dates AS d (tenant_name, tracking_date, publishing_hash)
+SELECT $1, day, $4 FROM unnest($3::date[]) AS day
+WHERE EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now())
+ON CONFLICT (tenant_name, tracking_date) DO UPDATE SET publishing_hash = excluded.publishing_hash`,
+    values: [input.tenantName, input.epoch, input.days, WITHDRAWN],
+  };
+}

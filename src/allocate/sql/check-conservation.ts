@@ -1,0 +1,77 @@
+import { stagedTable } from "../../store/clickhouse/staging.js";
+import { type Ledger, ruledLines } from "../ledger.js";
+import type { Statement } from "./allocate-days.js";
+
+/**
+ * Holds what was staged against the bill, line by line: for each day how many lines differ from the sum of their rows, or
+ * have no row at all. Reads the stored columns, not anything the allocation statement computed on the way; the sums per line
+ * come from the rows' `by_resource` projection where there is one and the engine finds it cheaper.
+ */
+export interface DayCheck {
+  readonly day: string;
+  readonly lines: number;
+  readonly rows: number;
+  readonly lines_off: number;
+  readonly billed: string;
+  readonly charged: string;
+}
+
+export function checkConservation(input: {
+  ledger: Ledger;
+  epoch: number;
+  rulesHash: string;
+  days: readonly string[];
+}): Statement {
+  const { ledger, epoch } = input;
+  return holdAgainstBill({
+    lines: `${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)}${ruledLines(ledger)}`,
+    rows: `${stagedTable(ledger.output, epoch)} WHERE toDate(timestamp, 'UTC') IN {days:Array(Date)}`,
+    resource: ledger.resource,
+    params: { days: input.days, rules_hash: input.rulesHash },
+  });
+}
+
+/**
+ * Days whose *published* attributions to topics would not add up to the bill that is about to be published. Lines count of
+ * product types that were attributed on the day: which rules held then is not known any more.
+ */
+export function checkPublishedAttributions(input: { epoch: number; days: readonly string[] }): Statement {
+  const attributed = "SELECT day, product_type FROM topic_attributions WHERE day IN {days:Array(Date)}";
+  return holdAgainstBill({
+    lines: `${stagedTable("billing", input.epoch)} WHERE day IN {days:Array(Date)} AND (day, product_type) IN (${attributed})`,
+    rows: "topic_attributions WHERE day IN {days:Array(Date)}",
+    resource: "cluster_resource_id",
+    params: { days: input.days },
+  });
+}
+
+function holdAgainstBill(input: {
+  lines: string;
+  rows: string;
+  resource: Ledger["resource"];
+  params: Statement["query_params"];
+}): Statement {
+  return {
+    query: `
+SELECT toString(day) AS day, toUInt64(countIf(billed_lines > 0)) AS lines, toUInt64(sum(row_count)) AS rows,
+  toUInt64(countIf(line_billed != line_charged OR billed_lines = 0 OR row_count = 0)) AS lines_off,
+  toString(sum(line_billed)) AS billed, toString(sum(line_charged)) AS charged
+FROM (
+  SELECT toDate(timestamp, 'UTC') AS day, sum(billed) AS line_billed, sum(charged) AS line_charged, sum(lines) AS billed_lines, sum(n) AS row_count
+  FROM (
+    SELECT timestamp, env_id, resource_id, product_category, product_type,
+      sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n
+    FROM ${input.lines}
+    GROUP BY timestamp, env_id, resource_id, product_category, product_type
+    UNION ALL
+    SELECT timestamp, env_id, ${input.resource}, product_category, product_type,
+      toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toUInt64(0), count()
+    FROM ${input.rows}
+    GROUP BY timestamp, env_id, ${input.resource}, product_category, product_type
+  )
+  GROUP BY timestamp, env_id, resource_id, product_category, product_type
+)
+GROUP BY day ORDER BY day`,
+    query_params: input.params,
+  };
+}

@@ -1,0 +1,38 @@
+import { stagedTable } from "../../store/clickhouse/staging.js";
+import type { Ledger } from "../ledger.js";
+import type { Statement } from "./allocate-days.js";
+
+/**
+ * About how many rows of work each day is, to cut batches by: the facts and set members that are weighed, and the rows that
+ * come out, counted as each line with every member of its resource's sets; of its resource's facts, when it has no set; of
+ * the whole tenant's largest set, when it has neither.
+ *
+ * Counted by resource, because pools of identities are skewed: all lines with the day's largest set is 60 times too much on
+ * 2,000 resources, and would make every day a batch of its own.
+ */
+export function estimateDays(input: { ledger: Ledger; epoch: number; days: readonly string[] }): Statement {
+  return {
+    query: `
+SELECT toString(day) AS day, toFloat64(sum(lines)) + sum(facts) + sum(members) + least(sum(rows_at_most), 1e9) AS work
+FROM (
+  SELECT day, lines, facts, members,
+    toFloat64(lines) * multiIf(members > 0, members, facts > 0, facts, max(if(resource_id = '', members, 0)) OVER (PARTITION BY day)) AS rows_at_most
+  FROM (
+    SELECT day, resource_id, sum(line) AS lines, sum(fact) AS facts, sum(member) AS members
+    FROM (
+      SELECT day, resource_id, count() AS line, 0 AS fact, 0 AS member FROM ${stagedTable("billing", input.epoch)}
+      WHERE day IN {days:Array(Date)} GROUP BY day, resource_id
+      UNION ALL
+      SELECT day, resource_id, 0, count(), 0 FROM ${stagedTable(input.ledger.usage, input.epoch)}
+      WHERE day IN {days:Array(Date)} GROUP BY day, resource_id
+      UNION ALL
+      SELECT day, resource_id, 0, 0, count() FROM ${input.ledger.sets(input.epoch)}
+      WHERE day IN {days:Array(Date)} GROUP BY day, resource_id
+    )
+    GROUP BY day, resource_id
+  )
+)
+GROUP BY day ORDER BY day`,
+    query_params: { days: input.days },
+  };
+}

@@ -1,0 +1,34 @@
+import type { QueryConfig } from "pg";
+import { WITHDRAWN } from "./begin-publishing.js";
+import type { PublishedDay } from "./finish-publishing.js";
+
+/**
+ * Notes that attributions of days are visible, or gone where they were to be withdrawn. In: tenant, epoch, days with their row
+ * counts. A withdrawn day goes on waiting for what is staged of it. Touches a row per day, or none when another run has the
+ * lease.
+ */
+export function finishAttribution(input: {
+  tenantName: string;
+  epoch: number;
+  days: readonly PublishedDay[];
+}): QueryConfig {
+  return {
+    text: `
+UPDATE topic_attribution_dates AS t SET
+  published_hash = nullif(t.publishing_hash, $5), publishing_hash = NULL,
+  staged_hash = CASE WHEN t.publishing_hash = $5 THEN t.staged_hash END,
+  attribution_rows = d.rows, calculated_at = now(),
+  attribution_attempts = CASE WHEN t.publishing_hash = $5 THEN t.attribution_attempts ELSE 0 END,
+  last_error = CASE WHEN t.publishing_hash = $5 THEN t.last_error END
+FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
+WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NOT NULL
+  AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2)`,
+    values: [
+      input.tenantName,
+      input.epoch,
+      input.days.map((day) => day.day),
+      input.days.map((day) => day.rows),
+      WITHDRAWN,
+    ],
+  };
+}

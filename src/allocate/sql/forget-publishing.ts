@@ -1,0 +1,21 @@
+import type { QueryConfig } from "pg";
+import type { Ledger } from "../ledger.js";
+
+/**
+ * Takes back the intent to publish days of a ledger whose staged rows are gone, and what is known of their published input, so
+ * that the next gather calculates them anew. In: tenant, epoch, days. Touches nothing when another run has the lease.
+ */
+export function forgetPublishing(input: {
+  ledger: Ledger;
+  tenantName: string;
+  epoch: number;
+  days: readonly string[];
+}): QueryConfig {
+  return {
+    text: `
+UPDATE ${input.ledger.state} SET publishing_hash = NULL, staged_hash = NULL, published_hash = NULL
+WHERE tenant_name = $1 AND tracking_date = ANY($3::date[])
+  AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2)`,
+    values: [input.tenantName, input.epoch, input.days],
+  };
+}

@@ -1,0 +1,21 @@
+import type { QueryConfig } from "pg";
+import type { Ledger } from "../ledger.js";
+
+/**
+ * Notes that nothing is staged of days any more; the next gather stages them again. In: ledger, tenant, epoch, days. Touches
+ * nothing when another run has the lease.
+ */
+export function forgetStagedInput(input: {
+  ledger: Ledger;
+  tenantName: string;
+  epoch: number;
+  days: readonly string[];
+}): QueryConfig {
+  return {
+    text: `
+UPDATE ${input.ledger.state} SET staged_hash = NULL
+WHERE tenant_name = $1 AND tracking_date = ANY($3::date[])
+  AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2)`,
+    values: [input.tenantName, input.epoch, input.days],
+  };
+}

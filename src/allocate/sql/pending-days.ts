@@ -1,0 +1,46 @@
+import type { QueryConfig } from "pg";
+
+/** A staged day whose input differs from what is published. */
+export interface PendingDay {
+  readonly day: string;
+  readonly has_usage_gaps: boolean;
+  readonly allocation_attempts: number;
+  readonly metrics_attempts: number;
+  /** How many lines were gathered. */
+  readonly billing_lines: string | number;
+}
+
+/**
+ * Days that wait for their calculation, oldest first, whatever their age. In: tenant. A day whose inventory was gathered
+ * incompletely waits for a complete one.
+ */
+export function pendingDays(input: { tenantName: string }): QueryConfig {
+  return {
+    text: `
+SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, has_usage_gaps, allocation_attempts, metrics_attempts, billing_lines
+FROM tracking_dates
+WHERE tenant_name = $1 AND staged_hash IS NOT NULL AND billing_gathered AND resources_gathered
+ORDER BY tracking_date`,
+    values: [input.tenantName],
+  };
+}
+
+/** A day whose attribution waits; its chargebacks may, too. */
+export interface PendingAttribution extends PendingDay {
+  readonly has_pending_chargebacks: boolean;
+}
+
+/** Days that wait for their attribution to topics, oldest first. In: tenant. */
+export function pendingAttributions(input: { tenantName: string }): QueryConfig {
+  return {
+    text: `
+SELECT to_char(a.tracking_date, 'YYYY-MM-DD') AS day, a.has_usage_gaps, a.billing_lines,
+  a.attribution_attempts AS allocation_attempts, a.attribution_attempts AS metrics_attempts,
+  d.staged_hash IS NOT NULL AS has_pending_chargebacks
+FROM topic_attribution_dates AS a
+JOIN tracking_dates AS d USING (tenant_name, tracking_date)
+WHERE a.tenant_name = $1 AND a.staged_hash IS NOT NULL
+ORDER BY a.tracking_date`,
+    values: [input.tenantName],
+  };
+}

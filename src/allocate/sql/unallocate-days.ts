@@ -1,0 +1,28 @@
+import { stagedTable } from "../../store/clickhouse/staging.js";
+import { type Ledger, ruledLines } from "../ledger.js";
+import type { Statement } from "./allocate-days.js";
+
+/**
+ * The last resort for days whose allocation failed as often as their limit allows: every line, whole, to nobody, with a detail
+ * that says so. No joins and no arithmetic: nothing here can fail for size.
+ */
+export function unallocateDays(input: {
+  ledger: Ledger;
+  epoch: number;
+  rulesHash: string;
+  days: readonly string[];
+}): Statement {
+  const { ledger, epoch } = input;
+  return {
+    query: `
+INSERT INTO ${stagedTable(ledger.output, epoch)}
+  (timestamp, ecosystem, tenant_id, env_id, ${ledger.resource}, product_category, product_type, ${ledger.recipient},
+   ${Object.keys(ledger.givenUp).join(", ")}, amount_hi, amount_lo)
+SELECT timestamp, any(ecosystem), any(tenant_id), env_id, resource_id, product_category, product_type, '${ledger.nobody}',
+  ${Object.values(ledger.givenUp).join(", ")}, 0, sum(total_cost)
+FROM ${stagedTable("billing", epoch)}
+WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
+GROUP BY timestamp, env_id, resource_id, product_category, product_type`,
+    query_params: { days: input.days, rules_hash: input.rulesHash },
+  };
+}

@@ -1,0 +1,82 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import { filledDays } from "../store/clickhouse/partitions.js";
+import { type FactTable, isoDay, stagedTable } from "../store/clickhouse/staging.js";
+
+/** Days whose attributions to topics change, beside days whose chargebacks do. */
+export interface AttributionDays {
+  /** What was staged replaces what is visible. */
+  readonly replaced: readonly string[];
+  /** What is visible does not add up to the new bill and goes; nothing is staged in its place. */
+  readonly withdrawn: readonly string[];
+}
+
+export const noAttributions: AttributionDays = { replaced: [], withdrawn: [] };
+
+/** Chargebacks go right after the bill they add up to, and attributions right after them. */
+const order = [
+  "topic_usage",
+  "topic_usage_gaps",
+  "usage",
+  "identity_sets",
+  "usage_gaps",
+  "billing",
+  "chargebacks",
+  "topic_attributions",
+] as const satisfies readonly FactTable[];
+
+/**
+ * Swaps the staged partitions of days in: one statement a table, in which each day is replaced in one step. Can be repeated.
+ *
+ * A day that has rows now and none staged is replaced too, from nothing, rather than dropped: every action names the staging
+ * table, so that a holder that lost its lease after it was allowed to publish fails here, and removes nothing.
+ */
+export async function swapDays(
+  { client, epoch }: { readonly client: ClickHouseClient; readonly epoch: number },
+  days: readonly string[],
+  attributions: AttributionDays = noAttributions,
+): Promise<void> {
+  const filled = await filledDays(
+    client,
+    order.flatMap((table) => [table, stagedTable(table, epoch)]),
+  );
+  const settings = await replaceFromNothing(client);
+  for (const table of order) {
+    const staged = stagedTable(table, epoch);
+    const concerned = daysOf(table, days, attributions).filter(
+      (day) => filled.get(table)?.has(day) || filled.get(staged)?.has(day),
+    );
+    if (concerned.length === 0) continue;
+    const actions = concerned.map((day) => `REPLACE PARTITION '${isoDay(day)}' FROM ${staged}`);
+    await client.command({
+      query: `ALTER TABLE ${table} ${actions.join(", ")}`,
+      clickhouse_settings: settings,
+    });
+  }
+}
+
+function daysOf(
+  table: FactTable,
+  days: readonly string[],
+  { replaced, withdrawn }: AttributionDays,
+): readonly string[] {
+  switch (table) {
+    case "topic_usage":
+    case "topic_usage_gaps":
+      return replaced;
+    case "topic_attributions":
+      return [...replaced, ...withdrawn];
+    default:
+      return days;
+  }
+}
+
+/** Servers that know this setting refuse to replace a partition from an empty one without it; older ones just do it. */
+async function replaceFromNothing(client: ClickHouseClient): Promise<Record<string, string>> {
+  const name = "allow_replace_partition_from_empty_source";
+  const result = await client.query({
+    query: "SELECT name FROM system.settings WHERE name = {name:String}",
+    query_params: { name },
+    format: "JSONEachRow",
+  });
+  return (await result.json()).length > 0 ? { [name]: "1" } : {};
+}

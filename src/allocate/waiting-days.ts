@@ -1,0 +1,56 @@
+import { filledDays } from "../store/clickhouse/partitions.js";
+import { stagedTable } from "../store/clickhouse/staging.js";
+import type { LedgerJob } from "./allocation-job.js";
+import { forgetStagedInput } from "./sql/forget-staged-input.js";
+import { noteFailure } from "./sql/note-failure.js";
+import type { PendingDay } from "./sql/pending-days.js";
+
+/** Days whose metrics could not be fetched wait, a limited number of runs, for the metrics to come back. Answers the others. */
+export async function leaveOutOutages<Day extends PendingDay>(
+  job: LedgerJob,
+  days: readonly Day[],
+): Promise<Day[]> {
+  const waiting = days.filter((day) => day.has_usage_gaps && day.metrics_attempts + 1 < job.retryLimit);
+  if (waiting.length === 0) return [...days];
+  const reason = `${job.ledger.metrics} could not be fetched`;
+  await job.postgres.query(
+    noteFailure({
+      ledger: job.ledger,
+      tenantName: job.tenantName,
+      days: waiting.map((day) => day.day),
+      failed: "metrics",
+      reason,
+    }),
+  );
+  for (const day of waiting) {
+    const attempt = day.metrics_attempts + 1;
+    job.onFailure(day.day, `${reason}: attempt ${attempt} of ${job.retryLimit}, the day waits`, false);
+  }
+  return days.filter((day) => !waiting.includes(day));
+}
+
+/**
+ * Days whose bill is noted as staged and is not there: a store that was set back or made anew. To calculate them would
+ * publish an empty day over a good one. Answers the others.
+ */
+export async function leaveOutLostInput<Day extends PendingDay>(
+  job: LedgerJob,
+  days: readonly Day[],
+): Promise<Day[]> {
+  const billing = stagedTable("billing", job.epoch);
+  const filled = (await filledDays(job.client, [billing], job.signal)).get(billing);
+  const lost = days.filter((day) => Number(day.billing_lines) > 0 && !filled?.has(day.day));
+  if (lost.length === 0) return [...days];
+  const { ledger, tenantName, epoch } = job;
+  await job.postgres.query(
+    forgetStagedInput({ ledger, tenantName, epoch, days: lost.map((day) => day.day) }),
+  );
+  for (const day of lost) {
+    job.onFailure(
+      day.day,
+      "the gathered input is not in the store any more, the day is gathered again",
+      false,
+    );
+  }
+  return days.filter((day) => !lost.includes(day));
+}

@@ -1,0 +1,62 @@
+import type { Writable } from "node:stream";
+import { type ParseArgsConfig, parseArgs } from "node:util";
+
+/** A command of the `chargehouse` program: its name, its words for `--help`, and what it does. */
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  readonly usage: string;
+  /** Answers the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
+  run(args: readonly string[], io: CommandIo): Promise<number>;
+}
+
+/** What a command may touch of its process. */
+export interface CommandIo {
+  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly env: NodeJS.ProcessEnv;
+  /** Aborts at SIGTERM and SIGINT. */
+  readonly signal: AbortSignal;
+}
+
+/** The caller's words are off: said with the usage, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** Something that ends the command with a sentence and an exit code, not with a stack trace. */
+export class CommandFailed extends Error {
+  override readonly name = "CommandFailed";
+  constructor(
+    message: string,
+    readonly exitCode: 1 | 2,
+  ) {
+    super(message);
+  }
+}
+
+/** Parses a command's options strictly; anything unknown is a UsageError. */
+export function parseOptions<Options extends NonNullable<ParseArgsConfig["options"]>>(
+  args: readonly string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** A day given on the command line. */
+export function dayOption(name: string, value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const parsed = new Date(`${value}T00:00:00Z`);
+  if (
+    !/^\d{4}-\d{2}-\d{2}$/.test(value) ||
+    Number.isNaN(parsed.getTime()) ||
+    !parsed.toISOString().startsWith(value)
+  ) {
+    throw new UsageError(`--${name} must be a day as YYYY-MM-DD, not "${value}"`);
+  }
+  return value;
+}

@@ -1,0 +1,21 @@
+import { checkConfig } from "./check-config.js";
+import type { Command } from "./command.js";
+import { demo } from "./demo.js";
+import { exportCsv } from "./export.js";
+import { migrate } from "./migrate.js";
+import { reconcile } from "./reconcile.js";
+import { run } from "./run.js";
+import { serve } from "./serve.js";
+import { simulate } from "./simulate.js";
+
+/** Every command, in the order of `--help`. */
+export const commands: readonly Command[] = [
+  demo,
+  serve,
+  run,
+  reconcile,
+  exportCsv,
+  checkConfig,
+  migrate,
+  simulate,
+];

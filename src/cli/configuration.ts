@@ -1,0 +1,24 @@
+import type { Config } from "../config/config.js";
+import { formatProblems } from "../config/problem.js";
+import { readConfig } from "../config/read-file.js";
+import { ecosystems } from "../ingest/ecosystems/registry.js";
+import { CommandFailed, type CommandIo, UsageError } from "./command.js";
+
+/** Options that every command with a configuration takes. */
+export const configOptions = { config: { type: "string" }, "env-file": { type: "string" } } as const;
+
+/** Reads the configuration a command was given; a refusal lists every problem and ends the command with 2. */
+export async function configurationOf(
+  options: { readonly config?: string | undefined; readonly "env-file"?: string | undefined },
+  io: CommandIo,
+): Promise<Config> {
+  if (options.config === undefined) throw new UsageError("--config FILE is required");
+  const envFile = options["env-file"];
+  const read = await readConfig(options.config, {
+    env: io.env,
+    ecosystems,
+    ...(envFile !== undefined && { envFile }),
+  });
+  if (!read.ok) throw new CommandFailed(formatProblems(read.problems), 2);
+  return read.config;
+}

@@ -1,0 +1,68 @@
+import { packageVersion } from "../config/project.js";
+import { type Command, CommandFailed, type CommandIo, UsageError } from "./command.js";
+import { commands } from "./commands.js";
+
+/** From the words on the command line to an exit code. */
+export async function main(argv: readonly string[]): Promise<number> {
+  const [name = "--help", ...args] = argv;
+  const abort = new AbortController();
+  const io: CommandIo = {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    signal: abort.signal,
+  };
+  if (name === "--version" || name === "-v") return print(io, `${packageVersion()}\n`);
+  if (name === "--help" || name === "-h" || name === "help") return print(io, helpText());
+  const command = commands.find((each) => each.name === name);
+  if (command === undefined) return refuse(io, `unknown command "${name}"`, helpText());
+  if (args.includes("--help") || args.includes("-h")) return print(io, commandHelp(command));
+  const forget = abortOnSignals(abort);
+  try {
+    return await command.run(args, io);
+  } catch (error) {
+    if (error instanceof UsageError) return refuse(io, error.message, commandHelp(command));
+    if (error instanceof CommandFailed) {
+      io.stderr.write(`${error.message}\n`);
+      return error.exitCode;
+    }
+    io.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  } finally {
+    forget();
+  }
+}
+
+/** The first signal asks the command to finish; a second one ends the process at once. */
+function abortOnSignals(abort: AbortController): () => void {
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (abort.signal.aborted) process.exit(128 + (signal === "SIGINT" ? 2 : 15));
+    abort.abort(new Error(`Interrupted by shutdown (${signal})`));
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  return () => {
+    process.off("SIGTERM", onSignal);
+    process.off("SIGINT", onSignal);
+  };
+}
+
+function helpText(): string {
+  const width = Math.max(...commands.map((command) => command.name.length));
+  const lines = commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`);
+  return `chargehouse COMMAND [OPTIONS]\n\n${lines.join("\n")}\n\nchargehouse COMMAND --help shows a command's options.\n`;
+}
+
+function commandHelp(command: Command): string {
+  return `chargehouse ${command.usage}\n\n${command.summary}\n`;
+}
+
+function print(io: CommandIo, text: string): number {
+  io.stdout.write(text);
+  return 0;
+}
+
+function refuse(io: CommandIo, message: string, help: string): number {
+  io.stderr.write(`${message}\n\n${help}`);
+  return 2;
+}

@@ -1,0 +1,111 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.js";
+import { packageVersion } from "../config/project.js";
+import { createServiceMetrics } from "../http/metrics.js";
+import { type HttpServer, startServer } from "../http/server.js";
+import { MigrationRefused } from "../store/migrate/report.js";
+import { type OpenedStores, openStores } from "../store/open-stores.js";
+import { type Command, CommandFailed, type CommandIo, parseOptions, UsageError } from "./command.js";
+import { configOptions, configurationOf } from "./configuration.js";
+import { createLogger } from "./logger.js";
+import { createWorker, type Worker } from "./worker.js";
+
+/** `api` serves and never runs the pipeline, `worker` runs it and serves nothing, `both` does both in one process. */
+export const modes = ["api", "worker", "both"] as const;
+export type Mode = (typeof modes)[number];
+
+/** How long a shutdown waits for runs and requests to finish. */
+const shutdownSeconds = 30;
+
+export const serve: Command = {
+  name: "serve",
+  summary: "serve the API and run the pipeline until stopped",
+  usage: "serve --config FILE [--mode api|worker|both] [--env-file FILE]",
+  async run(args, io) {
+    const options = parseOptions(args, { ...configOptions, mode: { type: "string", default: "both" } });
+    const mode = modes.find((each) => each === options.mode);
+    if (mode === undefined)
+      throw new UsageError(`--mode must be one of ${modes.join(", ")}, not "${options.mode}"`);
+    const config = await configurationOf(options, io);
+    const logger = createLogger(config.logging);
+    const stores = await openStores({ config, logger, signal: io.signal });
+    return await serveStores({ config, logger, stores, mode, io });
+  },
+};
+
+export interface ServeStores {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly stores: OpenedStores;
+  readonly mode: Mode;
+  readonly io: CommandIo;
+  /** Called once the API listens. */
+  readonly onListening?: (url: string) => void;
+}
+
+/** Serves opened stores until the signal aborts; closes them in any case. */
+export async function serveStores(input: ServeStores): Promise<number> {
+  const { config, logger, stores, mode, io } = input;
+  const started: Started = {};
+  try {
+    const metrics = createServiceMetrics();
+    if (mode !== "api") {
+      started.worker = await createWorker({
+        config,
+        stores,
+        logger,
+        observers: [metrics.runs],
+        signal: io.signal,
+      });
+      for (const tenant of config.tenants.keys()) metrics.runs.resumed(tenant);
+    }
+    if (mode !== "worker") {
+      const version = packageVersion();
+      const control = started.worker?.control;
+      started.server = await startServer({ config, stores, control, logger, version, mode, metrics });
+      const { url } = started.server;
+      logger.info({ url, mode }, `chargehouse ${version} listens on ${url}`);
+      input.onListening?.(url);
+    }
+    await openTenants(config, stores, logger);
+    await started.worker?.repeat();
+    if (mode !== "worker" || config.features.enable_periodic_refresh) await untilAborted(io.signal);
+    return 0;
+  } finally {
+    await shutDown(started, stores, logger);
+  }
+}
+
+/** What is running and has to be stopped. */
+interface Started {
+  worker?: Worker;
+  server?: HttpServer;
+}
+
+/** Opens every tenant's store: a refused schema ends the start, a store that is down only degrades its tenant. */
+async function openTenants(config: Config, stores: OpenedStores, logger: Logger): Promise<void> {
+  await Promise.all(
+    [...config.tenants.keys()].map(async (tenant) => {
+      try {
+        await stores.tenant(tenant);
+      } catch (error) {
+        if (error instanceof MigrationRefused) throw new CommandFailed(error.message, 1);
+        logger.error({ err: error, tenant }, `Tenant ${tenant}: its store could not be opened`);
+      }
+    }),
+  );
+}
+
+async function shutDown({ worker, server }: Started, stores: OpenedStores, logger: Logger): Promise<void> {
+  logger.info("shutting down");
+  const orderly = Promise.allSettled([server?.close(), worker?.settled()]);
+  await Promise.race([orderly, delay(shutdownSeconds * 1000, undefined, { ref: false })]);
+  await stores.close();
+  logger.info("stopped");
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

@@ -1,0 +1,70 @@
+import {
+  type ConfluentCloud,
+  type ConfluentCloudOptions,
+  startConfluentCloud,
+} from "../simulator/confluent/cloud.js";
+import { confluentTenant } from "../simulator/confluent/tenant.js";
+import { type Size, sizes } from "../simulator/organisation.js";
+import { type SimulatedTenant, selfManagedTenant, simulatedTenants } from "../simulator/tenants.js";
+import { UsageError } from "./command.js";
+
+/** Simulated upstreams, and the tenants of a configuration that has them as upstreams: each ecosystem once or more. */
+export interface Simulation {
+  readonly cloud: ConfluentCloud;
+  readonly tenants: readonly SimulatedTenant[];
+  close(): Promise<void>;
+}
+
+export interface SimulationOptions extends Omit<ConfluentCloudOptions, "size"> {
+  readonly size: Size;
+}
+
+/**
+ * The organisation of the metrics has a cluster for each tenant: the last is a self-managed Kafka cluster, the others are
+ * metered systems with prices of their own. So there is always one of each.
+ */
+export async function startSimulation(options: SimulationOptions): Promise<Simulation> {
+  const of = { ...options, tenants: Math.max(2, sizes[options.size].tenants) };
+  const cloud = await startConfluentCloud(of);
+  const metered = { ...of, url: cloud.metrics.url };
+  return {
+    cloud,
+    tenants: [confluentTenant(cloud), ...simulatedTenants(metered).slice(0, -1), selfManagedTenant(metered)],
+    close: () => cloud.close(),
+  };
+}
+
+/** `tenants` of a configuration, each with an embedded store of its name. */
+export function tenantsSection(tenants: readonly SimulatedTenant[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    tenants.map(({ tenant_name, ...tenant }) => [
+      tenant_name,
+      { ...tenant, storage: { connection_string: `embedded:${tenant_name}` } },
+    ]),
+  );
+}
+
+/** What both commands that start a simulation take for its size. */
+export const simulationOptions = {
+  size: { type: "string", default: "small" },
+  days: { type: "string", default: "30" },
+  seed: { type: "string", default: "1" },
+} as const;
+
+export function simulationSize(options: { size: string; days: string; seed: string }) {
+  const names = Object.keys(sizes) as Size[];
+  const size = names.find((each) => each === options.size);
+  if (size === undefined)
+    throw new UsageError(`--size must be one of ${names.join(", ")}, not "${options.size}"`);
+  return {
+    size,
+    days: whole("days", options.days, 2, 364),
+    seed: whole("seed", options.seed, 0, 2 ** 31 - 1),
+  };
+}
+
+export function whole(name: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+  throw new UsageError(`--${name} must be a whole number from ${least} to ${most}, not "${text}"`);
+}

@@ -1,0 +1,74 @@
+import { hostname } from "node:os";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.js";
+import { ecosystems } from "../ingest/ecosystems/registry.js";
+import type { PipelineControl } from "../runner/control.js";
+import { type CycleRunner, createCycleRunner } from "../runner/cycle.js";
+import { observeAll, type RunObserver } from "../runner/observe.js";
+import { repeatCycles } from "../runner/schedule.js";
+import { expireLeases } from "../runner/sql/leases.js";
+import { liftSuspensions } from "../runner/sql/tenants.js";
+import { startTenantRun, type TenantRunContext, usualLimits } from "../runner/tenant-run.js";
+import type { OpenedStores } from "../store/open-stores.js";
+
+/** The part of a process that runs the pipeline: for `serve`, `run` and `demo` alike. */
+export interface Worker {
+  readonly context: TenantRunContext;
+  readonly cycles: CycleRunner;
+  /** For the API. A run that the API triggered is under way until `settled`. */
+  readonly control: PipelineControl;
+  /** Runs cycles until the signal aborts. */
+  repeat(): Promise<void>;
+  /** Resolves when no triggered run is under way. */
+  settled(): Promise<void>;
+}
+
+export interface WorkerOptions {
+  readonly config: Config;
+  readonly stores: OpenedStores;
+  readonly logger: Logger;
+  readonly observers: readonly RunObserver[];
+  /** Ends every run. */
+  readonly signal: AbortSignal;
+}
+
+/** Starts afresh: suspensions are lifted, and leases of a process that cannot be alive any more are ended. */
+export async function createWorker(options: WorkerOptions): Promise<Worker> {
+  const { config, stores, logger, signal } = options;
+  const tenants = [...config.tenants.values()];
+  await stores.postgres.query(liftSuspensions([...config.tenants.keys()]));
+  if (stores.ownsPostgres) await stores.postgres.query(expireLeases());
+  const context: TenantRunContext = {
+    stores,
+    ecosystems,
+    holder: `${hostname()}:${process.pid}`,
+    logger,
+    observer: observeAll(options.observers),
+    now: () => new Date(),
+    limits: usualLimits,
+  };
+  const cycles = createCycleRunner(context, config.features.max_parallel_tenants);
+  const triggered = new Set<Promise<unknown>>();
+  return {
+    context,
+    cycles,
+    control: {
+      async trigger(tenantName) {
+        const tenant = config.tenants.get(tenantName);
+        if (tenant === undefined) throw new Error(`unknown tenant ${tenantName}`);
+        const { run_id, done } = await startTenantRun(context, tenant, { trigger: "api", signal });
+        triggered.add(done);
+        void done.finally(() => triggered.delete(done));
+        return { run_id };
+      },
+    },
+    async repeat() {
+      const cycle = () => cycles.run(tenants, { trigger: "schedule", signal });
+      if (!config.features.enable_periodic_refresh) return void (await cycle());
+      await repeatCycles(cycle, { intervalSeconds: config.features.refresh_interval, signal, logger });
+    },
+    async settled() {
+      await Promise.allSettled(triggered);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** `api`: where the HTTP API listens, and what browsers may call it. */
+import { flag, integer, list, section, text } from "./setting.js";
+import { parseOrigin } from "./url.js";
+
+export const apiSettings = section(
+  {
+    host: text({
+      description:
+        "The address to listen on. The service has no authentication of its own: put a proxy in front " +
+        "before you listen on more than loopback (`0.0.0.0` is every interface).",
+      expected: "a host name or an IP address",
+      pattern: "^[A-Za-z0-9_.:%-]{1,255}$",
+      maxLength: 255,
+      default: "127.0.0.1",
+    }),
+    port: integer({ description: "The TCP port to listen on.", minimum: 1, maximum: 65_535, default: 8080 }),
+    enable_cors: flag({
+      description:
+        "Let browsers of the origins in `cors_origins` call the API. Methods: GET, POST, PATCH, DELETE.",
+      default: false,
+    }),
+    cors_origins: list(
+      text({
+        description: "One origin.",
+        expected: "an origin such as https://console.example.org, or *",
+        parse: parseOrigin,
+      }),
+      {
+        description: "Which origins may call the API while `enable_cors` is on. An empty list allows none.",
+        expected: "a list of at most 100 origins such as https://console.example.org, or *",
+        maxItems: 100,
+        default: [],
+      },
+    ),
+    request_timeout_seconds: integer({
+      description: "A request that takes longer is cancelled in the store as well, and answered with 504.",
+      unit: "seconds",
+      minimum: 1,
+      maximum: 300,
+      default: 30,
+    }),
+    max_heavy_reads: integer({
+      description:
+        "So many heavy reads (aggregations, exports, allocation issues, lists under tags, tags by filter) run at once in this " +
+        "process; of several tenants, one gets three quarters at most. More of them make each slower and nothing faster.",
+      minimum: 1,
+      maximum: 64,
+      default: 4,
+    }),
+    max_waiting_reads: integer({
+      description:
+        "So many more heavy reads wait, for half of `request_timeout_seconds` at most; what finds no place is answered with 503 " +
+        "and `Retry-After`. 0: none waits.",
+      minimum: 0,
+      maximum: 1000,
+      default: 64,
+    }),
+  },
+  { description: "The HTTP API." },
+);

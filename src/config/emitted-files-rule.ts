@@ -1,0 +1,79 @@
+/** Refused in the whole file: emitted files that would overwrite each other, also across tenants, or lose days. */
+import { resolve } from "node:path";
+import { Value } from "@sinclair/typebox/value";
+import { fileNameOf, LONGEST_FILE_NAME } from "./emitted-file.js";
+import { type CsvEmitter, csvEmitterSettings, emitterName } from "./emitters.js";
+import type { PluginSettings } from "./plugin-settings.js";
+import type { Rule } from "./setting.js";
+
+/** As far as they could be read. */
+interface Tenant {
+  tenant_id?: string;
+  lookback_days?: number;
+  retention_days?: number;
+  plugin_settings?: Partial<PluginSettings>;
+}
+type Tenants = Readonly<Record<string, Tenant>>;
+
+const LONGEST_MONTH = 31;
+
+export const emittedMonthsRule: Rule<{ tenants: Tenants }> = {
+  rule:
+    `An emitter with \`aggregation: monthly\` needs \`retention_days\` of at least \`lookback_days\` + ${LONGEST_MONTH}: else ` +
+    "days of a month are dropped while others still change.",
+  check({ tenants = {} }, report) {
+    for (const [tenantName, tenant] of Object.entries(tenants)) {
+      const { lookback_days: lookback, retention_days: retention, plugin_settings: settings } = tenant;
+      if (lookback === undefined || retention === undefined || retention >= lookback + LONGEST_MONTH)
+        continue;
+      for (const [index, emitter] of (settings?.emitters ?? []).entries()) {
+        if (emitter?.type !== "csv" || emitter.aggregation !== "monthly") continue;
+        const path = ["tenants", tenantName, "plugin_settings", "emitters", index, "aggregation"];
+        const least = lookback + LONGEST_MONTH;
+        report(
+          path,
+          `is monthly, which needs retention_days of at least ${least} (lookback_days + ${LONGEST_MONTH})`,
+        );
+      }
+    }
+  },
+};
+
+export const emittedFilesRule: Rule<{ tenants: Tenants }> = {
+  rule:
+    "No two emitters of any tenants, and no two pipelines of one, write files of the same name: `output_dir` or " +
+    `\`filename_template\` tells them apart. A file name has at most ${LONGEST_FILE_NAME} bytes.`,
+  check({ tenants = {} }, report) {
+    const taken = new Map<string, string>();
+    for (const [tenantName, { tenant_id: tenantId, plugin_settings: settings }] of Object.entries(tenants)) {
+      for (const [index, emitter] of (settings?.emitters ?? []).entries()) {
+        if (tenantId === undefined || !Value.Check(csvEmitterSettings, emitter)) continue;
+        const problem = nameProblem(emitter, { tenantName, tenantId }, taken);
+        const path = ["tenants", tenantName, "plugin_settings", "emitters", index, "params"];
+        if (problem !== undefined) report([...path, "filename_template"], problem);
+      }
+    }
+  },
+};
+
+/** Takes the emitter's files. On the first of a month, when the file of a day and that of a month can have the same name. */
+function nameProblem(
+  emitter: CsvEmitter,
+  tenant: { readonly tenantName: string; readonly tenantId: string },
+  taken: Map<string, string>,
+): string | undefined {
+  for (const pipeline of new Set(emitter.pipelines)) {
+    const name = fileNameOf(emitter, { ...tenant, pipeline, firstDay: "2026-03-01" });
+    const bytes = Buffer.byteLength(name);
+    if (bytes > LONGEST_FILE_NAME)
+      return `gives names of ${bytes} bytes; at most ${LONGEST_FILE_NAME} are allowed`;
+    // Some file systems do not tell cases apart.
+    const file = resolve(emitter.params.output_dir, name.toLowerCase());
+    const who = `${tenant.tenantName}/${emitterName(emitter)}/${pipeline}`;
+    const earlier = taken.get(file);
+    if (earlier !== undefined)
+      return `gives ${who} the files of ${earlier}: tell them apart, by another folder or with {tenant_name}, {emitter} or {pipeline}`;
+    taken.set(file, who);
+  }
+  return undefined;
+}

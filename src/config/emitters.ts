@@ -1,0 +1,157 @@
+/** `emitters`: where a tenant's results go beside the API. What is refused between them is in `emitter-rules.ts`. */
+import { type Static, Type } from "@sinclair/typebox";
+import { filePeriods, parseTemplate, TEMPLATE_EXPECTED } from "./emitted-file.js";
+import { choice, flag, integer, list, mapping, oneOf, section, text } from "./setting.js";
+
+/** What there is to emit. */
+export const pipelines = ["chargeback", "billing", "resource", "identity", "topic_attribution"] as const;
+export type Pipeline = (typeof pipelines)[number];
+
+/** Pipelines that files are written of. */
+export const filePipelines = ["chargeback", "topic_attribution"] as const;
+export type FilePipeline = (typeof filePipelines)[number];
+
+const common = {
+  name: Type.Optional(
+    text({
+      description: "Tells emitters apart, in records and messages. Left out, it is the type.",
+      expected: "1 to 50 letters, digits, `.`, `_` and `-`, starting with a letter or a digit",
+      pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$",
+    }),
+  ),
+  lookback_days: Type.Optional(
+    integer({
+      description: "Days older than this are left alone. Left out, every day that is kept counts.",
+      unit: "days",
+      minimum: 1,
+      maximum: 730,
+    }),
+  ),
+};
+
+const aggregation = (description: string) =>
+  Type.Optional(choice(["hourly", "daily", "monthly"], { description }));
+
+const emitted = <const Name extends Pipeline>(names: readonly Name[], standard: NoInfer<Name>[]) =>
+  list(choice(names, { description: "A pipeline." }), {
+    description: `What is emitted: ${names.join(", ")}; each once.`,
+    expected: `a list of 1 to ${names.length} of ${names.join(", ")}`,
+    minItems: 1,
+    maxItems: names.length,
+    default: standard,
+  });
+
+export const csvEmitterSettings = mapping(
+  {
+    type: Type.Literal("csv", { description: "What takes the results." }),
+    ...common,
+    aggregation: aggregation(
+      "Left out: a file a day, of the rows as they are. `daily`: a file a day, of sums. `monthly`: a file a month, of sums.",
+    ),
+    pipelines: emitted(filePipelines, ["chargeback"]),
+    params: mapping(
+      {
+        output_dir: text({
+          description:
+            "Where the files go. It is made when it is missing. Relative to the folder the service is started in.",
+          expected: "a path",
+          maxLength: 3000,
+        }),
+        filename_template: text({
+          description:
+            "Name of a file. Characters of the values that are not letters, digits, `.`, `_` or `-` are percent-encoded.",
+          expected: TEMPLATE_EXPECTED,
+          parse: parseTemplate,
+          default: "{tenant_id}_{date}.csv",
+        }),
+        raw: flag({
+          description:
+            "`false`: cells that a spreadsheet would run as a formula get an apostrophe in front. `true`: cells as they are.",
+          default: false,
+        }),
+      },
+      { description: "Files of an emitter of type `csv`." },
+    ),
+  },
+  {
+    description: "Where results go beside the API.",
+    rules: [
+      {
+        rule: "`filename_template` names the period: `{date}`, or `{month}` for a `monthly` emitter.",
+        check({ params, aggregation: span }, report) {
+          const named = filePeriods(params?.filename_template ?? "");
+          if (params?.filename_template === undefined || named.date) return;
+          if (span === "monthly" && named.month) return;
+          const needed = span === "monthly" ? "{date} or {month}" : "{date}";
+          report(["params", "filename_template"], `must hold ${needed}: else files overwrite each other`);
+        },
+      },
+    ],
+  },
+);
+
+const prometheusEmitter = mapping(
+  {
+    type: Type.Literal("prometheus", { description: "What takes the results." }),
+    ...common,
+    aggregation: aggregation("`daily`, which is also what it is when left out: the page shows days."),
+    pipelines: emitted(pipelines, ["chargeback", "billing", "resource", "identity"]),
+    params: section(
+      {
+        days: integer({
+          description:
+            "How many of the latest days with costs the page shows. More than 1: amounts carry their day as label `date`.",
+          unit: "days",
+          minimum: 1,
+          maximum: 31,
+          default: 1,
+        }),
+      },
+      { description: "The page of an emitter of type `prometheus`." },
+    ),
+  },
+  {
+    description: "Where results go beside the API.",
+    rules: [
+      {
+        rule: "`aggregation` of an emitter of type `prometheus` is `daily` or left out.",
+        check({ aggregation: span }, report) {
+          if (span !== "monthly") return;
+          report(["aggregation"], "must be daily or left out: a page for Prometheus shows days");
+        },
+      },
+    ],
+  },
+);
+
+const shared = Type.Object({ ...common });
+
+export const emittersSetting = list(
+  oneOf("type", shared, [csvEmitterSettings, prometheusEmitter], {
+    description: "Where results go beside the API.",
+  }),
+  {
+    description:
+      "Where results go beside the API: files, or a page for Prometheus. See `docs/how-to/emit-results.md`.",
+    maxItems: 20,
+    default: [],
+  },
+);
+
+export type Emitter = Static<typeof emittersSetting>[number];
+export type CsvEmitter = Static<typeof csvEmitterSettings>;
+export type PrometheusEmitter = Static<typeof prometheusEmitter>;
+
+export function emitterName({ name, type }: Pick<Emitter, "name" | "type">): string {
+  return name ?? type;
+}
+
+/** Those that write files. */
+export function csvEmitters(emitters: readonly Emitter[]): CsvEmitter[] {
+  return emitters.filter((emitter) => emitter.type === "csv");
+}
+
+/** What the tenant's page for Prometheus shows; undefined where there is none. */
+export function prometheusEmitterOf(emitters: readonly Emitter[]): PrometheusEmitter | undefined {
+  return emitters.find((emitter) => emitter.type === "prometheus");
+}

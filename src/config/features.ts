@@ -1,0 +1,32 @@
+/** `features`: when the pipeline runs by itself, and for how many tenants at once. */
+import { flag, integer, section } from "./setting.js";
+
+/** Timers take at most 2^31 − 1 milliseconds, a little under 25 days. */
+export const LONGEST_TIMER_SECONDS = 24 * 86_400;
+
+export const featuresSettings = section(
+  {
+    enable_periodic_refresh: flag({
+      description:
+        "Run the pipeline again and again in modes `worker` and `both`. " +
+        "`false`: one cycle at start, then only runs that the API triggers.",
+      default: true,
+    }),
+    refresh_interval: integer({
+      description:
+        "From the start of one cycle to the start of the next. A cycle that takes longer skips the next one.",
+      unit: "seconds",
+      minimum: 1,
+      maximum: LONGEST_TIMER_SECONDS,
+      default: 1800,
+    }),
+    max_parallel_tenants: integer({
+      description: "How many tenants are processed at the same time by one process.",
+      unit: "tenants",
+      minimum: 1,
+      maximum: 64,
+      default: 4,
+    }),
+  },
+  { description: "The schedule of the pipeline." },
+);

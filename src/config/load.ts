@@ -1,0 +1,42 @@
+/** From the text of a configuration file to a `Config`, or to everything that is wrong with it. */
+import { Value } from "@sinclair/typebox/value";
+import { type Config, toConfig } from "./config.js";
+import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
+import type { ConfigProblem } from "./problem.js";
+import { readValue } from "./read.js";
+import { readingContext } from "./reading-context.js";
+import { configSchema } from "./schema.js";
+import type { Environment } from "./substitute.js";
+import { parseYaml } from "./yaml.js";
+
+export interface LoadOptions {
+  /** Stands in every problem; the text itself is the first argument. */
+  file: string;
+  /** What `${NAME}` is taken from. */
+  env: Environment;
+  ecosystems: EcosystemSettingsMap;
+  /** What a relative `data_dir` is relative to; the working directory unless given. */
+  folder?: string;
+}
+
+export type LoadResult = { ok: true; config: Config } | { ok: false; problems: ConfigProblem[] };
+
+function inOrder(problems: readonly ConfigProblem[]): ConfigProblem[] {
+  return [...problems].sort((a, b) => a.line - b.line);
+}
+
+/** Never throws for anything that stands in the text or the environment. */
+export function loadConfig(
+  text: string,
+  { file, env, ecosystems, folder = process.cwd() }: LoadOptions,
+): LoadResult {
+  const { root, problems } = parseYaml(text, file);
+  if (root === undefined) return { ok: false, problems: inOrder(problems) };
+  const schema = configSchema(ecosystems);
+  const context = readingContext(file, env);
+  const value = readValue(schema, root, [], context);
+  if (context.problems.length > 0) return { ok: false, problems: inOrder(context.problems) };
+  if (!Value.Check(schema, value))
+    throw new Error("the configuration was read otherwise than its schema says");
+  return { ok: true, config: toConfig(value, folder) };
+}

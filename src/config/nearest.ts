@@ -1,0 +1,42 @@
+/**
+ * "did you mean …?": the known name that a mistyped one is nearest to.
+ *
+ * Optimal string alignment distance: insertions, deletions, substitutions and swapped neighbours cost one each.
+ */
+
+/** Rows of the classic dynamic programme; O(length × length), on names of at most some dozens of letters. */
+export function editDistance(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const same = from[row - 1] === to[column - 1];
+      let best = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+      );
+      const swapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      if (row > 1 && column > 1 && swapped) best = Math.min(best, (beforeLast[column - 2] ?? 0) + 1);
+      current.push(best);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[to.length] ?? 0;
+}
+
+/** The nearest of `known`, or undefined when nothing is near: a wrong guess is worse than none. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > 64) return undefined;
+  const written = name.toLowerCase().replaceAll("-", "_");
+  const limit = Math.max(1, Math.floor(written.length / 3));
+  let best: { name: string; distance: number } | undefined;
+  for (const candidate of known) {
+    const distance = editDistance(written, candidate.toLowerCase());
+    if (distance <= limit && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
+      best = { name: candidate, distance };
+  }
+  return best?.name;
+}

@@ -1,0 +1,167 @@
+/**
+ * What was written, read as the schema wants it: one walk that gives the values, with defaults, and every problem.
+ *
+ * A part that cannot be read is reported and left out, and the walk goes on, so that a person sees all problems of a
+ * file at once. Rules between keys therefore see partial values. Each function returns what it read, or undefined.
+ */
+import { KindGuard, type TArray, type TObject, type TRecord, type TSchema } from "@sinclair/typebox";
+import { expectation, wordsOf } from "./expectation.js";
+import { nearest } from "./nearest.js";
+import type { Path } from "./problem.js";
+import type { ReadingContext } from "./reading-context.js";
+import { readScalar } from "./scalar.js";
+import { choice, notesOf } from "./setting.js";
+import { KIND_IN_WORDS, type Written, type WrittenList, type WrittenMapping } from "./written.js";
+
+function unknownKey(name: string, known: readonly string[]): string {
+  const guess = nearest(name, known);
+  return guess === undefined
+    ? `unknown key; known here: ${known.join(", ")}`
+    : `unknown key; did you mean \`${guess}\`?`;
+}
+
+function isEmpty(written: Written): boolean {
+  if (written.kind === "mapping") return written.entries.size === 0;
+  return written.kind === "nothing" || (written.kind === "list" && written.items.length === 0);
+}
+
+/** A left-out section is read as an empty one, so that its keys get their defaults and its rules are held. */
+function readDefault(schema: TSchema, line: number, path: Path, context: ReadingContext): unknown {
+  const nothing: WrittenMapping = { kind: "mapping", line, entries: new Map() };
+  return KindGuard.IsObject(schema)
+    ? readObject(schema, nothing, path, context)
+    : structuredClone(schema.default);
+}
+
+function readKey(
+  name: string,
+  schema: TSchema,
+  written: WrittenMapping,
+  path: Path,
+  context: ReadingContext,
+): unknown {
+  const entry = written.entries.get(name);
+  if (entry !== undefined) context.place(path, entry.line);
+  const { unsupported, description } = notesOf(schema);
+  if (unsupported) {
+    if (entry !== undefined && !isEmpty(entry.value))
+      context.report(path, `is not supported: ${description}`);
+    return undefined;
+  }
+  if (entry !== undefined && entry.value.kind !== "nothing")
+    return readValue(schema, entry.value, path, context);
+  if ("default" in schema) return readDefault(schema, written.line, path, context);
+  if (!KindGuard.IsOptional(schema))
+    context.report(path, `is required: ${expectation(schema)}`, expectation(schema));
+  return undefined;
+}
+
+function reportUnknownKeys(
+  schema: TObject,
+  written: WrittenMapping,
+  path: Path,
+  context: ReadingContext,
+): void {
+  const known = Object.keys(schema.properties);
+  for (const [name, entry] of written.entries) {
+    if (known.includes(name)) continue;
+    context.place([...path, name], entry.line);
+    context.report([...path, name], unknownKey(name, known));
+  }
+}
+
+function readObject(schema: TObject, written: WrittenMapping, path: Path, context: ReadingContext): unknown {
+  if (schema.additionalProperties === false) reportUnknownKeys(schema, written, path, context);
+  const values: [string, unknown][] = [];
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const value = readKey(name, property, written, [...path, name], context);
+    if (value !== undefined) values.push([name, value]);
+  }
+  const value: Record<string, unknown> = Object.fromEntries(values);
+  for (const { check } of notesOf(schema).rules ?? []) context.hold(path, (report) => check(value, report));
+  return value;
+}
+
+/** A mapping of several forms. When the key that tells them apart is wrong, what all forms share is still read. */
+function readVariant(schema: TSchema, written: WrittenMapping, path: Path, context: ReadingContext): unknown {
+  const { discriminator } = notesOf(schema);
+  if (discriminator === undefined) throw new Error("a union of mappings needs a discriminator");
+  const { key, shared } = discriminator;
+  const forms = new Map<unknown, TObject>();
+  for (const form of (KindGuard.IsUnion(schema) ? schema.anyOf : [schema]).filter(KindGuard.IsObject)) {
+    for (const word of wordsOf(form.properties[key] ?? form) ?? []) forms.set(word, form);
+  }
+  const which = choice([...forms.keys()].map(String), { description: "" });
+  const word = readKey(key, which, written, [...path, key], context);
+  return readObject(forms.get(word) ?? shared, written, path, context);
+}
+
+/** Keys of the user's choice, each with a value of one schema. */
+function readRecord(schema: TRecord, written: WrittenMapping, path: Path, context: ReadingContext): unknown {
+  const values: [string, unknown][] = [];
+  const [[pattern, item] = []] = Object.entries(schema.patternProperties);
+  if (pattern === undefined || item === undefined)
+    throw new Error("a mapping of free keys needs a pattern for them");
+  const allowed = new RegExp(pattern, "u");
+  const most: number = schema.maxProperties ?? Number.POSITIVE_INFINITY;
+  if (written.entries.size > most)
+    context.report(path, `has ${written.entries.size} keys; at most ${most} are allowed`);
+  for (const [name, entry] of written.entries) {
+    const here = [...path, name];
+    context.place(here, entry.line);
+    if (!allowed.test(name)) context.report(here, `the key must be ${notesOf(schema).keys?.expected}`);
+    if (entry.value.kind === "nothing") context.report(here, `is empty; it must be ${expectation(item)}`);
+    else values.push([name, readValue(item, entry.value, here, context)]);
+  }
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+function reportRepeated(values: readonly unknown[], by: string, path: Path, context: ReadingContext): void {
+  const first = new Map<unknown, number>();
+  for (const [index, value] of values.entries()) {
+    const name =
+      value !== null && typeof value === "object"
+        ? Object.entries(value).find(([key]) => key === by)?.[1]
+        : undefined;
+    const earlier = first.get(name);
+    if (name === undefined) continue;
+    if (earlier === undefined) first.set(name, index);
+    else context.report([...path, index, by], `is the same as that of entry [${earlier}]; it must be unique`);
+  }
+}
+
+function readList(schema: TArray, written: WrittenList, path: Path, context: ReadingContext): unknown {
+  const count = written.items.length;
+  if (count < (schema.minItems ?? 0) || count > (schema.maxItems ?? Number.POSITIVE_INFINITY)) {
+    context.report(path, `must be ${expectation(schema)}, not ${count}`, expectation(schema));
+  }
+  const values = written.items.map((item, index) => {
+    const here = [...path, index];
+    context.place(here, item.line);
+    if (item.kind === "nothing") context.report(here, `is empty; it must be ${expectation(schema.items)}`);
+    return item.kind === "nothing" ? undefined : readValue(schema.items, item, here, context);
+  });
+  const { uniqueBy } = notesOf(schema);
+  if (uniqueBy !== undefined) reportRepeated(values, uniqueBy, path, context);
+  return values;
+}
+
+/** The kind of node that a schema reads, and its reader. */
+export function readValue(schema: TSchema, written: Written, path: Path, context: ReadingContext): unknown {
+  if (written.kind === "mapping") {
+    if (notesOf(schema).discriminator !== undefined) return readVariant(schema, written, path, context);
+    if (KindGuard.IsObject(schema)) return readObject(schema, written, path, context);
+    if (KindGuard.IsRecord(schema)) return readRecord(schema, written, path, context);
+  }
+  if (written.kind === "list" && KindGuard.IsArray(schema)) return readList(schema, written, path, context);
+  const structured = [KindGuard.IsObject, KindGuard.IsRecord, KindGuard.IsArray].some((is) => is(schema));
+  const allowed = expectation(schema);
+  if (written.kind !== "scalar" || structured || notesOf(schema).discriminator !== undefined) {
+    context.report(path, `must be ${allowed}, not ${KIND_IN_WORDS[written.kind]}`, allowed);
+    return undefined;
+  }
+  const reading = readScalar(schema, written, context.env);
+  if ("value" in reading) return reading.value;
+  for (const message of reading.messages) context.report(path, message, allowed);
+  return undefined;
+}

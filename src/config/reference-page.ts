@@ -1,0 +1,113 @@
+/** The reference page of the configuration: a table per section, from the definitions of the settings. */
+import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
+import { expectation, wordsOf } from "./expectation.js";
+import { choice, mapping, notesOf } from "./setting.js";
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+}
+
+function typeOf(schema: TSchema): string {
+  const { secret, decimal, unit, unsupported } = notesOf(schema);
+  const unitText = unit === undefined ? "" : ` (${unit})`;
+  if (unsupported) return "–";
+  if (decimal) return `decimal${unitText}`;
+  if (KindGuard.IsInteger(schema)) return `integer${unitText}`;
+  if (KindGuard.IsBoolean(schema)) return "boolean";
+  if (KindGuard.IsArray(schema)) return "list";
+  if (KindGuard.IsObject(schema) || KindGuard.IsRecord(schema)) return "mapping";
+  if (wordsOf(schema) !== undefined) return "choice";
+  return secret ? "secret text" : "text";
+}
+
+function defaultOf(schema: TSchema): string {
+  if ("default" in schema)
+    return `\`${typeof schema.default === "string" ? schema.default : JSON.stringify(schema.default)}\``;
+  return KindGuard.IsOptional(schema) ? "–" : "required";
+}
+
+function row(key: string, schema: TSchema): string {
+  const { description = "", unsupported } = notesOf(schema);
+  const meaning = unsupported ? `Not supported: ${description}` : description;
+  const allowed = unsupported ? "nothing" : expectation(schema);
+  return `| \`${key}\` | ${typeOf(schema)} | ${defaultOf(schema)} | ${cell(allowed)} | ${cell(meaning)} |`;
+}
+
+/** A mapping that gets a heading and a table of its own. */
+interface Part {
+  path: string;
+  /** Of which form it is: `ecosystem: confluent_cloud`. */
+  form: string;
+  schema: TObject;
+}
+
+function formsOf(schema: TSchema): TObject[] {
+  return (KindGuard.IsUnion(schema) ? schema.anyOf : [schema]).filter(KindGuard.IsObject);
+}
+
+/** What all forms share, in one table, and then each form with what it has of its own. */
+function formParts(path: string, form: string, schema: TSchema, key: string, shared: TObject): Part[] {
+  const forms = formsOf(schema);
+  const words = forms.flatMap((each) => wordsOf(each.properties[key] ?? each) ?? []);
+  const which = choice(words, {
+    description: notesOf(forms[0]?.properties[key] ?? schema).description ?? "",
+  });
+  const { description = "" } = notesOf(schema);
+  const { rules = [] } = notesOf(shared);
+  const own = forms.map((each, index) => {
+    const kept = Object.entries(each.properties).filter(
+      ([name]) => name !== key && !(name in shared.properties),
+    );
+    const { description: ofForm = "", rules: ownRules = [] } = notesOf(each);
+    const properties = mapping(Object.fromEntries(kept), {
+      description: ofForm === description ? "" : ofForm,
+      rules: ownRules.filter((rule) => !rules.includes(rule)),
+    });
+    return { path, form: `${key}: ${words[index]}`, schema: properties };
+  });
+  return [
+    { path, form, schema: mapping({ [key]: which, ...shared.properties }, { description, rules }) },
+    ...own,
+  ];
+}
+
+/** The parts that a key opens: a mapping is one, a list of mappings is one, a mapping of several forms is several. */
+function partsOf(path: string, form: string, schema: TSchema): Part[] {
+  const { discriminator, keys } = notesOf(schema);
+  if (discriminator !== undefined)
+    return formParts(path, form, schema, discriminator.key, discriminator.shared);
+  if (KindGuard.IsObject(schema)) return [{ path, form, schema }];
+  if (KindGuard.IsArray(schema)) return partsOf(`${path}[]`, form, schema.items);
+  if (!KindGuard.IsRecord(schema)) return [];
+  return Object.values(schema.patternProperties).flatMap((item) =>
+    partsOf(`${path}.${keys?.name}`, form, item),
+  );
+}
+
+function rulesOf(schema: TSchema): string[] {
+  const { rules = [] } = notesOf(schema);
+  return rules.length === 0 ? [] : ["", "Rules:", "", ...rules.map(({ rule }) => `- ${rule}`)];
+}
+
+/** A heading, a table of the keys, and the parts that they open. */
+function section({ path, form, schema }: Part, level: number): string[] {
+  const { description = "" } = notesOf(schema);
+  const properties = Object.entries(schema.properties);
+  const opened = properties.flatMap(([name, property]) =>
+    partsOf(path === "" ? name : `${path}.${name}`, form, property),
+  );
+  const heading = `${"#".repeat(level)} \`${path}\`${form === "" ? "" : ` with \`${form}\``}`;
+  const table = ["", "| Key | Type | Default | Allowed | Meaning |", "|---|---|---|---|---|"];
+  return [
+    ...(path === "" ? [] : ["", heading, ...(description === "" ? [] : ["", description])]),
+    ...table,
+    ...properties.map(([name, property]) => row(name, property)),
+    ...rulesOf(schema),
+    ...opened.flatMap((part) => section(part, Math.min(level + 1, 4))),
+  ];
+}
+
+/** All keys of the file, section by section. */
+export function referenceTables(schema: TObject): string {
+  return section({ path: "", form: "", schema }, 1).join("\n").trim();
+}

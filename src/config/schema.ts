@@ -1,0 +1,93 @@
+/** The whole configuration file: its sections, and the refusals that span several of them. */
+import type { Static } from "@sinclair/typebox";
+import { apiSettings } from "./api.js";
+import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
+import { embeddedSettings } from "./embedded.js";
+import { emittedFilesRule, emittedMonthsRule } from "./emitted-files-rule.js";
+import { featuresSettings } from "./features.js";
+import { loggingSettings } from "./logging.js";
+import { postgresSettings } from "./postgres.js";
+import { mapOf, mapping, type Rule, text } from "./setting.js";
+import { parseStorage, storageKey } from "./storage.js";
+import { TENANT_NAME, tenantSettings, type WrittenTenant } from "./tenant.js";
+
+/** Tenants as far as they could be read. */
+type Tenants = Record<string, Partial<WrittenTenant>>;
+
+/** For each value that several tenants have: the later tenant, and the first that has it. */
+function repeated(tenants: Tenants, identify: (tenant: Partial<WrittenTenant>) => string | undefined) {
+  const first = new Map<string, string>();
+  return Object.entries(tenants).flatMap(([name, tenant]) => {
+    const value = identify(tenant);
+    const earlier = value === undefined ? undefined : first.get(value);
+    if (value !== undefined && earlier === undefined) first.set(value, name);
+    return earlier === undefined ? [] : [{ name, earlier }];
+  });
+}
+
+function storeOf({ storage }: Partial<WrittenTenant>): string | undefined {
+  const parsed =
+    storage?.connection_string === undefined ? undefined : parseStorage(storage.connection_string);
+  return parsed !== undefined && "storage" in parsed ? storageKey(parsed.storage) : undefined;
+}
+
+const tenantsRules: Rule<{ tenants: Tenants }>[] = [
+  {
+    rule: "No two tenants share one store, however its connection string is spelled.",
+    check({ tenants = {} }, report) {
+      for (const { name, earlier } of repeated(tenants, storeOf)) {
+        const path = ["tenants", name, "storage", "connection_string"];
+        report(path, `tenants ${earlier} and ${name} share one store; each tenant needs its own`);
+      }
+    },
+  },
+  {
+    rule: "No two tenants have the same `tenant_id`.",
+    check({ tenants = {} }, report) {
+      for (const { name, earlier } of repeated(tenants, ({ tenant_id }) => tenant_id)) {
+        report(
+          ["tenants", name, "tenant_id"],
+          `tenants ${earlier} and ${name} have the same tenant_id; it must be unique`,
+        );
+      }
+    },
+  },
+];
+
+const portRule: Rule<{ api: { port?: number }; embedded: { sql_port?: number } }> = {
+  rule: "`api.port` and `embedded.sql_port` differ.",
+  check({ api, embedded }, report) {
+    if (embedded?.sql_port === undefined || embedded.sql_port !== api?.port) return;
+    report(["embedded", "sql_port"], "must differ from api.port");
+  },
+};
+
+export function configSchema(ecosystems: EcosystemSettingsMap) {
+  return mapping(
+    {
+      data_dir: text({
+        description:
+          "Where the embedded engines keep their files. Relative to the folder the service is started in.",
+        expected: "a path",
+        maxLength: 4096,
+        default: "./data",
+      }),
+      logging: loggingSettings,
+      features: featuresSettings,
+      api: apiSettings,
+      postgres: postgresSettings,
+      embedded: embeddedSettings,
+      tenants: mapOf(TENANT_NAME, tenantSettings(ecosystems), {
+        description: "The tenants, by name. The name is part of the API's paths.",
+        maxProperties: 1000,
+        default: {},
+      }),
+    },
+    {
+      description: "The configuration of chargehouse.",
+      rules: [...tenantsRules, emittedFilesRule, emittedMonthsRule, portRule],
+    },
+  );
+}
+
+export type WrittenConfig = Static<ReturnType<typeof configSchema>>;

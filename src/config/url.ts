@@ -1,0 +1,27 @@
+/** Addresses that may stand in a configuration: no credentials in them, so that they can be shown and logged. */
+import type { Parsed } from "./setting.js";
+
+/** The base address of an HTTP service, without a trailing slash; a path prefix is kept. */
+export function parseBaseUrl(text: string): Parsed {
+  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
+    return { problem: "must be an address such as https://host:9090/prefix" };
+  }
+  if (url.username !== "" || url.password !== "") {
+    return { problem: "must not hold credentials; they have keys of their own" };
+  }
+  if (url.search !== "" || url.hash !== "")
+    return { problem: "must not hold a query (`?`) or a fragment (`#`)" };
+  return { value: url.href.replace(/\/+$/, "") };
+}
+
+/** An origin as browsers send it, `https://console.example.org`, or `*` for all. */
+export function parseOrigin(text: string): Parsed {
+  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  if (text.trim() === "*") return { value: "*" };
+  const bare =
+    url !== undefined && ["http:", "https:"].includes(url.protocol) && url.href === `${url.origin}/`;
+  return bare
+    ? { value: url.origin }
+    : { problem: "must be an origin such as https://console.example.org, or *" };
+}

@@ -1,0 +1,72 @@
+/**
+ * YAML 1.2 text to `Written`: anchors, aliases and merge keys resolved, every node with its line.
+ *
+ * The messages of the YAML library quote the source, which may hold a secret, so its error codes are put into
+ * our own sentences. Whatever is in the text, the outcome is a value and problems, never an exception.
+ */
+import { type Document, LineCounter, type ParsedNode, parseDocument, type YAMLError } from "yaml";
+import type { ConfigProblem } from "./problem.js";
+import type { Written } from "./written.js";
+import { Unfolding } from "./yaml-nodes.js";
+
+/** A configuration of 1,000 tenants is some 500 kB; more is a wrong file. */
+const MOST_CHARACTERS = 4_000_000;
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  BAD_ALIAS: "an alias (`*name`) or an anchor (`&name`) needs a name",
+  BAD_DQ_ESCAPE:
+    "a backslash in double quotes starts an escape that YAML does not know; use single quotes or `\\\\`",
+  BAD_INDENT: "the indentation does not fit the lines before, or a bracket or a quote is not closed",
+  BAD_SCALAR_START: "a bare value cannot start with this character; put the value in quotes",
+  BLOCK_AS_IMPLICIT_KEY:
+    "a key and its value are nested in one line; put the value in quotes or on its own line",
+  MISSING_CHAR: "something is not closed or not separated: a quote, a bracket, a comma or a colon",
+  MULTILINE_IMPLICIT_KEY: "a key must stand on one line; is a colon or a quote missing?",
+  MULTIPLE_DOCS: "the file holds more than one YAML document (`---`); one is allowed",
+  RESOURCE_EXHAUSTION: "nested too deeply",
+  TAB_AS_INDENT: "tabs cannot indent; use spaces",
+  TAG_RESOLVE_FAILED: "this YAML tag (`!…`) is not supported",
+};
+
+function sentence(error: YAMLError): string {
+  return SENTENCES[error.code] ?? `is not valid YAML here (${error.code.toLowerCase().replaceAll("_", " ")})`;
+}
+
+export interface ParsedYaml {
+  /** The root mapping; absent when the text cannot be read at all. */
+  root?: Written;
+  problems: ConfigProblem[];
+}
+
+export function parseYaml(text: string, file: string): ParsedYaml {
+  const at = (line: number, message: string): ConfigProblem => ({ file, line, path: "", message });
+  if (text.length > MOST_CHARACTERS) {
+    return { problems: [at(1, `the file is larger than ${MOST_CHARACTERS} characters`)] };
+  }
+  const lines = new LineCounter();
+  const lineOf = (offset: number) => Math.max(1, lines.linePos(offset).line);
+  let document: Document.Parsed<ParsedNode>;
+  try {
+    document = parseDocument(text, {
+      lineCounter: lines,
+      merge: true,
+      prettyErrors: false,
+      resolveKnownTags: false,
+      // Checked while unfolding, with a set: the library's check is quadratic in the number of keys.
+      uniqueKeys: false,
+    });
+  } catch {
+    return { problems: [at(1, "the file cannot be read as YAML; is it nested too deeply?")] };
+  }
+  const faults = [...document.errors, ...document.warnings];
+  if (faults.length > 0)
+    return { problems: faults.map((fault) => at(lineOf(fault.pos[0]), sentence(fault))) };
+  const unfolding = new Unfolding(document, file, lineOf);
+  const root = unfolding.unfold(document.contents, 1);
+  if (unfolding.problems.length > 0) return { problems: unfolding.problems };
+  if (root.kind === "nothing")
+    return { root: { kind: "mapping", line: 1, entries: new Map() }, problems: [] };
+  if (root.kind !== "mapping")
+    return { problems: [at(root.line, "the file must hold a mapping of keys to values")] };
+  return { root, problems: [] };
+}

@@ -1,0 +1,13 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import { engineBytes } from "../../query/engine-bytes.js";
+import { type CsvContent, csvHeader, csvRows } from "./rows.js";
+
+/** The bytes of a file, read as they are taken. */
+export async function* csvBytes(
+  client: ClickHouseClient,
+  content: CsvContent,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  yield Buffer.from(csvHeader(content.pipeline));
+  yield* await engineBytes(client, csvRows(content), signal);
+}

@@ -1,0 +1,103 @@
+/**
+ * The folder that an emitter writes to. A file is replaced in one step: it is written under another name, brought to the disk, and
+ * renamed. Whoever reads it has the old one or the new one, whole, and so does the disk after a power failure.
+ *
+ * Nothing outside the folder is touched: names are checked, and what is no plain file (a link, a folder) is never replaced.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { lstat, mkdir, open, readdir, realpath, rename, unlink, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+
+export interface OutputFolder {
+  /** Absolute, links resolved. */
+  readonly path: string;
+  /** How names of unfinished files of this tenant begin. */
+  readonly unfinished: string;
+}
+
+export interface NewFile {
+  readonly name: string;
+  readonly content: AsyncIterable<Buffer>;
+  /** Called when all is written and nothing is replaced yet: what it throws leaves the old file. */
+  readonly beforeReplacing: () => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Makes the folder where it is missing, and removes what runs of the tenant that were killed left in it. */
+export async function openOutputFolder(path: string, tenantName: string): Promise<OutputFolder> {
+  await mkdir(path, { recursive: true });
+  const tenant = createHash("sha256").update(tenantName).digest("hex").slice(0, 16);
+  const folder = { path: await realpath(resolve(path)), unfinished: `.chargehouse-${tenant}-` };
+  for (const name of await readdir(folder.path)) {
+    if (name.startsWith(folder.unfinished)) await unlink(join(folder.path, name));
+  }
+  return folder;
+}
+
+/** Answers where the file is now, and its length. */
+export async function replaceFile(
+  folder: OutputFolder,
+  { name, content, beforeReplacing, signal }: NewFile,
+): Promise<{ file: string; bytes: number }> {
+  const file = placeOf(folder, name);
+  const unfinished = join(folder.path, `${folder.unfinished}${randomBytes(8).toString("hex")}`);
+  try {
+    const bytes = await writeToDisk(unfinished, content, signal);
+    if ((await kindOf(file)) === "other") throw new Error(`${file} is not a plain file: it is left as it is`);
+    await beforeReplacing();
+    await rename(unfinished, file);
+    await syncFolder(folder);
+    return { file, bytes };
+  } catch (error) {
+    await unlink(unfinished).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Removes a file that was written here. One that has gone already, or lies elsewhere, is none of our business. */
+export async function removeFile(folder: OutputFolder, file: string): Promise<void> {
+  if (dirname(file) !== folder.path || (await kindOf(file)) !== "file") return;
+  await unlink(file);
+  await syncFolder(folder);
+}
+
+async function writeToDisk(
+  path: string,
+  content: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): Promise<number> {
+  // Fails when the name exists, so that it never follows a link.
+  const handle = await open(path, "wx");
+  try {
+    await writeFile(handle, content, { signal });
+    await handle.sync();
+    return (await handle.stat()).size;
+  } finally {
+    await handle.close();
+  }
+}
+
+function placeOf(folder: OutputFolder, name: string): string {
+  const isPlain = basename(name) === name && name !== "" && !name.startsWith(".") && !/[/\\]/.test(name);
+  if (!isPlain) throw new RangeError(`not a name of a file: ${JSON.stringify(name)}`);
+  return join(folder.path, name);
+}
+
+async function kindOf(path: string): Promise<"file" | "other" | "nothing"> {
+  try {
+    return (await lstat(path)).isFile() ? "file" : "other";
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "nothing";
+    throw error;
+  }
+}
+
+/** A rename is on the disk only when its folder is. */
+async function syncFolder({ path }: OutputFolder): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

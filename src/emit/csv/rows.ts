@@ -1,0 +1,64 @@
+/** The lines of an emitted file, as a statement whose result is their bytes. */
+import type { ClickHouseRead } from "../../query/clickhouse-read.js";
+import { textCell } from "../../query/csv-cell.js";
+import type { EmittedPipeline } from "../pipeline.js";
+
+export interface CsvContent {
+  readonly pipeline: EmittedPipeline;
+  /** Undefined: rows as they are. */
+  readonly sums: "day" | "month" | undefined;
+  /** UTC days, inclusive. */
+  readonly firstDay: string;
+  readonly lastDay: string;
+  /** Cells that look like formulas are left as they are. */
+  readonly raw: boolean;
+}
+
+export function csvHeader({ columns }: EmittedPipeline): string {
+  return `${columns.join(",")}\n`;
+}
+
+/** In one order, so that the same rows give the same bytes. */
+export function csvRows(content: CsvContent): ClickHouseRead {
+  const { pipeline, sums, raw, firstDay, lastDay } = content;
+  const { columns, order } = pipeline;
+  const cell = (column: string, index: number) => {
+    const isPlain = column === "timestamp" || column === "amount";
+    const isLeftOut = sums !== undefined && pipeline.leftOutOfSums.includes(column);
+    return `${isLeftOut ? "''" : isPlain ? `r.${column}` : textCell(`r.${column}`, raw)} AS cell_${index}`;
+  };
+  const from = sums === undefined ? rowsAsTheyAre(pipeline) : summed(pipeline, sums);
+  const sorted =
+    sums === undefined ? [...order, ...columns.filter((each) => !order.includes(each))] : keysOf(pipeline);
+  return {
+    query: `
+SELECT
+  ${columns.map(cell).join(",\n  ")}
+FROM (${from}) AS r
+ORDER BY ${sorted.map((column) => `r.${column}`).join(", ")}
+FORMAT CustomSeparated`,
+    params: { first_day: firstDay, last_day: lastDay },
+  };
+}
+
+const IN_PERIOD = "day >= {first_day:Date} AND day <= {last_day:Date}";
+
+function rowsAsTheyAre({ facts, columns, order }: EmittedPipeline): string {
+  const read = [...new Set([...order, ...columns])].filter((column) => column !== "amount");
+  return `SELECT ${read.join(", ")}, amount_hi + amount_lo AS amount FROM ${facts} WHERE ${IN_PERIOD}`;
+}
+
+/** Exact: decimals are added as integers. The timestamp is the beginning of the day or of the month. */
+function summed(pipeline: EmittedPipeline, span: "day" | "month"): string {
+  const keys = keysOf(pipeline).filter((column) => column !== "timestamp");
+  const begin = span === "day" ? "day" : "toStartOfMonth(day)";
+  return `
+  SELECT ${keys.join(", ")}, toDateTime(begins, 'UTC') AS timestamp, sum(amount_hi) + sum(amount_lo) AS amount
+  FROM (SELECT ${keys.join(", ")}, ${begin} AS begins, amount_hi, amount_lo FROM ${pipeline.facts} WHERE ${IN_PERIOD})
+  GROUP BY begins, ${keys.join(", ")}`;
+}
+
+/** What sums are kept apart by. */
+function keysOf({ columns, leftOutOfSums }: EmittedPipeline): string[] {
+  return columns.filter((column) => column !== "amount" && !leftOutOfSums.includes(column));
+}

@@ -1,0 +1,29 @@
+import type { QueryConfig } from "pg";
+
+/** What is known of one emitted file. */
+export interface EmissionRecord {
+  readonly span: "day" | "month";
+  readonly first_day: string;
+  readonly status: "emitted" | "failed";
+  /** Of what the file holds; null when nothing was written yet. */
+  readonly content_hash: string | null;
+  readonly file: string | null;
+}
+
+/** Which files: those of one pipeline of one emitter of a tenant. */
+export interface EmissionKey {
+  readonly tenantName: string;
+  readonly emitter: string;
+  readonly pipeline: string;
+}
+
+export function emissionRecords({ tenantName, emitter, pipeline }: EmissionKey): QueryConfig {
+  return {
+    text: `
+SELECT span, to_char(first_day, 'YYYY-MM-DD') AS first_day, status, content_hash, file
+FROM emissions
+WHERE tenant_name = $1 AND emitter = $2 AND pipeline = $3
+ORDER BY span, first_day`,
+    values: [tenantName, emitter, pipeline],
+  };
+}

@@ -1,0 +1,26 @@
+import type { QueryConfig } from "pg";
+import type { EmittedPipeline } from "../pipeline.js";
+
+/** A day that was published. What is visible of it changes only with its version. */
+export interface EmittableDay {
+  readonly day: string;
+  readonly version: string;
+  readonly rows: number;
+}
+
+/**
+ * Days whose results are settled, ascending. In: tenant. A day is published again with the hash it had before, when it is forced:
+ * the time of its calculation tells these apart. A day in the middle of its publishing waits for the next run.
+ */
+export function emittableDays(input: { pipeline: EmittedPipeline; tenantName: string }): QueryConfig {
+  const { state, rows } = input.pipeline;
+  return {
+    text: `
+SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${rows}::float8 AS rows,
+  concat_ws(' ', published_hash, extract(epoch FROM calculated_at)) AS version
+FROM ${state}
+WHERE tenant_name = $1 AND calculated_at IS NOT NULL AND publishing_hash IS NULL
+ORDER BY tracking_date`,
+    values: [input.tenantName],
+  };
+}

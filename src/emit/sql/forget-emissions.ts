@@ -1,0 +1,53 @@
+import type { QueryConfig } from "pg";
+import type { EmissionKey, EmissionRecord } from "./emission-records.js";
+
+/** Forgets one file. */
+export function forgetEmission(
+  key: EmissionKey,
+  { span, first_day }: Pick<EmissionRecord, "span" | "first_day">,
+): QueryConfig {
+  return {
+    text: `
+DELETE FROM emissions
+WHERE tenant_name = $1 AND emitter = $2 AND pipeline = $3 AND span = $4 AND first_day = $5`,
+    values: [key.tenantName, key.emitter, key.pipeline, span, first_day],
+  };
+}
+
+/**
+ * Forgets files of emitters and pipelines that are no longer configured, when their days are no longer kept. In: tenant, the
+ * pairs that are configured, first day that is kept. The files stay: where they are is no longer said.
+ */
+export function forgetUnconfigured(input: {
+  tenantName: string;
+  configured: readonly Pick<EmissionKey, "emitter" | "pipeline">[];
+  keepFrom: string;
+}): QueryConfig {
+  return {
+    text: `
+DELETE FROM emissions
+WHERE tenant_name = $1 AND first_day < date_trunc('month', $4::timestamp)
+  AND (emitter, pipeline) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))`,
+    values: [
+      input.tenantName,
+      input.configured.map(({ emitter }) => emitter),
+      input.configured.map(({ pipeline }) => pipeline),
+      input.keepFrom,
+    ],
+  };
+}
+
+/** Whether another emission has the file now. In: path, the tenant's key and the file's own. One row when it has. */
+export function otherEmissionOf(
+  file: string,
+  key: EmissionKey,
+  { span, first_day }: Pick<EmissionRecord, "span" | "first_day">,
+): QueryConfig {
+  return {
+    text: `
+SELECT FROM emissions
+WHERE file = $1 AND (tenant_name, emitter, pipeline, span, first_day) <> ($2, $3, $4, $5, $6::date)
+LIMIT 1`,
+    values: [file, key.tenantName, key.emitter, key.pipeline, span, first_day],
+  };
+}

@@ -1,0 +1,47 @@
+/** What routes work with: handed in, so that tests bring their own. */
+import type { FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import type { Config, TenantConfig } from "../config/config.js";
+import type { PipelineControl } from "../runner/control.js";
+import type { Stores, TenantStore } from "../store/stores.js";
+import type { TagMirror } from "../tags/tag-mirror.js";
+import type { HeavyReads } from "./heavy-reads.js";
+import type { ServiceMetrics } from "./metrics.js";
+import { storeUnavailable } from "./problem.js";
+import type { Mode } from "./schemas/readiness.js";
+
+export interface HttpContext {
+  readonly config: Pick<Config, "api" | "tenants">;
+  readonly stores: Stores;
+  /** Undefined where no pipeline runs in this process. */
+  readonly control: PipelineControl | undefined;
+  readonly logger: Logger;
+  readonly version: string;
+  readonly mode: Mode;
+  /** Now. */
+  readonly clock: () => Date;
+  readonly metrics: ServiceMetrics;
+  /** Brings tags to the tenants' stores. */
+  readonly tags: TagMirror;
+  /** Where heavy reads wait for their place. */
+  readonly heavyReads: HeavyReads;
+}
+
+/** The tenant's store. Throws `store_unavailable`; other tenants are not concerned. */
+export async function openTenantStore(context: HttpContext, tenant: TenantConfig): Promise<TenantStore> {
+  try {
+    return await context.stores.tenant(tenant.tenant_name);
+  } catch (error) {
+    throw storeUnavailable(error);
+  }
+}
+
+/** Whether a read may look at most of what a tenant has. */
+export type Weight = "light" | "heavy";
+
+/** What most reads need of a request. A heavy one has waited for its place then; throws TooBusyError when there was none. */
+export async function tenantRead(context: HttpContext, request: FastifyRequest, weight: Weight = "light") {
+  const { client } = await openTenantStore(context, request.tenant);
+  if (weight === "heavy") await context.heavyReads.admit(request);
+  return { client, signal: request.stopSignal };
+}

@@ -1,0 +1,122 @@
+/**
+ * Completes the document that comes from the routes' schemas by what is the same everywhere: shared schemas stand once and have a name
+ * (generated clients get one type for each, and the document is a third as long), every body has an example, headers are described.
+ */
+import type {
+  ApiDocument,
+  Components,
+  Content,
+  Operation,
+  Parameter,
+  Reference,
+  Response,
+  Schema,
+} from "./document.js";
+import { mapOperations, refTo } from "./document.js";
+import { exampleOf } from "./examples.js";
+import { headerComponents, headersOf, requestHeaders } from "./headers.js";
+import { problemContent, problemSchema } from "./problems.js";
+import { shareComponents } from "./shared.js";
+
+export function completeDocument(document: ApiDocument): ApiDocument {
+  const schemas = new Map<string, Schema>([["Problem", problemSchema]]);
+  const hoist = (schema: Schema) => hoistTitled(schema, schemas);
+  const hoisted = mapOperations(document, (operation) => hoistOperation(operation, hoist));
+  const components: Components = {
+    schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
+    headers: headerComponents,
+  };
+  const completed = mapOperations(hoisted, (operation) => completeOperation(operation, components));
+  return shareComponents({ ...completed, components });
+}
+
+/** Schemas with a title go to `schemas`; what is left in their place refers to them. */
+function hoistTitled(schema: Schema, schemas: Map<string, Schema>): Schema {
+  const inner = mapSchemas(schema, (each) => hoistTitled(each, schemas));
+  if (inner.title === undefined) return inner;
+  const { title, ...body } = inner;
+  if (!schemas.has(title)) schemas.set(title, body);
+  return refTo(title);
+}
+
+function mapSchemas(schema: Schema, change: (schema: Schema) => Schema): Schema {
+  const { properties, items, anyOf, additionalProperties: rest } = schema;
+  return {
+    ...schema,
+    ...(properties !== undefined && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, field]) => [name, change(field)]),
+      ),
+    }),
+    ...(items !== undefined && { items: change(items) }),
+    ...(anyOf !== undefined && { anyOf: anyOf.map(change) }),
+    ...(typeof rest === "object" && { additionalProperties: change(rest) }),
+  };
+}
+
+function mapContent(
+  content: Readonly<Record<string, Content>>,
+  change: (content: Content, type: string) => Content,
+) {
+  return Object.fromEntries(Object.entries(content).map(([type, each]) => [type, change(each, type)]));
+}
+
+function hoistOperation(operation: Operation, hoist: (schema: Schema) => Schema): Operation {
+  const { requestBody, responses } = operation;
+  const hoistContent = (content: Content, type: string): Content =>
+    type === "application/problem+json"
+      ? problemContent(content)
+      : { ...content, schema: hoist(content.schema) };
+  const hoistResponse = (response: Response | Reference) =>
+    "$ref" in response || response.content === undefined
+      ? response
+      : { ...response, content: mapContent(response.content, hoistContent) };
+  return {
+    ...operation,
+    ...(requestBody && {
+      requestBody: {
+        ...requestBody,
+        // A body that needs no field need not be there.
+        required: Object.values(requestBody.content).some(({ schema }) => (schema.required ?? []).length > 0),
+        content: mapContent(requestBody.content, hoistContent),
+      },
+    }),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, response]) => [status, hoistResponse(response)]),
+    ),
+  };
+}
+
+function completeOperation(operation: Operation, components: Components): Operation {
+  const { requestBody, responses, parameters = [] } = operation;
+  const withExample = (content: Content): Content =>
+    content.example === undefined && content.examples === undefined
+      ? { ...content, example: exampleOf(content.schema, components) }
+      : content;
+  const complete = (status: string, given: Response | Reference) => {
+    if ("$ref" in given) return given;
+    const { content, ...response } = given;
+    return {
+      ...response,
+      headers: headersOf(status, operation, content),
+      // These have no body at all.
+      ...(content && status !== "204" && status !== "304" && { content: mapContent(content, withExample) }),
+    };
+  };
+  return {
+    ...operation,
+    parameters: [...parameters.map(spread), ...requestHeaders(operation)],
+    ...(requestBody && {
+      requestBody: { ...requestBody, content: mapContent(requestBody.content, withExample) },
+    }),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, response]) => [status, complete(status, response)]),
+    ),
+  };
+}
+
+/** A property that stands for parameters of a prefix is an object whose fields are parameters each. */
+function spread(parameter: Parameter | Reference): Parameter | Reference {
+  if ("$ref" in parameter || parameter.schema["x-prefix"] === undefined) return parameter;
+  return { ...parameter, style: "form", explode: true };
+}

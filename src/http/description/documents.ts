@@ -1,0 +1,59 @@
+/** The two committed files that describe the API, from its schemas alone: no store is asked. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import { Pool } from "pg";
+import { pino } from "pino";
+import { projectRoot } from "../../config/project.js";
+import { buildApp } from "../app.js";
+import { apiPage } from "./api-page.js";
+import type { ApiDocument } from "./document.js";
+
+export interface ApiDocuments {
+  /** `docs/reference/openapi.json`. */
+  readonly openapi: string;
+  /** `docs/reference/api.md`. */
+  readonly page: string;
+}
+
+export async function apiDocuments(): Promise<ApiDocuments> {
+  const { version } = JSON.parse(await readFile(join(projectRoot(), "package.json"), "utf8"));
+  const app = await appWithoutStores(version);
+  try {
+    await app.ready();
+    const document: ApiDocument = JSON.parse(JSON.stringify(app.swagger()));
+    return { openapi: `${JSON.stringify(document, null, 2)}\n`, page: apiPage(document) };
+  } finally {
+    await app.close();
+  }
+}
+
+/** The application with the usual configuration, no tenants, and nothing behind it. */
+export function appWithoutStores(version: string): Promise<FastifyInstance> {
+  const nothing = async () => undefined;
+  return buildApp({
+    config: {
+      api: {
+        host: "127.0.0.1",
+        port: 8080,
+        enable_cors: false,
+        cors_origins: [],
+        request_timeout_seconds: 30,
+        max_heavy_reads: 4,
+        max_waiting_reads: 64,
+      },
+      tenants: new Map(),
+    },
+    // A pool connects when it is first asked.
+    stores: {
+      postgres: new Pool(),
+      tenant: () => Promise.reject(new Error("there are no tenants")),
+      close: nothing,
+    },
+    control: undefined,
+    logger: pino({ level: "silent" }),
+    version,
+    mode: "both",
+    tags: { start: () => undefined, stop: nothing, afterWrite: nothing, beforeRead: nothing },
+  });
+}

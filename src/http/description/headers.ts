@@ -1,0 +1,73 @@
+/** Headers in the document. They follow from what an operation answers, so that no route has to name them. */
+import type { Content, Header, Operation, Parameter, Response } from "./document.js";
+
+export const headerComponents = {
+  RequestId: {
+    description: "The request's `X-Request-Id`, or one that was made for it. The log has it too.",
+    schema: { type: "string" },
+    example: "trace-7",
+  },
+  ETag: {
+    description:
+      "Name of this answer, to ask again with `If-None-Match`. Absent when the answer may change at any time.",
+    schema: { type: "string" },
+    example: 'W/"Zb1xT1xkqWJtH9vY3m0aQp5dLwE"',
+  },
+  Location: {
+    description: "Path of what was made.",
+    schema: { type: "string" },
+    example: "/api/v1/tenants/acme/tags/17",
+  },
+  RetryAfter: {
+    description: "Seconds after which it may be worth asking again.",
+    schema: { type: "integer" },
+    example: 5,
+  },
+  ContentDisposition: {
+    description: "Name for the file.",
+    schema: { type: "string" },
+    example: 'attachment; filename="chargebacks_acme_2026-01-01_2026-01-31.csv"',
+  },
+} as const satisfies Record<string, Header>;
+
+const headerRef = (name: keyof typeof headerComponents) => ({ $ref: `#/components/headers/${name}` });
+
+/** Of one response. */
+export function headersOf(
+  status: string,
+  { responses }: Pick<Operation, "responses">,
+  content: Readonly<Record<string, Content>> = {},
+): NonNullable<Response["headers"]> {
+  const types = Object.keys(content);
+  const revalidated = "304" in responses && (status === "200" || status === "304");
+  const file = status === "200" && types.some((type) => type !== "application/json" && type !== "text/plain");
+  return {
+    "X-Request-Id": headerRef("RequestId"),
+    ...(revalidated && { ETag: headerRef("ETag") }),
+    ...(status === "201" && { Location: headerRef("Location") }),
+    ...(status === "503" &&
+      types.includes("application/problem+json") && { "Retry-After": headerRef("RetryAfter") }),
+    ...(file && { "Content-Disposition": headerRef("ContentDisposition") }),
+  };
+}
+
+export function requestHeaders({ responses }: Pick<Operation, "responses">): Parameter[] {
+  const requestId: Parameter = {
+    in: "header",
+    name: "X-Request-Id",
+    required: false,
+    description:
+      "Comes back in the answer and stands in the log. Letters, digits and `. _ ~ : / + = @ -`, at most 128; replaced when it is anything else.",
+    schema: { type: "string", maxLength: 128 },
+    example: "trace-7",
+  };
+  const ifNoneMatch: Parameter = {
+    in: "header",
+    name: "If-None-Match",
+    required: false,
+    description: "ETags of answers that the client has: 304 when one of them still holds.",
+    schema: { type: "string" },
+    example: 'W/"Zb1xT1xkqWJtH9vY3m0aQp5dLwE"',
+  };
+  return "304" in responses ? [requestId, ifNoneMatch] : [requestId];
+}

@@ -1,0 +1,42 @@
+/** Parameters and responses of errors that several operations have stand once, among the components. */
+import type { ApiDocument, Components, Operation, Parameter, Response } from "./document.js";
+import { mapOperations } from "./document.js";
+
+export function shareComponents(document: ApiDocument): ApiDocument {
+  const parameters = new Map<string, Parameter>();
+  const responses = new Map<string, Response>();
+  const shared = mapOperations(document, (operation) => ({
+    ...operation,
+    parameters: (operation.parameters ?? []).map((parameter) =>
+      "$ref" in parameter ? parameter : shareParameter(parameter, parameters),
+    ),
+    responses: shareResponses(operation, responses),
+  }));
+  const components: Components = {
+    ...document.components,
+    parameters: Object.fromEntries(parameters),
+    responses: Object.fromEntries([...responses].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+  return { ...shared, components };
+}
+
+/** One of a name is a component. Another one that has the name but says something else stays where it is. */
+function shareParameter(parameter: Parameter, parameters: Map<string, Parameter>) {
+  const first = parameters.get(parameter.name) ?? parameter;
+  if (JSON.stringify(first) !== JSON.stringify(parameter)) return parameter;
+  parameters.set(parameter.name, first);
+  return { $ref: `#/components/parameters/${parameter.name}` };
+}
+
+/** Named by status and codes: `404-tenant_not_found`. */
+function shareResponses({ responses }: Operation, shared: Map<string, Response>): Operation["responses"] {
+  const entries = Object.entries(responses).map(([status, response]) => {
+    const examples =
+      "$ref" in response ? undefined : response.content?.["application/problem+json"]?.examples;
+    if (examples === undefined || "$ref" in response) return [status, response];
+    const name = [status, ...Object.keys(examples)].join("-");
+    shared.set(name, response);
+    return [status, { $ref: `#/components/responses/${name}` }];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,139 @@
+/** Every error the API answers with: one table, from which the answers and the documentation come. */
+
+export interface ErrorKind {
+  readonly status: number;
+  readonly title: string;
+  /** What the documentation says of it. */
+  readonly when: string;
+}
+
+/** By `code`, which is stable: programs may rely on it. */
+export const errorTable = {
+  invalid_request: {
+    status: 400,
+    title: "Invalid request",
+    when: "a parameter or a field of the body cannot be used",
+  },
+  invalid_cursor: {
+    status: 400,
+    title: "Invalid cursor",
+    when: "the cursor is not the next_cursor of an answer to the same query",
+  },
+  malformed_body: {
+    status: 400,
+    title: "Malformed body",
+    when: "the body is not JSON, or not sent as application/json",
+  },
+  pipeline_unavailable: {
+    status: 400,
+    title: "No workflow runner",
+    when: "the service runs in a mode without a pipeline",
+  },
+  tenant_not_found: { status: 404, title: "Tenant not found", when: "no tenant of this name is configured" },
+  dimension_not_found: {
+    status: 404,
+    title: "Dimension not found",
+    when: "the tenant has no chargeback dimension of this id",
+  },
+  tag_not_found: {
+    status: 404,
+    title: "Tag not found",
+    when: "the tenant, or the dimension, has no such tag",
+  },
+  run_not_found: { status: 404, title: "Run not found", when: "the tenant has no run with this id" },
+  emitter_not_found: {
+    status: 404,
+    title: "Emitter not found",
+    when: "the tenant has no emitter of type prometheus",
+  },
+  path_not_found: { status: 404, title: "Path not found", when: "the API has no such path" },
+  method_not_allowed: {
+    status: 405,
+    title: "Method not allowed",
+    when: "the path does not take this method",
+  },
+  unreadable_request: { status: 400, title: "Unreadable request", when: "what was sent is not HTTP" },
+  request_incomplete: {
+    status: 408,
+    title: "Request incomplete",
+    when: "the request did not arrive as a whole in time",
+  },
+  headers_too_large: {
+    status: 431,
+    title: "Headers too large",
+    when: "path and headers together are longer than 16 KiB",
+  },
+  not_acceptable: {
+    status: 406,
+    title: "Not acceptable",
+    when: "the operation has no media type that `Accept` takes",
+  },
+  run_in_progress: {
+    status: 409,
+    title: "Run in progress",
+    when: "the tenant has a run under way, whoever started it",
+  },
+  tag_key_exists: {
+    status: 409,
+    title: "Tag key exists",
+    when: "the dimension has a tag with this key; nothing was changed",
+  },
+  tenant_suspended: {
+    status: 409,
+    title: "Tenant suspended",
+    when: "the tenant is permanently failed; restart the service when the cause is mended",
+  },
+  body_too_large: { status: 413, title: "Body too large", when: "the body is longer than 1 MiB" },
+  internal_error: {
+    status: 500,
+    title: "Internal error",
+    when: "the service failed; the log has the cause under error_id",
+  },
+  too_busy: {
+    status: 503,
+    title: "Too busy",
+    when: "as many heavy reads as may run are running, and no place came free in time; light reads are not concerned",
+  },
+  store_unavailable: {
+    status: 503,
+    title: "Store unavailable",
+    when: "the store behind the answer cannot be reached; the log has the cause under error_id",
+  },
+  request_timeout: {
+    status: 504,
+    title: "Request timeout",
+    when: "the answer took longer than api.request_timeout_seconds; its query was cancelled",
+  },
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** One thing that is wrong with a request. */
+export interface InputProblem {
+  readonly in: "query" | "path" | "body";
+  /** Parameter, or path of the field in the body (`filters.cost_type`); empty for the body as a whole. */
+  readonly name: string;
+  /** A sentence that says what is allowed. */
+  readonly detail: string;
+  readonly code: "unknown" | "invalid" | "repeated" | "missing";
+}
+
+/** An answer of the table, thrown. `detail` is shown to the client. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  /** A plain property: Fastify writes to it. */
+  readonly statusCode: number;
+  constructor(
+    readonly code: ErrorCode,
+    detail: string,
+    readonly problems: readonly InputProblem[] = [],
+    options?: ErrorOptions,
+  ) {
+    super(detail, options);
+    this.statusCode = errorTable[code].status;
+  }
+}
+
+export function invalidRequest(problems: readonly InputProblem[]): ApiError {
+  return new ApiError("invalid_request", problems.map(({ detail }) => detail).join(" "), problems);
+}

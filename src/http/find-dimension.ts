@@ -1,0 +1,24 @@
+/** The dimension that a path names: from the copy in Postgres, and where that lacks it from the tenant's store. */
+import type { FastifyRequest } from "fastify";
+import { readPostgres } from "../query/postgres-read.js";
+import { copiedDimension, copyDimensions, type Dimension, lookUpDimensions } from "../tags/dimensions.js";
+import { DimensionNotFoundError } from "../tags/tag-errors.js";
+import { type HttpContext, tenantRead } from "./context.js";
+
+/** Throws DimensionNotFoundError; `store_unavailable` when only the store could tell and is away. */
+export async function findDimension(
+  context: HttpContext,
+  request: FastifyRequest,
+  dimensionId: number,
+): Promise<Dimension> {
+  const { postgres } = context.stores;
+  const { tenant_name: tenantName } = request.tenant;
+  const read = copiedDimension(tenantName, dimensionId);
+  const [copied] = await readPostgres<Dimension>(postgres, read, request.stopSignal);
+  if (copied !== undefined) return copied;
+  const { client, signal } = await tenantRead(context, request);
+  const [found] = await lookUpDimensions(client, [dimensionId], signal);
+  if (found === undefined) throw new DimensionNotFoundError(dimensionId);
+  await copyDimensions(postgres, tenantName, [found]);
+  return found;
+}

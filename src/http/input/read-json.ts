@@ -1,0 +1,122 @@
+/** Values of a JSON body, held against their schemas without any conversion: `"1"` and `1.0e0` are told apart. */
+import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
+import { isDate } from "../../query/date-window.js";
+import { isInstant } from "../../query/instant.js";
+import type { InputProblem } from "../errors.js";
+import { expected } from "./expected.js";
+import { isTagParameter, readTagParameters } from "./tag-parameters.js";
+import { unknownName } from "./unknown-name.js";
+
+/** Adds to `problems` what is wrong with `value`, and gives it with defaults filled in. */
+export function readJson(schema: TSchema, value: unknown, name: string, problems: InputProblem[]): unknown {
+  if (KindGuard.IsObject(schema) && isRecord(value)) return readFields(schema, value, name, problems);
+  if (
+    KindGuard.IsArray(schema) &&
+    Array.isArray(value) &&
+    value.length >= (schema.minItems ?? 0) &&
+    value.length <= (schema.maxItems ?? value.length)
+  ) {
+    return readItems(schema.items, value, name, problems);
+  }
+  if (fitsScalar(schema, value)) return value;
+  const subject = name === "" ? "The body" : `\`${name}\``;
+  problems.push({ in: "body", name, detail: `${subject} must be ${expected(schema)}.`, code: "invalid" });
+  return undefined;
+}
+
+/** Of so many wrong items the rest is not looked at: an answer must not be longer than what it answers. */
+const MOST_WRONG_ITEMS = 20;
+
+function readItems(
+  item: TSchema,
+  values: readonly unknown[],
+  name: string,
+  problems: InputProblem[],
+): unknown[] {
+  const before = problems.length;
+  const read: unknown[] = [];
+  for (const [index, value] of values.entries()) {
+    read.push(readJson(item, value, `${name}[${index}]`, problems));
+    if (problems.length - before >= MOST_WRONG_ITEMS) break;
+  }
+  return read;
+}
+
+function readFields(schema: TObject, value: Record<string, unknown>, name: string, problems: InputProblem[]) {
+  const path = (field: string) => (name === "" ? field : `${name}.${field}`);
+  const known = Object.keys(schema.properties);
+  const isTag = (field: string) => schema.patternProperties !== undefined && isTagParameter(field);
+  for (const field of Object.keys(value).filter((field) => !known.includes(field) && !isTag(field))) {
+    problems.push({
+      in: "body",
+      name: path(field.slice(0, 64)),
+      detail: unknownName(
+        "field",
+        field,
+        schema.patternProperties === undefined ? known : [...known, "tag:KEY"],
+      ),
+      code: "unknown",
+    });
+  }
+  const fields = Object.entries(schema.properties).map(([field, fieldSchema]): [string, unknown] => {
+    // A field that is null is one that is left out, but not inside the filters: they must never fall away unnoticed.
+    const given = Object.hasOwn(value, field) && (value[field] !== null || name !== "");
+    if (!given && schema.required?.includes(field)) {
+      const detail = `\`${path(field)}\` must be given: ${expected(fieldSchema)}.`;
+      problems.push({ in: "body", name: path(field), detail, code: "missing" });
+    }
+    return [
+      field,
+      given
+        ? readJson(fieldSchema, value[field], path(field), problems)
+        : structuredClone(fieldSchema.default),
+    ];
+  });
+  const tags = Object.entries(value).filter(([field]) => isTag(field));
+  readTagParameters(Object.fromEntries(tags), "body", problems);
+  fields.push(...tags);
+  return Object.fromEntries(fields.filter(([, read]) => read !== undefined));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function fitsScalar(schema: TSchema, value: unknown): boolean {
+  if (KindGuard.IsBoolean(schema)) return typeof value === "boolean";
+  if (KindGuard.IsInteger(schema)) {
+    return (
+      Number.isSafeInteger(value) &&
+      Number(value) >= (schema.minimum ?? 0) &&
+      Number(value) <= (schema.maximum ?? 0)
+    );
+  }
+  return (
+    typeof value === "string" &&
+    !KindGuard.IsObject(schema) &&
+    !KindGuard.IsArray(schema) &&
+    fitsText(schema, value)
+  );
+}
+
+export function fitsText(schema: TSchema, text: string): boolean {
+  if (Array.isArray(schema.enum)) return schema.enum.includes(text);
+  if (schema.format === "date") return isDate(text);
+  if (schema.format === "date-time") return isInstant(text);
+  if (Array.isArray(schema.anyOf)) return schema.anyOf.some((each) => fitsText(each, text));
+  return fitsLength(schema, text) && !UNSTORABLE.test(text) && fitsPattern(schema, text);
+}
+
+/** Neither store can hold NUL, or half of a surrogate pair. */
+const UNSTORABLE = /\0|\p{Surrogate}/u;
+
+/** Characters as people count them, and as JSON Schema does: code points. */
+function fitsLength({ minLength = 0, maxLength = Number.POSITIVE_INFINITY }: TSchema, text: string): boolean {
+  if (text.length < minLength || text.length > 2 * maxLength) return false;
+  const length = [...text].length;
+  return length >= minLength && length <= maxLength;
+}
+
+function fitsPattern({ pattern }: TSchema, text: string): boolean {
+  return typeof pattern !== "string" || new RegExp(pattern, "u").test(text);
+}

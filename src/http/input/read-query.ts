@@ -1,0 +1,49 @@
+/** A query string, read by its schema: unknown and repeated parameters are refused, since a mistyped filter would return everything. */
+import { KindGuard, type TObject } from "@sinclair/typebox";
+import type { InputProblem } from "../errors.js";
+import { expected } from "./expected.js";
+import { readText } from "./read-text.js";
+import { isTagParameter, prefixedProperty, readTagParameters } from "./tag-parameters.js";
+import { unknownName } from "./unknown-name.js";
+
+export function readQuery(
+  schema: TObject,
+  query: Readonly<Record<string, unknown>>,
+  problems: InputProblem[],
+) {
+  const tags = prefixedProperty(schema.properties);
+  const isRead = (name: string) => tags !== undefined && isTagParameter(name);
+  const plain = Object.entries(schema.properties).filter(([name]) => name !== tags);
+  const known = plain.map(([name]) => name);
+  for (const name of Object.keys(query).filter((name) => !known.includes(name) && !isRead(name))) {
+    problems.push({
+      in: "query",
+      name: name.slice(0, 64),
+      detail: unknownName("parameter", name, tags === undefined ? known : [...known, "tag:KEY"]),
+      code: "unknown",
+    });
+  }
+  const parameters = plain.map(([name, parameter]): [string, unknown] => {
+    const given = query[name];
+    if (given === undefined) return [name, structuredClone(parameter.default)];
+    const texts = (Array.isArray(given) ? given : [given]).map(String);
+    const repeatable = KindGuard.IsArray(parameter);
+    if (!repeatable && texts.length > 1) {
+      problems.push({ in: "query", name, detail: `\`${name}\` must be given once.`, code: "repeated" });
+      return [name, undefined];
+    }
+    const readings = texts.map((text) => readText(repeatable ? parameter.items : parameter, text));
+    const tooMany = repeatable && texts.length > (parameter.maxItems ?? texts.length);
+    if (tooMany || readings.includes(undefined)) {
+      problems.push({
+        in: "query",
+        name,
+        detail: `\`${name}\` must be ${expected(parameter)}.`,
+        code: "invalid",
+      });
+    }
+    return [name, repeatable ? readings.map((reading) => reading?.value) : readings[0]?.value];
+  });
+  if (tags !== undefined) parameters.push([tags, readTagParameters(query, "query", problems)]);
+  return Object.fromEntries(parameters.filter(([, value]) => value !== undefined));
+}

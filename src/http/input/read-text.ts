@@ -1,0 +1,20 @@
+/** Values of a query string, read as their schemas want them: strictly, nothing is rounded, trimmed or guessed. */
+import { KindGuard, type TSchema } from "@sinclair/typebox";
+import { fitsText } from "./read-json.js";
+
+export type Reading = { readonly value: unknown } | undefined;
+
+/** One value; undefined when it does not fit. */
+export function readText(schema: TSchema, text: string): Reading {
+  if (KindGuard.IsInteger(schema)) {
+    if (!/^-?(0|[1-9]\d{0,19})$/.test(text)) return undefined;
+    const value = Number(text);
+    const fits =
+      Number.isSafeInteger(value) && value >= (schema.minimum ?? value) && value <= (schema.maximum ?? value);
+    return fits ? { value } : undefined;
+  }
+  if (KindGuard.IsBoolean(schema)) {
+    return text === "true" || text === "false" ? { value: text === "true" } : undefined;
+  }
+  return fitsText(schema, text) ? { value: text } : undefined;
+}

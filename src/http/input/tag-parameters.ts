@@ -1,0 +1,47 @@
+/** Filters by tags in a request: names that begin with `tag:`, as many as a client likes, each with display names as its value. */
+import type { TSchema } from "@sinclair/typebox";
+import { isTagColumn, TAG_PREFIX, type TagFilter, tagKey, tagNamesOf } from "../../query/tag-filter.js";
+import type { InputProblem } from "../errors.js";
+
+/** Of one request. Each costs the store a look at the tenant's tags. */
+const MOST_TAG_FILTERS = 20;
+
+const EXPECTED =
+  "the key of a tag (1 to 100 characters, no control characters), with display names of 1 to 500 characters, separated by commas";
+
+/** The property of a schema that stands for all parameters of a prefix; undefined when it has none. */
+export function prefixedProperty(properties: Readonly<Record<string, TSchema>>): string | undefined {
+  return Object.keys(properties).find((name) => properties[name]?.["x-prefix"] === TAG_PREFIX);
+}
+
+export function isTagParameter(name: string): boolean {
+  return name.startsWith(TAG_PREFIX);
+}
+
+/** Adds to `problems` what is wrong with them. Undefined when there are none. */
+export function readTagParameters(
+  given: Readonly<Record<string, unknown>>,
+  where: "query" | "body",
+  problems: InputProblem[],
+): readonly TagFilter[] | undefined {
+  const texts = Object.entries(given)
+    .filter(([name]) => isTagParameter(name))
+    .flatMap(([name, values]) => [values].flat().map((text): [string, unknown] => [name, text]));
+  if (texts.length === 0) return undefined;
+  if (texts.length > MOST_TAG_FILTERS) {
+    const detail = `\`${TAG_PREFIX}KEY\` must be given at most ${MOST_TAG_FILTERS} times.`;
+    problems.push({ in: where, name: TAG_PREFIX, detail, code: "invalid" });
+    return undefined;
+  }
+  return texts.flatMap(([name, text]) => {
+    const names = typeof text === "string" && !text.includes("\0") ? tagNamesOf(text) : undefined;
+    if (names !== undefined && isTagColumn(name)) return [{ key: tagKey(name), names }];
+    problems.push({
+      in: where,
+      name: name.slice(0, 64),
+      detail: `\`${TAG_PREFIX}KEY\` must be ${EXPECTED}.`,
+      code: "invalid",
+    });
+    return [];
+  });
+}

@@ -1,0 +1,94 @@
+/** What Prometheus may know of the service. Labels have few values: route patterns, statuses, configured tenants. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { RunObserver } from "../runner/observe.js";
+
+export interface ServiceMetrics {
+  readonly registry: Registry;
+  readonly requests: Histogram<"method" | "route" | "status">;
+  readonly heavyReads: Gauge<"state">;
+  /** To be told of runs. */
+  readonly runs: PipelineMetrics;
+}
+
+export type PipelineMetrics = Required<Pick<RunObserver, "finished" | "skipped" | "suspended">> & {
+  /** The tenant is not suspended, or no longer: at a start, for every tenant, so that each has its series. */
+  resumed(tenantName: string): void;
+};
+
+export function createServiceMetrics(): ServiceMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: "chargehouse_" });
+  const requests = new Histogram({
+    name: "chargehouse_http_request_duration_seconds",
+    help: "Time from a request's arrival to the end of its answer.",
+    labelNames: ["method", "route", "status"] as const,
+    buckets: [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 120, 600],
+    registers: [registry],
+  });
+  const heavyReads = new Gauge({
+    name: "chargehouse_heavy_reads",
+    help: "Heavy reads (aggregations, exports and the like) that are running, and that wait for a place.",
+    labelNames: ["state"] as const,
+    registers: [registry],
+  });
+  return { registry, requests, heavyReads, runs: pipelineMetrics(registry) };
+}
+
+function pipelineMetrics(registry: Registry): PipelineMetrics {
+  const registers = [registry];
+  const ofTenant = { labelNames: ["tenant"] as const, registers };
+  const runs = new Counter({
+    name: "chargehouse_runs_total",
+    help: "Finished pipeline runs, by outcome.",
+    labelNames: ["tenant", "status"] as const,
+    registers,
+  });
+  const rows = new Counter({
+    name: "chargehouse_chargeback_rows_written_total",
+    help: "Chargeback rows published.",
+    ...ofTenant,
+  });
+  const failed = new Counter({
+    name: "chargehouse_dates_failed_total",
+    help: "Days whose calculation failed.",
+    ...ofTenant,
+  });
+  const broken = new Counter({
+    name: "chargehouse_conservation_failures_total",
+    help: "Days not published because chargebacks and billing did not add up to the same. Alert on any.",
+    ...ofTenant,
+  });
+  const skipped = new Counter({
+    name: "chargehouse_runs_skipped_total",
+    help: "Scheduled runs skipped because the tenant's previous one was still going.",
+    ...ofTenant,
+  });
+  const suspended = new Gauge({
+    name: "chargehouse_tenant_suspended",
+    help: "1 while the tenant is suspended; a restart lifts suspensions.",
+    ...ofTenant,
+  });
+  const success = new Gauge({
+    name: "chargehouse_last_success_timestamp_seconds",
+    help: "When a run of the tenant last completed without errors.",
+    ...ofTenant,
+  });
+  const duration = new Gauge({
+    name: "chargehouse_last_run_duration_seconds",
+    help: "How long the tenant's last run took.",
+    ...ofTenant,
+  });
+  return {
+    finished(tenant, outcome) {
+      runs.inc({ tenant, status: outcome.status });
+      rows.inc({ tenant }, outcome.rows);
+      failed.inc({ tenant }, outcome.failedDays);
+      broken.inc({ tenant }, outcome.conservationFailures);
+      duration.set({ tenant }, outcome.seconds);
+      if (outcome.status === "completed") success.setToCurrentTime({ tenant });
+    },
+    skipped: (tenant) => skipped.inc({ tenant }),
+    suspended: (tenant) => suspended.set({ tenant }, 1),
+    resumed: (tenant) => suspended.set({ tenant }, 0),
+  };
+}

@@ -1,0 +1,57 @@
+/** `/openapi.json` and `/docs`: made from the schemas that requests are checked by. Everything they load comes from here. */
+import swagger from "@fastify/swagger";
+import swaggerUi from "@fastify/swagger-ui";
+import type { FastifyInstance } from "fastify";
+import { completeDocument } from "./description/complete.js";
+import type { ApiDocument } from "./description/document.js";
+
+/** Behind the registration of this, before the first route. */
+export async function describeApi(app: FastifyInstance, version: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title: "chargehouse",
+        version,
+        description:
+          "Costs of a bill, allocated exactly to the identities that caused them.\n\nAmounts are decimals as text. Dates are inclusive at " +
+          "both ends. Errors are `application/problem+json` with a stable `code`; every invalid request is 400, also one with an " +
+          "unknown parameter. `X-Request-Id` is taken and given back. There is no authentication: put a proxy in front.",
+        license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      },
+      servers: [{ url: "/", description: "This service" }],
+      tags: [
+        { name: "Health", description: "Is it there, and what has it to serve." },
+        { name: "Tenants", description: "Configured tenants and the state of their days." },
+        { name: "Billing", description: "What was paid." },
+        { name: "Chargebacks", description: "Who pays." },
+        { name: "Topics", description: "Which topics the costs of Kafka clusters come from." },
+        { name: "Tags", description: "What people call the dimensions that chargebacks fall under." },
+        { name: "Export", description: "Chargebacks as a file." },
+        { name: "Inventory", description: "Resources and identities, now and at any time before." },
+        { name: "Pipeline", description: "Gathering and calculating." },
+      ],
+    },
+    transformObject: (given) => {
+      // To our types and back, by way of plain JSON.
+      const document: ApiDocument = plain("openapiObject" in given ? given.openapiObject : {});
+      return plain(completeDocument(document));
+    },
+  });
+  await app.register(swaggerUi, {
+    routePrefix: "/docs",
+    // Nothing from elsewhere. Unlike the default it does not turn http into https, so that it works without a proxy too.
+    staticCSP:
+      "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; frame-ancestors 'self'",
+    theme: { title: "chargehouse API" },
+    uiConfig: { deepLinking: true, layout: "BaseLayout" },
+  });
+}
+
+export function serveDescription(app: FastifyInstance): void {
+  app.get("/openapi.json", { schema: { hide: true } }, async () => app.swagger());
+}
+
+function plain(value: unknown) {
+  return JSON.parse(JSON.stringify(value));
+}

@@ -1,0 +1,151 @@
+/** From whatever was thrown to the answer: RFC 9457 `application/problem+json`. */
+import { randomUUID } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { InvalidCursor } from "../query/cursor.js";
+import { InvalidParameter } from "../query/date-window.js";
+import { RunInProgressError, TenantSuspendedError } from "../runner/control.js";
+import { DimensionNotFoundError, TagKeyTakenError, TagNotFoundError } from "../tags/tag-errors.js";
+import { TooBusyError } from "./admission.js";
+import { ApiError, type ErrorCode, errorTable, type InputProblem, invalidRequest } from "./errors.js";
+
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  readonly errors?: readonly InputProblem[];
+  readonly error_id?: string;
+}
+
+export const PROBLEM_TYPE = "application/problem+json";
+
+/** For an error of the service itself the client learns an id, and the log has the cause under it. */
+export function problemOf(error: ApiError): Problem {
+  const { status, title } = errorTable[error.code];
+  const problem = { type: "about:blank", title, status, detail: error.message, code: error.code };
+  if (error.problems.length > 0) return { ...problem, errors: error.problems };
+  const isAsIntended = error.code === "too_busy" || error.code === "request_timeout";
+  return status >= 500 && !isAsIntended ? { ...problem, error_id: randomUUID() } : problem;
+}
+
+/** Seconds, of errors that pass by themselves. */
+const retryAfter: Partial<Record<ErrorCode, number>> = { store_unavailable: 5, too_busy: 5 };
+
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const apiError = toApiError(error, request.method);
+  const problem = problemOf(apiError);
+  if (problem.error_id !== undefined) {
+    const { method, url } = request;
+    request.log.error(
+      { err: apiError.cause ?? error, error_id: problem.error_id, method, path: pathOf(url) },
+      "request failed",
+    );
+  }
+  const seconds = retryAfter[apiError.code];
+  if (seconds !== undefined) reply.header("retry-after", String(seconds));
+  return reply.code(problem.status).type(PROBLEM_TYPE).serializer(JSON.stringify).send(problem);
+}
+
+/** Without the query, which may hold what does not belong in a log. */
+export function pathOf(url: string): string {
+  return url.split("?", 1)[0] ?? url;
+}
+
+export function toApiError(error: unknown, method: string): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof InvalidCursor) return new ApiError("invalid_cursor", error.message);
+  if (error instanceof InvalidParameter) {
+    const where = method === "POST" ? "body" : "query";
+    return invalidRequest([{ in: where, name: error.parameter, detail: error.message, code: "invalid" }]);
+  }
+  if (error instanceof RunInProgressError) {
+    return new ApiError(
+      "run_in_progress",
+      `A pipeline run of tenant ${error.tenantName} is already running.`,
+    );
+  }
+  if (error instanceof TenantSuspendedError) {
+    return new ApiError(
+      "tenant_suspended",
+      `Tenant ${error.tenantName} is permanently suspended: ${error.cause}. Restart the service when the cause is mended.`,
+    );
+  }
+  if (error instanceof TooBusyError) {
+    const detail =
+      "Other heavy reads are running and waiting, and no place came free in time (api.max_heavy_reads, api.max_waiting_reads). Ask again later.";
+    return new ApiError("too_busy", detail);
+  }
+  return tagError(error) ?? frameworkError(error) ?? unexpected(error);
+}
+
+function tagError(error: unknown): ApiError | undefined {
+  if (error instanceof DimensionNotFoundError) {
+    return new ApiError("dimension_not_found", `Chargeback dimension ${error.dimensionId} not found.`);
+  }
+  if (error instanceof TagNotFoundError) {
+    const where = error.dimensionId === undefined ? "" : ` on chargeback dimension ${error.dimensionId}`;
+    return new ApiError("tag_not_found", `Tag ${error.tagId} not found${where}.`);
+  }
+  if (error instanceof TagKeyTakenError) {
+    const detail = `Chargeback dimension ${error.dimensionId} has a tag with the key "${error.tagKey}". Nothing was changed.`;
+    return new ApiError("tag_key_exists", detail);
+  }
+  return undefined;
+}
+
+/** What Fastify itself refuses, before a handler sees it. */
+function frameworkError(error: unknown): ApiError | undefined {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  switch (code) {
+    case "FST_ERR_CTP_INVALID_JSON_BODY":
+    case "FST_ERR_CTP_EMPTY_JSON_BODY":
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+      return new ApiError("malformed_body", "The body is not valid JSON.");
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+    case "FST_ERR_CTP_INVALID_TYPE":
+      return new ApiError(
+        "malformed_body",
+        "The body must be JSON, sent with Content-Type: application/json.",
+      );
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new ApiError("body_too_large", "The body must be at most 1 MiB long.");
+    case "FST_ERR_BAD_URL":
+      return new ApiError("invalid_request", "The path holds a percent-encoding that cannot be read.");
+    default:
+      return undefined;
+  }
+}
+
+const lostConnections = [
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "EHOSTUNREACH",
+  "ETIMEDOUT",
+  "EPIPE",
+  "EAI_AGAIN",
+  "57P01",
+  "57P03",
+];
+
+function unexpected(error: unknown): ApiError {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (lostConnections.includes(code) || isPoolWait(error)) return storeUnavailable(error);
+  return new ApiError(
+    "internal_error",
+    "The service failed to answer. Its log has the cause under error_id.",
+    [],
+    { cause: error },
+  );
+}
+
+/** All connections to Postgres were in use, or none could be made, for as long as the pool waits. It has no code. */
+function isPoolWait(error: unknown): boolean {
+  return error instanceof Error && error.message === "timeout exceeded when trying to connect";
+}
+
+export function storeUnavailable(cause: unknown): ApiError {
+  const detail = "The store behind this answer cannot be reached now. The log has the cause under error_id.";
+  return new ApiError("store_unavailable", detail, [], { cause });
+}

@@ -1,0 +1,58 @@
+/**
+ * When to stop working on a request: its client has gone, or its time is up. Every handler passes the signal down to the
+ * stores, and is not waited for when it aborts.
+ */
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
+import { ApiError } from "./errors.js";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Aborts with a 504 when the time is up, until the answer has begun; and when the client leaves, to the end. */
+    stopSignal: AbortSignal;
+  }
+}
+
+/** The client closed the connection before it had its answer. */
+export class ClientGoneError extends Error {
+  override readonly name = "ClientGoneError";
+}
+
+export function limitRequests(app: FastifyInstance, timeoutSeconds: number): void {
+  const stops = new WeakMap<FastifyRequest, AbortController>();
+  app.decorateRequest("stopSignal");
+  app.addHook("onRequest", async (request, reply) => {
+    const stop = new AbortController();
+    stops.set(request, stop);
+    request.stopSignal = stop.signal;
+    reply.raw.once("close", () => {
+      if (!reply.raw.writableFinished) stop.abort(new ClientGoneError("the client closed the connection"));
+    });
+  });
+  app.addHook("onRoute", (route) => {
+    const { handler } = route;
+    const limited: RouteHandlerMethod = async function (request, reply) {
+      const stop = stops.get(request);
+      if (stop === undefined) throw new Error("a request without its signal");
+      const timer = setTimeout(() => stop.abort(timeout(timeoutSeconds)), timeoutSeconds * 1000);
+      try {
+        // A handler that returns nothing answers through the reply, which can be waited for.
+        const answer = handler.call(this, request, reply) ?? reply;
+        return await Promise.race([answer, rejectionOf(stop.signal)]);
+      } finally {
+        clearTimeout(timer);
+      }
+    };
+    route.handler = limited;
+  });
+}
+
+function timeout(seconds: number): ApiError {
+  const detail = `The answer took longer than the timeout of ${seconds} seconds (api.request_timeout_seconds); its query was cancelled.`;
+  return new ApiError("request_timeout", detail);
+}
+
+function rejectionOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}

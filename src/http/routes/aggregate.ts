@@ -1,0 +1,53 @@
+/** Sums of chargebacks. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { readAggregate } from "../../query/chargeback-aggregate.js";
+import { dateWindow } from "../../query/date-window.js";
+import { type HttpContext, tenantRead } from "../context.js";
+import { isUnchanged } from "../revalidate.js";
+import { Aggregation, aggregateParameters } from "../schemas/aggregate.js";
+import {
+  chargebackFilters,
+  dateRange,
+  inputOf,
+  TenantPath,
+  tagFilters,
+  timezone,
+} from "../schemas/parameters.js";
+import { notModified, problemResponses } from "../schemas/problem.js";
+
+export const aggregateRoutes =
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      "/tenants/:tenant_name/chargebacks/aggregate",
+      {
+        schema: {
+          operationId: "aggregateChargebacks",
+          tags: ["Chargebacks"],
+          summary: "Sums of chargebacks",
+          description:
+            "Amounts by time bucket and columns. Sums are exact, and equal those of the rows listed.",
+          params: TenantPath,
+          querystring: inputOf({
+            ...aggregateParameters,
+            ...dateRange,
+            ...timezone,
+            ...chargebackFilters,
+            ...tagFilters,
+          }),
+          response: {
+            200: Aggregation,
+            ...notModified,
+            ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { group_by: groupBy, time_bucket: timeBucket, ...filters } = request.query;
+        const window = dateWindow(filters, request.tenant.lookback_days, context.clock());
+        if (await isUnchanged(context, request, reply, window)) return reply.code(304).send(undefined);
+        const { client, signal } = await tenantRead(context, request, "heavy");
+        return readAggregate(client, { window, filters, groupBy, timeBucket }, signal);
+      },
+    );
+  };

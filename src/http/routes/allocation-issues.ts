@@ -1,0 +1,54 @@
+/** Allocation issues. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { readAllocationIssues } from "../../query/allocation-issues.js";
+import { dateWindow } from "../../query/date-window.js";
+import { type HttpContext, tenantRead } from "../context.js";
+import { isUnchanged } from "../revalidate.js";
+import { AllocationIssue } from "../schemas/allocation-issue.js";
+import { envelope, pageOf } from "../schemas/page.js";
+import {
+  chargebackFilters,
+  dateRange,
+  inputOf,
+  paging,
+  TenantPath,
+  tagFilters,
+  timezone,
+} from "../schemas/parameters.js";
+import { notModified, problemResponses } from "../schemas/problem.js";
+
+const ORDER =
+  "The most expensive first, then by ecosystem, env_id, resource_id, product_type, identity_id, allocation_detail.";
+
+export const allocationIssueRoutes =
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      "/tenants/:tenant_name/chargebacks/allocation-issues",
+      {
+        schema: {
+          operationId: "listAllocationIssues",
+          tags: ["Chargebacks"],
+          summary: "Allocation issues",
+          description:
+            "Chargeback rows that somebody should look at, because nobody could be found to pay or not by the usual way, summed by " +
+            `what they have in common. Outcomes by design are not among them. ${ORDER}`,
+          params: TenantPath,
+          querystring: inputOf({ ...paging, ...dateRange, ...timezone, ...chargebackFilters, ...tagFilters }),
+          response: {
+            200: pageOf(AllocationIssue, ORDER),
+            ...notModified,
+            ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { page, page_size, ...filters } = request.query;
+        const window = dateWindow(filters, request.tenant.lookback_days, context.clock());
+        if (await isUnchanged(context, request, reply, window)) return reply.code(304).send(undefined);
+        const { client, signal } = await tenantRead(context, request, "heavy");
+        const input = { page, page_size, window, filters };
+        return envelope(await readAllocationIssues(client, input, signal), request.query);
+      },
+    );
+  };

@@ -1,0 +1,150 @@
+/** One chargeback dimension and its tags. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { Type } from "@sinclair/typebox";
+import type { FastifyRequest } from "fastify";
+import { readNewestRow } from "../../query/dimension-row.js";
+import { readPostgres } from "../../query/postgres-read.js";
+import type { Dimension as DimensionFields } from "../../tags/dimensions.js";
+import { type TagRecord as Tag, tagsOfDimension } from "../../tags/tag-record.js";
+import { addTag, changeTags } from "../../tags/write.js";
+import { type HttpContext, tenantRead } from "../context.js";
+import { findDimension } from "../find-dimension.js";
+import { Dimension } from "../schemas/dimension.js";
+import { problemResponses } from "../schemas/problem.js";
+import { DimensionPath, TagChanges, TagInput, TagRecord } from "../schemas/tag.js";
+
+const readProblems = [
+  "tenant_not_found",
+  "dimension_not_found",
+  "store_unavailable",
+  "request_timeout",
+] as const;
+const writeProblems = [...readProblems, "malformed_body", "body_too_large", "tag_key_exists"] as const;
+const path = "/tenants/:tenant_name/chargebacks/:dimension_id";
+
+export const dimensionRoutes =
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres } = context.stores;
+
+    app.get(
+      path,
+      {
+        schema: {
+          operationId: "getDimension",
+          tags: ["Chargebacks"],
+          summary: "One chargeback dimension",
+          description: "Its fields, its tags in full, and what its newest row says.",
+          params: DimensionPath,
+          response: { 200: Dimension, ...problemResponses(...readProblems) },
+        },
+      },
+      async (request) => {
+        const dimension = await findDimension(context, request, request.params.dimension_id);
+        return answer(context, request, dimension, newestRow(context, request, dimension));
+      },
+    );
+
+    app.patch(
+      path,
+      {
+        schema: {
+          operationId: "changeDimensionTags",
+          tags: ["Tags"],
+          summary: "Change the tags of a dimension",
+          description:
+            "Replaces (`tags`), then adds (`add_tags`), then removes (`remove_tag_ids`); all or nothing. Answers with the dimension; while " +
+            "the tenant's store is away the tags are changed all the same, and the fields of the newest row are null.",
+          params: DimensionPath,
+          body: TagChanges,
+          response: { 200: Dimension, ...problemResponses(...writeProblems, "tag_not_found") },
+        },
+      },
+      async (request) => {
+        const { tenant_name: tenantName } = request.tenant;
+        const dimension = await findDimension(context, request, request.params.dimension_id);
+        const on = { postgres, tenantName, dimensionId: dimension.dimension_id };
+        await changeTags(on, request.body);
+        await context.tags.afterWrite(tenantName);
+        const row = newestRow(context, request, dimension).catch(() => undefined);
+        return answer(context, request, dimension, row);
+      },
+    );
+
+    app.get(
+      `${path}/tags`,
+      {
+        schema: {
+          operationId: "listDimensionTags",
+          tags: ["Tags"],
+          summary: "Tags of a dimension",
+          description: "All of them, by tag_id.",
+          params: DimensionPath,
+          response: {
+            200: Type.Array(TagRecord, { description: "The tags." }),
+            ...problemResponses(...readProblems),
+          },
+        },
+      },
+      async (request) => {
+        const { dimension_id } = await findDimension(context, request, request.params.dimension_id);
+        return readTags(context, request, dimension_id);
+      },
+    );
+
+    app.post(
+      `${path}/tags`,
+      {
+        schema: {
+          operationId: "addDimensionTag",
+          tags: ["Tags"],
+          summary: "Add a tag to a dimension",
+          description: "Also while the tenant's store is away: it shows the tag when it is back.",
+          params: DimensionPath,
+          body: TagInput,
+          response: { 201: TagRecord, ...problemResponses(...writeProblems) },
+        },
+      },
+      async (request, reply) => {
+        const { tenant_name: tenantName } = request.tenant;
+        const { dimension_id: dimensionId } = await findDimension(
+          context,
+          request,
+          request.params.dimension_id,
+        );
+        const tag = await addTag({ postgres, tenantName, dimensionId }, request.body);
+        await context.tags.afterWrite(tenantName);
+        const location = `/api/v1/tenants/${encodeURIComponent(tenantName)}/tags/${tag.tag_id}`;
+        return reply.code(201).header("location", location).send(tag);
+      },
+    );
+  };
+
+async function newestRow(context: HttpContext, request: FastifyRequest, dimension: DimensionFields) {
+  const { client, signal } = await tenantRead(context, request);
+  return readNewestRow(client, { ...dimension }, signal);
+}
+
+function readTags({ stores }: HttpContext, request: FastifyRequest, dimensionId: number) {
+  const read = tagsOfDimension(request.tenant.tenant_name, dimensionId);
+  return readPostgres<Tag>(stores.postgres, read, request.stopSignal);
+}
+
+async function answer(
+  context: HttpContext,
+  request: FastifyRequest,
+  dimension: DimensionFields,
+  newest: ReturnType<typeof newestRow>,
+) {
+  const [row, tags] = await Promise.all([newest, readTags(context, request, dimension.dimension_id)]);
+  const { timestamp, amount, allocation_method, allocation_detail, metadata } = row ?? {};
+  return {
+    ...dimension,
+    timestamp: timestamp ?? null,
+    amount: amount ?? null,
+    allocation_method: allocation_method ?? null,
+    allocation_detail: allocation_detail ?? null,
+    tags,
+    metadata: metadata ?? null,
+  };
+}

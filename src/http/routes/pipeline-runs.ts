@@ -1,0 +1,72 @@
+/** The history of a tenant's pipeline. Runs are kept as long as the tenant's data. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { Type } from "@sinclair/typebox";
+import { readPipelineRun, readPipelineRuns } from "../../query/pipeline-runs.js";
+import type { HttpContext } from "../context.js";
+import { ApiError } from "../errors.js";
+import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
+import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
+import { PipelineRun } from "../schemas/pipeline.js";
+import { problemResponses } from "../schemas/problem.js";
+
+const RunPath = Type.Composite([
+  TenantPath,
+  Type.Object({
+    run_id: Type.String({
+      description: "Id of the run, as the trigger and the history give it.",
+      maxLength: 64,
+      examples: ["0b7e1f5e-6f1c-4c39-9d8e-3f0a2f6f7a10"],
+    }),
+  }),
+]);
+
+const ORDER = "Newest first, by begin and then id.";
+
+export const pipelineRunRoutes =
+  ({ stores }: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      "/tenants/:tenant_name/pipeline/runs",
+      {
+        schema: {
+          operationId: "listPipelineRuns",
+          tags: ["Pipeline"],
+          summary: "Runs of the pipeline",
+          description: `Every run that is under way or over, within the tenant's retention, whoever began it. ${ORDER}`,
+          params: TenantPath,
+          querystring: inputOf({ ...paging, ...cursorParameter }),
+          response: {
+            200: pageOf(PipelineRun, ORDER),
+            ...problemResponses("tenant_not_found", "invalid_cursor", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async ({ tenant: { tenant_name }, query, stopSignal }) =>
+        envelope(await readPipelineRuns(stores.postgres, tenant_name, query, stopSignal), query),
+    );
+
+    app.get(
+      "/tenants/:tenant_name/pipeline/runs/:run_id",
+      {
+        schema: {
+          operationId: "getPipelineRun",
+          tags: ["Pipeline"],
+          summary: "A run of the pipeline",
+          description: "What one run did, or does: ask again while its status is `running`.",
+          params: RunPath,
+          response: {
+            200: PipelineRun,
+            ...problemResponses("tenant_not_found", "run_not_found", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async ({ tenant: { tenant_name }, params: { run_id }, stopSignal }) => {
+        const run = await readPipelineRun(stores.postgres, tenant_name, run_id, stopSignal);
+        if (run !== undefined) return run;
+        throw new ApiError(
+          "run_not_found",
+          `Tenant ${tenant_name} has no such run. GET …/pipeline/runs lists its runs.`,
+        );
+      },
+    );
+  };

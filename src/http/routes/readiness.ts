@@ -1,0 +1,52 @@
+/** `/api/v1/readiness`: what the service has to serve. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { Type } from "@sinclair/typebox";
+import type { HttpContext } from "../context.js";
+import { readinessReader } from "../readiness.js";
+import { inputOf } from "../schemas/parameters.js";
+import { problemResponses } from "../schemas/problem.js";
+import { Readiness } from "../schemas/readiness.js";
+
+const Query = inputOf({
+  strict: Type.Boolean({
+    description:
+      "`true`: 503 with the same body unless the status is `ready` or `no_data`, for load balancers.",
+    default: false,
+  }),
+});
+
+export const readinessRoutes =
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const readiness = readinessReader(context);
+    app.get(
+      "/readiness",
+      {
+        schema: {
+          operationId: "getReadiness",
+          tags: ["Health"],
+          summary: "Readiness",
+          description: "State of each tenant's store and pipeline. Computed at most every 2 seconds.",
+          querystring: Query,
+          response: {
+            200: Readiness,
+            ...problemResponses("request_timeout"),
+            503: {
+              description: "With `strict`: there is nothing to serve. The same object as with 200.",
+              content: {
+                "application/json": {
+                  schema: Readiness,
+                  example: { status: "initializing", version: "0.1.0", mode: "api", tenants: [] },
+                },
+              },
+            },
+          },
+        },
+      },
+      async ({ query }, reply) => {
+        const answer = await readiness();
+        const serves = answer.status === "ready" || answer.status === "no_data";
+        return reply.code(query.strict && !serves ? 503 : 200).send(answer);
+      },
+    );
+  };

@@ -1,0 +1,104 @@
+/** All tags of a tenant, and single ones. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { Type } from "@sinclair/typebox";
+import { readPostgres } from "../../query/postgres-read.js";
+
+import { TagNotFoundError } from "../../tags/tag-errors.js";
+import { type TagRecord as Tag, tagsById } from "../../tags/tag-record.js";
+import { deleteTag, renameTag } from "../../tags/write.js";
+import type { HttpContext } from "../context.js";
+import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
+import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
+import { problemResponses } from "../schemas/problem.js";
+import { TagInContext, TagPath, TagRecord, TagRename, tagSearch } from "../schemas/tag.js";
+import { readTagPage } from "../tag-page.js";
+
+const ORDER = "By tag_id.";
+const problems = ["tenant_not_found", "tag_not_found", "store_unavailable", "request_timeout"] as const;
+
+export const tagRoutes =
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres } = context.stores;
+
+    app.get(
+      "/tenants/:tenant_name/tags",
+      {
+        schema: {
+          operationId: "listTags",
+          tags: ["Tags"],
+          summary: "Tags of all dimensions",
+          description: `With what their dimensions are. ${ORDER}`,
+          params: TenantPath,
+          querystring: inputOf({ ...paging, ...cursorParameter, ...tagSearch }),
+          response: {
+            200: pageOf(TagInContext, ORDER),
+            ...problemResponses("tenant_not_found", "invalid_cursor", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async ({ tenant, query, stopSignal }) =>
+        envelope(await readTagPage(postgres, tenant.tenant_name, query, stopSignal), query),
+    );
+
+    app.get(
+      "/tenants/:tenant_name/tags/:tag_id",
+      {
+        schema: {
+          operationId: "getTag",
+          tags: ["Tags"],
+          summary: "One tag",
+          description: "What the `Location` of a new tag names.",
+          params: TagPath,
+          response: { 200: TagRecord, ...problemResponses(...problems) },
+        },
+      },
+      async ({ tenant, params: { tag_id }, stopSignal }) => {
+        const [tag] = await readPostgres<Tag>(postgres, tagsById(tenant.tenant_name, [tag_id]), stopSignal);
+        if (tag === undefined) throw new TagNotFoundError(tag_id);
+        return tag;
+      },
+    );
+
+    app.patch(
+      "/tenants/:tenant_name/tags/:tag_id",
+      {
+        schema: {
+          operationId: "renameTag",
+          tags: ["Tags"],
+          summary: "Rename a tag",
+          description: "Its display name changes; id, key, value, author and time stay.",
+          params: TagPath,
+          body: TagRename,
+          response: { 200: TagRecord, ...problemResponses(...problems, "malformed_body", "body_too_large") },
+        },
+      },
+      async ({ tenant: { tenant_name: tenantName }, params: { tag_id: tagId }, body }) => {
+        const tag = await renameTag({ postgres, tenantName, tagId }, body.display_name);
+        await context.tags.afterWrite(tenantName);
+        return tag;
+      },
+    );
+
+    app.delete(
+      "/tenants/:tenant_name/tags/:tag_id",
+      {
+        schema: {
+          operationId: "deleteTag",
+          tags: ["Tags"],
+          summary: "Delete a tag",
+          description: "Its id is never used again.",
+          params: TagPath,
+          response: {
+            204: Type.Unsafe<undefined>({ description: "The tag is gone." }),
+            ...problemResponses(...problems),
+          },
+        },
+      },
+      async ({ tenant: { tenant_name: tenantName }, params: { tag_id: tagId } }, reply) => {
+        await deleteTag({ postgres, tenantName, tagId });
+        await context.tags.afterWrite(tenantName);
+        return reply.code(204).send();
+      },
+    );
+  };

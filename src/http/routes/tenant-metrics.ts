@@ -1,0 +1,95 @@
+/** A tenant's costs for Prometheus. */
+import type { Readable } from "node:stream";
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { Type } from "@sinclair/typebox";
+import { prometheusEmitterOf } from "../../config/emitters.js";
+import { openMetricsPage } from "../../query/tenant-metrics-page.js";
+import { type HttpContext, openTenantStore } from "../context.js";
+import { ApiError } from "../errors.js";
+import { TenantPath } from "../schemas/parameters.js";
+import { problemResponses } from "../schemas/problem.js";
+
+const TEXT = "text/plain; version=0.0.4; charset=utf-8";
+const OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const DAY = 86_400_000;
+
+const content = (end: string) => ({
+  // A stream for the handler, text for the reader.
+  schema: Type.Unsafe<Readable>({ type: "string" }),
+  example:
+    "# HELP chargehouse_chargeback_amount Cost of a day that an identity pays, in the currency of the bill.\n" +
+    "# TYPE chargehouse_chargeback_amount gauge\n" +
+    'chargehouse_chargeback_amount{tenant_id="acme",ecosystem="confluent_cloud",identity_id="sa-12345",resource_id="lkc-1",' +
+    `product_type="KAFKA_NETWORK_READ",cost_type="usage",allocation_method="usage_ratio"} 33.3334\n${end}`,
+});
+
+export const tenantMetricsRoutes =
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      "/tenants/:tenant_name/metrics",
+      {
+        schema: {
+          operationId: "getTenantMetrics",
+          tags: ["Export"],
+          summary: "Costs for Prometheus",
+          description:
+            "Gauges of the latest days with costs, for a tenant with an emitter of type `prometheus`, which says how many days " +
+            "and what else is shown. Read from the stores at each scrape; samples carry no timestamps. In the text format of " +
+            "Prometheus, or as OpenMetrics where `Accept` prefers it.",
+          params: TenantPath,
+          response: {
+            200: {
+              description:
+                "Gauges. A connection that breaks before its end means that the page is not whole.",
+              content: { "text/plain": content(""), "application/openmetrics-text": content("# EOF\n") },
+            },
+            ...problemResponses(
+              "tenant_not_found",
+              "emitter_not_found",
+              "store_unavailable",
+              "request_timeout",
+            ),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { tenant_name: tenantName, tenant_id: tenantId, ecosystem, plugin_settings } = request.tenant;
+        const emitter = prometheusEmitterOf(plugin_settings.emitters);
+        if (emitter === undefined) {
+          const detail = `Tenant ${tenantName} has no emitter of type prometheus, and therefore no page of metrics.`;
+          throw new ApiError("emitter_not_found", detail);
+        }
+        const { client } = await openTenantStore(context, request.tenant);
+        const openMetrics = prefersOpenMetrics(request.headers.accept);
+        const { lookback_days: lookback } = emitter;
+        const since =
+          lookback === undefined
+            ? undefined
+            : new Date(context.clock().getTime() - lookback * DAY).toISOString().slice(0, 10);
+        const { postgres } = context.stores;
+        const page = { client, postgres, tenantName, tenantId, ecosystem, emitter, since, openMetrics };
+        const stream = await openMetricsPage(page, request.stopSignal);
+        reply
+          .type(openMetrics ? OPEN_METRICS : TEXT)
+          .header("vary", "accept")
+          .header("cache-control", "no-store");
+        return stream;
+      },
+    );
+  };
+
+/** Prometheus names several formats, each with its weight. Whoever names none, or anything, gets the older format. */
+export function prefersOpenMetrics(accept = ""): boolean {
+  const weight = (type: string) => {
+    const weights = accept.split(",").flatMap((entry) => {
+      const [name = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
+      if (name !== type) return [];
+      const quality = parameters.find((parameter) => parameter.startsWith("q="));
+      return [quality === undefined ? 1 : Number(quality.slice(2)) || 0];
+    });
+    return Math.max(0, ...weights);
+  };
+  const wanted = weight("application/openmetrics-text");
+  return wanted > 0 && wanted >= weight("text/plain");
+}

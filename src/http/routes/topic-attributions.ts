@@ -1,0 +1,113 @@
+/** Costs of Kafka clusters by topic: rows, days and sums. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { dateWindow } from "../../query/date-window.js";
+import { readAttributionAggregate } from "../../query/topic-attribution-aggregate.js";
+import {
+  attributionKey,
+  readAttributionDates,
+  readAttributionPage,
+} from "../../query/topic-attribution-list.js";
+import { type HttpContext, tenantRead } from "../context.js";
+import { cursorPage } from "../cursor-page.js";
+import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
+import { dateRange, inputOf, paging, TenantPath, timezone } from "../schemas/parameters.js";
+import { problemResponses } from "../schemas/problem.js";
+import {
+  attributionAggregateParameters,
+  attributionFilters,
+  TopicAggregation,
+  TopicAttributionDates,
+  TopicAttributionRow,
+} from "../schemas/topic-attribution.js";
+
+const ORDER =
+  "By UTC day, cluster_resource_id, product_type, environment, product_category, timestamp, topic_name.";
+const EMPTY = "Empty where costs were never attributed to topics; the list of tenants says whether they are.";
+const tags = ["Topics"];
+const cursors = { kind: "topic_attributions", columns: attributionKey };
+
+export const topicAttributionRoutes =
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      "/tenants/:tenant_name/topic-attributions",
+      {
+        schema: {
+          operationId: "listTopicAttributions",
+          tags,
+          summary: "Costs by topic",
+          description: `Each row is the part of one billing line that one topic caused. ${ORDER} ${EMPTY}`,
+          params: TenantPath,
+          querystring: inputOf({
+            ...paging,
+            ...cursorParameter,
+            ...dateRange,
+            ...timezone,
+            ...attributionFilters,
+          }),
+          response: {
+            200: pageOf(TopicAttributionRow, ORDER),
+            ...problemResponses("tenant_not_found", "invalid_cursor", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async (request) => {
+        const { page, page_size, cursor, ...filters } = request.query;
+        const window = dateWindow(filters, request.tenant.lookback_days, context.clock());
+        const { place, nextCursor } = cursorPage(request, cursors, { page, cursor }, filters);
+        const { client, signal } = await tenantRead(context, request);
+        const found = await readAttributionPage(client, { page, page_size, place, window, filters }, signal);
+        return envelope({ ...found, next_cursor: nextCursor(found.next) }, { page, page_size });
+      },
+    );
+
+    app.get(
+      "/tenants/:tenant_name/topic-attributions/dates",
+      {
+        schema: {
+          operationId: "listTopicAttributionDates",
+          tags,
+          summary: "Days with costs by topic",
+          description: `Every UTC day that has attributions to topics, whatever its age. ${EMPTY}`,
+          params: TenantPath,
+          response: {
+            200: TopicAttributionDates,
+            ...problemResponses("tenant_not_found", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async (request) => {
+        const { client, signal } = await tenantRead(context, request);
+        return { dates: await readAttributionDates(client, signal) };
+      },
+    );
+
+    app.get(
+      "/tenants/:tenant_name/topic-attributions/aggregate",
+      {
+        schema: {
+          operationId: "aggregateTopicAttributions",
+          tags,
+          summary: "Sums of costs by topic",
+          description: `Amounts by time bucket and columns. Sums are exact, and equal those of the rows listed. ${EMPTY}`,
+          params: TenantPath,
+          querystring: inputOf({
+            ...attributionAggregateParameters,
+            ...dateRange,
+            ...timezone,
+            ...attributionFilters,
+          }),
+          response: {
+            200: TopicAggregation,
+            ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async (request) => {
+        const { group_by: groupBy, time_bucket: timeBucket, ...filters } = request.query;
+        const window = dateWindow(filters, request.tenant.lookback_days, context.clock());
+        const { client, signal } = await tenantRead(context, request, "heavy");
+        return readAttributionAggregate(client, { window, filters, groupBy, timeBucket }, signal);
+      },
+    );
+  };

@@ -1,0 +1,73 @@
+/** Sums of chargebacks. */
+import { Type } from "@sinclair/typebox";
+import { BUCKET_LIMIT, type GroupColumn, groupColumns } from "../../query/chargeback-aggregate.js";
+import { TAG_COLUMN, UNTAGGED } from "../../query/tag-filter.js";
+import { timeBuckets } from "../../query/time-bucket.js";
+import { choice, count, decimal, text } from "./fields.js";
+
+const groupNames = Object.keys(groupColumns);
+
+export const aggregateParameters = {
+  group_by: Type.Array(
+    Type.Unsafe<GroupColumn>({
+      anyOf: [
+        { type: "string", enum: groupNames },
+        { type: "string", pattern: TAG_COLUMN },
+      ],
+      description: "Column to group by.",
+    }),
+    {
+      description:
+        "Columns to group by, each given as its own parameter. Repetitions are taken once. `tag:KEY` groups by the display name of the " +
+        `tag with that key, \`${UNTAGGED}\` where a dimension has none.`,
+      maxItems: 20,
+      default: ["identity_id"],
+      examples: [["identity_id", "tag:team"]],
+      "x-expected": `one of ${groupNames.join(", ")} or tag:KEY with the key of a tag, at most 20 times`,
+    },
+  ),
+  time_bucket: choice(timeBuckets, {
+    description: "Length of a bucket, in the zone of the request. Weeks are ISO weeks, from Monday.",
+    default: "day",
+  }),
+};
+
+const amounts = {
+  total_amount: decimal("Sum of all amounts.", "30"),
+  usage_amount: decimal("Of it, cost attributed by measured usage.", "23.3334"),
+  shared_amount: decimal("Of it, cost divided evenly or given to nobody.", "6.6666"),
+};
+
+export const Aggregation = Type.Object(
+  {
+    buckets: Type.Array(
+      Type.Object({
+        dimensions: Type.Unsafe<Readonly<Record<string, string>>>({
+          type: "object",
+          additionalProperties: { type: "string" },
+          description:
+            "Each column of `group_by` with its value; `environment_id` is empty for resources without one.",
+          examples: [{ identity_id: "sa-12345" }],
+        }),
+        time_bucket: text(
+          "Label: hour `2026-01-01T05:00:00Z` (with the zone's offset when not UTC), day `2026-01-01`, ISO week `2026-W01`, " +
+            "month `2026-01`.",
+          "2026-01-01",
+        ),
+        ...amounts,
+        row_count: count("Chargeback rows in the bucket.", 12),
+      }),
+      {
+        description: `At most ${BUCKET_LIMIT} buckets, by time, then by the columns in the order asked for. Empty ones are left out.`,
+      },
+    ),
+    ...amounts,
+    total_rows: count("Chargeback rows that match, in all buckets.", 12),
+    total_buckets: count("Buckets there are, also those left out.", 1),
+    truncated: Type.Boolean({
+      description: "Buckets were left out. The totals are over all rows nevertheless.",
+      examples: [false],
+    }),
+  },
+  { title: "Aggregation", description: "The sums." },
+);

@@ -1,0 +1,34 @@
+/** Allocation issues. */
+import { Type } from "@sinclair/typebox";
+import { issueDetails } from "../../config/allocation-rule.js";
+import { choice, count, decimal, rowFields, text } from "./fields.js";
+
+const meanings: Readonly<Record<(typeof issueDetails)[number], string>> = {
+  no_metrics_located: "the metrics hold nothing for the resource on that day",
+  metrics_fetch_failed: "the metrics could not be fetched",
+  no_usage_for_active_identities: "identities were active, but none with usage",
+  no_active_identities_located: "no identity was active on the resource",
+  no_identities_located: "no identity is known at all",
+  owner_unknown: "the resource's owner is not known",
+  no_allocator_for_product_type: "there is no rule for the product",
+  allocation_failed: "the line could not be allocated, again and again",
+};
+
+export const AllocationIssue = Type.Object(
+  {
+    ecosystem: rowFields.ecosystem,
+    env_id: text("Environment of the resource; empty when there is none.", "env-42"),
+    resource_id: rowFields.resource_id,
+    product_type: rowFields.product_type,
+    identity_id: text("Who pays meanwhile: often UNALLOCATED.", "UNALLOCATED"),
+    allocation_detail: choice(issueDetails, {
+      description: `What is wrong. ${issueDetails.map((detail) => `\`${detail}\`: ${meanings[detail]}.`).join(" ")}`,
+      examples: ["no_identities_located"],
+    }),
+    row_count: count("Chargeback rows of the issue.", 31),
+    usage_cost: decimal("Sum of their amounts of cost type `usage`.", "0"),
+    shared_cost: decimal("Sum of their amounts of cost type `shared`.", "42"),
+    total_cost: decimal("Sum of all their amounts.", "42"),
+  },
+  { title: "AllocationIssue" },
+);

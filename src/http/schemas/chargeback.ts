@@ -1,0 +1,87 @@
+/** Chargeback rows. */
+import { Type } from "@sinclair/typebox";
+import {
+  allocationDetails,
+  allocationMethods,
+  costTypes,
+  issueDetails,
+} from "../../config/allocation-rule.js";
+import { choice, count, decimal, rowFields, text } from "./fields.js";
+
+export const costType = choice(costTypes, {
+  description:
+    "`usage`: attributed by measured usage or to the sole owner. `shared`: divided evenly, or given to nobody.",
+  examples: ["usage"],
+});
+
+const RowMetadata = Type.Object(
+  {
+    component: count("Part of the line by the product's rule, from 0.", 0),
+    component_ratio: text("Share of the line that the component takes.", "0.7"),
+    tier: count("Tier of the rule that applied, from 0.", 0),
+    env_id: Type.Optional(text("Environment of the resource; absent when there is none.", "env-42")),
+    metric: Type.Optional(
+      text("Metrics that a `usage_ratio` was weighed by, joined by `+`.", "bytes_in+bytes_out"),
+    ),
+    weight: Type.Optional(
+      text(
+        "Weight of the identity: its usage in the metric's unit for `usage_ratio`, otherwise 1. Decimal as text.",
+        "1536.5",
+      ),
+    ),
+    total_weight: Type.Optional(
+      text(
+        "Weight of all identities of the component. For `even_split`, their number; those whose part came out as zero have " +
+          "no row and are not counted.",
+        "20480",
+      ),
+    ),
+  },
+  { description: "Why the row is what it is." },
+);
+
+export const ChargebackRow = Type.Object(
+  {
+    dimension_id: Type.Integer({
+      description:
+        "What tags hang on: a hash of ecosystem, tenant_id, environment, resource_id, product_category, product_type, " +
+        "identity_id and cost_type. The same dimension has the same id for ever.",
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      examples: [4670551728646912],
+    }),
+    ...rowFields,
+    identity_id: text("Who pays; `UNALLOCATED` when nobody was found.", "sa-12345"),
+    cost_type: costType,
+    amount: decimal(
+      "Cost given to the identity, in the currency of the billing line; negative for refunds.",
+      "33.3334",
+    ),
+    allocation_method: choice(allocationMethods, {
+      description:
+        "`usage_ratio`: by measured usage. `direct_owner`: to the one responsible. `even_split`: evenly among several. " +
+        "`terminal`: to `UNALLOCATED`.",
+      examples: ["usage_ratio"],
+    }),
+    allocation_detail: choice(allocationDetails, {
+      description: `Why this method applied. These mean that somebody should look: ${issueDetails.map((detail) => `\`${detail}\``).join(", ")}.`,
+      examples: ["usage_ratio_allocation"],
+    }),
+    tags: Type.Array(Type.String(), {
+      description: "Display names of the dimension's tags, in the order of their ids.",
+      examples: [["Platform", "Production"]],
+    }),
+    metadata: RowMetadata,
+  },
+  { title: "ChargebackRow" },
+);
+
+export const ChargebackDates = Type.Object(
+  {
+    dates: Type.Array(Type.String({ format: "date" }), {
+      description: "Every UTC day that has chargeback rows, ascending.",
+      examples: [["2026-01-01", "2026-01-02"]],
+    }),
+  },
+  { title: "ChargebackDates", description: "The days." },
+);

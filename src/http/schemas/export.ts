@@ -1,0 +1,56 @@
+/** The body of an export, and the file it answers with. */
+import type { Readable } from "node:stream";
+import { Type } from "@sinclair/typebox";
+import { defaultExportColumns, exportColumnNames } from "../../query/export-columns.js";
+import { choice } from "./fields.js";
+import { chargebackFilters, dateRange, inputOf, tagFields, timezone } from "./parameters.js";
+
+export const ExportBody = inputOf(
+  {
+    columns: Type.Array(choice(exportColumnNames, { description: "A column." }), {
+      description: "Columns of the file, in this order; may repeat. Empty: the default columns.",
+      maxItems: 100,
+      default: [...defaultExportColumns],
+      examples: [["timestamp", "identity_id", "amount"]],
+    }),
+    ...dateRange,
+    ...timezone,
+    filters: inputOf(chargebackFilters, {
+      description: "Filters by equality, and by tags as `tag:KEY`.",
+      default: {},
+      examples: [{ cost_type: "usage", "tag:team": "payments" }],
+      ...tagFields,
+    }),
+  },
+  { title: "ExportBody", description: "All fields may be left out, and so may the body." },
+);
+
+export const exportParameters = {
+  raw: Type.Boolean({
+    description:
+      "`false`: text cells that start with `=`, `+`, `-`, `@`, tab or carriage return get an apostrophe in front, so that no " +
+      "spreadsheet runs them as formulas. `true`: cells as they are. Of CSV alone.",
+    default: false,
+  }),
+};
+
+// A stream for the handler, text or bytes for the reader.
+const text = Type.Unsafe<Readable>({ type: "string" });
+const bytes = Type.Unsafe<Readable>({ type: "string", contentEncoding: "binary" });
+
+export const exportResponse = {
+  description:
+    "The rows in the order of the list. There is no row limit. A connection that breaks before its end means that the file is not " +
+    "whole. CSV (unless `Accept` prefers another): RFC 4180, UTF-8, line feeds, with a header. Text is quoted where needed; timestamps " +
+    "are `2026-01-01T00:00:00Z`; tags are display names joined by `;`, with `;` and `\\` in them escaped by `\\`; metadata is JSON. " +
+    "Parquet and Arrow: `amount` is a decimal(38, 12), `timestamp` in milliseconds, UTC; `tags` a list of texts, `metadata` JSON as text; " +
+    "all others text. A column that is asked for again is called `amount_2` and so on. Only CSV is compressed by `Accept-Encoding`.",
+  content: {
+    "text/csv": {
+      schema: text,
+      example: "timestamp,identity_id,amount\n2026-01-01T00:00:00Z,sa-12345,33.3334\n",
+    },
+    "application/vnd.apache.parquet": { schema: bytes },
+    "application/vnd.apache.arrow.stream": { schema: bytes },
+  },
+};

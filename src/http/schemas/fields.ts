@@ -1,0 +1,59 @@
+/** Kinds of fields that several schemas share, each with what a reader of the documentation has to know. */
+import { type TInteger, type TString, type TUnsafe, Type } from "@sinclair/typebox";
+
+/** One of a closed list. */
+export function choice<const Word extends string>(
+  words: readonly Word[],
+  options: { description: string; examples?: Word[]; default?: Word },
+): TUnsafe<Word> {
+  return Type.Unsafe<Word>({ type: "string", enum: [...words], ...options });
+}
+
+export function nullableChoice<const Word extends string>(
+  words: readonly Word[],
+  options: { description: string; examples?: (Word | null)[] },
+): TUnsafe<Word | null> {
+  return Type.Unsafe<Word | null>({ type: ["string", "null"], enum: [...words, null], ...options });
+}
+
+export function nullableText(options: {
+  description: string;
+  format?: string;
+  examples?: (string | null)[];
+}): TUnsafe<string | null> {
+  return Type.Unsafe<string | null>({ type: ["string", "null"], ...options });
+}
+
+export const text = (description: string, example: string): TString =>
+  Type.String({ description, examples: [example] });
+
+export const count = (description: string, example: number): TInteger =>
+  Type.Integer({ description, minimum: 0, examples: [example] });
+
+/** Money and quantities: text, so that no reader rounds it by accident. */
+export const decimal = (description: string, example: string): TString =>
+  Type.String({
+    description: `${description} A decimal as text: no exponent, no thousands separator, no trailing zeros.`,
+    pattern: "^-?[0-9]+(\\.[0-9]+)?$",
+    examples: [example],
+  });
+
+export const instant = (description: string): TString =>
+  Type.String({
+    description: `${description} UTC.`,
+    format: "date-time",
+    examples: ["2026-01-01T00:00:00Z"],
+  });
+
+export const day = (description: string): TString =>
+  Type.String({ description, format: "date", examples: ["2026-01-01"] });
+
+/** Row fields that billing lines and chargebacks share. */
+export const rowFields = {
+  ecosystem: text("Kind of upstream the cost came from.", "confluent_cloud"),
+  tenant_id: text("Billing boundary the cost belongs to.", "org-4711"),
+  timestamp: instant("Start of the billed period."),
+  resource_id: text("What was paid for.", "lkc-1a2b3c"),
+  product_category: text("Family of the product, as the bill names it.", "KAFKA"),
+  product_type: text("Product, as the bill names it.", "KAFKA_STORAGE"),
+};

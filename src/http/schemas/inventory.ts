@@ -1,0 +1,161 @@
+/** Resources, identities, and how many there are. */
+import { type Static, Type } from "@sinclair/typebox";
+import { inventorySorts, sortOrders } from "../../query/inventory-order.js";
+import { choice, count, instant, nullableText, rowFields, text } from "./fields.js";
+
+const at = (description: string, example: string) =>
+  Type.Optional(
+    Type.String({
+      format: "date-time",
+      description: `${description} With its offset (\`Z\` or \`±hh:mm\`, a plus sign written %2B). Years 1900 to 2299.`,
+      examples: [example],
+    }),
+  );
+
+const ofType = (what: string, example: string) =>
+  Type.Optional(
+    Type.String({
+      description: `Only ${what} of this type: equal, also in case.`,
+      maxLength: 1000,
+      examples: [example],
+    }),
+  );
+
+const temporal = {
+  active_at: at(
+    "Those active at that instant: created until then, or at a time not known, and not deleted until then. Shown as they were " +
+      "known then. Not together with a period.",
+    "2026-01-31T12:00:00Z",
+  ),
+  period_start: at(
+    "With `period_end`: those active at any time of `[period_start, period_end)`, as they were last known in it.",
+    "2026-01-01T00:00:00Z",
+  ),
+  period_end: at("End of the period, exclusive.", "2026-02-01T00:00:00Z"),
+};
+
+export const countedAt = {
+  active_at: at("The counts as of that instant, instead of now.", "2026-01-31T12:00:00Z"),
+};
+
+const search = {
+  search: Type.Optional(
+    Type.String({
+      description:
+        "Only those with this text in their id or display name, in any case. `%` and `_` mean themselves.",
+      maxLength: 1000,
+      examples: ["orders"],
+    }),
+  ),
+};
+
+const order = {
+  order: choice(sortOrders, { description: "Direction of the order.", default: "asc" }),
+};
+
+const SORT =
+  "Column to order by, then by id. Times that are not known come before all others, and so do missing names.";
+
+export const resourceFilters = {
+  resource_type: ofType("resources", "kafka_cluster"),
+  status: Type.Optional(choice(["active", "deleted"], { description: "Only resources of this status." })),
+  ...temporal,
+  ...search,
+  sort: choice(inventorySorts.resources, { description: SORT, default: "resource_id" }),
+  ...order,
+};
+
+export const identityFilters = {
+  identity_type: ofType("identities", "service_account"),
+  ...temporal,
+  ...search,
+  sort: choice(inventorySorts.identities, { description: SORT, default: "identity_id" }),
+  ...order,
+};
+
+const life = {
+  created_at: nullableText({
+    description: "When it was created, as the upstream says; null when it does not. UTC.",
+    format: "date-time",
+    examples: ["2025-11-03T09:30:00Z"],
+  }),
+  deleted_at: nullableText({
+    description: "When a gathering found it gone; null while it is there. UTC.",
+    format: "date-time",
+    examples: [null],
+  }),
+  last_seen_at: instant(
+    "Newest gathering that returned it; for a past time, the last that returned it as it is shown.",
+  ),
+  metadata: Type.Record(Type.String(), Type.Unknown(), {
+    description: "What else the upstream says of it.",
+    examples: [{ cloud: "aws", region: "eu-central-1" }],
+  }),
+};
+
+const nameOf = (what: string, example: string) =>
+  nullableText({
+    description: `Name of the ${what} as people read it; null when it has none.`,
+    examples: [example],
+  });
+
+export const Resource = Type.Object(
+  {
+    ecosystem: rowFields.ecosystem,
+    tenant_id: rowFields.tenant_id,
+    resource_id: text("Id of the resource.", "lkc-1a2b3c"),
+    resource_type: text("Kind of resource, as its ecosystem names it.", "kafka_cluster"),
+    display_name: nameOf("resource", "orders-prod"),
+    parent_id: nullableText({ description: "What it belongs to; null when nothing.", examples: ["env-42"] }),
+    owner_id: nullableText({
+      description: "Identity that owns it; null when none is known.",
+      examples: ["sa-12345"],
+    }),
+    status: choice(["active", "deleted"], {
+      description: "`deleted` when a gathering no longer found it.",
+      examples: ["active"],
+    }),
+    ...life,
+  },
+  { title: "Resource" },
+);
+
+export const Identity = Type.Object(
+  {
+    ecosystem: rowFields.ecosystem,
+    tenant_id: rowFields.tenant_id,
+    identity_id: text("Id of the identity.", "sa-12345"),
+    identity_type: text(
+      "Kind of identity, as its ecosystem names it; `system` is that of UNALLOCATED.",
+      "service_account",
+    ),
+    display_name: nameOf("identity", "orders-service"),
+    ...life,
+  },
+  { title: "Identity" },
+);
+
+const TypeCount = Type.Object(
+  {
+    total: count("All that are known.", 12),
+    active: count("Of them, those that are there.", 10),
+    deleted: count("Of them, those that a gathering no longer found.", 2),
+  },
+  { title: "TypeCount" },
+);
+
+const countsByType = (description: string, type: string) =>
+  Type.Record(Type.String(), TypeCount, {
+    description: `${description}, by type. Types of which nothing is known have no entry.`,
+    examples: [
+      { [type]: { total: 12, active: 10, deleted: 2 } } satisfies Record<string, Static<typeof TypeCount>>,
+    ],
+  });
+
+export const InventorySummary = Type.Object(
+  {
+    resource_counts: countsByType("Number of resources", "kafka_cluster"),
+    identity_counts: countsByType("Number of identities", "service_account"),
+  },
+  { title: "InventorySummary", description: "How many resources and identities are known." },
+);

@@ -1,0 +1,107 @@
+/** Pipeline runs. */
+import { Type } from "@sinclair/typebox";
+import { runStatuses, runTriggers } from "../../query/pipeline-runs.js";
+import { pipelineStages } from "../../query/pipeline-state.js";
+import { choice, count, instant, nullableChoice, nullableText, text } from "./fields.js";
+
+export const RunAccepted = Type.Object(
+  {
+    tenant_name: text("The tenant that runs.", "acme"),
+    status: Type.Literal("started", { description: "Always started." }),
+    run_id: Type.String({
+      format: "uuid",
+      description: "Id of the run's record.",
+      examples: ["0b7e1f5e-6f1c-4c39-9d8e-3f0a2f6f7a10"],
+    }),
+    message: text("The same as a sentence.", "A pipeline run of tenant acme has started."),
+  },
+  { title: "RunAccepted", description: "The run has started." },
+);
+
+const RunResult = Type.Object(
+  {
+    dates_gathered: count("Days whose costs were gathered.", 195),
+    dates_calculated: count("Days whose chargebacks were calculated.", 2),
+    chargeback_rows_written: count("Chargeback rows written.", 3560),
+    errors: Type.Array(Type.String(), {
+      description: "One entry for each day or source that failed, its date or name in front.",
+      examples: [["2026-01-03: the sums of chargebacks and billing differ"]],
+    }),
+    completed_at: instant("End of the run."),
+  },
+  { title: "RunResult" },
+);
+
+export const PipelineStatus = Type.Object(
+  {
+    tenant_name: text("The tenant.", "acme"),
+    is_running: Type.Boolean({ description: "A run is under way, in whichever process." }),
+    last_run: nullableText({
+      description: "End of the newest run, or its start while it runs; null before the first. UTC.",
+      format: "date-time",
+      examples: ["2026-01-01T04:00:00Z"],
+    }),
+    last_result: Type.Unsafe<import("@sinclair/typebox").Static<typeof RunResult> | null>({
+      description: "Of the newest run that is over, also while another runs; null before the first.",
+      anyOf: [RunResult, { type: "null" }],
+    }),
+  },
+  { title: "PipelineStatus", description: "State of the pipeline." },
+);
+
+const RunFault = Type.Object(
+  {
+    date: nullableText({
+      description: "UTC day it concerns; null when it concerns none.",
+      format: "date",
+      examples: ["2026-01-03"],
+    }),
+    source: nullableText({
+      description:
+        "Part of the run it concerns: `gather`, `calculate`, `emit` or `run`; null when that is not known.",
+      examples: ["calculate"],
+    }),
+    message: text("What went wrong.", "the sums of chargebacks and billing differ"),
+  },
+  { title: "RunFault" },
+);
+
+export const PipelineRun = Type.Object(
+  {
+    run_id: Type.String({
+      format: "uuid",
+      description: "Id of the run.",
+      examples: ["0b7e1f5e-6f1c-4c39-9d8e-3f0a2f6f7a10"],
+    }),
+    tenant_name: text("The tenant.", "acme"),
+    trigger: choice(runTriggers, {
+      description: "What began it: the schedule, this API, or a command.",
+      examples: ["schedule"],
+    }),
+    status: choice(runStatuses, {
+      description: "`failed`: some date or source failed, or the process died; what was published stays.",
+      examples: ["completed"],
+    }),
+    stage: nullableChoice(pipelineStages, {
+      description: "Where the run is; null when it is over.",
+      examples: [null],
+    }),
+    stage_date: nullableText({
+      description: "Day the run works on; null when it works on none, or is over.",
+      format: "date",
+      examples: [null],
+    }),
+    started_at: instant("Begin of the run."),
+    ended_at: nullableText({
+      description: "End of the run; null while it runs. UTC.",
+      format: "date-time",
+      examples: ["2026-01-01T00:04:00Z"],
+    }),
+    dates_gathered: count("Days whose costs were gathered.", 195),
+    dates_pending: count("Days that were to be calculated.", 2),
+    dates_calculated: count("Days whose chargebacks were calculated.", 2),
+    chargeback_rows_written: count("Chargeback rows written.", 3560),
+    errors: Type.Array(RunFault, { description: "One entry for each day or source that failed." }),
+  },
+  { title: "PipelineRun", description: "A run of the pipeline." },
+);

@@ -1,0 +1,79 @@
+/** How errors look in the documentation: one response a status, listing the codes that an operation can give. */
+import { type TUnsafe, Type } from "@sinclair/typebox";
+import { type ErrorCode, errorTable } from "../errors.js";
+import { PROBLEM_TYPE } from "../problem.js";
+import { choice } from "./fields.js";
+
+const InputProblem = Type.Object(
+  {
+    in: choice(["query", "path", "body"], { description: "Where the value stands." }),
+    name: Type.String({ description: "Parameter, or path of the field in the body.", examples: ["page"] }),
+    detail: Type.String({ description: "What is allowed, as a sentence." }),
+    code: choice(["unknown", "invalid", "repeated", "missing"], { description: "What is wrong with it." }),
+  },
+  { title: "InputProblem" },
+);
+
+type ProblemStatus = (typeof errorTable)[ErrorCode]["status"];
+
+/**
+ * `schema.response` entries for these codes, and for those that every operation can give. Their type says that no handler
+ * answers with them: they are thrown.
+ */
+export function problemResponses(...codes: ErrorCode[]): Record<ProblemStatus, TUnsafe<never>> {
+  const all: ErrorCode[] = [...new Set<ErrorCode>([...codes, "invalid_request", "internal_error"])];
+  const statuses = [...new Set(all.map((code) => errorTable[code].status))].sort();
+  const responses = statuses.map((status) => [
+    status,
+    problemResponse(all.filter((code) => errorTable[code].status === status)),
+  ]);
+  return Object.fromEntries(responses);
+}
+
+function problemResponse(codes: ErrorCode[]) {
+  const [code = "internal_error"] = codes;
+  return {
+    description: codes.map((each) => `\`${each}\`: ${errorTable[each].when}.`).join(" "),
+    content: { [PROBLEM_TYPE]: { schema: problemSchema(codes, errorTable[code].status) } },
+  };
+}
+
+/** Of every error. */
+export const problemBody = Type.Object({
+  type: Type.String({
+    description: "Always about:blank: `code` says which error it is.",
+    examples: ["about:blank"],
+  }),
+  title: Type.String({ description: "What happened, in two or three words.", examples: ["Invalid request"] }),
+  status: Type.Integer({ description: "The HTTP status.", examples: [400] }),
+  detail: Type.String({
+    description: "What happened and what is allowed, as a sentence for people.",
+    examples: ["`page` must be an integer from 1 to 9007199254740991."],
+  }),
+  code: choice(Object.keys(errorTable), {
+    description: "Which error it is, for programs. Stable.",
+    examples: ["invalid_request"],
+  }),
+  errors: Type.Optional(
+    Type.Array(InputProblem, { description: "Each thing that is wrong with the request." }),
+  ),
+  error_id: Type.Optional(
+    Type.String({ format: "uuid", description: "Under which the log of the service has the cause." }),
+  ),
+});
+
+function problemSchema(codes: ErrorCode[], status: number) {
+  return Type.Object({
+    ...problemBody.properties,
+    status: Type.Integer({ const: status }),
+    code: choice(codes, { description: "Which error it is." }),
+  });
+}
+
+/** Thrown by nobody either: sent without a body. */
+export const notModified = {
+  304: Type.Unsafe<undefined>({
+    type: "null",
+    description: "The answer is still what it was when it had one of the ETags of `If-None-Match`.",
+  }),
+};

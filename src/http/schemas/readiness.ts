@@ -1,0 +1,67 @@
+/** Liveness and readiness. */
+import { Type } from "@sinclair/typebox";
+import { pipelineStages } from "../../query/pipeline-state.js";
+import { choice, nullableChoice, nullableText, text } from "./fields.js";
+
+export const modes = ["api", "worker", "both"] as const;
+export type Mode = (typeof modes)[number];
+
+const version = text("Version of the service; `0.0.0-dev` when run from source.", "0.1.0");
+
+export const Health = Type.Object(
+  {
+    status: Type.Literal("ok", { description: "Always ok while the process runs." }),
+    version,
+  },
+  { title: "Health", description: "The process runs." },
+);
+
+const TenantReadiness = Type.Object(
+  {
+    tenant_name: text("The tenant.", "acme"),
+    tables_ready: Type.Boolean({ description: "The tenant's store answers, with its tables." }),
+    has_data: Type.Boolean({ description: "Some day has chargeback rows." }),
+    pipeline_running: Type.Boolean({ description: "A run is under way, in whichever process." }),
+    pipeline_stage: nullableChoice(pipelineStages, {
+      description: "Stage of that run; null when none is under way.",
+    }),
+    pipeline_current_date: nullableText({
+      description: "Day that run works on; null when it works on none, or none is under way.",
+      format: "date",
+      examples: ["2026-01-01"],
+    }),
+    last_run_status: nullableChoice(["running", "completed", "failed"], {
+      description: "Of the newest run; a run whose process died is failed. Null before the first.",
+    }),
+    last_run_at: nullableText({
+      description: "End of the newest run, or its start while it runs; null before the first. UTC.",
+      format: "date-time",
+      examples: ["2026-01-01T04:00:00Z"],
+    }),
+    permanent_failure: nullableText({
+      description: "Why the tenant is suspended until the service is restarted; null when it is not.",
+      examples: [null],
+    }),
+  },
+  { title: "TenantReadiness" },
+);
+
+export const readinessStatuses = ["ready", "initializing", "no_data", "error"] as const;
+
+export const Readiness = Type.Object(
+  {
+    status: choice(readinessStatuses, {
+      description:
+        "`initializing`: tables of some tenant are not ready. `error`: every tenant is permanently failed. `ready`: some tenant " +
+        "has data. `no_data`: otherwise.",
+      examples: ["ready"],
+    }),
+    version,
+    mode: choice(modes, {
+      description: "What this process does: serve the API, run the pipeline, or both.",
+      examples: ["both"],
+    }),
+    tenants: Type.Array(TenantReadiness, { description: "In the order of the configuration." }),
+  },
+  { title: "Readiness", description: "State of the service." },
+);

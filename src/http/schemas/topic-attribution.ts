@@ -1,0 +1,115 @@
+/** Attributions of costs to topics. */
+import { Type } from "@sinclair/typebox";
+import {
+  attributionDetails,
+  attributionIssueDetails,
+  attributionMethods,
+  UNATTRIBUTED,
+} from "../../config/topic-rule.js";
+import { BUCKET_LIMIT } from "../../query/aggregate-buckets.js";
+import { timeBuckets } from "../../query/time-bucket.js";
+import {
+  type AttributionGroupColumn,
+  attributionGroupColumns,
+} from "../../query/topic-attribution-aggregate.js";
+import { choice, count, decimal, rowFields, text } from "./fields.js";
+
+const { resource_id: _, ...lineFields } = rowFields;
+
+const METHODS =
+  "`bytes_ratio`: by bytes written or read. `retained_bytes_ratio`: by bytes kept. `even_split`: evenly among the cluster's " +
+  `topics. \`terminal\`: to \`${UNATTRIBUTED}\`.`;
+
+export const TopicAttributionRow = Type.Object({
+  ...lineFields,
+  env_id: text("Environment of the cluster; empty when there is none.", "env-42"),
+  cluster_resource_id: text("Cluster that was paid for.", "lkc-1a2b3c"),
+  topic_name: text(`Topic the cost is attributed to; \`${UNATTRIBUTED}\` when none was found.`, "orders.v1"),
+  amount: decimal("Cost attributed to the topic, in the currency of the billing line.", "1.2345"),
+  attribution_method: choice(attributionMethods, { description: METHODS, examples: ["bytes_ratio"] }),
+  attribution_detail: choice(attributionDetails, {
+    description: `Why this method applied. These mean that somebody should look: ${attributionIssueDetails.map((detail) => `\`${detail}\``).join(", ")}.`,
+    examples: ["usage_ratio_allocation"],
+  }),
+  metric: text(
+    "Metrics that the split was weighed by, joined by `+`; empty where none was.",
+    "topic_bytes_in+topic_bytes_out",
+  ),
+});
+
+export const TopicAttributionDates = Type.Object(
+  {
+    dates: Type.Array(Type.String({ format: "date" }), {
+      description: "Every UTC day that has attributions to topics, ascending.",
+      examples: [["2026-01-01", "2026-01-02"]],
+    }),
+  },
+  { description: "The days." },
+);
+
+const exactly = (what: string, example: string) =>
+  Type.Optional(
+    Type.String({
+      description: `Only rows of this ${what}: equal, also in case.`,
+      maxLength: 1000,
+      examples: [example],
+    }),
+  );
+
+export const attributionFilters = {
+  cluster_resource_id: exactly("cluster", "lkc-1a2b3c"),
+  topic_name: exactly("topic", "orders.v1"),
+  product_type: exactly("product type", "KAFKA_STORAGE"),
+  attribution_method: Type.Optional(choice(attributionMethods, { description: "Only rows of this method." })),
+};
+
+const groupNames = Object.keys(attributionGroupColumns) as AttributionGroupColumn[];
+
+export const attributionAggregateParameters = {
+  group_by: Type.Array(choice(groupNames, { description: "Column to group by." }), {
+    description: "Columns to group by, each given as its own parameter. Repetitions are taken once.",
+    maxItems: 20,
+    default: ["topic_name"],
+    examples: [["topic_name", "product_type"]],
+    "x-expected": `one of ${groupNames.join(", ")}, at most 20 times`,
+  }),
+  time_bucket: choice(timeBuckets, {
+    description: "Length of a bucket, in the zone of the request. Weeks are ISO weeks, from Monday.",
+    default: "day",
+  }),
+};
+
+const amounts = {
+  total_amount: decimal("Sum of all amounts.", "30"),
+  usage_amount: decimal("Of it, cost attributed by measured bytes.", "23.3334"),
+  shared_amount: decimal("Of it, cost divided evenly or attributed to no topic.", "6.6666"),
+};
+
+export const TopicAggregation = Type.Object(
+  {
+    buckets: Type.Array(
+      Type.Object({
+        dimensions: Type.Unsafe<Readonly<Record<string, string>>>({
+          type: "object",
+          additionalProperties: { type: "string" },
+          description:
+            "Each column of `group_by` with its value; `environment_id` is empty for clusters without one.",
+          examples: [{ topic_name: "orders.v1" }],
+        }),
+        time_bucket: text("Label, as in the aggregation of chargebacks.", "2026-01-01"),
+        ...amounts,
+        row_count: count("Attributions in the bucket.", 12),
+      }),
+      {
+        description: `At most ${BUCKET_LIMIT} buckets, by time, then by the columns in the order asked for. Empty ones are left out.`,
+      },
+    ),
+    ...amounts,
+    total_rows: count("Attributions that match, in all buckets.", 12),
+    total_buckets: count("Buckets there are, also those left out.", 1),
+    truncated: Type.Boolean({
+      description: "Buckets were left out. The totals are over all rows nevertheless.",
+    }),
+  },
+  { description: "The sums." },
+);

@@ -1,0 +1,27 @@
+/** The process part of the API: listens, and stops so that requests under way can end. */
+import { type AppOptions, buildApp } from "./app.js";
+
+export interface HttpServer {
+  /** `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** Takes no more requests; answers under way get `graceMs`, then their connections are cut. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** Listens where `config.api` says. */
+export async function startServer(options: AppOptions): Promise<HttpServer> {
+  const app = await buildApp(options);
+  const { host, port } = options.config.api;
+  const url = await app.listen({ host, port });
+  return {
+    url,
+    async close(graceMs = 10_000) {
+      const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      try {
+        await app.close();
+      } finally {
+        clearTimeout(cut);
+      }
+    },
+  };
+}

@@ -1,0 +1,100 @@
+/** Everything that one tenant asks during a run: the Cloud API, a Flink API for each region, and Prometheus. */
+import { metricsAuth } from "../../../../config/metrics.js";
+import type { PluginSettings } from "../../../../config/plugin-settings.js";
+import type { GatherContext } from "../../../ecosystem.js";
+import { createPrometheusSource, type PrometheusSource } from "../../../prometheus/source.js";
+import { createUpstreamClient, type UpstreamClientOptions } from "../../../upstream-http/client.js";
+import type { ConfluentCloudSettings, FlinkRegionSettings } from "../settings.js";
+import { type ConfluentApi, createConfluentApi } from "./client.js";
+import { vendorDetail } from "./envelope.js";
+import { warnOfSharedKey } from "./shared-keys.js";
+
+export interface ConfluentConnection {
+  readonly cloud: ConfluentApi;
+  /** Undefined when there is no key for the region. `cloud` is that of the compute pool: `aws`. */
+  flink(region: string, cloud: string): ConfluentApi | undefined;
+  /** Undefined when the tenant has no `metrics`. */
+  readonly prometheus: PrometheusSource | undefined;
+  close(): Promise<void>;
+}
+
+type ConnectionSettings = ConfluentCloudSettings & Pick<PluginSettings, "metrics">;
+type Context = Pick<GatherContext, "tenantName" | "logger">;
+
+/** What tests change to be quick. */
+export type Tuning = Partial<
+  Pick<UpstreamClientOptions, "pace" | "retry" | "connectTimeoutMs" | "attemptTimeoutMs">
+>;
+
+/**
+ * The vendor limits requests per user and per organisation, in numbers that it does not publish and changes: ten a second is
+ * what its other clients keep to. A run of a small organisation is through before that is felt.
+ */
+const PACE = { concurrency: 8, minIntervalMs: 100, burst: 20 };
+/** Waits of about 2, 4, 8, 16 and 32 s, or what the vendor asks for, at least 1 s: it rounds down. */
+const RETRY = { attempts: 6, baseDelayMs: 2000, maxDelayMs: 60_000, minAskedMs: 1000 };
+/** A page of the bill is some 5 MB. */
+const ATTEMPT_TIMEOUT_MS = 60_000;
+/** Requests to one Prometheus with one credential, for all tenants of the process that share them. */
+const MOST_METRIC_REQUESTS = 20;
+const METRIC_ATTEMPTS = 4;
+
+export function connectConfluent(
+  settings: ConnectionSettings,
+  context: Context,
+  tuning: Tuning = {},
+): ConfluentConnection {
+  const { ccloud_api: ccloud } = settings;
+  warnOfSharedKey(ccloud, context);
+  const api = (baseUrl: string, { key, secret }: { readonly key: string; readonly secret: string }) =>
+    createConfluentApi(
+      createUpstreamClient({
+        baseUrl,
+        auth: { kind: "basic", username: key, password: secret },
+        logger: context.logger,
+        pace: PACE,
+        retry: RETRY,
+        attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+        explain: vendorDetail,
+        ...tuning,
+      }),
+      baseUrl,
+    );
+  const cloud = api(ccloud.base_url, ccloud);
+  const regions = new Map<string, ConfluentApi>();
+  const prometheus = prometheusOf(settings, context);
+  return {
+    cloud,
+    prometheus,
+    flink(region, cloudName) {
+      const own = settings.flink.find(({ region_id }) => region_id === region.trim().toLowerCase());
+      const baseUrl = own === undefined ? undefined : (own.base_url ?? vendorAddress(own, cloudName));
+      if (own === undefined || baseUrl === undefined) return undefined;
+      const opened = regions.get(baseUrl) ?? api(baseUrl, own);
+      regions.set(baseUrl, opened);
+      return opened;
+    },
+    async close() {
+      prometheus?.close();
+      await Promise.all([cloud, ...regions.values()].map((each) => each.close()));
+    },
+  };
+}
+
+/** The cloud comes out of an answer and becomes part of a host that a key is sent to: nothing but a word is taken. */
+function vendorAddress({ region_id: region }: FlinkRegionSettings, cloud: string): string | undefined {
+  const name = cloud.trim().toLowerCase();
+  return /^[a-z]{1,20}$/.test(name) ? `https://flink.${region}.${name}.confluent.cloud` : undefined;
+}
+
+function prometheusOf({ metrics }: ConnectionSettings, { logger }: Context): PrometheusSource | undefined {
+  if (metrics === undefined) return undefined;
+  const client = createUpstreamClient({
+    baseUrl: metrics.url,
+    auth: metricsAuth(metrics),
+    logger,
+    pace: { concurrency: MOST_METRIC_REQUESTS, minIntervalMs: 0 },
+    retry: { attempts: METRIC_ATTEMPTS },
+  });
+  return createPrometheusSource(client, logger);
+}

@@ -1,0 +1,56 @@
+/** The bodies of the vendor's APIs: a list with its `metadata`, an object, an error. */
+import { DecodeError } from "../../../upstream-http/judge.js";
+
+export interface Envelope {
+  readonly items: readonly unknown[];
+  /** Where the next page is, as the vendor writes it: an address. */
+  readonly next: string | undefined;
+}
+
+/** Throws `DecodeError`. An answer that was cut short is no JSON, and worth another attempt. */
+export function readEnvelope(body: string): Envelope {
+  const { data, metadata } = readObject(body);
+  // `null` is how an empty list is written by servers whose language has no difference.
+  if (data !== null && !Array.isArray(data)) {
+    throw new DecodeError("bad_body", "the answer is not a list of the Confluent Cloud API", true);
+  }
+  const next = isRecord(metadata) ? metadata.next : undefined;
+  if (next !== undefined && next !== null && typeof next !== "string") {
+    throw new DecodeError("bad_body", "the address of the next page is not text", true);
+  }
+  return { items: data ?? [], next: next ?? undefined };
+}
+
+export function readObject(body: string): Record<string, unknown> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    throw new DecodeError("bad_body", "the answer is not JSON, or was cut short", true);
+  }
+  if (!isRecord(parsed)) throw new DecodeError("bad_body", "the answer is not a JSON object", true);
+  return parsed;
+}
+
+/** Of an error, what the vendor says about it: `errors[].detail`. Undefined when it is no error of the vendor's. */
+export function vendorDetail(body: string): string | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(parsed) || !Array.isArray(parsed.errors)) return undefined;
+  const details = parsed.errors.flatMap((error: unknown) => {
+    if (!isRecord(error)) return [];
+    const said = [error.detail, error.title, error.code].find(
+      (text) => typeof text === "string" && text !== "",
+    );
+    return typeof said === "string" ? [said] : [];
+  });
+  return details.length === 0 ? undefined : details.join("; ");
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

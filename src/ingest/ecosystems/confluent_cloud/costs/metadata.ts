@@ -1,0 +1,33 @@
+/** The metadata of a line, kept inside the size that the staging tables take, however many rows were merged into it. */
+
+/** Half of what is refused there. A thousand rows in one line are some 200 KB. */
+const LARGEST = 500_000;
+
+/**
+ * Lists that do not fit are cut short, and how many were left out is said: amounts are summed already, so only their
+ * explanation gets shorter. The lists are in an order of their own, so the same rows always lose the same.
+ */
+export function fittingMetadata(
+  common: Readonly<Record<string, unknown>>,
+  tiers: readonly Readonly<Record<string, unknown>>[],
+): Record<string, unknown> {
+  if (tiers.length === 0) return { ...common }; // one row, whose texts are cut to size when they are read
+  for (let most = tiers.length; ; most = Math.floor(most / 2)) {
+    const metadata = withMost(common, tiers, most);
+    if (most === 0 || JSON.stringify(metadata).length <= LARGEST) return metadata;
+  }
+}
+
+function withMost(
+  { vendor_ids: ids, ...common }: Readonly<Record<string, unknown>>,
+  tiers: readonly Readonly<Record<string, unknown>>[],
+  most: number,
+): Record<string, unknown> {
+  const keptIds = Array.isArray(ids) ? ids.slice(0, Math.max(most, 1)) : undefined;
+  return {
+    ...common,
+    ...(keptIds === undefined ? {} : { vendor_ids: keptIds }),
+    tiers: tiers.slice(0, most),
+    ...(most < tiers.length ? { tiers_left_out: tiers.length - most } : {}),
+  };
+}

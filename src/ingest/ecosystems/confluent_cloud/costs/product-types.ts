@@ -1,0 +1,105 @@
+/**
+ * The line types of the vendor's bill, each with the family that its allocation rule is written for.
+ *
+ * The vendor lists 29 and says that there may be more: one that is not here falls to the rule `*`, and is warned about once.
+ */
+export const productFamilies = [
+  "kafka_network_read",
+  "kafka_network_write",
+  "kafka_partition",
+  "kafka_base",
+  "kafka_cku",
+  "schema_registry",
+  "connector_tasks",
+  "connector_capacity",
+  "ksqldb",
+  "flink",
+  "org_wide",
+  "unattributable",
+  "malformed",
+] as const;
+export type ProductFamily = (typeof productFamilies)[number];
+
+/** As the vendor's documentation lists them. */
+const vendorTypes = {
+  KAFKA_STORAGE: "kafka_base",
+  KAFKA_PARTITION: "kafka_partition",
+  KAFKA_NETWORK_READ: "kafka_network_read",
+  KAFKA_NETWORK_WRITE: "kafka_network_write",
+  KAFKA_BASE: "kafka_base",
+  KAFKA_NUM_CKUS: "kafka_cku",
+  KAFKA_REST_PRODUCE: "kafka_network_write",
+  KAFKA_STREAMS: "kafka_base",
+  KSQL_NUM_CSUS: "ksqldb",
+  CONNECT_CAPACITY: "connector_capacity",
+  CONNECT_NUM_TASKS: "connector_tasks",
+  CONNECT_THROUGHPUT: "connector_tasks",
+  CONNECT_NUM_RECORDS: "connector_tasks",
+  SUPPORT: "org_wide",
+  CLUSTER_LINKING_PER_LINK: "unattributable",
+  CLUSTER_LINKING_WRITE: "unattributable",
+  CLUSTER_LINKING_READ: "unattributable",
+  AUDIT_LOG_READ: "org_wide",
+  GOVERNANCE_BASE: "schema_registry",
+  SCHEMA_REGISTRY: "schema_registry",
+  PROMO_CREDIT: "org_wide",
+  CUSTOM_CONNECT_NUM_TASKS: "connector_tasks",
+  CUSTOM_CONNECT_THROUGHPUT: "connector_tasks",
+  NUM_RULES: "schema_registry",
+  FLINK_NUM_CFUS: "flink",
+  TABLEFLOW_DATA_PROCESSED: "unattributable",
+  TABLEFLOW_NUM_TOPICS: "unattributable",
+  TABLEFLOW_STORAGE: "unattributable",
+  USM_CONNECTED_NODE: "org_wide",
+} as const satisfies Record<string, ProductFamily>;
+
+/** Not in the vendor's list, but seen: older or singular spellings. */
+const aliases = {
+  KAFKA_NUM_CKU: "kafka_cku",
+  KSQL_NUM_CSU: "ksqldb",
+  FLINK_NUM_CFU: "flink",
+  CUSTOM_CONNECT_PLUGIN: "connector_capacity",
+} as const satisfies Record<string, ProductFamily>;
+
+/**
+ * A credit for a resource goes where the charges of that resource go. The vendor's line type does not say which product that
+ * is, and a rule knows nothing but the product type: so such a credit gets a product type of its own. Credits without a
+ * resource, and for products that belong to the whole organisation, stay `PROMO_CREDIT`.
+ */
+const credits = {
+  PROMO_CREDIT_KAFKA: "kafka_base",
+  PROMO_CREDIT_CONNECT: "connector_tasks",
+  PROMO_CREDIT_CUSTOM_CONNECT: "connector_tasks",
+  PROMO_CREDIT_KSQL: "ksqldb",
+  PROMO_CREDIT_STREAM_GOVERNANCE: "schema_registry",
+  PROMO_CREDIT_FLINK: "flink",
+  PROMO_CREDIT_CLUSTER_LINK: "unattributable",
+  PROMO_CREDIT_TABLEFLOW: "unattributable",
+} as const satisfies Record<string, ProductFamily>;
+
+/** Product type of a row of the bill that cannot be read: nobody can be charged for it. */
+export const MALFORMED = "MALFORMED";
+/** Product type of a row that has no line type. */
+export const UNNAMED = "UNNAMED";
+
+export const vendorLineTypes: readonly string[] = Object.keys(vendorTypes);
+
+export const productTypes: Readonly<Record<string, ProductFamily>> = {
+  ...vendorTypes,
+  ...aliases,
+  ...credits,
+  [MALFORMED]: "malformed",
+};
+
+/** Undefined for a product type that nobody has heard of. */
+export function familyOf(productType: string): ProductFamily | undefined {
+  return Object.hasOwn(productTypes, productType) ? productTypes[productType] : undefined;
+}
+
+/** Product type of a billed row: its line type, except for a credit of a resource. */
+export function productTypeOf(lineType: string, product: string, hasResource: boolean): string {
+  if (lineType === "") return UNNAMED;
+  if (lineType !== "PROMO_CREDIT" || !hasResource) return lineType;
+  const ofProduct = `PROMO_CREDIT_${product}`;
+  return Object.hasOwn(credits, ofProduct) ? ofProduct : lineType;
+}

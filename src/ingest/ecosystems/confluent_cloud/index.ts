@@ -1,0 +1,68 @@
+/** The ecosystem `confluent_cloud`: an organisation of Confluent Cloud, billed by its vendor. */
+import { settingsOf } from "../../../config/ecosystem-settings.js";
+import type { PluginSettings } from "../../../config/plugin-settings.js";
+import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
+import { connectConfluent, type Tuning } from "./api/connection.js";
+import { gatherInventory } from "./inventory/index.js";
+import { TOPIC, withTopics } from "./inventory/topics.js";
+import { allocationRules, derivingMetrics } from "./rules.js";
+import { type ConfluentCloudSettings, confluentCloudSettings } from "./settings.js";
+import { gatherTopics, topicRules } from "./topics.js";
+import { gatherWindow } from "./window.js";
+
+type Settings = ConfluentCloudSettings & Pick<PluginSettings, "metrics" | "metrics_step_seconds">;
+
+const own = (settings: PluginSettings): Settings => settingsOf(confluentCloudSettings, settings);
+
+export const confluentCloud: AnyEcosystem = {
+  ...confluentCloudSettings,
+  name: "confluent_cloud",
+  resourceTypes: [
+    "environment",
+    "kafka_cluster",
+    "connector",
+    "schema_registry",
+    "ksqldb_cluster",
+    "flink_compute_pool",
+    "flink_statement",
+    TOPIC,
+  ],
+  identityTypes: ["service_account", "user", "api_key", "identity_provider", "identity_pool"],
+  rules: (settings) => allocationRules(own(settings)),
+  derivingMetrics: () => derivingMetrics(),
+  topicRules: (settings) => topicRules(own(settings).topic_attribution),
+  connect: (settings, context) => connectGatherer(settings, context),
+};
+
+/** A window is a month at most; the bill's own queries are shorter. */
+const DAYS_PER_WINDOW = 31;
+
+/** `tuning` and `now` are for tests: shorter waits, and another day to be today. */
+export function connectGatherer(
+  pluginSettings: PluginSettings,
+  context: GatherContext,
+  { now = () => new Date(), ...tuning }: Tuning & { readonly now?: () => Date } = {},
+): Gatherer {
+  const settings = own(pluginSettings);
+  const connection = connectConfluent(settings, context, tuning);
+  const { logger, known, parallelQueries = 4 } = context;
+  const { topic_attribution: topics } = settings;
+  const { prometheus: source } = connection;
+  const run = { billAnswered: false };
+  return {
+    daysPerWindow: DAYS_PER_WINDOW,
+    // Queries of the bill start where the calendar says, so that each is whole in one window.
+    cutAtMonths: true,
+    gatherInventory: (sink, signal) => {
+      const gatherRest = (into: typeof sink) => gatherInventory(connection, into, signal, logger);
+      if (!topics.enabled || source === undefined) return gatherRest(sink);
+      return withTopics({ settings: topics, source }, gatherRest, sink, signal);
+    },
+    gatherTopics: (request, sink, signal) => {
+      return gatherTopics({ settings: topics, source, parallelQueries }, request, sink, signal);
+    },
+    gatherWindow: (window, sink, signal) =>
+      gatherWindow({ settings, connection, logger, parallelQueries, known, now, run }, window, sink, signal),
+    close: () => connection.close(),
+  };
+}

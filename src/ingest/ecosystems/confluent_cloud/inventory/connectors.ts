@@ -1,0 +1,70 @@
+/**
+ * Connectors, cluster by cluster. Their list is not paged: it is an object with an entry for each connector, by its name.
+ *
+ * Of a connector's configuration only what says who pays is kept: the rest may hold credentials of other systems.
+ */
+import type { ResourceRecord } from "../../../ecosystem.js";
+import { fieldAt, textAt } from "./fields.js";
+import { forEach, type Listing } from "./listing.js";
+
+/** How a connector gets at its Kafka cluster; anything else the vendor says is kept as it is. */
+export const SERVICE_ACCOUNT = "SERVICE_ACCOUNT";
+export const KAFKA_API_KEY = "KAFKA_API_KEY";
+const UNKNOWN = "UNKNOWN";
+
+export async function gatherConnectors(listing: Listing, clusters: readonly ResourceRecord[]): Promise<void> {
+  const { cloud, sink, signal } = listing;
+  await forEach(listing, "connectors", clusters, async ({ resource_id: cluster, parent_id: environment }) => {
+    const path = `connect/v1/environments/${segment(environment)}/clusters/${segment(cluster)}/connectors`;
+    // A cluster that never had a connector may answer 404.
+    const options = { signal, notFound: "empty" } as const;
+    const found = await cloud.get(path, { expand: "info,status,id" }, options);
+    const connectors = Object.entries(asObject(found)).map(([name, item]) =>
+      connectorRecord(name, item, cluster, environment),
+    );
+    if (connectors.length > 0) await sink.resources(connectors);
+  });
+}
+
+function connectorRecord(
+  name: string,
+  item: unknown,
+  cluster: string,
+  environment: string | null,
+): ResourceRecord {
+  const config = fieldAt(item, "info", "config");
+  const serviceAccount = textAt(config, "kafka.service.account.id");
+  const apiKey = textAt(config, "kafka.api.key");
+  const mode = authMode(textAt(config, "kafka.auth.mode"), serviceAccount, apiKey);
+  return {
+    resource_id: textAt(item, "id", "id") ?? name,
+    resource_type: "connector",
+    display_name: textAt(config, "name") ?? name,
+    parent_id: cluster,
+    owner_id: mode === SERVICE_ACCOUNT ? serviceAccount : null,
+    created_at: null, // the vendor does not say
+    metadata: {
+      kafka_auth_mode: mode,
+      connector_class: textAt(config, "connector.class"),
+      env_id: environment,
+      ...(mode === SERVICE_ACCOUNT ? { kafka_service_account_id: serviceAccount } : {}),
+      ...(mode === KAFKA_API_KEY ? { kafka_api_key: apiKey } : {}),
+    },
+  };
+}
+
+/** Older connectors do not name their mode. */
+function authMode(written: string | null, serviceAccount: string | null, apiKey: string | null): string {
+  if (written !== null) return written.trim().toUpperCase();
+  if (apiKey !== null) return KAFKA_API_KEY;
+  return serviceAccount === null ? UNKNOWN : SERVICE_ACCOUNT;
+}
+
+function asObject(value: unknown): object {
+  return typeof value === "object" && value !== null ? value : {};
+}
+
+/** An id of the upstream as a part of a path. */
+export function segment(id: string | null): string {
+  return encodeURIComponent(id ?? "");
+}

@@ -1,0 +1,105 @@
+/** Environments and what lies directly in them: Kafka clusters, schema registries, ksqlDB clusters. */
+import type { ResourceRecord } from "../../../ecosystem.js";
+import { together } from "../together.js";
+import { fieldAt, lowerCase, textAt, timeAt } from "./fields.js";
+import { forEach, type Listing, listResources } from "./listing.js";
+
+/** Throws when the list fails: nothing of an organisation can be known without its environments. */
+export async function gatherEnvironments(listing: Listing): Promise<ResourceRecord[]> {
+  return await listResources(listing, "environments", { path: "org/v2/environments" }, (item) => {
+    const id = textAt(item, "id");
+    if (id === null) return undefined;
+    return {
+      resource_id: id,
+      resource_type: "environment",
+      display_name: textAt(item, "display_name"),
+      parent_id: null,
+      owner_id: null,
+      created_at: timeAt(item, "metadata", "created_at"),
+      metadata: { crn: textAt(item, "metadata", "resource_name") },
+    };
+  });
+}
+
+/** Throws when the list of any environment fails, for the same reason. */
+export async function gatherClusters(
+  listing: Listing,
+  environments: readonly ResourceRecord[],
+): Promise<ResourceRecord[]> {
+  const lists = await together(
+    listing.stop,
+    environments.map(({ resource_id: environment }) =>
+      listing.limit(() =>
+        listResources(listing, "clusters", { path: "cmk/v2/clusters", query: { environment } }, (item) =>
+          inEnvironment(item, environment, "kafka_cluster", {
+            bootstrap_url: textAt(item, "spec", "kafka_bootstrap_endpoint"),
+            ...place(item),
+            provider_cloud: textAt(item, "spec", "cloud"),
+            provider_region: textAt(item, "spec", "region"),
+          }),
+        ),
+      ),
+    ),
+  );
+  return lists.flat();
+}
+
+export async function gatherSchemaRegistries(listing: Listing, environments: readonly ResourceRecord[]) {
+  await forEach(listing, "schema registries", environments, ({ resource_id: environment }) =>
+    listResources(
+      listing,
+      "schema registries",
+      { path: "srcm/v3/clusters", query: { environment }, pageSize: 50 },
+      (item) =>
+        inEnvironment(item, environment, "schema_registry", {
+          http_endpoint: textAt(item, "spec", "http_endpoint"),
+          ...place(item),
+        }),
+    ),
+  );
+}
+
+export async function gatherKsqlClusters(listing: Listing, environments: readonly ResourceRecord[]) {
+  await forEach(listing, "ksqlDB clusters", environments, ({ resource_id: environment }) =>
+    listResources(
+      listing,
+      "ksqlDB clusters",
+      { path: "ksqldbcm/v2/clusters", query: { environment } },
+      (item) => {
+        const cluster = inEnvironment(item, environment, "ksqldb_cluster", {
+          kafka_cluster_id: textAt(item, "spec", "kafka_cluster", "id"),
+          csu_count: fieldAt(item, "spec", "csu") ?? null,
+        });
+        return cluster && { ...cluster, owner_id: textAt(item, "spec", "credential_identity", "id") };
+      },
+    ),
+  );
+}
+
+/** A resource as most lists have it; undefined without an id. */
+export function inEnvironment(
+  item: unknown,
+  environment: string,
+  type: string,
+  metadata: Readonly<Record<string, unknown>>,
+): ResourceRecord | undefined {
+  const id = textAt(item, "id");
+  if (id === null) return undefined;
+  return {
+    resource_id: id,
+    resource_type: type,
+    display_name: textAt(item, "spec", "display_name"),
+    parent_id: textAt(item, "spec", "environment", "id") ?? environment,
+    owner_id: null,
+    created_at: timeAt(item, "metadata", "created_at"),
+    metadata: { ...metadata, crn: textAt(item, "metadata", "resource_name") },
+  };
+}
+
+/** Cloud and region, in lower case: how one region is written differs from endpoint to endpoint. */
+export function place(item: unknown): { cloud: string | null; region: string | null } {
+  return {
+    cloud: lowerCase(textAt(item, "spec", "cloud")),
+    region: lowerCase(textAt(item, "spec", "region")),
+  };
+}

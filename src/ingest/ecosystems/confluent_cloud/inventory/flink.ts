@@ -1,0 +1,94 @@
+/** Flink: compute pools of every environment, and the statements of those pools whose region we have a key for. */
+import type { ResourceRecord } from "../../../ecosystem.js";
+import type { ConfluentApi } from "../api/client.js";
+import { crnValue, parseCrn } from "../crn.js";
+import { principalId } from "../owners.js";
+import { segment } from "./connectors.js";
+import { inEnvironment, place } from "./environments.js";
+import { textAt, timeAt } from "./fields.js";
+import { forEach, type Listing, listResources } from "./listing.js";
+
+/** The API of a region, or undefined when there is no key for it. */
+export type FlinkRegions = (region: string, cloud: string) => ConfluentApi | undefined;
+
+export async function gatherFlink(
+  listing: Listing,
+  regions: FlinkRegions,
+  environments: readonly ResourceRecord[],
+): Promise<{ readonly poolsWithoutKey: readonly string[] }> {
+  const { tally } = listing;
+  const lists = await forEach(listing, "compute pools", environments, ({ resource_id: environment }) =>
+    listResources(
+      listing,
+      "compute pools",
+      { path: "fcpm/v2/compute-pools", query: { environment }, pageSize: 50 },
+      (item) =>
+        inEnvironment(item, environment, "flink_compute_pool", {
+          ...place(item),
+          is_allocatable: regionOf(item, regions) !== undefined,
+        }),
+    ),
+  );
+  const pools = lists.flat().map((pool) => ({ pool, api: regionOf({ spec: pool.metadata }, regions) }));
+  const asked = pools.flatMap(({ pool, api }) => (api === undefined ? [] : [{ pool, api }]));
+  // With a list of pools missing, or no pool that may be asked, what is not returned may still be there.
+  if (lists.length < environments.length || asked.length === 0) tally.leaveOut("statements");
+  await forEach(listing, "statements", asked, ({ pool, api }) => gatherStatements(listing, pool, api));
+  return {
+    poolsWithoutKey: pools.filter(({ api }) => api === undefined).map(({ pool }) => pool.resource_id),
+  };
+}
+
+function regionOf(item: unknown, regions: FlinkRegions): ConfluentApi | undefined {
+  const { cloud, region } = place(item);
+  return cloud === null || region === null ? undefined : regions(region, cloud);
+}
+
+async function gatherStatements(listing: Listing, pool: ResourceRecord, api: ConfluentApi): Promise<void> {
+  const organization = crnValue(parseCrn(String(pool.metadata.crn)), "organization");
+  if (organization === undefined) {
+    listing.tally.fail("statements", `the compute pool ${pool.resource_id} does not name its organisation`);
+    return;
+  }
+  const environment = pool.parent_id ?? "";
+  const path = `sql/v1/organizations/${segment(organization)}/environments/${segment(environment)}/statements`;
+  const query = { "spec.compute_pool_id": pool.resource_id };
+  await listResources(listing, "statements", { api, path, query, pageSize: 50 }, (item) =>
+    statementRecord(item, environment),
+  );
+}
+
+const STOPPED_PHASES: ReadonlySet<string> = new Set(["COMPLETED", "FAILED", "STOPPED"]);
+
+/**
+ * A statement belongs to the pool that it names itself, whichever pool was asked about. When it stopped nobody says; the last
+ * change of a statement that does not run any more is taken for it, so that the days before still find it running.
+ */
+function statementRecord(item: unknown, environment: string): ResourceRecord | undefined {
+  const name = textAt(item, "name");
+  const created = timeAt(item, "metadata", "created_at");
+  const id = textAt(item, "metadata", "uid") ?? (name && nameInTime(environment, name, created));
+  if (id === null) return undefined;
+  const phase = textAt(item, "status", "phase")?.toUpperCase() ?? null;
+  const stopped = phase !== null && STOPPED_PHASES.has(phase);
+  return {
+    resource_id: id,
+    resource_type: "flink_statement",
+    display_name: name,
+    parent_id: environment,
+    owner_id: principalId(textAt(item, "spec", "principal")),
+    created_at: created,
+    metadata: {
+      statement_name: name,
+      compute_pool_id: textAt(item, "spec", "compute_pool_id"),
+      phase,
+      is_stopped: stopped,
+      stopped_at: stopped ? timeAt(item, "metadata", "updated_at") : null,
+    },
+  };
+}
+
+/** A name is unique in its environment, but may be given again once its statement is gone. */
+function nameInTime(environment: string, name: string, created: string | null): string {
+  return created === null ? `${environment}/${name}` : `${environment}/${name}@${created}`;
+}

@@ -1,0 +1,80 @@
+/** Who there is in an organisation: service accounts, users, API keys, identity providers and their pools. */
+import type { IdentityRecord } from "../../../ecosystem.js";
+import { segment } from "./connectors.js";
+import { textAt, timeAt } from "./fields.js";
+import { forEach, type Listing, listIdentities } from "./listing.js";
+
+export async function gatherServiceAccounts(listing: Listing): Promise<void> {
+  await forEach(listing, "service accounts", ["iam/v2/service-accounts"], (path) =>
+    listIdentities(listing, "service accounts", { path }, (item) =>
+      identity(item, "service_account", textAt(item, "display_name"), {
+        description: textAt(item, "description"),
+      }),
+    ),
+  );
+}
+
+export async function gatherUsers(listing: Listing): Promise<void> {
+  await forEach(listing, "users", ["iam/v2/users"], (path) =>
+    listIdentities(listing, "users", { path }, (item) =>
+      identity(item, "user", textAt(item, "full_name") ?? textAt(item, "email"), {}),
+    ),
+  );
+}
+
+/**
+ * A key's resource may be absent, or a kind (`CLOUD`) or a region instead of a cluster. It is kept as it came: a key is bound
+ * to a billed resource when the ids are the same, and to none otherwise.
+ */
+export async function gatherApiKeys(listing: Listing): Promise<void> {
+  await forEach(listing, "API keys", ["iam/v2/api-keys"], (path) =>
+    listIdentities(listing, "API keys", { path }, (item) =>
+      identity(item, "api_key", textAt(item, "spec", "description") ?? textAt(item, "spec", "display_name"), {
+        owner_id: textAt(item, "spec", "owner", "id"),
+        resource_id: textAt(item, "spec", "resource", "id"),
+      }),
+    ),
+  );
+}
+
+/** Pools are asked for provider by provider: without all providers, nothing is known about all pools. */
+export async function gatherIdentityProviders(listing: Listing): Promise<void> {
+  const { tally } = listing;
+  const lists = await forEach(listing, "identity providers", ["iam/v2/identity-providers"], (path) =>
+    listIdentities(listing, "identity providers", { path }, (item) =>
+      identity(item, "identity_provider", textAt(item, "display_name"), {
+        description: textAt(item, "description"),
+      }),
+    ),
+  );
+  if (lists.length === 0) tally.leaveOut("identity pools");
+  await forEach(listing, "identity pools", lists.flat(), ({ identity_id: provider }) =>
+    listIdentities(
+      listing,
+      "identity pools",
+      { path: `iam/v2/identity-providers/${segment(provider)}/identity-pools` },
+      (item) =>
+        identity(item, "identity_pool", textAt(item, "display_name"), {
+          provider_id: provider,
+          description: textAt(item, "description"),
+        }),
+    ),
+  );
+}
+
+function identity(
+  item: unknown,
+  type: string,
+  name: string | null,
+  metadata: Readonly<Record<string, unknown>>,
+): IdentityRecord | undefined {
+  const id = textAt(item, "id");
+  if (id === null) return undefined;
+  return {
+    identity_id: id,
+    identity_type: type,
+    display_name: name,
+    created_at: timeAt(item, "metadata", "created_at"),
+    metadata: { ...metadata, crn: textAt(item, "metadata", "resource_name") },
+  };
+}

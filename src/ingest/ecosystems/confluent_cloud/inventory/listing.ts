@@ -1,0 +1,76 @@
+/** Lists of the vendor's API, turned into records page by page on their way to the inventory. */
+import type { LimitFunction } from "p-limit";
+import type { IdentityRecord, InventorySink, ResourceRecord } from "../../../ecosystem.js";
+import type { ConfluentApi } from "../api/client.js";
+import { together } from "../together.js";
+import type { Source, Tally } from "./tally.js";
+
+/** What every source of the inventory works with. */
+export interface Listing {
+  readonly cloud: ConfluentApi;
+  readonly sink: InventorySink;
+  readonly tally: Tally;
+  /** Lists that are read at the same time. Never taken twice by one caller. */
+  readonly limit: LimitFunction;
+  /** Ends the gathering; `signal` is aborted by it, and by whoever asked for the inventory. */
+  readonly stop: AbortController;
+  readonly signal: AbortSignal;
+}
+
+export interface List {
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly pageSize?: number;
+}
+
+/** Sends what a list of resources has, and answers it. An item without an id makes its source incomplete. */
+export async function listResources(
+  { sink, ...listing }: Listing,
+  source: Source,
+  list: List & { readonly api?: ConfluentApi },
+  recordOf: (item: unknown) => ResourceRecord | undefined,
+): Promise<ResourceRecord[]> {
+  return await listed(listing, source, list, recordOf, (batch) => sink.resources(batch));
+}
+
+export async function listIdentities(
+  { sink, ...listing }: Listing,
+  source: Source,
+  list: List,
+  recordOf: (item: unknown) => IdentityRecord | undefined,
+): Promise<IdentityRecord[]> {
+  return await listed(listing, source, list, recordOf, (batch) => sink.identities(batch));
+}
+
+async function listed<Item>(
+  { cloud, tally, signal }: Omit<Listing, "sink">,
+  source: Source,
+  { api = cloud, path, query = {}, pageSize }: List & { readonly api?: ConfluentApi },
+  recordOf: (item: unknown) => Item | undefined,
+  send: (batch: readonly Item[]) => Promise<void>,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  const options = pageSize === undefined ? { signal } : { signal, pageSize };
+  for await (const page of api.list(path, query, options)) {
+    const records = page.map(recordOf);
+    const known = records.filter((record): record is Awaited<Item> & Item => record !== undefined);
+    if (known.length < records.length) tally.fail(source, "the list has an item without an id");
+    if (known.length > 0) await send(known);
+    all.push(...known);
+  }
+  return all;
+}
+
+/** The same list for each of several things, side by side. One that fails does not stop the others. */
+export async function forEach<Item, Result>(
+  { tally, limit, stop }: Pick<Listing, "tally" | "limit" | "stop">,
+  source: Source,
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results = await together(
+    stop,
+    items.map((item) => limit(() => tally.attempt(source, () => work(item)))),
+  );
+  return results.filter((result): result is Awaited<Result> & Result => result !== undefined);
+}

@@ -1,0 +1,24 @@
+/** Which days something existed on. */
+import type { Lifetime } from "../../ecosystem.js";
+
+const DAY_MS = 86_400_000;
+
+/** `[start, end)`, in milliseconds since 1970. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export function spanOfDay(day: string): Span {
+  const start = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(start)) throw new RangeError(`not a day: ${day}`);
+  return { start, end: start + DAY_MS };
+}
+
+/**
+ * What was deleted at the very start still counts, because a deletion is noticed after it happened; what was created at the
+ * very end does not. What nobody knows the creation of has always been there.
+ */
+export function existedDuring({ created_at, deleted_at }: Lifetime, { start, end }: Span): boolean {
+  return (created_at === null || created_at < end) && (deleted_at === null || deleted_at >= start);
+}

@@ -1,0 +1,70 @@
+/**
+ * Who pays for what a principal did. Owners are service accounts, users and identity pools; an API key stands for its
+ * owner, and neither a key nor an identity provider is ever charged itself.
+ */
+import type { KnownIdentity, KnownInventory, KnownResource } from "../../ecosystem.js";
+import { crnValue, parseCrn } from "./crn.js";
+import { textAt } from "./inventory/fields.js";
+
+export const ownerTypes: ReadonlySet<string> = new Set(["service_account", "user", "identity_pool"]);
+
+/** Ids that are owners also when the inventory does not have them, as it has not what was deleted before it was first asked. */
+const OWNER_ID = /^(sa|u|pool)-./;
+
+/** What the vendor masks in a connector's configuration. */
+const MASKED = /^\*+$/;
+
+/** The id in a principal, which may be written `User:sa-1`, or as a CRN. */
+export function principalId(principal: string | null): string | null {
+  if (principal === null) return null;
+  const crn = parseCrn(principal);
+  if (crn === undefined) return principal.replace(/^User:/, "") || null;
+  const owner = crn.parts.findLast(({ value }) => OWNER_ID.test(value)) ?? crn.parts.at(-1);
+  return owner === undefined || owner.value === crnValue(crn, "organization") ? null : owner.value;
+}
+
+export interface Owners {
+  /** Undefined when it is nobody's: a key without an owner, or an id that nobody knows. */
+  ofPrincipal(principal: string): string | undefined;
+  ofKey(key: KnownIdentity): string | undefined;
+  /** The one identity that is responsible for a connector or a ksqlDB cluster. */
+  ofResource(resource: KnownResource | undefined): string | undefined;
+}
+
+export function indexOwners({ identities }: KnownInventory): Owners {
+  const byId = new Map(identities.map((identity) => [identity.identity_id, identity]));
+
+  function ofPrincipal(principal: string): string | undefined {
+    const id = principalId(principal);
+    if (id === null) return undefined;
+    const identity = byId.get(id);
+    if (identity === undefined) return OWNER_ID.test(id) ? id : undefined;
+    if (identity.identity_type === "api_key") return ofKey(identity);
+    return ownerTypes.has(identity.identity_type) ? id : undefined;
+  }
+
+  function ofKey({ metadata }: KnownIdentity): string | undefined {
+    const owner = principalId(textAt(metadata, "owner_id"));
+    return owner === null || byId.get(owner)?.identity_type === "api_key" ? undefined : owner;
+  }
+
+  /** With a key, whoever owns the key; the vendor mostly masks it, and then nobody can be told. */
+  function ofConnector({ metadata }: KnownResource): string | undefined {
+    const mode = textAt(metadata, "kafka_auth_mode");
+    if (mode === "SERVICE_ACCOUNT") return textAt(metadata, "kafka_service_account_id") ?? undefined;
+    const key = mode === "KAFKA_API_KEY" ? textAt(metadata, "kafka_api_key") : null;
+    if (key === null || MASKED.test(key)) return undefined;
+    const identity = byId.get(key);
+    return identity?.identity_type === "api_key" ? ofKey(identity) : undefined;
+  }
+
+  return {
+    ofPrincipal,
+    ofKey,
+    ofResource(resource) {
+      if (resource === undefined) return undefined;
+      if (resource.resource_type === "connector") return ofConnector(resource);
+      return principalId(resource.owner_id) ?? undefined;
+    },
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * What a `confluent_cloud` tenant is configured with: the keys of the organisation's APIs, how the bill is asked for, and
+ * the parameters of its allocation.
+ */
+import { type Static, Type } from "@sinclair/typebox";
+import { parseNonNegativeDecimal } from "../../../config/decimal.js";
+import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
+import { integer, list, mapping, type Parsed, section, text } from "../../../config/setting.js";
+import { topicAttributionRefusals, topicAttributionSettings } from "../../../config/topic-attribution.js";
+import { parseBaseUrl } from "../../../config/url.js";
+import { minus, parseExact, plus } from "../../exact.js";
+
+const key = (description: string) => text({ description, maxLength: 1000 });
+const secret = (description: string) => text({ description, maxLength: 1000, secret: true });
+
+const ADDRESS = {
+  expected: "an address such as https://host:9090/prefix, without credentials",
+  maxLength: 2000,
+  parse: parseBaseUrl,
+};
+
+const REGION = {
+  expected: "a region as the API names it, such as us-east-1, without the cloud in front",
+  pattern: "^[a-z0-9][a-z0-9-]{0,99}$",
+  parse: (written: string): Parsed => ({ value: written.trim().toLowerCase() }),
+};
+
+const flinkRegion = mapping(
+  {
+    region_id: text({
+      ...REGION,
+      description: "The region of the compute pools that this key is for. Upper case is taken as lower case.",
+    }),
+    key: key("The Flink API key of the region."),
+    secret: secret("Its secret."),
+    base_url: Type.Optional(
+      text({
+        ...ADDRESS,
+        description: "The address of the region's Flink API, when it is not the vendor's own.",
+      }),
+    ),
+  },
+  { description: "One region of Flink." },
+);
+
+/** Places of a ratio: so many does an allocation rule take. */
+const RATIO = {
+  unit: "share of the line",
+  expected: "a decimal from 0 to 1, with at most 6 decimals",
+  pattern: "^(0(\\.\\d{1,6})?|1)$",
+  decimal: true,
+  parse: parseNonNegativeDecimal,
+};
+
+const allocatorParams = section(
+  {
+    kafka_cku_usage_ratio: text({
+      ...RATIO,
+      description: "Of CKU lines: the part that is split by measured bytes.",
+      default: "0.7",
+    }),
+    kafka_cku_shared_ratio: text({
+      ...RATIO,
+      description: "Of CKU lines: the part that is divided evenly.",
+      default: "0.3",
+    }),
+  },
+  {
+    description: "Parameters of the allocation.",
+    rules: [
+      {
+        rule: "`kafka_cku_usage_ratio` and `kafka_cku_shared_ratio` sum to 1 ± 0.0001; give both, or the other keeps its default.",
+        check({ kafka_cku_usage_ratio: usage, kafka_cku_shared_ratio: shared }, report) {
+          if (usage === undefined || shared === undefined || sumsToOne(usage, shared)) return;
+          report(
+            ["kafka_cku_usage_ratio"],
+            `must sum to 1 with kafka_cku_shared_ratio (${shared}), which ${usage} does not`,
+          );
+        },
+      },
+    ],
+  },
+);
+
+function sumsToOne(usage: string, shared: string): boolean {
+  const [a, b] = [parseExact(usage), parseExact(shared)];
+  if (a === undefined || b === undefined) return false;
+  const { units, scale } = minus(plus(a, b), { units: 1n, scale: 0 });
+  return (units < 0n ? -units : units) * 10_000n <= 10n ** BigInt(scale);
+}
+
+const settings = mapping(
+  {
+    ccloud_api: mapping(
+      {
+        key: key("The Cloud resource management API key of the organisation."),
+        secret: secret("Its secret."),
+        base_url: text({
+          ...ADDRESS,
+          description: "The address of the Cloud API; another one for a gateway.",
+          default: "https://api.confluent.cloud",
+        }),
+      },
+      { description: "How the organisation's resources, identities and costs are asked for." },
+    ),
+    billing_api: section(
+      {
+        days_per_query: integer({
+          description:
+            "The longest span of days that one query of the bill asks for. No query crosses the end of a month.",
+          unit: "days",
+          minimum: 1,
+          maximum: 30,
+          default: 15,
+        }),
+      },
+      { description: "How the bill is asked for." },
+    ),
+    flink: list(flinkRegion, {
+      description:
+        "The keys of Flink, one for each region. Without one, the statements of a region are not known.",
+      expected: "a list of at most 100 regions",
+      maxItems: 100,
+      uniqueBy: "region_id",
+      default: [],
+    }),
+    allocator_params: allocatorParams,
+    topic_attribution: topicAttributionSettings,
+  },
+  { description: "A Confluent Cloud organisation." },
+);
+
+export type ConfluentCloudSettings = Static<typeof settings>;
+export type FlinkRegionSettings = ConfluentCloudSettings["flink"][number];
+
+export const confluentCloudSettings: EcosystemSettings<typeof settings> = {
+  description: "`confluent_cloud`: an organisation of Confluent Cloud, with its own bill.",
+  settings,
+  refusals: [
+    ...topicAttributionRefusals,
+    {
+      rule: "`metrics.url` is a Prometheus, not the vendor's own `api.telemetry.confluent.cloud`, which cannot be asked for hours.",
+      check({ metrics }, report) {
+        if (metrics?.url === undefined || new URL(metrics.url).hostname !== TELEMETRY_HOST) return;
+        report(
+          ["metrics", "url"],
+          `must be a Prometheus that scrapes the vendor's metrics; ${TELEMETRY_HOST} is where it scrapes them`,
+        );
+      },
+    },
+  ],
+};
+
+const TELEMETRY_HOST = "api.telemetry.confluent.cloud";

@@ -1,0 +1,73 @@
+/** Flink statements: who pays for them, and which of them ran on a day. */
+import type { KnownInventory, KnownResource } from "../../ecosystem.js";
+import { textAt } from "./inventory/fields.js";
+import { existedDuring, type Span } from "./lifetimes.js";
+import { principalId } from "./owners.js";
+
+/** As a metric names a statement; the id is missing from older series. */
+export interface MeasuredStatement {
+  readonly pool: string;
+  readonly uid: string | undefined;
+  readonly name: string | undefined;
+}
+
+export interface Statements {
+  /** Undefined when the statement, or its owner, is not known. */
+  ownerOf(statement: MeasuredStatement, during: Span): string | undefined;
+  /** Statements of a pool that existed. */
+  ofPool(pool: string, during: Span): readonly KnownResource[];
+  /** Of these, those that had not stopped before. */
+  runningIn(pool: string, during: Span): readonly KnownResource[];
+}
+
+export function statementOwner(statement: KnownResource): string | undefined {
+  return principalId(statement.owner_id) ?? undefined;
+}
+
+export function indexStatements({ resources }: KnownInventory): Statements {
+  const byUid = new Map<string, KnownResource>();
+  const byPool = new Map<string, KnownResource[]>();
+  const byName = new Map<string, KnownResource[]>();
+  for (const statement of resources) {
+    if (statement.resource_type !== "flink_statement") continue;
+    byUid.set(statement.resource_id, statement);
+    const pool = textAt(statement.metadata, "compute_pool_id");
+    if (pool === null) continue;
+    put(byPool, pool, statement);
+    const name = textAt(statement.metadata, "statement_name");
+    if (name !== null) put(byName, nameKey(pool, name), statement);
+  }
+  const ofPool = (pool: string, during: Span) =>
+    (byPool.get(pool) ?? []).filter((statement) => existedDuring(statement, during));
+  return {
+    ofPool,
+    runningIn: (pool, during) =>
+      ofPool(pool, during).filter((statement) => !stoppedBefore(statement, during)),
+    ownerOf({ pool, uid, name }, during) {
+      const known = uid === undefined ? undefined : byUid.get(uid);
+      if (known !== undefined) return statementOwner(known);
+      // A name may be given again: of those that it meant at the time, the newest.
+      const named = (byName.get(nameKey(pool, name ?? "")) ?? [])
+        .filter((statement) => existedDuring(statement, during))
+        .sort((a, b) => (b.created_at ?? 0) - (a.created_at ?? 0));
+      return named[0] && statementOwner(named[0]);
+    },
+  };
+}
+
+/** When nobody knows when it stopped, it has never run. */
+function stoppedBefore({ metadata }: KnownResource, { start }: Span): boolean {
+  if (metadata.is_stopped !== true) return false;
+  const at = Date.parse(textAt(metadata, "stopped_at") ?? "");
+  return Number.isNaN(at) || at < start;
+}
+
+function nameKey(pool: string, name: string): string {
+  return `${pool} ${name}`;
+}
+
+function put(map: Map<string, KnownResource[]>, key: string, statement: KnownResource): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [statement]);
+  else list.push(statement);
+}

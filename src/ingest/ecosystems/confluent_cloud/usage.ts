@@ -1,0 +1,88 @@
+/**
+ * Usage of what was billed, as hourly facts (by the step): bytes of Kafka clusters, CFUs of Flink. All of owners: what an API
+ * key or a statement did is its owner's, so that a key and its owner are one; what has no known owner is nobody's.
+ */
+import pLimit from "p-limit";
+import type { PluginSettings } from "../../../config/plugin-settings.js";
+import { daysOfWindow } from "../../day-window.js";
+import type { DayWindow, KnownInventory, UsageGap, WindowSink } from "../../ecosystem.js";
+import type { PrometheusSource } from "../../prometheus/source.js";
+import { type BilledResources, billedOn } from "./billed.js";
+import type { ProductFamily } from "./costs/product-types.js";
+import { indexOwners } from "./owners.js";
+import { indexStatements } from "./statements.js";
+import { together } from "./together.js";
+import { gatherFlinkUsage, runningStatements } from "./usage/flink.js";
+import type { Gathering, Wanted } from "./usage/gathering.js";
+import { gatherKafkaUsage } from "./usage/kafka.js";
+import { batched } from "./usage/measure.js";
+
+/** Also those that are not weighed by bytes: whoever moves bytes was active on the cluster. */
+const KAFKA: readonly ProductFamily[] = [
+  "kafka_network_read",
+  "kafka_network_write",
+  "kafka_partition",
+  "kafka_base",
+  "kafka_cku",
+];
+const FLINK: readonly ProductFamily[] = ["flink"];
+
+export interface UsageInput {
+  readonly settings: Pick<PluginSettings, "metrics_step_seconds">;
+  readonly connection: { readonly prometheus: PrometheusSource | undefined };
+  readonly billed: BilledResources;
+  readonly window: DayWindow;
+  readonly known: KnownInventory;
+  readonly parallelQueries: number;
+}
+
+export interface GatheredUsage {
+  /** Samples that were not taken, by reason. */
+  readonly dropped: Record<string, number>;
+  readonly errors: string[];
+}
+
+/** What cannot be fetched is a gap of its metric and days, sent to the sink; nothing is thrown for it. */
+export async function gatherUsage(
+  input: UsageInput,
+  sink: Pick<WindowSink, "usage" | "usageGaps">,
+  signal: AbortSignal,
+): Promise<GatheredUsage> {
+  const dropped: Record<string, number> = {};
+  const statements = indexStatements(input.known);
+  const pools = wantedOf(input, FLINK);
+  let unmeasured = pools;
+  const { prometheus: source } = input.connection;
+  if (source !== undefined) {
+    const stop = new AbortController();
+    const gathering: Gathering = {
+      source,
+      window: input.window,
+      stepSeconds: input.settings.metrics_step_seconds,
+      limit: pLimit(input.parallelQueries),
+      sink,
+      dropped: (reason) => {
+        dropped[reason] = (dropped[reason] ?? 0) + 1;
+      },
+      stop,
+      signal: AbortSignal.any([signal, stop.signal]),
+    };
+    const kafka = gatherKafkaUsage(gathering, wantedOf(input, KAFKA), indexOwners(input.known));
+    const flink = gatherFlinkUsage(gathering, pools, statements);
+    const [kafkaGaps, ofFlink] = await together(stop, [kafka, flink]);
+    unmeasured = ofFlink.unmeasured;
+    await sink.usageGaps(merged([...kafkaGaps, ...ofFlink.gaps]));
+  }
+  for (const batch of batched(runningStatements(unmeasured, statements))) await sink.usage(batch);
+  return { dropped, errors: [] };
+}
+
+function wantedOf({ billed, window }: UsageInput, families: readonly ProductFamily[]): Wanted {
+  const days = daysOfWindow(window).map((day) => [day, billedOn(billed, day, families)] as const);
+  return new Map(days.filter(([, resources]) => resources.size > 0));
+}
+
+/** One gap for each metric and day, however many of its queries failed. */
+function merged(gaps: readonly UsageGap[]): UsageGap[] {
+  return [...new Map(gaps.map((gap) => [`${gap.metric} ${gap.day}`, gap])).values()];
+}

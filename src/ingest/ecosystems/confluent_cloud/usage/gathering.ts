@@ -1,0 +1,69 @@
+/** What the gathering of usage works with, and how it is cut into queries. */
+import type { LimitFunction } from "p-limit";
+import type { DayWindow, UsageGap, WindowSink } from "../../../ecosystem.js";
+import type { PrometheusSource } from "../../../prometheus/source.js";
+import { together } from "../together.js";
+import { measure, type UsageDropped } from "./measure.js";
+import { type MeasuredMetric, resourceLabel, usageQuery } from "./queries.js";
+
+export interface Gathering {
+  readonly source: PrometheusSource;
+  readonly window: DayWindow;
+  readonly stepSeconds: number;
+  readonly limit: LimitFunction;
+  readonly sink: Pick<WindowSink, "usage">;
+  readonly dropped: UsageDropped;
+  /** Ends the gathering; `signal` is aborted by it, and by the run. */
+  readonly stop: AbortController;
+  readonly signal: AbortSignal;
+}
+
+/** Day → resources that are measured on it; days without any are left out. */
+export type Wanted = ReadonlyMap<string, ReadonlySet<string>>;
+
+export interface MetricReading {
+  readonly metric: MeasuredMetric;
+  readonly wanted: Wanted;
+  ownerOf(labels: Readonly<Record<string, string>>, from: number): string | null | undefined;
+  readonly keepsZeros: boolean;
+  readonly onUsed?: (day: string, resource: string) => void;
+}
+
+/** Resources of one query: some 1.5 kB of it. An answer that grows too large is asked for in parts anyway. */
+const RESOURCES_A_QUERY = 100;
+
+/** One metric of all wanted resources, a number of them at a time. Returns the gaps. */
+export async function readMetric(gathering: Gathering, reading: MetricReading): Promise<UsageGap[]> {
+  const { source, window, stepSeconds, limit, sink, dropped, stop, signal } = gathering;
+  const { metric, wanted } = reading;
+  const all = [...new Set([...wanted.values()].flatMap((resources) => [...resources]))].sort();
+  const gaps = chunksOf(all).map((chunk) =>
+    limit(() => {
+      const measurement = {
+        ...reading,
+        expression: usageQuery(metric, chunk, stepSeconds),
+        resourceLabel: resourceLabel(metric),
+        wanted: among(wanted, new Set(chunk)),
+        window,
+        stepSeconds,
+      };
+      return measure(source, measurement, sink, dropped, signal);
+    }),
+  );
+  return (await together(stop, gaps)).flat();
+}
+
+function chunksOf(resources: readonly string[]): string[][] {
+  const chunks: string[][] = [];
+  for (let from = 0; from < resources.length; from += RESOURCES_A_QUERY) {
+    chunks.push(resources.slice(from, from + RESOURCES_A_QUERY));
+  }
+  return chunks;
+}
+
+function among(wanted: Wanted, chunk: ReadonlySet<string>): Wanted {
+  const parts = [...wanted].map(
+    ([day, resources]) => [day, new Set([...resources].filter((id) => chunk.has(id)))] as const,
+  );
+  return new Map(parts.filter(([, resources]) => resources.size > 0));
+}

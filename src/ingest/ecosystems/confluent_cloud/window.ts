@@ -1,0 +1,125 @@
+/**
+ * One window of a Confluent Cloud tenant: its bill, query by query, then usage and identities of what is billed.
+ *
+ * A query of the bill that fails leaves its days as they were, and the others go on, unless nothing can be asked at all. A
+ * metric that fails is a gap: the bill stands.
+ */
+import type { Logger } from "pino";
+import type { PluginSettings } from "../../../config/plugin-settings.js";
+import { daysOfWindow } from "../../day-window.js";
+import type { DayWindow, KnownInventory, WindowReport, WindowSink } from "../../ecosystem.js";
+import { isHopeless, UpstreamError } from "../../upstream-http/upstream-error.js";
+import type { ConfluentConnection } from "./api/connection.js";
+import { type BilledCollector, type BilledResources, collectBilled } from "./billed.js";
+import { type BilledDay, gatherCosts } from "./costs/gather-costs.js";
+import { familyOf } from "./costs/product-types.js";
+import { requestWindows } from "./costs/request-windows.js";
+import { warnOfUnknownType } from "./costs/unknown-types.js";
+import { writeIdentitySets } from "./identity-sets.js";
+import type { ConfluentCloudSettings } from "./settings.js";
+import { gatherUsage } from "./usage.js";
+
+export interface WindowGathering {
+  readonly settings: ConfluentCloudSettings & Pick<PluginSettings, "metrics_step_seconds">;
+  readonly connection: ConfluentConnection;
+  readonly logger: Logger;
+  readonly parallelQueries: number;
+  known(signal: AbortSignal): Promise<KnownInventory>;
+  now(): Date;
+  /** What the windows of one run know of each other. */
+  readonly run: { billAnswered: boolean };
+}
+
+/** Days of more than a year ago are not asked for: they keep what they had, and that is no error. */
+export async function gatherWindow(
+  gathering: WindowGathering,
+  window: DayWindow,
+  sink: WindowSink,
+  signal: AbortSignal,
+): Promise<WindowReport> {
+  const dropped: Record<string, number> = {};
+  const { completeDays, errors, billed } = await gatherBill(gathering, window, sink, {
+    signal,
+    dropped: (reason) => {
+      dropped[reason] = (dropped[reason] ?? 0) + 1;
+    },
+  });
+  if (billed.size === 0) return { completeDays, dropped, errors };
+  const { settings, connection, parallelQueries } = gathering;
+  const known = await gathering.known(signal);
+  const usage = await gatherUsage(
+    { settings, connection, billed, window, known, parallelQueries },
+    sink,
+    signal,
+  );
+  await writeIdentitySets({ billed, window, known }, sink, signal);
+  for (const [reason, count] of Object.entries(usage.dropped))
+    dropped[reason] = (dropped[reason] ?? 0) + count;
+  return { completeDays, dropped, errors: [...errors, ...usage.errors] };
+}
+
+interface Bill {
+  readonly completeDays: string[];
+  readonly errors: string[];
+  readonly billed: BilledResources;
+}
+
+/**
+ * Throws when nothing can be asked at all, and when no query of the window was answered nor any of this run before: so an
+ * upstream that is down is noticed after a few minutes, and one bad day does not end the run.
+ */
+async function gatherBill(
+  { settings, connection, logger, now, run }: WindowGathering,
+  window: DayWindow,
+  sink: WindowSink,
+  { signal, dropped }: { readonly signal: AbortSignal; readonly dropped: (reason: string) => void },
+): Promise<Bill> {
+  const { cloud } = connection;
+  const collector = collectBilled();
+  const completeDays: string[] = [];
+  const failures: { readonly query: DayWindow; readonly error: UpstreamError }[] = [];
+  const today = now().toISOString().slice(0, 10);
+  const queries = requestWindows(window, settings.billing_api.days_per_query, today);
+  for (const query of queries) {
+    signal.throwIfAborted();
+    let days: Iterable<BilledDay>;
+    try {
+      days = await gatherCosts({ cloud, window: query, logger, dropped }, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof UpstreamError)) throw error;
+      failures.push({ query, error });
+      if (isLasting(error)) break;
+      continue;
+    }
+    for (const { day, lines } of days) {
+      await sink.billing(lines);
+      for (const line of lines) note(collector, day, line.product_type, line.resource_id, logger);
+    }
+    completeDays.push(...daysOfWindow(query));
+    run.billAnswered = true;
+  }
+  const last = failures.at(-1)?.error;
+  if (completeDays.length === 0 && last !== undefined && (!run.billAnswered || isLasting(last))) throw last;
+  const errors = failures.map(
+    ({ query, error }) => `costs of ${query.start} to ${query.end}: ${error.message}`,
+  );
+  return { completeDays, errors, billed: collector.billed };
+}
+
+/** The next query would only wait as long, for the same answer. A refusal (400) may be about the days of one query alone. */
+function isLasting(error: UpstreamError): boolean {
+  return error.code !== "bad_status" && isHopeless(error);
+}
+
+function note(
+  collector: BilledCollector,
+  day: string,
+  productType: string,
+  resourceId: string,
+  logger: Logger,
+): void {
+  const family = familyOf(productType);
+  if (family === undefined) warnOfUnknownType(productType, logger);
+  else collector.add(day, family, resourceId);
+}

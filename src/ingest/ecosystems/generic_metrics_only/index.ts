@@ -1,0 +1,44 @@
+/** The ecosystem `generic_metrics_only`: any metered system whose prices stand in the configuration. */
+
+import { settingsOf } from "../../../config/ecosystem-settings.js";
+import type { PluginSettings } from "../../../config/plugin-settings.js";
+import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
+import { PRINCIPAL } from "../../metered/identities.js";
+import { connectPrometheus } from "../../metered/prometheus-connection.js";
+import { gatherMeteredWindow } from "../../metered/window.js";
+import { gatherInventory } from "./inventory.js";
+import { allocationRules, derivingMetrics } from "./rules.js";
+import { type GenericMetricsOnlySettings, genericMetricsOnlySettings } from "./settings.js";
+import { meteredTenant } from "./window.js";
+
+type Settings = PluginSettings & GenericMetricsOnlySettings;
+
+const own = (settings: PluginSettings): Settings => settingsOf(genericMetricsOnlySettings, settings);
+
+export const genericMetricsOnly: AnyEcosystem = {
+  ...genericMetricsOnlySettings,
+  name: "generic_metrics_only",
+  resourceTypes: ["cluster"],
+  identityTypes: [PRINCIPAL],
+  rules: (settings) => allocationRules(own(settings)),
+  derivingMetrics: (settings) => derivingMetrics(own(settings)),
+  connect: (settings, context) => connect(own(settings), context),
+};
+
+/** Answers are taken in small pieces whatever the window is; a month keeps the reports of a run short. */
+const DAYS_PER_WINDOW = 31;
+function connect(settings: Settings, context: GatherContext): Gatherer {
+  const { metrics, metrics_step_seconds: stepSeconds } = settings;
+  const source = metrics === undefined ? undefined : connectPrometheus(metrics, context);
+  const tenant = meteredTenant(settings, {
+    source,
+    stepSeconds,
+    parallelQueries: context.parallelQueries ?? 4,
+  });
+  return {
+    daysPerWindow: DAYS_PER_WINDOW,
+    gatherInventory: (sink, signal) => gatherInventory(settings, { source, stepSeconds }, sink, signal),
+    gatherWindow: (window, sink, signal) => gatherMeteredWindow(tenant, window, sink, signal),
+    close: async () => source?.close(),
+  };
+}

@@ -1,0 +1,73 @@
+/** The one resource of a `generic_metrics_only` tenant, and its identities: discovered now, and named in the configuration. */
+import type { IdentityRecord, InventoryReport, InventorySink } from "../../ecosystem.js";
+import {
+  labelValues,
+  namedIdentities,
+  PRINCIPAL,
+  PRINCIPAL_GRACE_SECONDS,
+  teamOf,
+} from "../../metered/identities.js";
+import { discovers, type IdentitySource } from "../../metered/identity-source.js";
+import type { PrometheusSource } from "../../prometheus/source.js";
+import { UpstreamError } from "../../upstream-http/upstream-error.js";
+import type { GenericMetricsOnlySettings } from "./settings.js";
+
+export async function gatherInventory(
+  settings: GenericMetricsOnlySettings,
+  { source, stepSeconds }: { readonly source: PrometheusSource | undefined; readonly stepSeconds: number },
+  sink: InventorySink,
+  signal: AbortSignal,
+): Promise<InventoryReport> {
+  await sink.resources([
+    {
+      resource_id: settings.cluster_id,
+      resource_type: "cluster",
+      display_name: settings.display_name ?? null,
+      parent_id: null,
+      owner_id: null,
+      created_at: null,
+      metadata: {},
+    },
+  ]);
+  const identitySource = settings.identity_source;
+  const named = namedIdentities(identitySource);
+  await sink.identities(named);
+  const completeTypes = new Set(named.map((identity) => identity.identity_type));
+  const errors: string[] = [];
+  if (discovers(identitySource) && source !== undefined) {
+    try {
+      const known = new Set(named.map((identity) => identity.identity_id));
+      const found = await discover(source, identitySource, stepSeconds, signal);
+      await sink.identities(found.filter((identity) => !known.has(identity.identity_id)));
+      completeTypes.add(PRINCIPAL);
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || signal.aborted) throw error;
+      completeTypes.delete(PRINCIPAL);
+      errors.push(`discovery of identities failed: ${error.message}`);
+    }
+  }
+  return {
+    completeResourceTypes: ["cluster"],
+    completeIdentityTypes: [...completeTypes],
+    absenceGraceSeconds: { [PRINCIPAL]: PRINCIPAL_GRACE_SECONDS },
+    errors,
+  };
+}
+
+async function discover(
+  source: PrometheusSource,
+  identitySource: IdentitySource,
+  stepSeconds: number,
+  signal: AbortSignal,
+): Promise<IdentityRecord[]> {
+  const { label, discovery_query: query } = identitySource;
+  if (query === undefined) throw new Error("an identity source that was not checked");
+  const series = await source.labelsNow(query, stepSeconds, signal);
+  return labelValues(series, label).map((id) => ({
+    identity_id: id,
+    identity_type: PRINCIPAL,
+    display_name: id,
+    created_at: null,
+    metadata: { team: teamOf(identitySource, id) },
+  }));
+}

@@ -1,0 +1,47 @@
+/** How the cost types of a `generic_metrics_only` tenant are allocated, and which metrics say who was there. */
+import type { AllocationRule, RuleTier } from "../../../config/allocation-rule.js";
+import { discovers } from "../../metered/identity-source.js";
+import type { CostType, GenericMetricsOnlySettings } from "./settings.js";
+
+/** Metric of the identities that the discovery query finds: 1 for each step in which one was seen. */
+export const DISCOVERY = "discovery";
+
+/** Metric that a `usage_ratio` cost type is weighed by. */
+export function allocationMetric(costType: CostType): string {
+  return `alloc_${costType.name}`;
+}
+
+export function allocationRules(settings: GenericMetricsOnlySettings): AllocationRule[] {
+  return settings.cost_types.map((costType) => ({
+    product_type: costType.name,
+    components: [{ ratio: "1", tiers: tiersOf(costType) }],
+  }));
+}
+
+const nobody: RuleTier = { kind: "terminal", detail: "no_identities_located" };
+
+function tiersOf(costType: CostType): RuleTier[] {
+  if (costType.allocation_strategy === "even_split") return [everybody("even_split_allocation"), nobody];
+  return [
+    { kind: "usage", metrics: [allocationMetric(costType)], detail: "usage_ratio_allocation" },
+    everybody("no_metrics_located"),
+    nobody,
+  ];
+}
+
+function everybody(detail: "even_split_allocation" | "no_metrics_located"): RuleTier {
+  return { kind: "even", scopes: ["resource_active", "metrics_derived"], of: "resource", detail };
+}
+
+/**
+ * An allocation query names identities only when its label is the one that identities are discovered by. With static
+ * identities alone, nobody else is ever derived: the configuration says who may be charged.
+ */
+export function derivingMetrics({
+  identity_source: source,
+  cost_types,
+}: GenericMetricsOnlySettings): string[] {
+  if (!discovers(source)) return [];
+  const naming = cost_types.filter((costType) => costType.allocation_label === source.label);
+  return [DISCOVERY, ...naming.map(allocationMetric)];
+}

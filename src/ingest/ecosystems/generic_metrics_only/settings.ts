@@ -1,0 +1,168 @@
+/**
+ * What a `generic_metrics_only` tenant is configured with: one resource whose costs are priced here, from fixed
+ * counts or from metrics, and split evenly or by a metric.
+ *
+ * A tenant that only has fixed counts split evenly among static identities needs no Prometheus at all.
+ */
+import { type Static, Type } from "@sinclair/typebox";
+import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
+import { choice, integer, list, mapping, oneOf, text } from "../../../config/setting.js";
+import { identitySourceSettings, LABEL, promql } from "../../metered/identity-source.js";
+import { rateSetting } from "../../metered/rate.js";
+
+const identitySource = identitySourceSettings({
+  description: "Who may be charged. May be left out when no cost type asks Prometheus; then nobody is known.",
+  rules: [
+    {
+      rule: "`source: prometheus` and `both` need `discovery_query`; `static` takes none.",
+      check({ source, discovery_query: query }, report) {
+        if (source === undefined) return;
+        if (source === "static" && query !== undefined) {
+          report(["discovery_query"], "is not used with source static: remove it, or use source both");
+        }
+        if (source !== "static" && query === undefined)
+          report(["discovery_query"], `is required with source ${source}`);
+      },
+    },
+  ],
+});
+
+const quantityKind = <const Kind extends string>(kind: Kind) =>
+  Type.Literal(kind, { description: "How the quantity of a day is found." });
+
+const costQuantity = oneOf(
+  "type",
+  Type.Object({}),
+  [
+    mapping(
+      {
+        type: quantityKind("fixed"),
+        count: integer({
+          description: "So many units for every hour of the day.",
+          unit: "units",
+          minimum: 1,
+          maximum: 1_000_000_000,
+        }),
+      },
+      { description: "A fixed count: count × 24 unit-hours a day." },
+    ),
+    mapping(
+      {
+        type: quantityKind("storage_gib"),
+        query: promql("Bytes stored, as one series, such as `sum(database_size_bytes)`."),
+      },
+      { description: "The day's mean of the query, in GiB, × 24 hours." },
+    ),
+    mapping(
+      {
+        type: quantityKind("network_gib"),
+        query: promql(
+          "Bytes moved in each step, as one series, such as `sum(increase(bytes_total[$step]))`.",
+        ),
+      },
+      { description: "The day's sum of the query, in GiB." },
+    ),
+  ],
+  { description: "How much of it a day has." },
+);
+
+const costType = mapping(
+  {
+    name: text({
+      description: "The product type of its billing lines.",
+      expected: "a name such as PG_COMPUTE: capital letters, digits and `_`, at most 100 characters",
+      pattern: "^[A-Z][A-Z0-9_]{0,99}$",
+    }),
+    product_category: text({ description: "The product category of its billing lines.", maxLength: 100 }),
+    rate: rateSetting("The price of one unit.", "currency per unit"),
+    cost_quantity: costQuantity,
+    allocation_strategy: choice(["even_split", "usage_ratio"], {
+      description: "Divided evenly among all identities, or by the measured usage of each.",
+    }),
+    allocation_query: Type.Optional(promql("Of `usage_ratio`: the usage, one series for each identity.")),
+    allocation_label: Type.Optional(
+      text({
+        ...LABEL,
+        description: "Of `usage_ratio`: the label that holds the identity in `allocation_query`.",
+      }),
+    ),
+  },
+  {
+    description: "One kind of cost.",
+    rules: [
+      {
+        rule: "`usage_ratio` needs `allocation_query` and `allocation_label`; `even_split` takes neither.",
+        check(value, report) {
+          const { allocation_strategy: strategy } = value;
+          for (const key of ["allocation_query", "allocation_label"] as const) {
+            const given = value[key] !== undefined;
+            if (strategy === "usage_ratio" && !given)
+              report([key], "is required with allocation_strategy usage_ratio");
+            if (strategy === "even_split" && given)
+              report([key], "is not used with allocation_strategy even_split: remove it");
+          }
+        },
+      },
+    ],
+  },
+);
+
+const settings = mapping(
+  {
+    cluster_id: text({
+      description: "The id of the one resource, of type `cluster`, that all lines are for.",
+    }),
+    display_name: Type.Optional(text({ description: "A name of the resource for people." })),
+    identity_source: Type.Optional(identitySource),
+    cost_types: list(costType, {
+      description: "The kinds of cost.",
+      expected: "a list of 1 to 500 cost types",
+      minItems: 1,
+      maxItems: 500,
+      uniqueBy: "name",
+    }),
+  },
+  { description: "Costs priced in this file." },
+);
+
+export type GenericMetricsOnlySettings = Static<typeof settings>;
+export type CostType = GenericMetricsOnlySettings["cost_types"][number];
+
+/** Whether a day of this cost type is measured or split with the help of Prometheus. */
+export function asksPrometheus({
+  cost_quantity: quantity,
+  allocation_strategy: strategy,
+}: Partial<CostType>): boolean {
+  return (quantity?.type !== undefined && quantity.type !== "fixed") || strategy === "usage_ratio";
+}
+
+const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
+  {
+    rule: "`metrics` is required when a cost type or the identity source asks Prometheus.",
+    check({ cost_types: types = [], identity_source: source, metrics }, report) {
+      if (metrics !== undefined) return;
+      const asking = types.findIndex((type) => type !== undefined && asksPrometheus(type));
+      if (asking >= 0) report(["metrics"], `is required: cost_types[${asking}] asks Prometheus`);
+      else if (source?.source !== undefined && source.source !== "static") {
+        report(["metrics"], `is required: identity_source has source ${source.source}`);
+      }
+    },
+  },
+  {
+    rule: "`identity_source` is required when a cost type asks Prometheus; `source: static` does without discovery.",
+    check({ cost_types: types = [], identity_source: source }, report) {
+      const asking = types.findIndex((type) => type !== undefined && asksPrometheus(type));
+      if (source !== undefined || asking < 0) return;
+      report(
+        ["identity_source"],
+        `is required: cost_types[${asking}] asks Prometheus (source: static does without discovery)`,
+      );
+    },
+  },
+];
+
+export const genericMetricsOnlySettings: EcosystemSettings<typeof settings> = {
+  description: "`generic_metrics_only`: any metered system whose prices stand in this file.",
+  settings,
+  refusals,
+};

@@ -1,0 +1,53 @@
+/** What a `generic_metrics_only` tenant measures and prices in a window. */
+
+import { discovers, namesIdentities } from "../../metered/identity-source.js";
+import type { MeteredProduct } from "../../metered/price-day.js";
+import type { UsageMetric } from "../../metered/usage.js";
+import type { MeteredTenant } from "../../metered/window.js";
+import type { PrometheusSource } from "../../prometheus/source.js";
+import { allocationMetric, DISCOVERY } from "./rules.js";
+import type { GenericMetricsOnlySettings } from "./settings.js";
+
+export interface Connection {
+  /** Undefined when nothing is asked of Prometheus. */
+  readonly source: PrometheusSource | undefined;
+  readonly stepSeconds: number;
+  readonly parallelQueries: number;
+}
+
+export function meteredTenant(settings: GenericMetricsOnlySettings, connection: Connection): MeteredTenant {
+  const { identity_source: source } = settings;
+  return {
+    ...connection,
+    resourceId: settings.cluster_id,
+    products: products(settings),
+    usage: usageMetrics(settings),
+    namedIdentities: namesIdentities(source)
+      ? source.static_identities.map(({ identity_id }) => identity_id)
+      : [],
+    whenUnmeasured: "no_bill",
+  };
+}
+
+export function products({ cost_types }: GenericMetricsOnlySettings): MeteredProduct[] {
+  return cost_types.map(({ name, product_category: category, rate, cost_quantity: quantity }) => ({
+    name,
+    category,
+    rate,
+    quantity,
+  }));
+}
+
+function usageMetrics({ identity_source: source, cost_types }: GenericMetricsOnlySettings): UsageMetric[] {
+  const metrics: UsageMetric[] = [];
+  if (discovers(source) && source.discovery_query !== undefined) {
+    const { label, discovery_query: expression } = source;
+    metrics.push({ metric: DISCOVERY, expression, label, measure: "seen" });
+  }
+  for (const costType of cost_types) {
+    const { allocation_query: expression, allocation_label: label } = costType;
+    if (expression === undefined || label === undefined) continue;
+    metrics.push({ metric: allocationMetric(costType), expression, label, measure: "value" });
+  }
+  return metrics;
+}

@@ -1,0 +1,11 @@
+/** Every ecosystem there is, by the name that `tenants.T.ecosystem` takes. A new one is one folder and one line here. */
+import type { AnyEcosystem } from "../ecosystem.js";
+import { confluentCloud } from "./confluent_cloud/index.js";
+import { genericMetricsOnly } from "./generic_metrics_only/index.js";
+import { selfManagedKafka } from "./self_managed_kafka/index.js";
+
+const all: readonly AnyEcosystem[] = [confluentCloud, genericMetricsOnly, selfManagedKafka];
+
+export const ecosystems: ReadonlyMap<string, AnyEcosystem> = new Map(
+  all.map((ecosystem) => [ecosystem.name, ecosystem]),
+);

@@ -1,0 +1,70 @@
+/** The ecosystem `self_managed_kafka`: a Kafka cluster of one's own, priced in the configuration and measured by Prometheus. */
+import { settingsOf } from "../../../config/ecosystem-settings.js";
+import type { PluginSettings } from "../../../config/plugin-settings.js";
+import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
+import { PRINCIPAL } from "../../metered/identities.js";
+import { discovers, namesIdentities } from "../../metered/identity-source.js";
+import { connectPrometheus } from "../../metered/prometheus-connection.js";
+import type { UsageMetric } from "../../metered/usage.js";
+import { gatherMeteredWindow, type MeteredTenant } from "../../metered/window.js";
+import { askedOnceWhenAway } from "../../prometheus/outage.js";
+import { gatherInventory, RESOURCE_TYPES } from "./inventory.js";
+import { productsOf } from "./products.js";
+import { BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL, queryOf } from "./queries.js";
+import { allocationRules, derivingMetrics } from "./rules.js";
+import { type SelfManagedKafkaSettings, selfManagedKafkaSettings } from "./settings.js";
+
+type Settings = PluginSettings & SelfManagedKafkaSettings;
+
+const own = (settings: PluginSettings): Settings => settingsOf(selfManagedKafkaSettings, settings);
+
+export const selfManagedKafka: AnyEcosystem = {
+  ...selfManagedKafkaSettings,
+  name: "self_managed_kafka",
+  resourceTypes: RESOURCE_TYPES,
+  identityTypes: [PRINCIPAL],
+  rules: (settings) => allocationRules(own(settings)),
+  derivingMetrics: (settings) => derivingMetrics(own(settings)),
+  connect: (settings, context) => connect(own(settings), context),
+};
+
+/** Answers are taken in small pieces whatever the window is; a month keeps the reports of a run short. */
+const DAYS_PER_WINDOW = 31;
+
+function connect(settings: Settings, context: GatherContext): Gatherer {
+  const source = askedOnceWhenAway(connectPrometheus(settings.metrics, context));
+  const stepSeconds = settings.metrics_step_seconds;
+  const { identity_source: identities } = settings;
+  const tenant: MeteredTenant = {
+    resourceId: settings.cluster_id,
+    products: productsOf(settings),
+    usage: usageMetrics(settings),
+    namedIdentities: namesIdentities(identities)
+      ? identities.static_identities.map(({ identity_id }) => identity_id)
+      : [],
+    // Brokers cost what they cost, also while nobody watches them.
+    whenUnmeasured: "partial_bill",
+    source,
+    stepSeconds,
+    parallelQueries: context.parallelQueries ?? 4,
+  };
+  const inventory = { source, stepSeconds, logger: context.logger };
+  return {
+    daysPerWindow: DAYS_PER_WINDOW,
+    gatherInventory: (sink, signal) => gatherInventory(settings, inventory, sink, signal),
+    gatherWindow: (window, sink, signal) => gatherMeteredWindow(tenant, window, sink, signal),
+    close: async () => source.close(),
+  };
+}
+
+function usageMetrics(settings: SelfManagedKafkaSettings): UsageMetric[] {
+  const { identity_source: source } = settings;
+  if (!discovers(source)) return [];
+  const metrics = [BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL] as const;
+  return metrics.map((metric) => ({
+    metric,
+    expression: queryOf(settings, metric),
+    label: source.label,
+    measure: "value",
+  }));
+}

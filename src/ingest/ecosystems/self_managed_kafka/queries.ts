@@ -1,0 +1,48 @@
+/**
+ * What is asked of Prometheus: the bytes of the whole cluster, which are billed; the bytes of each principal, which the bill is
+ * split by; and who and what there is.
+ *
+ * A range looks back over exactly one step, so no byte is counted twice or lost whatever the step is; `increase` follows a
+ * counter over the restart of a broker.
+ */
+import type { IdentitySource } from "../../metered/identity-source.js";
+import { withSelector } from "./selector.js";
+import type { SelfManagedKafkaSettings } from "./settings.js";
+
+const BYTES_IN = "kafka_server_brokertopicmetrics_bytesin_total";
+const BYTES_OUT = "kafka_server_brokertopicmetrics_bytesout_total";
+const LOG_SIZE = "kafka_log_log_size";
+
+/** What stands for `discovery_window_hours` in the discovery query. */
+export const DISCOVERY_WINDOW = "$window";
+
+export const BYTES_IN_PER_PRINCIPAL = "bytes_in_per_principal";
+export const BYTES_OUT_PER_PRINCIPAL = "bytes_out_per_principal";
+
+const moved = (metric: string) => `increase(${metric}{$selector}[$step])`;
+
+const defaults = {
+  cluster_bytes_in: () => `sum(${moved(BYTES_IN)})`,
+  cluster_bytes_out: () => `sum(${moved(BYTES_OUT)})`,
+  cluster_storage_bytes: () => `sum(${LOG_SIZE}{$selector})`,
+  [BYTES_IN_PER_PRINCIPAL]: ({ label }: IdentitySource) => `sum by (${label}) (${moved(BYTES_IN)})`,
+  [BYTES_OUT_PER_PRINCIPAL]: ({ label }: IdentitySource) => `sum by (${label}) (${moved(BYTES_OUT)})`,
+};
+
+export type QueryName = keyof typeof defaults;
+
+/** A query of the bill or of the usage: that of the configuration, or the default, for this cluster's series. */
+export function queryOf(settings: SelfManagedKafkaSettings, name: QueryName): string {
+  const query = settings.queries[name] ?? defaults[name](settings.identity_source);
+  return withSelector(query, settings.metric_selector);
+}
+
+/** Gives one series for each broker, topic and principal seen in the last hours, with their names as labels. */
+export function discoveryQuery(settings: SelfManagedKafkaSettings): string {
+  const { label, discovery_query: written } = settings.identity_source;
+  const query =
+    written ??
+    `group by (broker, topic, ${label}) (max_over_time(${BYTES_IN}{$selector}[${DISCOVERY_WINDOW}]))`;
+  const window = `${settings.discovery_window_hours}h`;
+  return withSelector(query.replaceAll(DISCOVERY_WINDOW, window), settings.metric_selector);
+}

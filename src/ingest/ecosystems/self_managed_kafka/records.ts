@@ -1,0 +1,99 @@
+/** Resources and identities of a Kafka cluster as records. Brokers and topics are named below their cluster: `orders:topic:events`. */
+import type { IdentityRecord, ResourceRecord } from "../../ecosystem.js";
+import { PRINCIPAL, teamOf } from "../../metered/identities.js";
+import type { IdentitySource } from "../../metered/identity-source.js";
+import type { KafkaCluster } from "./kafka/metadata-request.js";
+import type { SelfManagedKafkaSettings } from "./settings.js";
+
+/** What the discovery query saw, by name. */
+export interface Seen {
+  readonly brokers: readonly string[];
+  readonly topics: readonly string[];
+  readonly principals: readonly string[];
+}
+
+export function clusterRecord(
+  { cluster_id, broker_count, region, resource_source }: SelfManagedKafkaSettings,
+  described: KafkaCluster | undefined,
+): ResourceRecord {
+  const kafkaClusterId = described?.clusterId ?? resource_source.kafka_cluster_id;
+  return {
+    resource_id: cluster_id,
+    resource_type: "cluster",
+    display_name: cluster_id,
+    parent_id: null,
+    owner_id: null,
+    created_at: null,
+    metadata: {
+      broker_count,
+      ...(region === undefined ? {} : { region }),
+      ...(kafkaClusterId === undefined ? {} : { kafka_cluster_id: kafkaClusterId }),
+    },
+  };
+}
+
+interface Part {
+  readonly type: "broker" | "topic";
+  /** What it is called within the cluster. */
+  readonly id: string;
+  readonly name: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+function partRecord(cluster_id: string, { type, id, name, metadata = {} }: Part): ResourceRecord {
+  return {
+    resource_id: `${cluster_id}:${type}:${id}`,
+    resource_type: type,
+    display_name: name,
+    parent_id: cluster_id,
+    owner_id: null,
+    created_at: null,
+    metadata: { cluster_id, ...metadata },
+  };
+}
+
+export function seenResources(
+  { cluster_id }: SelfManagedKafkaSettings,
+  { brokers, topics }: Seen,
+): ResourceRecord[] {
+  return [
+    ...brokers.map((id) => partRecord(cluster_id, { type: "broker", id, name: id })),
+    ...topics.map((id) => partRecord(cluster_id, { type: "topic", id, name: id })),
+  ];
+}
+
+export function describedResources(
+  { cluster_id }: SelfManagedKafkaSettings,
+  { brokers, topics }: KafkaCluster,
+): ResourceRecord[] {
+  return [
+    ...brokers.map(({ id, host, port, rack }) =>
+      partRecord(cluster_id, {
+        type: "broker",
+        id: String(id),
+        name: `${host}:${port}`,
+        metadata: { broker_id: id, ...(rack === null ? {} : { rack }) },
+      }),
+    ),
+    ...topics.map(({ name, partitions, internal }) =>
+      partRecord(cluster_id, {
+        type: "topic",
+        id: name,
+        name,
+        metadata: { partitions, ...(internal ? { internal } : {}) },
+      }),
+    ),
+  ];
+}
+
+/** The team is what people know a principal by; the rows stay those of the principal. */
+export function principalRecord(source: IdentitySource, id: string): IdentityRecord {
+  const team = teamOf(source, id);
+  return {
+    identity_id: id,
+    identity_type: PRINCIPAL,
+    display_name: team === source.default_team ? id : team,
+    created_at: null,
+    metadata: { raw_principal: id, team },
+  };
+}

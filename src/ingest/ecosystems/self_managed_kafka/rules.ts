@@ -1,0 +1,56 @@
+/**
+ * How the four products are allocated. The network goes by the bytes of each principal; compute and storage have no owner, and are
+ * divided evenly among the principals that were active.
+ *
+ * With `source: both` the static identities stand in where no principal was seen. With `static` they are all there is, by
+ * the user's own choice, so that an even split among them is nothing to look into.
+ */
+import type {
+  AllocationDetail,
+  AllocationRule,
+  IdentityScope,
+  RuleTier,
+} from "../../../config/allocation-rule.js";
+import { discovers, type IdentitySource } from "../../metered/identity-source.js";
+import { COMPUTE, NETWORK_EGRESS, NETWORK_INGRESS, STORAGE } from "./products.js";
+import { BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL } from "./queries.js";
+import type { SelfManagedKafkaSettings } from "./settings.js";
+
+export function allocationRules({ identity_source: source }: SelfManagedKafkaSettings): AllocationRule[] {
+  return [
+    rule(COMPUTE, infrastructure(source)),
+    rule(STORAGE, infrastructure(source)),
+    rule(NETWORK_INGRESS, network(source, BYTES_IN_PER_PRINCIPAL)),
+    rule(NETWORK_EGRESS, network(source, BYTES_OUT_PER_PRINCIPAL)),
+  ];
+}
+
+/** Principals with a series were active, also when they moved no byte. Static identities alone are never added to. */
+export function derivingMetrics({ identity_source: source }: SelfManagedKafkaSettings): string[] {
+  return discovers(source) ? [BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL] : [];
+}
+
+function rule(product_type: string, tiers: RuleTier[]): AllocationRule {
+  const nobody: RuleTier = { kind: "terminal", detail: "no_identities_located" };
+  return { product_type, components: [{ ratio: "1", tiers: [...tiers, nobody] }] };
+}
+
+function infrastructure(source: IdentitySource): RuleTier[] {
+  if (!discovers(source)) return [among(["resource_active"], "even_split_allocation")];
+  return [
+    among(["metrics_derived"], "even_split_allocation"),
+    among(["resource_active"], "no_active_identities_located"),
+  ];
+}
+
+function network(source: IdentitySource, metric: string): RuleTier[] {
+  if (!discovers(source)) return [among(["resource_active"], "even_split_allocation")];
+  return [
+    { kind: "usage", metrics: [metric], detail: "usage_ratio_allocation" },
+    among(["resource_active", "metrics_derived"], "no_metrics_located"),
+  ];
+}
+
+function among(scopes: readonly IdentityScope[], detail: AllocationDetail): RuleTier {
+  return { kind: "even", scopes, of: "resource", detail };
+}

@@ -1,0 +1,140 @@
+/** What a `self_managed_kafka` tenant is configured with: one cluster, what its parts cost, and whom Prometheus knows to use it. */
+import { type Static, Type } from "@sinclair/typebox";
+import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
+import { metricsSettings } from "../../../config/metrics.js";
+import { integer, mapOf, mapping, section, text } from "../../../config/setting.js";
+import { identitySourceSettings, promql } from "../../metered/identity-source.js";
+import { rateSetting } from "../../metered/rate.js";
+import { resourceSource } from "./resource-source.js";
+import { parseSelector, SELECTOR } from "./selector.js";
+
+const rates = {
+  compute_hourly_rate: rateSetting("The price of one broker for an hour.", "currency per broker-hour"),
+  storage_per_gib_hourly: rateSetting("The price of storing one GiB for an hour.", "currency per GiB-hour"),
+  network_ingress_per_gib: rateSetting("The price of one GiB written to the cluster.", "currency per GiB"),
+  network_egress_per_gib: rateSetting("The price of one GiB read from the cluster.", "currency per GiB"),
+};
+
+export type Rates = { readonly [Rate in keyof typeof rates]: string };
+
+const costModel = mapping(
+  {
+    ...rates,
+    region_overrides: mapOf(
+      {
+        name: "REGION",
+        pattern: "^[^\\u0000-\\u001f\\u007f]{1,200}$",
+        expected: "a region of 1 to 200 characters",
+      },
+      Type.Partial(mapping(rates, { description: "The rates that differ in this region." })),
+      {
+        description: "Rates of single regions: `region` selects one. What an override leaves out stays.",
+        maxProperties: 1000,
+        default: {},
+      },
+    ),
+  },
+  { description: "What the parts of the cluster cost." },
+);
+
+const override = (what: string) =>
+  Type.Optional(promql(`${what} \`${SELECTOR}\` in it stands for the matchers of \`metric_selector\`.`));
+
+const queries = section(
+  {
+    cluster_bytes_in: override("Bytes written to the cluster in each step."),
+    cluster_bytes_out: override("Bytes read from the cluster in each step."),
+    cluster_storage_bytes: override("Bytes that the cluster stores."),
+    bytes_in_per_principal: override("Bytes that each principal wrote in each step."),
+    bytes_out_per_principal: override("Bytes that each principal read in each step."),
+  },
+  { description: "PromQL to ask instead of the default, for exporters that name their metrics otherwise." },
+);
+
+const identitySource = identitySourceSettings({
+  description: "Who may be charged.",
+  rules: [
+    {
+      rule: "`source: static` needs `static_identities`.",
+      check({ source, static_identities: identities }, report) {
+        if (source !== "static" || identities === undefined || identities.length > 0) return;
+        report(["static_identities"], "are required with source static: else nobody could be charged");
+      },
+    },
+  ],
+});
+
+const settings = mapping(
+  {
+    cluster_id: text({ description: "The resource that all lines are for. Any name; of `admin_api` too." }),
+    broker_count: integer({
+      description: "How many brokers are paid for.",
+      unit: "brokers",
+      minimum: 1,
+      maximum: 100_000,
+    }),
+    region: Type.Optional(
+      text({
+        description: "Where the cluster runs: selects `cost_model.region_overrides`, where there is one.",
+      }),
+    ),
+    cost_model: costModel,
+    identity_source: { ...identitySource, default: {} },
+    resource_source: resourceSource,
+    metrics: metricsSettings,
+    metric_selector: Type.Optional(
+      text({
+        description:
+          "Label matchers that every query is narrowed to, where a Prometheus has several clusters.",
+        expected: 'label matchers such as cluster="orders",env=~"prod|stage"',
+        maxLength: 2000,
+        parse: parseSelector,
+      }),
+    ),
+    discovery_window_hours: integer({
+      description:
+        "Discovery finds what was seen in the last hours: `$window` in `identity_source.discovery_query`.",
+      unit: "hours",
+      minimum: 1,
+      maximum: 744,
+      default: 1,
+    }),
+    queries,
+  },
+  { description: "A self-managed Kafka cluster." },
+);
+
+export type SelfManagedKafkaSettings = Static<typeof settings>;
+
+const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
+  {
+    rule: "With `metric_selector`, every query that is written out must have `$selector` where its matchers go.",
+    check({ metric_selector: selector, queries: written = {}, identity_source: source }, report) {
+      if (selector === undefined) return;
+      const all = [
+        ...Object.entries(written).map(([name, query]) => ({ path: ["queries", name], query })),
+        { path: ["identity_source", "discovery_query"], query: source?.discovery_query },
+      ];
+      for (const { path, query } of all) {
+        if (query === undefined || query.includes(SELECTOR)) continue;
+        report(path, `has no ${SELECTOR}, so metric_selector would not narrow it: write metric{${SELECTOR}}`);
+      }
+    },
+  },
+  {
+    rule: "With `identity_source.source: static` the bytes of principals are not asked for.",
+    check({ queries: written = {}, identity_source: source }, report) {
+      if (source?.source !== "static") return;
+      for (const name of ["bytes_in_per_principal", "bytes_out_per_principal"] as const) {
+        if (written[name] !== undefined)
+          report(["queries", name], "is not used with identity_source.source static: remove it");
+      }
+    },
+  },
+];
+
+export const selfManagedKafkaSettings: EcosystemSettings<typeof settings> = {
+  description: "`self_managed_kafka`: a Kafka cluster whose prices stand in this file.",
+  settings,
+  refusals,
+};

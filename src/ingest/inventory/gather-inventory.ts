@@ -1,0 +1,138 @@
+/**
+ * Gathers resources and identities into Postgres, and marks as deleted what has gone.
+ *
+ * Only a complete gathering of a type proves that something is missing. Types that are seen only while they do something
+ * (principals in metrics) are let absent for a grace period first. And a type of which suddenly nothing at all is returned
+ * is more likely to be a broken source than an empty one: nothing is deleted until that happened so often in a row as
+ * `zero_gather_deletion_threshold` says (-1: never).
+ */
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import type { Gatherer, InventoryReport } from "../ecosystem.js";
+import {
+  createInventorySink,
+  type InventoryFindings,
+  type InventoryOwner,
+  unallocatedIdentity,
+} from "./inventory-sink.js";
+import { ACTIVE_TYPES } from "./sql/active-types.js";
+import { MARK_IDENTITIES_DELETED } from "./sql/mark-identities-deleted.js";
+import { MARK_RESOURCES_DELETED } from "./sql/mark-resources-deleted.js";
+import { READ_ZERO_GATHERS } from "./sql/read-zero-gathers.js";
+import { WRITE_ZERO_GATHERS } from "./sql/write-zero-gathers.js";
+
+export interface GatherInventoryOptions {
+  readonly postgres: Pool;
+  readonly owner: InventoryOwner;
+  readonly gatherer: Gatherer;
+  /** `zero_gather_deletion_threshold`: -1 for never, 0 is taken as 1. */
+  readonly zeroGatherDeletionThreshold: number;
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+}
+
+export interface GatheredInventory {
+  readonly resources: number;
+  readonly identities: number;
+  readonly deletedResources: number;
+  readonly deletedIdentities: number;
+  /** Nothing failed that days need: they may count this inventory as theirs. */
+  readonly complete: boolean;
+  readonly errors: readonly string[];
+}
+
+/** Throws when nothing could be gathered, or Postgres fails; nothing is marked as deleted then. */
+export async function gatherInventory(options: GatherInventoryOptions): Promise<GatheredInventory> {
+  const { postgres, owner, gatherer, signal, logger } = options;
+  const { tenantName } = owner;
+  const { zeroGathers, now } = await readTenant(postgres, tenantName);
+  const { sink, findings } = createInventorySink(postgres, owner, now);
+  const report = await gatherer.gatherInventory(sink, signal);
+  const resources = countOf(findings, "resource:");
+  const identities = countOf(findings, "identity:");
+  await sink.identities([unallocatedIdentity]);
+
+  const complete = completeTypes(report, findings);
+  const active = await activeTypes(postgres, tenantName);
+  const { provenTypes, counters } = judgeZeros(complete, { active, findings, zeroGathers }, options);
+  await postgres.query(WRITE_ZERO_GATHERS, [tenantName, JSON.stringify(counters)]);
+  const mark = async (statement: string, kind: string): Promise<number> => {
+    const types = provenTypes.filter((type) => type.startsWith(kind)).map((type) => type.slice(kind.length));
+    const grace = types.map((type) => report.absenceGraceSeconds?.[type] ?? 0);
+    return (await postgres.query(statement, [tenantName, now, types, grace])).rowCount ?? 0;
+  };
+  const deletedResources = await mark(MARK_RESOURCES_DELETED, "resource:");
+  const deletedIdentities = await mark(MARK_IDENTITIES_DELETED, "identity:");
+  if (deletedResources + deletedIdentities > 0) {
+    logger.info(
+      { tenant: tenantName, deletedResources, deletedIdentities },
+      "entities are gone from the upstream",
+    );
+  }
+  const errors = [...report.errors, ...findings.errors];
+  return {
+    resources,
+    identities,
+    deletedResources,
+    deletedIdentities,
+    complete: findings.errors.length === 0 && (report.errors.length === 0 || report.daysNeedIt === false),
+    errors: [...errors, ...(report.warnings ?? [])],
+  };
+}
+
+async function readTenant(postgres: Pool, tenantName: string) {
+  const { rows } = await postgres.query<{ zero_gathers: Record<string, number>; now: string }>(
+    READ_ZERO_GATHERS,
+    [tenantName],
+  );
+  const [tenant] = rows;
+  if (tenant === undefined) throw new Error(`tenant ${tenantName} is not registered`);
+  return { zeroGathers: tenant.zero_gathers, now: tenant.now };
+}
+
+async function activeTypes(postgres: Pool, tenantName: string): Promise<ReadonlySet<string>> {
+  const { rows } = await postgres.query<{ type: string }>(ACTIVE_TYPES, [tenantName]);
+  return new Set(rows.map(({ type }) => type));
+}
+
+function completeTypes(report: InventoryReport, { spoiled }: InventoryFindings): string[] {
+  const types = [
+    ...report.completeResourceTypes.map((type) => `resource:${type}`),
+    ...report.completeIdentityTypes.map((type) => `identity:${type}`),
+  ];
+  return types.filter((type) => !spoiled.has(type));
+}
+
+interface Known {
+  readonly active: ReadonlySet<string>;
+  readonly findings: InventoryFindings;
+  readonly zeroGathers: Readonly<Record<string, number>>;
+}
+
+/** Types of which a missing entity is a deleted one, and the counters for the next gathering. */
+function judgeZeros(
+  complete: readonly string[],
+  { active, findings, zeroGathers }: Known,
+  { zeroGatherDeletionThreshold: threshold, logger, owner }: GatherInventoryOptions,
+): { provenTypes: string[]; counters: Record<string, number> } {
+  const counters: Record<string, number> = { ...zeroGathers };
+  const provenTypes = complete.filter((type) => {
+    const isZero = !findings.seen.has(type) && active.has(type);
+    const count = isZero ? (counters[type] ?? 0) + 1 : 0;
+    const proven = !isZero || (threshold >= 0 && count >= Math.max(1, threshold));
+    if (proven) delete counters[type];
+    else counters[type] = count;
+    if (!proven) {
+      logger.warn(
+        { tenant: owner.tenantName, type, in_a_row: count, threshold },
+        "the upstream returned nothing of a type that has active entities: nothing is deleted",
+      );
+    }
+    return proven;
+  });
+  return { provenTypes, counters };
+}
+
+function countOf({ seen }: InventoryFindings, kind: string): number {
+  return [...seen].reduce((sum, [type, count]) => (type.startsWith(kind) ? sum + count : sum), 0);
+}

@@ -1,0 +1,124 @@
+/** The sink of an inventory gathering: batches go to Postgres as they come, one statement each. */
+import type { Pool } from "pg";
+import { UNALLOCATED } from "../../config/allocation-rule.js";
+import type { IdentityRecord, InventorySink, ResourceRecord } from "../ecosystem.js";
+import { quoted } from "../staging/refuse.js";
+import { UPSERT_IDENTITIES } from "./sql/upsert-identities.js";
+import { UPSERT_RESOURCES } from "./sql/upsert-resources.js";
+
+export interface InventoryOwner {
+  readonly tenantName: string;
+  readonly tenantId: string;
+  readonly ecosystem: string;
+}
+
+export interface InventoryFindings {
+  /** How many were returned of each type, as `resource:cluster`. */
+  readonly seen: Map<string, number>;
+  /** Types with a record that could not be stored: what is missing of them proves nothing. */
+  readonly spoiled: Set<string>;
+  readonly errors: string[];
+}
+
+const LARGEST_BATCH = 5000;
+
+export function createInventorySink(
+  postgres: Pool,
+  owner: InventoryOwner,
+  seenAt: string,
+): { sink: InventorySink; findings: InventoryFindings } {
+  const findings: InventoryFindings = { seen: new Map(), spoiled: new Set(), errors: [] };
+  const common = [owner.tenantName, owner.ecosystem, owner.tenantId, seenAt];
+
+  /** The records that can be stored, each id once: a statement cannot touch a row twice. The last one counts. */
+  function* batchesOf<Item>(
+    kind: "resource" | "identity",
+    records: readonly Item[],
+    key: (item: Item) => Key,
+  ) {
+    const byId = new Map<string, Item>();
+    for (const record of records) {
+      const { id, type } = key(record);
+      const refusal = refuseKey(id, type);
+      if (refusal === undefined) byId.set(id, record);
+      else {
+        findings.spoiled.add(`${kind}:${type}`);
+        findings.errors.push(`the ${kind} ${quoted(id)} cannot be stored: ${refusal}`);
+      }
+    }
+    const taken = [...byId.values()];
+    for (const record of taken) {
+      const type = `${kind}:${key(record).type}`;
+      findings.seen.set(type, (findings.seen.get(type) ?? 0) + 1);
+    }
+    for (let from = 0; from < taken.length; from += LARGEST_BATCH)
+      yield taken.slice(from, from + LARGEST_BATCH);
+  }
+
+  const sink: InventorySink = {
+    async resources(records) {
+      const key = (record: ResourceRecord) => ({ id: record.resource_id, type: record.resource_type });
+      for (const batch of batchesOf("resource", records, key)) {
+        await postgres.query(UPSERT_RESOURCES, [
+          ...common,
+          batch.map((record) => record.resource_id),
+          batch.map((record) => record.resource_type),
+          batch.map((record) => storable(record.display_name)),
+          batch.map((record) => storable(record.parent_id)),
+          batch.map((record) => storable(record.owner_id)),
+          batch.map((record) => record.created_at),
+          batch.map((record) => storableJson(record.metadata)),
+        ]);
+      }
+    },
+    async identities(records) {
+      const key = (record: IdentityRecord) => ({ id: record.identity_id, type: record.identity_type });
+      for (const batch of batchesOf("identity", records, key)) {
+        await postgres.query(UPSERT_IDENTITIES, [
+          ...common,
+          batch.map((record) => record.identity_id),
+          batch.map((record) => record.identity_type),
+          batch.map((record) => storable(record.display_name)),
+          batch.map((record) => record.created_at),
+          batch.map((record) => storableJson(record.metadata)),
+        ]);
+      }
+    },
+  };
+  return { sink, findings };
+}
+
+/** The identity of what nobody was found for is there from the first gathering on, and never deleted. */
+export const unallocatedIdentity: IdentityRecord = {
+  identity_id: UNALLOCATED,
+  identity_type: "system",
+  display_name: "Unallocated",
+  created_at: null,
+  metadata: {},
+};
+
+interface Key {
+  readonly id: string;
+  readonly type: string;
+}
+
+function refuseKey(id: string, type: string): string | undefined {
+  for (const [name, text] of [
+    ["id", id],
+    ["type", type],
+  ] as const) {
+    if (text === "") return `its ${name} is empty`;
+    if (text.length > 1000) return `its ${name} is longer than 1000 characters`;
+    if (/[\p{Cc}\p{Surrogate}]/u.test(text)) return `its ${name} has control characters`;
+  }
+  return undefined;
+}
+
+/** Postgres has no zero byte in text, and UTF-8 no lone surrogates: a name without them is better than none. */
+function storable(text: string | null): string | null {
+  return text === null ? null : text.replace(/[\0\p{Surrogate}]/gu, "\uFFFD");
+}
+
+function storableJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) => (typeof part === "string" ? storable(part) : part));
+}

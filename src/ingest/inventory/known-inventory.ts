@@ -1,0 +1,40 @@
+/**
+ * The inventory as the service remembers it, for gatherers that choose identities by lifetime. Read at most once between two
+ * gatherings of the inventory: the windows of a run share one picture.
+ */
+import type { Pool } from "pg";
+import type { KnownIdentity, KnownInventory, KnownResource } from "../ecosystem.js";
+import { READ_KNOWN_IDENTITIES, READ_KNOWN_RESOURCES } from "./sql/read-known.js";
+
+export interface KnownInventoryReader {
+  read(signal: AbortSignal): Promise<KnownInventory>;
+  /** The inventory has been gathered anew. */
+  renew(): void;
+}
+
+export function createKnownInventory(postgres: Pool, tenantName: string): KnownInventoryReader {
+  let known: Promise<KnownInventory> | undefined;
+  return {
+    async read(signal) {
+      signal.throwIfAborted();
+      known ??= readKnown(postgres, tenantName);
+      try {
+        return await known;
+      } catch (error) {
+        known = undefined; // one that failed must not stand for the rest of the run
+        throw error;
+      }
+    },
+    renew() {
+      known = undefined;
+    },
+  };
+}
+
+async function readKnown(postgres: Pool, tenantName: string): Promise<KnownInventory> {
+  const [resources, identities] = await Promise.all([
+    postgres.query<KnownResource>(READ_KNOWN_RESOURCES, [tenantName]),
+    postgres.query<KnownIdentity>(READ_KNOWN_IDENTITIES, [tenantName]),
+  ]);
+  return { resources: resources.rows, identities: identities.rows };
+}

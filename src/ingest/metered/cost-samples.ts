@@ -1,0 +1,34 @@
+/** What the query of one cost type gives for a window: per day, the sum of its series at each point; or why a day failed. */
+import type { DayWindow } from "../ecosystem.js";
+import { type Exact, plus } from "../exact.js";
+import { isoDayOf } from "../prometheus/points.js";
+import type { Dropped, PrometheusSource } from "../prometheus/source.js";
+
+export interface CostSamples {
+  readonly sums: ReadonlyMap<string, ReadonlyMap<number, Exact>>;
+  readonly failed: ReadonlyMap<string, string>;
+}
+
+export async function costSamples(
+  source: PrometheusSource,
+  query: { readonly expression: string; readonly window: DayWindow; readonly stepSeconds: number },
+  dropped: Dropped,
+  signal: AbortSignal,
+): Promise<CostSamples> {
+  const sums = new Map<string, Map<number, Exact>>();
+  const failed = new Map<string, string>();
+  for await (const piece of source.range(query, dropped, signal)) {
+    if (piece.kind === "failed") {
+      for (const day of piece.days) failed.set(day, piece.reason);
+      continue;
+    }
+    piece.each((_labels, from, value) => {
+      const day = isoDayOf(from);
+      const ofDay = sums.get(day) ?? new Map<number, Exact>();
+      const before = ofDay.get(from);
+      ofDay.set(from, before === undefined ? value : plus(before, value));
+      sums.set(day, ofDay);
+    });
+  }
+  return { sums, failed };
+}

@@ -1,0 +1,24 @@
+/** Sentences about days, folded: neighbouring days with the same reason make one sentence. */
+
+export function dayRanges(missing: readonly { readonly day: string; readonly reason: string }[]): string[] {
+  const open = new Map<string, { first: string; last: string }>();
+  const sentences: string[] = [];
+  const close = (reason: string, { first, last }: { first: string; last: string }) => {
+    sentences.push(`${first === last ? first : `${first} to ${last}`}: ${reason}`);
+  };
+  for (const { day, reason } of missing) {
+    const range = open.get(reason);
+    if (range !== undefined && isNext(range.last, day)) {
+      range.last = day;
+      continue;
+    }
+    if (range !== undefined) close(reason, range);
+    open.set(reason, { first: day, last: day });
+  }
+  for (const [reason, range] of open) close(reason, range);
+  return sentences;
+}
+
+function isNext(day: string, next: string): boolean {
+  return Date.parse(next) - Date.parse(day) === 86_400_000;
+}

@@ -1,0 +1,33 @@
+/** Records of the identities that a query found, and of those that are named in the configuration. */
+import type { IdentityRecord } from "../ecosystem.js";
+import { type IdentitySource, namesIdentities } from "./identity-source.js";
+
+/** What discovered identities are. */
+export const PRINCIPAL = "principal";
+/** A principal shows only while it is active; one that rests over a weekend, or a week, has not gone. */
+export const PRINCIPAL_GRACE_SECONDS = 8 * 86_400;
+
+export function namedIdentities(source: IdentitySource | undefined): IdentityRecord[] {
+  if (!namesIdentities(source)) return [];
+  return source.static_identities.map((identity) => ({
+    identity_id: identity.identity_id,
+    identity_type: identity.identity_type,
+    display_name: identity.display_name ?? identity.identity_id,
+    created_at: null,
+    metadata: { team: identity.team ?? teamOf(source, identity.identity_id) },
+  }));
+}
+
+/** The distinct values of a label, those that are empty left out. */
+export function labelValues(
+  series: readonly { readonly labels: Readonly<Record<string, string>> }[],
+  label: string,
+): string[] {
+  const values = new Set(series.map(({ labels }) => labels[label] ?? ""));
+  values.delete("");
+  return [...values].sort();
+}
+
+export function teamOf({ principal_to_team, default_team }: IdentitySource, id: string): string {
+  return Object.hasOwn(principal_to_team, id) ? (principal_to_team[id] ?? default_team) : default_team;
+}

@@ -1,0 +1,94 @@
+/**
+ * What a metered product costs on one day: a line priced from a fixed count or from the samples of a metric.
+ *
+ * Several series of a query are first added up per point in time, so that the mean of storage is that of the whole. A day
+ * without a single sample has no price: it is not free, it is unknown. A day with gaps between its samples is priced by those
+ * there are; the line's metadata says how many.
+ */
+import type { BillingLine } from "../ecosystem.js";
+import { decimalText, type Exact, parseExact, plus, roundedQuotient, times, zero } from "../exact.js";
+
+/** A kind of cost that is not billed by anybody: its quantity is counted or measured, its price stands in the configuration. */
+export interface MeteredProduct {
+  /** The product type of its lines. */
+  readonly name: string;
+  readonly category: string;
+  /** Price of one unit, a decimal as text. */
+  readonly rate: string;
+  readonly quantity: MeteredQuantity;
+}
+
+export type MeteredQuantity =
+  /** So many units for every hour of the day. */
+  | { readonly type: "fixed"; readonly count: number }
+  /** The day's mean of a query that gives bytes, in GiB, for every hour of the day. */
+  | { readonly type: "storage_gib"; readonly query: string }
+  /** The day's sum of a query that gives the bytes of each step, in GiB. */
+  | { readonly type: "network_gib"; readonly query: string };
+
+/** What the query of a product gave for one day: the sum of its series at each point. */
+export type DaySums = ReadonlyMap<number, Exact>;
+
+export interface PricedDay {
+  readonly resourceId: string;
+  readonly day: string;
+  readonly product: MeteredProduct;
+  /** Empty for a fixed count. */
+  readonly sums: DaySums;
+  readonly expectedSamples: number;
+}
+
+const HOURS = 24;
+const GIB = 2n ** 30n;
+/** Decimals of quantities and costs in the store. */
+const PLACES = 12;
+
+/** The line of a day, or undefined when there is no sample to price it by. */
+export function priceDay({
+  resourceId,
+  day,
+  product,
+  sums,
+  expectedSamples,
+}: PricedDay): BillingLine | undefined {
+  const quantity = quantityOf(product, sums);
+  if (quantity === undefined) return undefined;
+  const { value, divisor } = quantity;
+  return {
+    timestamp: `${day}T00:00:00Z`,
+    env_id: "",
+    resource_id: resourceId,
+    product_category: product.category,
+    product_type: product.name,
+    quantity: decimalText(roundedQuotient(value, divisor, PLACES), PLACES),
+    unit_price: product.rate,
+    // From the exact quantity, not the one above: the only rounding of an amount is its last step.
+    total_cost: decimalText(roundedQuotient(times(value, rateOf(product)), divisor, PLACES), PLACES),
+    currency: "USD",
+    granularity: "daily",
+    metadata:
+      product.quantity.type === "fixed" ? {} : { samples: sums.size, expected_samples: expectedSamples },
+  };
+}
+
+interface Quotient {
+  readonly value: Exact;
+  readonly divisor: bigint;
+}
+
+function quantityOf({ quantity }: MeteredProduct, sums: DaySums): Quotient | undefined {
+  if (quantity.type === "fixed") {
+    return { value: { units: BigInt(quantity.count * HOURS), scale: 0 }, divisor: 1n };
+  }
+  if (sums.size === 0) return undefined;
+  const total = [...sums.values()].reduce(plus, zero);
+  if (quantity.type === "network_gib") return { value: total, divisor: GIB };
+  const hours: Exact = { units: BigInt(HOURS), scale: 0 };
+  return { value: times(total, hours), divisor: GIB * BigInt(sums.size) };
+}
+
+function rateOf({ name, rate }: MeteredProduct): Exact {
+  const exact = parseExact(rate);
+  if (exact === undefined) throw new Error(`the rate of ${name} was not checked`);
+  return exact;
+}

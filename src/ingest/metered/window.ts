@@ -1,0 +1,152 @@
+/**
+ * One window of a tenant whose costs are metered: each day's lines, the usage of its identities, and who is named in the
+ * configuration.
+ *
+ * A product whose samples cannot be had, or are not there, has no price on that day, and what happens to the day is the
+ * ecosystem's to say (`whenUnmeasured`): it has no bill at all, or it is billed for what needs no samples.
+ */
+import pLimit from "p-limit";
+import { daysOfWindow } from "../day-window.js";
+import type { BillingLine, DayWindow, UsageGap, WindowReport, WindowSink } from "../ecosystem.js";
+import type { Dropped, PrometheusSource } from "../prometheus/source.js";
+import { UpstreamError } from "../upstream-http/upstream-error.js";
+import { type CostSamples, costSamples } from "./cost-samples.js";
+import { dayRanges } from "./day-ranges.js";
+import { type MeteredProduct, priceDay } from "./price-day.js";
+import { gatherUsage, type UsageMetric } from "./usage.js";
+
+export interface MeteredTenant {
+  /** The one resource that everything is billed and measured for. */
+  readonly resourceId: string;
+  readonly products: readonly MeteredProduct[];
+  readonly usage: readonly UsageMetric[];
+  /** Identities that are active on every day, because the configuration names them. */
+  readonly namedIdentities: readonly string[];
+  /**
+   * `no_bill`: a day that lacks the samples of a product is incomplete, and an upstream that is down fails the window.
+   * `partial_bill`: it is billed for the others, as a partial day that waits for its samples as days wait for their usage.
+   */
+  readonly whenUnmeasured: "no_bill" | "partial_bill";
+  /** Undefined when nothing is asked of Prometheus. */
+  readonly source: PrometheusSource | undefined;
+  readonly stepSeconds: number;
+  readonly parallelQueries: number;
+}
+
+export async function gatherMeteredWindow(
+  tenant: MeteredTenant,
+  window: DayWindow,
+  sink: WindowSink,
+  signal: AbortSignal,
+): Promise<WindowReport> {
+  const counts: Record<string, number> = {};
+  const dropped = (reason: string) => {
+    counts[reason] = (counts[reason] ?? 0) + 1;
+  };
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const limit = pLimit(tenant.parallelQueries);
+  const bill = tenant.products.map((product) =>
+    limit(async () => ({ product, samples: await samplesOf(tenant, product, window, dropped, either) })),
+  );
+  const usage = tenant.usage.map((metric) =>
+    limit(() =>
+      gatherUsage(required(tenant.source), { ...tenant, ...metric, window }, sink, dropped, either),
+    ),
+  );
+  try {
+    const [measured, gaps] = await Promise.all([Promise.all(bill), Promise.all(usage)]);
+    await sink.usageGaps(gaps.flat());
+    await sink.identitySets(namedMembers(tenant, window));
+    return { ...(await sendBill(tenant, window, measured, sink)), dropped: counts };
+  } catch (error) {
+    stop.abort(error); // the other queries of the window are for nothing
+    await Promise.allSettled([...bill, ...usage]); // and none may write to the sink after this
+    signal.throwIfAborted();
+    throw error;
+  }
+}
+
+const NOTHING_TO_MEASURE: CostSamples = { sums: new Map(), failed: new Map() };
+
+async function samplesOf(
+  { source, stepSeconds, whenUnmeasured }: MeteredTenant,
+  { quantity }: MeteredProduct,
+  window: DayWindow,
+  dropped: Dropped,
+  signal: AbortSignal,
+): Promise<CostSamples> {
+  if (quantity.type === "fixed") return NOTHING_TO_MEASURE;
+  const query = { expression: quantity.query, window, stepSeconds };
+  try {
+    return await costSamples(required(source), query, dropped, signal);
+  } catch (error) {
+    if (whenUnmeasured === "no_bill" || !(error instanceof UpstreamError) || signal.aborted) throw error;
+    return { sums: new Map(), failed: new Map(daysOfWindow(window).map((day) => [day, error.message])) };
+  }
+}
+
+type Measured = { readonly product: MeteredProduct; readonly samples: CostSamples };
+
+async function sendBill(
+  tenant: MeteredTenant,
+  window: DayWindow,
+  measured: readonly Measured[],
+  sink: WindowSink,
+): Promise<Omit<WindowReport, "dropped">> {
+  const completeDays: string[] = [];
+  const partialDays: string[] = [];
+  const missing: UsageGap[] = [];
+  for (const day of daysOfWindow(window)) {
+    const { lines, unmeasured } = priceOf(tenant, day, measured);
+    missing.push(...unmeasured);
+    if (unmeasured.length > 0 && (tenant.whenUnmeasured === "no_bill" || lines.length === 0)) continue;
+    await sink.billing(unmeasured.length === 0 ? lines : lines.map((line) => noted(line, unmeasured)));
+    (unmeasured.length === 0 ? completeDays : partialDays).push(day);
+  }
+  // As gaps of the usage they make the day wait a few runs for its samples, before it is billed without them.
+  await sink.usageGaps(missing.filter(({ day }) => partialDays.includes(day)));
+  const errors = dayRanges(
+    missing.map(({ day, metric, reason }) => ({ day, reason: `${metric}: ${reason}` })),
+  );
+  return { completeDays, ...(partialDays.length > 0 ? { partialDays } : {}), errors };
+}
+
+const NO_SAMPLES =
+  "the cost query has no samples, so the cost is unknown (when the upstream does not keep data so long, lower lookback_days)";
+
+function priceOf({ resourceId, stepSeconds }: MeteredTenant, day: string, measured: readonly Measured[]) {
+  const lines: BillingLine[] = [];
+  const unmeasured: UsageGap[] = [];
+  for (const { product, samples } of measured) {
+    const failure = samples.failed.get(day);
+    const sums = samples.sums.get(day) ?? new Map();
+    const expectedSamples = 86_400 / stepSeconds;
+    const line =
+      failure === undefined ? priceDay({ resourceId, day, product, sums, expectedSamples }) : undefined;
+    if (line !== undefined) lines.push(line);
+    else unmeasured.push({ day, metric: product.name, reason: failure ?? NO_SAMPLES });
+  }
+  return { lines, unmeasured };
+}
+
+/** What a partial bill lacks stands on its lines, so that nobody takes them for the whole. */
+function noted(line: BillingLine, unmeasured: readonly UsageGap[]): BillingLine {
+  return { ...line, metadata: { ...line.metadata, unmeasured: unmeasured.map(({ metric }) => metric) } };
+}
+
+function namedMembers({ resourceId, namedIdentities }: MeteredTenant, window: DayWindow) {
+  return daysOfWindow(window).flatMap((day) =>
+    namedIdentities.map((identity_id) => ({
+      day,
+      scope: "resource_active" as const,
+      resource_id: resourceId,
+      identity_id,
+    })),
+  );
+}
+
+function required(source: PrometheusSource | undefined): PrometheusSource {
+  if (source === undefined) throw new Error("settings that were not checked: a query without metrics");
+  return source;
+}

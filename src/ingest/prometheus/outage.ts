@@ -1,0 +1,36 @@
+/**
+ * A Prometheus that was found to be away is not asked again in the same run: each query would wait for it in vain, with all its
+ * attempts, for every window of a long lookback.
+ */
+import { UpstreamError } from "../upstream-http/upstream-error.js";
+import type { PrometheusSource } from "./source.js";
+
+/** What is wrong with the upstream as a whole, and not with one query. */
+const AWAY: ReadonlySet<string> = new Set(["unreachable", "unauthorized", "redirect_refused"]);
+
+export function askedOnceWhenAway(source: PrometheusSource): PrometheusSource {
+  let away: UpstreamError | undefined;
+  const remember = (error: unknown) => {
+    if (error instanceof UpstreamError && AWAY.has(error.code)) away = error;
+    return error;
+  };
+  return {
+    async *range(query, dropped, signal) {
+      if (away !== undefined) throw away;
+      try {
+        yield* source.range(query, dropped, signal);
+      } catch (error) {
+        throw remember(error);
+      }
+    },
+    async labelsNow(expression, stepSeconds, signal) {
+      if (away !== undefined) throw away;
+      try {
+        return await source.labelsNow(expression, stepSeconds, signal);
+      } catch (error) {
+        throw remember(error);
+      }
+    },
+    close: () => source.close(),
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * Gathers the usage of topics on days whose bill is staged, and records which of them wait to be attributed. Whatever fails here
+ * fails for the attribution alone: a day's chargebacks neither wait for its topics nor change with them.
+ */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
+import { type TopicRule, topicMetrics } from "../config/topic-rule.js";
+import { errorText } from "../store/clickhouse/error-text.js";
+import { isoDay, stagedTable } from "../store/clickhouse/staging.js";
+import type { Gatherer, TopicReport } from "./ecosystem.js";
+import { attributionContents } from "./staging/content-hash.js";
+import { keepMeasuredUsage, topicFacts } from "./staging/keep-measured.js";
+import { recordAttributable } from "./staging/record-attributable.js";
+import { createStagingWriter } from "./staging/staging-writer.js";
+import { createTopicSink } from "./staging/topic-sink.js";
+
+/** How a tenant's costs are attributed to topics. */
+export interface TopicStaging {
+  readonly rules: readonly TopicRule[];
+  readonly rulesHash: string;
+  /** First day that is attributed; older ones would be dropped again by `retention_days`. */
+  readonly from: string;
+}
+
+export interface StageTopicsOptions {
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  readonly epoch: number;
+  readonly gatherer: Gatherer;
+  readonly topics: TopicStaging;
+  readonly decimalPlaces: number;
+  /** Days whose bill is staged completely, ascending. */
+  readonly days: readonly string[];
+  readonly stagedBefore: ReadonlyMap<string, string>;
+  readonly force: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface StagedTopics {
+  /** Days that wait to be attributed, ascending. */
+  readonly waiting: readonly string[];
+  /** Days of which topics that were measured before are kept, because they could not be measured now. */
+  readonly kept: readonly string[];
+  readonly dropped: Readonly<Record<string, number>>;
+  readonly errors: readonly string[];
+}
+
+export const noTopics: StagedTopics = { waiting: [], kept: [], dropped: {}, errors: [] };
+
+/** Undefined when the lease is no longer held. */
+export async function stageTopics(options: StageTopicsOptions): Promise<StagedTopics | undefined> {
+  const { client, postgres, tenantName, epoch, topics, decimalPlaces, signal } = options;
+  const days = options.days.filter((day) => day >= topics.from);
+  if (days.length === 0) return noTopics;
+  const productTypes = topics.rules.map((rule) => rule.product_type);
+  const report = await gatherToStaging(options, { days, productTypes });
+  const kept = await keepMeasuredUsage(client, { epoch, days }, { ...topicFacts, productTypes }, signal);
+  const inputs = { days, rulesHash: topics.rulesHash, decimalPlaces, productTypes };
+  const contents = await attributionContents(client, epoch, inputs, signal);
+  const { stagedBefore, force } = options;
+  const waiting = await recordAttributable(postgres, { tenantName, epoch, contents, stagedBefore, force });
+  return waiting && { waiting, kept, ...report };
+}
+
+async function gatherToStaging(
+  { client, epoch, gatherer, signal }: StageTopicsOptions,
+  { days, productTypes }: { readonly days: readonly string[]; readonly productTypes: readonly string[] },
+): Promise<TopicReport> {
+  const clusters = await billedClusters(client, epoch, { days, productTypes }, signal);
+  const [start] = days;
+  const last = days.at(-1);
+  if (clusters.length === 0 || start === undefined || last === undefined) return { dropped: {}, errors: [] };
+  const writer = createStagingWriter({ client, epoch, prepare: async () => undefined, signal });
+  const sink = createTopicSink(new Set(days), writer);
+  const errors: string[] = [];
+  try {
+    if (gatherer.gatherTopics === undefined) throw new Error("this ecosystem knows no topics");
+    const window = { start, end: dayAfter(last) };
+    const report = await gatherer.gatherTopics({ window, clusters }, sink, signal);
+    for (const [reason, count] of Object.entries(report.dropped)) {
+      sink.dropped[reason] = (sink.dropped[reason] ?? 0) + count;
+    }
+    errors.push(...report.errors);
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = errorText(error);
+    errors.push(`usage of topics could not be gathered: ${reason}`);
+    await sink.usageGaps(days.flatMap((day) => topicMetrics.map((metric) => ({ day, metric, reason }))));
+  }
+  await writer.finish();
+  return { dropped: sink.dropped, errors };
+}
+
+async function billedClusters(
+  client: ClickHouseClient,
+  epoch: number,
+  { days, productTypes }: { readonly days: readonly string[]; readonly productTypes: readonly string[] },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const result = await client.query({
+    query: `
+      SELECT DISTINCT toString(resource_id) AS cluster FROM ${stagedTable("billing", epoch)}
+      WHERE day IN {days:Array(Date)} AND product_type IN {product_types:Array(String)} ORDER BY cluster`,
+    query_params: { days: days.map(isoDay), product_types: productTypes },
+    format: "JSONEachRow",
+    abort_signal: signal,
+  });
+  return (await result.json<{ cluster: string }>()).map(({ cluster }) => cluster);
+}
+
+function dayAfter(day: string): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
+}

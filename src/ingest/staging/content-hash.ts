@@ -1,0 +1,141 @@
+/**
+ * What a day's input comes down to: two days with the same hash have the same lines, usage, sets and gaps, and are
+ * allocated by the same rules, so neither has to be calculated again.
+ *
+ * ClickHouse hashes each row and adds the hashes up, so the order in which an upstream returned them does not matter and
+ * no row travels here. A sum and not an exclusive or: two equal rows must not cancel each other out.
+ */
+import { createHash } from "node:crypto";
+import type { ClickHouseClient } from "@clickhouse/client";
+import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import type { StagedInput } from "./row-text.js";
+
+export interface DayContent {
+  readonly day: string;
+  readonly billingLines: number;
+  readonly hasUsageGaps: boolean;
+  readonly hash: string;
+}
+
+export interface HashInputs {
+  readonly days: readonly string[];
+  readonly rulesHash: string;
+  readonly decimalPlaces: number;
+}
+
+/** Raise it when the meaning of the input changes: all days are then calculated anew. */
+const VERSION = 1;
+
+/**
+ * Columns that count. Not the reason of a gap: its words change from one failed attempt to the next, and a day whose input
+ * seems new would never run out of attempts.
+ */
+const HASHED: Readonly<Record<StagedInput, string>> = {
+  billing:
+    "timestamp, ecosystem, tenant_id, env_id, resource_id, product_category, product_type, quantity, unit_price, total_cost, currency, granularity, metadata",
+  usage: "timestamp, metric, resource_id, identity_id, micro_units",
+  identity_sets: "scope, resource_id, identity_id",
+  usage_gaps: "metric",
+  topic_usage: "timestamp, metric, resource_id, topic_name, micro_units",
+  topic_usage_gaps: "metric",
+};
+
+const TABLES: readonly StagedInput[] = ["billing", "usage", "identity_sets", "usage_gaps"];
+
+/** Hash of a day that nothing is billed on, whatever the rules: there is nothing to allocate. */
+export const EMPTY_DAY_HASH = digest(["empty"]);
+
+export async function dayContents(
+  client: ClickHouseClient,
+  epoch: number,
+  { days, rulesHash, decimalPlaces }: HashInputs,
+  signal: AbortSignal,
+): Promise<DayContent[]> {
+  const sums = await Promise.all(
+    TABLES.map((table) => tableSums(client, table, { epoch, days, where: "", params: {}, signal })),
+  );
+  return days.map((day) => contentOf(day, sums, [rulesHash, decimalPlaces]));
+}
+
+/**
+ * What the attribution of a day to topics comes from: lines of some product types, and usage of topics. Not the rest, so that
+ * neither book of a bill is calculated anew for what only the other one depends on.
+ */
+export async function attributionContents(
+  client: ClickHouseClient,
+  epoch: number,
+  { days, rulesHash, decimalPlaces, productTypes }: HashInputs & { readonly productTypes: readonly string[] },
+  signal: AbortSignal,
+): Promise<DayContent[]> {
+  const scope = { epoch, days, signal, where: "", params: {} };
+  const ofTypes = " AND product_type IN {product_types:Array(String)}";
+  const sums = await Promise.all([
+    tableSums(client, "billing", { ...scope, where: ofTypes, params: { product_types: productTypes } }),
+    tableSums(client, "topic_usage", scope),
+    tableSums(client, "topic_usage_gaps", scope),
+  ]);
+  return days.map((day) => contentOf(day, sums, [rulesHash, decimalPlaces]));
+}
+
+/** Sums of the bill come first, those of the gaps last. */
+function contentOf(
+  day: string,
+  sums: readonly ReadonlyMap<string, TableSum>[],
+  settings: readonly (string | number)[],
+): DayContent {
+  const ofDay = sums.map((each) => each.get(day));
+  const billing = ofDay[0];
+  if (billing === undefined) return { day, billingLines: 0, hasUsageGaps: false, hash: EMPTY_DAY_HASH };
+  const parts = ofDay.map((sum) => (sum === undefined ? "0" : `${sum.rows}:${sum.sum}`));
+  return {
+    day,
+    billingLines: Number(billing.rows),
+    hasUsageGaps: ofDay.at(-1) !== undefined,
+    hash: digest([...settings, ...parts]),
+  };
+}
+
+interface TableSum {
+  readonly day: string;
+  readonly rows: string;
+  readonly sum: string;
+}
+
+async function tableSums(
+  client: ClickHouseClient,
+  table: StagedInput,
+  {
+    epoch,
+    days,
+    where,
+    params,
+    signal,
+  }: {
+    epoch: number;
+    days: readonly string[];
+    where: string;
+    params: Record<string, unknown>;
+    signal: AbortSignal;
+  },
+): Promise<Map<string, TableSum>> {
+  // usage_gaps counts each metric once: a second reason for the same gap is no new input.
+  const source = table.endsWith("usage_gaps") ? "DISTINCT day, metric" : `day, ${HASHED[table]}`;
+  const result = await client.query({
+    query: `
+      SELECT day, toString(count()) AS rows,
+             toString(sum(reinterpretAsUInt128(sipHash128(${HASHED[table]})))) AS sum
+      FROM (SELECT ${source} FROM ${stagedTable(table, epoch)} WHERE day IN {days:Array(Date)}${where})
+      GROUP BY day`,
+    query_params: { days: days.map(isoDay), ...params },
+    format: "JSONEachRow",
+    abort_signal: signal,
+  });
+  return new Map((await result.json<TableSum>()).map((sum) => [sum.day, sum]));
+}
+
+function digest(parts: readonly (string | number)[]): string {
+  return createHash("sha256")
+    .update(JSON.stringify([VERSION, ...parts]))
+    .digest("hex")
+    .slice(0, 32);
+}

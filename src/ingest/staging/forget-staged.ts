@@ -1,0 +1,41 @@
+/** Takes back that days are staged, before their staged rows are dropped, and says what was staged. */
+import type { Pool } from "pg";
+
+/** Where the state of days is: of their chargebacks, or of their attribution to topics. */
+export type DayState = "tracking_dates" | "topic_attribution_dates";
+
+/**
+ * $1 tenant, $2 epoch, $3 first day, $4 day after the last. The lease row is locked against a new holder while this runs:
+ * a holder that lost its lease changes nothing, and gets no row with `held`.
+ */
+const forgetStagedOf = (state: DayState) => `
+  WITH lease AS (
+    SELECT 1 FROM leases WHERE tenant_name = $1 AND epoch = $2 FOR SHARE
+  ), before AS (
+    SELECT tracking_date, staged_hash FROM ${state}
+    WHERE tenant_name = $1 AND tracking_date >= $3 AND tracking_date < $4 AND EXISTS (SELECT 1 FROM lease)
+    FOR UPDATE
+  ), forgotten AS (
+    UPDATE ${state} AS d SET staged_hash = NULL
+    FROM before
+    WHERE d.tenant_name = $1 AND d.tracking_date = before.tracking_date AND before.staged_hash IS NOT NULL
+    RETURNING before.tracking_date, before.staged_hash
+  )
+  SELECT EXISTS (SELECT 1 FROM lease) AS held,
+         coalesce((SELECT jsonb_object_agg(to_char(tracking_date, 'YYYY-MM-DD'), staged_hash) FROM forgotten), '{}') AS staged`;
+
+/** Hash of what was staged, by day. Undefined when the lease is no longer held. */
+export async function forgetStaged(
+  postgres: Pool,
+  state: DayState,
+  tenantName: string,
+  epoch: number,
+  { start, end }: { readonly start: string; readonly end: string },
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const { rows } = await postgres.query<{ held: boolean; staged: Record<string, string> }>(
+    forgetStagedOf(state),
+    [tenantName, epoch, start, end],
+  );
+  const [found] = rows;
+  return found?.held === true ? new Map(Object.entries(found.staged)) : undefined;
+}

@@ -1,0 +1,28 @@
+/**
+ * Partial days that are published with a fuller bill: one with a line for a product that the partial bill lacks. A metrics
+ * outage, or a Prometheus that has dropped its old samples, never takes a line away that was billed before.
+ */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import type { StagedDays } from "./keep-measured.js";
+
+/** Answers those of the days, ascending. */
+export async function fullerPublished(
+  client: ClickHouseClient,
+  { epoch, days }: StagedDays,
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (days.length === 0) return [];
+  const result = await client.query({
+    query: `
+      SELECT DISTINCT day FROM billing
+      WHERE day IN {days:Array(Date)} AND (day, resource_id, product_type) NOT IN (
+        SELECT day, resource_id, product_type FROM ${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)}
+      )
+      ORDER BY day`,
+    query_params: { days: days.map(isoDay) },
+    format: "JSONEachRow",
+    abort_signal: signal,
+  });
+  return (await result.json<{ day: string }>()).map(({ day }) => day);
+}

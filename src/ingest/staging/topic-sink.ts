@@ -1,0 +1,47 @@
+/**
+ * The sink that usage of topics goes through: as careful as the sink of a bill. A fact that cannot be stored makes a gap of
+ * its metric and day, so that attribution knows that its weights are not all.
+ */
+import type { TopicSink, UsageGap } from "../ecosystem.js";
+import { quoted, refuseTopicUsage } from "./refuse.js";
+import { gapRow, topicUsageRow } from "./row-text.js";
+import type { StagingWriter } from "./staging-writer.js";
+
+export interface CountingTopicSink extends TopicSink {
+  /** Records not taken, by reason. */
+  readonly dropped: Record<string, number>;
+}
+
+export function createTopicSink(days: ReadonlySet<string>, writer: StagingWriter): CountingTopicSink {
+  const dropped: Record<string, number> = {};
+  const drop = (reason: string) => {
+    dropped[reason] = (dropped[reason] ?? 0) + 1;
+    return false;
+  };
+  const known = new Set<string>();
+  return {
+    dropped,
+    async usage(batch) {
+      const gaps: UsageGap[] = [];
+      const taken = batch.filter((fact) => {
+        const day = fact.timestamp.slice(0, 10);
+        if (!days.has(day)) return drop("outside_window");
+        const refusal = refuseTopicUsage(fact);
+        if (refusal === undefined) return true;
+        const key = `${day} ${fact.metric}`;
+        if (!known.has(key)) {
+          const reason = `usage of topic ${quoted(fact.topic_name)} cannot be stored: ${refusal}`;
+          gaps.push({ day, metric: fact.metric, reason });
+        }
+        known.add(key);
+        return drop("malformed");
+      });
+      await writer.add("topic_usage", taken.map(topicUsageRow));
+      await writer.add("topic_usage_gaps", gaps.map(gapRow));
+    },
+    async usageGaps(batch) {
+      const taken = batch.filter((gap) => days.has(gap.day) || drop("outside_window"));
+      await writer.add("topic_usage_gaps", taken.map(gapRow));
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** What an attempt came to: a value, or a failure with its code. */
+import type { AttemptOutcome } from "./attempt.js";
+import { excerpt } from "./redact.js";
+import { askedWaitMs, isRetriedStatus } from "./retry.js";
+import type { UpstreamErrorCode } from "./upstream-error.js";
+
+export interface Failed {
+  readonly code: UpstreamErrorCode;
+  readonly reason: string;
+  readonly status?: number;
+  readonly retry: boolean;
+  readonly askedMs?: number | undefined;
+}
+
+export interface Judging<T> {
+  readonly decode: (body: string) => T;
+  /** What an error's body says, when it is of the upstream's own form; else the body itself is quoted. */
+  readonly explain?: ((body: string) => string | undefined) | undefined;
+  readonly maxBytes: number;
+  readonly secrets: readonly string[];
+}
+
+/** The value of a good answer, or what is wrong and whether asking again may help. */
+export function judge<T>(
+  outcome: AttemptOutcome,
+  { decode, explain, maxBytes, secrets }: Judging<T>,
+): { readonly value: T } | Failed {
+  if (outcome.kind === "too_large") {
+    return { code: "too_large", reason: `the answer is larger than ${maxBytes} bytes`, retry: false };
+  }
+  if (outcome.kind !== "answer") return { code: outcome.kind, reason: outcome.reason, retry: true };
+  const { status, headers, body } = outcome;
+  if (status >= 200 && status < 300) {
+    try {
+      return { value: decode(body) };
+    } catch (error) {
+      return decodeFailure(error, secrets);
+    }
+  }
+  if (status >= 300 && status < 400) {
+    return {
+      code: "redirect_refused",
+      status,
+      reason: redirectReason(status, headers.location),
+      retry: false,
+    };
+  }
+  const said = excerpt(explain?.(body) ?? body, secrets);
+  return {
+    code: status === 429 ? "rate_limited" : status === 401 || status === 403 ? "unauthorized" : "bad_status",
+    status,
+    reason: `answered ${status}${said === "" ? "" : `: ${said}`}`,
+    retry: isRetriedStatus(status),
+    askedMs: status === 429 || status === 503 ? askedWaitMs(headers, Date.now()) : undefined,
+  };
+}
+
+/** What a `decode` throws to say more than "this is not the protocol". */
+export class DecodeError extends Error {
+  override readonly name = "DecodeError";
+  constructor(
+    readonly code: Extract<UpstreamErrorCode, "bad_body" | "partial_answer" | "bad_status">,
+    message: string,
+    readonly retry: boolean,
+  ) {
+    super(message);
+  }
+}
+
+function decodeFailure(error: unknown, secrets: readonly string[]): Failed {
+  if (error instanceof DecodeError) {
+    return { code: error.code, reason: excerpt(error.message, secrets), retry: error.retry };
+  }
+  return { code: "bad_body", reason: "the answer cannot be read", retry: true };
+}
+
+function redirectReason(status: number, location: string | undefined): string {
+  let target = "another address";
+  try {
+    if (location !== undefined) target = new URL(location).host;
+  } catch {
+    target = "another path"; // a relative or unreadable location: nothing of it is worth showing
+  }
+  return `answered ${status}, a redirect to ${target}, which is not followed: configure the final address`;
+}

@@ -1,0 +1,35 @@
+/**
+ * Text of an upstream, made fit for logs and error messages: short, on one line, without secrets.
+ *
+ * An upstream may echo what it was sent, and a proxy's error page may hold whole addresses. The known secrets go first, then
+ * whatever looks like a credential.
+ */
+
+const LONGEST = 200;
+/** Below this, a "secret" is so common a text that taking it out would only garble the message. */
+const SHORTEST_SECRET = 3;
+const HIDDEN = "***";
+
+export function redact(text: string, secrets: readonly string[] = []): string {
+  let clean = text;
+  for (const secret of secrets) {
+    if (secret.length < SHORTEST_SECRET) continue;
+    clean = clean.replaceAll(secret, HIDDEN).replaceAll(encodeURIComponent(secret), HIDDEN);
+  }
+  return clean
+    .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"'<>]*@/gi, `$1${HIDDEN}@`)
+    .replace(/\b([a-z][a-z0-9+.-]*:\/\/[^\s?"'<>]*)\?[^\s"'<>]*/gi, `$1?${HIDDEN}`)
+    .replace(/\b(basic|bearer)\s+[a-z0-9._~+/=-]{4,}/gi, `$1 ${HIDDEN}`)
+    .replace(
+      /\b(authorization|password|passwd|secret|token|api[_-]?key|access[_-]?key)(["']?\s*[:=]\s*["']?)(?!\*\*\*)[^\s"'&,;<>]+/gi,
+      `$1$2${HIDDEN}`,
+    );
+}
+
+/** One line of at most 200 characters. Redacted before it is cut, so that no half of a secret is left at the end. */
+export function excerpt(text: string, secrets: readonly string[] = []): string {
+  const line = redact(text, secrets)
+    .replace(/[\p{Cc}\p{Surrogate}\s]+/gu, " ")
+    .trim();
+  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+}

@@ -1,0 +1,81 @@
+/** What an aggregation reads: the rows and columns that its statements have in common. */
+
+import type { ChargebackFilters } from "./chargeback-scan.js";
+import { filtered, instantsInWindow, isProjected, rowsInWindow } from "./chargeback-scan.js";
+import type { DateWindow } from "./date-window.js";
+import { isTagColumn, type TagColumn, tagKey } from "./tag-filter.js";
+import { tagLookup } from "./tag-lookup.js";
+import type { TimeBucket } from "./time-bucket.js";
+
+/** What can be grouped by besides tags, and the column it is. */
+export const groupColumns = {
+  identity_id: "identity_id",
+  resource_id: "resource_id",
+  product_type: "product_type",
+  product_category: "product_category",
+  cost_type: "cost_type",
+  allocation_method: "allocation_method",
+  environment_id: "env_id",
+} as const;
+export type GroupColumn = keyof typeof groupColumns | TagColumn;
+
+export interface AggregateInput {
+  readonly window: DateWindow;
+  readonly filters: ChargebackFilters;
+  /** In the order in which buckets are sorted. Repetitions are taken once. */
+  readonly groupBy: readonly GroupColumn[];
+  readonly timeBucket: TimeBucket;
+}
+
+export interface SourceColumn {
+  /** What rows are grouped by: a column of the table, or a number that orders like the text it stands for. */
+  readonly key: string;
+  /** A column of the table, which a projection may have; a tag is none. */
+  readonly stored: boolean;
+  /** Its text, from the expression of the key. */
+  text(key: string): string;
+  /** For a key that is a number: how many there are of it. They begin with 1. */
+  readonly places?: string;
+}
+
+export interface AggregateSource {
+  readonly columns: readonly SourceColumn[];
+  /** Stand behind the WITH of the whole statement. */
+  readonly names: readonly string[];
+  readonly params: Readonly<Record<string, unknown>>;
+  /** A projection has all the columns: a read that groups by nothing else is answered from it. */
+  readonly projected: boolean;
+  /** What stands behind WHERE. */
+  readonly condition: string;
+}
+
+export function aggregateSource({ window, filters, groupBy }: AggregateInput): AggregateSource {
+  const lookups: ReturnType<typeof tagLookup>[] = [];
+  const columns = distinctColumns(groupBy).map((name, index): SourceColumn => {
+    if (!isTagColumn(name)) return { key: groupColumns[name], stored: true, text: (key) => key };
+    const lookup = tagLookup(tagKey(name), `c${index}`);
+    lookups.push(lookup);
+    const { displayNames, place } = lookup;
+    return {
+      key: place,
+      stored: false,
+      text: (key) => `${displayNames}[${key}]`,
+      places: `length(${displayNames})`,
+    };
+  });
+  const keys = ["timestamp", "cost_type", ...columns.map(({ key }) => key)];
+  const projected = columns.every(({ stored }) => stored) && isProjected(keys, filters);
+  const inWindow = projected ? instantsInWindow(window) : rowsInWindow(window);
+  const rows = filtered(filters);
+  return {
+    columns,
+    projected,
+    names: [...rows.names, ...lookups.flatMap((lookup) => lookup.names)],
+    condition: inWindow.condition + rows.condition,
+    params: Object.assign({}, inWindow.params, rows.params, ...lookups.map(({ params }) => params)),
+  };
+}
+
+export function distinctColumns(groupBy: readonly GroupColumn[]): GroupColumn[] {
+  return [...new Set(groupBy)];
+}

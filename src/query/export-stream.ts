@@ -1,0 +1,99 @@
+/**
+ * The bytes of an export: the engine's, passed on as they come. Memory stays flat, because nothing is read before the one
+ * who takes the bytes asks for more.
+ */
+import { addAbortSignal, Readable } from "node:stream";
+import type { ClickHouseClient, ClickHouseSettings } from "@clickhouse/client";
+import { chargebackDays } from "./chargeback-days.js";
+import { chargebackExport, type ExportInput } from "./chargeback-export.js";
+import { type ClickHouseRead, readSettings } from "./clickhouse-read.js";
+import { hasTags } from "./dimension-tags.js";
+import { type ExportFormat, exportFormats } from "./export-format.js";
+import { readDayCounts } from "./page-days.js";
+import { refuseBrokenEnd } from "./stream-end.js";
+
+/** Blocks of 262,144 rows: reading in key order then costs nothing (0.6 s on 5 M rows, 1.3 s with the engine's default). */
+const exportSettings: ClickHouseSettings = {
+  ...readSettings,
+  max_block_size: "262144",
+  preferred_block_size_bytes: "0",
+  max_bytes_before_external_sort: "300000000",
+};
+
+/** No byte has moved for too long: the store is stuck, or the one who reads has stopped reading. */
+export class ExportIdleError extends Error {
+  override readonly name = "ExportIdleError";
+}
+
+export interface ExportOptions {
+  readonly signal: AbortSignal;
+  /** Milliseconds without a byte after which the export is broken off. */
+  readonly idleMs: number;
+}
+
+/**
+ * Answers when the engine has begun to write, so that what is wrong with the statement is still an ordinary error. An error after
+ * that destroys the stream. Ending the stream early cancels the statement in the store.
+ */
+export async function openExport(
+  client: ClickHouseClient,
+  input: ExportInput,
+  options: ExportOptions,
+): Promise<Readable> {
+  const { signal } = options;
+  const tagged = input.columns.includes("tags") && (await hasTags(client, signal));
+  // Unfiltered counts come from the engine's own books. Only with the metadata is it worth finding days to leave out.
+  const counted = input.columns.includes("metadata") ? input.filters : {};
+  const days = await readDayCounts(client, chargebackDays(input.window, counted), signal);
+  const format: ExportFormat = exportFormats[input.format ?? "csv"];
+  const settings = { ...exportSettings, ...format.settings };
+  const [first, ...others] = chargebackExport(input, { tagged, days });
+  const ended = new AbortController();
+  const stopped = AbortSignal.any([signal, ended.signal]);
+  const started = first && (await written(client, first, settings, stopped));
+  const idle = new AbortController();
+  const timer = setTimeout(() => {
+    idle.abort(new ExportIdleError(`no byte of an export moved for ${options.idleMs} ms`));
+  }, options.idleMs);
+
+  async function* bytes(): AsyncGenerator<Buffer> {
+    const pieces = format.pieces(input.columns);
+    try {
+      yield* unlessEmpty(pieces.begin());
+      for (let index = 0, source = started; source !== undefined; index++) {
+        for await (const chunk of pieces.piece(source)) {
+          timer.refresh();
+          yield chunk;
+        }
+        const next = others[index];
+        source = next && (await written(client, next, settings, stopped));
+      }
+      yield* unlessEmpty(pieces.end());
+    } finally {
+      clearTimeout(timer);
+      ended.abort();
+    }
+  }
+  const stream = Readable.from(bytes(), { objectMode: false, highWaterMark: 1 << 18 });
+  return addAbortSignal(AbortSignal.any([signal, idle.signal]), stream);
+}
+
+function* unlessEmpty(bytes: Buffer): Generator<Buffer> {
+  if (bytes.length > 0) yield bytes;
+}
+
+async function written(
+  client: ClickHouseClient,
+  { query, params }: ClickHouseRead,
+  settings: ClickHouseSettings,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Buffer>> {
+  const result = await client.exec({
+    query,
+    query_params: { ...params },
+    clickhouse_settings: settings,
+    abort_signal: signal,
+  });
+  const tag = result.response_headers["x-clickhouse-exception-tag"];
+  return refuseBrokenEnd(addAbortSignal(signal, result.stream), typeof tag === "string" ? tag : undefined);
+}

@@ -1,0 +1,86 @@
+/**
+ * What explains a chargeback row: its component, and the weights it was split by, as the text of a JSON object.
+ *
+ * The weights are not stored with the rows (that would double the table) but joined when they are read, from the usage that
+ * the day was calculated from:
+ * - usage_ratio: usage of the identity, and of all, over the row's metrics on its resource and day, in the metric's unit;
+ * - even_split: 1, and the number of identities of the component; those whose part came out as zero have no row and are not
+ *   counted;
+ * - direct_owner, terminal: 1 of 1.
+ */
+
+/** Decimals as text. */
+export interface RowMetadata {
+  readonly component: number;
+  readonly component_ratio: string;
+  readonly tier: number;
+  readonly env_id?: string;
+  readonly metric?: string;
+  readonly weight?: string;
+  readonly total_weight?: string;
+}
+
+/** Columns that `metadataSql` needs from the rows it is joined to. */
+export const metadataColumns = [
+  "day",
+  "timestamp",
+  "env_id",
+  "resource_id",
+  "product_category",
+  "product_type",
+  "identity_id",
+  "allocation_method",
+  "component",
+  "component_ratio",
+  "tier",
+  "metric",
+] as const;
+
+/** The line's key and its component: what rows of one split have in common. */
+const split = ["day", "resource_id", "product_type", "env_id", "product_category", "timestamp", "component"];
+
+const plain = (columns: readonly string[], prefix = "") =>
+  columns.map((column) => `${prefix}${column}`).join(", ");
+
+/**
+ * Joins that give the rows of `rows`, the name of a common table expression, their weights. Both are cut by the keys that
+ * occur in it, which lead the sorting keys of the tables that are read.
+ */
+export function weightJoins(rows: string): string {
+  return `
+LEFT JOIN (
+  SELECT u.day AS day, u.resource_id AS resource_id, wanted.metrics AS metrics, u.identity_id AS identity_id,
+    sum(u.micro_units) AS weight, sum(weight) OVER (PARTITION BY day, resource_id, metrics) AS total_weight
+  FROM usage AS u
+  INNER JOIN (
+    SELECT DISTINCT day, resource_id, toString(metric) AS metrics, arrayJoin(splitByChar('+', toString(metric))) AS one_metric
+    FROM ${rows} WHERE allocation_method = 'usage_ratio'
+  ) AS wanted ON u.day = wanted.day AND u.resource_id = wanted.resource_id AND u.metric = wanted.one_metric
+  WHERE u.micro_units > 0 AND (u.day, u.metric, u.resource_id) IN (
+    SELECT day, arrayJoin(splitByChar('+', toString(metric))), resource_id FROM ${rows} WHERE allocation_method = 'usage_ratio'
+  )
+  GROUP BY day, resource_id, metrics, identity_id
+) AS measured ON measured.day = r.day AND measured.resource_id = r.resource_id AND measured.metrics = r.metric
+  AND measured.identity_id = r.identity_id
+LEFT JOIN (
+  SELECT ${plain(split)}, count() AS parts FROM chargebacks
+  WHERE (day, resource_id, product_type) IN (
+    SELECT day, resource_id, product_type FROM ${rows} WHERE allocation_method = 'even_split'
+  )
+  GROUP BY ${plain(split)}
+) AS divided ON ${split.map((column) => `divided.${column} = r.${column}`).join(" AND ")}`;
+}
+
+const units = (microUnits: string) => `toString(toDecimal256(${microUnits}, 6) / 1000000)`;
+
+/** JSON text of a row of `r`, with `weightJoins` joined. Text is quoted by the engine; numbers need none. */
+export const metadataSql = `concat(
+  '{"component":', toString(r.component), ',"component_ratio":', toJSONString(toString(r.component_ratio)), ',"tier":', toString(r.tier),
+  if(r.env_id = '', '', concat(',"env_id":', toJSONString(toString(r.env_id)))),
+  multiIf(
+    r.allocation_method = 'usage_ratio', concat(',"metric":', toJSONString(toString(r.metric)),
+      if(measured.weight = 0, '', concat(',"weight":"', ${units("measured.weight")}, '","total_weight":"', ${units("measured.total_weight")}, '"'))),
+    r.allocation_method = 'even_split', concat(',"weight":"1","total_weight":"', toString(divided.parts), '"'),
+    ',"weight":"1","total_weight":"1"'
+  ),
+  '}')`;

@@ -1,0 +1,32 @@
+/**
+ * An error that the engine meets after it began to write stands at the end of what it wrote, marked with a tag that the head of
+ * the answer announced. Whoever passes the bytes on has to hold the end back until it is known to be good.
+ */
+
+/** An error's text is at most 16 KiB long; twice that is held back. */
+const HELD_BACK = 1 << 15;
+
+/** The chunks as they come, some 32 KiB late. Throws instead of giving the part that holds the error. */
+export async function* refuseBrokenEnd(
+  source: AsyncIterable<Buffer>,
+  tag: string | undefined,
+): AsyncGenerator<Buffer> {
+  const held: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of source) {
+    held.push(chunk);
+    bytes += chunk.length;
+    for (let oldest = held[0]; oldest && bytes - oldest.length >= HELD_BACK; oldest = held[0]) {
+      held.shift();
+      bytes -= oldest.length;
+      yield oldest;
+    }
+  }
+  const end = Buffer.concat(held);
+  const at = tag === undefined ? -1 : end.lastIndexOf(`\r\n__exception__\r\n${tag}`);
+  // The mark is written twice, before and behind the text; the text is what lies between.
+  const opening = at === -1 ? -1 : end.indexOf(`__exception__\r\n${tag}`);
+  if (opening !== -1)
+    throw new Error(`the store broke off: ${end.subarray(opening).toString().slice(0, 2000)}`);
+  if (end.length > 0) yield end;
+}

@@ -1,0 +1,40 @@
+/**
+ * Time buckets of an aggregation: what rows are grouped by, and how a bucket is called. Both in the request's zone.
+ */
+export const timeBuckets = ["hour", "day", "week", "month"] as const;
+export type TimeBucket = (typeof timeBuckets)[number];
+
+/**
+ * What identifies and orders the buckets. Not the label: in the hour that comes twice when clocks are set back, labels with
+ * a positive offset sort the wrong way round.
+ *
+ * Hours begin where the minutes do. The engine's own `toStartOfHour` is half an hour off for the rest of a day on which clocks change by
+ * half an hour (Lord Howe).
+ */
+export const bucketKeySql: Readonly<Record<TimeBucket, string>> = {
+  hour: "timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))",
+  day: "toDate(timestamp, {timezone:String})",
+  week: "toMonday(timestamp, {timezone:String})",
+  month: "toStartOfMonth(timestamp, {timezone:String})",
+};
+
+/** `bucket` is the key. Weeks are ISO weeks: the one around new year is one week, of the year that has its Thursday. */
+export function bucketLabelSql(bucket: TimeBucket, timezone: string): string {
+  switch (bucket) {
+    case "hour":
+      return timezone === "UTC"
+        ? "formatDateTime(bucket, '%Y-%m-%dT%H:%i:%SZ', {timezone:String})"
+        : `concat(formatDateTime(bucket, '%Y-%m-%dT%H:%i:%S', {timezone:String}), ${OFFSET})`;
+    case "day":
+      return "toString(bucket)";
+    case "week":
+      return "formatDateTime(bucket, '%G-W%V')";
+    case "month":
+      return "formatDateTime(bucket, '%Y-%m')";
+  }
+}
+
+/** From the difference between the local time and UTC's: the engine's own offset is a day off where it is +14:00 (Kiritimati). */
+const SECONDS =
+  "dateDiff('second', bucket, toDateTime(formatDateTime(bucket, '%Y-%m-%d %H:%i:%S', {timezone:String}), 'UTC'))";
+const OFFSET = `if(${SECONDS} < 0, '-', '+'), leftPad(toString(intDiv(abs(${SECONDS}), 3600)), 2, '0'), ':', leftPad(toString(intDiv(abs(${SECONDS}) % 3600, 60)), 2, '0')`;

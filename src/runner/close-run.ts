@@ -1,0 +1,55 @@
+import type { Lease } from "./lease.js";
+import type { BegunRun } from "./run-context.js";
+import { finishRun, type RunResult } from "./sql/runs.js";
+
+/** Record, lease, log and metrics of a run that is over. A Postgres that is away now leaves an orphan, repaired later. */
+export async function closeRun(
+  run: BegunRun,
+  lease: Lease,
+  result: RunResult,
+  { conservationFailures, seconds }: { conservationFailures: number; seconds: number },
+): Promise<void> {
+  const { tenant_name: tenantName } = run.tenant;
+  try {
+    await run.stores.postgres.query(finishRun({ runId: run.runId, result }));
+  } catch (error) {
+    run.logger.error(
+      { err: error, tenant: tenantName, run_id: run.runId },
+      "the end of the run could not be recorded",
+    );
+  } finally {
+    // Stops the heartbeat even when the database is away: else the tenant would never be run again.
+    await lease.release().catch((error: unknown) => {
+      run.logger.error({ err: error, tenant: tenantName }, "the lease was not given back: it has to run out");
+    });
+  }
+  logEnd(run, result, seconds);
+  run.observer.finished(tenantName, {
+    status: result.status,
+    rows: result.chargeback_rows_written,
+    calculated: result.dates_calculated,
+    failedDays: new Set(
+      result.errors.flatMap(({ source, date }) => (source === "calculate" ? (date ?? []) : [])),
+    ).size,
+    conservationFailures,
+    seconds,
+  });
+}
+
+function logEnd(run: BegunRun, result: RunResult, seconds: number): void {
+  const { tenant_name: tenantName } = run.tenant;
+  const { dates_gathered: gathered, dates_pending: pending, dates_calculated: calculated } = result;
+  const rows = result.chargeback_rows_written;
+  const details = { tenant: tenantName, run_id: run.runId, gathered, pending, calculated, rows, seconds };
+  if (result.status === "completed") {
+    run.logger.info(
+      details,
+      `Tenant ${tenantName}: gathered=${gathered}, pending=${pending}, calculated=${calculated}, rows=${rows}`,
+    );
+    return;
+  }
+  const errors = result.errors.map((error) =>
+    error.date === null ? error.message : `${error.date}: ${error.message}`,
+  );
+  run.logger.error(details, `Tenant ${tenantName} completed with errors: ${JSON.stringify(errors)}`);
+}

@@ -1,0 +1,79 @@
+import pLimit from "p-limit";
+import type { TenantConfig } from "../config/config.js";
+import { RunInProgressError, TenantSuspendedError } from "./control.js";
+import type { RunResult } from "./sql/runs.js";
+import { suspendedTenants } from "./sql/tenants.js";
+import { type RunRequest, startTenantRun, type TenantRunContext } from "./tenant-run.js";
+
+/** One pass over tenants, so many at a time; what happens to one never concerns another. */
+export interface CycleRunner {
+  /** Runs the tenants; answers each one's result, or undefined where no run took place. */
+  run(tenants: readonly TenantConfig[], request: RunRequest): Promise<Map<string, RunResult | undefined>>;
+}
+
+/** The bound on parallel tenants holds across overlapping cycles. */
+export function createCycleRunner(context: TenantRunContext, maxParallelTenants: number): CycleRunner {
+  const limit = pLimit(maxParallelTenants);
+  /** Waiting or running: a tenant that an earlier cycle has not come to yet is not queued a second time. */
+  const underWay = new Set<string>();
+  const runUnlessUnderWay = async (tenant: TenantConfig, request: RunRequest) => {
+    const { tenant_name: tenantName } = tenant;
+    if (underWay.has(tenantName)) return void noteSkipped(context, tenantName);
+    underWay.add(tenantName);
+    try {
+      return await limit(() => runOne(context, tenant, request));
+    } finally {
+      underWay.delete(tenantName);
+    }
+  };
+  return {
+    async run(tenants, request) {
+      await warnWhenAllSuspended(context, tenants);
+      const results = await Promise.all(
+        tenants.map(
+          async (tenant) => [tenant.tenant_name, await runUnlessUnderWay(tenant, request)] as const,
+        ),
+      );
+      return new Map(results);
+    },
+  };
+}
+
+async function runOne(
+  context: TenantRunContext,
+  tenant: TenantConfig,
+  request: RunRequest,
+): Promise<RunResult | undefined> {
+  if (request.signal.aborted) return undefined;
+  const { tenant_name: tenantName } = tenant;
+  try {
+    const started = await startTenantRun(context, tenant, request);
+    return await started.done;
+  } catch (error) {
+    if (error instanceof RunInProgressError) {
+      noteSkipped(context, tenantName);
+    } else if (!(error instanceof TenantSuspendedError)) {
+      context.logger.error(
+        { err: error, tenant: tenantName },
+        `Tenant ${tenantName}: the run could not start`,
+      );
+    }
+    return undefined;
+  }
+}
+
+function noteSkipped(context: TenantRunContext, tenantName: string): void {
+  context.observer.skipped(tenantName);
+  context.logger.warn({ tenant: tenantName }, `Tenant ${tenantName}: run skipped, already in progress`);
+}
+
+async function warnWhenAllSuspended(
+  context: TenantRunContext,
+  tenants: readonly TenantConfig[],
+): Promise<void> {
+  if (tenants.length === 0) return;
+  const names = tenants.map((tenant) => tenant.tenant_name);
+  const suspended = await context.stores.postgres.query(suspendedTenants(names));
+  if (suspended.rowCount !== tenants.length) return;
+  context.logger.fatal(`ALERT: All ${tenants.length} tenant(s) have been permanently suspended`);
+}

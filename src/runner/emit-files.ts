@@ -1,0 +1,31 @@
+import type { Publication } from "../allocate/publish.js";
+import { csvEmitters } from "../config/emitters.js";
+import { emitResults } from "../emit/emit-results.js";
+import type { RunProgress } from "./progress.js";
+import type { BegunRun } from "./run-context.js";
+
+/** The last stage: files of the tenant's emitters. What fails is an error of the run, which has published everything by then. */
+export async function emitFiles(
+  { tenant, logger }: BegunRun,
+  input: {
+    readonly publication: Publication;
+    readonly today: string;
+    readonly keepFrom: string;
+    readonly keepAttributionsFrom: string;
+    readonly stage: (name: string, day: string | null) => Promise<void>;
+    readonly progress: RunProgress;
+  },
+): Promise<void> {
+  const { publication, today, stage, progress } = input;
+  publication.signal.throwIfAborted();
+  const failures = await emitResults({
+    ...publication,
+    tenantId: tenant.tenant_id,
+    today,
+    keepFrom: { chargeback: input.keepFrom, topic_attribution: input.keepAttributionsFrom },
+    emitters: csvEmitters(tenant.plugin_settings.emitters),
+    logger,
+    onFile: (firstDay) => stage("emitting", firstDay),
+  });
+  for (const failure of failures) progress.errors.push({ ...failure, source: "emit" });
+}

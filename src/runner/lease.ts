@@ -1,0 +1,68 @@
+import type { Pool } from "pg";
+import { type LeaseTiming, prolongLease, releaseLease, takeLease, usualLease } from "./sql/leases.js";
+
+/**
+ * The right to run a tenant, held by one worker at a time across all processes. The lease is kept by a heartbeat; when it
+ * cannot be kept, `lost` aborts and the run stops. Whatever a late run still does is fenced off by the epoch.
+ */
+export interface Lease {
+  readonly epoch: number;
+  /** Aborts when the lease is lost. */
+  readonly lost: AbortSignal;
+  /** Ends the heartbeat in any case; throws when the database could not be told. */
+  release(): Promise<void>;
+}
+
+/** Takes the lease of a tenant, or answers undefined when somebody has it. */
+export async function acquireLease(
+  pool: Pool,
+  tenantName: string,
+  holder: string,
+  timing: LeaseTiming = usualLease,
+): Promise<Lease | undefined> {
+  const seconds = timing.leaseSeconds;
+  const askedAt = performance.now();
+  const taken = await pool.query<{ epoch: number }>(takeLease({ tenantName, holder, seconds }));
+  const epoch = taken.rows[0]?.epoch;
+  if (epoch === undefined) return undefined;
+  const lost = new AbortController();
+  const lose = (how: string) => lost.abort(new Error(`the lease of tenant ${tenantName} ${how}`));
+
+  // The database prolongs from some moment after it was asked: counted from the asking, we never believe in a lease longer
+  // than it does, even when an answer hangs or this process was stopped for a while.
+  const ranOut = () => lose("ran out: the database was not reached in time");
+  let end = after(seconds - secondsSince(askedAt), ranOut);
+  let released = false;
+  const beat = async () => {
+    const sentAt = performance.now();
+    try {
+      const kept = await pool.query(prolongLease({ tenantName, epoch, seconds }));
+      if (released) return;
+      if (kept.rowCount !== 1) return lose("was lost to another worker, or had run out");
+      clearTimeout(end);
+      end = after(seconds - secondsSince(sentAt), ranOut);
+    } catch {
+      // Postgres may be back before the lease runs out; the next beat tells.
+    }
+  };
+  const heart = setInterval(beat, timing.heartbeatSeconds * 1000);
+  heart.unref();
+  return {
+    epoch,
+    lost: lost.signal,
+    async release() {
+      released = true;
+      clearInterval(heart);
+      clearTimeout(end);
+      await pool.query(releaseLease({ tenantName, epoch }));
+    },
+  };
+}
+
+function after(seconds: number, act: () => void): NodeJS.Timeout {
+  return setTimeout(act, Math.max(0, seconds * 1000)).unref();
+}
+
+function secondsSince(moment: number): number {
+  return (performance.now() - moment) / 1000;
+}

@@ -1,0 +1,73 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
+import { filledDays } from "../store/clickhouse/partitions.js";
+import { factTables, isoDay } from "../store/clickhouse/staging.js";
+import { forgetDimensions } from "../tags/forget-dimensions.js";
+
+/** Drops what is older than a tenant's retention: whole days of facts, their state, old runs, entities deleted before. */
+export interface Retention {
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  /** First UTC day that is kept. */
+  readonly keepFrom: string;
+  /** The same for attributions to topics, which have a retention of their own. */
+  readonly keepAttributionsFrom: string;
+}
+
+const attributionTables: ReadonlySet<string> = new Set([
+  "topic_usage",
+  "topic_usage_gaps",
+  "topic_attributions",
+]);
+
+/** Answers how many days of facts went. */
+export async function applyRetention(retention: Retention): Promise<number> {
+  const { client, keepFrom } = retention;
+  const dropped = new Set<string>();
+  for (const [table, days] of await filledDays(client, factTables)) {
+    const from = attributionTables.has(table) ? retention.keepAttributionsFrom : keepFrom;
+    const old = [...days].filter((day) => day < from);
+    if (old.length === 0) continue;
+    const actions = old.map((day) => `DROP PARTITION '${isoDay(day)}'`).join(", ");
+    await client.command({ query: `ALTER TABLE ${table} ${actions}` });
+    for (const day of old) dropped.add(day);
+  }
+  await retention.postgres.query(forgetBefore(retention));
+  await forgetDimensions(retention);
+  for (const statement of forgetVersionsBefore(retention)) await retention.postgres.query(statement);
+  return dropped.size;
+}
+
+/** One statement, so that the state of a day goes as a whole. */
+function forgetBefore({ tenantName, keepFrom, keepAttributionsFrom }: Retention) {
+  return {
+    text: `
+WITH days AS (DELETE FROM tracking_dates WHERE tenant_name = $1 AND tracking_date < $2),
+  attributions AS (DELETE FROM topic_attribution_dates WHERE tenant_name = $1 AND tracking_date < $3),
+  old_runs AS (DELETE FROM runs WHERE tenant_name = $1 AND ended_at < $2::timestamp AT TIME ZONE 'UTC'),
+  old_resources AS (DELETE FROM resources WHERE tenant_name = $1 AND deleted_at < $2::timestamp AT TIME ZONE 'UTC')
+DELETE FROM identities WHERE tenant_name = $1 AND deleted_at < $2::timestamp AT TIME ZONE 'UTC'`,
+    values: [tenantName, keepFrom, keepAttributionsFrom],
+  };
+}
+
+/**
+ * States of resources and identities that were over by then. (With an entity its states go by themselves.) The oldest that stays
+ * then stands for all the time before, as the first one always does. Two statements a table, for the one frees the other's key.
+ */
+function forgetVersionsBefore({ tenantName, keepFrom }: Retention) {
+  const values = [tenantName, keepFrom];
+  return (["resource_versions", "identity_versions"] as const).flatMap((table) => [
+    {
+      text: `DELETE FROM ${table} WHERE tenant_name = $1 AND valid_to <= $2::timestamp AT TIME ZONE 'UTC'`,
+      values,
+    },
+    {
+      text: `
+UPDATE ${table} SET valid_from = '-infinity'
+WHERE tenant_name = $1 AND valid_from > '-infinity' AND valid_from <= $2::timestamp AT TIME ZONE 'UTC'`,
+      values,
+    },
+  ]);
+}

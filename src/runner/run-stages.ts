@@ -1,0 +1,121 @@
+import { allocatePending } from "../allocate/allocate-pending.js";
+import type { Publication } from "../allocate/publish.js";
+import { rollForward } from "../allocate/roll-forward.js";
+import { buildRuleSet, storeRuleSet } from "../allocate/rules.js";
+import { claimStaging, dropStagedDaysExcept } from "../store/clickhouse/staging.js";
+import { copyNewDimensions } from "../tags/copy-new-dimensions.js";
+import { checkMirror, mirrorWaiting } from "../tags/mirror.js";
+import { emitFiles } from "./emit-files.js";
+import { gatherTenant } from "./gather.js";
+import type { RunProgress } from "./progress.js";
+import { applyRetention } from "./retention.js";
+import type { BegunRun } from "./run-context.js";
+import { noteStage } from "./sql/runs.js";
+import { stagedDays } from "./sql/staged-days.js";
+import { keptFrom, topicPlan } from "./topic-plan.js";
+import { gatherWindow, utcToday } from "./window.js";
+
+/** What a run does, in order: repair what the last one left, gather, calculate and publish, drop what is too old, emit. */
+export async function runStages(
+  run: BegunRun,
+  epoch: number,
+  progress: RunProgress,
+  signal: AbortSignal,
+): Promise<void> {
+  const { tenant, request } = run;
+  const { postgres } = run.stores;
+  const tenantName = tenant.tenant_name;
+  const ecosystem = run.ecosystems.get(tenant.ecosystem);
+  if (ecosystem === undefined) throw new Error(`unknown ecosystem ${tenant.ecosystem}`);
+  const rules = buildRuleSet(ecosystem.rules(tenant.plugin_settings));
+  const store = await run.stores.tenant(tenantName);
+  signal.throwIfAborted();
+  const publication: Publication = { client: store.client, postgres, tenantName, epoch, signal };
+  await repair(run, publication);
+  const today = utcToday(run.now());
+  const topics = topicPlan(tenant, ecosystem, today);
+  await storeRuleSet(store.client, rules, signal);
+  if (topics !== undefined) await storeRuleSet(store.client, topics.rules, signal);
+
+  const stage = async (name: string, day: string | null) =>
+    void (await postgres.query(noteStage({ runId: run.runId, stage: name, day })));
+  const window = request.window ?? gatherWindow(today, tenant.lookback_days, tenant.cutoff_days);
+  await stage("gathering", null);
+  const gathered = await gatherTenant({
+    ...run,
+    ecosystem,
+    store,
+    epoch,
+    rules,
+    topics: topics?.staging,
+    window,
+    signal,
+  });
+  progress.dates_gathered = gathered.days;
+  progress.errors.push(...gathered.errors);
+  run.observer.gathered(tenantName, gathered.days);
+
+  await allocatePending({
+    ...publication,
+    ...run.limits,
+    rules,
+    ...(topics && { topics }),
+    decimalPlaces: tenant.allocation.decimal_places,
+    retryLimit: tenant.allocation_retry_limit,
+    logger: run.logger,
+    onStage: stage,
+    ...reporting(run, progress),
+  });
+  await dropNeedlessStaging(publication);
+  await copyNewDimensions({ client: store.client, postgres, tenantName, signal });
+  const keepFrom = gatherWindow(today, tenant.retention_days, 0).start;
+  const keepAttributionsFrom = keptFrom(tenant, today);
+  await applyRetention({ client: store.client, postgres, tenantName, keepFrom, keepAttributionsFrom });
+  const mirror = { client: store.client, postgres, tenantName, signal };
+  await checkMirror(mirror);
+  await mirrorWaiting(mirror);
+  await emitFiles(run, { publication, today, keepFrom, keepAttributionsFrom, stage, progress });
+}
+
+/** Takes over the staging tables, finishes what was cut off between its intent and its result, and forgets the rest. */
+async function repair(run: BegunRun, publication: Publication): Promise<void> {
+  const { client, tenantName, epoch } = publication;
+  await claimStaging(client, epoch);
+  const { finished, lost } = await rollForward(publication);
+  if (finished.length > 0)
+    run.logger.warn({ tenant: tenantName, days: finished }, "finished an interrupted publish");
+  if (lost.length > 0)
+    run.logger.error(
+      { tenant: tenantName, days: lost },
+      "an interrupted publish has lost what it was to publish: the days are calculated anew",
+    );
+  await dropNeedlessStaging(publication);
+}
+
+/**
+ * Forgets staged rows of days that no longer wait: published now, or left by a run that died while gathering. Once for the whole
+ * run, because to empty a table costs a sixth of dropping its partitions batch by batch.
+ */
+async function dropNeedlessStaging({ client, postgres, tenantName, epoch }: Publication): Promise<void> {
+  const waiting = await postgres.query<{ day: string }>(stagedDays(tenantName));
+  await dropStagedDaysExcept(client, epoch, new Set(waiting.rows.map((row) => row.day)));
+}
+
+function reporting({ tenant, observer }: BegunRun, progress: RunProgress) {
+  const { tenant_name: tenantName } = tenant;
+  return {
+    onPending(days: number) {
+      progress.dates_pending = days;
+      observer.pending(tenantName, days);
+    },
+    onPublished(day: Parameters<typeof observer.published>[1]) {
+      progress.dates_calculated += 1;
+      progress.chargeback_rows_written += Number(day.rows);
+      observer.published(tenantName, day);
+    },
+    onFailure(date: string, message: string, conservation: boolean) {
+      progress.errors.push({ date, source: "calculate", message });
+      if (conservation) progress.conservationFailures += 1;
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { QueryConfig } from "pg";
+
+/** Leases by the database's clock alone: the clocks of workers never matter. */
+
+/** How long a lease lives without a heartbeat, and how often it gets one. */
+export interface LeaseTiming {
+  readonly leaseSeconds: number;
+  readonly heartbeatSeconds: number;
+}
+
+export const usualLease: LeaseTiming = { leaseSeconds: 60, heartbeatSeconds: 20 };
+
+/** Takes a tenant's lease if nobody holds it. In: tenant, holder, seconds. Out: the new epoch, or no row. */
+export function takeLease(input: { tenantName: string; holder: string; seconds: number }): QueryConfig {
+  return {
+    text: `
+INSERT INTO leases (tenant_name, holder, epoch, expires_at)
+VALUES ($1, $2, 1, now() + make_interval(secs => $3))
+ON CONFLICT (tenant_name) DO UPDATE
+SET holder = excluded.holder, epoch = leases.epoch + 1, expires_at = excluded.expires_at
+WHERE leases.expires_at <= now()
+RETURNING epoch`,
+    values: [input.tenantName, input.holder, input.seconds],
+  };
+}
+
+/** Prolongs a lease that is still ours. Touches no row when it is not. */
+export function prolongLease(input: { tenantName: string; epoch: number; seconds: number }): QueryConfig {
+  return {
+    text: `
+UPDATE leases SET expires_at = now() + make_interval(secs => $3)
+WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now()`,
+    values: [input.tenantName, input.epoch, input.seconds],
+  };
+}
+
+/** Gives a lease back. The row stays: the epoch must never start over. */
+export function releaseLease(input: { tenantName: string; epoch: number }): QueryConfig {
+  return {
+    text: "UPDATE leases SET expires_at = now() WHERE tenant_name = $1 AND epoch = $2",
+    values: [input.tenantName, input.epoch],
+  };
+}
+
+/** Ends all leases: only for a start on an embedded Postgres, which no other process can be using. */
+export function expireLeases(): QueryConfig {
+  return { text: "UPDATE leases SET expires_at = now() WHERE expires_at > now()" };
+}

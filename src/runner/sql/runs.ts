@@ -1,0 +1,78 @@
+import type { QueryConfig } from "pg";
+
+export type RunTrigger = "schedule" | "api" | "cli";
+
+/** One thing that went wrong in a run: of a day, or of a source. */
+export interface RunError {
+  readonly date: string | null;
+  readonly source: "gather" | "calculate" | "emit" | "run";
+  readonly message: string;
+}
+
+export interface RunResult {
+  readonly status: "completed" | "failed";
+  readonly dates_gathered: number;
+  readonly dates_pending: number;
+  readonly dates_calculated: number;
+  readonly chargeback_rows_written: number;
+  readonly errors: readonly RunError[];
+}
+
+/** Opens the record of a run. */
+export function beginRun(input: {
+  runId: string;
+  tenantName: string;
+  trigger: RunTrigger;
+  epoch: number;
+}): QueryConfig {
+  return {
+    text: "INSERT INTO runs (run_id, tenant_name, trigger, epoch, status) VALUES ($1, $2, $3, $4, 'running')",
+    values: [input.runId, input.tenantName, input.trigger, input.epoch],
+  };
+}
+
+/**
+ * Ends records of runs that nobody is running any more. In: tenant, the epoch of the lease held now. Whoever holds the lease
+ * knows that a record still open is of a run that died.
+ */
+export function failOrphanedRuns(input: { tenantName: string; epoch: number }): QueryConfig {
+  const error: RunError = {
+    date: null,
+    source: "run",
+    message: "the run was orphaned: its process ended before it did",
+  };
+  return {
+    text: `
+UPDATE runs SET status = 'failed', stage = NULL, stage_date = NULL, ended_at = now(), errors = errors || $3::jsonb
+WHERE tenant_name = $1 AND status = 'running' AND (epoch IS NULL OR epoch < $2)`,
+    values: [input.tenantName, input.epoch, JSON.stringify([error])],
+  };
+}
+
+/** Says where a run is. */
+export function noteStage(input: { runId: string; stage: string; day: string | null }): QueryConfig {
+  return {
+    text: "UPDATE runs SET stage = $2, stage_date = $3 WHERE run_id = $1 AND status = 'running'",
+    values: [input.runId, input.stage, input.day],
+  };
+}
+
+/** Closes the record of a run. */
+export function finishRun(input: { runId: string; result: RunResult }): QueryConfig {
+  const { result } = input;
+  return {
+    text: `
+UPDATE runs SET status = $2, stage = NULL, stage_date = NULL, ended_at = now(), dates_gathered = $3, dates_pending = $4,
+  dates_calculated = $5, chargeback_rows_written = $6, errors = $7::jsonb
+WHERE run_id = $1 AND status = 'running'`,
+    values: [
+      input.runId,
+      result.status,
+      result.dates_gathered,
+      result.dates_pending,
+      result.dates_calculated,
+      result.chargeback_rows_written,
+      JSON.stringify(result.errors),
+    ],
+  };
+}

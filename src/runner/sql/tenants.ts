@@ -1,0 +1,81 @@
+import type { QueryConfig } from "pg";
+
+/** What a run needs to know of its tenant's past. */
+export interface TenantState {
+  readonly suspension_reason: string | null;
+  /** Seconds since the last good gather began, null when there was none. */
+  readonly seconds_since_gather: number | null;
+}
+
+/** Makes sure that a tenant has its row. In: name, id, ecosystem as configured now. */
+export function registerTenant(input: {
+  tenantName: string;
+  tenantId: string;
+  ecosystem: string;
+}): QueryConfig {
+  return {
+    text: `
+INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ($1, $2, $3)
+ON CONFLICT (tenant_name) DO UPDATE SET tenant_id = excluded.tenant_id, ecosystem = excluded.ecosystem
+WHERE (tenants.tenant_id, tenants.ecosystem) IS DISTINCT FROM (excluded.tenant_id, excluded.ecosystem)`,
+    values: [input.tenantName, input.tenantId, input.ecosystem],
+  };
+}
+
+export function tenantState(tenantName: string): QueryConfig {
+  return {
+    text: `
+SELECT suspension_reason, extract(epoch FROM now() - last_gather_at)::float8 AS seconds_since_gather
+FROM tenants WHERE tenant_name = $1`,
+    values: [tenantName],
+  };
+}
+
+/** Ends suspensions: a restart of the worker is how an operator says that the cause is mended. */
+export function liftSuspensions(tenantNames: readonly string[]): QueryConfig {
+  return {
+    text: `
+UPDATE tenants SET suspended_at = NULL, suspension_reason = NULL, gather_failures = 0
+WHERE tenant_name = ANY($1) AND (suspended_at IS NOT NULL OR gather_failures > 0)`,
+    values: [tenantNames],
+  };
+}
+
+/** Notes a good gather. In: tenant, how many seconds ago it began. */
+export function noteGather(input: { tenantName: string; secondsAgo: number }): QueryConfig {
+  return {
+    text: `
+UPDATE tenants SET last_gather_at = now() - make_interval(secs => $2), gather_failures = 0
+WHERE tenant_name = $1`,
+    values: [input.tenantName, input.secondsAgo],
+  };
+}
+
+/**
+ * Counts a failed gather, and suspends the tenant when it was one too many. In: tenant, threshold, cause. Out: failures so
+ * far, and whether the tenant is suspended now.
+ */
+export function noteGatherFailure(input: {
+  tenantName: string;
+  threshold: number;
+  cause: string;
+}): QueryConfig {
+  return {
+    text: `
+UPDATE tenants SET gather_failures = gather_failures + 1,
+  suspended_at = CASE WHEN gather_failures + 1 >= $2 THEN now() END,
+  suspension_reason = CASE WHEN gather_failures + 1 >= $2
+    THEN format('%s consecutive gather failures, the last one: %s', gather_failures + 1, $3::text) END
+WHERE tenant_name = $1
+RETURNING gather_failures, suspended_at IS NOT NULL AS suspended`,
+    values: [input.tenantName, input.threshold, input.cause],
+  };
+}
+
+/** Which of these tenants are suspended. */
+export function suspendedTenants(tenantNames: readonly string[]): QueryConfig {
+  return {
+    text: "SELECT tenant_name FROM tenants WHERE tenant_name = ANY($1) AND suspended_at IS NOT NULL",
+    values: [tenantNames],
+  };
+}

@@ -1,0 +1,73 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { errorText } from "../store/clickhouse/error-text.js";
+import { closeRun } from "./close-run.js";
+import type { Lease } from "./lease.js";
+import { newProgress, resultOf } from "./progress.js";
+import type { BegunRun } from "./run-context.js";
+import { runStages } from "./run-stages.js";
+import type { RunResult } from "./sql/runs.js";
+
+/** What still runs so long after an abort is left behind: the epoch keeps it from doing harm. */
+const abortGraceMs = 10_000;
+
+/** Runs to the end whatever happens, writes the record, gives the lease back. Never rejects. */
+export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResult> {
+  const timeout = startTimeout(run.tenant.tenant_execution_timeout_seconds);
+  const signal = AbortSignal.any([run.request.signal, lease.lost, timeout.signal]);
+  const started = performance.now();
+  const progress = newProgress();
+  try {
+    await endingWith(signal, runStages(run, lease.epoch, progress, signal));
+  } catch (error) {
+    const message = signal.aborted ? abortText(signal) : errorText(error);
+    progress.errors.push({ date: null, source: "run", message });
+    run.logger.debug({ err: error, tenant: run.tenant.tenant_name }, "the run ended early");
+  } finally {
+    timeout.clear();
+  }
+  const result = resultOf(progress);
+  await closeRun(run, lease, result, {
+    conservationFailures: progress.conservationFailures,
+    seconds: (performance.now() - started) / 1000,
+  });
+  return result;
+}
+
+/** 0 seconds: no limit. */
+function startTimeout(seconds: number): { signal: AbortSignal; clear: () => void } {
+  const timeout = new AbortController();
+  if (seconds === 0) return { signal: timeout.signal, clear: () => undefined };
+  const timer = setTimeout(
+    () => timeout.abort(new Error(`Execution timed out after ${seconds} seconds`)),
+    seconds * 1000,
+  );
+  return { signal: timeout.signal, clear: () => clearTimeout(timer) };
+}
+
+/** Waits for the stages; once the signal has aborted, only a while longer. */
+async function endingWith(signal: AbortSignal, stages: Promise<void>): Promise<void> {
+  const settled = new AbortController();
+  const overdue = async () => {
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener("abort", () => resolve(), { once: true, signal: settled.signal });
+    });
+    await delay(abortGraceMs, undefined, { signal: settled.signal });
+    throw signal.reason;
+  };
+  const late = overdue();
+  late.catch(() => undefined);
+  try {
+    await Promise.race([stages, late]);
+  } finally {
+    settled.abort();
+    stages.catch(() => undefined);
+  }
+}
+
+/** Only a shutdown aborts without saying why. */
+function abortText(signal: AbortSignal): string {
+  const reason: unknown = signal.reason;
+  const silent = reason instanceof DOMException && reason.name === "AbortError";
+  return silent ? "Interrupted by shutdown" : errorText(reason);
+}

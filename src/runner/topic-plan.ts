@@ -1,0 +1,35 @@
+import type { TopicAttribution } from "../allocate/allocation-job.js";
+import { topicRuleSet } from "../allocate/topic-rules.js";
+import type { TenantConfig } from "../config/config.js";
+import { topicAttributionOf } from "../config/topic-attribution.js";
+import type { AnyEcosystem } from "../ingest/ecosystem.js";
+import type { TopicStaging } from "../ingest/stage-topics.js";
+import { gatherWindow } from "./window.js";
+
+/** How a run attributes a tenant's costs to topics: what gathering and allocation need to know. */
+export interface TopicPlan extends TopicAttribution {
+  readonly staging: TopicStaging;
+}
+
+/** Undefined where it is switched off, and for ecosystems that know no topics. */
+export function topicPlan(
+  tenant: TenantConfig,
+  ecosystem: AnyEcosystem,
+  today: string,
+): TopicPlan | undefined {
+  const settings = topicAttributionOf(tenant.plugin_settings);
+  if (settings?.enabled !== true || ecosystem.topicRules === undefined) return undefined;
+  const declared = ecosystem.topicRules(tenant.plugin_settings);
+  const rules = topicRuleSet(declared, settings.missing_metrics_behavior);
+  return {
+    rules,
+    retryLimit: tenant.topic_attribution_retry_limit,
+    staging: { rules: declared, rulesHash: rules.hash, from: keptFrom(tenant, today) },
+  };
+}
+
+/** First day whose attribution to topics is kept. */
+export function keptFrom(tenant: TenantConfig, today: string): string {
+  const own = topicAttributionOf(tenant.plugin_settings)?.retention_days ?? tenant.retention_days;
+  return gatherWindow(today, Math.min(own, tenant.retention_days), 0).start;
+}

@@ -1,0 +1,30 @@
+/** A refusal in the vendor's form. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    /** The parameter that is wrong. */
+    readonly parameter?: string,
+  ) {
+    super(message);
+  }
+}
+
+export function errorBody(status: number, code: string, detail: string, parameter?: string): string {
+  const title = TITLES[status] ?? "Error";
+  const source = parameter === undefined ? {} : { source: { parameter } };
+  const id = `simulated-${status}-${code}`;
+  return JSON.stringify({ errors: [{ id, status: String(status), code, title, detail, ...source }] });
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};

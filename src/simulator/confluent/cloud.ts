@@ -1,0 +1,112 @@
+/**
+ * Confluent Cloud to run the demo, the tests and the benchmarks against: the Cloud API, Flink in every region and a
+ * Prometheus with the metrics, each a real HTTP server over one synthetic organisation that misbehaves when asked to.
+ */
+import type { Fault } from "../faults.js";
+import { type Simulator, startSimulator } from "../simulator.js";
+import { type ApiFault, createApiFaults } from "./api-faults.js";
+import { type ApiServer, type Credentials, startApiServer } from "./api-server.js";
+import { type Bill, type Correction, createBill } from "./bill.js";
+import { cloudRoutes, flinkRoutes } from "./endpoints.js";
+import type { MalformedKind } from "./malformed.js";
+import { type ConfluentOrganisation, createConfluentOrganisation } from "./organisation.js";
+import { regions } from "./places.js";
+import type { RateLimit } from "./rate-limit.js";
+import { confluentSeries } from "./series.js";
+import type { ConfluentOptions } from "./size.js";
+
+export interface ConfluentCloudOptions extends ConfluentOptions {
+  /** Ports of the Cloud API, the Prometheus, and Flink in each region, one after another. Default 0: any free ones. */
+  readonly port?: number;
+  readonly credentials?: Credentials;
+  readonly faults?: readonly ApiFault[];
+  readonly metricsFaults?: readonly Fault[];
+  readonly corrections?: readonly Correction[];
+  readonly malformed?: readonly MalformedKind[];
+  /** Enforced per server. Default: none. */
+  readonly rateLimit?: RateLimit;
+}
+
+export interface ConfluentCloud {
+  /** Base address of the Cloud API. */
+  readonly url: string;
+  readonly credentials: Credentials;
+  /** Base address and key of Flink, by region. */
+  readonly flink: Readonly<Record<string, Credentials & { readonly url: string }>>;
+  /** The Prometheus; also has the series of the other ecosystems. */
+  readonly metrics: Simulator;
+  readonly organisation: ConfluentOrganisation;
+  readonly bill: Bill;
+  /** Addresses (path and query) that the Cloud API and Flink were asked for, in order: the latest 10,000. */
+  readonly requests: readonly string[];
+  /** From now on these faults of the Cloud API and Flink, and no others. */
+  setFaults(faults: readonly ApiFault[]): void;
+  /** From now on things with these ids are deleted: they are in no list any more. What they cost stays on the bill. */
+  setGone(ids: readonly string[]): void;
+  close(): Promise<void>;
+}
+
+const MOST_REQUESTS_KEPT = 10_000;
+
+export async function startConfluentCloud(options: ConfluentCloudOptions = {}): Promise<ConfluentCloud> {
+  const organisation = createConfluentOrganisation(options);
+  const bill = createBill(organisation);
+  bill.setCorrections(options.corrections ?? []);
+  bill.setMalformed(options.malformed ?? []);
+  const faults = createApiFaults(options.faults ?? []);
+  const gone = new Set<string>();
+  const requests: string[] = [];
+  const { port = 0, credentials = { key: "SIMULATED", secret: "simulated-secret" } } = options;
+  const shared = {
+    world: { organisation, bill, gone },
+    faults,
+    rateLimit: options.rateLimit,
+    seen: (address: string) => {
+      requests.push(address);
+      if (requests.length > MOST_REQUESTS_KEPT) requests.shift();
+    },
+  };
+  const portAt = (offset: number) => (port === 0 ? 0 : port + offset);
+  const servers: (ApiServer | Simulator)[] = [];
+  const close = async () => {
+    await Promise.all(servers.map((server) => server.close()));
+  };
+  try {
+    const cloud = await startApiServer({ ...shared, port: portAt(0), routes: cloudRoutes, credentials });
+    servers.push(cloud);
+    const moreSeries = confluentSeries(organisation);
+    const metrics = await startSimulator({
+      ...options,
+      port: portAt(1),
+      moreSeries,
+      faults: options.metricsFaults ?? [],
+    });
+    servers.push(metrics);
+    const flink: Record<string, Credentials & { url: string }> = {};
+    for (const [index, { region }] of regions.entries()) {
+      const own = { key: `FLINK-${region}`, secret: `flink-secret-${region}` };
+      const routes = flinkRoutes(region);
+      const server = await startApiServer({ ...shared, port: portAt(2 + index), routes, credentials: own });
+      servers.push(server);
+      flink[region] = { ...own, url: server.url };
+    }
+    return {
+      url: cloud.url,
+      credentials,
+      flink,
+      metrics,
+      organisation,
+      bill,
+      requests,
+      setFaults: (next) => faults.set(next),
+      setGone(ids) {
+        gone.clear();
+        for (const id of ids) gone.add(id);
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

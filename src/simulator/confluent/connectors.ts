@@ -1,0 +1,88 @@
+/** Connectors, with all the ways in which the vendor tells (or does not tell) whose credentials they use. */
+import { hash } from "../hash.js";
+import type { ApiKey } from "./keys.js";
+import { type Era, idOf, kinds, type Lifetime, lifetimeOf } from "./lifetime.js";
+import type { Identity } from "./people.js";
+import { type KafkaCluster, pick } from "./places.js";
+
+export const authModes = [
+  "service_account",
+  "api_key",
+  "masked_api_key",
+  "unknown_api_key",
+  "service_account_without_id",
+  "api_key_without_mode",
+  "service_account_without_mode",
+  "api_key_without_key",
+  "none",
+] as const;
+export type AuthMode = (typeof authModes)[number];
+
+export interface Connector extends Lifetime {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+  readonly cluster: KafkaCluster;
+  readonly custom: boolean;
+  readonly mode: AuthMode;
+  /** What its configuration says of credentials. */
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+export function createConnectors(
+  era: Era,
+  count: number,
+  clusters: readonly KafkaCluster[],
+  keys: ReadonlyMap<string, readonly ApiKey[]>,
+): Connector[] {
+  const connecting = clusters.filter(({ hasConnect }) => hasConnect);
+  return Array.from({ length: count }, (_, index) => {
+    const cluster = pick(connecting, index);
+    const custom = index % 5 === 2;
+    // Half of all have a service account, as the vendor advises; the others take turns.
+    const mode = index % 2 === 0 ? "service_account" : pick(authModes, 1 + (index - 1) / 2);
+    return {
+      ...lifetimeOf(era, kinds.connector, index),
+      index,
+      id: idOf(custom ? "clcc-" : "lcc-", era, kinds.connector, index),
+      name: `${pick(["s3-sink", "postgres-source", "http-sink", "mongo-source"], index)}-${index + 1}`,
+      cluster,
+      custom,
+      mode,
+      credentials: credentialsOf(
+        mode,
+        pick(cluster.principals, hash(era.seed, 51, index)),
+        keyOf(keys, cluster),
+      ),
+    };
+  });
+}
+
+function keyOf(keys: ReadonlyMap<string, readonly ApiKey[]>, cluster: KafkaCluster): string {
+  return keys.get(cluster.id)?.find(({ deleted }) => deleted === undefined)?.id ?? "KEYGONE";
+}
+
+function credentialsOf(mode: AuthMode, account: Identity, key: string): Readonly<Record<string, string>> {
+  const withKey = { "kafka.auth.mode": "KAFKA_API_KEY" };
+  const withAccount = { "kafka.auth.mode": "SERVICE_ACCOUNT" };
+  switch (mode) {
+    case "service_account":
+      return { ...withAccount, "kafka.service.account.id": account.id };
+    case "api_key":
+      return { ...withKey, "kafka.api.key": key };
+    case "masked_api_key":
+      return { ...withKey, "kafka.api.key": "****************" };
+    case "unknown_api_key":
+      return { ...withKey, "kafka.api.key": "KEYOFOTHERS" };
+    case "service_account_without_id":
+      return withAccount;
+    case "api_key_without_mode":
+      return { "kafka.api.key": key };
+    case "service_account_without_mode":
+      return { "kafka.service.account.id": account.id };
+    case "api_key_without_key":
+      return withKey;
+    case "none":
+      return {};
+  }
+}

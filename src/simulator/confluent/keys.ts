@@ -1,0 +1,76 @@
+/** API keys: of clusters and Schema Registries, and keys that are bound to neither. */
+import { chance } from "../hash.js";
+import { type Era, existsAt, idOf, kinds, type Lifetime, lifetimeOf } from "./lifetime.js";
+import type { Identity } from "./people.js";
+import type { Environment, KafkaCluster } from "./places.js";
+
+export interface ApiKey extends Lifetime {
+  readonly id: string;
+  readonly description: string;
+  /** A few have none: who made them is gone. */
+  readonly owner: Identity | undefined;
+  /** Null, or a kind such as `CLOUD`, for keys that are not of a cluster. */
+  readonly resource: { readonly id: string; readonly kind: string } | null;
+}
+
+/** Of every hundred principals of a cluster, 70 have a key of it; the others come with a token. */
+const WITH_KEY = 0.7;
+const REGISTRY_KEYS = 5;
+
+/** What keys that are not of a cluster are said to be of: a Flink key, of the region in an environment. */
+const UNBOUND = ["none", "CLOUD", "TABLEFLOW", "GLOBAL", "FLINK"] as const;
+
+export function createKeys(
+  era: Era,
+  clusters: readonly KafkaCluster[],
+  environments: readonly Environment[],
+  identities: readonly Identity[],
+): ApiKey[] {
+  const keys: ApiKey[] = [];
+  const add = (owner: Identity, description: string, resource: ApiKey["resource"], within: Lifetime) => {
+    const index = keys.length;
+    const own = lifetimeOf(era, kinds.key, index);
+    keys.push({
+      id: idOf("KEY", era, kinds.key, index).toUpperCase(),
+      description,
+      owner: index % 17 === 16 ? undefined : owner,
+      resource,
+      created: Math.max(own.created, within.created, owner.created),
+      deleted: earliest(own.deleted, within.deleted, owner.deleted),
+    });
+  };
+  for (const cluster of clusters) {
+    cluster.principals.forEach((principal, rank) => {
+      if (!hasKey(era, cluster, rank)) return;
+      add(principal, `${principal.name} on ${cluster.name}`, { id: cluster.id, kind: "Cluster" }, cluster);
+    });
+  }
+  for (const { id, registry, ...environment } of environments) {
+    for (const [rank, identity] of identities.filter(({ index }) => index % 7 === 0).entries()) {
+      if (rank >= REGISTRY_KEYS) break;
+      add(identity, `schemas of ${environment.name}`, { id: registry.id, kind: "Cluster" }, registry);
+    }
+    for (const [rank, kind] of UNBOUND.entries()) {
+      const owner = identities[(rank * 3) % identities.length];
+      if (owner === undefined || !existsAt(owner, era.start)) continue;
+      add(owner, `${kind} of ${environment.name}`, unbound(kind, id), environment);
+    }
+  }
+  return keys;
+}
+
+/** Whether the principal of this rank has a key of its cluster. */
+export function hasKey({ seed }: Era, { index }: KafkaCluster, rank: number): boolean {
+  return chance(seed, 41, index, rank) < WITH_KEY;
+}
+
+function unbound(kind: (typeof UNBOUND)[number], environment: string): ApiKey["resource"] {
+  if (kind === "none") return null;
+  if (kind === "FLINK") return { id: `${environment}.aws.us-east-1`, kind: "Region" };
+  return { id: kind, kind };
+}
+
+function earliest(...ends: readonly (number | undefined)[]): number | undefined {
+  const known = ends.filter((end) => end !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}

@@ -1,0 +1,80 @@
+/**
+ * A synthetic Confluent Cloud organisation: a function of the seed and of the days it goes back. What costs a day, and what
+ * was measured in an hour, is not here: it is worked out when it is asked for (`bill.ts`, `series.ts`).
+ */
+import { hash } from "../hash.js";
+import { type Connector, createConnectors } from "./connectors.js";
+import { type ComputePool, createPools } from "./flink.js";
+import { type ApiKey, createKeys } from "./keys.js";
+import { DAY_MS, type Era } from "./lifetime.js";
+import { createIdentities, type Identity, type Provider } from "./people.js";
+import {
+  createClusters,
+  createEnvironments,
+  createKsqldb,
+  type Environment,
+  type KafkaCluster,
+  type KsqlCluster,
+} from "./places.js";
+import { type ConfluentOptions, countsOf } from "./size.js";
+
+export interface ConfluentOrganisation extends Era {
+  readonly id: string;
+  readonly name: string;
+  readonly now: () => number;
+  readonly days: number;
+  readonly environments: readonly Environment[];
+  readonly clusters: readonly KafkaCluster[];
+  readonly ksqldb: readonly KsqlCluster[];
+  readonly connectors: readonly Connector[];
+  readonly pools: readonly ComputePool[];
+  readonly identities: readonly Identity[];
+  readonly providers: readonly Provider[];
+  readonly keys: readonly ApiKey[];
+  /** The same, by the cluster they are of. */
+  readonly keysOfClusters: ReadonlyMap<string, readonly ApiKey[]>;
+}
+
+export function createConfluentOrganisation(options: ConfluentOptions = {}): ConfluentOrganisation {
+  const { seed = 1, days = 30, now = Date.now } = options;
+  const end = Math.floor(now() / DAY_MS) * DAY_MS;
+  const era: Era = { seed, start: end - days * DAY_MS, end };
+  const counts = countsOf(options);
+  const { identities, providers } = createIdentities(era, counts.identities);
+  const environments = createEnvironments(era, counts);
+  const clusters = createClusters(era, counts, environments, identities);
+  const keys = createKeys(era, clusters, environments, identities);
+  const keysOfClusters = byResource(keys);
+  return {
+    ...era,
+    id: uuidOf(seed),
+    name: "Simulated Industries",
+    now,
+    days,
+    environments,
+    clusters,
+    keys,
+    keysOfClusters,
+    identities,
+    providers,
+    ksqldb: createKsqldb(era, counts, clusters, identities),
+    connectors: createConnectors(era, counts.connectors, clusters, keysOfClusters),
+    pools: createPools(era, counts.pools, environments, identities),
+  };
+}
+
+function byResource(keys: readonly ApiKey[]): Map<string, ApiKey[]> {
+  const found = new Map<string, ApiKey[]>();
+  for (const key of keys) {
+    const id = key.resource?.id ?? "";
+    const known = found.get(id);
+    if (known === undefined) found.set(id, [key]);
+    else known.push(key);
+  }
+  return found;
+}
+
+function uuidOf(seed: number): string {
+  const hex = [1, 2, 3, 4].map((part) => hash(seed, 71, part).toString(16).padStart(8, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}

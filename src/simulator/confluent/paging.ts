@@ -1,0 +1,110 @@
+/** Lists in pages: opaque tokens of at most 255 characters, which carry the first request's parameters and its page size. */
+import { ApiError } from "./api-error.js";
+
+export interface PageLimits {
+  readonly fallback: number;
+  readonly most: number;
+}
+
+/** Of the vendor's lists, and of the bill. */
+export const listLimits: PageLimits = { fallback: 10, most: 100 };
+export const costLimits: PageLimits = { fallback: 5000, most: 10_000 };
+
+/** A cursor to the first page of any list, where an explicit one is needed. */
+export const BEGINNING = "0.0";
+
+export interface PageRequest {
+  readonly path: string;
+  /** What the first request asked for, without its paging. */
+  readonly query: URLSearchParams;
+  readonly size: number;
+  /** Where the page begins; undefined at the first. */
+  readonly cursor: string | undefined;
+}
+
+/** Throws `ApiError`. With a token, whatever else is sent beside it has no effect. */
+export function pageRequest(url: URL, limits: PageLimits): PageRequest {
+  const path = url.pathname;
+  const token = url.searchParams.get("page_token");
+  if (token !== null && token !== "") return fromToken(path, token);
+  const query = new URLSearchParams(url.searchParams);
+  query.delete("page_size");
+  query.delete("page_token");
+  return { path, query, size: sizeOf(url.searchParams.get("page_size"), limits), cursor: undefined };
+}
+
+function sizeOf(written: string | null, { fallback, most }: PageLimits): number {
+  if (written === null || written === "") return fallback;
+  const size = Number(written);
+  if (/^\d+$/.test(written) && size >= 1 && size <= most) return size;
+  const detail = `page_size must be a whole number from 1 to ${most}`;
+  throw new ApiError(400, "invalid_page_size", detail, "page_size");
+}
+
+/** For a page that begins at `cursor`. */
+export function tokenOf({ path, query, size }: PageRequest, cursor: string): string {
+  return Buffer.from(JSON.stringify([path, query.toString(), size, cursor])).toString("base64url");
+}
+
+function fromToken(path: string, token: string): PageRequest {
+  const refused = new ApiError(400, "invalid_page_token", "page_token is not one of this list", "page_token");
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(Buffer.from(token, "base64url").toString());
+  } catch {
+    throw refused;
+  }
+  if (!Array.isArray(parsed)) throw refused;
+  const [of, query, size, cursor]: unknown[] = parsed;
+  if (of !== path || typeof query !== "string" || typeof size !== "number" || typeof cursor !== "string") {
+    throw refused;
+  }
+  return { path, query: new URLSearchParams(query), size, cursor };
+}
+
+export interface Page {
+  readonly request: PageRequest;
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** JSON of the items. */
+  readonly items: readonly string[];
+  /** Undefined at the end. */
+  readonly nextCursor: string | undefined;
+  readonly total: number | undefined;
+}
+
+/** `base`: the address that the vendor is known by. `token`: of the next page, when it is not the one that it should be. */
+export function pageText(page: Page, base: string, token?: string): string {
+  const { request, apiVersion, kind, items, nextCursor, total } = page;
+  const { path, query } = request;
+  const first = `${base}${path}${query.size > 0 ? `?${query}` : ""}`;
+  const following = token ?? (nextCursor === undefined ? undefined : tokenOf(request, nextCursor));
+  const parameters = new URLSearchParams(query);
+  if (following !== undefined) parameters.set("page_token", following);
+  const metadata = {
+    first,
+    ...(following === undefined ? {} : { next: `${base}${path}?${parameters}` }),
+    ...(total === undefined ? {} : { total_size: total }),
+  };
+  const head = JSON.stringify({ api_version: apiVersion, kind, metadata });
+  return `${head.slice(0, -1)},"data":[${items.join(",")}]}`;
+}
+
+/** A page of a list that is there as a whole. */
+export function pageOf(
+  request: PageRequest,
+  all: readonly unknown[],
+  apiVersion: string,
+  kind: string,
+): Page {
+  const from = Number(request.cursor ?? 0);
+  const to = from + request.size;
+  return {
+    request,
+    apiVersion,
+    kind,
+    items: all.slice(from, to).map((item) => JSON.stringify(item)),
+    nextCursor: to < all.length ? String(to) : undefined,
+    total: all.length,
+  };
+}

@@ -1,0 +1,53 @@
+/** Who works in the organisation: service accounts, users, and pools of external identities with their providers. */
+import { type Era, idOf, kinds, type Lifetime, lifetimeOf } from "./lifetime.js";
+
+export type IdentityKind = "service_account" | "user" | "identity_pool";
+
+export interface Identity extends Lifetime {
+  readonly index: number;
+  readonly id: string;
+  readonly kind: IdentityKind;
+  readonly name: string;
+  /** Of a pool. */
+  readonly provider: Provider | undefined;
+}
+
+export interface Provider extends Lifetime {
+  readonly id: string;
+  readonly name: string;
+}
+
+const JOBS = ["gateway", "ledger", "indexer", "notifier", "etl", "scoring", "archive", "audit", "sync"];
+const FIRST = ["Ada", "Edsger", "Barbara", "Alan", "Grace", "Niklaus", "Radia", "Donald"];
+const LAST = ["Okafor", "Lindqvist", "Moreau", "Tanaka", "Haddad", "Silva", "Novak"];
+
+/** In every ten: seven service accounts, two users, one pool. */
+export function createIdentities(era: Era, count: number): { identities: Identity[]; providers: Provider[] } {
+  const providers = Array.from({ length: Math.max(1, Math.ceil(count / 100)) }, (_, index) => ({
+    ...lifetimeOf(era, kinds.provider, 0),
+    id: idOf("op-", era, kinds.provider, index),
+    name: `login-${index + 1}`,
+  }));
+  const identities = Array.from({ length: count }, (_, index) => {
+    const place = index % 10;
+    const kind = place === 3 || place === 8 ? "user" : place === 6 ? "identity_pool" : "service_account";
+    return {
+      ...lifetimeOf(era, kinds.identity, index),
+      index,
+      kind,
+      id: idOf(
+        { service_account: "sa-", user: "u-", identity_pool: "pool-" }[kind],
+        era,
+        kinds.identity,
+        index,
+      ),
+      name: kind === "user" ? personName(index) : `${JOBS[index % JOBS.length]}-${index + 1}`,
+      provider: kind === "identity_pool" ? providers[Math.floor(index / 10) % providers.length] : undefined,
+    } satisfies Identity;
+  });
+  return { identities, providers };
+}
+
+function personName(index: number): string {
+  return `${FIRST[index % FIRST.length]} ${LAST[Math.floor(index / 10) % LAST.length]} ${index + 1}`;
+}

@@ -1,0 +1,70 @@
+/** The raw series of an organisation, by metric name, as a Prometheus that scrapes it would have them. */
+import {
+  BROKERS,
+  bytesMoved,
+  bytesStored,
+  type Cluster,
+  type Direction,
+  isPresent,
+  type Organisation,
+} from "./organisation.js";
+import type { Listed } from "./selector.js";
+
+export const BYTES_IN = "kafka_server_brokertopicmetrics_bytesin_total";
+export const BYTES_OUT = "kafka_server_brokertopicmetrics_bytesout_total";
+export const LOG_SIZE = "kafka_log_log_size";
+
+export interface RawSeries {
+  readonly labels: Readonly<Record<string, string>>;
+  /** Of a counter: the increase in an hour. Of a gauge: its value then. Undefined where there is no series. */
+  readonly inHour: (hour: number) => number | undefined;
+  /**
+   * Confluent's exporter: a gauge with a sample every minute, which holds what happened in the minute (`delta`, so that an
+   * hour's samples add up to the hour) or how things stood (`level`). Without it, a sample an hour.
+   */
+  readonly perMinute?: "delta" | "level";
+}
+
+/** What a Prometheus knows. */
+export interface History {
+  readonly now: () => number;
+  readonly days: number;
+  /** Series of a metric; may leave out those whose labels are not among the listed. */
+  readonly series: SeriesOf;
+}
+
+export type SeriesOf = (metric: string, listed: Listed) => readonly RawSeries[];
+
+export function rawSeries(organisation: Organisation, metric: string): RawSeries[] {
+  if (metric === BYTES_IN) return moved(organisation, "in");
+  if (metric === BYTES_OUT) return moved(organisation, "out");
+  if (metric === LOG_SIZE) return stored(organisation);
+  return [];
+}
+
+function moved(organisation: Organisation, direction: Direction): RawSeries[] {
+  const ofPrincipal = (cluster: Cluster, principal: string, rank: number): RawSeries => ({
+    labels: { cluster: cluster.id, broker: String(rank % BROKERS), topic: topicOf(cluster, rank), principal },
+    inHour: (hour) =>
+      isPresent(organisation, cluster, rank, Math.floor(hour / 24))
+        ? bytesMoved(organisation, cluster, { rank, direction, hour })
+        : undefined,
+  });
+  return organisation.clusters.flatMap((cluster) =>
+    cluster.principals.map((principal, rank) => ofPrincipal(cluster, principal, rank)),
+  );
+}
+
+/** Some principals share a topic. */
+function topicOf({ name, principals }: Cluster, rank: number): string {
+  return `${name}.events-${(rank % Math.ceil(principals.length / 3)) + 1}`;
+}
+
+function stored(organisation: Organisation): RawSeries[] {
+  return organisation.clusters.flatMap((cluster) =>
+    Array.from({ length: BROKERS }, (_, broker) => ({
+      labels: { cluster: cluster.id, broker: String(broker) },
+      inHour: (hour: number) => bytesStored(organisation, cluster, broker, hour),
+    })),
+  );
+}

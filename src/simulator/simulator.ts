@@ -1,0 +1,165 @@
+/**
+ * An upstream to run the demo, the tests and the benchmarks against: a real HTTP server that speaks the Prometheus HTTP API
+ * over a synthetic organisation, and misbehaves when asked to.
+ */
+
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import { answerText, errorText } from "./answer.js";
+import { type Breakage, deliver, pourForever } from "./deliver.js";
+import { evaluate } from "./evaluate.js";
+import { createFaults, type Fault, type Faults } from "./faults.js";
+import { createOrganisation, type OrganisationOptions } from "./organisation.js";
+import { parametersOf, pointsOf, type SimulatedRequest, selectionOf } from "./request.js";
+import { UnknownQuery } from "./selector.js";
+import { type History, rawSeries, type SeriesOf } from "./series.js";
+
+export interface SimulatorOptions extends OrganisationOptions {
+  /** Default 0: any free port of the loopback. */
+  readonly port?: number;
+  /** A path that all addresses start with, such as `/prometheus`. */
+  readonly pathPrefix?: string;
+  /** The `Authorization` header that every query must carry. */
+  readonly authorization?: string;
+  readonly faults?: readonly Fault[];
+  /** Series beside those of the organisation, such as Confluent Cloud's. */
+  readonly moreSeries?: SeriesOf;
+}
+
+export interface Simulator {
+  readonly url: string;
+  /** The queries that came in, in order: the latest 10,000. */
+  readonly requests: readonly SimulatedRequest[];
+  /** From now on these faults, and no others. */
+  setFaults(faults: readonly Fault[]): void;
+  close(): Promise<void>;
+}
+
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const history = historyOf(options);
+  const faults = createFaults(options.faults ?? []);
+  const requests: SimulatedRequest[] = [];
+  const { pathPrefix = "", authorization } = options;
+  const server = createServer((request, response) => {
+    serve({ request, response, history, faults, requests, pathPrefix, authorization }).catch(
+      (error: unknown) => {
+        if (response.headersSent) response.destroy();
+        else refuse(response, 500, "internal", error instanceof Error ? error.message : "unknown");
+      },
+    );
+  });
+  server.listen(options.port ?? 0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the simulator has no port");
+  return {
+    url: `http://127.0.0.1:${address.port}${pathPrefix}`,
+    requests,
+    setFaults: (next) => faults.set(next),
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function historyOf(options: SimulatorOptions): History {
+  const organisation = createOrganisation(options);
+  const { now, days } = organisation;
+  const { moreSeries } = options;
+  return {
+    now,
+    days,
+    series: (metric, listed) => {
+      const own = rawSeries(organisation, metric);
+      return own.length > 0 ? own : (moreSeries?.(metric, listed) ?? []);
+    },
+  };
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly history: History;
+  readonly faults: Faults;
+  readonly requests: SimulatedRequest[];
+  readonly pathPrefix: string;
+  readonly authorization: string | undefined;
+}
+
+const MOST_REQUESTS_KEPT = 10_000;
+
+const KINDS: Readonly<Record<string, "range" | "instant">> = {
+  "/api/v1/query_range": "range",
+  "/api/v1/query": "instant",
+};
+
+async function serve(exchange: Exchange): Promise<void> {
+  const { request, response, history, faults, requests, pathPrefix, authorization } = exchange;
+  const url = new URL(request.url ?? "/", "http://simulator");
+  const path = url.pathname.startsWith(pathPrefix) ? url.pathname.slice(pathPrefix.length) : "";
+  if (path === "/-/ready") {
+    response.end("Prometheus Server is Ready.\n");
+    return;
+  }
+  const kind = KINDS[path];
+  if (kind === undefined) return refuse(response, 404, "not_found", "no such address");
+  if (authorization !== undefined && request.headers.authorization !== authorization) {
+    return refuse(response, 401, "unauthorized", "the credentials are wrong");
+  }
+  const parameters = await parametersOf(request, url);
+  const query = parameters.get("query") ?? "";
+  try {
+    const points = pointsOf(parameters, kind, history.now());
+    requests.push({ path, query, start: points[0] ?? 0, end: points.at(-1) ?? 0, points: points.length });
+    if (requests.length > MOST_REQUESTS_KEPT) requests.shift();
+    const warnings = await suffer(faults.take(query, points), exchange);
+    if (warnings === undefined) return;
+    const results = evaluate(history, selectionOf(parameters), points, faults.distort);
+    await deliver(
+      response,
+      answerText(results, points, kind === "range" ? "matrix" : "vector", warnings.texts),
+      warnings,
+    );
+  } catch (error) {
+    if (!(error instanceof RangeError) && !(error instanceof UnknownQuery)) throw error;
+    refuse(response, 400, "bad_data", error.message);
+  }
+}
+
+interface Suffered extends Breakage {
+  readonly texts: readonly string[];
+}
+
+/** Lets faults happen. Undefined when the request has had its answer with that. */
+async function suffer(
+  hit: ReturnType<Faults["take"]>,
+  { request, response }: Exchange,
+): Promise<Suffered | undefined> {
+  let suffered: Suffered = { texts: [], truncated: false, midway: false };
+  for (const fault of hit) {
+    if (fault.kind === "latency") await delay(fault.ms);
+    else if (fault.kind === "warnings") suffered = { ...suffered, texts: fault.warnings };
+    else if (fault.kind === "truncated") suffered = { ...suffered, truncated: true };
+    else if (fault.kind === "reset" && fault.midway === true) suffered = { ...suffered, midway: true };
+    else {
+      if (fault.kind === "reset") request.socket.resetAndDestroy();
+      else if (fault.kind === "endless") await pourForever(response);
+      else if (fault.kind === "outage") refuse(response, 503, "unavailable", "the store of that day is down");
+      else {
+        response.writeHead(fault.status, fault.headers ?? {});
+        response.end(fault.body ?? errorText("unavailable", "a fault that was asked for"));
+      }
+      return undefined;
+    }
+  }
+  return suffered;
+}
+
+function refuse(response: ServerResponse, status: number, errorType: string, error: string): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(errorText(errorType, error));
+}

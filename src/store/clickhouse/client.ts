@@ -1,0 +1,45 @@
+/** Opens a client of a ClickHouse, embedded or server, with the settings that make both behave the same for us. */
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client";
+
+export interface ClickHouseClientOptions {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  readonly database: string;
+  /** How long a request may be without any byte of an answer. Default: 5 minutes. */
+  readonly requestTimeoutMs?: number | undefined;
+  /** Connections kept to the server. Default: 16. */
+  readonly maxOpenConnections?: number | undefined;
+  /** Goes to the server with each request, for who reads its logs. */
+  readonly applicationName: string;
+}
+
+const REQUEST_TIMEOUT_MS = 300_000;
+const MAX_OPEN_CONNECTIONS = 16;
+/** Below the shortest keep-alive of servers in use (3 s), so that no request runs into a closing connection. */
+const IDLE_SOCKET_MS = 2_500;
+
+export function openClickHouseClient(options: ClickHouseClientOptions): ClickHouseClient {
+  return createClient({
+    url: options.url,
+    username: options.username,
+    password: options.password,
+    database: options.database,
+    application: options.applicationName,
+    request_timeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    max_open_connections: options.maxOpenConnections ?? MAX_OPEN_CONNECTIONS,
+    // What goes wrong is thrown, and logged by whom it concerns; the client's own lines would go to the console.
+    log: { level: ClickHouseLogLevel.OFF },
+    keep_alive: { enabled: true, idle_socket_ttl: IDLE_SOCKET_MS },
+    clickhouse_settings: {
+      // JSON.parse would lose the last digits of both.
+      output_format_json_quote_64bit_integers: 1,
+      output_format_json_quote_decimals: 1,
+      // An insert is there when it is answered.
+      async_insert: 0,
+      // 2026-01-01T00:00:00Z in every format, and the same accepted back.
+      date_time_output_format: "iso",
+      date_time_input_format: "best_effort",
+    },
+  });
+}

@@ -1,0 +1,31 @@
+/**
+ * How a dimension gets its id: a hash of its fields, so that the same dimension has the same id after a re-calculation, a
+ * re-import or on a rebuilt store. `allocate` writes by these expressions and `query` reads by them.
+ */
+export const dimensionFields = [
+  "ecosystem",
+  "tenant_id",
+  "env_id",
+  "resource_id",
+  "product_category",
+  "product_type",
+  "identity_id",
+  "cost_type",
+] as const;
+
+/** 53 bits: the largest that a JSON number carries exactly. */
+export const dimensionIdMask = 2n ** 53n - 1n;
+
+/**
+ * 128-bit hash of a dimension, from columns of those names (or `prefix.name`). Tells a collision of ids from a repetition of
+ * the same dimension. The casts make it independent of how a column is stored.
+ */
+export function fingerprintSql(prefix = ""): string {
+  const fields = dimensionFields.map((field) => `CAST(${prefix}${field} AS String)`).join(", ");
+  return `reinterpretAsUInt128(sipHash128(${fields}))`;
+}
+
+/** Id of a dimension that has not collided, from its fingerprint. */
+export function plainDimensionIdSql(fingerprint: string, mask: bigint = dimensionIdMask): string {
+  return `bitAnd(reinterpretAsUInt64(${fingerprint}), ${mask})`;
+}

@@ -1,0 +1,35 @@
+/** What the engine knows of itself that answers need: content types of formats, version, time zone. Read once at start. */
+import type { Engine } from "./engine.js";
+
+export interface EngineFacts {
+  readonly version: string;
+  readonly timezone: string;
+  contentType(format: string): string;
+}
+
+export async function readFacts(engine: Engine): Promise<EngineFacts> {
+  const session = engine.open();
+  try {
+    const read = async (sql: string) => {
+      const { output } = await session.run(sql, "TSV");
+      return Buffer.from(output)
+        .toString("utf8")
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.split("\t"));
+    };
+    const types = new Map(
+      (await read("SELECT lower(name), content_type FROM system.formats WHERE is_output")).map(
+        ([name = "", type = ""]) => [name, type],
+      ),
+    );
+    const [[version = "", timezone = ""] = []] = await read("SELECT version(), timezone()");
+    return {
+      version,
+      timezone,
+      contentType: (format) => types.get(format.toLowerCase()) ?? "text/plain; charset=UTF-8",
+    };
+  } finally {
+    session.close();
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * The only file that touches the native engine: open a session, run one statement on it, close it.
+ *
+ * It uses chDB's native binding directly, not its `Session` class: `Session.close()` waits for *every* query of the
+ * process, so that a fresh session for each query would pile up open sessions behind one long query. Measured: 2,682
+ * sessions opened, queried and closed beside a running query on the bare binding, nothing left behind.
+ */
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { exceptionFromEngine } from "./exception.js";
+
+/** What a statement brought back: bytes of its output, and rows written (inserts) or put out (everything else). */
+export interface EngineResult {
+  readonly output: Uint8Array;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** One connection to the engine with its own settings, parameters, temporary tables. One statement at a time. */
+export interface EngineSession {
+  /** Runs a statement; `format` is the output format where the statement names none. */
+  run(sql: string, format?: string): Promise<EngineResult>;
+  /** Runs a writing statement without output: the only call of the engine that counts the rows of INSERT … SELECT. */
+  write(sql: string): Promise<EngineResult>;
+  /** Only when nothing runs on the session: closing under a running statement aborts the engine. */
+  close(): void;
+}
+
+export interface Engine {
+  open(settings?: Readonly<Record<string, string>>): EngineSession;
+  close(): void;
+}
+
+interface NativeResult {
+  readonly bytes: Uint8Array;
+  readonly rowsRead: number;
+  readonly bytesRead: number;
+}
+
+interface NativeBinding {
+  CreateConnection(path: string, args: readonly string[]): object | null;
+  CloseConnection(connection: object): void;
+  QueryAsyncConnection(connection: object, sql: string, format: string): Promise<NativeResult>;
+  InsertRawAsyncConnection(
+    connection: object,
+    sql: string,
+    data: Buffer,
+    countLines: boolean,
+  ): Promise<{ readonly rowsWritten: number; readonly bytesWritten: number }>;
+}
+
+/** The binding's "data after the statement": a blank, as it insists on some. */
+const NO_DATA = Buffer.from(" ");
+const NO_OUTPUT = new Uint8Array(0);
+
+/** Opens the engine on `path` and holds it open by a root session that carries the server's configuration. */
+export function openEngine(path: string, configFile: string): Engine {
+  const native = loadBinding();
+  const connect = (args: readonly string[]): object => {
+    const connection = native.CreateConnection(path, args);
+    if (connection === null) throw new Error("the engine gave no connection");
+    return connection;
+  };
+  const root = connect([`--config-file=${configFile}`]);
+  return {
+    open: (settings = {}) =>
+      sessionOn(native, connect(Object.entries(settings).map(([name, value]) => `--${name}=${value}`))),
+    close: () => native.CloseConnection(root),
+  };
+}
+
+function sessionOn(native: NativeBinding, connection: object): EngineSession {
+  return {
+    async run(sql, format = "TabSeparated") {
+      try {
+        const result = await native.QueryAsyncConnection(connection, sql, format);
+        return { output: result.bytes, rows: result.rowsRead, bytes: result.bytesRead };
+      } catch (error) {
+        throw exceptionFromEngine(error);
+      }
+    },
+    async write(sql) {
+      try {
+        const result = await native.InsertRawAsyncConnection(connection, sql, NO_DATA, false);
+        return { output: NO_OUTPUT, rows: result.rowsWritten, bytes: result.bytesWritten };
+      } catch (error) {
+        throw exceptionFromEngine(error);
+      }
+    },
+    close: () => native.CloseConnection(connection),
+  };
+}
+
+/** chDB's loader picks the binding of this platform; it is not among the package's exports, hence by path. */
+function loadBinding(): NativeBinding {
+  const require = createRequire(import.meta.url);
+  const loader: { loadNative(): NativeBinding } = require(
+    join(dirname(require.resolve("chdb")), "dist/loader.js"),
+  );
+  return loader.loadNative();
+}

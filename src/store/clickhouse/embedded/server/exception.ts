@@ -1,0 +1,98 @@
+/** Errors as a ClickHouse server tells them: code, name, the text in a body, and the HTTP status of each code. */
+
+/** Codes that this server raises by itself; all others come from the engine. */
+const OWN = {
+  BAD_ARGUMENTS: 36,
+  NOT_IMPLEMENTED: 48,
+  SYNTAX_ERROR: 62,
+  UNKNOWN_SETTING: 115,
+  READONLY: 164,
+  REQUIRED_PASSWORD: 194,
+  TOO_MANY_SIMULTANEOUS_QUERIES: 202,
+  QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING: 216,
+  QUERY_IS_TOO_LARGE: 229,
+  INTO_OUTFILE_NOT_ALLOWED: 358,
+  INCORRECT_DATA: 117,
+  SESSION_NOT_FOUND: 372,
+  SESSION_IS_LOCKED: 373,
+  INVALID_SESSION_TIMEOUT: 374,
+  QUERY_WAS_CANCELLED: 394,
+  UNKNOWN_ROLE: 511,
+  AUTHENTICATION_FAILED: 516,
+  UNKNOWN_EXCEPTION: 1002,
+} as const;
+
+export type OwnError = keyof typeof OWN;
+
+export class ServerException extends Error {
+  constructor(
+    readonly code: number,
+    readonly type: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = "ServerException";
+  }
+
+  /** As servers write it: `Code: 60. DB::Exception: … (UNKNOWN_TABLE) (version 26.7.2.1)`. */
+  body(version: string): string {
+    const sentence = /[.!?]$/.test(this.message) ? this.message : `${this.message}.`;
+    return `Code: ${this.code}. DB::Exception: ${sentence} (${this.type}) (version ${version})\n`;
+  }
+
+  /** The same error with another text. */
+  reworded(message: string): ServerException {
+    return new ServerException(this.code, this.type, message);
+  }
+}
+
+export function exception(type: OwnError, message: string): ServerException {
+  return new ServerException(OWN[type], type, message);
+}
+
+/**
+ * Reads `Code: 60. DB::Exception: text. (NAME)`. Errors from inside an insert are wrapped once more by the engine
+ * (`Code: 27. DB::Exception: Code: 27. DB::Exception: … (NAME) (version …). (NAME)`): the inner text is the one.
+ */
+export function exceptionFromEngine(error: unknown): ServerException {
+  const text = error instanceof Error ? error.message : String(error);
+  const parts = /^Code: (\d+)\. DB::(?:\w+::)*\w*Exception: ([\s\S]*?)\s*\(([A-Z][A-Z0-9_]+)\)\s*$/.exec(
+    text,
+  );
+  if (parts?.[1] === undefined || parts[2] === undefined || parts[3] === undefined) {
+    return exception("UNKNOWN_EXCEPTION", text);
+  }
+  const inner =
+    /^Code: \d+\. DB::(?:\w+::)*\w*Exception: ([\s\S]*?)\s*\([A-Z][A-Z0-9_]+\) \(version [^)]*\)\.?$/.exec(
+      parts[2],
+    );
+  return new ServerException(Number(parts[1]), parts[3], inner?.[1] ?? parts[2]);
+}
+
+/** Anything thrown, as a server's error. */
+export function asException(error: unknown): ServerException {
+  return error instanceof ServerException ? error : exceptionFromEngine(error);
+}
+
+/** The status table of ClickHouse's `exceptionCodeToHTTPStatus`. */
+const STATUS: ReadonlyMap<number, number> = new Map(
+  Object.entries({
+    400: [
+      6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223, 321, 376, 427, 441, 675,
+      676,
+    ],
+    401: [194],
+    403: [192, 193, 497, 512, 516],
+    404: [46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511],
+    408: [159],
+    411: [381],
+    413: [229],
+    415: [779],
+    501: [48],
+    503: [76, 209, 439],
+  }).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)] as const)),
+);
+
+export function statusOf(code: number): number {
+  return STATUS.get(code) ?? 500;
+}

@@ -1,0 +1,109 @@
+/**
+ * Cuts ClickHouse SQL into tokens by the rules of the engine's own lexer, so that we can find where a statement's clauses
+ * are without parsing it. Blanks and comments (`--`, `//`, `# `, `#!`, nested block comments) are left out.
+ *
+ * Works on text decoded as latin1, one character a byte: all syntax is ASCII, and offsets are byte offsets of the request.
+ */
+
+export type TokenKind = "word" | "quoted" | "string" | "number" | "symbol" | "error";
+
+export interface Token {
+  readonly kind: TokenKind;
+  readonly start: number;
+  readonly end: number;
+  /** Upper case for words, the character for symbols, as written otherwise. */
+  readonly text: string;
+}
+
+const BLANK = /[ \t\n\r\f\v\0]/y;
+const LINE_COMMENT = /(?:--|\/\/|#[ !])[^\n]*/y;
+const WORD = /[A-Za-z_$][A-Za-z0-9_$]*/y;
+/** Loose on purpose: a number's inside never matters, only that a word right behind it belongs to it. */
+const NUMBER = /(?:\d|\.\d)(?:[eEpP][+-]\d|[A-Za-z0-9_$.])*/y;
+const HEREDOC_TAG = /\$[^$]*\$/y;
+/** Typographic quotes, as UTF-8 bytes: the engine takes them for `'` and `"`, without escapes. */
+const OPENING_QUOTES: ReadonlyMap<string, readonly [closing: string, kind: TokenKind]> = new Map([
+  ["\xe2\x80\x98", ["\xe2\x80\x99", "string"]],
+  ["\xe2\x80\x9c", ["\xe2\x80\x9d", "quoted"]],
+]);
+
+export function* tokensOf(sql: string): Generator<Token, void, undefined> {
+  let at = 0;
+  while (at < sql.length) {
+    const blankEnd = skipBlank(sql, at);
+    if (blankEnd > at) {
+      at = blankEnd;
+      continue;
+    }
+    const token = tokenAt(sql, at);
+    if (token !== undefined) yield token;
+    at = token?.end ?? at + 1;
+  }
+}
+
+/** End of the blank or comment at `at`, or `at` itself. */
+function skipBlank(sql: string, at: number): number {
+  const blank = match(BLANK, sql, at) ?? match(LINE_COMMENT, sql, at);
+  if (blank !== undefined) return blank;
+  if (!sql.startsWith("/*", at)) return at;
+  let depth = 1;
+  let next = at + 2;
+  while (depth > 0) {
+    const mark = sql.slice(next).search(/\/\*|\*\//);
+    if (mark < 0) return sql.length;
+    depth += sql.startsWith("/*", next + mark) ? 1 : -1;
+    next += mark + 2;
+  }
+  return next;
+}
+
+/** The token at `at`; undefined for a byte that is no syntax (part of a typographic blank, for one). */
+function tokenAt(sql: string, at: number): Token | undefined {
+  const first = sql.charAt(at);
+  if (first === "'") return quotedAt(sql, at, at, "'", "string");
+  if (first === "`" || first === '"') return quotedAt(sql, at, at, first, "quoted");
+  const typographic = OPENING_QUOTES.get(sql.slice(at, at + 3));
+  if (typographic !== undefined) return until(sql, at, at + 3, ...typographic);
+  if (/[xXbB]/.test(first) && sql.charAt(at + 1) === "'") return quotedAt(sql, at, at + 1, "'", "string");
+  if (first === "$") {
+    const heredoc = heredocAt(sql, at);
+    if (heredoc !== undefined) return heredoc;
+  }
+  const number = match(NUMBER, sql, at);
+  if (number !== undefined) return { kind: "number", start: at, end: number, text: sql.slice(at, number) };
+  const word = match(WORD, sql, at);
+  if (word !== undefined)
+    return { kind: "word", start: at, end: word, text: sql.slice(at, word).toUpperCase() };
+  return first > "\x7f" ? undefined : { kind: "symbol", start: at, end: at + 1, text: first };
+}
+
+function quotedAt(sql: string, start: number, opening: number, quote: string, kind: TokenKind): Token {
+  let at = opening + 1;
+  while (at < sql.length) {
+    if (sql.charAt(at) === "\\") at += 2;
+    else if (sql.charAt(at) !== quote) at += 1;
+    else if (sql.charAt(at + 1) === quote) at += 2;
+    else return { kind, start, end: at + 1, text: sql.slice(start, at + 1) };
+  }
+  return { kind: "error", start, end: sql.length, text: sql.slice(start) };
+}
+
+function until(sql: string, start: number, from: number, closing: string, kind: TokenKind): Token {
+  const found = sql.indexOf(closing, from);
+  const end = found < 0 ? sql.length : found + closing.length;
+  return { kind: found < 0 ? "error" : kind, start, end, text: sql.slice(start, end) };
+}
+
+function heredocAt(sql: string, at: number): Token | undefined {
+  const tagEnd = match(HEREDOC_TAG, sql, at);
+  if (tagEnd === undefined) return undefined;
+  const closing = sql.indexOf(sql.slice(at, tagEnd), tagEnd);
+  if (closing < 0) return undefined;
+  const end = closing + (tagEnd - at);
+  return { kind: "string", start: at, end, text: sql.slice(at, end) };
+}
+
+function match(pattern: RegExp, sql: string, at: number): number | undefined {
+  pattern.lastIndex = at;
+  return pattern.test(sql) ? pattern.lastIndex : undefined;
+}

@@ -1,0 +1,142 @@
+/**
+ * The answer to a query. Its first bytes are held back, so that a query that fails early, and any small one, is answered with
+ * the right status. One that fails later ends with the exception block of servers ≥ 25.11 and a connection that is cut before
+ * the last chunk, so that a client that knows the block gets the error, and one that does not sees a broken body.
+ */
+import { randomBytes } from "node:crypto";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { constants, createGzip } from "node:zlib";
+import { type ServerException, statusOf } from "./exception.js";
+
+/** Bytes held back before the head goes out. */
+const HOLD_BYTES = 256 * 1024;
+/** How long a client may take to read what was written before an error. */
+const SLOW_CLIENT_MS = 60_000;
+/** How long a client may take to unpack what it has, find the exception block and close by itself. */
+const GRACE_MS = 10_000;
+
+export interface ResponseOptions {
+  readonly headers: OutgoingHttpHeaders;
+  /** X-ClickHouse-Summary as far as it is known when the head goes out. */
+  readonly summary: () => string;
+  readonly gzipLevel: number | undefined;
+  readonly version: string;
+  /** Called when the client can take more, after a `write` that returned false. */
+  readonly onDrain: () => void;
+}
+
+export interface QueryResponse {
+  /** False: the client is behind; wait for `onDrain`. */
+  write(chunk: Buffer): boolean;
+  end(): Promise<void>;
+  fail(exception: ServerException): Promise<void>;
+  /** Instead of both, when the client is gone. */
+  discard(): Promise<void>;
+}
+
+export function queryResponse(response: ServerResponse, options: ResponseOptions): QueryResponse {
+  const tag = randomBytes(8).toString("hex");
+  const gzip = options.gzipLevel === undefined ? undefined : createGzip({ level: options.gzipLevel });
+  const target: Writable = gzip ?? response;
+  let held: Buffer[] | undefined = [];
+  let heldBytes = 0;
+  gzip?.pipe(response);
+  target.on("drain", options.onDrain);
+
+  function sendHead(contentLength?: number): void {
+    response.writeHead(200, {
+      ...options.headers,
+      "X-ClickHouse-Summary": options.summary(),
+      "X-ClickHouse-Exception-Tag": tag,
+      ...(gzip === undefined ? {} : { "Content-Encoding": "gzip" }),
+      ...(gzip !== undefined || contentLength === undefined ? {} : { "Content-Length": contentLength }),
+    });
+  }
+
+  return {
+    write(chunk) {
+      if (held === undefined) return target.write(chunk);
+      held.push(chunk);
+      heldBytes += chunk.length;
+      if (heldBytes < HOLD_BYTES) return true;
+      sendHead();
+      const first = Buffer.concat(held);
+      held = undefined;
+      return target.write(first);
+    },
+    async end() {
+      if (held !== undefined) {
+        const whole = Buffer.concat(held);
+        held = undefined;
+        sendHead(whole.length);
+        target.end(whole);
+      } else target.end();
+    },
+    async fail(exception) {
+      if (held !== undefined) {
+        held = undefined;
+        sendException(response, exception, options.version, options.headers);
+        return;
+      }
+      const block = exceptionBlock(tag, exception.body(options.version));
+      if (gzip === undefined) await written(response, block);
+      else {
+        gzip.flush(constants.Z_SYNC_FLUSH);
+        await written(gzip, block);
+        await new Promise<void>((resolve) => gzip.flush(constants.Z_SYNC_FLUSH, resolve));
+      }
+      await cut(response, () => (gzip?.readableLength ?? 0) + response.writableLength);
+    },
+    async discard() {
+      gzip?.destroy();
+    },
+  };
+}
+
+export function sendException(
+  response: ServerResponse,
+  exception: ServerException,
+  version: string,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  const body = exception.body(version);
+  const status = statusOf(exception.code);
+  response.writeHead(status, {
+    ...headers,
+    "Content-Type": "text/plain; charset=UTF-8",
+    "Content-Length": Buffer.byteLength(body),
+    "X-ClickHouse-Exception-Code": String(exception.code),
+    ...(status === 401 ? { "WWW-Authenticate": 'Basic realm="ClickHouse server HTTP API"' } : {}),
+    ...(response.req.complete ? {} : { Connection: "close" }),
+  });
+  response.end(body);
+  response.req.resume();
+}
+
+/** The length counts the message and its newline, as clients read the block from its end. */
+function exceptionBlock(tag: string, message: string): string {
+  const text = message.trimEnd();
+  return `\r\n__exception__\r\n${tag}\r\n${text}\n${Buffer.byteLength(text) + 1} ${tag}\r\n__exception__\r\n`;
+}
+
+function written(target: Writable, text: string): Promise<void> {
+  return new Promise((resolve) => target.write(text, () => resolve()));
+}
+
+/**
+ * A client that read the block closes by itself; closing before it has read would take the block from it. So the answer is
+ * cut when nothing of it waits here any more (`waiting` bytes), or the client has taken too long.
+ */
+async function cut(response: ServerResponse, waiting: () => number): Promise<void> {
+  const closed = new AbortController();
+  response.once("close", () => closed.abort());
+  const pause = (ms: number) => delay(ms, undefined, { signal: closed.signal }).catch(() => undefined);
+  const deadline = Date.now() + SLOW_CLIENT_MS;
+  while (waiting() > 0 && !closed.signal.aborted && Date.now() < deadline) await pause(20);
+  if (response.destroyed || response.socket === null) return;
+  await pause(GRACE_MS);
+  response.socket?.end();
+  response.socket?.destroySoon();
+}

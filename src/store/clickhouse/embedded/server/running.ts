@@ -1,0 +1,114 @@
+/**
+ * The queries that run, by the id their clients gave them. The engine gives ids of its own that nobody outside knows, so
+ * each query has a mark that carries a random tag and the client's id; KILL finds it by that. The mark stands before the statement as
+ * a comment, and in the setting `log_comment`: a statement with parameters is rewritten by the engine, which leaves comments out.
+ */
+import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Engine } from "./engine.js";
+import { exception } from "./exception.js";
+import { literal } from "./settings.js";
+import type { Statement } from "./statement.js";
+
+export interface RunningQuery {
+  /** The comment to put before the statement, and into its setting `log_comment`. */
+  readonly mark: string;
+  /** Someone stopped it: however its statement ends, its output may be cut short. */
+  isStopped(): boolean;
+  /** Stops the statement in the engine; returns when `done` has settled. */
+  stop(done: Promise<unknown>): Promise<void>;
+  /** The query is over; its id is free. */
+  leave(): void;
+}
+
+export interface RunningQueries {
+  /** Refuses an id that runs already, or with `replace` stops that query first. */
+  enter(queryId: string, replace: boolean): Promise<RunningQuery>;
+  /** Stops everything; returns when nothing runs any more. */
+  stopAll(): Promise<void>;
+}
+
+/** A KILL that comes before the engine has registered the statement finds nothing: repeat until it is over. */
+const FIRST_RETRY_MS = 20;
+const MAX_RETRY_MS = 1000;
+/** Where the mark of a process is. A statement may have set a `log_comment` of its own. */
+const MARK_OF_PROCESS = "if(startsWith(query, '/*q:'), query, Settings['log_comment'])";
+/** What stands before an id in a mark; ids are percent-encoded, `*` too, so that none can end the comment. */
+const ID_PATTERN = String.raw`^/\\*q:[0-9a-f]+ query_id:([^*]*)\\*/`;
+
+export function runningQueries(engine: Engine): RunningQueries {
+  const byId = new Map<string, { readonly stop: () => Promise<void> }>();
+
+  async function kill(condition: string): Promise<void> {
+    const session = engine.open();
+    try {
+      await session.run(`KILL QUERY WHERE ${condition} ASYNC`);
+    } finally {
+      session.close();
+    }
+  }
+
+  return {
+    async enter(queryId, replace) {
+      for (let other = byId.get(queryId); other !== undefined; other = byId.get(queryId)) {
+        if (!replace) {
+          throw exception(
+            "QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING",
+            `Query with id = ${queryId} is already running`,
+          );
+        }
+        await other.stop();
+      }
+      const tag = randomBytes(8).toString("hex");
+      let leave: () => void = () => undefined;
+      const left = new Promise<void>((resolve) => {
+        leave = resolve;
+      });
+      let stopped = false;
+      const stop = async (done: Promise<unknown>) => {
+        stopped = true;
+        let over = false;
+        const settled = done.then(
+          () => undefined,
+          () => undefined,
+        );
+        void settled.then(() => {
+          over = true;
+        });
+        for (let wait = FIRST_RETRY_MS; !over; wait = Math.min(2 * wait, MAX_RETRY_MS)) {
+          await kill(`startsWith(${MARK_OF_PROCESS}, ${literal(`/*q:${tag} `)})`);
+          await Promise.race([settled, delay(wait)]);
+        }
+      };
+      byId.set(queryId, { stop: () => stop(left) });
+      return {
+        mark: `/*q:${tag} query_id:${encodeURIComponent(queryId).replaceAll("*", "%2A")}*/ `,
+        isStopped: () => stopped,
+        stop,
+        leave() {
+          byId.delete(queryId);
+          leave();
+        },
+      };
+    },
+    async stopAll() {
+      await Promise.all([...byId.values()].map((query) => query.stop()));
+    },
+  };
+}
+
+/** A client's KILL QUERY with `query_id` standing for the ids that clients know. SYNC hangs in the engine: always ASYNC. */
+export function translateKill(sql: Buffer, statement: Extract<Statement, { kind: "kill" }>): string {
+  const idExpression = `decodeURLComponent(extract(${MARK_OF_PROCESS}, '${ID_PATTERN}'))`;
+  const edits = [
+    ...statement.idAt.map((token) => ({ token, text: idExpression })),
+    ...statement.syncAt.map((token) => ({ token, text: "ASYNC" })),
+  ].sort((one, other) => one.token.start - other.token.start);
+  let text = "";
+  let at = 0;
+  for (const edit of edits) {
+    text += sql.subarray(at, edit.token.start).toString("utf8") + edit.text;
+    at = edit.token.end;
+  }
+  return text + sql.subarray(at, statement.end).toString("utf8");
+}

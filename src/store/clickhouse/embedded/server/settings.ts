@@ -1,0 +1,50 @@
+/**
+ * Settings and parameters of a query as statements on its session. Written as `SET name = '…'` before the query:
+ * parameters given at the opening of a session are not known to it (measured: UNKNOWN_QUERY_PARAMETER), and the binding's
+ * own parameters make all queries of the process wait for each other.
+ */
+import { exception } from "./exception.js";
+
+/**
+ * What every session starts with, beside the server's defaults.
+ * - 64-bit integers and decimals quoted in JSON: JSON.parse would lose their last digits.
+ * - What chDB changes against a server (`1 + 1` as a statement, introspection functions, inserts that wait for more), changed back.
+ */
+export const SESSION_DEFAULTS: Readonly<Record<string, string>> = {
+  output_format_json_quote_64bit_integers: "1",
+  output_format_json_quote_decimals: "1",
+  async_insert: "0",
+  implicit_select: "0",
+  allow_introspection_functions: "0",
+};
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** One SET statement for all of them, or undefined when there are none. */
+export function setStatement(
+  settings: ReadonlyMap<string, string>,
+  parameters: ReadonlyMap<string, string> = new Map(),
+): string | undefined {
+  const assignments = [
+    ...[...settings].map(([name, value]) => assignment(name, value)),
+    ...[...parameters].map(([name, value]) => assignment(`param_${name}`, value)),
+  ];
+  return assignments.length === 0 ? undefined : `SET ${assignments.join(", ")}`;
+}
+
+export function literal(value: string): string {
+  return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}
+
+export function identifier(name: string): string {
+  return `\`${name.replaceAll("\\", "\\\\").replaceAll("`", "\\`")}\``;
+}
+
+function assignment(name: string, value: string): string {
+  if (!NAME.test(name))
+    throw exception(
+      "UNKNOWN_SETTING",
+      `Setting ${JSON.stringify(name)} is neither a builtin setting nor started with the prefix 'param_'`,
+    );
+  return `${name} = ${literal(value)}`;
+}

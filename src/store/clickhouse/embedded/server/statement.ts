@@ -1,0 +1,194 @@
+/**
+ * Tells what kind of statement a request holds, and where in it our own clauses go. Kinds differ in how they run:
+ *
+ * - `rows`: has output; it goes through a named pipe (`INTO OUTFILE`), hence `clauseAt`.
+ * - `insert-data`: INSERT … FORMAT x or VALUES with data behind it; the data is spooled, and read `FROM INFILE`.
+ * - `write`: INSERT … SELECT. `kill`: KILL QUERY, whose `query_id` we translate. `command`: all the rest.
+ */
+import { exception } from "./exception.js";
+import { type Token, tokensOf } from "./lexer.js";
+
+export type Statement =
+  | {
+      readonly kind: "rows";
+      /** The word the statement starts with, upper case. */
+      readonly verb: string;
+      /** Where INTO OUTFILE belongs: before the FORMAT clause, else at the end. */
+      readonly clauseAt: number;
+      readonly end: number;
+      /** The format it names itself. */
+      readonly format: string | undefined;
+    }
+  | {
+      readonly kind: "insert-data";
+      readonly verb: "INSERT";
+      /** Where FROM INFILE belongs: before SETTINGS and FORMAT. */
+      readonly infileAt: number;
+      /** End of the clauses between `infileAt` and FORMAT or VALUES. */
+      readonly formatAt: number;
+      readonly format: string;
+      /** SETTINGS written behind the format, allowed where the data comes apart from the statement. */
+      readonly trailingSettings: string;
+      readonly dataAt: number;
+    }
+  | {
+      readonly kind: "kill";
+      readonly verb: "KILL";
+      readonly idAt: readonly Token[];
+      readonly syncAt: readonly Token[];
+      readonly end: number;
+    }
+  | { readonly kind: "write" | "command"; readonly verb: string; readonly end: number };
+
+const WITH_OUTPUT = new Set([
+  "SELECT",
+  "WITH",
+  "FROM",
+  "(",
+  "SHOW",
+  "DESCRIBE",
+  "DESC",
+  "EXPLAIN",
+  "EXISTS",
+  "CHECK",
+]);
+/** After one of these an expression follows, so that FORMAT is a column's name there. */
+const BEFORE_EXPRESSION = new Set(
+  "SELECT DISTINCT BY AS WHERE PREWHERE AND OR NOT IN LIKE ILIKE FROM JOIN ON USING HAVING QUALIFY THEN ELSE WHEN CASE BETWEEN INTERVAL".split(
+    " ",
+  ),
+);
+const AFTER_ORDER_KEY = new Set(["ASC", "DESC", "ASCENDING", "DESCENDING", "NULLS", "COLLATE"]);
+
+/** @param sql the statement (and what follows it in the request), as latin1 */
+export function classify(sql: string): Statement {
+  const tokens = [...statementTokens(sql)];
+  const first = tokens[0];
+  if (first === undefined) throw exception("SYNTAX_ERROR", "Empty query");
+  const last = tokens.findLast((token) => token.text !== ";") ?? first;
+  const verb = first.text;
+  if (verb === "KILL") {
+    const words = tokens.filter((token) => token.kind === "word" || token.kind === "quoted");
+    return {
+      kind: "kill",
+      verb,
+      idAt: words.filter((word) => /^[`"]?query_id[`"]?$/i.test(word.text)),
+      syncAt: words.filter((word) => word.text === "SYNC"),
+      end: last.end,
+    };
+  }
+  const insertAt = topLevel(tokens).find((token) => token.text === "INSERT");
+  if (verb === "INSERT") return insertStatement(sql, tokens, last);
+  if (verb === "WITH" && insertAt !== undefined) return { kind: "write", verb, end: last.end };
+  // CHECK GRANT has an answer too, but its grammar knows no INTO OUTFILE.
+  const grant = verb === "CHECK" && tokens[1]?.text === "GRANT";
+  if (!WITH_OUTPUT.has(verb) || grant) return { kind: "command", verb, end: last.end };
+  refuseOutfile(tokens);
+  const format = formatClause(tokens);
+  return {
+    kind: "rows",
+    verb,
+    clauseAt: format?.keyword.start ?? last.end,
+    end: last.end,
+    format: format && sql.slice(format.name.start, format.name.end),
+  };
+}
+
+/** The tokens of the first statement; a second statement is refused, as by a server. Stops where an insert's data begins. */
+function* statementTokens(sql: string): Generator<Token, void, undefined> {
+  let insert = false;
+  let depth = 0;
+  let before: Token | undefined;
+  let ended = false;
+  for (const token of tokensOf(sql)) {
+    if (ended && token.text !== ";")
+      throw exception("SYNTAX_ERROR", "Syntax error (Multi-statements are not allowed)");
+    if (before === undefined) insert = token.text === "INSERT";
+    yield token;
+    if (token.text === "(") depth += 1;
+    if (token.text === ")") depth -= 1;
+    ended = token.text === ";";
+    if (selects(token)) insert = false;
+    if (insert && depth === 0 && startsData(before, token)) return;
+    before = token;
+  }
+}
+
+function selects(token: Token): boolean {
+  return token.kind === "word" && (token.text === "SELECT" || token.text === "WITH");
+}
+
+/** Whether an INSERT's data comes after `token`: VALUES, or the name after FORMAT. */
+function startsData(before: Token | undefined, token: Token): boolean {
+  if (token.kind !== "word") return false;
+  return (
+    (token.text === "VALUES" && before?.text !== "FORMAT") ||
+    (before?.kind === "word" && before.text === "FORMAT")
+  );
+}
+
+function insertStatement(sql: string, tokens: readonly Token[], last: Token): Statement {
+  refuseOutfile(tokens);
+  const outer = topLevel(tokens);
+  const end = outer.at(-1);
+  const keyword = outer.at(-2);
+  if (tokens.some(selects) || end?.kind !== "word") return { kind: "write", verb: "INSERT", end: last.end };
+  const values = end.text === "VALUES" && keyword?.text !== "FORMAT";
+  if (!values && keyword?.text !== "FORMAT") return { kind: "write", verb: "INSERT", end: last.end };
+  const formatAt = values ? end.start : (keyword?.start ?? end.start);
+  const settings = outer.find((token) => token.kind === "word" && token.text === "SETTINGS");
+  const trailing = /^[ \t]*SETTINGS\s[^\n]*/i.exec(sql.slice(end.end))?.[0] ?? "";
+  return {
+    kind: "insert-data",
+    verb: "INSERT",
+    infileAt: settings?.start ?? formatAt,
+    formatAt,
+    format: values ? "Values" : sql.slice(end.start, end.end),
+    trailingSettings: values ? "" : trailing,
+    dataAt: end.end + (values ? 0 : trailing.length),
+  };
+}
+
+/** Files are the engine's own: as on a server, no statement may name one. */
+function refuseOutfile(tokens: readonly Token[]): void {
+  const words = tokens.filter((token) => token.kind === "word");
+  for (const [index, word] of words.entries()) {
+    const next = words[index + 1];
+    if (word.text === "INTO" && next?.text === "OUTFILE")
+      throw exception("INTO_OUTFILE_NOT_ALLOWED", "INTO OUTFILE is not allowed");
+    if (word.text === "FROM" && next?.text === "INFILE")
+      throw exception("NOT_IMPLEMENTED", "FROM INFILE is not allowed, send the data in the request's body");
+  }
+}
+
+function formatClause(
+  tokens: readonly Token[],
+): { readonly keyword: Token; readonly name: Token } | undefined {
+  const outer = topLevel(tokens);
+  for (let index = outer.length - 2; index > 0; index -= 1) {
+    const [before, keyword, name, after] = [
+      outer[index - 1],
+      outer[index],
+      outer[index + 1],
+      outer[index + 2],
+    ];
+    if (keyword?.kind !== "word" || keyword.text !== "FORMAT" || name?.kind !== "word") continue;
+    if (after !== undefined && after.text !== ";" && after.text !== "SETTINGS") continue;
+    if (before?.kind === "word" && BEFORE_EXPRESSION.has(before.text)) continue;
+    if (before?.kind === "symbol" && !/[)\]}*]/.test(before.text)) continue;
+    if (AFTER_ORDER_KEY.has(name.text)) continue;
+    return { keyword, name };
+  }
+  return undefined;
+}
+
+/** Tokens outside all brackets (the opening ones are counted as outside). */
+function topLevel(tokens: readonly Token[]): readonly Token[] {
+  let depth = 0;
+  return tokens.filter((token) => {
+    if (token.kind === "symbol" && ")]}".includes(token.text)) depth -= 1;
+    const outside = depth === 0;
+    if (token.kind === "symbol" && "([{".includes(token.text)) depth += 1;
+    return outside;
+  });
+}

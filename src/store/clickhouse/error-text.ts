@@ -1,0 +1,12 @@
+/** Longest sentence that a record or a log line keeps of an error. */
+const longest = 500;
+
+/**
+ * What an error says, fit for a record: the engine repeats whole statements in its messages ("In scope SELECT …"), which
+ * belong into nobody's run history.
+ */
+export function errorText(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const said = message.replace(/:? ?(In scope|While processing|while executing) [\s\S]*$/i, "").trim();
+  return said.length <= longest ? said : `${said.slice(0, longest)}…`;
+}

@@ -1,0 +1,147 @@
+/**
+ * Migrations of one tenant's ClickHouse database: `migrations/clickhouse/NNNN_name.sql`, by the same rules as Postgres.
+ *
+ * ClickHouse has no transactions for this, so: each statement of a file can be run again (`IF NOT EXISTS` and the like),
+ * and the file is recorded after its last statement. A crash in between is repaired by running the file again.
+ * ClickHouse has no locks either: an advisory lock of Postgres keeps two processes from migrating one database at once.
+ */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type pg from "pg";
+import type { Logger } from "pino";
+import { type AppliedRevision, planMigrations } from "../migrate/plan.js";
+import {
+  MigrationFailed,
+  type MigrationReport,
+  type MigrationStatus,
+  pendingOrRefuse,
+  statusOf,
+} from "../migrate/report.js";
+import { fileName, type Revision, readRevisions } from "../migrate/revisions.js";
+import { splitStatements } from "../migrate/statements.js";
+import { lockKey, withAdvisoryLock } from "../postgres/advisory-lock.js";
+
+export interface ClickHouseMigrationOptions {
+  /** The folder with the `.sql` files. */
+  dir: string;
+  /** The tenant's database; made when it is missing. The client may be one for this database or for another. */
+  database: string;
+  /** The Postgres whose advisory lock is held meanwhile. */
+  lock: pg.Pool;
+  /** The store's normalised address: what the lock is named after. Default: the database's name. */
+  address?: string | undefined;
+  logger: Logger;
+  signal?: AbortSignal | undefined;
+}
+
+/** Brings the database up to date. Throws `MigrationRefused`, before anything is touched, when it and the code do not fit. */
+export async function migrateClickHouse(
+  client: ClickHouseClient,
+  options: ClickHouseMigrationOptions,
+): Promise<MigrationReport> {
+  const started = Date.now();
+  const { database, logger, signal } = options;
+  const store = storeOf(database);
+  const known = await readRevisions(options.dir);
+  const key = lockKey(`clickhouse migrations ${options.address ?? database}`);
+  const applied = await withAdvisoryLock(options.lock, key, options, async (holder) => {
+    const pending = pendingOrRefuse(store, planMigrations(known, await readLedger(client, database, signal)));
+    if (pending.length === 0) return [];
+    await createLedger(client, database, signal);
+    for (const revision of pending) {
+      await holder.query("SELECT 1"); // the lock is gone when its connection is: then this fails, and we stop
+      logger.info({ store, revision: fileName(revision) }, "applying a migration");
+      await apply(client, database, revision, signal);
+    }
+    return pending.map(fileName);
+  });
+  return { store, applied, duration_ms: Date.now() - started };
+}
+
+/** What `migrate --status` shows. Changes nothing, also when the database does not exist. */
+export async function clickHouseMigrationStatus(
+  client: ClickHouseClient,
+  { dir, database, signal }: { dir: string; database: string; signal?: AbortSignal | undefined },
+): Promise<MigrationStatus[]> {
+  const known = await readRevisions(dir);
+  return statusOf(storeOf(database), planMigrations(known, await readLedger(client, database, signal)));
+}
+
+const storeOf = (database: string) => `clickhouse/${database}`;
+
+const CREATE_DATABASE = "CREATE DATABASE IF NOT EXISTS {database:Identifier}";
+const CREATE_LEDGER = `
+  CREATE TABLE IF NOT EXISTS {database:Identifier}.schema_migrations
+  (
+      revision   String COMMENT 'Number of the migration file, as 0001',
+      name       String COMMENT 'Name of the migration file without its number',
+      checksum   String COMMENT 'SHA-256 of the file, in hex',
+      applied_at DateTime64(3, 'UTC') COMMENT 'When its last statement had succeeded'
+  )
+  ENGINE = MergeTree
+  ORDER BY revision
+  COMMENT 'Which migrations this database has had'`;
+
+async function createLedger(client: ClickHouseClient, database: string, signal?: AbortSignal): Promise<void> {
+  for (const query of [CREATE_DATABASE, CREATE_LEDGER]) {
+    await client.command({ query, query_params: { database }, ...inDatabase(ANY_DATABASE, signal) });
+  }
+}
+
+/** A file's statements name their tables without a database: they run in the tenant's. */
+async function apply(
+  client: ClickHouseClient,
+  database: string,
+  revision: Revision,
+  signal?: AbortSignal,
+): Promise<void> {
+  try {
+    for (const query of splitStatements(revision.sql)) {
+      signal?.throwIfAborted();
+      await client.command({ query, ...inDatabase(database, signal) });
+    }
+    await client.command({
+      query:
+        "INSERT INTO schema_migrations SELECT {revision:String}, {name:String}, {checksum:String}, now64(3, 'UTC')",
+      query_params: { revision: revision.revision, name: revision.name, checksum: revision.checksum },
+      ...inDatabase(database, signal),
+    });
+  } catch (error) {
+    throw new MigrationFailed(storeOf(database), revision, error);
+  }
+}
+
+const FIND_LEDGER =
+  "SELECT count() > 0 AS found FROM system.tables WHERE database = {database:String} AND name = 'schema_migrations'";
+const READ_LEDGER = `
+  SELECT revision, name, checksum, replaceOne(toString(applied_at), ' ', 'T') || 'Z' AS applied_at
+  FROM {database:Identifier}.schema_migrations ORDER BY revision, schema_migrations.applied_at LIMIT 1 BY revision`;
+
+async function readLedger(
+  client: ClickHouseClient,
+  database: string,
+  signal?: AbortSignal,
+): Promise<AppliedRevision[]> {
+  const read = async <Row>(query: string): Promise<Row[]> => {
+    const request = {
+      query,
+      query_params: { database },
+      format: "JSONEachRow",
+      ...inDatabase(ANY_DATABASE, signal),
+    } as const;
+    return (await client.query(request)).json<Row>();
+  };
+  const found = await read<{ found: number | boolean }>(FIND_LEDGER);
+  return Number(found[0]?.found) === 1 ? read<AppliedRevision>(READ_LEDGER) : [];
+}
+
+/** Exists on every server, so that a request can be made while the tenant's database is missing. */
+const ANY_DATABASE = "default";
+
+/**
+ * The database of one request. The HTTP parameter `database` is sent like a setting; it goes before the one of
+ * the client's own configuration, and the first counts.
+ */
+function inDatabase(database: string, abort_signal: AbortSignal | undefined) {
+  const clickhouse_settings = { database };
+  return abort_signal === undefined ? { clickhouse_settings } : { clickhouse_settings, abort_signal };
+}

@@ -1,0 +1,163 @@
+/**
+ * The embedded Postgres: a real server from npm, reached through a unix socket alone, kept going by us.
+ *
+ * Whoever starts it owns the data directory (`../data-dir.ts`). A server that a killed predecessor left behind is
+ * stopped first. One that dies while we run is started again, with back-off; pools connect anew by themselves.
+ */
+import { closeSync, openSync } from "node:fs";
+import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type pg from "pg";
+import type { Logger } from "pino";
+import { copyFolders, usableBinaries } from "./binaries.js";
+import { ensureCluster } from "./cluster.js";
+import { clusterFiles, SUPERUSER } from "./cluster-files.js";
+import { stopLeftBehind } from "./left-behind.js";
+import { type ServerRun, startServer, stopServer, waitUntilReady } from "./server.js";
+import { serverUser } from "./server-user.js";
+
+export interface EmbeddedPostgresOptions {
+  /** The claimed data directory; the files in it are listed in `cluster-files.ts`. */
+  dataDir: string;
+  logger: Logger;
+  /** Gives up the start. A running server is ended by `stop()`. */
+  signal?: AbortSignal | undefined;
+  /** The `native` folder of the Postgres programs. Default: that of npm's package for this platform. */
+  nativeDir?: string | undefined;
+  /** Where a copy of the programs may be made when the server's user cannot reach them. Default: see `binaries.ts`. */
+  copyFolders?: readonly string[] | undefined;
+}
+
+export interface EmbeddedPostgres {
+  /** For `openPostgres`. Stays good over restarts of the server. */
+  readonly connection: pg.PoolConfig;
+  /** The postmaster's; changes when the server is restarted after a crash. */
+  readonly pid: number;
+  /** Ends the server, waiting up to 10 s for its checkpoint. Harmless when called twice. */
+  stop(): Promise<void>;
+}
+
+/** The pause before a restart doubles up to the limit, and starts anew after a run of a minute. */
+const BACKOFF_MS = { first: 100, limit: 10_000, forgottenAfter: 60_000 };
+
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { logger } = options;
+  const files = clusterFiles(resolve(options.dataDir));
+  const user = serverUser(files.cluster);
+  const folders = options.copyFolders ?? copyFolders(files.dataDir);
+  const binaries = await usableBinaries({ logger, user, copyFolders: folders, nativeDir: options.nativeDir });
+  const password = await ensureCluster(files, binaries, user);
+  const socket = socketFolder(files.cluster);
+  const connection = {
+    host: socket.path,
+    port: 5432,
+    user: SUPERUSER,
+    password,
+    database: "postgres",
+    ssl: false,
+  };
+
+  const launch = async (signal: AbortSignal | undefined): Promise<ServerRun> => {
+    await stopLeftBehind(files.cluster, logger);
+    signal?.throwIfAborted();
+    const run = await startServer(files, binaries, user);
+    try {
+      await waitUntilReady(run, connection, signal);
+      return run;
+    } catch (error) {
+      await stopServer(run);
+      throw error;
+    }
+  };
+  try {
+    return supervise(await launch(options.signal), { launch, connection, logger, closed: socket.close });
+  } catch (error) {
+    socket.close();
+    throw error;
+  }
+}
+
+interface Supervision {
+  launch(signal: AbortSignal | undefined): Promise<ServerRun>;
+  connection: pg.PoolConfig;
+  logger: Logger;
+  closed(): void;
+}
+
+function supervise(first: ServerRun, { launch, connection, logger, closed }: Supervision): EmbeddedPostgres {
+  let run = first;
+  let stopped: Promise<void> | undefined;
+  const stopping = new AbortController();
+  // For an end that nobody planned, such as an uncaught exception. After kill -9 the next start cleans up.
+  const endWithUs = () => run.child.kill("SIGINT");
+  process.once("exit", endWithUs);
+
+  const keepGoing = async (): Promise<void> => {
+    let pause = BACKOFF_MS.first;
+    while (!stopping.signal.aborted) {
+      const started = Date.now();
+      const how = await run.ended;
+      if (stopping.signal.aborted) return;
+      logger.error(
+        { pid: run.pid, how, log: run.lastLines() },
+        "the embedded Postgres has died, starting it again",
+      );
+      if (Date.now() - started > BACKOFF_MS.forgottenAfter) pause = BACKOFF_MS.first;
+      for (let alive = false; !alive && !stopping.signal.aborted; ) {
+        await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
+        pause = Math.min(pause * 2, BACKOFF_MS.limit);
+        alive = !stopping.signal.aborted && (await relaunch());
+      }
+    }
+  };
+  const relaunch = async (): Promise<boolean> => {
+    try {
+      run = await launch(stopping.signal);
+      logger.info({ pid: run.pid }, "the embedded Postgres runs again");
+      return true;
+    } catch (error) {
+      logger.error({ err: error }, "the embedded Postgres could not be started again");
+      return false;
+    }
+  };
+  const kept = keepGoing();
+
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await stopServer(run);
+    await kept; // a restart that was under way has ended: its server is `run` now
+    await stopServer(run);
+    process.removeListener("exit", endWithUs);
+    closed();
+  };
+  return {
+    connection,
+    get pid() {
+      return run.pid;
+    },
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+/** `sun_path` of a socket address holds 108 bytes on Linux and 104 elsewhere, with the zero at its end. */
+const SOCKET_PATH_LIMIT = process.platform === "linux" ? 107 : 103;
+
+/** The cluster as a client names it. A path too long for a socket address is shortened through an open folder. */
+function socketFolder(cluster: string): { path: string; close(): void } {
+  const length = Buffer.byteLength(`${cluster}/.s.PGSQL.5432`);
+  if (length <= SOCKET_PATH_LIMIT) return { path: cluster, close: () => undefined };
+  if (process.platform !== "linux") {
+    const room = SOCKET_PATH_LIMIT - Buffer.byteLength("/postgres/.s.PGSQL.5432");
+    throw new Error(`The path of the data directory is too long for a unix socket: at most ${room} bytes.`);
+  }
+  const fd = openSync(cluster, "r");
+  let open = true;
+  const close = () => {
+    if (open) closeSync(fd);
+    open = false;
+  };
+  return { path: `/proc/${process.pid}/fd/${fd}`, close };
+}

@@ -1,0 +1,116 @@
+/**
+ * One tag on many dimensions, in one transaction. Dimensions come in batches of any number of ids, so that a bulk by filter is
+ * streamed and never held as a whole.
+ *
+ * Measured: see `bench/tags.ts`. The outbox entry of a batch is written by the statement that writes its tags: their ids never
+ * come to this process.
+ */
+import type { Pool } from "pg";
+import { labelIds } from "./labels.js";
+import { type TagTransaction, writeTags } from "./transaction.js";
+import type { TagInput } from "./write.js";
+
+export interface BulkInput extends TagInput {
+  /** Tags that are there get the new name and author, and keep their value; otherwise they are left as they are. */
+  readonly override_existing: boolean;
+}
+
+export interface BulkCounts {
+  readonly created_count: number;
+  readonly updated_count: number;
+  readonly skipped_count: number;
+}
+
+/** Batches of ids, ascending over all of them and without repetition, of dimensions that the copy in Postgres has. */
+export type DimensionBatches = (tx: TagTransaction) => AsyncIterable<readonly number[]>;
+
+export async function tagInBulk(
+  { postgres, tenantName }: { postgres: Pool; tenantName: string },
+  input: BulkInput,
+  dimensions: DimensionBatches,
+): Promise<BulkCounts> {
+  const [labelId = 0] = await labelIds(postgres, tenantName, [input]);
+  return await writeTags(postgres, tenantName, async (tx) => {
+    const counts = { created_count: 0, updated_count: 0, skipped_count: 0 };
+    for await (const ids of dimensions(tx)) {
+      const updated = input.override_existing ? await override(tx, input, labelId, ids, "all") : 0;
+      const created = await create(tx, input, labelId, ids);
+      const left = ids.length - created - updated;
+      counts.created_count += created;
+      counts.updated_count += updated;
+      if (!input.override_existing) counts.skipped_count += left;
+      else if (left > 0) {
+        // Somebody made these between our two statements.
+        await override(tx, input, labelId, ids, "others");
+        counts.updated_count += left;
+      }
+    }
+    return counts;
+  });
+}
+
+/** Tags that are there, or those of them that are not as they should be. Locked in the order of their dimensions, like those that are made. */
+async function override(
+  tx: TagTransaction,
+  input: BulkInput,
+  labelId: number,
+  ids: readonly number[],
+  which: "all" | "others",
+): Promise<number> {
+  const { rows } = await tx.client.query<{ label_id: number; tags: number }>(OVERRIDE, [
+    tx.tenantName,
+    ids,
+    input.tag_key,
+    labelId,
+    input.created_by,
+    which === "all",
+  ]);
+  for (const row of rows) tx.count(row.label_id, -row.tags);
+  const updated = rows.reduce((sum, row) => sum + row.tags, 0);
+  tx.count(labelId, updated);
+  return updated;
+}
+
+const OVERRIDE = `
+WITH before AS MATERIALIZED (
+  SELECT tag_id, label_id FROM tags WHERE tenant_name = $1 AND tag_key = $3 AND dimension_id = ANY($2::bigint[])
+    AND ($6 OR label_id <> $4 OR created_by <> $5)
+  ORDER BY dimension_id FOR UPDATE
+), changed AS (
+  UPDATE tags SET label_id = $4, created_by = $5 FROM before WHERE tenant_name = $1 AND tags.tag_id = before.tag_id
+  RETURNING tags.tag_id, dimension_id
+), noted AS (
+  INSERT INTO tag_outbox (tenant_name, tag_ids, dimension_ids)
+  SELECT $1, array_agg(tag_id), array_agg(dimension_id) FROM changed HAVING count(*) > 0
+)
+SELECT label_id, count(*) AS tags FROM before GROUP BY label_id`;
+
+/** Tags that are missing; answers how many were. */
+async function create(
+  tx: TagTransaction,
+  input: BulkInput,
+  labelId: number,
+  ids: readonly number[],
+): Promise<number> {
+  const { rows } = await tx.client.query<{ created: number }>(CREATE, [
+    tx.tenantName,
+    ids,
+    input.tag_key,
+    labelId,
+    input.created_by,
+  ]);
+  const created = rows[0]?.created ?? 0;
+  tx.count(labelId, created);
+  return created;
+}
+
+const CREATE = `
+WITH made AS (
+  INSERT INTO tags (tenant_name, dimension_id, tag_key, label_id, created_by)
+  SELECT $1, dimension_id, $3, $4, $5 FROM unnest($2::bigint[]) AS wanted (dimension_id) ORDER BY dimension_id
+  ON CONFLICT (tenant_name, dimension_id, tag_key) DO NOTHING RETURNING tag_id, dimension_id
+), noted AS (
+  INSERT INTO tag_outbox (tenant_name, tag_ids, dimension_ids)
+  SELECT $1, array_agg(tag_id), array_agg(dimension_id) FROM made HAVING count(*) > 0
+)
+SELECT count(*) AS created FROM made`;

@@ -1,0 +1,74 @@
+/** Copies to Postgres the dimensions that ClickHouse recorded since the last time. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
+import { dimensionFields } from "../store/clickhouse/dimension-id.js";
+import { copyDimensions, type Dimension } from "./dimensions.js";
+
+export interface DimensionCopy {
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const ROWS_AT_ONCE = 10_000;
+const BEGINNING = "1970-01-01 00:00:00.000000";
+
+/**
+ * In the order of their recording, so that a copy that breaks off goes on where it was. For who knows that nobody records
+ * meanwhile: the holder of the tenant's lease, after its run. What is missed nevertheless is found when it is asked for.
+ */
+export async function copyNewDimensions({
+  client,
+  postgres,
+  tenantName,
+  signal,
+}: DimensionCopy): Promise<number> {
+  const { rows } = await postgres.query<{ up_to: string | null }>(
+    "SELECT dimensions_up_to AS up_to FROM tag_mirrors WHERE tenant_name = $1",
+    [tenantName],
+  );
+  const result = await client.query({
+    query: `
+SELECT toString(recorded_at) AS recorded, dimension_id, ${dimensionFields.join(", ")} FROM dimensions
+WHERE recorded_at > {since:DateTime64(6, 'UTC')} ORDER BY recorded_at`,
+    query_params: { since: rows[0]?.up_to ?? BEGINNING },
+    format: "JSONEachRow",
+    ...(signal && { abort_signal: signal }),
+  });
+  let copied = 0;
+  let waiting: Recorded[] = [];
+  const flush = async () => {
+    const newest = waiting.at(-1)?.recorded;
+    if (newest === undefined) return;
+    await copyDimensions(postgres, tenantName, waiting.map(dimensionOf));
+    await noteCopied(postgres, tenantName, newest);
+    copied += waiting.length;
+    waiting = [];
+  };
+  for await (const chunk of result.stream<Recorded>()) {
+    for (const row of chunk) {
+      // Never between two of the same instant: the next copy begins behind it.
+      const isNewInstant = waiting.at(-1)?.recorded !== row.json<Recorded>().recorded;
+      if (waiting.length >= ROWS_AT_ONCE && isNewInstant) await flush();
+      waiting.push(row.json<Recorded>());
+    }
+  }
+  signal?.throwIfAborted();
+  await flush();
+  return copied;
+}
+
+type Recorded = Omit<Dimension, "dimension_id"> & { dimension_id: string; recorded: string };
+
+function dimensionOf({ recorded: _, ...row }: Recorded): Dimension {
+  return { ...row, dimension_id: Number(row.dimension_id) };
+}
+
+async function noteCopied(postgres: Pool, tenantName: string, upTo: string): Promise<void> {
+  await postgres.query(
+    `INSERT INTO tag_mirrors (tenant_name, dimensions_up_to) VALUES ($1, $2)
+     ON CONFLICT (tenant_name) DO UPDATE SET dimensions_up_to = excluded.dimensions_up_to`,
+    [tenantName, upTo],
+  );
+}

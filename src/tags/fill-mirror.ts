@@ -1,0 +1,54 @@
+/** Writes all tags of a tenant into its ClickHouse, whatever that holds. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { PoolClient } from "pg";
+import type { WaitingTag } from "./outbox.js";
+
+export interface Filling {
+  readonly client: ClickHouseClient;
+  /** Holds the lock of the mirror. */
+  readonly transaction: PoolClient;
+  readonly tenantName: string;
+  /** Later than all that the mirror holds. */
+  readonly version: number;
+  readonly mirrorId: string;
+  readonly write: (tags: readonly WaitingTag[]) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+const TAGS_AT_ONCE = 20_000;
+
+/**
+ * First the new rows, then the old ones go: readers see every tag all the while. Tags that are written meanwhile wait in the
+ * outbox for a later version. The id comes last: a filling that breaks off is begun again. Answers how many tags there are.
+ */
+export async function fillMirror(filling: Filling): Promise<number> {
+  const { client, transaction, tenantName, version, mirrorId, signal } = filling;
+  let after = -1;
+  let filled = 0;
+  for (;;) {
+    const { rows } = await transaction.query<WaitingTag>(SOME_TAGS, [tenantName, after, TAGS_AT_ONCE]);
+    signal.throwIfAborted();
+    await filling.write(rows);
+    after = rows.at(-1)?.tag_id ?? after;
+    filled += rows.length;
+    if (rows.length < TAGS_AT_ONCE) break;
+  }
+  await client.command({
+    query: "ALTER TABLE dimension_tags DELETE WHERE version < {version:UInt64}",
+    query_params: { version },
+    clickhouse_settings: { mutations_sync: "1" },
+    abort_signal: signal,
+  });
+  await client.command({ query: "TRUNCATE TABLE dimension_tags_mirror", abort_signal: signal });
+  await client.insert({
+    table: "dimension_tags_mirror",
+    format: "JSONEachRow",
+    values: [{ mirror_id: mirrorId }],
+    abort_signal: signal,
+  });
+  return filled;
+}
+
+const SOME_TAGS = `
+SELECT t.tag_id, t.dimension_id, t.tag_key, l.display_name FROM tags AS t JOIN tag_labels AS l USING (label_id)
+WHERE t.tenant_name = $1 AND t.tag_id > $2 ORDER BY t.tag_id LIMIT $3`;

@@ -1,0 +1,94 @@
+/** Drops dimensions that have no chargebacks left, and their tags: what retention leaves behind. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
+import { dimensionFields } from "../store/clickhouse/dimension-id.js";
+import { writeTags } from "./transaction.js";
+import { noteRemoved } from "./write.js";
+
+export interface DimensionRetention {
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const IDS_AT_ONCE = 10_000;
+
+/**
+ * Only when the oldest day is another one than the last time: else nothing can have run out. Postgres first, so that what breaks off is
+ * begun again. Only dimensions that ClickHouse knows are dropped: one that a rebuilt store has not calculated again yet keeps its
+ * tags. Nobody may publish meanwhile: for the holder of the tenant's lease. Answers how many were dropped.
+ */
+export async function forgetDimensions(retention: DimensionRetention): Promise<number> {
+  const { client, postgres, tenantName, signal } = retention;
+  const oldest = await oldestDay(client);
+  if (oldest === (await oldestDayBefore(postgres, tenantName))) return 0;
+  const ids = await dimensionsWithoutRows(client, signal);
+  for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
+    signal?.throwIfAborted();
+    await forgetInPostgres(postgres, tenantName, ids.slice(from, from + IDS_AT_ONCE));
+  }
+  if (ids.length > 0) {
+    await client.command({
+      query: `ALTER TABLE dimensions DELETE WHERE ${withoutRows}`,
+      clickhouse_settings: { mutations_sync: "1" },
+    });
+  }
+  await postgres.query(
+    "DELETE FROM tag_labels WHERE tenant_name = $1 AND tag_count = 0 AND used_at < now() - interval '1 day'",
+    [tenantName],
+  );
+  await postgres.query(
+    `INSERT INTO tag_mirrors (tenant_name, oldest_day) VALUES ($1, $2)
+     ON CONFLICT (tenant_name) DO UPDATE SET oldest_day = excluded.oldest_day`,
+    [tenantName, oldest],
+  );
+  return ids.length;
+}
+
+/** From the engine's own bounds of each day's parts: no row is read. Null without any. */
+async function oldestDay(client: ClickHouseClient): Promise<string | null> {
+  const query = "SELECT if(count() = 0, '', toString(min(day))) AS oldest FROM chargebacks";
+  const [row] = await (await client.query({ query, format: "JSONEachRow" })).json<{ oldest: string }>();
+  return row?.oldest || null;
+}
+
+async function oldestDayBefore(postgres: Pool, tenantName: string): Promise<string | null | undefined> {
+  const { rows } = await postgres.query<{ oldest_day: string | null }>(
+    "SELECT oldest_day FROM tag_mirrors WHERE tenant_name = $1",
+    [tenantName],
+  );
+  return rows[0]?.oldest_day;
+}
+
+const fields = dimensionFields.join(", ");
+const fieldsButIdentity = dimensionFields.filter((field) => field !== "identity_id").join(", ");
+/** Distinct identities by line first, as allocation does it: far cheaper than distinct rows of eight texts. */
+const withoutRows = `(${fieldsButIdentity}, identity_id) NOT IN (
+  SELECT ${fieldsButIdentity}, arrayJoin(groupUniqArray(identity_id)) FROM chargebacks GROUP BY ${fieldsButIdentity}
+)`;
+
+async function dimensionsWithoutRows(client: ClickHouseClient, signal?: AbortSignal): Promise<number[]> {
+  const result = await client.query({
+    query: `SELECT DISTINCT dimension_id FROM (SELECT dimension_id, ${fields} FROM dimensions) WHERE ${withoutRows} ORDER BY dimension_id`,
+    format: "JSONCompactEachRow",
+    ...(signal && { abort_signal: signal }),
+  });
+  return (await result.json<[string]>()).map(([id]) => Number(id));
+}
+
+/** Alone: no tag is being written for any of them. */
+async function forgetInPostgres(postgres: Pool, tenantName: string, ids: readonly number[]): Promise<void> {
+  const forget = async (tx: Parameters<Parameters<typeof writeTags>[2]>[0]) => {
+    const { rows } = await tx.client.query<{ tag_id: number; label_id: number; dimension_id: number }>(
+      "DELETE FROM tags WHERE tenant_name = $1 AND dimension_id = ANY($2) RETURNING tag_id, label_id, dimension_id",
+      [tenantName, ids],
+    );
+    noteRemoved(tx, rows);
+    await tx.client.query("DELETE FROM dimensions WHERE tenant_name = $1 AND dimension_id = ANY($2)", [
+      tenantName,
+      ids,
+    ]);
+  };
+  await writeTags(postgres, tenantName, forget, "alone");
+}

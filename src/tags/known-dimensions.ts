@@ -1,0 +1,54 @@
+/** Which of many ids are dimensions of the tenant. What the copy in Postgres lacks is asked of ClickHouse, and copied. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
+import { copyNewDimensions } from "./copy-new-dimensions.js";
+import { copyDimensions, lookUpDimensions, uncopiedIds } from "./dimensions.js";
+
+export interface DimensionSource {
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  /** Opens the tenant's store; may fail. */
+  readonly store: () => Promise<ClickHouseClient>;
+  readonly signal: AbortSignal;
+}
+
+export interface UnknownDimension {
+  readonly dimension_id: number;
+  readonly code: "dimension_not_found" | "store_unavailable";
+}
+
+/** From so many on, all that is new is copied in one go instead of asked for one by one. */
+const MANY = 1_000;
+
+/** `ids`: ascending. So is `known`. */
+export async function completeCopy(
+  source: DimensionSource,
+  ids: readonly number[],
+): Promise<{ known: readonly number[]; unknown: UnknownDimension[] }> {
+  const { postgres, tenantName, signal } = source;
+  const missing = await uncopiedIds(postgres, tenantName, ids);
+  if (missing.length === 0) return { known: ids, unknown: [] };
+  let code: UnknownDimension["code"] = "dimension_not_found";
+  try {
+    await copyMissing(source, missing);
+  } catch {
+    signal.throwIfAborted();
+    code = "store_unavailable";
+  }
+  const still = new Set(await uncopiedIds(postgres, tenantName, missing));
+  return {
+    known: ids.filter((id) => !still.has(id)),
+    unknown: [...still].map((dimension_id) => ({ dimension_id, code })),
+  };
+}
+
+async function copyMissing(source: DimensionSource, missing: readonly number[]): Promise<void> {
+  const { postgres, tenantName, signal } = source;
+  const client = await source.store();
+  let left = missing;
+  if (left.length >= MANY) {
+    await copyNewDimensions({ client, postgres, tenantName, signal });
+    left = await uncopiedIds(postgres, tenantName, left);
+  }
+  await copyDimensions(postgres, tenantName, await lookUpDimensions(client, left, signal));
+}

@@ -1,0 +1,68 @@
+/**
+ * Labels: the different pairs of key and display name, each with the number of its tags. A tag points to its label, so that a
+ * search over a million tags looks at the few labels there are.
+ */
+import { createHash } from "node:crypto";
+import type { Pool, PoolClient } from "pg";
+import { type Label, searchText } from "./tag-text.js";
+
+/**
+ * Ids of labels, in their order; makes those that are missing. Before the writer's transaction, not in it: a label that a long
+ * bulk has not committed yet would make every other writer of that label wait. One that is not used in the end does no harm.
+ */
+export async function labelIds(
+  postgres: Pool,
+  tenantName: string,
+  labels: readonly Label[],
+): Promise<number[]> {
+  if (labels.length === 0) return [];
+  const hashes = labels.map(labelHash);
+  await postgres.query(MAKE_LABELS, [
+    tenantName,
+    hashes,
+    labels.map((label) => label.tag_key),
+    labels.map((label) => label.display_name),
+    labels.map(searchText),
+  ]);
+  const { rows } = await postgres.query<{ label_id: number; label_hash: Buffer }>(
+    "SELECT label_id, label_hash FROM tag_labels WHERE tenant_name = $1 AND label_hash = ANY($2)",
+    [tenantName, hashes],
+  );
+  const ids = new Map(rows.map((row) => [row.label_hash.toString("hex"), row.label_id]));
+  return hashes.map((hash) => {
+    const id = ids.get(hash.toString("hex"));
+    if (id === undefined) throw new Error("a label is gone that was just made");
+    return id;
+  });
+}
+
+/** `used_at` is touched once an hour: that keeps a label without tags from being dropped before its first one is written. */
+const MAKE_LABELS = `
+INSERT INTO tag_labels (tenant_name, label_hash, tag_key, display_name, search_text)
+SELECT DISTINCT ON (label_hash) $1, label_hash, tag_key, display_name, search_text
+FROM unnest($2::bytea[], $3::text[], $4::text[], $5::text[]) AS wanted (label_hash, tag_key, display_name, search_text)
+ORDER BY label_hash
+ON CONFLICT (tenant_name, label_hash) DO UPDATE SET used_at = now() WHERE tag_labels.used_at < now() - interval '1 hour'`;
+
+function labelHash(label: Label): Buffer {
+  return createHash("sha256").update(`${label.tag_key}\n${label.display_name}`).digest();
+}
+
+/**
+ * Adds to the numbers of tags. The last statement of a transaction: labels are what writers share, and are locked only while
+ * it commits. Locked in the order of their ids, so that no two writers wait for each other.
+ */
+export async function addToLabelCounts(
+  client: PoolClient,
+  counts: ReadonlyMap<number, number>,
+): Promise<void> {
+  const changed = [...counts].filter(([, added]) => added !== 0).sort(([a], [b]) => a - b);
+  if (changed.length === 0) return;
+  const ids = changed.map(([id]) => id);
+  await client.query("SELECT FROM tag_labels WHERE label_id = ANY($1) ORDER BY label_id FOR UPDATE", [ids]);
+  await client.query(
+    `UPDATE tag_labels SET tag_count = tag_count + added
+     FROM unnest($1::bigint[], $2::bigint[]) AS change (id, added) WHERE label_id = id`,
+    [ids, changed.map(([, added]) => added)],
+  );
+}

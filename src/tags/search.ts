@@ -1,0 +1,102 @@
+/**
+ * All tags of a tenant, searched. The labels are what is looked at, since there are few of them: they give the total from their
+ * counts, and the ids of the page from the index by label.
+ *
+ * Measured on 1 M tags: the total costs 0.13 µs a label (1 ms with 10,000 labels, 130 ms if every tag had one of its own). A
+ * trigram index (pg_trgm) finds rare needles among a million labels in 1 ms, but common ones, which have to be counted, in 120 ms
+ * as well, and doubles the time of writing; the mirror in ClickHouse takes 45 to 70 ms whatever the needle.
+ */
+
+import type { TagRead } from "./tag-record.js";
+import { foldCase } from "./tag-text.js";
+
+export interface TagSearch {
+  readonly tenantName: string;
+  /** Literal, whatever its case; empty finds all. */
+  readonly search: string;
+}
+
+/** So many labels are followed one by one. */
+export const MOST_LABELS_FOLLOWED = 500;
+
+/** One row: `total` tags, in `labels` labels, of which `label_ids` are at most the first MOST_LABELS_FOLLOWED + 1. */
+export interface SearchTotal {
+  readonly total: number;
+  readonly labels: number;
+  readonly label_ids: number[] | null;
+}
+
+export function searchTotal({ tenantName, search }: TagSearch): TagRead {
+  const found = "coalesce(sum(tag_count), 0)::bigint AS total, count(*) AS labels";
+  const labels = "FROM tag_labels WHERE tenant_name = $1 AND tag_count > 0";
+  if (search === "") return { query: `SELECT ${found}, NULL AS label_ids ${labels}`, params: [tenantName] };
+  return {
+    query: `SELECT ${found}, (array_agg(label_id))[1:${MOST_LABELS_FOLLOWED + 1}] AS label_ids ${labels} AND search_text LIKE $2`,
+    params: [tenantName, containing(search)],
+  };
+}
+
+/** A pattern in which the needle means itself. For most needles LIKE takes less time than strpos. */
+function containing(search: string): string {
+  return `%${foldCase(search).replaceAll(/[\\%_]/g, "\\$&")}%`;
+}
+
+/** Where a page begins: behind a tag, and then so many tags further. */
+export interface PlaceInTags {
+  readonly after: number;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** So many tags are gathered by their labels and sorted; of more, the next ones are never far when tags are walked by id. */
+const MOST_GATHERED = 20_000;
+
+/** Rows: tag_id, ascending. */
+export function searchPage(found: TagSearch, sum: SearchTotal, place: PlaceInTags): TagRead {
+  if (found.search === "") return everyTag(found, place);
+  if (sum.labels <= MOST_LABELS_FOLLOWED) return followLabels(sum.label_ids ?? [], place);
+  return sum.total <= MOST_GATHERED ? gatherByLabel(found, place) : walkTags(found, place);
+}
+
+function everyTag({ tenantName }: TagSearch, { after, offset, limit }: PlaceInTags): TagRead {
+  return {
+    query:
+      "SELECT tag_id FROM tags WHERE tenant_name = $1 AND tag_id > $2 ORDER BY tag_id LIMIT $3 OFFSET $4",
+    params: [tenantName, after, limit, offset],
+  };
+}
+
+/** Of each label only its first tags can be on the page: read from the index, in order. */
+function followLabels(labelIds: readonly number[], { after, offset, limit }: PlaceInTags): TagRead {
+  return {
+    query: `
+SELECT first.tag_id FROM unnest($1::bigint[]) AS wanted (id),
+  LATERAL (
+    SELECT tag_id FROM tags WHERE label_id = wanted.id AND tag_id > $2 ORDER BY tag_id LIMIT $3::bigint + $4::bigint
+  ) AS first
+ORDER BY first.tag_id LIMIT $3 OFFSET $4`,
+    params: [labelIds, after, limit, offset],
+  };
+}
+
+function gatherByLabel({ tenantName, search }: TagSearch, { after, offset, limit }: PlaceInTags): TagRead {
+  return {
+    query: `
+SELECT t.tag_id
+FROM (SELECT label_id FROM tag_labels WHERE tenant_name = $1 AND tag_count > 0 AND search_text LIKE $5 OFFSET 0) AS l,
+  LATERAL (SELECT tag_id FROM tags WHERE label_id = l.label_id AND tag_id > $2 OFFSET 0) AS t
+ORDER BY t.tag_id LIMIT $3 OFFSET $4`,
+    params: [tenantName, after, limit, offset, containing(search)],
+  };
+}
+
+function walkTags({ tenantName, search }: TagSearch, { after, offset, limit }: PlaceInTags): TagRead {
+  return {
+    query: `
+SELECT t.tag_id
+FROM (SELECT tag_id, label_id FROM tags WHERE tenant_name = $1 AND tag_id > $2 ORDER BY tag_id) AS t,
+  LATERAL (SELECT FROM tag_labels WHERE label_id = t.label_id AND search_text LIKE $5 OFFSET 0) AS l
+LIMIT $3 OFFSET $4`,
+    params: [tenantName, after, limit, offset, containing(search)],
+  };
+}

@@ -1,0 +1,181 @@
+/** Writes the tags of one dimension: each call one transaction, everything or nothing. */
+import type { Pool } from "pg";
+import { labelIds } from "./labels.js";
+import { DimensionNotFoundError, TagKeyTakenError, TagNotFoundError } from "./tag-errors.js";
+import { type TagRecord, tagsById } from "./tag-record.js";
+import type { Label } from "./tag-text.js";
+import { lockDimension, type TagTransaction, writeTags } from "./transaction.js";
+
+/** What a client says of a tag; the service makes its id, value and time. */
+export interface TagInput extends Label {
+  readonly created_by: string;
+}
+
+export interface DimensionOfTenant {
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  readonly dimensionId: number;
+}
+
+/** Throws DimensionNotFoundError or TagKeyTakenError. */
+export async function addTag(on: DimensionOfTenant, input: TagInput): Promise<TagRecord> {
+  const { postgres, tenantName } = on;
+  const labels = await labelIds(postgres, tenantName, [input]);
+  return await writeTags(postgres, tenantName, async (tx) => {
+    await holdDimension(tx, on.dimensionId);
+    const [tagId] = await insertTags(tx, on.dimensionId, [input], labels);
+    if (tagId === undefined) throw new Error("a tag was made and is not there");
+    return await readTag(tx, tagId);
+  });
+}
+
+export interface TagChanges {
+  /** Take the place of all tags. */
+  readonly tags?: readonly TagInput[] | undefined;
+  readonly add_tags?: readonly TagInput[] | undefined;
+  readonly remove_tag_ids?: readonly number[] | undefined;
+}
+
+/** Replaces, then adds, then removes. Throws DimensionNotFoundError, TagKeyTakenError or TagNotFoundError: then nothing was changed. */
+export async function changeTags(on: DimensionOfTenant, changes: TagChanges): Promise<void> {
+  const { postgres, tenantName, dimensionId } = on;
+  const replacing = changes.tags ?? [];
+  const adding = changes.add_tags ?? [];
+  const labels = await labelIds(postgres, tenantName, [...replacing, ...adding]);
+  await writeTags(postgres, tenantName, async (tx) => {
+    await holdDimension(tx, dimensionId);
+    if (changes.tags !== undefined) await removeTags(tx, dimensionId);
+    await insertTags(tx, dimensionId, replacing, labels);
+    await insertTags(tx, dimensionId, adding, labels.slice(replacing.length));
+    const ids = [...new Set(changes.remove_tag_ids ?? [])];
+    const removed = ids.length === 0 ? new Set() : await removeTags(tx, dimensionId, ids);
+    const missing = ids.find((id) => !removed.has(id));
+    if (missing !== undefined) throw new TagNotFoundError(missing, dimensionId);
+  });
+}
+
+export interface TagOfTenant {
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  readonly tagId: number;
+}
+
+/** Gives a tag another name; its key and value stay. Throws TagNotFoundError. */
+export async function renameTag(tag: TagOfTenant, displayName: string): Promise<TagRecord> {
+  const { postgres, tenantName, tagId } = tag;
+  const where = "WHERE tenant_name = $1 AND tag_id = $2";
+  const found = await postgres.query<{ tag_key: string }>(`SELECT tag_key FROM tags ${where}`, [
+    tenantName,
+    tagId,
+  ]);
+  const tag_key = found.rows[0]?.tag_key; // never changes
+  if (tag_key === undefined) throw new TagNotFoundError(tagId);
+  const [labelId = 0] = await labelIds(postgres, tenantName, [{ tag_key, display_name: displayName }]);
+  return await writeTags(postgres, tenantName, async (tx) => {
+    const { rows } = await tx.client.query<{ label_id: number; dimension_id: number }>(
+      `SELECT label_id, dimension_id FROM tags ${where} FOR UPDATE`,
+      [tenantName, tagId],
+    );
+    const [before] = rows;
+    if (before === undefined) throw new TagNotFoundError(tagId);
+    if (before.label_id !== labelId) {
+      await tx.client.query(`UPDATE tags SET label_id = $3 ${where}`, [tenantName, tagId, labelId]);
+      tx.count(before.label_id, -1);
+      tx.count(labelId, 1);
+      tx.changed(tagId, before.dimension_id);
+    }
+    return await readTag(tx, tagId);
+  });
+}
+
+/** Throws TagNotFoundError. */
+export async function deleteTag({ postgres, tenantName, tagId }: TagOfTenant): Promise<void> {
+  await writeTags(postgres, tenantName, async (tx) => {
+    const { rows } = await tx.client.query<RemovedTag>(
+      "DELETE FROM tags WHERE tenant_name = $1 AND tag_id = $2 RETURNING tag_id, label_id, dimension_id",
+      [tenantName, tagId],
+    );
+    if (rows.length === 0) throw new TagNotFoundError(tagId);
+    noteRemoved(tx, rows);
+  });
+}
+
+interface RemovedTag {
+  readonly tag_id: number;
+  readonly label_id: number;
+  readonly dimension_id: number;
+}
+
+export function noteRemoved(tx: TagTransaction, removed: readonly RemovedTag[]): void {
+  for (const { tag_id, label_id, dimension_id } of removed) {
+    tx.count(label_id, -1);
+    tx.changed(tag_id, dimension_id);
+  }
+}
+
+/** The dimension is there, and no one else writes its tags now. */
+async function holdDimension(tx: TagTransaction, dimensionId: number): Promise<void> {
+  await lockDimension(tx, dimensionId);
+  const { rowCount } = await tx.client.query(
+    "SELECT FROM dimensions WHERE tenant_name = $1 AND dimension_id = $2",
+    [tx.tenantName, dimensionId],
+  );
+  if (rowCount === 0) throw new DimensionNotFoundError(dimensionId);
+}
+
+/** `labels`: of the inputs, in their order; may be longer. Answers the ids of the new tags. */
+async function insertTags(
+  tx: TagTransaction,
+  dimensionId: number,
+  inputs: readonly TagInput[],
+  labels: readonly number[],
+): Promise<number[]> {
+  if (inputs.length === 0) return [];
+  const keys = inputs.map((input) => input.tag_key);
+  const { rows } = await tx.client.query<{ tag_id: number; tag_key: string; label_id: number }>(
+    `INSERT INTO tags (tenant_name, dimension_id, tag_key, label_id, created_by)
+     SELECT $1, $2, tag_key, label_id, created_by
+     FROM unnest($3::text[], $4::bigint[], $5::text[]) WITH ORDINALITY AS input (tag_key, label_id, created_by, place) ORDER BY place
+     ON CONFLICT (tenant_name, dimension_id, tag_key) DO NOTHING RETURNING tag_id, tag_key, label_id`,
+    [
+      tx.tenantName,
+      dimensionId,
+      keys,
+      labels.slice(0, inputs.length),
+      inputs.map((input) => input.created_by),
+    ],
+  );
+  const left = rows.map((row) => row.tag_key);
+  for (const key of keys) {
+    const at = left.indexOf(key);
+    if (at === -1) throw new TagKeyTakenError(key, dimensionId);
+    left.splice(at, 1);
+  }
+  for (const row of rows) {
+    tx.count(row.label_id, 1);
+    tx.changed(row.tag_id, dimensionId);
+  }
+  return rows.map((row) => row.tag_id);
+}
+
+/** All of the dimension's tags, or those of the ids. */
+async function removeTags(
+  tx: TagTransaction,
+  dimensionId: number,
+  tagIds: readonly number[] | null = null,
+): Promise<Set<number>> {
+  const { rows } = await tx.client.query<RemovedTag>(
+    `DELETE FROM tags WHERE tenant_name = $1 AND dimension_id = $2 AND ($3::bigint[] IS NULL OR tag_id = ANY($3))
+     RETURNING tag_id, label_id, dimension_id`,
+    [tx.tenantName, dimensionId, tagIds],
+  );
+  noteRemoved(tx, rows);
+  return new Set(rows.map((row) => row.tag_id));
+}
+
+async function readTag(tx: TagTransaction, tagId: number): Promise<TagRecord> {
+  const { query, params } = tagsById(tx.tenantName, [tagId]);
+  const [tag] = (await tx.client.query<TagRecord>(query, [...params])).rows;
+  if (tag === undefined) throw new Error("a tag was written and is not there");
+  return tag;
+}

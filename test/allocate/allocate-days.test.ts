@@ -1,0 +1,307 @@
+import * as fc from "fast-check";
+import t, { type Test } from "tap";
+import { type Calculation, calculateDays } from "../../src/allocate/calculate.js";
+import { chargebackLedger } from "../../src/allocate/ledger.js";
+import { storeRuleSet } from "../../src/allocate/rules.js";
+import { claimStaging } from "../../src/store/clickhouse/staging.js";
+import { openTestStores } from "../stores.js";
+import { allocate, type RefereeInput } from "./referee.js";
+import { decimalUnits, readStaged, stageInput, unit, variedRuleSet } from "./staged-days.js";
+
+/** Days that random cases are put on: a statement allocates many cases at once, each on days of its own. */
+const days = Array.from({ length: 60 }, (_, i) =>
+  new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(0, 10),
+);
+const epoch = 1;
+
+t.test("the allocation statement does what the referee does", async (t) => {
+  const { stores } = await openTestStores(t);
+  const { client } = await stores.tenant("acme");
+  await claimStaging(client, epoch);
+  await storeRuleSet(client, variedRuleSet);
+
+  const calculation = (decimalPlaces: number): Calculation => ({
+    ledger: chargebackLedger,
+    client,
+    epoch,
+    rules: variedRuleSet,
+    decimalPlaces,
+    signal: new AbortController().signal,
+    maxMemoryBytes: 2 ** 30,
+  });
+
+  /** Allocates by SQL and by the referee, and holds one against the other, line by line and in sum. */
+  const hold = async (t: Test, input: Omit<RefereeInput, "rules">) => {
+    await stageInput(client, epoch, input);
+    const checks = await calculateDays(calculation(input.decimalPlaces), days);
+    const rows = await readStaged(client, epoch);
+    const wanted = allocate({ ...input, rules: variedRuleSet });
+    t.same(rows, wanted, "rows are the referee's");
+    t.ok(
+      checks.every((check) => Number(check.lines_off) === 0),
+      "every line conserves",
+    );
+    const billed = input.lines.reduce((sum, line) => sum + line.cost, 0n);
+    t.equal(
+      rows.reduce((sum, row) => sum + row.amount, 0n),
+      billed,
+      "the sum is the bill",
+    );
+    return rows;
+  };
+
+  await t.test("on random lines, identities, weights, sets and gaps", async (t) => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryInput, async (input) => {
+        await hold(t, input);
+      }),
+      { numRuns: 8, endOnFailure: true },
+    );
+  });
+
+  await t.test("whatever the order of its input", async (t) => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryInput, async (input) => {
+        const first = await hold(t, input);
+        const turned = {
+          ...input,
+          lines: input.lines.toReversed(),
+          usage: input.usage.toReversed(),
+          sets: input.sets.toReversed(),
+        };
+        t.same(await hold(t, turned), first);
+      }),
+      { numRuns: 3, endOnFailure: true },
+    );
+  });
+
+  await t.test("with 10,000 identities", async (t) => {
+    const usage = Array.from({ length: 10_000 }, (_, i) => ({
+      day: "2026-01-01",
+      metric: "bytes_in",
+      resource_id: "r1",
+      identity_id: `sa-${i}`,
+      weight: BigInt((i * 7919) % 1000) * 1_000_000n + 1n,
+    }));
+    const lines = [
+      {
+        key: "a",
+        day: "2026-01-01",
+        resource_id: "r1",
+        product_type: "NETWORK",
+        cost: decimalUnits("12345.678901234567"),
+      },
+      { key: "b", day: "2026-01-01", resource_id: "r1", product_type: "NETWORK", cost: decimalUnits("-0.7") },
+    ];
+    for (const decimalPlaces of [2, 4, 12])
+      await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces });
+  });
+
+  await t.test("with amounts from 1e-12 to 1e15, in Int256 where Int128 would overflow", async (t) => {
+    const usage = ["a", "b", "c"].map((identity_id, i) => ({
+      day: "2026-01-01",
+      metric: "bytes_in",
+      resource_id: "r1",
+      identity_id,
+      weight: 10n ** 27n + BigInt(i),
+    }));
+    const costs = [1n, -1n, unit * 10n ** 15n + 1n, -unit * 10n ** 15n, 0n];
+    const lines = costs.map((cost, i) => ({
+      key: `k${i}`,
+      day: "2026-01-01",
+      resource_id: "r1",
+      product_type: "NETWORK",
+      cost,
+    }));
+    for (const decimalPlaces of [2, 4, 12])
+      await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces });
+  });
+
+  await t.test("with known vectors", async (t) => {
+    for (const { name, cost, weights, even, wanted, product = "NETWORK" } of vectors) {
+      await t.test(name, async (t) => {
+        const day = "2026-01-01";
+        const rows = await hold(t, {
+          lines: [{ key: "k", day, resource_id: "r1", product_type: product, cost: decimalUnits(cost) }],
+          usage: Object.entries(weights ?? {}).map(([identity_id, weight]) => ({
+            day,
+            metric: "bytes_in",
+            resource_id: "r1",
+            identity_id,
+            weight: BigInt(weight),
+          })),
+          sets: (even ?? []).map((identity_id) => ({
+            day,
+            scope: "resource_active",
+            resource_id: "r1",
+            identity_id,
+          })),
+          gaps: [],
+          decimalPlaces: 4,
+        });
+        t.same(
+          rows.map((row) => `${row.identity_id} ${Number(row.amount) / 1e12}`),
+          wanted,
+        );
+      });
+    }
+  });
+});
+
+/** What is left over goes by largest remainder, ties by identity; below one tick, whole, to the largest share. */
+const vectors: {
+  name: string;
+  cost: string;
+  weights?: Record<string, number>;
+  even?: string[];
+  wanted: string[];
+  product?: string;
+}[] = [
+  { name: "10 among 3", cost: "10", even: ["a", "b", "c"], wanted: ["a 3.3334", "b 3.3333", "c 3.3333"] },
+  {
+    name: "100 among 7",
+    cost: "100",
+    even: ["a", "b", "c", "d", "e", "f", "g"],
+    wanted: ["a 14.2858", "b 14.2857", "c 14.2857", "d 14.2857", "e 14.2857", "f 14.2857", "g 14.2857"],
+  },
+  { name: "one tick among 3", cost: "0.0001", even: ["a", "b", "c"], wanted: ["a 0.0001"] },
+  { name: "two ticks among 3", cost: "0.0002", even: ["a", "b", "c"], wanted: ["a 0.0001", "b 0.0001"] },
+  { name: "half a tick for one", cost: "0.00005", even: ["a"], wanted: ["a 0.00005"] },
+  {
+    name: "more than four places among 2",
+    cost: "1.23456",
+    even: ["a", "b"],
+    wanted: ["a 0.61736", "b 0.6172"],
+  },
+  {
+    name: "a refund among 3",
+    cost: "-10",
+    even: ["a", "b", "c"],
+    wanted: ["a -3.3334", "b -3.3333", "c -3.3333"],
+  },
+  { name: "a refund of one tick among 2", cost: "-0.0001", even: ["a", "b"], wanted: ["a -0.0001"] },
+  {
+    name: "a refund of more than four places among 2",
+    cost: "-1.23455",
+    even: ["a", "b"],
+    wanted: ["a -0.61735", "b -0.6172"],
+  },
+  {
+    name: "equal weights",
+    cost: "10",
+    weights: { a: 1, b: 1, c: 1 },
+    wanted: ["a 3.3334", "b 3.3333", "c 3.3333"],
+  },
+  {
+    name: "one tick by equal weights",
+    cost: "0.0001",
+    weights: { a: 1, b: 1, c: 1 },
+    wanted: ["a 0.0001"],
+  },
+  {
+    name: "weights 333, 333, 334",
+    cost: "100",
+    weights: { a: 333, b: 333, c: 334 },
+    wanted: ["a 33.3", "b 33.3", "c 33.4"],
+  },
+  { name: "a refund by weight", cost: "-10", weights: { a: 2, b: 1 }, wanted: ["a -6.6667", "b -3.3333"] },
+  {
+    name: "weights 5, 0.3, 1e-6",
+    cost: "7.77",
+    weights: { a: 5_000_000, b: 300_000, c: 1 },
+    wanted: ["a 7.3302", "b 0.4398"],
+  },
+  { name: "zero", cost: "0", even: ["a", "b"], wanted: ["a 0"] },
+  { name: "nobody", cost: "33.333333333333", wanted: ["UNALLOCATED 33.333333333333"] },
+  {
+    name: "CKU by bytes and evenly",
+    product: "CKU",
+    cost: "100",
+    weights: { "sa-1": 50, "sa-2": 30, "sa-3": 20 },
+    even: ["sa-1", "sa-2", "sa-3"],
+    wanted: ["sa-1 35", "sa-2 21", "sa-3 14", "sa-1 10", "sa-2 10", "sa-3 10"],
+  },
+  {
+    name: "CKU of three ticks",
+    product: "CKU",
+    cost: "0.0003",
+    weights: { "sa-1": 50, "sa-2": 30, "sa-3": 20 },
+    even: ["sa-1", "sa-2"],
+    wanted: ["sa-1 0.0001", "sa-2 0.0001", "sa-1 0.0001"],
+  },
+  {
+    name: "CKU with nobody keeps both parts",
+    product: "CKU",
+    cost: "100",
+    wanted: ["UNALLOCATED 70", "UNALLOCATED 30"],
+  },
+  { name: "an unknown product", product: "WHAT", cost: "7", even: ["a"], wanted: ["UNALLOCATED 7"] },
+];
+
+const identity = fc.constantFrom("sa-1", "sa-2", "sa-10", "u-é", "pool A", "UNALLOCATED", "Z", "a");
+const resource = fc.constantFrom("r1", "r2", "r3");
+const dayOfCase = fc.constantFrom(0, 1);
+const cost = fc.oneof(
+  fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n }),
+  fc.bigInt({ min: -100n * 10n ** 8n, max: 100n * 10n ** 8n }).map((units) => units * 10n ** 2n),
+  fc.constantFrom(0n, 1n, -1n, unit, -unit, 10n ** 8n, 10n ** 27n),
+);
+const weight = fc.oneof(
+  fc.constantFrom(0n, 1n, 1_000_000n),
+  fc.bigInt({ min: 0n, max: 10n ** 9n }),
+  fc.bigInt({ min: 0n, max: 10n ** 21n }),
+);
+
+/** One case: up to 25 lines of two days, and whatever usage, sets and gaps there are for them. */
+const arbitraryCase = fc.record({
+  lines: fc.array(
+    fc.record({
+      day: dayOfCase,
+      resource_id: resource,
+      product_type: fc.constantFrom("NETWORK", "CKU", "CONNECTOR", "UNKNOWN"),
+      cost,
+    }),
+    { maxLength: 25 },
+  ),
+  usage: fc.array(
+    fc.record({
+      day: dayOfCase,
+      metric: fc.constantFrom("bytes_in", "bytes_out", "other"),
+      resource_id: resource,
+      identity_id: identity,
+      weight,
+    }),
+    { maxLength: 40 },
+  ),
+  sets: fc.array(
+    fc.record({
+      day: dayOfCase,
+      scope: fc.constantFrom("resource_active", "metrics_derived", "tenant_period", "owner"),
+      resource_id: fc.constantFrom("r1", "r2", ""),
+      identity_id: identity,
+    }),
+    { maxLength: 20 },
+  ),
+  gaps: fc.array(fc.record({ day: dayOfCase, metric: fc.constantFrom("bytes_in", "bytes_out") }), {
+    maxLength: 2,
+  }),
+});
+
+const arbitraryInput = fc
+  .record({
+    cases: fc.array(arbitraryCase, { minLength: 1, maxLength: days.length / 2 }),
+    decimalPlaces: fc.integer({ min: 2, max: 12 }),
+  })
+  .map(({ cases, decimalPlaces }) => {
+    const place = <Item extends { day: number }>(items: readonly Item[], index: number) =>
+      items.map(({ day, ...item }) => ({ ...item, day: days[2 * index + day] ?? "" }));
+    return {
+      lines: cases
+        .flatMap((each, i) => place(each.lines, i))
+        .map((line) => ({ ...line, key: `${line.day}/${line.resource_id}/${line.product_type}` })),
+      usage: cases.flatMap((each, i) => place(each.usage, i)),
+      sets: cases.flatMap((each, i) => place(each.sets, i)),
+      gaps: cases.flatMap((each, i) => place(each.gaps, i)),
+      decimalPlaces,
+    };
+  });

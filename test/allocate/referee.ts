@@ -1,0 +1,168 @@
+import type { RuleSet } from "../../src/allocate/rules.js";
+
+/**
+ * An allocator in plain bigint arithmetic, written from the rules and not from the SQL: what the statement is held against.
+ * Amounts and costs are in units of 1e-12, weights in millionths.
+ */
+export interface RefereeLine {
+  readonly key: string;
+  readonly day: string;
+  readonly resource_id: string;
+  readonly product_type: string;
+  readonly cost: bigint;
+}
+export interface RefereeInput {
+  readonly lines: readonly RefereeLine[];
+  readonly usage: readonly {
+    day: string;
+    metric: string;
+    resource_id: string;
+    identity_id: string;
+    weight: bigint;
+  }[];
+  readonly sets: readonly { day: string; scope: string; resource_id: string; identity_id: string }[];
+  readonly gaps: readonly { day: string; metric: string }[];
+  readonly rules: RuleSet;
+  readonly decimalPlaces: number;
+}
+export interface RefereeRow {
+  readonly key: string;
+  readonly component: number;
+  readonly tier: number;
+  readonly identity_id: string;
+  readonly method: string;
+  readonly detail: string;
+  readonly amount: bigint;
+}
+
+const methods = {
+  usage: "usage_ratio",
+  owner: "direct_owner",
+  even: "even_split",
+  terminal: "terminal",
+} as const;
+
+/** Every row of every line, sorted by line, component and identity. */
+export function allocate(input: RefereeInput): RefereeRow[] {
+  const merged = new Map<string, RefereeLine>();
+  for (const line of input.lines) {
+    merged.set(line.key, { ...line, cost: line.cost + (merged.get(line.key)?.cost ?? 0n) });
+  }
+  return [...merged.values()].flatMap((line) => allocateLine(input, line)).sort(byKey);
+}
+
+function allocateLine(input: RefereeInput, line: RefereeLine): RefereeRow[] {
+  const tick = 10n ** BigInt(12 - input.decimalPlaces);
+  const sign = line.cost < 0n ? -1n : 1n;
+  const ticks = abs(line.cost) / tick;
+  const residue = abs(line.cost) % tick;
+  const tiers = input.rules.rows.filter((row) => row.product_type === ruleOf(input, line));
+  const components = [...new Set(tiers.map((row) => row.component))];
+  const shares = components.map((component) => {
+    const row = tiers.find((each) => each.component === component);
+    if (row === undefined) throw new Error("a component without tiers");
+    return (
+      halfUp(ticks * BigInt(row.ratio_to), 1_000_000n) - halfUp(ticks * BigInt(row.ratio_from), 1_000_000n)
+    );
+  });
+  const leading = shares.findIndex((share) => shares.every((other) => other <= share));
+  return components.flatMap((component, index) => {
+    const chosen = chooseTier(
+      input,
+      line,
+      tiers.filter((row) => row.component === component),
+    );
+    const parts = largestRemainder(shares[index] ?? 0n, chosen.recipients);
+    const heaviest = chosen.recipients.reduce((a, b) => (b.weight > a.weight ? b : a));
+    return chosen.recipients.flatMap(({ identity_id }, position) => {
+      const leads = index === leading && identity_id === heaviest.identity_id;
+      const amount = sign * ((parts[position] ?? 0n) * tick + (leads ? residue : 0n));
+      if (amount === 0n && !(leads && line.cost === 0n)) return [];
+      const { tier, method } = chosen;
+      const unowned = identity_id === "UNALLOCATED" && method !== "terminal";
+      const detail = unowned ? "owner_unknown" : chosen.detail;
+      return [{ key: line.key, component, tier, identity_id, method, detail, amount }];
+    });
+  });
+}
+
+type Recipient = { identity_id: string; weight: bigint };
+
+function chooseTier(input: RefereeInput, line: RefereeLine, tiers: RuleSet["rows"]) {
+  let outage = false;
+  for (const tier of tiers) {
+    if (tier.kind === "usage" && tier.sources.some((metric) => hasGap(input, line.day, metric))) {
+      outage = true;
+      continue;
+    }
+    const recipients = recipientsOf(input, line, tier);
+    if (recipients.length === 0) continue;
+    const detail = outage ? "metrics_fetch_failed" : tier.allocation_detail;
+    return { tier: tier.tier, method: methods[tier.kind], detail, recipients };
+  }
+  throw new Error("a chain without a terminal tier");
+}
+
+function recipientsOf(input: RefereeInput, line: RefereeLine, tier: RuleSet["rows"][number]): Recipient[] {
+  const weights = new Map<string, bigint>();
+  if (tier.kind === "terminal") weights.set("UNALLOCATED", 1n);
+  if (tier.kind === "usage") {
+    for (const fact of input.usage) {
+      if (fact.day !== line.day || fact.resource_id !== line.resource_id || fact.weight <= 0n) continue;
+      if (!tier.sources.includes(fact.metric)) continue;
+      weights.set(fact.identity_id, (weights.get(fact.identity_id) ?? 0n) + fact.weight);
+    }
+  }
+  if (tier.kind === "even" || tier.kind === "owner") {
+    const resource = tier.set_of === "tenant" ? "" : line.resource_id;
+    for (const member of input.sets) {
+      if (member.day === line.day && member.resource_id === resource && tier.sources.includes(member.scope)) {
+        weights.set(member.identity_id, 1n);
+      }
+    }
+    if (tier.kind === "owner" && weights.size !== 1) return [];
+  }
+  return [...weights]
+    .map(([identity_id, weight]) => ({ identity_id, weight }))
+    .sort((a, b) => compare(a.identity_id, b.identity_id));
+}
+
+/** Whole ticks by weight; what is missing goes one tick each to the largest remainders, ties to the smaller identity. */
+function largestRemainder(ticks: bigint, recipients: readonly Recipient[]): bigint[] {
+  const total = recipients.reduce((sum, each) => sum + each.weight, 0n);
+  const parts = recipients.map((each) => (ticks * each.weight) / total);
+  const remainders = recipients.map((each, i) => ({ i, remainder: (ticks * each.weight) % total }));
+  remainders.sort((a, b) => (a.remainder === b.remainder ? a.i - b.i : a.remainder > b.remainder ? -1 : 1));
+  let missing = ticks - parts.reduce((sum, part) => sum + part, 0n);
+  for (const { i } of remainders) {
+    if (missing === 0n) break;
+    parts[i] = (parts[i] ?? 0n) + 1n;
+    missing -= 1n;
+  }
+  return parts;
+}
+
+function ruleOf(input: RefereeInput, line: RefereeLine): string {
+  return input.rules.rows.some((row) => row.product_type === line.product_type) ? line.product_type : "*";
+}
+
+function hasGap(input: RefereeInput, day: string, metric: string): boolean {
+  return input.gaps.some((gap) => gap.day === day && gap.metric === metric);
+}
+
+function halfUp(value: bigint, divisor: bigint): bigint {
+  return (2n * value + divisor) / (2n * divisor);
+}
+
+function abs(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}
+
+/** Byte order, as the engine sorts. */
+function compare(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+function byKey(a: RefereeRow, b: RefereeRow): number {
+  return compare(a.key, b.key) || a.component - b.component || compare(a.identity_id, b.identity_id);
+}

@@ -1,0 +1,139 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import { buildRuleSet, type RuleSet } from "../../src/allocate/rules.js";
+import type { AllocationRule } from "../../src/config/allocation-rule.js";
+import { stagedTable } from "../../src/store/clickhouse/staging.js";
+import type { RefereeInput, RefereeRow } from "./referee.js";
+
+/** Puts a referee's input into the staging tables, and reads back what allocation made of it in the referee's form. */
+
+export const unit = 10n ** 12n;
+
+/** 1e-12 units as a plain decimal. */
+export function decimalText(units: bigint): string {
+  const digits = (units < 0n ? -units : units).toString().padStart(13, "0");
+  return `${units < 0n ? "-" : ""}${digits.slice(0, -12)}.${digits.slice(-12)}`;
+}
+
+/** A plain decimal as 1e-12 units. */
+export function decimalUnits(text: string): bigint {
+  const [whole = "0", fraction = ""] = text.replace("-", "").split(".");
+  const units = BigInt(whole) * unit + BigInt(fraction.padEnd(12, "0"));
+  return text.startsWith("-") ? -units : units;
+}
+
+/** Rules that use every kind of tier, two components, and two metrics together. */
+export const variedRules: readonly AllocationRule[] = [
+  {
+    product_type: "NETWORK",
+    components: [
+      {
+        ratio: "1",
+        tiers: [
+          { kind: "usage", metrics: ["bytes_in"], detail: "usage_ratio_allocation" },
+          {
+            kind: "even",
+            scopes: ["resource_active", "metrics_derived"],
+            of: "resource",
+            detail: "no_metrics_located",
+          },
+          { kind: "even", scopes: ["tenant_period"], of: "tenant", detail: "no_active_identities_located" },
+          { kind: "terminal", detail: "no_identities_located" },
+        ],
+      },
+    ],
+  },
+  {
+    product_type: "CKU",
+    components: [
+      {
+        ratio: "0.7",
+        tiers: [
+          { kind: "usage", metrics: ["bytes_in", "bytes_out"], detail: "usage_ratio_allocation" },
+          {
+            kind: "even",
+            scopes: ["resource_active"],
+            of: "resource",
+            detail: "no_usage_for_active_identities",
+          },
+          { kind: "terminal", detail: "no_identities_located" },
+        ],
+      },
+      {
+        ratio: "0.3",
+        tiers: [
+          { kind: "even", scopes: ["resource_active"], of: "resource", detail: "shared_by_design" },
+          { kind: "terminal", detail: "no_identities_located" },
+        ],
+      },
+    ],
+  },
+  {
+    product_type: "CONNECTOR",
+    components: [
+      {
+        ratio: "1",
+        tiers: [
+          { kind: "owner", detail: "direct_owner_allocation" },
+          { kind: "terminal", detail: "owner_unknown" },
+        ],
+      },
+    ],
+  },
+];
+
+export const variedRuleSet: RuleSet = buildRuleSet(variedRules);
+
+export async function stageInput(
+  client: ClickHouseClient,
+  epoch: number,
+  input: Omit<RefereeInput, "rules" | "decimalPlaces">,
+) {
+  const put = async (table: Parameters<typeof stagedTable>[0], values: Record<string, unknown>[]) => {
+    await client.command({ query: `TRUNCATE TABLE ${stagedTable(table, epoch)}` });
+    if (values.length > 0)
+      await client.insert({ table: stagedTable(table, epoch), values, format: "JSONEachRow" });
+  };
+  await put(
+    "billing",
+    input.lines.map((line) => ({
+      timestamp: `${line.day} 00:00:00`,
+      ecosystem: "test",
+      tenant_id: "t",
+      env_id: line.key,
+      resource_id: line.resource_id,
+      product_category: "C",
+      product_type: line.product_type,
+      quantity: "1",
+      unit_price: "1",
+      total_cost: decimalText(line.cost),
+      currency: "USD",
+      granularity: "daily",
+      metadata: "{}",
+    })),
+  );
+  await put(
+    "usage",
+    input.usage.map(({ day, weight, ...fact }, i) => ({
+      timestamp: `${day} ${String(i % 24).padStart(2, "0")}:00:00`,
+      ...fact,
+      micro_units: weight.toString(),
+    })),
+  );
+  await put("identity_sets", [...input.sets]);
+  await put(
+    "usage_gaps",
+    input.gaps.map((gap) => ({ ...gap, reason: "test" })),
+  );
+}
+
+/** Staged chargebacks as the referee's rows: `env_id` carries the line's key. */
+export async function readStaged(client: ClickHouseClient, epoch: number): Promise<RefereeRow[]> {
+  const result = await client.query({
+    query: `
+SELECT env_id AS key, component, tier, identity_id, allocation_method AS method, allocation_detail AS detail, toString(amount) AS amount
+FROM ${stagedTable("chargebacks", epoch)} ORDER BY CAST(env_id AS String), component, CAST(identity_id AS String)`,
+    format: "JSONEachRow",
+  });
+  const rows = await result.json<Omit<RefereeRow, "amount"> & { amount: string }>();
+  return rows.map((row) => ({ ...row, amount: decimalUnits(row.amount) }));
+}

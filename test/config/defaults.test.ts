@@ -1,0 +1,130 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import t from "tap";
+import { metricsAuth } from "../../src/config/metrics.js";
+import { projectRoot } from "../../src/config/project.js";
+import { configOf, oneTenant, problemsOf } from "./loading.js";
+
+t.test("an empty file has every default", async (t) => {
+  const { tenants, ...config } = configOf("");
+  t.same(config, {
+    data_dir: "/srv/data",
+    logging: { format: "json", level: "info" },
+    features: { enable_periodic_refresh: true, refresh_interval: 1800, max_parallel_tenants: 4 },
+    api: {
+      host: "127.0.0.1",
+      port: 8080,
+      enable_cors: false,
+      cors_origins: [],
+      max_heavy_reads: 4,
+      max_waiting_reads: 64,
+      request_timeout_seconds: 30,
+    },
+    postgres: { kind: "embedded" },
+    embedded: {},
+  });
+  t.equal(tenants.size, 0);
+});
+
+t.test("a tenant has every default", async (t) => {
+  const tenant = configOf(oneTenant()).tenants.get("acme");
+  t.same(tenant, {
+    tenant_name: "acme",
+    ecosystem: "generic_metrics_only",
+    tenant_id: "acme",
+    lookback_days: 200,
+    cutoff_days: 5,
+    retention_days: 250,
+    allocation_retry_limit: 3,
+    topic_attribution_retry_limit: 3,
+    gather_failure_threshold: 5,
+    zero_gather_deletion_threshold: -1,
+    tenant_execution_timeout_seconds: 3600,
+    metrics_prefetch_workers: 4,
+    allocation: { decimal_places: 4 },
+    storage: { kind: "embedded", database: "acme" },
+    plugin_settings: {
+      metrics_step_seconds: 3600,
+      min_refresh_gap_seconds: 1800,
+      chargeback_granularity: "daily",
+      emitters: [],
+      cluster_id: "k",
+      cost_types: [
+        {
+          name: "A",
+          product_category: "c",
+          rate: "1",
+          cost_quantity: { type: "fixed", count: 1 },
+          allocation_strategy: "even_split",
+        },
+      ],
+    },
+  });
+});
+
+t.test("defaults are not shared between loads", async (t) => {
+  configOf("").api.cors_origins.push("https://a.example");
+  t.same(configOf("").api.cors_origins, []);
+});
+
+t.test("log levels in any case and by all their names", async (t) => {
+  const names = {
+    INFO: "info",
+    Warning: "warn",
+    warn: "warn",
+    CRITICAL: "fatal",
+    fatal: "fatal",
+    Error: "error",
+    debug: "debug",
+  };
+  for (const [written, level] of Object.entries(names)) {
+    t.equal(configOf(`logging: {level: ${written}}`).logging.level, level, written);
+  }
+});
+
+t.test("a Postgres server: forms that are taken, and that are not", async (t) => {
+  for (const taken of [
+    "postgres://u:p@h:5432/d",
+    "postgresql://h/d",
+    "postgres://u:p@[::1]:5432/d?sslmode=require",
+    "postgres://u@/d?host=/var/run/postgresql",
+  ]) {
+    t.same(configOf(`postgres: {connection_string: "${taken}"}`).postgres, {
+      kind: "server",
+      connection_string: taken,
+    });
+  }
+  for (const refused of [
+    "mysql://h/d",
+    "postgres://h",
+    "postgres:///d",
+    "h:5432/d",
+    "postgres://h/",
+    "sqlite:x",
+  ]) {
+    t.match(
+      problemsOf(`postgres: {connection_string: "${refused}"}`),
+      [/must be `embedded`, or postgres:/],
+      refused,
+    );
+  }
+});
+
+t.test("credentials of metrics come as one value", async (t) => {
+  const metrics = { type: "prometheus", url: "http://p" } as const;
+  t.same(metricsAuth({ ...metrics, auth_type: "none" }), { kind: "none" });
+  t.same(metricsAuth({ ...metrics, auth_type: "basic", username: "u", password: "p" }), {
+    kind: "basic",
+    username: "u",
+    password: "p",
+  });
+  t.same(metricsAuth({ ...metrics, auth_type: "bearer", bearer_token: "t" }), { kind: "bearer", token: "t" });
+  t.throws(() => metricsAuth({ ...metrics, auth_type: "bearer" }), /not checked/);
+});
+
+t.test("the example is valid as it is, without any variable set", async (t) => {
+  const config = configOf(await readFile(join(projectRoot(), "examples/chargehouse.yaml"), "utf8"));
+  t.same([...config.tenants.keys()], ["postgres-prod", "support"]);
+  t.match(config.tenants.get("postgres-prod")?.plugin_settings.metrics, { url: "http://127.0.0.1:9090" });
+  t.equal(config.tenants.get("support")?.plugin_settings.metrics, undefined);
+});

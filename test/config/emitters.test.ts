@@ -1,0 +1,174 @@
+import t from "tap";
+import { fileNameOf, parseTemplate } from "../../src/config/emitted-file.js";
+import { loadConfig } from "../../src/config/load.js";
+import { confluentCloudSettings } from "../../src/ingest/ecosystems/confluent_cloud/settings.js";
+import { csvEmitter } from "../emit/emitting.js";
+import { configOf, oneTenant, problemsOf, type TenantText, tenantText } from "./loading.js";
+
+const withEmitters = (emitters: string, more: TenantText = {}) =>
+  oneTenant({ ...more, settings: [`emitters: [${emitters}]`] });
+const S = "tenants.acme.plugin_settings.emitters";
+
+t.test("emitters with their defaults", async (t) => {
+  const text = withEmitters("{type: csv, params: {output_dir: out}}, {type: prometheus}");
+  t.same(configOf(text).tenants.get("acme")?.plugin_settings.emitters, [
+    {
+      type: "csv",
+      pipelines: ["chargeback"],
+      params: { output_dir: "out", filename_template: "{tenant_id}_{date}.csv", raw: false },
+    },
+    { type: "prometheus", pipelines: ["chargeback", "billing", "resource", "identity"], params: { days: 1 } },
+  ]);
+});
+
+t.test("emitters that are taken", async (t) => {
+  for (const emitters of [
+    "",
+    "{type: csv, name: a, aggregation: null, params: {output_dir: a}}, {type: csv, name: b, params: {output_dir: b}}",
+    "{type: csv, aggregation: monthly, lookback_days: 90, params: {output_dir: a, filename_template: '{month}.csv', raw: true}}",
+    "{type: csv, name: a, params: {output_dir: a, filename_template: 'x{emitter}{date}'}}, {type: csv, params: {output_dir: a, filename_template: 'x{emitter}{date}'}}",
+    "{type: prometheus, aggregation: daily, pipelines: [billing], params: {days: 31}}",
+  ])
+    t.same(problemsOf(withEmitters(emitters)), [], emitters);
+});
+
+t.test("emitters that are refused", async (t) => {
+  const csv = (more: string, params = "") => `{type: csv${more}, params: {output_dir: out${params}}}`;
+  for (const [emitters, ...problems] of [
+    ["{type: csv}", `9: ${S}[0].params: is required: a mapping`],
+    ["{params: {days: 1}}", `9: ${S}[0].type: is required: one of csv, prometheus`],
+    ["{type: kafka}", `9: ${S}[0].type: must be one of csv, prometheus, not "kafka"`],
+    [csv(", name: 'a b'"), `9: ${S}[0].name: must be 1 to 50 letters`],
+    [csv(", pipelines: [billing]"), `9: ${S}[0].pipelines[0]: must be one of chargeback, topic_attribution`],
+    [csv(", pipelines: []"), `9: ${S}[0].pipelines: must be a list of 1 to 2 of chargeback`],
+    [csv(", pipelines: [chargeback, chargeback]"), `9: ${S}[0].pipelines: names chargeback twice`],
+    [
+      csv(", pipelines: [topic_attribution]"),
+      `9: ${S}[0].pipelines: names topic_attribution, which needs \`topic_attribution.enabled: true\``,
+    ],
+    [
+      csv(", aggregation: hourly"),
+      `9: ${S}[0].aggregation: must not be finer than chargeback_granularity (daily)`,
+    ],
+    [csv("", ", filename_template: 'a.csv'"), `9: ${S}[0].params.filename_template: must hold {date}`],
+    [csv("", ", filename_template: '{month}.csv'"), `9: ${S}[0].params.filename_template: must hold {date}`],
+    [
+      csv("", ", filename_template: '../{date}.csv'"),
+      `9: ${S}[0].params.filename_template: must be a file name`,
+    ],
+    [csv("", ", filename_template: '.{date}'"), `9: ${S}[0].params.filename_template: must not begin`],
+    [
+      csv("", ", filename_template: '{day}.csv'"),
+      `9: ${S}[0].params.filename_template: must have no other braces`,
+    ],
+    [csv("", ", days: 1"), `9: ${S}[0].params.days: unknown key`],
+    ["{type: prometheus, aggregation: monthly}", `9: ${S}[0].aggregation: must be daily or left out`],
+    ["{type: prometheus, params: {days: 32}}", `9: ${S}[0].params.days: must be an integer from 1 to 31`],
+    [
+      `${csv("")}, ${csv("")}`,
+      `9: ${S}[1].name: is that of entry [0]`,
+      `9: ${S}[1].params.filename_template: gives acme/csv`,
+    ],
+    [
+      `${csv("")}, ${csv(", name: CSV")}`,
+      `9: ${S}[1].name: is that of entry [0]`,
+      `9: ${S}[1].params.filename_template: gives acme/CSV`,
+    ],
+    ["{type: prometheus}, {type: prometheus, name: b}", `9: ${S}[1].type: is prometheus a second time`],
+    [
+      `${csv("")}, ${csv(", name: sums, aggregation: monthly", ", filename_template: '{tenant_name}_{month}-01.csv'")}`,
+      `9: ${S}[1].params.filename_template: gives acme/sums/chargeback the files of acme/csv/chargeback`,
+    ],
+  ] as const) {
+    const found = problemsOf(withEmitters(emitters));
+    t.equal(found.length, problems.length, `${emitters}\n${found.join("\n")}`);
+    for (const [index, problem] of problems.entries()) t.match(found[index], problem);
+  }
+});
+
+t.test("refusals that look further than one emitter", async (t) => {
+  const emitters = ["emitters: [{type: csv, params: {output_dir: out, filename_template: '{date}.csv'}}]"];
+  const both = `tenants:\n${tenantText("acme", { settings: emitters })}${tenantText("globex", { settings: emitters })}`;
+  t.match(problemsOf(both), [/globex.*gives globex\/csv\/chargeback the files of acme\/csv\/chargeback/]);
+  const monthly = "{type: csv, aggregation: monthly, params: {output_dir: out}}";
+  t.match(problemsOf(withEmitters(monthly, { tenant: ["retention_days: 230"] })), [
+    /emitters\[0\]\.aggregation: is monthly, which needs retention_days of at least 231/,
+  ]);
+  t.same(problemsOf(withEmitters(monthly, { tenant: ["retention_days: 231"] })), []);
+  const long = withEmitters("{type: csv, params: {output_dir: out}}", { tenant_id: "\u00e4".repeat(40) });
+  t.match(problemsOf(long), [/filename_template: gives names of 255 bytes; at most 200 are allowed/]);
+});
+
+t.test("topic_attribution among the pipelines, where it is enabled", async (t) => {
+  const text = (enabled: boolean, more = "") => `tenants:
+  acme:
+    ecosystem: confluent_cloud
+    tenant_id: acme
+    storage: {connection_string: "embedded:acme"}
+    plugin_settings:
+      ccloud_api: {key: k, secret: s}
+      metrics: {url: "http://p"}
+      topic_attribution: {enabled: ${enabled}}
+      emitters:
+        - {type: csv, pipelines: [chargeback, topic_attribution]${more}, params: {output_dir: out, filename_template: "{pipeline}_{date}.csv"}}
+`;
+  const ecosystems = new Map([["confluent_cloud", confluentCloudSettings]]);
+  const problems = (written: string) => {
+    const loaded = loadConfig(written, { file: "c.yaml", env: {}, ecosystems });
+    return loaded.ok ? [] : loaded.problems.map(({ message }) => message);
+  };
+  t.same(problems(text(true)), []);
+  t.match(problems(text(false)), [/names topic_attribution, which needs/]);
+  t.match(problems(text(true, ", aggregation: daily")), [/must be left out with topic_attribution/]);
+  t.match(problems(text(true).replace("{pipeline}_", "")), [
+    /gives acme\/csv\/topic_attribution the files of acme\/csv\/chargeback/,
+  ]);
+});
+
+t.test(
+  "whatever the values are, a file's name is one, and different values give different names",
+  async (t) => {
+    const values = [
+      "acme",
+      "a/b",
+      "a_b",
+      "a%2Fb",
+      "..",
+      ".",
+      "../../etc/passwd",
+      "a\\b",
+      "A b",
+      "\u00e4",
+      "=x",
+      "-",
+      "%",
+    ];
+    const names = values.map((tenantId) =>
+      fileNameOf(csvEmitter("out"), { tenantId, tenantName: "t", pipeline: "p", firstDay: "2026-03-01" }),
+    );
+    for (const name of names) t.match(name, /^[A-Za-z0-9_%-][A-Za-z0-9._%-]*_2026-03-01\.csv$/);
+    t.equal(new Set(names).size, values.length);
+    t.equal(names[0], "acme_2026-03-01.csv");
+    t.equal(names[6], "%2E.%2F..%2Fetc%2Fpasswd_2026-03-01.csv");
+    const all = csvEmitter("out", {
+      name: "e",
+      params: { filename_template: "{tenant_name}-{emitter}-{pipeline}-{month}-{date}" },
+    });
+    const file = { tenantId: "i", tenantName: "t", pipeline: "p", firstDay: "2026-03-01" };
+    t.equal(fileNameOf(all, file), "t-e-p-2026-03-2026-03-01");
+    for (const template of [
+      "a{",
+      "}a",
+      "{}",
+      "{tenant_id}}",
+      "a\u0000",
+      "a/",
+      "a\\",
+      " a",
+      "a.",
+      "..",
+      "{__proto__}",
+    ])
+      t.match(parseTemplate(template), { problem: String }, template);
+  },
+);

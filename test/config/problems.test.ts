@@ -1,0 +1,250 @@
+import t from "tap";
+import { formatProblems } from "../../src/config/problem.js";
+import { load, oneTenant, problemsOf, tenantText } from "./loading.js";
+
+interface Case {
+  name: string;
+  text: string;
+  env?: Record<string, string>;
+  problems: string[];
+}
+
+const S = "tenants.acme.plugin_settings";
+
+const cases: Case[] = [
+  {
+    name: "an integer out of bounds",
+    text: "api:\n  port: 70000\n  request_timeout_seconds: 301",
+    problems: [
+      "2: api.port: must be an integer from 1 to 65535, not 70000",
+      "3: api.request_timeout_seconds: must be an integer from 1 to 300, not 301",
+    ],
+  },
+  {
+    name: "a text, a fraction, hexadecimal and an exponent where an integer is wanted",
+    text: "features: {max_parallel_tenants: 1.5}\napi: {port: x}\nlogging: {}\nembedded: {sql_port: 0x10}",
+    problems: [
+      "1: features.max_parallel_tenants: must be an integer from 1 to 64, not 1.5",
+      '2: api.port: must be an integer from 1 to 65535, not "x"',
+      "4: embedded.sql_port: must be an integer from 1 to 65535, not 0x10",
+    ],
+  },
+  {
+    name: "the bounds of the interface's limits",
+    text: oneTenant({ tenant: ["lookback_days: 365", "cutoff_days: 0", "retention_days: 731"] }),
+    problems: [
+      "6: tenants.acme.lookback_days: must be an integer from 1 to 364, not 365",
+      "7: tenants.acme.cutoff_days: must be an integer from 1 to 30, not 0",
+      "8: tenants.acme.retention_days: must be an integer from 1 to 730, not 731",
+    ],
+  },
+  {
+    name: "a word that is none of a list, and a boolean that YAML 1.1 knew",
+    text: "logging:\n  level: verbose\n  format: xml\napi:\n  enable_cors: yes",
+    problems: [
+      '2: logging.level: must be one of fatal (or critical), error, warn (or warning), info, debug, trace, not "verbose"',
+      '3: logging.format: must be one of json, pretty, not "xml"',
+      '5: api.enable_cors: must be true or false, not "yes"',
+    ],
+  },
+  {
+    name: "mistyped keys, each with the nearest known one",
+    text: `apii: {}\n${oneTenant({ tenant: ["cutoff_day: 3", "frobnicate: 1"] })}`,
+    problems: [
+      "1: apii: unknown key; did you mean `api`?",
+      "7: tenants.acme.cutoff_day: unknown key; did you mean `cutoff_days`?",
+      "8: tenants.acme.frobnicate: unknown key; known here: ecosystem, tenant_id, lookback_days, cutoff_days, " +
+        "retention_days, allocation_retry_limit, gather_failure_threshold, zero_gather_deletion_threshold, " +
+        "tenant_execution_timeout_seconds, metrics_prefetch_workers, topic_attribution_retry_limit, allocation, " +
+        "storage, plugin_settings",
+    ],
+  },
+  {
+    name: "one kind of node where another is wanted",
+    text: "api: 8080\nlogging: [json]\ntenants: []\nfeatures: {refresh_interval: {}}\ndata_dir: [a]",
+    problems: [
+      "1: api: must be a mapping, not a single value",
+      "2: logging: must be a mapping, not a list",
+      "3: tenants: must be a mapping of at most 1000 keys, not a list",
+      "4: features.refresh_interval: must be an integer from 1 to 2073600, not a mapping",
+      "5: data_dir: must be a path, not a list",
+    ],
+  },
+  {
+    name: "a bare string where a list of origins is wanted, and one that is no origin",
+    text: "api:\n  cors_origins: https://a.example",
+    problems: [
+      "2: api.cors_origins: must be a list of at most 100 origins such as https://console.example.org, or *, not a single value",
+    ],
+  },
+  {
+    name: "origins that no browser sends",
+    text: "api:\n  cors_origins:\n    - https://a.example\n    - a.example\n    - https://a.example/path",
+    problems: [
+      '4: api.cors_origins[1]: must be an origin such as https://console.example.org, or *, not "a.example"',
+      "5: api.cors_origins[2]: must be an origin such as https://console.example.org, or *",
+    ],
+  },
+  {
+    name: "required keys that are missing, at the line of their mapping",
+    text: "tenants:\n  acme:\n    ecosystem: generic_metrics_only\n    storage: {}\n    plugin_settings:\n",
+    problems: [
+      "2: tenants.acme.tenant_id: is required: text of 1 to 200 characters, without control characters and without spaces at its ends",
+      "4: tenants.acme.storage.connection_string: is required: `embedded:NAME`, or clickhouse://user:password@host:8123/database (clickhouses:// for TLS)",
+      "5: tenants.acme.plugin_settings: is required: a mapping",
+    ],
+  },
+  {
+    name: "an unknown ecosystem, with what else is wrong with the tenant",
+    text: "tenants:\n  acme:\n    ecosystem: kafka\n    tenant_id: 7\n    storage: {connection_string: embedded:a}",
+    problems: [
+      '3: tenants.acme.ecosystem: must be "generic_metrics_only", not "kafka"',
+      "4: tenants.acme.tenant_id: must be text: put it in quotes, not 7",
+    ],
+  },
+  {
+    name: "tenant names that a URL or a log line cannot carry",
+    text: "tenants:\n  a b:\n  ..:\n  a/b:\n",
+    problems: [
+      '2: tenants["a b"]: the key must be 1 to 100 letters, digits, `.`, `_`, `~` and `-`, starting with a letter or a digit',
+      '2: tenants["a b"]: is empty; it must be a mapping',
+      '3: tenants[".."]: the key must be 1 to 100 letters, digits, `.`, `_`, `~` and `-`, starting with a letter or a digit',
+      '3: tenants[".."]: is empty; it must be a mapping',
+      '4: tenants["…"]: the key must be 1 to 100 letters, digits, `.`, `_`, `~` and `-`, starting with a letter or a digit',
+      '4: tenants["…"]: is empty; it must be a mapping',
+    ],
+  },
+  {
+    name: "a lookback that does not exceed the cutoff",
+    text: oneTenant({ tenant: ["lookback_days: 5"] }),
+    problems: ["6: tenants.acme.lookback_days: must be greater than cutoff_days (5), not 5"],
+  },
+  {
+    name: "a retention below the lookback",
+    text: oneTenant({ tenant: ["retention_days: 199"] }),
+    problems: ["6: tenants.acme.retention_days: must be at least lookback_days (200), not 199"],
+  },
+  {
+    name: "two tenants in one store and with one id, naming both tenants",
+    text: `tenants:\n${tenantText("a", { storage: "clickhouse://u:hunter2@H/x" })}${tenantText("b", {
+      storage: "clickhouse://v:hunter3@h:8123//%78/",
+      tenant_id: "a",
+    })}`,
+    problems: [
+      "11: tenants.b.tenant_id: tenants a and b have the same tenant_id; it must be unique",
+      "12: tenants.b.storage.connection_string: tenants a and b share one store; each tenant needs its own",
+    ],
+  },
+  {
+    name: "SQL access without its user and password, and the other way round",
+    text: "embedded: {sql_port: 8123, sql_user: bi}",
+    problems: ["1: embedded.sql_password: is required with sql_port"],
+  },
+  {
+    name: "credentials of SQL access that nothing uses",
+    text: "embedded: {sql_user: bi}",
+    problems: ["1: embedded.sql_port: is required with sql_user: without it nothing listens"],
+  },
+  {
+    name: "SQL access on the API's port",
+    text: "embedded: {sql_port: 8080, sql_user: bi, sql_password: p}",
+    problems: ["1: embedded.sql_port: must differ from api.port"],
+  },
+  {
+    name: "keys of the specification that this release does not have",
+    text: oneTenant({
+      settings: ["allocator_overrides: {A: mod:fn}", "topic_attribution: {enabled: true}"],
+    }),
+    problems: [
+      `9: ${S}.allocator_overrides: is not supported: allocation rules cannot be replaced by code. Leave it empty.`,
+      `10: ${S}.topic_attribution: is not supported: this ecosystem has no topics to attribute costs to. Leave it empty.`,
+    ],
+  },
+  {
+    name: "a granularity that is not allocated, and a step that does not divide a day",
+    text: oneTenant({ settings: ["chargeback_granularity: hourly", "metrics_step_seconds: 7000"] }),
+    problems: [
+      `9: ${S}.chargeback_granularity: must be "daily", not "hourly"`,
+      `10: ${S}.metrics_step_seconds: must divide 86400 (a day) evenly, which 7000 does not`,
+    ],
+  },
+  {
+    name: "metrics credentials that do not fit the auth_type",
+    text: oneTenant({
+      settings: ["metrics: {url: http://p, auth_type: basic, username: u, bearer_token: t}"],
+    }),
+    problems: [
+      `9: ${S}.metrics.password: is required with auth_type basic`,
+      `9: ${S}.metrics.bearer_token: is not used with auth_type basic: remove it`,
+    ],
+  },
+  {
+    name: "bearer without a token, none with a credential",
+    text: `tenants:\n${tenantText("a", { settings: ["metrics: {url: http://p, auth_type: bearer}"] })}${tenantText(
+      "b",
+      {
+        settings: ["metrics: {url: http://p, password: hunter2}"],
+      },
+    )}`,
+    problems: [
+      "9: tenants.a.plugin_settings.metrics.bearer_token: is required with auth_type bearer",
+      "17: tenants.b.plugin_settings.metrics.password: is not used with auth_type none: remove it",
+    ],
+  },
+  {
+    name: "an address of metrics with credentials, a query, or of another protocol",
+    text: oneTenant({ settings: ["metrics: {url: http://u:hunter2@p}"] }),
+    problems: [`9: ${S}.metrics.url: must not hold credentials; they have keys of their own`],
+  },
+  {
+    name: "a variable that is not set, also where the key would have a rule; the key gets one problem",
+    text: oneTenant({
+      settings: [`metrics: {url: http://p, auth_type: basic, username: u, password: '\${PW}'}`],
+    }),
+    problems: [
+      `9: ${S}.metrics.password: environment variable PW is not set, and has no default (\${PW:-default})`,
+    ],
+  },
+  {
+    name: "a value from the environment that does not fit is not shown",
+    text: `api:\n  port: \${PORT}\n  host: \${HOST:-a b}`,
+    env: { PORT: "hunter2" },
+    problems: [
+      "2: api.port: must be an integer from 1 to 65535 (the value comes from the environment)",
+      "3: api.host: must be a host name or an IP address (the value comes from the environment)",
+    ],
+  },
+];
+
+for (const { name, text, env, problems } of cases) {
+  t.test(name, async (t) => t.same(problemsOf(text, env), problems));
+}
+
+t.test("a problem carries its parts, and prints as file, line, path and message", async (t) => {
+  const result = load("logging:\n\n  format: x");
+  t.notOk(result.ok);
+  const problems = result.ok ? [] : result.problems;
+  t.same(problems, [
+    {
+      file: "c.yaml",
+      line: 3,
+      path: "logging.format",
+      message: 'must be one of json, pretty, not "x"',
+      allowed: "one of json, pretty",
+    },
+  ]);
+  t.equal(formatProblems(problems), 'c.yaml:3: logging.format: must be one of json, pretty, not "x"');
+});
+
+t.test("a file with thousands of problems prints the first 200 and how many more", async (t) => {
+  const keys = Array.from({ length: 1000 }, (_, index) => `k${index}: 1`).join("\n");
+  const result = load(keys);
+  const lines = formatProblems(result.ok ? [] : result.problems).split("\n");
+  t.equal(lines.length, 201);
+  t.equal(lines.at(-1), "… and 800 more problems");
+});
+
+t.test("what is printed of a value is short and in one line", async (t) => {
+  const [problem = ""] = problemsOf(`logging: {format: "a\\n${"b".repeat(500)}"}`);
+  t.match(problem, /not "a\\nb{58}…"$/);
+});

@@ -1,0 +1,175 @@
+import fc from "fast-check";
+import t from "tap";
+import { describeStorage, parseStorage, storageKey } from "../../src/config/storage.js";
+
+function keyOf(text: string): string {
+  const parsed = parseStorage(text);
+  return "storage" in parsed ? storageKey(parsed.storage) : `problem: ${parsed.problem}`;
+}
+
+t.test("what a connection string says", async (t) => {
+  t.same(parseStorage(" Embedded: Acme_1 "), { storage: { kind: "embedded", database: "acme_1" } });
+  t.same(parseStorage("clickhouse://u:p%40%2F%23@Example.org/facts"), {
+    storage: {
+      kind: "server",
+      url: "http://example.org:8123",
+      username: "u",
+      password: "p@/#",
+      database: "facts",
+      tls: false,
+    },
+  });
+  t.same(parseStorage("clickhouses://[2001:DB8::1]:443/facts"), {
+    storage: {
+      kind: "server",
+      url: "https://[2001:db8::1]:443",
+      username: "default",
+      password: "",
+      database: "facts",
+      tls: true,
+    },
+  });
+  t.match(parseStorage("clickhouse://h:80/f"), { storage: { url: "http://h:80" } });
+});
+
+t.test("spellings of one store", async (t) => {
+  const groups = [
+    ["embedded:acme", "EMBEDDED:acme", "embedded: acme", " embedded:ACME\n"],
+    [
+      "clickhouse://h/f",
+      "clickhouse://H:8123/f",
+      "clickhouse://h.:8123/f/",
+      "ClickHouse://user:password@h//f//",
+      "clickhouse://h:08123/%66",
+      "clickhouses://h/f",
+      "clickhouses://h:8443/f",
+    ],
+    [
+      "clickhouse://localhost/f",
+      "clickhouse://127.0.0.1/f",
+      "clickhouse://127.1/f",
+      "clickhouse://0x7f000001/f",
+      "clickhouse://[::1]/f",
+      "clickhouse://[::ffff:127.0.0.1]/f",
+      "clickhouse://LOCALHOST.:8123/f",
+    ],
+    [
+      "clickhouse://bücher.example/f",
+      "clickhouse://xn--bcher-kva.example/f",
+      "clickhouse://B%C3%BCcher.example/f",
+    ],
+    ["clickhouse://10.0.0.1/f", "clickhouse://[::ffff:a00:1]/f"],
+  ];
+  for (const group of groups) t.same([...new Set(group.map(keyOf))].length, 1, group.join(" "));
+  t.equal(new Set(groups.map(([first = ""]) => keyOf(first))).size, groups.length);
+});
+
+t.test("different stores", async (t) => {
+  const stores = ["h/f", "h/F", "h/g", "h2/f", "h:9000/f", "127.0.0.2/f"].map((rest) =>
+    keyOf(`clickhouse://${rest}`),
+  );
+  stores.push(keyOf("clickhouses://h:9000/f2"), keyOf("embedded:f"), keyOf("clickhouse://h:8443/f"));
+  t.equal(new Set(stores).size, stores.length);
+});
+
+t.test("refused, without the text in the reason", async (t) => {
+  const refused = [
+    "",
+    "acme",
+    "sqlite:///hunter2.db",
+    "embedded:",
+    "embedded:hunter2-a",
+    "embedded:../hunter2",
+    "embedded:2hunter2",
+    "embedded:system",
+    "embedded:Default",
+    `embedded:${"a".repeat(64)}`,
+    "clickhouse:hunter2/f",
+    "clickhouse://",
+    "clickhouse://hunter2",
+    "clickhouse://hunter2/",
+    "clickhouse://h/f/hunter2",
+    "clickhouse://h/hunter2?secure=1",
+    "clickhouse://h/f#hunter2",
+    "clickhouse://h/f?",
+    "clickhouse://h/information_schema",
+    "clickhouse://h/SYSTEM",
+    "clickhouse://h/hunter2%20b",
+    "clickhouse://u:hunter2%@h/f",
+    "clickhouse://u:hunter2#x@h/f",
+    "clickhouse://h:99999/hunter2",
+    "clickhouse://h/..",
+  ];
+  for (const text of refused) {
+    const parsed = parseStorage(text);
+    t.ok("problem" in parsed, text);
+    t.notMatch(parsed, { problem: /hunter2/ });
+  }
+});
+
+const database = fc
+  .stringMatching(/^[a-z][a-z0-9_]{0,20}$/)
+  .filter((name) => !["system", "default"].includes(name));
+const host = fc.stringMatching(/^[a-z][a-z0-9-]{0,10}[a-z0-9](\.[a-z]{2,5})?$/);
+
+t.test("property: case, user, password, slashes and percent-encoding make no other store", async (t) => {
+  const anyCase = (text: string) => fc.mixedCase(fc.constant(text));
+  const encoded = (text: string) =>
+    fc
+      .array(fc.boolean(), { minLength: text.length, maxLength: text.length })
+      .map((which) =>
+        [...text]
+          .map((letter, index) => (which[index] ? `%${letter.charCodeAt(0).toString(16)}` : letter))
+          .join(""),
+      );
+  const spelled = fc
+    .tuple(host, database, fc.constantFrom("", ":8123", ":80", ":9000"))
+    .chain(([name, db, port]) =>
+      fc
+        .tuple(
+          anyCase("clickhouse"),
+          anyCase(name),
+          encoded(db),
+          fc.string({ unit: "grapheme" }),
+          fc.string(),
+          fc.nat(3),
+          fc.nat(3),
+        )
+        .map(([scheme, spelledHost, path, user, password, before, after]) => ({
+          plain: `clickhouse://${name}${port}/${db}`,
+          user,
+          password,
+          other: `${scheme}://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${spelledHost}${port}${"/".repeat(before + 1)}${path}${"/".repeat(after)}`,
+        })),
+    );
+  fc.assert(
+    fc.property(spelled, ({ plain, other, user, password }) => {
+      const parsed = parseStorage(other);
+      if (!("storage" in parsed) || parsed.storage.kind !== "server") return false;
+      const credentials =
+        parsed.storage.username === (user || "default") && parsed.storage.password === password;
+      return credentials && keyOf(plain) === keyOf(other);
+    }),
+  );
+  t.pass("held for all");
+});
+
+t.test("property: a description never holds the password and reads back as the same store", async (t) => {
+  fc.assert(
+    fc.property(host, database, fc.stringMatching(/^[\w!*'()~-]{8,30}$/), (name, db, password) => {
+      const parsed = parseStorage(`clickhouses://u:pw.${encodeURIComponent(password)}@${name}/${db}`);
+      if (!("storage" in parsed)) return false;
+      const description = describeStorage(parsed.storage);
+      return !description.includes(`pw.`) && keyOf(description) === storageKey(parsed.storage);
+    }),
+  );
+  t.pass("held for all");
+});
+
+t.test("property: no text makes it throw", async (t) => {
+  const messy = fc.array(
+    fc.oneof(fc.constantFrom("clickhouse://", "embedded:", "@", ":", "/", "%", "[", "?"), fc.string()),
+  );
+  fc.assert(fc.property(messy, (parts) => typeof parseStorage(parts.join("")) === "object"));
+  t.pass("held for all");
+});

@@ -1,0 +1,269 @@
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { daysBefore, runContext, runOnce, runRecords, shortTenants } from "../runner/runs.js";
+import { scriptedUpstream } from "../runner/scripted-upstream.js";
+import { attributedOn, topicUpstream, withTopics } from "../runner/topic-upstream.js";
+import { openTestStores } from "../stores.js";
+import { csvEmitter, emissionsOf, linesOf, namesIn, stateOf, withEmitters } from "./emitting.js";
+
+const HEADER =
+  "ecosystem,tenant_id,timestamp,resource_id,product_category,product_type,identity_id,cost_type,amount,allocation_method,allocation_detail";
+const [first, second, third] = [daysBefore(6), daysBefore(4), daysBefore(3)];
+const tenants = ["kept", "failing", "summed", "topics", "moved", "ended"];
+
+t.test("files of emitters", async (t) => {
+  const { config, stores, folder: root } = await openTestStores(t, shortTenants(tenants));
+  const folderOf = (name: string) => join(root, "out", name);
+  const row = (tenant: string, day: string, who: string, amount: string) =>
+    `generic_metrics_only,${tenant},${day}T00:00:00Z,r-1,test,SHARED,${who},shared,${amount},even_split,even_split_allocation`;
+
+  await t.test("follow what is published, and nothing else", async (t) => {
+    const out = folderOf("kept");
+    const emitting = withEmitters(config, "kept", [csvEmitter(out)], { retention_days: 8 });
+    const { upstream, ecosystems } = scriptedUpstream();
+    for (const day of [first, second, third]) upstream.bill.set(day, { "r-1": "3" });
+    const run = (changes = {}) => runOnce(runContext(stores, { ecosystems, ...changes }), emitting, "kept");
+    const file = (day: string) => `kept_${day}.csv`;
+
+    await t.test("a file a day, of rows as they are; none for a day that never had any", async (t) => {
+      t.match(await run(), { status: "completed", errors: [] });
+      t.same(namesIn(out), [first, second, third].map(file));
+      const text = `${HEADER}\n${row("kept", first, "ann", "1.5")}\n${row("kept", first, "bob", "1.5")}\n`;
+      t.equal(readFileSync(join(out, file(first)), "utf8"), text);
+      t.same(await emissionsOf(stores, "kept"), [
+        `csv chargeback ${first} emitted 0`,
+        `csv chargeback ${second} emitted 0`,
+        `csv chargeback ${third} emitted 0`,
+      ]);
+    });
+
+    await t.test("a run without changes writes nothing, and leaves removed files alone", async (t) => {
+      const before = stateOf(out);
+      t.match(await run(), { status: "completed", dates_calculated: 0 });
+      t.same(stateOf(out), before);
+      rmSync(join(out, file(third)));
+      await run();
+      t.same(namesIn(out), [first, second].map(file), "whoever moved it away has it");
+    });
+
+    await t.test("a day that is calculated anew is emitted anew", async (t) => {
+      const before = stateOf(out);
+      upstream.bill.set(second, { "r-1": "30" });
+      t.match(await run(), { status: "completed", dates_calculated: 1 });
+      t.same(linesOf(out, file(second)), [
+        row("kept", second, "ann", "15"),
+        row("kept", second, "bob", "15"),
+      ]);
+      const after = stateOf(out);
+      t.equal(after[file(first)], before[file(first)], "no other");
+      t.not(after[file(second)], before[file(second)]);
+      const request = { trigger: "cli" as const, signal: new AbortController().signal, force: true };
+      t.match(await runOnce(runContext(stores, { ecosystems }), emitting, "kept", request), {
+        status: "completed",
+      });
+      t.same(namesIn(out), [first, second, third].map(file), "--force brings files back");
+    });
+
+    await t.test("a day that loses its rows keeps a file with a header", async (t) => {
+      upstream.bill.delete(second);
+      t.match(await run(), { status: "completed" });
+      t.equal(readFileSync(join(out, file(second)), "utf8"), `${HEADER}\n`);
+      const before = stateOf(out);
+      await run();
+      t.same(stateOf(out), before);
+    });
+
+    await t.test("a day that leaves the retention leaves the folder", async (t) => {
+      writeFileSync(join(out, "not-ours.csv"), "mine");
+      const later = new Date(Date.parse(`${daysBefore(0)}T12:00:00Z`) + 3 * 86_400_000);
+      t.match(await run({ now: () => later }), { status: "completed", errors: [] });
+      t.same(namesIn(out), [...[second, third].map(file), "not-ours.csv"].sort());
+      t.same(
+        (await emissionsOf(stores, "kept")).map((record) => record.split(" ")[2]),
+        [second, third],
+      );
+    });
+  });
+
+  await t.test("an emitter that fails is told, and tried again", async (t) => {
+    const [good, bad] = [folderOf("good"), folderOf("bad")];
+    const emitters = [csvEmitter(bad, { name: "bad" }), csvEmitter(good, { name: "good" })];
+    const emitting = withEmitters(config, "failing", emitters);
+    const { upstream, ecosystems } = scriptedUpstream();
+    upstream.bill.set(first, { "r-1": "3" });
+    upstream.bill.set(second, { "r-1": "4" });
+    const run = () => runOnce(runContext(stores, { ecosystems }), emitting, "failing");
+    mkdirSync(folderOf(""), { recursive: true });
+    writeFileSync(bad, "a file where the folder should be");
+
+    const failed = await run();
+    t.match(
+      failed,
+      { status: "failed", dates_calculated: 2, chargeback_rows_written: 4 },
+      "all is published",
+    );
+    t.match(failed.errors, [
+      { date: null, source: "emit", message: /^emitter bad \(chargeback\) failed for 2 files, .*EEXIST/ },
+    ]);
+    t.equal(namesIn(good).length, 2, "the other emitter has emitted");
+    t.match((await runRecords(stores, "failing")).at(-1), { status: "failed", errors: failed.errors });
+    await run();
+    t.match(await emissionsOf(stores, "failing"), [
+      `bad chargeback ${first} failed 2`,
+      `bad chargeback ${second} failed 2`,
+      `good chargeback ${first} emitted 0`,
+      `good chargeback ${second} emitted 0`,
+    ]);
+    rmSync(bad);
+    t.match(await run(), { status: "completed", errors: [] });
+    t.same(namesIn(bad), namesIn(good));
+    t.match(await emissionsOf(stores, "failing"), [`bad chargeback ${first} emitted 0`, /./, /./, /./]);
+
+    await t.test("what is no plain file is left as it is", async (t) => {
+      const target = join(root, "secret.txt");
+      const link = join(bad, `failing_${second}.csv`);
+      writeFileSync(target, "untouched");
+      rmSync(link);
+      symlinkSync(target, link);
+      upstream.bill.set(second, { "r-1": "5" });
+      const refused = await run();
+      t.match(refused.errors, [{ date: second, source: "emit", message: /^emitter bad .*not a plain file/ }]);
+      t.equal(readFileSync(target, "utf8"), "untouched");
+      t.equal(linesOf(good, `failing_${second}.csv`).length, 2);
+      t.same(
+        namesIn(bad),
+        [first, second].map((day) => `failing_${day}.csv`),
+        "nothing unfinished is left",
+      );
+      rmSync(link);
+      t.match(await run(), { status: "completed" });
+    });
+
+    await t.test(
+      "a folder that may not be written to",
+      { skip: process.getuid?.() === 0 && "root may write anywhere" },
+      async (t) => {
+        chmodSync(bad, 0o500);
+        t.teardown(() => chmodSync(bad, 0o700));
+        upstream.bill.set(first, { "r-1": "6" });
+        t.match((await run()).errors, [{ date: first, source: "emit", message: /EACCES/ }]);
+      },
+    );
+  });
+
+  await t.test("sums by day and by month", async (t) => {
+    const out = folderOf("summed");
+    const monthly = csvEmitter(out, {
+      name: "monthly",
+      aggregation: "monthly",
+      params: { filename_template: "{month}.csv" },
+    });
+    const daily = csvEmitter(out, { name: "daily", aggregation: "daily" });
+    const emitting = withEmitters(config, "summed", [monthly, daily]);
+    const { upstream, ecosystems } = scriptedUpstream();
+    upstream.bill.set(first, { "r-1": "3", "r-2": "-1" });
+    upstream.bill.set(second, { "r-1": "0.000000000001" });
+    const run = () => runOnce(runContext(stores, { ecosystems }), emitting, "summed");
+    t.match(await run(), { status: "completed" });
+    const sums = (name: string) =>
+      linesOf(out, name).map((line) => {
+        const cells = line.split(",");
+        return [2, 3, 6, 8, 9, 10].map((index) => cells[index]).join(" ");
+      });
+    t.same(namesIn(out), ["2026-06.csv", `summed_${first}.csv`, `summed_${second}.csv`]);
+    t.same(sums("2026-06.csv"), [
+      "2026-06-01T00:00:00Z r-1 ann 1.500000000001 even_split ",
+      "2026-06-01T00:00:00Z r-1 bob 1.5 even_split ",
+      "2026-06-01T00:00:00Z r-2 ann -0.5 even_split ",
+      "2026-06-01T00:00:00Z r-2 bob -0.5 even_split ",
+    ]);
+    t.same(sums(`summed_${second}.csv`), [`${second}T00:00:00Z r-1 ann 0.000000000001 even_split `]);
+    const before = stateOf(out);
+    upstream.bill.set(third, { "r-1": "10" });
+    t.match(await run(), { status: "completed" });
+    t.match(sums("2026-06.csv"), [/ r-1 ann 6.500000000001 /, / r-1 bob 6.5 /, / r-2 /, / r-2 /]);
+    const { "2026-06.csv": _, [`summed_${third}.csv`]: new_, ...others } = stateOf(out);
+    const { "2026-06.csv": __, ...wanted } = before;
+    t.ok(new_);
+    t.same(others, wanted, "of the days, only the new one is written");
+  });
+
+  await t.test("costs by topic, and their withdrawal", async (t) => {
+    const out = folderOf("topics");
+    const emitter = csvEmitter(out, {
+      pipelines: ["topic_attribution", "chargeback"],
+      params: { filename_template: "{pipeline}_{date}.csv" },
+    });
+    const emitting = withEmitters(withTopics(config), "topics", [emitter]);
+    const { upstream, ecosystems } = topicUpstream();
+    upstream.bill.set(first, { "metered-1": "8" });
+    const run = () => runOnce(runContext(stores, { ecosystems }), emitting, "topics");
+    t.match(await run(), { status: "completed" });
+    t.same(namesIn(out), [`chargeback_${first}.csv`, `topic_attribution_${first}.csv`]);
+    const file = `topic_attribution_${first}.csv`;
+    t.equal(
+      readFileSync(join(out, file), "utf8"),
+      "ecosystem,tenant_id,timestamp,env_id,cluster_resource_id,topic_name,product_category,product_type,attribution_method,amount\n" +
+        `generic_metrics_only,topics,${first}T00:00:00Z,,metered-1,orders,test,METERED,bytes_ratio,2\n` +
+        `generic_metrics_only,topics,${first}T00:00:00Z,,metered-1,users,test,METERED,bytes_ratio,6\n`,
+    );
+    // Of a new cluster nothing was measured before.
+    upstream.bill.set(first, { "metered-1": "8", "metered-2": "1" });
+    upstream.onTopics = () => {
+      throw new Error("the metrics have moved out");
+    };
+    t.match(await run(), { dates_calculated: 1 });
+    t.same(await attributedOn(stores, "topics", first), []);
+    t.same(linesOf(out, file), [], "costs that do not add up to the new bill are gone from the file too");
+    t.equal(linesOf(out, `chargeback_${first}.csv`).length, 4);
+  });
+
+  await t.test(
+    "settings that change bring files in their new form, and take the old ones away",
+    async (t) => {
+      const out = folderOf("moved");
+      const { upstream, ecosystems } = scriptedUpstream();
+      for (const day of [first, second]) upstream.bill.set(day, { "r-1": "3" });
+      const run = (emitter: ReturnType<typeof csvEmitter>) =>
+        runOnce(runContext(stores, { ecosystems }), withEmitters(config, "moved", [emitter]), "moved");
+      await run(csvEmitter(out));
+      await run(csvEmitter(out, { params: { filename_template: "x-{date}.csv" } }));
+      t.same(namesIn(out), [`x-${first}.csv`, `x-${second}.csv`]);
+      await run(csvEmitter(out, { aggregation: "monthly", params: { filename_template: "x-{date}.csv" } }));
+      t.same(namesIn(out), ["x-2026-06-01.csv"]);
+      t.same(await emissionsOf(stores, "moved"), ["csv chargeback 2026-06-01 emitted 0"]);
+      await run(csvEmitter(out, { lookback_days: 5 }));
+      t.same(namesIn(out), [`moved_${second}.csv`], "older days than the emitter looks at are left out");
+    },
+  );
+
+  await t.test("a run that is over ends between files", async (t) => {
+    const out = folderOf("ended");
+    const emitting = withEmitters(config, "ended", [csvEmitter(out)]);
+    const { upstream, ecosystems } = scriptedUpstream();
+    for (const day of [first, second, third]) upstream.bill.set(day, { "r-1": "3" });
+    const stop = new AbortController();
+    let files = 0;
+    const pool = stores.postgres;
+    // Stops the run when the second file is about to be written.
+    const watched = new Proxy(pool, {
+      get(target, property) {
+        if (property !== "query") return Reflect.get(target, property, target);
+        return (statement: { values?: unknown[] }, ...rest: []) => {
+          if (statement.values?.[1] === "emitting" && ++files === 2) stop.abort();
+          return Reflect.apply(target.query, target, [statement, ...rest]);
+        };
+      },
+    });
+    const context = runContext(
+      { ...stores, postgres: watched, tenant: (name) => stores.tenant(name) },
+      { ecosystems },
+    );
+    const request = { trigger: "cli" as const, signal: stop.signal };
+    t.match(await runOnce(context, emitting, "ended", request), { status: "failed", dates_calculated: 3 });
+    t.same(namesIn(out), [`ended_${first}.csv`], "nothing unfinished is left");
+    t.match(await runOnce(runContext(stores, { ecosystems }), emitting, "ended"), { status: "completed" });
+    t.equal(namesIn(out).length, 3);
+  });
+});

@@ -1,0 +1,108 @@
+import t from "tap";
+import { lastDayOf, type PlanInput, planEmission } from "../../src/emit/plan.js";
+import type { EmissionRecord } from "../../src/emit/sql/emission-records.js";
+
+const day = (name: string, version = "v1", rows = 2) => ({ day: name, version, rows });
+
+function input(changes: Partial<PlanInput> = {}): PlanInput {
+  return {
+    span: "day",
+    settings: ["s"],
+    days: [],
+    records: [],
+    keepFrom: "2026-01-10",
+    from: "2026-01-10",
+    ...changes,
+  };
+}
+
+/** Records of what a plan said, as if it had been done. */
+function done(planned: PlanInput, status: EmissionRecord["status"] = "emitted"): EmissionRecord[] {
+  return planEmission(planned).write.map(({ firstDay, contentHash }) => ({
+    span: planned.span,
+    first_day: firstDay,
+    status,
+    content_hash: contentHash,
+    file: `/out/${firstDay}`,
+  }));
+}
+
+const written = (planned: PlanInput) => planEmission(planned).write.map(({ firstDay }) => firstDay);
+const removed = (planned: PlanInput) => planEmission(planned).remove.map(({ first_day }) => first_day);
+
+t.test("what has to be written", async (t) => {
+  const days = [day("2026-02-01"), day("2026-02-02")];
+  const all = ["2026-02-01", "2026-02-02"];
+  const records = done(input({ days }));
+  const never: EmissionRecord = {
+    ...{ span: "day", first_day: "2026-02-01", status: "failed", content_hash: null, file: null },
+  };
+  for (const [name, changes, wanted] of [
+    ["everything at first", {}, all],
+    ["nothing without a change", { records }, []],
+    [
+      "a day of another version",
+      { records, days: [day("2026-02-01"), day("2026-02-02", "v2")] },
+      ["2026-02-02"],
+    ],
+    ["everything with other settings", { records, settings: ["t"] }, all],
+    ["what failed before, though it held this once", { records: done(input({ days }), "failed") }, all],
+    ["what never succeeded", { records: [never, ...records.slice(1)] }, ["2026-02-01"]],
+    ["no day that never had rows", { days: [day("2026-02-01", "v1", 0)] }, []],
+    ["a day that has lost its rows", { records, days: [day("2026-02-01", "v2", 0)] }, ["2026-02-01"]],
+    ["no day before those that the emitter looks at", { from: "2026-02-02" }, ["2026-02-02"]],
+    ["no day that is not kept", { keepFrom: "2026-02-02" }, ["2026-02-02"]],
+  ] as const) {
+    t.same(written(input({ days, ...changes })), wanted, name);
+  }
+});
+
+t.test("a month is written anew with any of its days, until it begins to be dropped", async (t) => {
+  const month = { span: "month", keepFrom: "2026-01-01" } as const;
+  const days = [day("2026-01-30"), day("2026-01-31"), day("2026-02-01")];
+  const records = done(input({ ...month, days }));
+  t.same(
+    records.map(({ first_day }) => first_day),
+    ["2026-01-01", "2026-02-01"],
+  );
+  t.same(written(input({ ...month, days, records })), []);
+  const more = [...days, day("2026-02-02")];
+  t.same(written(input({ ...month, days: more, records })), ["2026-02-01"]);
+  t.same(written(input({ ...month, days, records, from: "2026-01-31", settings: [] })), [
+    "2026-01-01",
+    "2026-02-01",
+  ]);
+  t.same(
+    written(input({ ...month, days: days.slice(1), records, keepFrom: "2026-01-31" })),
+    [],
+    "it never shrinks",
+  );
+  t.same(written(input({ ...month, days: days.slice(1), keepFrom: "2026-01-31" })), [
+    "2026-01-01",
+    "2026-02-01",
+  ]);
+  t.same(removed(input({ ...month, days: days.slice(2), records, keepFrom: "2026-02-01" })), ["2026-01-01"]);
+});
+
+t.test("what has to be removed", async (t) => {
+  const days = [day("2026-02-01"), day("2026-02-02")];
+  const records = done(input({ days }));
+  t.same(removed(input({ days, records })), []);
+  t.same(removed(input({ days: days.slice(1), records, keepFrom: "2026-02-02" })), ["2026-02-01"]);
+  t.same(removed(input({ days, records, from: "2026-02-03" })), [], "older days than it looks at stay");
+  t.same(
+    removed(input({ days, records, span: "month" })),
+    ["2026-02-01", "2026-02-02"],
+    "files of another span",
+  );
+});
+
+t.test("the last day of a month", async (t) => {
+  for (const [first, last] of [
+    ["2026-02-01", "2026-02-28"],
+    ["2028-02-01", "2028-02-29"],
+    ["2026-12-01", "2026-12-31"],
+  ] as const)
+    t.equal(lastDayOf("month", first), last);
+  t.equal(lastDayOf("day", "2026-02-03"), "2026-02-03");
+});

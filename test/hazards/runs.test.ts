@@ -1,0 +1,228 @@
+/** Hazards between the API and the pipeline, each with both at work: what a run may hold up, hide or leave behind. */
+import type { FastifyInstance } from "fastify";
+import t from "tap";
+import { buildApp } from "../../src/http/app.js";
+import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
+import type { PipelineControl } from "../../src/runner/control.js";
+import { startTenantRun, type TenantRunContext } from "../../src/runner/tenant-run.js";
+import { holdContract } from "../http/contract.js";
+import {
+  chargedOn,
+  daysBefore,
+  reconciled,
+  runContext,
+  runOnce,
+  runRecords,
+  shortTenants,
+  tenantOf,
+  today,
+  trackingDate,
+  until,
+} from "../runner/runs.js";
+import { scriptedUpstream } from "../runner/scripted-upstream.js";
+import { openTestStores, testLogger } from "../stores.js";
+import { send } from "../tags/tagging.js";
+
+const signal = new AbortController().signal;
+
+t.test("runs beside the API", async (t) => {
+  const away = shortTenants(["away"]).replace("embedded:away", "clickhouse://u:p@127.0.0.1:9/away");
+  const names = ["acme", "odd", "late", "beyond"];
+  const { config, stores } = await openTestStores(t, shortTenants(names) + away.replace("tenants:", ""));
+  const serve = async (context: TenantRunContext | undefined): Promise<FastifyInstance> => {
+    const control: PipelineControl | undefined = context && {
+      trigger: async (name) => startTenantRun(context, tenantOf(config, name), { trigger: "api", signal }),
+    };
+    const app = await buildApp({
+      ...{ config, stores, control, logger: testLogger, version: "1.2.3" },
+      mode: control === undefined ? "api" : "both",
+      clock: () => new Date(`${today}T12:00:00Z`),
+    });
+    const faults = holdContract(app);
+    t.teardown(() => app.close());
+    t.teardown(() => t.same(faults, []));
+    return app;
+  };
+
+  await t.test("a tag is written, changed and read while a run gathers", async (t) => {
+    const { upstream, ecosystems } = scriptedUpstream();
+    upstream.bill.set(daysBefore(3), { "r-1": "10" });
+    const context = runContext(stores, { ecosystems });
+    await runOnce(context, config, "acme");
+    const app = await serve(context);
+    const { body } = await send(app, "GET", `acme/chargebacks?start_date=${daysBefore(3)}`);
+    let proceed = () => {};
+    upstream.onWindow = () => new Promise<void>((resolve) => (proceed = resolve));
+    const run = await startTenantRun(context, tenantOf(config, "acme"), { trigger: "api", signal });
+    await until("it gathers", async () => (await runRecords(stores, "acme")).at(-1)?.stage === "gathering");
+    const tags = `acme/chargebacks/${body.items[0].dimension_id}/tags`;
+    const made = await send(app, "POST", tags, { tag_key: "team", display_name: "A", created_by: "ada" });
+    t.equal(made.status, 201);
+    t.equal((await send(app, "PATCH", `acme/tags/${made.body.tag_id}`, { display_name: "B" })).status, 200);
+    t.match((await send(app, "GET", tags)).body, [{ display_name: "B" }]);
+    t.equal((await runRecords(stores, "acme")).at(-1)?.status, "running", "all the while");
+    await until("the run is over", async () => {
+      proceed();
+      return (await runRecords(stores, "acme")).at(-1)?.status !== "running";
+    });
+    t.match(await run.done, { status: "completed" });
+  });
+
+  await t.test("a run that the schedule began is 409 for whoever triggers another", async (t) => {
+    const { ecosystems } = scriptedUpstream({
+      onWindow: (_, abort) =>
+        new Promise<void>((_resolve, reject) =>
+          abort.addEventListener("abort", () => reject(abort.reason), { once: true }),
+        ),
+    });
+    const app = await serve(runContext(stores, { ecosystems, holder: "the API's process" }));
+    const stop = new AbortController();
+    const context = runContext(stores, { ecosystems, holder: "the worker" });
+    const run = await startTenantRun(context, tenantOf(config, "acme"), {
+      trigger: "cli",
+      signal: stop.signal,
+    });
+    const refused = await send(app, "POST", "acme/pipeline/run");
+    t.match([refused.status, refused.body.code], [409, "run_in_progress"]);
+    t.match((await send(app, "GET", "acme/pipeline/status")).body, {
+      is_running: true,
+      last_result: { dates_calculated: Number },
+    });
+    await t.test("and an API process that starts meanwhile leaves it alone", async (t) => {
+      const started = await serve(undefined);
+      t.match((await send(started, "GET", "acme/pipeline/status")).body, { is_running: true });
+      t.equal((await runRecords(stores, "acme")).at(-1)?.status, "running");
+    });
+    stop.abort(new Error("the test is over"));
+    await run.done;
+  });
+
+  await t.test("a trigger of a run that cannot even start leaves a record that says why", async (t) => {
+    const app = await serve(runContext(stores, { ecosystems: scriptedUpstream().ecosystems }));
+    const { status, body } = await send(app, "POST", "away/pipeline/run");
+    t.equal(status, 202);
+    const record = async () => (await send(app, "GET", `away/pipeline/runs/${body.run_id}`)).body;
+    await until("it has failed", async () => (await record()).status === "failed");
+    t.match(await record(), { trigger: "api", errors: [{ message: /ECONNREFUSED/ }] });
+    t.match((await send(app, "GET", "away/pipeline/status")).body, {
+      is_running: false,
+      last_result: { errors: [/ECONNREFUSED/] },
+    });
+    t.equal((await send(app, "GET", "away/chargebacks")).status, 503);
+    t.equal((await send(app, "GET", "acme/chargebacks")).status, 200, "other tenants are not concerned");
+  });
+
+  await t.test("a line of a granularity that nobody knows is allocated like any other", async (t) => {
+    const { upstream, ecosystems } = scriptedUpstream();
+    for (const days of [3, 4]) upstream.bill.set(daysBefore(days), { "r-1": "10" });
+    const odd = changedLines(ecosystems, (line) => ({ ...line, granularity: "fortnightly" }));
+    t.match(await runOnce(runContext(stores, { ecosystems: odd }), config, "odd"), {
+      status: "completed",
+      dates_calculated: 2,
+    });
+    t.same(await chargedOn(stores, "odd", daysBefore(3)), ["ann: 5", "bob: 5"]);
+    const app = await serve(undefined);
+    const { body } = await send(app, "GET", `odd/billing?start_date=${daysBefore(5)}`);
+    t.same(
+      body.items.map((line: { granularity: string }) => line.granularity),
+      ["fortnightly", "fortnightly"],
+    );
+  });
+
+  await t.test("lines outside the window that was asked for are neither stored nor charged", async (t) => {
+    const { upstream, ecosystems } = scriptedUpstream();
+    upstream.bill.set(daysBefore(3), { "r-1": "10" });
+    const strays = changedLines(ecosystems, (line) => line, [
+      `${daysBefore(0)}T00:00:00Z`,
+      `${daysBefore(400)}T00:00:00Z`,
+    ]);
+    t.match(await runOnce(runContext(stores, { ecosystems: strays }), config, "beyond"), {
+      dates_gathered: 1,
+      dates_calculated: 1,
+    });
+    t.match(await reconciled(stores, "beyond"), { days: 1, billing: "10", off: [], staged: 0 });
+  });
+
+  await t.test(
+    "a day that leaves the lookback while it waits for its inventory is calculated, not forgotten",
+    async (t) => {
+      const { upstream, ecosystems } = scriptedUpstream({
+        sourceErrors: ["the resources could not be listed"],
+      });
+      const day = daysBefore(8);
+      upstream.bill.set(day, { "r-1": "10" });
+      const incomplete = withIncompleteInventory(ecosystems);
+      const app = await serve(undefined);
+      const pending = async () => {
+        const tenants = (await app.inject({ url: "/api/v1/tenants" })).json();
+        return tenants.find((tenant: { tenant_name: string }) => tenant.tenant_name === "late").dates_pending;
+      };
+      await runOnce(runContext(stores, { ecosystems: incomplete }), config, "late");
+      t.match(await trackingDate(stores, "late", day), {
+        resources_gathered: false,
+        chargeback_calculated: false,
+      });
+      t.equal(await pending(), 1, "it counts as pending");
+      const later = runContext(stores, {
+        ecosystems,
+        now: () => new Date(Date.parse(`${today}T12:00:00Z`) + 5 * 86_400_000),
+      });
+      upstream.sourceErrors = [];
+      t.match(await runOnce(later, config, "late"), { status: "completed", dates_calculated: 1 });
+      t.same(await chargedOn(stores, "late", day), ["ann: 5", "bob: 5"]);
+      t.equal(await pending(), 0);
+    },
+  );
+});
+
+type Line = { readonly timestamp: string; readonly granularity: string };
+type Ecosystems = ReadonlyMap<string, AnyEcosystem>;
+
+/** The same upstream with other lines, and with copies of them at other times. */
+function changedLines(
+  ecosystems: Ecosystems,
+  change: <L extends Line>(line: L) => L,
+  at: readonly string[] = [],
+): Ecosystems {
+  return changed(ecosystems, (connection) => ({
+    ...connection,
+    gatherWindow: (window, sink, abort) =>
+      connection.gatherWindow(
+        window,
+        {
+          ...sink,
+          billing: (lines) =>
+            sink.billing(
+              lines.flatMap((line) => [change(line), ...at.map((timestamp) => ({ ...line, timestamp }))]),
+            ),
+        },
+        abort,
+      ),
+  }));
+}
+
+/** The same upstream, of whose identities not all could be gathered. */
+function withIncompleteInventory(ecosystems: Ecosystems): Ecosystems {
+  return changed(ecosystems, (connection) => ({
+    ...connection,
+    gatherInventory: async (sink, abort) => ({
+      ...(await connection.gatherInventory(sink, abort)),
+      completeIdentityTypes: [],
+      errors: ["the identities could not be listed"],
+    }),
+  }));
+}
+
+type Connection = ReturnType<AnyEcosystem["connect"]>;
+
+function changed(ecosystems: Ecosystems, change: (connection: Connection) => Connection): Ecosystems {
+  return new Map(
+    [...ecosystems].map(([name, ecosystem]) => [
+      name,
+      {
+        ...ecosystem,
+        connect: (...given: Parameters<AnyEcosystem["connect"]>) => change(ecosystem.connect(...given)),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,134 @@
+/**
+ * Holds every answer of a service under test against the service's own OpenAPI document: its status, its content type and its shape
+ * have to be documented, before the serializer (which drops and converts what does not fit) and on the wire.
+ */
+
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import {
+  type ApiDocument,
+  type Operation,
+  operationsOf,
+  resolvedResponse,
+  type Schema,
+} from "../../src/http/description/document.js";
+
+const PROBLEM = "application/problem+json";
+
+/** Says what is wrong with an answer; undefined when nothing is. */
+export type Judge = (answer: Answer) => string | undefined;
+
+export interface Answer {
+  /** Undefined where there is none: paths and methods that the API does not have. */
+  readonly operationId: string | undefined;
+  readonly status: number;
+  readonly type: string | undefined;
+  /** JSON, parsed; undefined where only status and type are judged. */
+  readonly body: unknown;
+}
+
+export function judgeOf(document: ApiDocument): Judge {
+  const ajv = new Ajv2020({ strict: false, allErrors: false });
+  formats.default(ajv);
+  ajv.addSchema(closed(document), "api");
+  const operations = new Map(
+    operationsOf(document).map(({ operation }) => [operation.operationId, operation]),
+  );
+  const compiled = new Map<string, ValidateFunction>();
+  const validator = (pointer: string) => {
+    const known = compiled.get(pointer) ?? ajv.compile({ $ref: `api#/${pointer}` });
+    compiled.set(pointer, known);
+    return known;
+  };
+  return ({ operationId, status, type, body }) => {
+    const fault = (what: string) =>
+      `${operationId ?? "no operation"}: ${status} ${type ?? "without a type"}: ${what}`;
+    const operation = operations.get(operationId ?? "");
+    const pointer =
+      operation === undefined
+        ? type === PROBLEM && "components/schemas/Problem"
+        : schemaPointer(operation, { status, type }, document);
+    if (pointer === false) return fault("is not documented");
+    if (pointer === undefined || body === undefined) return undefined;
+    const valid = validator(pointer);
+    if (valid(body)) return undefined;
+    const [first] = valid.errors ?? [];
+    return fault(
+      `${first?.instancePath} ${first?.message} ${JSON.stringify(first?.params)} in ${JSON.stringify(body)?.slice(0, 1000)}`,
+    );
+  };
+}
+
+/** Where the schema of the body stands in the document; undefined when there is to be no body, false when the answer is none of those. */
+function schemaPointer(
+  operation: Operation,
+  { status, type }: Pick<Answer, "status" | "type">,
+  document: ApiDocument,
+): string | undefined | false {
+  const given = operation.responses[status];
+  if (given === undefined) return false;
+  const response = resolvedResponse(given, document.components ?? {});
+  if (response.content === undefined) return type === undefined ? undefined : false;
+  if (type === undefined || response.content[type] === undefined) return false;
+  const at = operationsOf(document).find((each) => each.operation.operationId === operation.operationId);
+  const escaped = (name: string) => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
+  const home =
+    "$ref" in given
+      ? given.$ref.slice(2)
+      : `paths/${escaped(at?.path ?? "")}/${at?.method}/responses/${status}`;
+  return `${home}/content/${escaped(type)}/schema`;
+}
+
+/** The document with every object closed: a field that is not documented is a fault. */
+function closed(value: unknown): object {
+  const close = (each: unknown): unknown => {
+    if (Array.isArray(each)) return each.map(close);
+    if (typeof each !== "object" || each === null) return each;
+    const copy: Record<string, unknown> = Object.fromEntries(
+      Object.entries(each).map(([key, inner]) => [
+        key,
+        key === "example" || key === "examples" ? inner : close(inner),
+      ]),
+    );
+    const { type, properties, additionalProperties }: Schema = copy;
+    const isNarrowing = copy.required === undefined;
+    const open = additionalProperties !== undefined || isNarrowing || "patternProperties" in copy;
+    return type === "object" && properties !== undefined && !open
+      ? { ...copy, unevaluatedProperties: false }
+      : copy;
+  };
+  return Object.assign({}, close(value));
+}
+
+/** What was wrong so far. Call it before the first request. */
+export function holdContract(app: FastifyInstance): readonly string[] {
+  const faults: string[] = [];
+  let judge: Judge | undefined;
+  const look = (request: FastifyRequest, reply: FastifyReply, type: string | undefined, body: unknown) => {
+    if (request.url.startsWith("/docs") || request.url.startsWith("/openapi.json")) return;
+    // A client that left sees nothing, and a preflight belongs to no operation.
+    if (reply.statusCode === 499 || (request.method === "OPTIONS" && reply.statusCode === 204)) return;
+    judge ??= judgeOf(documentOf(app));
+    const operationId = request.routeOptions.schema?.operationId;
+    const fault = judge({ operationId, status: reply.statusCode, type, body });
+    if (fault !== undefined) faults.push(`${request.method} ${request.url.slice(0, 300)}: ${fault}`);
+  };
+  app.addHook("preSerialization", async (request, reply, payload) => {
+    const isProblem = String(reply.getHeader("content-type") ?? "").startsWith(PROBLEM);
+    look(request, reply, isProblem ? PROBLEM : "application/json", JSON.parse(JSON.stringify(payload)));
+    return payload;
+  });
+  app.addHook("onSend", async (request, reply, payload) => {
+    const type = reply.getHeader("content-type");
+    const name = typeof type === "string" ? type.split(";", 1)[0] : undefined;
+    const isJson = name === "application/json" || name === PROBLEM;
+    look(request, reply, name, isJson && typeof payload === "string" ? JSON.parse(payload) : undefined);
+    return payload;
+  });
+  return faults;
+}
+
+export function documentOf(app: FastifyInstance): ApiDocument {
+  return JSON.parse(JSON.stringify(app.swagger()));
+}

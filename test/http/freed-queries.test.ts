@@ -1,0 +1,154 @@
+import t from "tap";
+import { createServiceMetrics } from "../../src/http/metrics.js";
+import { startService } from "./service.js";
+import { clickHouseReads, eventually, postgresWaits } from "./store-processes.js";
+
+/** /health answers so often while an aggregation runs that has no end. */
+const HEALTHY = 200;
+
+t.test("nothing runs on in a store for a request that is over", async (t) => {
+  const service = await startService(t, ["max_heavy_reads: 2", "max_waiting_reads: 2"]);
+  const { stores, config } = service;
+  const { postgres } = stores;
+  const { client } = await stores.tenant("acme");
+  const metrics = createServiceMetrics();
+  const listening = async (seconds: number) => {
+    const api = { ...config.api, request_timeout_seconds: seconds };
+    const app = await service.build({ config: { ...config, api }, ...(seconds > 60 && { metrics }) });
+    return await app.listen({ host: "127.0.0.1", port: 0 });
+  };
+  const patient = await listening(300);
+  const hasty = await listening(1);
+  const path = (rest: string) => `/api/v1/tenants/acme/${rest}`;
+  const post = (body: object) => ({
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+  await client.command({
+    query: `INSERT INTO chargebacks (timestamp, ecosystem, tenant_id, resource_id, product_category, product_type, identity_id, cost_type,
+        allocation_method, allocation_detail, component_ratio, amount_hi)
+      SELECT toDateTime('2026-03-01 00:00:00', 'UTC') + INTERVAL number % 5 DAY, 'e', 'acme', concat('r-', toString(number % 100)), 'c', 'p',
+        concat('sa-', toString(number)), 'usage', 'usage_ratio', if(number % 2 = 0, 'usage_ratio_allocation', 'no_identities_located'), '1', 0.01
+      FROM numbers(1000)`,
+  });
+  await client.command({ query: "RENAME TABLE chargebacks TO chargebacks_stored" });
+  /** The same rows again and again, without end. */
+  const endless = async (numbers: string) =>
+    await client.command({
+      query: `CREATE OR REPLACE VIEW chargebacks AS SELECT c.* FROM (${numbers}) AS n CROSS JOIN chargebacks_stored AS c`,
+    });
+  const reads = () => clickHouseReads(client, "chargebacks");
+  const runs = () => eventually("a statement runs", async () => (await reads()) > 0);
+  const isFree = () => eventually("no statement runs", async () => (await reads()) === 0);
+
+  const requests: readonly (readonly [string, string, RequestInit])[] = [
+    ["a list", path("chargebacks"), {}],
+    ["a list under filters", path("chargebacks?identity_id=sa-1&product_type=p"), {}],
+    ["an aggregation", path("chargebacks/aggregate"), {}],
+    ["a list of issues", path("chargebacks/allocation-issues"), {}],
+    ["an export", path("export"), post({})],
+    [
+      "tags by filter",
+      path("tags/bulk-by-filter"),
+      post({ tag_key: "k", display_name: "d", created_by: "c", override_existing: false }),
+    ],
+  ];
+
+  await endless("SELECT number FROM system.numbers WHERE sleep(0.1) = 0");
+  for (const [name, url, init] of requests) {
+    await t.test(`${name} that takes too long is 504, and gone from the store`, async (t) => {
+      const slow = fetch(hasty + url, init);
+      await runs();
+      const answer = await slow;
+      t.equal(answer.status, 504);
+      t.match(await answer.json(), { code: "request_timeout" });
+      await isFree();
+    });
+
+    await t.test(`${name} that is abandoned is gone from the store`, async (t) => {
+      const gone = new AbortController();
+      const slow = fetch(patient + url, { ...init, signal: gone.signal });
+      await runs();
+      gone.abort();
+      await t.rejects(slow);
+      await isFree();
+    });
+  }
+
+  await t.test("one that waits for its place never comes to the store when it is abandoned", async (t) => {
+    const load = async (state: string) =>
+      (await metrics.heavyReads.get()).values.find(({ labels }) => labels.state === state)?.value;
+    const [first, second] = [new AbortController(), new AbortController()];
+    const url = patient + path("chargebacks/aggregate");
+    const running = fetch(url, { signal: first.signal });
+    await runs();
+    // Of two places one is another tenant's.
+    const waiting = fetch(url, { signal: second.signal });
+    await eventually("one waits", async () => (await load("waiting")) === 1);
+    second.abort();
+    await t.rejects(waiting);
+    await eventually("none waits", async () => (await load("waiting")) === 0);
+    t.equal(await load("running"), 1);
+    t.equal(await reads(), 1, "the first one's statement, and no other");
+    first.abort();
+    await t.rejects(running);
+    await isFree();
+    await eventually("its place is free", async () => (await load("running")) === 0);
+  });
+
+  await t.test("a read of Postgres is cancelled there, and its connection serves others", async (t) => {
+    const holder = await postgres.connect();
+    const waits = (wanted: number) =>
+      eventually(`${wanted} statements wait`, async () => (await postgresWaits(postgres)) === wanted);
+    try {
+      await holder.query("BEGIN");
+      await holder.query("LOCK TABLE tags, tag_labels, resources IN ACCESS EXCLUSIVE MODE");
+      for (const url of [path("tags?search=a"), path("resources")]) {
+        const slow = fetch(hasty + url);
+        await waits(1);
+        t.equal((await slow).status, 504, url);
+        await waits(0);
+
+        const gone = new AbortController();
+        const abandoned = fetch(patient + url, { signal: gone.signal });
+        await waits(1);
+        gone.abort();
+        await t.rejects(abandoned);
+        await waits(0);
+      }
+      // More than the pool has connections: none of them is left behind.
+      const many = Array.from({ length: 30 }, () => fetch(hasty + path("tags?search=a")));
+      for (const answer of await Promise.all(many)) t.equal(answer.status, 504);
+      await waits(0);
+    } finally {
+      await holder.query("ROLLBACK");
+      holder.release();
+    }
+    t.equal((await fetch(hasty + path("tags?search=a"))).status, 200);
+  });
+
+  await t.test(
+    "/health and light reads of Postgres answer all the while that an aggregation has both cores",
+    async (t) => {
+      await endless("SELECT number FROM system.numbers WHERE NOT ignore(sipHash128(number))");
+      const gone = new AbortController();
+      const heavy = fetch(patient + path("chargebacks/aggregate"), { signal: gone.signal }).catch(
+        () => undefined,
+      );
+      await runs();
+      for (let time = 0; time < HEALTHY; time += 1) {
+        const answer = await fetch(`${patient}/health`);
+        if (answer.status !== 200) t.fail(`/health: ${answer.status}`);
+        await answer.arrayBuffer();
+      }
+      t.equal((await fetch(patient + path("tags"))).status, 200);
+      t.equal((await fetch(patient + path("pipeline/status"))).status, 200);
+      t.ok((await reads()) > 0, `it still runs, and /health has answered ${HEALTHY} times`);
+      gone.abort();
+      await heavy;
+      await isFree();
+    },
+  );
+});

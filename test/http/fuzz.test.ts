@@ -1,0 +1,141 @@
+/**
+ * The running service under thousands of requests that are drawn from its own description. FUZZ_RUNS is how many an operation gets,
+ * FUZZ_SEED which ones; both are printed, and the same two give the same requests.
+ */
+import { Agent } from "node:http";
+import fc from "fast-check";
+import t from "tap";
+import { createWorker } from "../../src/cli/worker.js";
+import { type OperationAt, operationsOf } from "../../src/http/description/document.js";
+import { testLogger } from "../stores.js";
+import { documentOf, judgeOf } from "./contract.js";
+import { type HttpAnswer, send, shown } from "./fuzzing/client.js";
+import { addTag, filled, remember } from "./fuzzing/known-values.js";
+import { type FuzzRequest, nextRequests, requestsOf } from "./fuzzing/requests.js";
+import { startService } from "./service.js";
+
+const runs = Number(process.env.FUZZ_RUNS ?? 30);
+const seed = Number(
+  process.env.FUZZ_SEED ?? (process.env.FUZZ_RUNS === undefined ? 20260310 : Date.now() % 2 ** 31),
+);
+const slow = runs > 30;
+
+t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 : 230_000 }, async (t) => {
+  const cors = ["enable_cors: true", "cors_origins: ['https://console.example.org']"];
+  // Runs go by the clock of the machine, rows by that of the tests: retention would drop them.
+  const tenant = { tenant: ["retention_days: 730"], settings: ["emitters: [{type: prometheus}]"] };
+  const service = await startService(t, cors, tenant);
+  const { stores, config } = service;
+  const ending = new AbortController();
+  const worker = await createWorker({
+    config,
+    stores,
+    logger: testLogger,
+    observers: [],
+    signal: ending.signal,
+  });
+  t.teardown(async () => {
+    ending.abort(new Error("the test is over"));
+    await worker.settled();
+  });
+  const known = await filled(service);
+  const app = await service.build({ control: worker.control });
+  const address = new URL(await app.listen({ host: "127.0.0.1", port: 0 }));
+  const agent = new Agent({ keepAlive: true });
+  t.teardown(() => agent.destroy());
+  const document = documentOf(app);
+  const judge = judgeOf(document);
+  const counts = new Map<string, Map<number, number>>();
+
+  const check = async (at: OperationAt, request: FuzzRequest, isNext = false): Promise<void> => {
+    const faultsBefore = service.faults().length;
+    const answer = await send(address, agent, request);
+    const statuses = counts.get(at.operation.operationId) ?? new Map<number, number>();
+    counts.set(at.operation.operationId, statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1));
+    const wrong = [...service.faults().slice(faultsBefore), ...faultsOf(request, answer)];
+    if (answer.status >= 400 && request.method !== "HEAD")
+      wrong.push(
+        ...[judge({ operationId: undefined, ...answer, body: answer.json })].filter(
+          (each) => each !== undefined,
+        ),
+      );
+    if (wrong.length > 0) {
+      const cause = JSON.stringify(service.log.findLast(({ level }) => Number(level) >= 50) ?? {}).slice(
+        0,
+        3000,
+      );
+      throw new Error([...wrong, shown(request), answer.text.slice(0, 2000), cause].join("\n"));
+    }
+    remember(known, answer);
+    if (answer.status === 200 && !isNext)
+      for (const next of nextRequests(request, answer)) await check(at, next, true);
+  };
+
+  for (const at of operationsOf(document)) {
+    await t.test(`${at.method.toUpperCase()} ${at.path}`, async (t) => {
+      const requests = requestsOf(at, document.components ?? {}, known);
+      const property = fc.asyncProperty(requests, async (build) => {
+        // Tags come and go. Of those that later requests name, one is there.
+        if (at.path.includes("{tag_id}")) await addTag(app, known);
+        await check(at, build(known));
+      });
+      await fc.assert(property, { numRuns: runs, seed });
+      const statuses = counts.get(at.operation.operationId) ?? new Map();
+      t.comment(
+        [...statuses]
+          .sort(([a], [b]) => a - b)
+          .map(([status, count]) => `${status}: ${count}`)
+          .join(", "),
+      );
+      t.ok(
+        [...statuses.keys()].some((status) => status < 300),
+        "right requests are among them, and are answered",
+      );
+      t.ok(
+        [...statuses.keys()].some((status) => status >= 400),
+        "and wrong ones, which are refused",
+      );
+    });
+  }
+
+  await t.test("what the requests were about is still there", async (t) => {
+    const { client } = await stores.tenant("acme");
+    const tables = await client.query({
+      query: "SELECT count() AS n FROM system.tables WHERE database = currentDatabase()",
+      format: "JSONEachRow",
+    });
+    t.ok(Number((await tables.json<{ n: string }>())[0]?.n) >= 10);
+    t.equal(
+      (await app.inject({ url: "/api/v1/tenants/acme/chargebacks?start_date=2026-03-01" })).statusCode,
+      200,
+    );
+  });
+});
+
+/** Longer than any part of the input that an error message may repeat. */
+const LONG = 150;
+
+function faultsOf(request: FuzzRequest, { status, text, type }: HttpAnswer): string[] {
+  const faults: string[] = [];
+  if (status >= 500) faults.push(`${status}: nothing that a client sends is the service's fault`);
+  if (status < 400) return faults;
+  if (type !== "application/problem+json") faults.push(`${status} as ${type}`);
+  if (text.length > 20_000) faults.push(`an error of ${text.length} characters`);
+  const parts = [
+    ...decodeURIComponent(
+      request.path.replaceAll(/%(?![0-9A-F]{2})/g, "%25").replaceAll(/%(?:[89A-F][0-9A-F])/g, "?"),
+    ).split(/[/?&=]/),
+    ...Object.values(request.headers),
+    ...stringsIn(request.body),
+  ];
+  for (const part of parts)
+    if (part.length > LONG && text.includes(part))
+      faults.push(`the error repeats ${part.length} characters of the input`);
+  if (/DB::Exception|node_modules|\n *at |syntax error at/.test(text))
+    faults.push("the error shows what is inside");
+  return faults;
+}
+
+function stringsIn(body: string | undefined): string[] {
+  return [...(body ?? "").matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, inside = ""]) => inside);
+}

@@ -1,0 +1,39 @@
+/** Requests over a real connection, as they are, and their answers. */
+import { type Agent, request as httpRequest } from "node:http";
+import { gunzipSync } from "node:zlib";
+import type { FuzzRequest } from "./requests.js";
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly type: string | undefined;
+  readonly etag: string | undefined;
+  readonly text: string;
+  /** Undefined when it is no JSON. */
+  readonly json: unknown;
+}
+
+export function send({ hostname, port }: URL, agent: Agent, request: FuzzRequest): Promise<HttpAnswer> {
+  const { method, path, headers, body } = request;
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest({ hostname, port, agent, method, path, headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+      answer.on("error", reject);
+      answer.on("end", () => {
+        const bytes = Buffer.concat(chunks);
+        const plain =
+          answer.headers["content-encoding"] === "gzip" && bytes.length > 0 ? gunzipSync(bytes) : bytes;
+        const type = answer.headers["content-type"]?.split(";", 1)[0];
+        const text = plain.toString();
+        const json = type?.endsWith("json") && text !== "" ? JSON.parse(text) : undefined;
+        resolve({ status: answer.statusCode ?? 0, type, etag: answer.headers.etag, text, json });
+      });
+    });
+    sent.on("error", (cause) => reject(new Error(`no answer to ${shown(request)}`, { cause })));
+    sent.end(body);
+  });
+}
+
+export function shown({ method, path, headers, body }: FuzzRequest): string {
+  return JSON.stringify({ method, path: path.slice(0, 3000), headers, body: body?.slice(0, 2000) });
+}

@@ -1,0 +1,100 @@
+/** What a service under random requests holds, and the values that find it. */
+import { randomUUID } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import { dimensionIds, recordDimensions } from "../../tags/tagging.js";
+import { gatherInto } from "../gathered-inventory.js";
+import { insertBilling, insertChargebacks, NOW, type Service } from "../service.js";
+import type { HttpAnswer } from "./client.js";
+
+/** Lists that grow while requests are made, and forget their oldest. */
+export type Values = Record<string, unknown[]>;
+
+/** Ids, cursors and ETags that the service gives out are used in later requests. */
+export function remember(known: Values, { status, json, etag }: HttpAnswer): void {
+  if (status >= 300) return;
+  if (etag !== undefined) note(known, "If-None-Match", etag);
+  const record: Record<string, unknown> = typeof json === "object" && json !== null ? { ...json } : {};
+  for (const name of ["run_id", "tag_id"]) if (record[name] !== undefined) note(known, name, record[name]);
+}
+
+function note(known: Values, name: string, value: unknown): void {
+  known[name] = [...(known[name] ?? []), value].slice(-20);
+}
+
+/** A new tag, on one of the known dimensions. */
+export async function addTag(app: FastifyInstance, known: Values): Promise<void> {
+  const [id] = known.dimension_id ?? [];
+  const payload = { tag_key: randomUUID(), display_name: "Fresh", created_by: "ada" };
+  const made = await app.inject({
+    method: "POST",
+    url: `/api/v1/tenants/acme/chargebacks/${id}/tags`,
+    payload,
+  });
+  note(known, "tag_id", made.json().tag_id);
+}
+
+/** Rows, inventory and tags, and the values that find them. */
+export async function filled({ app, stores }: Service): Promise<Values> {
+  const rows = Array.from({ length: 60 }, (_, index) => ({
+    timestamp: `2026-03-0${1 + (index % 9)}T0${index % 10}:00:00Z`,
+    amount: `${index - 5}.${index}`,
+    identity_id: `sa-${index % 7}`,
+    resource_id: `r-${index % 5}`,
+    env_id: index % 3 === 0 ? "env-1" : "",
+    product_type: index % 2 === 0 ? "STORAGE" : "NETWORK",
+    cost_type: index % 4 === 0 ? ("shared" as const) : ("usage" as const),
+    ...(index % 10 === 0 && { allocation_method: "terminal", allocation_detail: "no_identities_located" }),
+  }));
+  await insertChargebacks(stores, "acme", rows);
+  await insertBilling(
+    stores,
+    "acme",
+    rows.map(({ timestamp, resource_id, product_type }, index) => ({
+      timestamp,
+      resource_id,
+      product_type,
+      total_cost: `${index}.5`,
+    })),
+  );
+  await recordDimensions(stores, "acme");
+  await gatherInto(stores, "acme", {
+    at: NOW.toISOString(),
+    resources: [0, 1, 2, 3, 4].map((index) => ({ resource_id: `r-${index}`, display_name: `R ${index}` })),
+    identities: [0, 1, 2].map((index) => ({
+      identity_id: `sa-${index}`,
+      created_at: "2026-01-01T00:00:00Z",
+    })),
+  });
+  const ids = (
+    await Promise.all([0, 1, 2].map((index) => dimensionIds(stores, "acme", `sa-${index}`)))
+  ).flat();
+  const tagIds: number[] = [];
+  for (const [index, id] of ids.entries()) {
+    for (const tag_key of ["team", `key-${index}`]) {
+      const payload = { tag_key, display_name: `Name ${index % 3}`, created_by: "ada" };
+      const made = await app.inject({
+        method: "POST",
+        url: `/api/v1/tenants/acme/chargebacks/${id}/tags`,
+        payload,
+      });
+      tagIds.push(made.json().tag_id);
+    }
+  }
+  return {
+    tenant_name: ["acme", "acme", "acme", "globex"],
+    dimension_id: ids,
+    tag_id: tagIds,
+    identity_id: ["sa-0", "sa-1", "UNALLOCATED"],
+    resource_id: ["r-0", "r-1"],
+    product_type: ["STORAGE", "NETWORK"],
+    resource_type: ["cluster"],
+    identity_type: ["principal"],
+    timezone: ["UTC", "America/Denver", "Asia/Kolkata", "Pacific/Kiritimati", "Europe/Berlin"],
+    start_date: ["2026-03-01", "2026-02-10", "1900-01-01"],
+    end_date: ["2026-03-09", "2026-03-10", "2299-12-31"],
+    search: ["r", "sa", "%", "Name 1"],
+    tag_names: ["Name 1", "Name 0,Name 2", "UNTAGGED"],
+    tag_key: Array.from({ length: 200 }, (_, index) => `fuzz-${index}`),
+    group_by: ["identity_id", "resource_id", "environment_id", "tag:team"],
+  };
+}

@@ -1,0 +1,111 @@
+/** The places for text in requests, from the description of the API: path, parameters, their names, headers, bodies. */
+import type { InjectOptions } from "fastify";
+import {
+  type ApiDocument,
+  type OperationAt,
+  operationsOf,
+  resolvedParameter,
+  resolvedSchema,
+  type Schema,
+} from "../../../src/http/description/document.js";
+import { percentEncoded } from "./drawing.js";
+import type { Values } from "./known-values.js";
+
+/** Matches nothing that the service knows. */
+export const LITERAL = "matches-nothing";
+
+/** One place for text in a request. */
+export interface Place {
+  readonly name: string;
+  readonly request: (text: string) => InjectOptions;
+  /**
+   * `code`: of an error, where the text is a name, and the answer may guess which name was meant. `status`: where the body changes by
+   * itself. Otherwise the whole body.
+   */
+  readonly compared?: "code" | "status";
+}
+
+/** Every place for text in an operation that reads, and the filters of the one that writes by filter. */
+export function placesOf(document: ApiDocument, known: Values): Place[] {
+  const reading = ({ method, operation }: OperationAt) =>
+    method === "get" || ["exportChargebacks", "tagDimensionsByFilter"].includes(operation.operationId);
+  return operationsOf(document)
+    .filter(reading)
+    .flatMap((at) => placesIn(at, document, known));
+}
+
+function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Values): Place[] {
+  const { operationId, parameters: given = [], requestBody } = at.operation;
+  const parameters = given.map((each) => resolvedParameter(each, components));
+  const isPaged = parameters.some(({ name }) => name === "page_size");
+  const writes = operationId === "tagDimensionsByFilter";
+  const tag = { tag_key: "k", display_name: "n", created_by: "a" };
+  const base = writes ? { ...tag, identity_id: "nobody" } : {};
+  const path = (filled: Record<string, string>) =>
+    at.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      percentEncoded(filled[name] ?? known[name]?.[0] ?? LITERAL),
+    );
+  const url = (name?: string, text = "") =>
+    `${path({})}?${[
+      ...(isPaged && name !== "page_size" ? ["page_size=1"] : []),
+      ...(name === undefined ? [] : [`${percentEncoded(name)}=${percentEncoded(text)}`]),
+    ].join("&")}`;
+  const request = (more: InjectOptions): InjectOptions => ({
+    method: at.method === "get" ? "GET" : "POST",
+    url: url(),
+    ...(at.method === "post" && { payload: base }),
+    ...more,
+  });
+  const place = (name: string, build: Place["request"], compared?: Place["compared"]): Place => ({
+    name: `${operationId}: ${name}`,
+    request: build,
+    ...(operationId === "getMetrics" ? { compared: "status" } : compared && { compared }),
+  });
+  const query = (name: string) => place(name, (text) => request({ url: url(name, text) }));
+  const header = (name: string) => place(name, (text) => request({ headers: { [name]: headerSafe(text) } }));
+  const places = parameters.flatMap(({ in: where, name, schema }): Place[] => {
+    if (where === "path") return [place(name, (text) => request({ url: path({ [name]: text }) }))];
+    if (where === "header") return name === "X-Request-Id" ? [] : [header(name)];
+    if (schema["x-prefix"] === undefined) return [query(name)];
+    return [query("tag:team"), place("tag:KEY", (text) => request({ url: url(`tag:${text}`, "x") }))];
+  });
+  if (operationId === "aggregateChargebacks")
+    places.push(place("group_by=tag:KEY", (text) => request({ url: url("group_by", `tag:${text}`) })));
+  const [content] = Object.values(requestBody?.content ?? {});
+  const fields =
+    content === undefined
+      ? []
+      : fieldPlaces(resolvedSchema(content.schema, components), (body) =>
+          request({ payload: { ...base, ...body } }),
+        );
+  return [
+    ...places,
+    // Texts of tags are stored: another test looks at them.
+    ...fields
+      .filter(({ name }) => !writes || !(name in tag))
+      .map((each) => place(`body ${each.name}`, each.request)),
+    place("an unknown parameter", (text) => request({ url: url(text, "1") }), "code"),
+    // The same for all operations.
+    ...(operationId === "listTenants"
+      ? ["X-Request-Id", "Accept", "Accept-Encoding", "Origin", "Host"].map(header)
+      : []),
+    ...(operationId === "exportChargebacks" ? [header("Accept"), header("Content-Type")] : []),
+  ];
+}
+
+/** Each text of a body, alone. */
+function fieldPlaces(schema: Schema, request: (body: object) => InjectOptions): Place[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]): Place[] => {
+    if (field.properties !== undefined)
+      return fieldPlaces(field, (body) => request({ [name]: body })).map((place) => ({
+        ...place,
+        name: `${name}.${place.name}`,
+      }));
+    if (field.type === "string") return [{ name, request: (text) => request({ [name]: text }) }];
+    return field.items?.type === "string" ? [{ name, request: (text) => request({ [name]: [text] }) }] : [];
+  });
+}
+
+function headerSafe(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, "?");
+}

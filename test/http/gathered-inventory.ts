@@ -1,0 +1,47 @@
+/** Resources and identities that a test puts in by the statements of the gathering, at times of its choice. */
+
+import type { IdentityRecord, ResourceRecord } from "../../src/ingest/ecosystem.js";
+import { createInventorySink } from "../../src/ingest/inventory/inventory-sink.js";
+import { MARK_IDENTITIES_DELETED } from "../../src/ingest/inventory/sql/mark-identities-deleted.js";
+import { MARK_RESOURCES_DELETED } from "../../src/ingest/inventory/sql/mark-resources-deleted.js";
+import type { OpenedStores } from "../../src/store/open-stores.js";
+
+type ResourceInput = Partial<ResourceRecord> & { resource_id: string };
+type IdentityInput = Partial<IdentityRecord> & { identity_id: string };
+
+export interface GatheringInput {
+  readonly at: string;
+  /** All that there is of each type. */
+  readonly resources: readonly ResourceInput[];
+  readonly identities: readonly IdentityInput[];
+}
+
+export async function gatherInto(
+  { postgres }: OpenedStores,
+  tenantName: string,
+  { at, resources, identities }: GatheringInput,
+): Promise<void> {
+  const owner = { tenantName, tenantId: tenantName, ecosystem: "generic_metrics_only" };
+  await postgres.query(
+    "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ($1, $1, 'generic_metrics_only') ON CONFLICT DO NOTHING",
+    [tenantName],
+  );
+  const { sink } = createInventorySink(postgres, owner, at);
+  const common = { display_name: null, created_at: null, metadata: {} };
+  await sink.resources(
+    resources.map((each) => ({
+      resource_type: "cluster",
+      parent_id: null,
+      owner_id: null,
+      ...common,
+      ...each,
+    })),
+  );
+  await sink.identities(identities.map((each) => ({ identity_type: "principal", ...common, ...each })));
+  for (const [statement, type] of [
+    [MARK_RESOURCES_DELETED, "cluster"],
+    [MARK_IDENTITIES_DELETED, "principal"],
+  ] as const) {
+    await postgres.query(statement, [tenantName, at, [type], [0]]);
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Text that SQL could mistake for its own, in every place where a client can put text: the answer is that to any other text that
+ * matches nothing, and both stores hold afterwards what they held before. The places come from the API's own description.
+ */
+import t from "tap";
+import { mirrored, recordDimensions, send, written } from "../tags/tagging.js";
+import { documentOf } from "./contract.js";
+import { percentEncoded } from "./fuzzing/drawing.js";
+import { injections } from "./fuzzing/hostile.js";
+import { filled } from "./fuzzing/known-values.js";
+import { LITERAL, type Place, placesOf } from "./fuzzing/places.js";
+import { get, insertChargebacks, startService } from "./service.js";
+import { contents } from "./store-contents.js";
+
+const ROWS = "/api/v1/tenants/acme/chargebacks";
+
+/** All of the texts everywhere take long. In CI some are tried in each place, in turn: all of them on each kind of place. */
+const isLong = process.env.FUZZ_RUNS !== undefined;
+const TEXTS = isLong ? injections.length : 4;
+const asData = injections.slice(0, isLong ? injections.length : 8);
+
+function textsFor(place: number): string[] {
+  return Array.from({ length: TEXTS }, (_, at) => injections[(place * TEXTS + at) % injections.length] ?? "");
+}
+
+t.test("SQL injection", async (t) => {
+  const service = await startService(t);
+  const { app, stores } = service;
+  const known = await filled(service);
+  const hostileRows = injections.map((text) => ({
+    timestamp: "2026-03-05T00:00:00Z",
+    amount: "1",
+    identity_id: text,
+    resource_id: text,
+    product_type: text,
+    env_id: text,
+  }));
+  await insertChargebacks(stores, "acme", hostileRows);
+  await recordDimensions(stores, "acme");
+  const answer = async ({ request, compared }: Place, text: string) => {
+    const { statusCode: status, body } = await app.inject(request(text));
+    return { status, body: compared === "code" && status >= 400 ? JSON.parse(body).code : body };
+  };
+  const hostileIds: number[] = [];
+  const places = placesOf(documentOf(app), known);
+  const literal = new Map<Place, Awaited<ReturnType<typeof answer>>>();
+  for (const place of places) literal.set(place, await answer(place, LITERAL));
+  // Looking at a dimension for the first time copies it: now all have been looked at.
+  const before = await contents(stores);
+
+  for (const [index, place] of places.entries()) {
+    await t.test(place.name, async (t) => {
+      const { status = 0, body = "" } = literal.get(place) ?? {};
+      const texts = textsFor(index).filter((text) => !isData(place, text));
+      // At once: each is a round trip.
+      const answers = await Promise.all(texts.map((text) => answer(place, text)));
+      for (const [at, text] of texts.entries()) {
+        const given = answers[at];
+        t.equal(given?.status, status, text);
+        // What the answer says of the other text it says of this one, and no more.
+        const escaped = JSON.stringify(text).slice(1, -1);
+        if (place.compared !== "status")
+          t.equal(
+            given?.body,
+            body.replaceAll(LITERAL, () => escaped),
+            text,
+          );
+      }
+      for (const text of ["\0", "'\0 OR 1=1 --"]) t.ok((await answer(place, text)).status < 500, "NUL");
+    });
+  }
+
+  await t.test("nothing has changed in the stores", async (t) => {
+    t.same(await contents(stores), before);
+  });
+
+  await t.test("as data, such text is found by itself, and by nothing else", async (t) => {
+    const found = async (text: string) => {
+      const value = percentEncoded(text);
+      const filters = ["identity_id", "resource_id", "product_type"]
+        .map((name) => `${name}=${value}`)
+        .join("&");
+      const [list, sums] = await Promise.all([
+        get(app, `${ROWS}?${filters}`),
+        get(app, `${ROWS}/aggregate?group_by=environment_id&${filters}`),
+      ]);
+      t.match(list.body, { total: 1, items: [{ identity_id: text, resource_id: text }] }, text);
+      t.match(sums.body, { total_rows: 1, buckets: [{ dimensions: { environment_id: text } }] }, text);
+      return list.body.items[0].dimension_id;
+    };
+    for (const texts of inGroups(asData)) hostileIds.push(...(await Promise.all(texts.map(found))));
+  });
+
+  await t.test(
+    "as keys, names and authors of tags it is stored, mirrored, searched, grouped and filtered as it is",
+    async (t) => {
+      const tagged = async (text: string, index: number) => {
+        const id = hostileIds[index];
+        const name = `${text}${index}`;
+        const tag = { tag_key: text, display_name: text, created_by: text };
+        const made = await send(app, "POST", `acme/chargebacks/${id}/tags`, tag);
+        t.match([made.status, made.body], [201, tag], text);
+        const renamed = await send(app, "PATCH", `acme/tags/${made.body.tag_id}`, { display_name: name });
+        t.match(renamed.body, { ...tag, display_name: name }, text);
+        const search = await get(app, `/api/v1/tenants/acme/tags?search=${percentEncoded(name)}`);
+        t.ok(
+          search.body.items.some((item: { tag_id: number }) => item.tag_id === made.body.tag_id),
+          `search ${text}`,
+        );
+        const column = percentEncoded(`tag:${text}`);
+        const filter = percentEncoded(name.replaceAll(/[\\,]/g, "\\$&"));
+        const filtered = await get(app, `${ROWS}?${column}=${filter}`);
+        t.match(filtered.body, { total: 1, items: [{ dimension_id: id }] }, `tag:${text}`);
+        const grouped = await get(
+          app,
+          `${ROWS}/aggregate?group_by=${column}&identity_id=${percentEncoded(text)}`,
+        );
+        t.match(
+          grouped.body,
+          { total_rows: 1, buckets: [{ dimensions: { [`tag:${text}`]: name } }] },
+          `group by tag:${text}`,
+        );
+      };
+      for (const [at, texts] of inGroups(asData).entries())
+        await Promise.all(texts.map((text, index) => tagged(text, at * GROUP + index)));
+      const ids = known.dimension_id ?? [];
+      for (const text of injections.slice(2, 5)) {
+        const bulk = { tag_key: text, display_name: text, created_by: text, override_existing: true };
+        const listed = await send(app, "POST", "acme/tags/bulk", { ...bulk, dimension_ids: ids });
+        t.match(listed.body, { created_count: ids.length, errors: [] }, text);
+        const byFilter = { ...bulk, display_name: `${text}!`, identity_id: "sa-0" };
+        const { body } = await send(app, "POST", "acme/tags/bulk-by-filter", byFilter);
+        t.ok(body.updated_count > 0 && body.updated_count < ids.length, text);
+      }
+      t.same(await mirrored(stores, "acme"), await written(stores, "acme"), "both stores hold the same tags");
+    },
+  );
+
+  await t.test("tables, and everything but tags, are still what they were", async (t) => {
+    const ofTags = /tag|outbox|dimension/;
+    const others = (all: Record<string, string>) =>
+      Object.entries(all).filter(([name]) => !ofTags.test(name));
+    const after = await contents(stores);
+    t.same(Object.keys(after), Object.keys(before));
+    t.same(others(after), others(before));
+  });
+});
+
+const GROUP = 8;
+
+function inGroups(texts: readonly string[]): string[][] {
+  return Array.from({ length: Math.ceil(texts.length / GROUP) }, (_, at) =>
+    texts.slice(at * GROUP, (at + 1) * GROUP),
+  );
+}
+
+/** Text that the service's own data hold, or that is a right value in that place. */
+function isData({ name }: Place, text: string): boolean {
+  if (/identity_id|resource_id|product_type/.test(name)) return true;
+  return name.includes("group_by") && text === "identity_id";
+}

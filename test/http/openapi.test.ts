@@ -1,0 +1,192 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import t, { type Test } from "tap";
+import { projectRoot } from "../../src/config/project.js";
+import {
+  type ApiDocument,
+  type Content,
+  operationsOf,
+  referred,
+  resolvedParameter,
+  resolvedResponse,
+  type Schema,
+} from "../../src/http/description/document.js";
+import { apiDocuments, appWithoutStores } from "../../src/http/description/documents.js";
+import { errorTable } from "../../src/http/errors.js";
+
+const committed = (name: string) => readFileSync(join(projectRoot(), "docs/reference", name), "utf8");
+
+/** What the interface asks for. The committed document says what there is beside it. */
+const interfaceOperations = `
+GET /health
+GET /api/v1/readiness
+GET /api/v1/tenants
+GET /api/v1/tenants/{tenant_name}/status
+GET /api/v1/tenants/{tenant_name}/billing
+GET /api/v1/tenants/{tenant_name}/chargebacks
+GET /api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}
+PATCH /api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}
+GET /api/v1/tenants/{tenant_name}/chargebacks/dates
+GET /api/v1/tenants/{tenant_name}/chargebacks/allocation-issues
+GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate
+GET /api/v1/tenants/{tenant_name}/resources
+GET /api/v1/tenants/{tenant_name}/identities
+GET /api/v1/tenants/{tenant_name}/inventory/summary
+GET /api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}/tags
+POST /api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}/tags
+GET /api/v1/tenants/{tenant_name}/tags
+PATCH /api/v1/tenants/{tenant_name}/tags/{tag_id}
+DELETE /api/v1/tenants/{tenant_name}/tags/{tag_id}
+POST /api/v1/tenants/{tenant_name}/tags/bulk
+POST /api/v1/tenants/{tenant_name}/tags/bulk-by-filter
+POST /api/v1/tenants/{tenant_name}/pipeline/run
+GET /api/v1/tenants/{tenant_name}/pipeline/status
+POST /api/v1/tenants/{tenant_name}/export`;
+
+/** Errors that come before it is known which operation is meant. */
+const ofNoOperation = [
+  "path_not_found",
+  "method_not_allowed",
+  "unreadable_request",
+  "request_incomplete",
+  "headers_too_large",
+];
+
+t.test("GET /openapi.json", async (t) => {
+  const app = await appWithoutStores("1.2.3");
+  t.teardown(() => app.close());
+  const answer = await app.inject({ url: "/openapi.json" });
+  const document: ApiDocument = answer.json();
+  const { components = {} } = document;
+  const operations = operationsOf(document);
+
+  await t.test("is valid OpenAPI 3.1", async (t) => {
+    t.match(answer.headers["content-type"], /^application\/json/);
+    t.match(document, { openapi: "3.1.0", info: { title: "chargehouse", version: "1.2.3" } });
+    t.same(await new Validator().validate(answer.json()), { valid: true });
+  });
+
+  await t.test("has every operation of the interface", async (t) => {
+    const there = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    for (const operation of interfaceOperations.trim().split("\n"))
+      t.ok(there.includes(operation), operation);
+  });
+
+  await t.test("names every operation once, and every tag that an operation has", async (t) => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    t.equal(new Set(ids).size, ids.length);
+    const tags = document.tags.map(({ name }) => name);
+    for (const { operation } of operations)
+      t.ok(tags.includes(operation.tags[0] ?? ""), operation.operationId);
+  });
+
+  for (const { method, path, operation } of operations) {
+    await t.test(`${method} ${path} is described to the last field`, async (t) => {
+      for (const each of ["operationId", "summary", "description", "tags"] as const)
+        t.ok(operation[each].length, each);
+      for (const given of operation.parameters ?? []) {
+        const parameter = resolvedParameter(given, components);
+        t.ok(parameter.description, `parameter ${parameter.name}`);
+        t.equal(parameter.required ?? false, parameter.in === "path", `${parameter.name} may be left out`);
+        t.ok(parameter.example !== undefined || hasExample(parameter.schema), `example of ${parameter.name}`);
+      }
+      for (const [status, given] of Object.entries(operation.responses)) {
+        const response = resolvedResponse(given, components);
+        t.ok(response.description && response.description !== "Default Response", `response ${status}`);
+        t.ok(response.headers?.["X-Request-Id"], `headers of ${status}`);
+        for (const { schema } of Object.values(response.content ?? {})) described(t, schema, status);
+      }
+      for (const { schema } of Object.values(operation.requestBody?.content ?? {}))
+        described(t, schema, "body");
+    });
+
+    await t.test(`${method} ${path} says which errors it gives`, async (t) => {
+      const wanted = new Set(["400", "500"]);
+      // Liveness and metrics wait for no store; readiness gives 503 an object of its own.
+      if (path.includes("{tenant_name}")) for (const status of ["404", "503", "504"]) wanted.add(status);
+      if (operation.requestBody) wanted.add("413");
+      for (const status of wanted) t.ok(operation.responses[status], status);
+      for (const [status, given] of Object.entries(operation.responses)) {
+        const content = resolvedResponse(given, components).content?.["application/problem+json"];
+        for (const [code, { status: ofCode }] of Object.entries(errorTable))
+          if (content?.examples?.[code]) t.equal(String(ofCode), status, code);
+      }
+    });
+  }
+
+  for (const [name, schema] of Object.entries(components.schemas ?? {}))
+    await t.test(`${name} is described to the last field`, async (t) => described(t, schema, name));
+
+  await t.test(
+    "every error of the table is documented where it can occur, but those of no operation",
+    async (t) => {
+      const documented = new Set(
+        Object.keys(components.responses ?? {}).flatMap((name) => name.split("-").slice(1)),
+      );
+      for (const code of Object.keys(errorTable)) {
+        t.equal(documented.has(code), !ofNoOperation.includes(code), code);
+      }
+    },
+  );
+
+  await t.test("every example is what its schema allows, and every body has one", async (t) => {
+    const ajv = new Ajv2020({ strict: false });
+    formats.default(ajv);
+    ajv.addSchema(document, "api");
+    const fits = (schema: Schema, value: unknown, what: string) => {
+      const { $ref } = schema;
+      const validate = ajv.compile($ref === undefined ? { ...schema, components } : { $ref: `api${$ref}` });
+      t.ok(validate(value), `${what}: ${JSON.stringify(validate.errors)}`);
+    };
+    for (const { operation } of operations) {
+      const { operationId, requestBody, responses } = operation;
+      const bodies = Object.entries(responses).flatMap(([status, given]) =>
+        Object.entries(resolvedResponse(given, components).content ?? {}).map(
+          ([type, content]): [string, Content] => [`${operationId} ${status} ${type}`, content],
+        ),
+      );
+      for (const content of Object.values(requestBody?.content ?? {}))
+        bodies.push([`${operationId} body`, content]);
+      for (const [what, { schema, example, examples = {} }] of bodies) {
+        const values = example === undefined ? Object.values(examples).map(({ value }) => value) : [example];
+        // Parquet and Arrow are no text.
+        t.ok(values.length > 0 || what.includes("application/vnd."), `${what} has an example`);
+        for (const value of values) fits(schema, value, what);
+      }
+    }
+    for (const parameter of Object.values(components.parameters ?? {}))
+      if (parameter.example !== undefined) fits(parameter.schema, parameter.example, parameter.name);
+  });
+});
+
+t.test("what a change does to the contract is seen in docs/reference (npm run docs:api)", async (t) => {
+  const { openapi, page } = await apiDocuments();
+  t.same(JSON.parse(committed("openapi.json")), JSON.parse(openapi), "openapi.json");
+  t.equal(committed("openapi.json"), openapi, "openapi.json, to the byte");
+  t.equal(committed("api.md"), page, "api.md");
+});
+
+function hasExample(schema: Schema): boolean {
+  return (
+    [schema.examples, schema.enum, schema.const, schema.default].some((value) => value !== undefined) ||
+    schema.type === "boolean"
+  );
+}
+
+function described(t: Test, schema: Schema, path: string): void {
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const ofComponent = referred(property) ?? property.anyOf?.some((each) => referred(each));
+    t.ok(property.description || ofComponent || isNarrowing(schema), `description of ${path}.${name}`);
+    described(t, property, `${path}.${name}`);
+  }
+  if (schema.items) described(t, schema.items, `${path}[]`);
+  for (const each of [...(schema.anyOf ?? []), ...(schema.allOf ?? [])]) described(t, each, path);
+}
+
+/** `status` and `code` of an error are described where all errors are. */
+function isNarrowing({ properties = {} }: Schema): boolean {
+  return Object.keys(properties).join() === "status,code";
+}

@@ -1,0 +1,150 @@
+import t from "tap";
+import { RunInProgressError, TenantSuspendedError } from "../../src/runner/control.js";
+import { get, startService } from "./service.js";
+
+const RUN_ID = "0b7e1f5e-0000-4000-8000-000000000001";
+const run = "/api/v1/tenants/acme/pipeline/run";
+const status = "/api/v1/tenants/acme/pipeline/status";
+
+t.test("pipeline", async (t) => {
+  const { app, stores, build } = await startService(t);
+  const pg = stores.postgres;
+  const pipeline = async () => (await get(app, status)).body;
+  const readiness = async () => (await get(await build(), "/api/v1/readiness")).body;
+  await pg.query(
+    "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'acme', 'generic_metrics_only')",
+  );
+  const insertRun = (id: number, columns: string, values: string) =>
+    pg.query(
+      `INSERT INTO runs (run_id, tenant_name, trigger, epoch, started_at, ${columns}) VALUES ('0b7e1f5e-0000-4000-8000-00000000000${id}', 'acme', 'api', ${id}, '2026-03-0${id}T00:00:00Z', ${values})`,
+    );
+  const lease = (epoch: number, expires: string) =>
+    pg.query(
+      `INSERT INTO leases VALUES ('acme', 'w', ${epoch}, ${expires}) ON CONFLICT (tenant_name) DO UPDATE SET epoch = excluded.epoch, expires_at = excluded.expires_at`,
+    );
+
+  await t.test("before the first run", async (t) => {
+    t.same(await pipeline(), { tenant_name: "acme", is_running: false, last_run: null, last_result: null });
+    t.match((await readiness()).tenants[0], {
+      pipeline_running: false,
+      last_run_status: null,
+      last_run_at: null,
+      pipeline_stage: null,
+    });
+  });
+
+  await t.test("a run that ended with errors: one line for each", async (t) => {
+    const errors = [
+      { date: "2026-02-27", source: "calculate", message: "sums differ" },
+      { date: null, source: "gather", message: "upstream away" },
+      "bare",
+    ];
+    await insertRun(
+      1,
+      "status, dates_gathered, dates_calculated, chargeback_rows_written, errors, ended_at",
+      `'failed', 3, 2, 6, '${JSON.stringify(errors)}', '2026-03-01T00:05:00.25Z'`,
+    );
+    t.same(await pipeline(), {
+      tenant_name: "acme",
+      is_running: false,
+      last_run: "2026-03-01T00:05:00.250Z",
+      last_result: {
+        dates_gathered: 3,
+        dates_calculated: 2,
+        chargeback_rows_written: 6,
+        errors: ["2026-02-27: sums differ", "gather: upstream away", "bare"],
+        completed_at: "2026-03-01T00:05:00.250Z",
+      },
+    });
+  });
+
+  await t.test("while a run is under way: its stage, and the result of the one before", async (t) => {
+    await insertRun(2, "status, stage, stage_date", "'running', 'calculating', '2026-02-28'");
+    await lease(2, "now() + interval '1 minute'");
+    t.match(await pipeline(), {
+      is_running: true,
+      last_run: "2026-03-02T00:00:00.000Z",
+      last_result: { chargeback_rows_written: 6 },
+    });
+    t.match((await readiness()).tenants[0], {
+      pipeline_running: true,
+      pipeline_stage: "calculating",
+      pipeline_current_date: "2026-02-28",
+      last_run_status: "running",
+      last_run_at: "2026-03-02T00:00:00.000Z",
+    });
+  });
+
+  await t.test(
+    "a run whose lease ran out, or is another's, has failed: in status and in readiness",
+    async (t) => {
+      for (const [epoch, expires] of [
+        [2, "'2026-03-02T01:00:00Z'"],
+        [9, "now() + interval '1 minute'"],
+      ] as const) {
+        await lease(epoch, expires);
+        const last_run = epoch === 2 ? "2026-03-02T01:00:00.000Z" : "2026-03-02T00:00:00.000Z";
+        t.match(await pipeline(), {
+          is_running: false,
+          last_run,
+          last_result: { chargeback_rows_written: 0, errors: [/interrupted/], completed_at: last_run },
+        });
+        t.match((await readiness()).tenants[0], {
+          pipeline_running: false,
+          pipeline_stage: null,
+          pipeline_current_date: null,
+          last_run_status: "failed",
+          last_run_at: last_run,
+        });
+      }
+    },
+  );
+
+  await t.test("POST …/pipeline/run: 202 with the run's id", async (t) => {
+    const triggered: string[] = [];
+    const both = await build({
+      control: {
+        trigger: async (name) => {
+          triggered.push(name);
+          return { run_id: RUN_ID };
+        },
+      },
+    });
+    const answer = await both.inject({ method: "POST", url: run });
+    t.equal(answer.statusCode, 202);
+    t.match(answer.json(), { tenant_name: "acme", status: "started", run_id: RUN_ID, message: /acme/ });
+    t.same(triggered, ["acme"]);
+    t.equal(
+      (await both.inject({ method: "POST", url: "/api/v1/tenants/nobody/pipeline/run" })).statusCode,
+      404,
+    );
+    t.equal((await both.inject({ method: "POST", url: run, payload: { force: true } })).statusCode, 400);
+    t.equal((await both.inject({ method: "POST", url: run, payload: {} })).statusCode, 202);
+  });
+
+  for (const [error, code, detail] of [
+    [new RunInProgressError("acme"), "run_in_progress", /already running/],
+    [
+      new TenantSuspendedError("acme", "5 consecutive gather failures"),
+      "tenant_suspended",
+      /5 consecutive gather failures/,
+    ],
+  ] as const) {
+    await t.test(`409 ${code}`, async (t) => {
+      const busy = await build({ control: { trigger: () => Promise.reject(error) } });
+      const answer = await busy.inject({ method: "POST", url: run });
+      t.equal(answer.statusCode, 409);
+      t.match(answer.json(), { code, detail });
+    });
+  }
+
+  await t.test("400 in api mode, saying that both mode is needed", async (t) => {
+    const api = await build({ mode: "api" });
+    const answer = await api.inject({ method: "POST", url: run });
+    t.equal(answer.statusCode, 400);
+    t.match(answer.json(), {
+      code: "pipeline_unavailable",
+      detail: /No workflow runner is available.*both mode/,
+    });
+  });
+});

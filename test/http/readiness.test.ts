@@ -1,0 +1,142 @@
+import t from "tap";
+import type { Stores } from "../../src/store/stores.js";
+import { get, insertChargebacks, startService } from "./service.js";
+
+t.test("GET /health and /api/v1/readiness", async (t) => {
+  const { app, stores, config, build } = await startService(t);
+  await Promise.all(["acme", "globex"].map((name) => stores.tenant(name)));
+  const fresh = async (broken: Partial<Stores> = {}, query = "") => {
+    const { postgres } = stores;
+    const changed: Stores = {
+      postgres,
+      tenant: (name) => stores.tenant(name),
+      close: async () => undefined,
+      ...broken,
+    };
+    return get(await build({ stores: changed }), `/api/v1/readiness${query}`);
+  };
+
+  await t.test("/health", async (t) => {
+    t.same(await get(app, "/health").then(({ status, body }) => [status, body]), [
+      200,
+      { status: "ok", version: "1.2.3" },
+    ]);
+    t.equal((await app.inject({ method: "HEAD", url: "/health" })).body, "");
+  });
+
+  await t.test("without data: no_data, with every field of the interface", async (t) => {
+    const { status, body } = await fresh();
+    t.equal(status, 200);
+    t.same(body, {
+      status: "no_data",
+      version: "1.2.3",
+      mode: "both",
+      tenants: ["acme", "globex"].map((tenant_name) => ({
+        tenant_name,
+        tables_ready: true,
+        has_data: false,
+        pipeline_running: false,
+        pipeline_stage: null,
+        pipeline_current_date: null,
+        last_run_status: null,
+        last_run_at: null,
+        permanent_failure: null,
+      })),
+    });
+  });
+
+  await t.test("no tenants: no_data", async (t) => {
+    const { body } = await get(
+      await build({ config: { ...config, tenants: new Map() } }),
+      "/api/v1/readiness",
+    );
+    t.same([body.status, body.tenants], ["no_data", []]);
+  });
+
+  await t.test("a tenant with a day that has rows: ready", async (t) => {
+    await stores.postgres.query(
+      "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'acme', 'e'), ('globex', 'globex', 'e')",
+    );
+    await stores.postgres.query(
+      "INSERT INTO tracking_dates (tenant_name, tracking_date, chargeback_calculated, chargeback_rows) VALUES ('acme', '2026-03-01', true, 3), ('globex', '2026-03-01', true, 0)",
+    );
+    const { body } = await fresh();
+    t.equal(body.status, "ready");
+    t.same(
+      body.tenants.map((tenant: { has_data: boolean }) => tenant.has_data),
+      [true, false],
+    );
+  });
+
+  await t.test("one tenant's store is down: its own entry only, and its own requests only", async (t) => {
+    const broken: Partial<Stores> = {
+      tenant: (name) =>
+        name === "globex" ? Promise.reject(new Error("secret host:9000 refused")) : stores.tenant(name),
+    };
+    const { status, body } = await fresh(broken);
+    t.equal(status, 200);
+    t.equal(body.status, "initializing");
+    t.same(
+      body.tenants.map((tenant: { tables_ready: boolean }) => tenant.tables_ready),
+      [true, false],
+    );
+    t.equal((await fresh(broken, "?strict=true")).status, 503);
+    const down = await build({
+      stores: {
+        postgres: stores.postgres,
+        close: async () => undefined,
+        tenant: () => stores.tenant("acme"),
+        ...broken,
+      },
+    });
+    t.equal((await get(down, "/api/v1/tenants")).status, 200);
+    await insertChargebacks(stores, "acme", [{ timestamp: "2026-03-01T00:00:00Z", amount: "1" }]);
+    t.equal((await get(down, "/api/v1/tenants/acme/chargebacks")).body.total, 1);
+    const answer = await get(down, "/api/v1/tenants/globex/chargebacks");
+    t.equal(answer.status, 503);
+    t.match(answer.body, { code: "store_unavailable", error_id: /^[0-9a-f-]{36}$/ });
+    t.notMatch(JSON.stringify(answer.body), /secret/);
+  });
+
+  await t.test("a store that does not answer is not waited for", async (t) => {
+    const { body } = await fresh({
+      tenant: (name) => (name === "globex" ? new Promise(() => undefined) : stores.tenant(name)),
+    });
+    t.same(
+      body.tenants.map((tenant: { tables_ready: boolean }) => tenant.tables_ready),
+      [true, false],
+    );
+  });
+
+  await t.test("?strict=true: 200 while there is something to serve", async (t) => {
+    t.equal((await fresh({}, "?strict=true")).status, 200);
+    t.equal((await fresh({}, "?strict=yes")).status, 400);
+  });
+
+  await t.test("suspended tenants: their cause; all of them: error", async (t) => {
+    await stores.postgres.query(
+      "UPDATE tenants SET suspended_at = now(), suspension_reason = '5 consecutive gather failures' WHERE tenant_name = 'globex'",
+    );
+    const one = (await fresh()).body;
+    t.same([one.status, one.tenants[1].permanent_failure], ["ready", "5 consecutive gather failures"]);
+    await stores.postgres.query("UPDATE tenants SET suspended_at = now()");
+    t.equal((await fresh()).body.status, "error");
+    t.equal((await fresh({}, "?strict=true")).status, 503);
+  });
+
+  await t.test("answers are shared for two seconds, and while they are computed", async (t) => {
+    let asked = 0;
+    const counting: Stores = {
+      postgres: stores.postgres,
+      close: async () => undefined,
+      tenant: (name) => {
+        asked++;
+        return stores.tenant(name);
+      },
+    };
+    const cached = await build({ stores: counting });
+    await Promise.all([1, 2, 3].map(() => get(cached, "/api/v1/readiness")));
+    await get(cached, "/api/v1/readiness?strict=true");
+    t.equal(asked, 2, "once a tenant");
+  });
+});

@@ -1,0 +1,183 @@
+import t from "tap";
+import { chargebackLedger } from "../../src/allocate/ledger.js";
+import { beginPublishing } from "../../src/allocate/sql/begin-publishing.js";
+import { finishPublishing } from "../../src/allocate/sql/finish-publishing.js";
+import { fingerprintSql, plainDimensionIdSql } from "../../src/store/clickhouse/dimension-id.js";
+import { get, insertBilling, insertChargebacks, startService } from "./service.js";
+
+const acme = "/api/v1/tenants/acme";
+
+t.test("ETag and 304 on reads of published days", async (t) => {
+  const { app, stores, build } = await startService(t);
+  const { postgres } = stores;
+  const { client } = await stores.tenant("acme");
+  await postgres.query(
+    "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'acme', 'generic_metrics_only') ON CONFLICT DO NOTHING",
+  );
+  await postgres.query(
+    "INSERT INTO leases (tenant_name, holder, epoch, expires_at) VALUES ('acme', 'test', 7, now() + interval '1 hour')",
+  );
+  const stage = (day: string, hash: string) =>
+    postgres.query(
+      `INSERT INTO tracking_dates (tenant_name, tracking_date, billing_gathered, staged_hash) VALUES ('acme', $1, true, $2)
+       ON CONFLICT (tenant_name, tracking_date) DO UPDATE SET staged_hash = $2`,
+      [day, hash],
+    );
+  const lease = { ledger: chargebackLedger, tenantName: "acme", epoch: 7 };
+  const begin = (day: string) => postgres.query(beginPublishing({ ...lease, days: [day] }));
+  const finish = (day: string) => postgres.query(finishPublishing({ ...lease, days: [{ day, rows: 1 }] }));
+  /** As a publish does: intent, swap, result. */
+  const publish = async (day: string, hash: string, amount: string) => {
+    await stage(day, hash);
+    await begin(day);
+    for (const table of ["billing", "chargebacks"])
+      await client.command({ query: `ALTER TABLE ${table} DROP PARTITION '${day}'` });
+    await insertBilling(stores, "acme", [{ timestamp: `${day}T00:00:00Z`, total_cost: amount }]);
+    await insertChargebacks(stores, "acme", [{ timestamp: `${day}T00:00:00Z`, amount }]);
+    await finish(day);
+  };
+  const tagOf = async (path: string, which = app) =>
+    String((await get(which, `${acme}/${path}`)).headers.etag);
+  const status = async (path: string, etag: string, which = app) =>
+    (await get(which, `${acme}/${path}`, { "if-none-match": etag })).status;
+
+  await publish("2026-03-01", "a", "1");
+  await publish("2026-03-02", "b", "2");
+  const reads = [
+    "billing",
+    "chargebacks",
+    "chargebacks/dates",
+    "chargebacks/aggregate",
+    "chargebacks?page_size=1&tag:team=UNTAGGED",
+  ];
+
+  for (const path of reads) {
+    await t.test(`GET ${path}`, async (t) => {
+      const first = await get(app, `${acme}/${path}`);
+      t.equal(first.status, 200);
+      t.match(first.headers, { "cache-control": "private, no-cache", etag: /^W\/"[\w-]{27}"$/ });
+      const etag = String(first.headers.etag);
+      const again = await app.inject({ url: `${acme}/${path}`, headers: { "if-none-match": etag } });
+      t.equal(again.statusCode, 304);
+      t.equal(again.body, "");
+      t.match(again.headers, { "cache-control": "private, no-cache", etag });
+      t.equal(await status(path, `"other", ${etag.slice(2)}`), 304, "among others, and strong");
+      t.equal(await status(path, '"other"'), 200);
+      t.equal(await status(path, "*"), 200, "that says nothing of the answer the client has");
+      const head = await app.inject({
+        method: "HEAD",
+        url: `${acme}/${path}`,
+        headers: { "if-none-match": etag },
+      });
+      t.equal(head.statusCode, 304);
+    });
+  }
+
+  await t.test("the name depends on the question, the tenant and the version of the service", async (t) => {
+    const other = await build({ version: "1.2.4" });
+    const tags = [
+      ...(await Promise.all(
+        [
+          "chargebacks",
+          "chargebacks?page=2",
+          "chargebacks?cost_type=usage",
+          "chargebacks?timezone=Asia/Tokyo",
+          "billing",
+        ].map((path) => tagOf(path)),
+      )),
+      String((await get(app, "/api/v1/tenants/globex/chargebacks")).headers.etag),
+      await tagOf("chargebacks", other),
+    ];
+    t.equal(new Set(tags).size, tags.length);
+  });
+
+  await t.test("a publish in between: 200, also when the day comes to be what it was before", async (t) => {
+    const before = new Map<string, string>();
+    for (const path of reads) before.set(path, await tagOf(path));
+    await publish("2026-03-02", "c", "20");
+    for (const path of reads) t.equal(await status(path, before.get(path) ?? ""), 200, path);
+    t.equal((await get(app, `${acme}/chargebacks/aggregate`)).body.total_amount, "21");
+    await publish("2026-03-02", "b", "2");
+    for (const path of reads)
+      t.equal(
+        await status(path, before.get(path) ?? ""),
+        200,
+        `${path}: the same hash, but who knows what was read meanwhile`,
+      );
+  });
+
+  await t.test("days outside the window do not matter", async (t) => {
+    const path = "chargebacks?start_date=2026-03-01&end_date=2026-03-01";
+    const etag = await tagOf(path);
+    await publish("2026-03-03", "d", "3");
+    t.equal(await status(path, etag), 304);
+    t.equal(await status("chargebacks", await tagOf("chargebacks")), 304);
+    const inZone = "chargebacks?start_date=2026-03-02&end_date=2026-03-02&timezone=America/Denver";
+    const old = await tagOf(inZone);
+    await publish("2026-03-03", "e", "4");
+    t.equal(await status(inZone, old), 200, "a day in Denver reaches into the next UTC day");
+  });
+
+  await t.test("while a publish is under way: an answer without a name, and never 304", async (t) => {
+    const etag = await tagOf("chargebacks");
+    await stage("2026-03-03", "f");
+    t.equal(await status("chargebacks", etag), 304, "what is only staged is not visible");
+    await begin("2026-03-03");
+    const during = await get(app, `${acme}/chargebacks`, { "if-none-match": etag });
+    t.equal(during.status, 200);
+    t.equal(during.headers.etag, undefined);
+    await finish("2026-03-03");
+    t.equal(await status("chargebacks", etag), 200);
+    t.equal(await status("chargebacks", await tagOf("chargebacks")), 304);
+  });
+
+  await t.test("days that retention is about to drop have no name", async (t) => {
+    const late = await build({ clock: () => new Date("2026-11-05T22:59:00Z") }); // 250 days are kept
+    const path = "chargebacks?start_date=2026-03-01&end_date=2026-03-05";
+    t.match(await tagOf(path, late), /^W/);
+    const later = await build({ clock: () => new Date("2026-11-06T23:30:00Z") });
+    t.equal(await tagOf(path, later), "undefined");
+    const before = await tagOf(path, late);
+    t.equal(await status(path, before, later), 200);
+    await postgres.query(
+      "DELETE FROM tracking_dates WHERE tenant_name = 'acme' AND tracking_date = '2026-03-01'",
+    );
+    for (const which of [late, later]) t.equal(await status(path, before, which), 200, "dropped");
+  });
+
+  await t.test("tags: what was written is a new answer at once", async (t) => {
+    const fields =
+      "ecosystem, tenant_id, env_id, resource_id, product_category, product_type, identity_id, cost_type";
+    await client.command({
+      query: `INSERT INTO dimensions (dimension_id, fingerprint, ${fields})
+        SELECT DISTINCT ${plainDimensionIdSql("fingerprint")}, ${fingerprintSql()} AS fingerprint, ${fields} FROM chargebacks`,
+    });
+    const ids = (await get(app, `${acme}/chargebacks`)).body.items as {
+      dimension_id: number;
+      tags: string[];
+    }[];
+    const etag = await tagOf("chargebacks");
+    const answer = await app.inject({
+      method: "POST",
+      url: `${acme}/chargebacks/${ids[0]?.dimension_id}/tags`,
+      payload: { tag_key: "team", display_name: "Core", created_by: "me" },
+    });
+    t.equal(answer.statusCode, 201, answer.body);
+    const after = await get(app, `${acme}/chargebacks`, { "if-none-match": etag });
+    t.equal(after.status, 200);
+    t.same(after.body.items[0].tags, ["Core"]);
+    t.equal(await status("chargebacks", String(after.headers.etag)), 304);
+    await postgres.query(
+      "INSERT INTO tag_outbox (tenant_name, tag_ids, dimension_ids) VALUES ('globex', '{1}', '{1}')",
+    );
+    t.equal(
+      await status("chargebacks", String(after.headers.etag)),
+      304,
+      "another tenant's tags do not matter",
+    );
+  });
+
+  await t.test("an invalid request is 400, whatever the client has", async (t) => {
+    t.equal(await status("chargebacks?page=0", await tagOf("chargebacks")), 400);
+  });
+});

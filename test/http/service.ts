@@ -1,0 +1,165 @@
+/** A service on real engines for one test file: two tenants, a fixed clock, and rows that the test puts in itself. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import pino, { type Logger } from "pino";
+import type { Test } from "tap";
+import type { Config } from "../../src/config/config.js";
+import { loadConfig } from "../../src/config/load.js";
+import { type AppOptions, buildApp } from "../../src/http/app.js";
+import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
+import { ecosystems, type TenantText, tenantText } from "../config/loading.js";
+import { holdContract } from "./contract.js";
+
+export const NOW = new Date("2026-03-10T12:00:00Z");
+
+export interface Service {
+  readonly app: FastifyInstance;
+  readonly stores: OpenedStores;
+  readonly config: Config;
+  readonly logger: Logger;
+  /** Parsed log lines so far. */
+  readonly log: Record<string, unknown>[];
+  /** Answers so far that break the documented contract: there are to be none at the end. */
+  faults(): readonly string[];
+  /** Another app on the same stores. */
+  build(options?: Partial<AppOptions>): Promise<FastifyInstance>;
+}
+
+/** Tenants `acme` and `globex`, lookback 30 days. `api` holds more lines of that section, `more` more of the tenants. */
+export async function startService(
+  t: Test,
+  api: readonly string[] = [],
+  more: TenantText = {},
+): Promise<Service> {
+  const faults: (readonly string[])[] = [];
+  // The last thing at the end: the first that was asked for.
+  t.teardown(() => {
+    if (faults.flat().length > 0) throw new Error(`answers break the contract:\n${faults.flat().join("\n")}`);
+  });
+  const folder = mkdtempSync(join(tmpdir(), "chargehouse-http-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const tenants = ["acme", "globex"].map((name) =>
+    tenantText(name, { ...more, tenant: ["lookback_days: 30", ...(more.tenant ?? [])] }),
+  );
+  const text = ["api:", "  port: 1", ...api.map((line) => `  ${line}`), "tenants:", ...tenants].join("\n");
+  const loaded = loadConfig(text, { file: "c.yaml", env: {}, ecosystems, folder });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  const { config } = loaded;
+  const log: Record<string, unknown>[] = [];
+  const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
+  const stores = await openStores({ config, logger: pino({ level: "silent" }) });
+  t.teardown(() => stores.close());
+  const apps: FastifyInstance[] = [];
+  t.teardown(() => Promise.all(apps.map((app) => app.close())));
+  const build = async (options: Partial<AppOptions> = {}) => {
+    const base = {
+      config,
+      stores,
+      control: undefined,
+      logger,
+      version: "1.2.3",
+      mode: "both" as const,
+      clock: () => NOW,
+    };
+    const app = await buildApp({ ...base, ...options });
+    faults.push(holdContract(app));
+    apps.push(app);
+    return app;
+  };
+  return { app: await build(), stores, config, logger, log, build, faults: () => faults.flat() };
+}
+
+/** A chargeback row; what is left out is of no importance. */
+export interface ChargebackInput {
+  timestamp: string;
+  amount: string;
+  resource_id?: string;
+  identity_id?: string;
+  product_type?: string;
+  product_category?: string;
+  env_id?: string;
+  cost_type?: "usage" | "shared";
+  allocation_method?: string;
+  allocation_detail?: string;
+  component?: number;
+  metric?: string;
+  tenant_id?: string;
+}
+
+export async function insertChargebacks(
+  stores: OpenedStores,
+  tenant: string,
+  rows: readonly ChargebackInput[],
+): Promise<void> {
+  const { client, tenantId, ecosystem } = await stores.tenant(tenant);
+  await client.insert({
+    table: "chargebacks",
+    format: "JSONEachRow",
+    values: rows.map(({ amount, ...row }) => ({
+      ecosystem,
+      tenant_id: tenantId,
+      env_id: "",
+      resource_id: "r-1",
+      product_category: "KAFKA",
+      product_type: "STORAGE",
+      identity_id: "sa-1",
+      cost_type: "usage",
+      allocation_method: "usage_ratio",
+      allocation_detail: "usage_ratio_allocation",
+      component: 0,
+      component_ratio: "1",
+      tier: 0,
+      metric: "",
+      amount_hi: "0",
+      amount_lo: amount,
+      ...row,
+    })),
+  });
+}
+
+export interface BillingInput {
+  timestamp: string;
+  total_cost: string;
+  resource_id?: string;
+  product_type?: string;
+  metadata?: string;
+  quantity?: string;
+}
+
+export async function insertBilling(
+  stores: OpenedStores,
+  tenant: string,
+  rows: readonly BillingInput[],
+): Promise<void> {
+  const { client, tenantId, ecosystem } = await stores.tenant(tenant);
+  await client.insert({
+    table: "billing",
+    format: "JSONEachRow",
+    values: rows.map((row) => ({
+      ecosystem,
+      tenant_id: tenantId,
+      env_id: "",
+      resource_id: "r-1",
+      product_category: "KAFKA",
+      product_type: "STORAGE",
+      quantity: "1",
+      unit_price: "1",
+      currency: "USD",
+      granularity: "daily",
+      metadata: "{}",
+      ...row,
+    })),
+  });
+}
+
+/** Answers of the API are read field by field: a test says what it expects, whatever it is. */
+export async function get(app: FastifyInstance, url: string, headers: Record<string, string> = {}) {
+  const answer = await app.inject({ method: "GET", url, headers });
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    body: answer.body === "" ? undefined : answer.json(),
+  };
+}

@@ -1,0 +1,161 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import t from "tap";
+import { insertBilling, startService } from "./service.js";
+
+const path = "/api/v1/tenants/acme/export";
+
+/** What needs a real connection: streams, clients that leave, time that runs out. */
+t.test("over a real connection", async (t) => {
+  const service = await startService(t, [
+    "request_timeout_seconds: 5",
+    "enable_cors: true",
+    "cors_origins: ['https://console.example.org']",
+  ]);
+  const { app, stores } = service;
+  const address = await app.listen({ host: "127.0.0.1", port: 0 });
+  const { client } = await stores.tenant("acme");
+  await client.command({
+    query: `INSERT INTO chargebacks (timestamp, ecosystem, tenant_id, resource_id, product_category, product_type, identity_id, cost_type,
+        allocation_method, allocation_detail, component_ratio, amount_hi)
+      SELECT toDateTime('2026-03-01 00:00:00', 'UTC') + INTERVAL number % 5 DAY, 'e', 'acme', concat('r-', toString(number % 100)), 'c', 'p',
+        concat('sa-', toString(number)), 'usage', 'usage_ratio', 'usage_ratio_allocation', '1', 0.01 FROM numbers(200000)`,
+  });
+  /** 200 MB in all, far more than the sockets on the way hold. */
+  const wide = Array.from({ length: 50 }, () => "allocation_detail");
+  /** Bytes as they are on the wire, so that a broken connection is seen as one. */
+  const post = async (columns: readonly string[] = wide, accept = "*/*"): Promise<IncomingMessage> => {
+    const sent = request(`${address}${path}`, {
+      method: "POST",
+      agent: false,
+      headers: { "content-type": "application/json", accept },
+    });
+    sent.on("error", () => undefined);
+    sent.end(JSON.stringify({ columns }));
+    const [answer] = await once(sent, "response");
+    return answer;
+  };
+  const running = async () => {
+    const result = await client.query({
+      query:
+        "SELECT count() AS n FROM system.processes WHERE query LIKE '%CustomSeparated%' AND query NOT LIKE '%system.processes%'",
+      format: "JSONEachRow",
+    });
+    const [row] = await result.json<{ n: string }>();
+    return Number(row?.n);
+  };
+  const until = async (condition: () => Promise<boolean>, what: string) => {
+    const deadline = Date.now() + 20_000;
+    while (!(await condition())) {
+      if (Date.now() > deadline) throw new Error(`not within 20 s: ${what}`);
+      await delay(20);
+    }
+  };
+
+  await t.test("an export of any length comes whole", async (t) => {
+    const answer = await post();
+    let lines = 0;
+    for await (const chunk of answer)
+      for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines++;
+    t.equal(lines, 200_001);
+    t.equal(answer.complete, true);
+  });
+
+  await t.test("a client that leaves an export cancels its statement", async (t) => {
+    const answer = await post();
+    await once(answer, "readable");
+    answer.on("error", () => undefined);
+    t.equal(await running(), 1, "the statement waits for the reader");
+    await delay(5200);
+    t.equal(await running(), 1, "also past the time that a request may take");
+    answer.destroy();
+    await until(async () => (await running()) === 0, "the statement is gone");
+  });
+
+  await t.test("an export that fails half-way breaks the connection", async (t) => {
+    await client.command({ query: "RENAME TABLE chargebacks TO chargebacks_stored" });
+    await client.command({
+      query: `CREATE VIEW chargebacks AS SELECT * REPLACE (if(throwIf(day = '2026-03-05'), '', component_ratio) AS component_ratio)
+        FROM chargebacks_stored`,
+    });
+    // A statement a day: the last of five fails.
+    for (const accept of [
+      "text/csv",
+      "application/vnd.apache.parquet",
+      "application/vnd.apache.arrow.stream",
+    ]) {
+      const answer = await post(["metadata"], accept);
+      t.equal(answer.statusCode, 200);
+      await t.rejects(async () => {
+        for await (const chunk of answer) chunk.fill(0);
+      });
+      t.equal(answer.complete, false, accept);
+    }
+  });
+
+  await t.test(
+    "a query that takes too long is cancelled, and answered with 504 and the CORS headers; /health does not wait",
+    async (t) => {
+      await insertBilling(
+        stores,
+        "acme",
+        Array.from({ length: 10 }, (_, hour) => ({
+          timestamp: `2026-03-01T0${hour}:00:00Z`,
+          total_cost: "1",
+        })),
+      );
+      await client.command({ query: "RENAME TABLE billing TO billing_stored" });
+      await client.command({
+        query: "CREATE VIEW billing AS SELECT * FROM billing_stored WHERE sleepEachRow(0.25) = 0",
+      });
+      const { config } = service;
+      const hasty = await service.build({
+        config: { ...config, api: { ...config.api, request_timeout_seconds: 1 } },
+      });
+      const address = await hasty.listen({ host: "127.0.0.1", port: 0 });
+      const started = Date.now();
+      const slow = fetch(`${address}/api/v1/tenants/acme/billing`, {
+        headers: { origin: "https://console.example.org" },
+      });
+      const health = await fetch(`${address}/health`);
+      t.equal(health.status, 200);
+      t.ok(Date.now() - started < 900, "health at once");
+      const answer = await slow;
+      t.equal(answer.status, 504);
+      t.equal(answer.headers.get("access-control-allow-origin"), "https://console.example.org");
+      t.match(await answer.json(), { code: "request_timeout", detail: /timeout of 1 seconds/ });
+    },
+  );
+
+  await t.test("a request that cannot be read is answered as a problem", async (t) => {
+    const { port } = new URL(address);
+    for (const [sent, answer] of [
+      [
+        "GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+        /^HTTP\/1\.1 400 .*"code":"invalid_request"/s,
+      ],
+      ["what is this\r\n\r\n", /^HTTP\/1\.1 400 .*"code":"unreadable_request"/s],
+      [
+        `GET /${"x".repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
+        /^HTTP\/1\.1 431 .*"code":"headers_too_large"/s,
+      ],
+      [
+        `GET /api/v1/tenants/${"x".repeat(9000)}/billing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+        /^HTTP\/1\.1 404 .*"code":"tenant_not_found"/s,
+      ],
+    ] as const) {
+      const socket = connect(Number(port), "127.0.0.1");
+      socket.write(sent);
+      let text = "";
+      socket.on("data", (chunk) => {
+        text += chunk;
+      });
+      await once(socket, "close");
+      t.match(text, answer);
+      t.match(text, /content-type: application\/problem\+json\r\n/i);
+      t.match(text, /connection: close\r\n/i);
+    }
+  });
+});

@@ -1,0 +1,348 @@
+import t from "tap";
+import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "../tags/tagging.js";
+import { insertChargebacks, startService } from "./service.js";
+
+t.test("…/tags of a tenant", async (t) => {
+  const { app, stores } = await startService(t);
+  const rows = Array.from({ length: 30 }, (_, index) => ({
+    timestamp: `2026-03-0${1 + (index % 5)}T00:00:00Z`,
+    amount: "1",
+    identity_id: `sa-${index}`,
+    resource_id: `r-${index % 3}`,
+    product_type: index < 20 ? "STORAGE" : "NETWORK",
+    cost_type: index % 2 === 0 ? ("usage" as const) : ("shared" as const),
+  }));
+  await insertChargebacks(stores, "acme", [
+    ...rows,
+    { timestamp: "2026-01-01T00:00:00Z", amount: "1", identity_id: "old" },
+  ]);
+  await insertChargebacks(stores, "globex", [
+    { timestamp: "2026-03-01T00:00:00Z", amount: "1", identity_id: "sa-0" },
+  ]);
+  for (const tenant of ["acme", "globex"]) await recordDimensions(stores, tenant);
+  const ids = await Promise.all(
+    rows.map(async (row) => (await dimensionIds(stores, "acme", row.identity_id))[0] ?? 0),
+  );
+  const [foreign = 0] = await dimensionIds(stores, "globex", "sa-0");
+  const [old = 0] = await dimensionIds(stores, "acme", "old");
+  const list = async (query = "", tenant = "acme") => {
+    const { status, body } = await send(app, "GET", `${tenant}/tags?${query}`);
+    if (status !== 200) throw new Error(`${query}: ${status} ${body.detail}`);
+    return body;
+  };
+  const names = async (query: string) =>
+    (await list(query)).items.map((item: { display_name: string }) => item.display_name);
+  const add = async (index: number, key: string, name: string) =>
+    (await send(app, "POST", `acme/chargebacks/${ids[index]}/tags`, tag(key, name))).body;
+
+  await t.test("without tags: an empty page", async (t) => {
+    t.same(await list(), { items: [], total: 0, page: 1, page_size: 100, pages: 0, next_cursor: null });
+    t.same(await names("search=x"), []);
+  });
+
+  const first = await add(0, "team", "Platform");
+  await add(1, "team", "Search & Ranking");
+  await add(2, "Env", "PRODUCTION 100%");
+  await add(3, "env", "under_score");
+  await add(4, "stra\u00dfe", "Cafe\u0301 👩‍👩‍👧‍👦");
+  await add(5, "plat", "backslash \\ quote ' \" dollar $1");
+  await send(app, "POST", `globex/chargebacks/${foreign}/tags`, tag("team", "Platform"));
+
+  await t.test("GET: each tag with what its dimension is, by tag_id", async (t) => {
+    const { items, total, pages } = await list();
+    t.match({ total, pages }, { total: 6, pages: 1 });
+    t.same(items[0], { ...first, identity_id: "sa-0", product_type: "STORAGE", resource_id: "r-0" });
+    const order = items.map((item: { tag_id: number }) => item.tag_id);
+    t.same(
+      order,
+      [...order].sort((a, b) => a - b),
+    );
+    t.match(await list("", "globex"), { total: 1, items: [{ dimension_id: foreign, identity_id: "sa-0" }] });
+  });
+
+  await t.test("search: a part of the key or of the name, whatever its case, letter by letter", async (t) => {
+    for (const [search, wanted] of [
+      ["plat", ["Platform", "backslash \\ quote ' \" dollar $1"]],
+      ["PLATFORM", ["Platform"]],
+      ["env", ["PRODUCTION 100%", "under_score"]],
+      ["tion 1", ["PRODUCTION 100%"]],
+      ["%", ["PRODUCTION 100%"]],
+      ["_", ["under_score"]],
+      ["100%", ["PRODUCTION 100%"]],
+      ["ram", []],
+      ["mplat", []],
+      ["*", []],
+      [".", []],
+      ["\\", ["backslash \\ quote ' \" dollar $1"]],
+      ["'", ["backslash \\ quote ' \" dollar $1"]],
+      ["' OR 1=1 --", []],
+      ["$1", ["backslash \\ quote ' \" dollar $1"]],
+      ["STRASSE", ["Cafe\u0301 👩‍👩‍👧‍👦"]],
+      ["caf\u00e9", ["Cafe\u0301 👩‍👩‍👧‍👦"]],
+      ["👩‍👧", ["Cafe\u0301 👩‍👩‍👧‍👦"]],
+      [
+        " ",
+        ["Search & Ranking", "PRODUCTION 100%", "Cafe\u0301 👩‍👩‍👧‍👦", "backslash \\ quote ' \" dollar $1"],
+      ],
+      [first.tag_value.slice(0, 8), []],
+    ] as const) {
+      const query = `search=${encodeURIComponent(search)}`;
+      t.same(await names(query), wanted, JSON.stringify(search));
+      t.equal((await list(query)).total, wanted.length, `total of ${JSON.stringify(search)}`);
+    }
+    t.equal((await list("search=")).total, 6, "an empty search finds all");
+    t.match(await send(app, "GET", `acme/tags?search=${"x".repeat(501)}`), { status: 400 });
+    t.match(await send(app, "GET", "acme/tags?search=team%0AP"), { status: 400 }, "what no tag can hold");
+    t.match(await send(app, "GET", "acme/tags?search=a&search=b"), { status: 400 });
+    t.match(await send(app, "GET", "acme/tags?serch=a"), {
+      status: 400,
+      body: { detail: /did you mean `search`/ },
+    });
+  });
+
+  await t.test("PATCH: the name alone changes, and what finds it", async (t) => {
+    const renamed = await send(app, "PATCH", `acme/tags/${first.tag_id}`, { display_name: "Foundations" });
+    t.same(renamed.body, { ...first, display_name: "Foundations" });
+    t.equal(renamed.status, 200);
+    t.same(await names("search=platform"), []);
+    t.same(await names("search=foundations"), ["Foundations"]);
+    t.same((await send(app, "GET", "acme/chargebacks?identity_id=sa-0")).body.items[0].tags, ["Foundations"]);
+    t.same(
+      (await send(app, "PATCH", `acme/tags/${first.tag_id}`, { display_name: "Foundations" })).body,
+      renamed.body,
+    );
+    for (const body of [
+      {},
+      { display_name: "" },
+      { display_name: "n".repeat(501) },
+      { display_name: "x", tag_key: "k" },
+    ]) {
+      t.match(
+        await send(app, "PATCH", `acme/tags/${first.tag_id}`, body),
+        { status: 400 },
+        JSON.stringify(body).slice(0, 40),
+      );
+    }
+  });
+
+  await t.test("PATCH and DELETE of what is not there, or of another tenant: 404", async (t) => {
+    for (const path of [`globex/tags/${first.tag_id}`, "acme/tags/999999", "acme/tags/0"]) {
+      for (const [method, body] of [
+        ["GET", undefined],
+        ["PATCH", { display_name: "x" }],
+        ["DELETE", undefined],
+      ] as const) {
+        t.match(
+          await send(app, method, path, body),
+          { status: 404, body: { code: "tag_not_found" } },
+          `${method} ${path}`,
+        );
+      }
+    }
+    for (const id of ["x", "-1", "1.5", "9007199254740993"]) {
+      t.match(await send(app, "DELETE", `acme/tags/${id}`), {
+        status: 400,
+        body: { errors: [{ in: "path", name: "tag_id" }] },
+      });
+    }
+    t.match(
+      await send(app, "PATCH", "acme/tags/999999", {}),
+      { status: 400 },
+      "what is invalid comes before what is missing",
+    );
+    t.equal((await list("", "globex")).total, 1);
+  });
+
+  await t.test("DELETE: 204, then 404; its id is never used again", async (t) => {
+    const newest = await add(6, "short", "lived");
+    t.match(await send(app, "DELETE", `acme/tags/${newest.tag_id}`), { status: 204, body: undefined });
+    t.match(await send(app, "DELETE", `acme/tags/${newest.tag_id}`), { status: 404 });
+    t.same((await send(app, "GET", "acme/chargebacks?identity_id=sa-6")).body.items[0].tags, []);
+    t.same(await names("search=lived"), []);
+    const next = await add(6, "short", "lived");
+    t.ok(next.tag_id > newest.tag_id);
+    t.not(next.tag_value, newest.tag_value);
+    t.match(await send(app, "PATCH", `acme/tags/${newest.tag_id}`, { display_name: "stale" }), {
+      status: 404,
+    });
+    await send(app, "DELETE", `acme/tags/${next.tag_id}`);
+  });
+
+  await t.test("POST …/bulk: creates, skips, and says which ids are not the tenant's", async (t) => {
+    const body = {
+      dimension_ids: [ids[0], ids[10], ids[11], ids[10], 4, foreign, ids[11]],
+      ...tag("team", "Bulk"),
+    };
+    const before = await written(stores, "acme");
+    const { status, body: result } = await send(app, "POST", "acme/tags/bulk", body);
+    t.equal(status, 200);
+    const missing = [4, foreign].sort((a, b) => a - b);
+    t.same(result, {
+      created_count: 2,
+      updated_count: 0,
+      skipped_count: 1,
+      errors: missing.map((dimension_id) => ({ dimension_id, code: "dimension_not_found" })),
+    });
+    t.equal((await written(stores, "acme")).length, before.length + 2);
+    t.same(await names("search=bulk"), ["Bulk", "Bulk"]);
+    t.match(await send(app, "POST", "acme/tags/bulk", { ...body, dimension_ids: [4] }), {
+      status: 200,
+      body: { created_count: 0, skipped_count: 0, errors: [{ dimension_id: 4 }] },
+    });
+  });
+
+  await t.test("POST …/bulk with override: name and author change, id and value stay", async (t) => {
+    const [before] = (await list("search=foundations")).items;
+    const { body } = await send(app, "POST", "acme/tags/bulk", {
+      dimension_ids: [ids[0], ids[12]],
+      ...tag("team", "Override", "grace"),
+      override_existing: true,
+    });
+    t.same(body, { created_count: 1, updated_count: 1, skipped_count: 0, errors: [] });
+    t.same((await send(app, "GET", `acme/chargebacks/${ids[0]}/tags`)).body[0], {
+      ...first,
+      display_name: "Override",
+      created_by: "grace",
+    });
+    t.ok(before);
+    t.same(await names("search=override"), ["Override", "Override"]);
+  });
+
+  await t.test("POST …/bulk: what it takes", async (t) => {
+    const usual = { dimension_ids: [ids[0]], ...tag("k", "n") };
+    const many = Array.from({ length: 10_001 }, (_, index) => index);
+    for (const [change, name] of [
+      [{ dimension_ids: [] }, "dimension_ids"],
+      [{ dimension_ids: many }, "dimension_ids"],
+      [{ dimension_ids: ["1"] }, "dimension_ids[0]"],
+      [{ dimension_ids: [1.5] }, "dimension_ids[0]"],
+      [{ dimension_ids: [-1] }, "dimension_ids[0]"],
+      [{ dimension_ids: [2 ** 53] }, "dimension_ids[0]"],
+      [{ dimension_ids: 1 }, "dimension_ids"],
+      [{ dimension_ids: null }, "dimension_ids"],
+      [{ override_existing: "yes" }, "override_existing"],
+      [{ tag_key: "" }, "tag_key"],
+      [{ display_name: "a\tb" }, "display_name"],
+      [{ dimension_id: 1 }, "dimension_id"],
+    ] as const) {
+      const answer = await send(app, "POST", "acme/tags/bulk", { ...usual, ...change });
+      t.match(answer, { status: 400, body: { errors: [{ in: "body", name }] } }, name);
+    }
+    const repeated = { ...usual, dimension_ids: [...many.slice(0, 9_000), ...many.slice(0, 9_000)] };
+    t.match(await send(app, "POST", "acme/tags/bulk", repeated), {
+      status: 200,
+      body: { errors: { length: 9_000 } },
+    });
+    t.same(await names("search=k"), [
+      "Search & Ranking",
+      "backslash \\ quote ' \" dollar $1",
+      "Bulk",
+      "Bulk",
+    ]);
+  });
+
+  await t.test("POST …/bulk-by-filter: the dimensions that the list of chargebacks has", async (t) => {
+    const by = async (filter: object, key: string) =>
+      (await send(app, "POST", "acme/tags/bulk-by-filter", { ...tag(key, "Filtered"), ...filter })).body;
+    const created = (count: number) => ({
+      created_count: count,
+      updated_count: 0,
+      skipped_count: 0,
+      errors: [],
+    });
+    t.same(await by({}, "f0"), created(30), "the lookback by default");
+    t.same(await by({ product_type: "NETWORK" }, "f1"), created(10));
+    t.same(await by({ identity_id: "sa-7" }, "f2"), created(1));
+    t.same(await by({ resource_id: "r-1", cost_type: "shared" }, "f3"), created(5));
+    t.same(await by({ start_date: "2026-03-01", end_date: "2026-03-02" }, "f4"), created(12));
+    t.same(
+      await by({ start_date: "2026-02-28", end_date: "2026-02-28", timezone: "America/Denver" }, "f5"),
+      created(6),
+    );
+    t.same(await by({ end_date: "2026-01-01" }, "f6"), created(1));
+    t.same(await by({ identity_id: "nobody" }, "f7"), created(0));
+    t.same(await by({}, "f1"), { created_count: 20, updated_count: 0, skipped_count: 10, errors: [] });
+    t.same(await by({ override_existing: true }, "f1"), {
+      created_count: 0,
+      updated_count: 30,
+      skipped_count: 0,
+      errors: [],
+    });
+    t.same((await send(app, "GET", `acme/chargebacks/${old}/tags`)).body.length, 1);
+    for (const [filter, name] of [
+      [{ start_date: "2026-03-02", end_date: "2026-03-01" }, "start_date"],
+      [{ timezone: "Nowhere/Land" }, "timezone"],
+      [{ cost_type: "USAGE" }, "cost_type"],
+      [{ dimension_ids: [1] }, "dimension_ids"],
+      [{ identity: "x" }, "identity"],
+    ] as const) {
+      t.match(await send(app, "POST", "acme/tags/bulk-by-filter", { ...tag("x", "n"), ...filter }), {
+        status: 400,
+        body: { errors: [{ in: "body", name }] },
+      });
+    }
+    t.match(await send(app, "POST", "acme/tags/bulk-by-filter"), {
+      status: 400,
+      body: { code: "invalid_request" },
+    });
+  });
+
+  await t.test(
+    "pages and cursors cut one order, with and without a search, few labels and many",
+    async (t) => {
+      const { rows: all } = await stores.postgres.query<{ tag_id: number }>(
+        "SELECT tag_id FROM tags WHERE tenant_name = 'acme' ORDER BY tag_id",
+      );
+      for (const query of ["", "search=filter", "search=a"]) {
+        const whole = (await list(`${query}&page_size=1000`)).items.map(
+          (item: { tag_id: number }) => item.tag_id,
+        );
+        if (query === "")
+          t.same(
+            whole,
+            all.map((row) => row.tag_id),
+          );
+        const pages: number[] = [];
+        for (let page = 1; page <= Math.ceil(whole.length / 25); page += 1) {
+          const { items, pages: count, total } = await list(`${query}&page_size=25&page=${page}`);
+          t.equal(count, Math.ceil(whole.length / 25));
+          t.equal(total, whole.length);
+          pages.push(...items.map((item: { tag_id: number }) => item.tag_id));
+        }
+        t.same(pages, whole, `${query} by number`);
+        const walked: number[] = [];
+        for (let cursor: string | null = ""; cursor !== null; ) {
+          const answer: { items: { tag_id: number }[]; next_cursor: string | null } = await list(
+            `${query}&page_size=25${cursor === "" ? "" : `&cursor=${cursor}`}`,
+          );
+          walked.push(...answer.items.map((item) => item.tag_id));
+          cursor = answer.next_cursor;
+        }
+        t.same(walked, whole, `${query} by cursor`);
+      }
+      t.match(await list("page=9007199254740991"), { items: [], next_cursor: null, page: 9007199254740991 });
+      const { next_cursor: cursor } = await list("page_size=25&search=filter");
+      t.ok(cursor);
+      for (const query of [
+        `cursor=${cursor}`,
+        `cursor=${cursor}&search=b`,
+        "cursor=abc",
+        "cursor=",
+        `cursor=${cursor}&search=filter&page=2`,
+      ]) {
+        t.equal((await send(app, "GET", `acme/tags?${query}`)).status, 400, query);
+      }
+      t.equal(
+        (await send(app, "GET", `globex/tags?search=filter&cursor=${cursor}`)).status,
+        400,
+        "of another tenant",
+      );
+    },
+  );
+
+  await t.test("what was written is mirrored, and counted", async (t) => {
+    for (const tenant of ["acme", "globex"])
+      t.same(await mirrored(stores, tenant), await written(stores, tenant));
+    t.same(await miscounted(stores), []);
+  });
+});

@@ -1,0 +1,178 @@
+import t from "tap";
+import type { OpenedStores } from "../../src/store/open-stores.js";
+import { get, startService } from "./service.js";
+
+const base = "/api/v1/tenants/acme/topic-attributions";
+
+interface Input {
+  timestamp: string;
+  amount: string;
+  topic_name?: string;
+  cluster_resource_id?: string;
+  product_type?: string;
+  attribution_method?: string;
+  env_id?: string;
+}
+
+async function insert(stores: OpenedStores, rows: readonly Input[]): Promise<void> {
+  const { client, tenantId, ecosystem } = await stores.tenant("acme");
+  await client.insert({
+    table: "topic_attributions",
+    format: "JSONEachRow",
+    values: rows.map(({ amount, ...row }) => ({
+      ecosystem,
+      tenant_id: tenantId,
+      env_id: "env-1",
+      cluster_resource_id: "lkc-1",
+      product_category: "KAFKA",
+      product_type: "KAFKA_NETWORK_WRITE",
+      topic_name: "orders",
+      attribution_method: "bytes_ratio",
+      attribution_detail: "usage_ratio_allocation",
+      metric: "topic_bytes_in",
+      amount_hi: "0",
+      amount_lo: amount,
+      ...row,
+    })),
+  });
+}
+
+t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
+  const { app, stores } = await startService(t);
+  const empty = { items: [], total: 0, page: 1, page_size: 100, pages: 0, next_cursor: null };
+  t.same((await get(app, base)).body, empty);
+  t.same((await get(app, `${base}/dates`)).body, { dates: [] });
+  t.match((await get(app, `${base}/aggregate`)).body, { buckets: [], total_amount: "0", total_buckets: 0 });
+  await insert(stores, [
+    { timestamp: "2026-03-01T00:00:00Z", amount: "99999999999999999999999999.000000000001" },
+    { timestamp: "2026-03-01T00:00:00Z", amount: "-0.5", topic_name: "users" },
+    {
+      timestamp: "2026-03-02T00:00:00Z",
+      amount: "0.1",
+      product_type: "KAFKA_BASE",
+      attribution_method: "even_split",
+    },
+    { timestamp: "2026-03-02T06:00:00Z", amount: "2", cluster_resource_id: "lkc-2", env_id: "env-2" },
+    { timestamp: "2026-01-01T00:00:00Z", amount: "7" },
+  ]);
+  const amounts = ({ items }: { items: { amount: string }[] }) => items.map((row) => row.amount);
+
+  await t.test("a row has every field, and its amount to the last digit", async (t) => {
+    const { body } = await get(app, base);
+    t.equal(body.total, 4);
+    t.same(body.items[0], {
+      ecosystem: "generic_metrics_only",
+      tenant_id: "acme",
+      timestamp: "2026-03-01T00:00:00Z",
+      env_id: "env-1",
+      cluster_resource_id: "lkc-1",
+      topic_name: "orders",
+      product_category: "KAFKA",
+      product_type: "KAFKA_NETWORK_WRITE",
+      attribution_method: "bytes_ratio",
+      attribution_detail: "usage_ratio_allocation",
+      metric: "topic_bytes_in",
+      amount: "99999999999999999999999999.000000000001",
+    });
+    t.same(amounts(body).slice(1), ["-0.5", "0.1", "2"]);
+    t.same((await get(app, `${base}/dates`)).body.dates, ["2026-01-01", "2026-03-01", "2026-03-02"]);
+  });
+
+  for (const [query, wanted] of [
+    ["topic_name=users", ["-0.5"]],
+    ["cluster_resource_id=lkc-2", ["2"]],
+    ["product_type=KAFKA_BASE", ["0.1"]],
+    ["attribution_method=even_split", ["0.1"]],
+    ["topic_name=orders&product_type=KAFKA_BASE&start_date=2026-03-02", ["0.1"]],
+    ["end_date=2026-01-01", ["7"]],
+    ["start_date=2026-03-01&end_date=2026-03-01&timezone=America/Denver", ["0.1", "2"]],
+    ["page=2&page_size=3", ["2"]],
+    ["page=3&page_size=3", []],
+  ] as const) {
+    await t.test(query, async (t) => {
+      const { status, body } = await get(app, `${base}?${query}`);
+      t.equal(status, 200);
+      t.same(amounts(body), wanted);
+    });
+  }
+
+  await t.test("cursors lead through all rows, and belong to their filters", async (t) => {
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const { body }: { body: { items: { amount: string }[]; next_cursor: string | null } } = await get(
+        app,
+        `${base}?page_size=1${cursor === null ? "" : `&cursor=${cursor}`}`,
+      );
+      seen.push(...amounts(body));
+      cursor = body.next_cursor;
+    } while (cursor !== null && seen.length < 9);
+    t.same(seen, ["99999999999999999999999999.000000000001", "-0.5", "0.1", "2"]);
+    const { body } = await get(app, `${base}?page_size=1`);
+    const other = await get(app, `${base}?topic_name=users&cursor=${body.next_cursor}`);
+    t.match(other, { status: 400, body: { code: "invalid_cursor" } });
+  });
+
+  await t.test("sums by bucket and columns, with the totals of all rows", async (t) => {
+    const { body } = await get(
+      app,
+      `${base}/aggregate?group_by=topic_name&group_by=environment_id&time_bucket=month`,
+    );
+    t.same(body, {
+      buckets: [
+        {
+          dimensions: { topic_name: "orders", environment_id: "env-1" },
+          time_bucket: "2026-03",
+          total_amount: "99999999999999999999999999.100000000001",
+          usage_amount: "99999999999999999999999999.000000000001",
+          shared_amount: "0.1",
+          row_count: 2,
+        },
+        {
+          dimensions: { topic_name: "orders", environment_id: "env-2" },
+          time_bucket: "2026-03",
+          total_amount: "2",
+          usage_amount: "2",
+          shared_amount: "0",
+          row_count: 1,
+        },
+        {
+          dimensions: { topic_name: "users", environment_id: "env-1" },
+          time_bucket: "2026-03",
+          total_amount: "-0.5",
+          usage_amount: "-0.5",
+          shared_amount: "0",
+          row_count: 1,
+        },
+      ],
+      total_amount: "100000000000000000000000000.600000000001",
+      usage_amount: "100000000000000000000000000.500000000001",
+      shared_amount: "0.1",
+      total_rows: 4,
+      total_buckets: 3,
+      truncated: false,
+    });
+    const filtered = await get(
+      app,
+      `${base}/aggregate?cluster_resource_id=lkc-2&time_bucket=hour&timezone=Asia/Kolkata`,
+    );
+    t.match(filtered.body, {
+      total_rows: 1,
+      buckets: [{ time_bucket: "2026-03-02T11:00:00+05:30", dimensions: { topic_name: "orders" } }],
+    });
+  });
+
+  await t.test("what is not offered is refused by name", async (t) => {
+    for (const [query, name] of [
+      ["?identity_id=sa-1", "identity_id"],
+      ["?attribution_method=direct_owner", "attribution_method"],
+      ["/aggregate?group_by=identity_id", "group_by"],
+      ["/aggregate?time_bucket=year", "time_bucket"],
+    ] as const) {
+      const { status, body } = await get(app, `${base}${query}`);
+      t.equal(status, 400, query);
+      t.match(body.detail, name);
+    }
+    t.equal((await get(app, "/api/v1/tenants/nobody/topic-attributions")).status, 404);
+  });
+});

@@ -1,0 +1,257 @@
+/** The client of Confluent Cloud's APIs against a real HTTP server: paging, errors, waiting, and where keys may travel. */
+import type { RequestListener } from "node:http";
+import { pino } from "pino";
+import t, { type Test } from "tap";
+import { settingsOf } from "../../src/config/ecosystem-settings.js";
+import { connectConfluent, type Tuning } from "../../src/ingest/ecosystems/confluent_cloud/api/connection.js";
+import { confluentCloudSettings } from "../../src/ingest/ecosystems/confluent_cloud/settings.js";
+import { UpstreamError } from "../../src/ingest/upstream-http/upstream-error.js";
+import { confluentSettings, context, quick } from "./confluent-tenant.js";
+import { forever } from "./generic-tenant.js";
+import { answers, upstream } from "./upstream-server.js";
+
+type Settings = Readonly<Record<string, unknown>>;
+
+function connected(t: Test, url: string, { tuning = {}, ...more }: Settings & { tuning?: Tuning } = {}) {
+  const settings = settingsOf(confluentCloudSettings, confluentSettings(url, more));
+  const connection = connectConfluent(settings, context, { ...quick, ...tuning });
+  t.teardown(() => connection.close());
+  return connection;
+}
+
+const page = (data: unknown, next?: unknown, metadata: Settings = {}) =>
+  answers(200, JSON.stringify({ metadata: { ...metadata, ...(next === undefined ? {} : { next }) }, data }));
+const to = (token: string, host = "https://api.confluent.cloud") =>
+  `${host}/iam/v2/users?page_size=1&page_token=${encodeURIComponent(token)}`;
+
+async function listed(t: Test, ...handlers: readonly RequestListener[]) {
+  const { url, seen } = await upstream(t, ...handlers);
+  return { seen, url, list: () => itemsOf(connected(t, url)) };
+}
+
+async function itemsOf({ cloud }: ReturnType<typeof connected>, options: Settings = {}): Promise<unknown[]> {
+  const items: unknown[] = [];
+  for await (const batch of cloud.list("iam/v2/users", { kind: "a b" }, { signal: forever, ...options })) {
+    items.push(...batch);
+  }
+  return items;
+}
+
+async function failure(work: Promise<unknown>): Promise<UpstreamError> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof UpstreamError) return error;
+    throw error;
+  }
+  throw new Error("the request should have failed");
+}
+
+t.test("a list of no, one and three pages is read to its end", async (t) => {
+  const none = await listed(t, page([]));
+  t.same(await none.list(), []);
+  t.equal(none.seen.length, 1);
+  const one = await listed(t, page([1, 2], null));
+  t.same(await one.list(), [1, 2]);
+  const three = await listed(t, page([1], to("a+/=&b")), page([], to("2", "")), page([3], ""));
+  t.same(await three.list(), [1, 3], "an empty page is not the end");
+  const queries = three.seen.map(({ url }) => new URL(url, "http://x").searchParams);
+  t.same(
+    queries.map((query) => [query.get("kind"), query.get("page_size"), query.get("page_token")]),
+    [
+      ["a b", "100", null],
+      ["a b", "100", "a+/=&b"],
+      ["a b", "100", "2"],
+    ],
+    "each page repeats the query and its page size",
+  );
+  t.match(three.seen[2]?.headers, {
+    authorization: `Basic ${Buffer.from("CLOUDKEY:s3cret-word").toString("base64")}`,
+  });
+});
+
+t.test("the end of a list is said in several ways", async (t) => {
+  for (const end of [
+    page([1]),
+    page([1], null),
+    page([1], ""),
+    page([1], to("")),
+    answers(200, '{"data":[1]}'),
+  ]) {
+    const { list, seen } = await listed(t, end);
+    t.same(await list(), [1]);
+    t.equal(seen.length, 1);
+  }
+  t.same(await (await listed(t, answers(200, '{"data":null,"metadata":{}}'))).list(), []);
+});
+
+t.test("a list that never ends fails, rather than count its items again and again", async (t) => {
+  const loop = await listed(t, page([1], to("x")), page([2], to("y")), page([3], to("x")));
+  t.match((await failure(loop.list())).message, /token of its next page repeats/);
+  t.equal(loop.seen.length, 3);
+});
+
+t.test("the key never travels to a host that an answer names", async (t) => {
+  const foreign = await upstream(t, page(["stolen"]));
+  const { list, seen } = await listed(t, page([1], to("x", foreign.url)), page([2]));
+  const error = await failure(list());
+  t.match(error, { code: "bad_body", attempts: 1 });
+  t.match(error.message, /another host/);
+  t.equal(foreign.seen.length, 0);
+  t.equal(seen.length, 1);
+  const lookalike = await listed(t, page([1], to("x", "https://api.confluent.cloud.evil.example")));
+  t.match(await failure(lookalike.list()), { code: "bad_body" });
+  const elsewhere = await upstream(t, answers(200));
+  const redirect = await listed(t, answers(302, "", { location: elsewhere.url }));
+  t.match(await failure(redirect.list()), { code: "redirect_refused" });
+  t.equal(elsewhere.seen.length, 0);
+});
+
+t.test("an answer that is not the vendor's is no list", async (t) => {
+  for (const body of [
+    "[]",
+    "<html>",
+    '{"data":{}}',
+    '{"data":[1]',
+    '{"data":[],"metadata":{"next":7}}',
+    "{}",
+  ]) {
+    t.match(
+      await failure((await listed(t, answers(200, body))).list()),
+      { code: "bad_body", attempts: 3 },
+      body,
+    );
+  }
+});
+
+t.test("what may pass is asked again: a broken list goes on where it was", async (t) => {
+  const cut: RequestListener = (_request, response) => {
+    response.writeHead(200, { "content-length": "1000" });
+    response.write('{"data":[', () => response.socket?.resetAndDestroy());
+  };
+  const { list, seen } = await listed(t, page([1], to("x")), answers(500, "oops"), cut, page([2]));
+  t.same(await list(), [1, 2]);
+  t.same(
+    seen.map(({ url }) => new URL(url, "http://x").searchParams.get("page_token")),
+    [null, "x", "x", "x"],
+  );
+});
+
+t.test("an answer that stalls is given up and asked for again", async (t) => {
+  const { url } = await upstream(t, () => undefined, page([1]));
+  t.same(await itemsOf(connected(t, url, { tuning: { attemptTimeoutMs: 200 } })), [1]);
+});
+
+t.test("each header of a 429 is waited for, at least a second, and asked again", async (t) => {
+  const inTwoSeconds = () => new Date(Date.now() + 2000).toUTCString();
+  const headers: [string, () => Record<string, string>, number][] = [
+    ["seconds", () => ({ "retry-after": "1" }), 990],
+    ["a date", () => ({ "retry-after": inTwoSeconds() }), 990],
+    ["the metrics API's reset", () => ({ "rateLimit-reset": "1" }), 990],
+    ["seconds from now, not since 1970", () => ({ "X-RateLimit-Reset": "2" }), 1990],
+    ["the floor", () => ({ "retry-after": "0" }), 990],
+    ["the first of several", () => ({ "retry-after": "1", "x-ratelimit-reset": "3600" }), 990],
+    ["what cannot be read is passed over", () => ({ "retry-after": "soon", "x-ratelimit-reset": "1" }), 990],
+  ];
+  await Promise.all(
+    headers.map(async ([name, given, least]) => {
+      const limited: RequestListener = (_request, response) => response.writeHead(429, given()).end();
+      const { url, seen } = await upstream(t, limited, page([1]));
+      const retry = { attempts: 2, baseDelayMs: 1, maxDelayMs: 60_000, minAskedMs: 1000 };
+      t.same(await itemsOf(connected(t, url, { tuning: { retry } })), [1], name);
+      const waited = (seen[1]?.at ?? 0) - (seen[0]?.at ?? 0);
+      t.ok(waited >= least, `${name}: waited ${Math.round(waited)} ms`);
+    }),
+  );
+});
+
+t.test("an error says what the vendor says, without secrets", async (t) => {
+  const body = JSON.stringify({
+    errors: [
+      {
+        id: "1",
+        status: "403",
+        code: "forbidden",
+        title: "Forbidden",
+        detail: "needs BillingAdmin, not s3cret-word",
+      },
+      { id: "2", title: "Second" },
+    ],
+  });
+  const { list, url } = await listed(t, answers(403, body));
+  const error = await failure(list());
+  t.match(error, { code: "unauthorized", status: 403, attempts: 1 });
+  t.equal(
+    error.message,
+    `${new URL(url).host}/iam/v2/users: answered 403: needs BillingAdmin, not ***; Second`,
+  );
+  const plain = await listed(t, answers(400, "no such thing"));
+  t.match((await failure(plain.list())).message, /answered 400: no such thing/);
+});
+
+t.test("a 404 is an error, or nothing where that is harmless", async (t) => {
+  const { url } = await upstream(t, answers(404, '{"errors":[{"detail":"gone"}]}'));
+  const connection = connected(t, url);
+  t.match(await failure(itemsOf(connection)), { code: "bad_status", status: 404, attempts: 1 });
+  t.same(await itemsOf(connection, { notFound: "empty" }), []);
+  const get = (notFound?: "empty") =>
+    connection.cloud.get("connect/v1/x", {}, { signal: forever, ...(notFound && { notFound }) });
+  t.match(await failure(get()), { status: 404 });
+  t.same(await get("empty"), {});
+});
+
+t.test("an object is read as it is, and numbers as text where they are asked for so", async (t) => {
+  const { url } = await upstream(t, answers(200, '{"a":0.10,"data":[0.10,12345678901234567890]}'));
+  const connection = connected(t, url);
+  t.match(await connection.cloud.get("x", {}, { signal: forever }), { a: 0.1 });
+  t.same(await itemsOf(connection, { numbers: "text" }), ["0.10", "12345678901234567890"]);
+});
+
+t.test("giving up ends a list", async (t) => {
+  const giveUp = new AbortController();
+  const { url } = await upstream(t, page([1], to("x")), () => giveUp.abort());
+  t.match(await failure(itemsOf(connected(t, url), { signal: giveUp.signal })), { code: "aborted" });
+});
+
+t.test("each region of Flink has its own key and address; the others have none", async (t) => {
+  const { url, seen } = await upstream(t, page([1]));
+  const flink = [
+    { region_id: " EU-West-1 ", key: "FLINKKEY", secret: "f", base_url: `${url}/flink` },
+    { region_id: "us-east-2", key: "OTHER", secret: "o" },
+  ];
+  const connection = connected(t, "http://127.0.0.1:9", { flink });
+  const region = connection.flink("eu-west-1", "AWS");
+  t.ok(region);
+  t.equal(connection.flink("eu-west-1", "aws"), region, "one client for a region");
+  t.equal(connection.flink("ap-south-1", "aws"), undefined);
+  t.ok(connection.flink("us-east-2", "AZURE"));
+  t.equal(connection.flink("us-east-2", "evil.example/"), undefined, "a cloud is a word, not a host");
+  for await (const batch of region?.list("sql/v1/statements", {}, { signal: forever, pageSize: 50 }) ?? []) {
+    t.same(batch, [1]);
+  }
+  t.equal(seen[0]?.url, "/flink/sql/v1/statements?page_size=50");
+  t.equal(seen[0]?.headers.authorization, `Basic ${Buffer.from("FLINKKEY:f").toString("base64")}`);
+});
+
+t.test("tenants with one key share its pace: a burst, then one after another", async (t) => {
+  const { url, seen } = await upstream(t, page([1]));
+  const pace = { concurrency: 8, minIntervalMs: 300, burst: 3 };
+  const tenants = [connected(t, url, { tuning: { pace } }), connected(t, url, { tuning: { pace } })];
+  await Promise.all(tenants.flatMap((tenant) => [1, 2, 3].map(() => itemsOf(tenant))));
+  const at = seen.map((request) => request.at);
+  t.equal(at.length, 6);
+  // Three at once, the other three at 300, 600 and 900 ms after the first, seen where they arrive: the first may have come late.
+  t.ok((at[5] ?? 0) - (at[0] ?? 0) >= 500, `${Math.round((at[5] ?? 0) - (at[0] ?? 0))} ms`);
+});
+
+t.test("a tenant with the key of another is warned about, once", async (t) => {
+  const lines: string[] = [];
+  const logger = pino({ level: "warn" }, { write: (line) => void lines.push(line) });
+  const settings = settingsOf(confluentCloudSettings, confluentSettings("http://127.0.0.1:9/shared"));
+  for (const tenantName of ["one", "two", "one", "two"]) {
+    await connectConfluent(settings, { tenantName, logger }).close();
+  }
+  t.equal(lines.length, 1);
+  t.match(lines[0], /Tenant two: has the same Confluent Cloud key as one/);
+  t.notMatch(lines[0], /CLOUDKEY|s3cret/);
+});

@@ -1,0 +1,40 @@
+/** The bill as a tenant gathers it from a server of the test's own, without stores. */
+import type { Test } from "tap";
+import type { BillingLine, DayWindow } from "../../src/ingest/ecosystem.js";
+import { type BillOptions, costRow, startBill } from "./confluent-bill.js";
+import { type ConfluentTestTenant, connectConfluentTenant } from "./confluent-tenant.js";
+import { forever } from "./generic-tenant.js";
+import { recordingSink } from "./recording-sink.js";
+
+export const march: DayWindow = { start: "2026-03-01", end: "2026-04-01" };
+
+export async function billed(
+  t: Test,
+  rows: BillOptions["rows"] = [],
+  options: BillOptions & ConfluentTestTenant = {},
+) {
+  const bill = await startBill(t, { ...options, rows });
+  const gatherer = connectConfluentTenant(t, bill.url, options);
+  const gather = async (window = march) => {
+    const sink = recordingSink();
+    const report = await gatherer.gatherWindow(window, sink, forever);
+    return { report, lines: sink.recorded.billing };
+  };
+  return { bill, gather };
+}
+
+export async function linesOf(
+  t: Test,
+  rows: BillOptions["rows"],
+  options?: BillOptions,
+): Promise<BillingLine[]> {
+  const { gather } = await billed(t, rows, options);
+  return (await gather()).lines;
+}
+
+/** The line of a usual row with these changes. */
+export async function lineOf(t: Test, changes: Readonly<Record<string, unknown>>): Promise<BillingLine> {
+  const [line, ...others] = await linesOf(t, [costRow("2026-03-04", changes)]);
+  if (line === undefined || others.length > 0) throw new Error("a row that is not one line");
+  return line;
+}

@@ -1,0 +1,117 @@
+/**
+ * A Prometheus of the test's own that has scraped the vendor's metrics: it answers `sum by (…) (sum_over_time(…))`, and no other
+ * query, from samples of single minutes.
+ */
+import type { Test } from "tap";
+import { createPrometheusSource, type PrometheusSource } from "../../src/ingest/prometheus/source.js";
+import { createUpstreamClient } from "../../src/ingest/upstream-http/client.js";
+import { silent } from "./generic-tenant.js";
+import { upstream } from "./upstream-server.js";
+
+export interface MinuteSeries {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Minute, `2026-01-01T05:07:00Z` or shorter, → its sample. */
+  readonly samples: Readonly<Record<string, number | string>>;
+}
+
+export interface Metrics {
+  readonly url: string;
+  series: readonly MinuteSeries[];
+  /** Refuses ranges that touch the day, of queries that contain the text. */
+  readonly failing: { day?: string; match: string; status: number }[];
+  readonly queries: string[];
+  source(largestAnswerBytes?: number): PrometheusSource;
+}
+
+const QUERY = /^sum by \(([^)]*)\) \(sum_over_time\((\w+)\{(\w+)=~"(.*)"\}\[(\d+)ms\]\)\)$/;
+
+export async function startMetrics(t: Test, series: readonly MinuteSeries[] = []): Promise<Metrics> {
+  const queries: string[] = [];
+  const failing: Metrics["failing"] = [];
+  const { url } = await upstream(t, (request, response) => {
+    let body = "";
+    request.on("data", (part) => {
+      body += part;
+    });
+    request.on("end", () => {
+      const form = new URLSearchParams(body);
+      const [query = "", start, end, step] = ["query", "start", "end", "step"].map(
+        (key) => form.get(key) ?? "",
+      );
+      queries.push(query);
+      const range = { start: Number(start), end: Number(end), step: Number(step) };
+      const failure = failing.find(
+        ({ day, match }) => query.includes(match) && (day === undefined || touches(range, day)),
+      );
+      if (failure !== undefined) {
+        response
+          .writeHead(failure.status)
+          .end('{"status":"error","errorType":"bad_data","error":"the test says so"}');
+        return;
+      }
+      const result = evaluated(metrics.series, query, range);
+      response.end(JSON.stringify({ status: "success", data: { resultType: "matrix", result } }));
+    });
+  });
+  const metrics: Metrics = {
+    url,
+    series,
+    failing,
+    queries,
+    source(largestAnswerBytes) {
+      const client = createUpstreamClient({
+        baseUrl: url,
+        auth: { kind: "none" },
+        logger: silent,
+        pace: { concurrency: 8, minIntervalMs: 0 },
+        retry: { attempts: 2, baseDelayMs: 5, maxDelayMs: 10 },
+      });
+      t.teardown(() => client.close());
+      return createPrometheusSource(client, silent, largestAnswerBytes);
+    },
+  };
+  return metrics;
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+  readonly step: number;
+}
+
+function touches({ start, end, step }: Range, day: string): boolean {
+  const from = Date.parse(`${day}T00:00:00Z`) / 1000;
+  return start - step < from + 86_400 && end > from;
+}
+
+function evaluated(all: readonly MinuteSeries[], query: string, { start, end, step }: Range) {
+  const parts = QUERY.exec(query);
+  if (parts === null) throw new Error(`the test's Prometheus does not know ${query}`);
+  const [, by = "", name, label = "", pattern = "", ms] = parts;
+  // A PromQL string, then an anchored regular expression of RE2.
+  const anyOf = new RegExp(`^(?:${pattern.replaceAll("\\\\", "\\").replaceAll("\\x{", "\\u{")})$`, "u");
+  const sums = new Map<string, { metric: Record<string, string>; values: Map<number, number> }>();
+  for (const series of all) {
+    if (series.name !== name || !anyOf.test(series.labels[label] ?? "")) continue;
+    const kept = by.split(", ").flatMap((key) => {
+      const value = series.labels[key];
+      return value === undefined ? [] : [[key, value] as const];
+    });
+    const group = JSON.stringify(kept);
+    const sum = sums.get(group) ?? { metric: Object.fromEntries(kept), values: new Map<number, number>() };
+    sums.set(group, sum);
+    for (const [minute, value] of Object.entries(series.samples)) {
+      const at = Date.parse(minute.length === 10 ? `${minute}T00:00:00Z` : minute) / 1000;
+      for (let point = start; point <= end; point += step) {
+        // As Prometheus up to version 2 does it: both ends belong to the range.
+        if (at * 1000 < point * 1000 - Number(ms) || at > point) continue;
+        sum.values.set(point, (sum.values.get(point) ?? 0) + Number(value));
+      }
+    }
+  }
+  return [...sums.values()].map(({ metric, values }) => ({
+    metric,
+    values: [...values].sort(([a], [b]) => a - b).map(([at, value]) => [at, String(value)]),
+  }));
+}

@@ -1,0 +1,140 @@
+/** Whole runs of a Confluent Cloud tenant: what changes its days, and what must not. */
+import t from "tap";
+import { chargedOn, reconciled, runContext, runOnce, trackingDate } from "../runner/runs.js";
+import { openTestStores } from "../stores.js";
+import { costRow, resource } from "./confluent-bill.js";
+import { startMetrics } from "./confluent-metrics.js";
+import {
+  apiKey,
+  connector,
+  connectorsOf,
+  person,
+  pool,
+  small,
+  startOrganisation,
+} from "./confluent-organisation.js";
+import { daysAgo } from "./generic-tenant.js";
+
+const days = [5, 4, 3].map((days) => daysAgo(days));
+const [ONE = "", TWO = "", THREE = ""] = days;
+const none = (product: string) => ({ resource: undefined, product, line_type: product });
+
+const rowsOf = (day: string, stored: string) => [
+  costRow(day, { amount: stored, resource: resource("lkc-aa11") }),
+  costRow(day, {
+    id: `n-${day}`,
+    line_type: "KAFKA_NETWORK_WRITE",
+    amount: "4",
+    resource: resource("lkc-aa11"),
+  }),
+  costRow(day, {
+    id: `c-${day}`,
+    product: "CONNECT",
+    line_type: "CONNECT_NUM_TASKS",
+    amount: "1",
+    resource: resource("lcc-9x"),
+  }),
+  costRow(day, { id: `s-${day}`, ...none("SUPPORT"), amount: "9" }),
+];
+
+const yaml = (url: string, metrics: string) => `
+tenants:
+  acme:
+    ecosystem: confluent_cloud
+    tenant_id: acme
+    lookback_days: 8
+    cutoff_days: 1
+    storage: { connection_string: "embedded:acme" }
+    plugin_settings:
+      ccloud_api: { key: CLOUDKEY, secret: s3cret-word, base_url: "${url}" }
+      flink: [{ region_id: eu-west-1, key: FLINKKEY, secret: flink-secret, base_url: "${url}/flink" }]
+      metrics: { url: "${metrics}" }`;
+
+t.test("runs of a Confluent Cloud tenant", async (t) => {
+  const organisation = await startOrganisation(t, small);
+  const bill = (stored: Readonly<Record<string, string>> = {}) =>
+    organisation.lists.set(
+      "/billing/v1/costs",
+      days.flatMap((day) => rowsOf(day, stored[day] ?? "2")),
+    );
+  bill();
+  organisation.objects.set(connectorsOf("lkc-aa11"), {
+    "sink-one": connector("lcc-9x", {
+      "kafka.auth.mode": "SERVICE_ACCOUNT",
+      "kafka.service.account.id": "sa-10",
+    }),
+  });
+  const metrics = await startMetrics(t, [
+    {
+      name: "confluent_kafka_server_request_bytes",
+      labels: { kafka_id: "lkc-aa11", principal_id: "KEY0001" },
+      samples: Object.fromEntries(days.map((day) => [`${day}T05:07:00Z`, 3])),
+    },
+    {
+      name: "confluent_kafka_server_request_bytes",
+      labels: { kafka_id: "lkc-aa11", principal_id: "u-3" },
+      samples: Object.fromEntries(days.map((day) => [`${day}T07:07:00Z`, 1])),
+    },
+  ]);
+  const { config, stores } = await openTestStores(t, yaml(organisation.url, metrics.url));
+  const context = runContext(stores, { now: () => new Date() });
+  const run = () => runOnce(context, config, "acme");
+  const identity = async (id: string) =>
+    (await stores.postgres.query("SELECT deleted_at FROM identities WHERE identity_id = $1", [id])).rows[0];
+
+  await t.test("the first charges every day", async (t) => {
+    t.match(await run(), { status: "completed", errors: [], dates_calculated: 3 });
+    t.same(await chargedOn(stores, "acme", ONE), [
+      "sa-10: 1 direct_owner_allocation",
+      "sa-10: 1 shared_by_design",
+      "sa-10: 3",
+      "u-3: 1",
+      "u-3: 1 shared_by_design",
+      ...["pool-1", "sa-10", "sa-11", "sa-12", "u-3"].map((id) => `${id}: 1.8 shared_by_design`),
+    ]);
+    t.match(await reconciled(stores, "acme"), { days: 3, off: [], billing: "48", staged: 0 });
+  });
+
+  await t.test("the next changes nothing", async (t) => {
+    t.match(await run(), { status: "completed", errors: [], dates_calculated: 0 });
+  });
+
+  await t.test("an account, a key and a connector that go today do not change the days before", async (t) => {
+    organisation.lists.set("/iam/v2/service-accounts", [person("sa-11"), person("sa-12")]);
+    organisation.lists.set("/iam/v2/api-keys", [apiKey("KEY0002", "u-3", null)]);
+    organisation.objects.set(connectorsOf("lkc-aa11"), { other: connector("lcc-7", {}) });
+    t.match(await run(), { status: "completed", errors: [], dates_calculated: 0 });
+    t.type((await identity("sa-10"))?.deleted_at, Date);
+    t.type((await identity("KEY0001"))?.deleted_at, Date);
+  });
+
+  await t.test("with a source failing, nothing of it is deleted, and changed days wait", async (t) => {
+    organisation.lists.set("/iam/v2/service-accounts", [person("sa-11")]);
+    organisation.failing.set("/iam/v2/service-accounts", 403);
+    bill({ [TWO]: "8" });
+    const run1 = await run();
+    t.match(run1, { dates_calculated: 0 });
+    t.match(JSON.stringify(run1.errors), "service accounts: ");
+    t.same(await identity("sa-12"), { deleted_at: null });
+    t.match(await trackingDate(stores, "acme", TWO), { billing_gathered: true, resources_gathered: false });
+    organisation.failing.clear();
+    t.match(await run(), { status: "completed", errors: [], dates_calculated: 1 });
+    t.type((await identity("sa-12"))?.deleted_at, Date);
+    t.same((await chargedOn(stores, "acme", TWO)).slice(0, 5), [
+      "sa-10: 1 direct_owner_allocation",
+      "sa-10: 3",
+      "sa-10: 4 shared_by_design",
+      "u-3: 1",
+      "u-3: 4 shared_by_design",
+    ]);
+    t.match(await reconciled(stores, "acme"), { days: 3, off: [], billing: "54" });
+  });
+
+  await t.test("what is new and has been there before changes the days that it was there on", async (t) => {
+    organisation.lists.set("/fcpm/v2/compute-pools?environment=env-2", [pool("lfcp-9")]);
+    const born = { metadata: { created_at: `${THREE}T00:00:00Z` } };
+    organisation.lists.set("/iam/v2/users", [...small["/iam/v2/users"], { id: "u-new", ...born }]);
+    t.match(await run(), { status: "completed", errors: [], dates_calculated: 1 });
+    t.ok((await chargedOn(stores, "acme", THREE)).includes("u-new: 1.5 shared_by_design"));
+  });
+});

@@ -1,0 +1,207 @@
+/** The ecosystem `generic_metrics_only` against the simulator: its bill, its usage and its gaps. */
+import t, { type Test } from "tap";
+import { daysOfWindow } from "../../src/ingest/day-window.js";
+import { LOG_SIZE } from "../../src/simulator/series.js";
+import { type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.js";
+import { simulatedTenants } from "../../src/simulator/tenants.js";
+import { connectGeneric, daysAgo, forever } from "./generic-tenant.js";
+import { recordingSink } from "./recording-sink.js";
+
+t.jobs = 8; // the outages wait for real retries: side by side, they take as long as one
+
+const even = { name: "X", product_category: "c", allocation_strategy: "even_split" } as const;
+const fixed = { ...even, rate: "0.10", cost_quantity: { type: "fixed", count: 3 } } as const;
+const staticSource = {
+  source: "static",
+  static_identities: [{ identity_id: "a", identity_type: "team", team: "red" }, { identity_id: "b" }],
+};
+const window = { start: daysAgo(6), end: daysAgo(2) };
+
+t.test("fixed costs alone need no Prometheus, and every day is complete", async (t) => {
+  const gatherer = connectGeneric({ cluster_id: "c1", cost_types: [fixed], identity_source: staticSource });
+  const sink = recordingSink();
+  const report = await gatherer.gatherWindow(window, sink, forever);
+  t.same(report, { completeDays: daysOfWindow(window), dropped: {}, errors: [] });
+  t.equal(sink.recorded.billing.length, 4);
+  t.match(sink.recorded.billing[0], {
+    timestamp: `${window.start}T00:00:00Z`,
+    env_id: "",
+    resource_id: "c1",
+    product_category: "c",
+    product_type: "X",
+    quantity: "72",
+    unit_price: "0.1",
+    total_cost: "7.2",
+    currency: "USD",
+    granularity: "daily",
+    metadata: {},
+  });
+  t.same(
+    sink.recorded.identitySets.slice(0, 2),
+    ["a", "b"].map((identity_id) => ({
+      day: window.start,
+      scope: "resource_active",
+      resource_id: "c1",
+      identity_id,
+    })),
+  );
+  t.equal(sink.recorded.identitySets.length, 8);
+  await gatherer.gatherInventory(sink, forever);
+  t.match(sink.recorded.identities, [
+    { identity_id: "a", identity_type: "team", metadata: { team: "red" } },
+    { identity_id: "b", identity_type: "principal", metadata: { team: "UNASSIGNED" } },
+  ]);
+  await gatherer.close();
+});
+
+async function simulated(
+  t: Test,
+  options: SimulatorOptions = {},
+  changes: Readonly<Record<string, unknown>> = {},
+) {
+  const simulator = await startSimulator({ size: "tiny", ...options });
+  t.teardown(() => simulator.close());
+  const [tenant] = simulatedTenants({ size: "tiny", ...options, url: simulator.url });
+  if (tenant === undefined) throw new Error("the simulator has no tenant");
+  const settings = { ...tenant.plugin_settings, ...changes };
+  const gatherer = connectGeneric(settings);
+  t.teardown(() => gatherer.close());
+  const gather = async () => {
+    const sink = recordingSink();
+    return { report: await gatherer.gatherWindow(window, sink, forever), recorded: sink.recorded };
+  };
+  return { simulator, settings, gatherer, gather };
+}
+
+t.test("a whole window: four lines a day, usage per hour, principals of the inventory", async (t) => {
+  const { gather, gatherer } = await simulated(t);
+  const { report, recorded } = await gather();
+  t.same(report, { completeDays: daysOfWindow(window), dropped: {}, errors: [] });
+  t.equal(recorded.billing.length, 16);
+  t.same(new Set(recorded.usage.map((fact) => fact.metric)), new Set(METRICS));
+  const keys = new Set(recorded.usage.map((f) => `${f.metric} ${f.timestamp} ${f.identity_id}`));
+  t.equal(keys.size, recorded.usage.length, "one fact for each metric, hour and identity");
+  t.ok(recorded.usage.every((fact) => fact.timestamp >= window.start && fact.timestamp < `${window.end}T`));
+  t.same(recorded.usageGaps, []);
+  const sink = recordingSink();
+  const inventory = await gatherer.gatherInventory(sink, forever);
+  t.match(inventory, {
+    completeResourceTypes: ["cluster"],
+    completeIdentityTypes: ["principal"],
+    errors: [],
+  });
+  t.match(sink.recorded.resources, [{ resource_id: "kafka-orders", display_name: "Kafka of orders" }]);
+  const teams = new Map(
+    sink.recorded.identities.map(({ identity_id, metadata }) => [identity_id, metadata.team]),
+  );
+  t.equal(teams.get("User:orders-gateway-1"), "edge");
+  t.equal(teams.get("User:orders-indexer-3"), "UNASSIGNED");
+});
+
+const METRICS = ["discovery", "alloc_KAFKA_NETWORK_IN", "alloc_KAFKA_NETWORK_OUT"];
+
+t.test("what is measured per identity adds up to what is billed", async (t) => {
+  const { gather } = await simulated(t);
+  const { recorded } = await gather();
+  const used = recorded.usage.filter((fact) => fact.metric === "alloc_KAFKA_NETWORK_IN");
+  const microBytes = used.reduce((sum, fact) => sum + BigInt(fact.micro_units), 0n);
+  const lines = recorded.billing.filter((line) => line.product_type === "KAFKA_NETWORK_IN");
+  const gib = lines.reduce((sum, line) => sum + Number(line.quantity), 0);
+  t.ok(Math.abs(Number(microBytes / 1_000_000n) / 2 ** 30 - gib) < 1e-6, `${gib} GiB`);
+});
+
+t.test("two gatherings of the same are the same; a corrected day is another", async (t) => {
+  const { gather, simulator } = await simulated(t);
+  const byDay = (recorded: Awaited<ReturnType<typeof gather>>["recorded"], day: string) =>
+    [...recorded.billing, ...recorded.usage]
+      .filter(({ timestamp }) => timestamp.startsWith(day))
+      .map((record) => JSON.stringify(record))
+      .sort();
+  const [first, second] = [await gather(), await gather()];
+  for (const day of daysOfWindow(window)) t.same(byDay(first.recorded, day), byDay(second.recorded, day));
+  simulator.setFaults([{ kind: "revision", day: daysAgo(4), factor: 2 }]);
+  const third = await gather();
+  t.same(byDay(third.recorded, daysAgo(5)), byDay(first.recorded, daysAgo(5)));
+  t.notSame(byDay(third.recorded, daysAgo(4)), byDay(first.recorded, daysAgo(4)));
+});
+
+t.test(
+  "a day without samples, or with a failed cost query, is incomplete: not zero, and not free",
+  async (t) => {
+    const day = daysAgo(4);
+    for (const fault of [
+      { kind: "missing_days", days: [day], metric: LOG_SIZE },
+      { kind: "outage", days: [day], match: LOG_SIZE },
+    ] as const) {
+      const { gather } = await simulated(t, { faults: [fault] });
+      const { report, recorded } = await gather();
+      t.same(report.completeDays, [daysAgo(6), daysAgo(5), daysAgo(3)], fault.kind);
+      t.equal(report.errors.length, 1);
+      t.match(report.errors[0], `${day}: KAFKA_STORAGE:`);
+      t.notOk(
+        recorded.billing.some((line) => line.timestamp.startsWith(day)),
+        "also no fixed line",
+      );
+    }
+  },
+);
+
+t.test("failed usage is a gap of its day and metric; the bill stands", { buffered: true }, async (t) => {
+  const day = daysAgo(4);
+  const { gather } = await simulated(t, {
+    faults: [{ kind: "outage", days: [day], match: "sum by (principal)" }],
+  });
+  const { report, recorded } = await gather();
+  t.same(report.completeDays, daysOfWindow(window));
+  t.same(report.errors, []);
+  t.same(
+    recorded.usageGaps.map((gap) => [gap.day, gap.metric]).sort(),
+    METRICS.slice(1).map((metric) => [day, metric]),
+  );
+});
+
+t.test("an allocation query that is wrong is a gap of every day", async (t) => {
+  const base = simulatedTenants({ size: "tiny", url: "http://127.0.0.1:9" })[0]?.plugin_settings.cost_types;
+  const cost_types = (base as Record<string, unknown>[]).map((costType) =>
+    costType.name === "KAFKA_NETWORK_IN" ? { ...costType, allocation_query: "sum by (" } : costType,
+  );
+  const { gather } = await simulated(t, {}, { cost_types });
+  const { report, recorded } = await gather();
+  t.equal(report.completeDays.length, 4);
+  t.same(recorded.usageGaps.map((gap) => gap.day).sort(), daysOfWindow(window));
+});
+
+t.test("an upstream that is down fails the window, and a failed discovery only its types", async (t) => {
+  const { gatherer, simulator } = await simulated(t, { faults: [{ kind: "status", status: 401 }] });
+  await t.rejects(gatherer.gatherWindow(window, recordingSink(), forever), { code: "unauthorized" });
+  const report = await gatherer.gatherInventory(recordingSink(), forever);
+  t.match(report, { completeResourceTypes: ["cluster"], completeIdentityTypes: [] });
+  t.match(report.errors, [/discovery of identities failed/]);
+  simulator.setFaults([]);
+  t.equal((await gatherer.gatherWindow(window, recordingSink(), forever)).completeDays.length, 4);
+});
+
+t.test("giving up ends a gathering with the reason that was given", async (t) => {
+  const { gatherer } = await simulated(t, { faults: [{ kind: "latency", ms: 5000 }] });
+  const giveUp = new AbortController();
+  const gathering = gatherer.gatherWindow(window, recordingSink(), giveUp.signal);
+  giveUp.abort(new Error("Execution timed out after 1 seconds"));
+  await t.rejects(gathering, { message: "Execution timed out after 1 seconds" });
+});
+
+t.test("samples without the label are counted, not charged to nobody", async (t) => {
+  const { gather } = await simulated(
+    t,
+    {},
+    {
+      identity_source: {
+        source: "prometheus",
+        label: "user",
+        discovery_query: `group by (broker) (${LOG_SIZE})`,
+      },
+    },
+  );
+  const { report, recorded } = await gather();
+  t.equal(report.dropped.without_identity, 4 * 24 * 3);
+  t.notOk(recorded.usage.some((fact) => fact.metric === "discovery"));
+});

@@ -1,0 +1,39 @@
+/** Settings of a `generic_metrics_only` tenant as the configuration gives them, for tests that start behind it. */
+
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import pino from "pino";
+import { commonPluginProperties, type PluginSettings } from "../../src/config/plugin-settings.js";
+import type { Gatherer } from "../../src/ingest/ecosystem.js";
+import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";
+import { genericMetricsOnlySettings } from "../../src/ingest/ecosystems/generic_metrics_only/settings.js";
+
+const schema = Type.Object({ ...commonPluginProperties, ...genericMetricsOnlySettings.settings.properties });
+
+/** Fills in the defaults, and fails when the result is not what the configuration would let through. */
+export function pluginSettings(written: Readonly<Record<string, unknown>>): PluginSettings {
+  const filled: unknown = Value.Default(schema, structuredClone(written));
+  if (!Value.Check(schema, filled)) {
+    const [problem] = [...Value.Errors(schema, filled)];
+    throw new Error(`the settings of the test are wrong: ${problem?.path} ${problem?.message}`);
+  }
+  return filled;
+}
+
+export const silent = pino({ level: "silent" });
+
+export function connectGeneric(written: Readonly<Record<string, unknown>>): Gatherer {
+  return genericMetricsOnly.connect(pluginSettings(written), {
+    tenantName: "acme",
+    tenantId: "acme-id",
+    logger: silent,
+    known: async () => ({ resources: [], identities: [] }),
+  });
+}
+
+/** `YYYY-MM-DD`, so many days before today. */
+export function daysAgo(days: number, now = Date.now()): string {
+  return new Date(now - days * 86_400_000).toISOString().slice(0, 10);
+}
+
+export const forever = new AbortController().signal;

@@ -1,0 +1,60 @@
+/**
+ * The mock cluster of librdkafka, which kcat holds: brokers that are not ours and speak Kafka's wire protocol. The versions in
+ * distributions speak the older versions of it, without authentication.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Test } from "tap";
+
+const START_TIMEOUT_MS = 30_000;
+
+/** Why there is no kcat here, or undefined when there is one. */
+export function kcatMissing(): string | undefined {
+  try {
+    execFileSync("kcat", ["-V"], { stdio: "ignore" });
+    return undefined;
+  } catch {
+    return "kcat is not installed (Debian: apt-get install kcat)";
+  }
+}
+
+/** Starts brokers that live until the end of the test, and produces a message to each topic, which makes it. */
+export async function startMockKafka(
+  t: Test,
+  { brokers, topics }: { readonly brokers: number; readonly topics: readonly string[] },
+): Promise<{ readonly servers: readonly string[] }> {
+  // With its input held open, the producer and its brokers stay.
+  const child = spawn(
+    "kcat",
+    ["-P", "-t", "first", "-b", "127.0.0.1:1", "-X", `test.mock.num.brokers=${brokers}`],
+    { stdio: ["pipe", "ignore", "pipe"] },
+  );
+  const gone = once(child, "exit");
+  t.teardown(async () => {
+    child.kill("SIGKILL");
+    await gone;
+  });
+  const servers = await printedServers(child.stderr);
+  for (const topic of topics) {
+    execFileSync("kcat", ["-P", "-t", topic, "-b", servers.join(",")], {
+      input: "x\n",
+      stdio: ["pipe", "ignore", "ignore"],
+      timeout: START_TIMEOUT_MS,
+    });
+  }
+  return { servers };
+}
+
+async function printedServers(log: NodeJS.ReadableStream): Promise<string[]> {
+  let text = "";
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`no mock cluster:\n${text}`)), START_TIMEOUT_MS);
+    log.on("data", (chunk) => {
+      text += String(chunk);
+      const servers = /replaced with ([0-9.:,]+)\s/.exec(text)?.[1];
+      if (servers === undefined) return;
+      clearTimeout(late);
+      resolve(servers.split(","));
+    });
+  });
+}

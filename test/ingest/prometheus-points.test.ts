@@ -1,0 +1,99 @@
+/** Points in time: whatever the window, the step and the size of a piece, no moment is lost or counted twice. */
+import fc from "fast-check";
+import t from "tap";
+import { daysOfWindow } from "../../src/ingest/day-window.js";
+import {
+  chunksOf,
+  countOf,
+  coveredFrom,
+  dayStart,
+  daysOf,
+  halvesOf,
+  isoDayOf,
+  type PointRange,
+  pointsOf,
+} from "../../src/ingest/prometheus/points.js";
+
+function listed({ first, last, stepSeconds }: PointRange): number[] {
+  const points: number[] = [];
+  for (let point = first; point <= last; point += stepSeconds) points.push(point);
+  return points;
+}
+
+const dividers = Array.from({ length: 86_400 }, (_, index) => index + 1).filter(
+  (step) => 86_400 % step === 0,
+);
+const windows = fc
+  .tuple(fc.integer({ min: 0, max: 30_000 }), fc.integer({ min: 1, max: 40 }))
+  .map(([start, days]) => ({ start: isoDayOf(start * 86_400), end: isoDayOf((start + days) * 86_400) }));
+const coarseSteps = fc.constantFrom(...dividers.filter((step) => step >= 300));
+
+t.test("a day at a step of an hour is the points 01:00 to 24:00", async (t) => {
+  const range = pointsOf({ start: "2026-01-01", end: "2026-01-02" }, 3600);
+  t.equal(countOf(range), 24);
+  t.equal(new Date(range.first * 1000).toISOString(), "2026-01-01T01:00:00.000Z");
+  t.equal(new Date(range.last * 1000).toISOString(), "2026-01-02T00:00:00.000Z");
+  t.same(daysOf(range), ["2026-01-01"]);
+});
+
+t.test("the steps of a window's points cover it once, in every cutting", async (t) => {
+  fc.assert(
+    fc.property(windows, coarseSteps, fc.integer({ min: 1, max: 500 }), (window, step, most) => {
+      const whole = pointsOf(window, step);
+      const days = new Set(daysOfWindow(window));
+      const chunks = [...chunksOf(whole, most)];
+      const points = chunks.flatMap(listed);
+      const spans = points.map((point) => [coveredFrom(point, step), point] as const);
+      const joined = spans.every(
+        ([from], index) => from === (spans[index - 1]?.[1] ?? dayStart(window.start)),
+      );
+      return (
+        joined &&
+        points.at(-1) === dayStart(window.end) &&
+        chunks.every((chunk) => countOf(chunk) <= most) &&
+        points.every((point) => days.has(isoDayOf(coveredFrom(point, step))))
+      );
+    }),
+    { numRuns: 300 },
+  );
+  t.pass("held");
+});
+
+t.test("halves of halves, down to single points, are the whole; midnight parts them first", async (t) => {
+  const leaves = (range: PointRange): PointRange[] => halvesOf(range)?.flatMap(leaves) ?? [range];
+  fc.assert(
+    fc.property(windows, fc.constantFrom(3600, 7200, 21_600, 86_400), (window, step) => {
+      const whole = pointsOf(window, step);
+      const halves = halvesOf(whole) ?? [];
+      const partedAtMidnight =
+        daysOf(whole).length === 1 || halves[0]?.last === undefined || halves[0].last % 86_400 === 0;
+      const ends = leaves(whole);
+      return (
+        partedAtMidnight &&
+        ends.every((range) => countOf(range) === 1) &&
+        ends.map((range) => range.first).join() === listed(whole).join()
+      );
+    }),
+    { numRuns: 100 },
+  );
+  t.pass("held");
+});
+
+t.test("days of a range are those its steps lie in", async (t) => {
+  fc.assert(
+    fc.property(windows, coarseSteps, (window, step) => {
+      const whole = pointsOf(window, step);
+      const expected = [...new Set(listed(whole).map((point) => isoDayOf(coveredFrom(point, step))))];
+      return daysOf(whole).join() === expected.join() && expected.join() === daysOfWindow(window).join();
+    }),
+    { numRuns: 200 },
+  );
+  t.pass("held");
+});
+
+t.test("a step that does not divide a day, or a window without days, is refused", async (t) => {
+  for (const step of [0, -3600, 7000, 0.5, 172_800]) {
+    t.throws(() => pointsOf({ start: "2026-01-01", end: "2026-01-02" }, step), RangeError, String(step));
+  }
+  t.throws(() => pointsOf({ start: "2026-01-02", end: "2026-01-02" }, 3600), RangeError);
+});

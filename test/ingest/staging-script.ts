@@ -1,0 +1,124 @@
+/** An upstream that returns just what a test says, and the staging of it on the real stores. */
+import type { Test } from "tap";
+import type {
+  BillingLine,
+  DayWindow,
+  Gatherer,
+  UsageFact,
+  UsageGap,
+  WindowSink,
+} from "../../src/ingest/ecosystem.js";
+import { type StageWindowOptions, stageWindow } from "../../src/ingest/stage-window.js";
+import { type FactTable, stagedTable } from "../../src/store/clickhouse/staging.js";
+import { EPOCH, openGatheringStores } from "./gathering-stores.js";
+import { forever, silent } from "./generic-tenant.js";
+
+export const DAYS = ["2026-01-01", "2026-01-02", "2026-01-03"];
+const window: DayWindow = { start: "2026-01-01", end: "2026-01-04" };
+
+export const line = (day: string, changes: Partial<BillingLine> = {}): BillingLine => ({
+  timestamp: `${day}T00:00:00Z`,
+  env_id: "",
+  resource_id: "c1",
+  product_category: "kafka",
+  product_type: "P",
+  quantity: "2",
+  unit_price: "0.000000000001",
+  total_cost: "12345678901234567890.123456789012",
+  currency: "USD",
+  granularity: "daily",
+  metadata: { note: 'tab\t newline\n backslash\\ quote" ünïcödé' },
+  ...changes,
+});
+
+export const fact = (day: string, identity_id: string, changes: Partial<UsageFact> = {}): UsageFact => ({
+  timestamp: `${day}T05:00:00Z`,
+  metric: "m",
+  resource_id: "c1",
+  identity_id,
+  micro_units: "170141183460469231731687303715",
+  ...changes,
+});
+
+export interface Script {
+  readonly billing?: readonly BillingLine[];
+  readonly usage?: readonly UsageFact[];
+  readonly gaps?: readonly UsageGap[];
+  readonly members?: readonly string[];
+  readonly complete?: readonly string[];
+  /** Called after everything was sent. */
+  readonly last?: () => Promise<void>;
+}
+
+/** An upstream that returns just this. */
+export const scripted = ({
+  billing = [],
+  usage = [],
+  gaps = [],
+  members = [],
+  complete = DAYS,
+  last,
+}: Script): Gatherer => ({
+  daysPerWindow: 31,
+  gatherInventory: async () => ({ completeResourceTypes: [], completeIdentityTypes: [], errors: [] }),
+  async gatherWindow(_window, sink: WindowSink) {
+    await sink.billing(billing);
+    await sink.usage(usage);
+    await sink.usageGaps(gaps);
+    await sink.identitySets(
+      members.map((identity_id) => ({
+        day: DAYS[0] ?? "",
+        scope: "resource_active",
+        resource_id: "c1",
+        identity_id,
+      })),
+    );
+    await last?.();
+    return { completeDays: complete, dropped: {}, errors: [] };
+  },
+  close: async () => undefined,
+});
+
+/** The stores, and what these tests ask of them. State of days is forgotten before each subtest. */
+export async function openStaging(t: Test) {
+  const { postgres, store } = await openGatheringStores(t);
+  const stage = (script: Script, changes: Partial<StageWindowOptions> = {}) =>
+    stageWindow({
+      store,
+      postgres,
+      epoch: EPOCH,
+      gatherer: scripted(script),
+      window,
+      rulesHash: "rules",
+      decimalPlaces: 4,
+      derivingMetrics: ["m"],
+      inventoryComplete: true,
+      signal: forever,
+      logger: silent,
+      ...changes,
+    });
+  const rows = async (table: FactTable, columns = "*") => {
+    const query = `SELECT ${columns} FROM ${stagedTable(table, EPOCH)} ORDER BY ALL`;
+    return (await store.client.query({ query, format: "JSONEachRow" })).json<Record<string, unknown>>();
+  };
+  const dates = async () => {
+    const { rows } = await postgres.query<
+      Record<string, unknown> & { tracking_date: string; staged_hash: string | null }
+    >("SELECT * FROM tracking_dates ORDER BY tracking_date");
+    return rows;
+  };
+  const hashes = async () => (await dates()).map(({ staged_hash }) => staged_hash);
+  /** As the publisher does once a day is visible. */
+  const publish = () =>
+    postgres.query(
+      `UPDATE tracking_dates SET published_hash = staged_hash, staged_hash = NULL, chargeback_calculated = true
+       WHERE staged_hash IS NOT NULL`,
+    );
+  t.beforeEach(async () => {
+    await postgres.query("DELETE FROM tracking_dates");
+  });
+  return { postgres, store, stage, rows, dates, hashes, publish };
+}
+
+export const billing = DAYS.map((day) => line(day));
+export const usage = DAYS.flatMap((day) => [fact(day, "a"), fact(day, "b", { micro_units: "0" })]);

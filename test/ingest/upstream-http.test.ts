@@ -1,0 +1,310 @@
+/** The shared HTTP client against a real server that misbehaves in every way it has to cope with. */
+import type { RequestListener } from "node:http";
+import { gzipSync } from "node:zlib";
+import { pino } from "pino";
+import t, { type Test } from "tap";
+import { createUpstreamClient, type UpstreamClientOptions } from "../../src/ingest/upstream-http/client.js";
+import { UpstreamError, type UpstreamErrorCode } from "../../src/ingest/upstream-http/upstream-error.js";
+import { answers, upstream } from "./upstream-server.js";
+
+const forever = new AbortController().signal;
+
+function clientOf(t: Test, baseUrl: string, options: Partial<UpstreamClientOptions> = {}) {
+  const client = createUpstreamClient({
+    baseUrl,
+    auth: { kind: "none" },
+    logger: pino({ level: "silent" }),
+    pace: { concurrency: 10, minIntervalMs: 0 },
+    retry: { attempts: 3, baseDelayMs: 5, maxDelayMs: 200 },
+    ...options,
+  });
+  t.teardown(() => client.close());
+  return client;
+}
+
+const get = (path = "api/v1/query") => ({
+  method: "GET" as const,
+  path,
+  decode: (body: string) => JSON.parse(body),
+});
+
+async function failure(promise: Promise<unknown>): Promise<UpstreamError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof UpstreamError) return error;
+    throw error;
+  }
+  throw new Error("the request should have failed");
+}
+
+t.test("a path prefix of the base address is kept", async (t) => {
+  const { url, seen } = await upstream(t, answers(200));
+  for (const base of ["/prometheus", "/prometheus/"])
+    await clientOf(t, `${url}${base}`).request(get(), forever);
+  t.same(
+    seen.map((request) => request.url),
+    ["/prometheus/api/v1/query", "/prometheus/api/v1/query"],
+  );
+});
+
+t.test("credentials travel as basic or bearer", async (t) => {
+  const { url, seen } = await upstream(t, answers(200));
+  await clientOf(t, url, { auth: { kind: "basic", username: "me", password: "p:ß" } }).request(
+    get(),
+    forever,
+  );
+  await clientOf(t, url, { auth: { kind: "bearer", token: "abc" } }).request(get(), forever);
+  t.same(
+    seen.map((request) => request.headers.authorization),
+    [`Basic ${Buffer.from("me:p:ß").toString("base64")}`, "Bearer abc"],
+  );
+});
+
+t.test("what may pass is tried again, and what cannot is not", async (t) => {
+  const cases: { name: string; status: number; code: UpstreamErrorCode; attempts: number }[] = [
+    ...[408, 425, 500, 502, 503, 504].map((status) => ({
+      name: `${status}`,
+      status,
+      code: "bad_status" as const,
+      attempts: 3,
+    })),
+    { name: "429", status: 429, code: "rate_limited", attempts: 3 },
+    { name: "400", status: 400, code: "bad_status", attempts: 1 },
+    { name: "401", status: 401, code: "unauthorized", attempts: 1 },
+    { name: "403", status: 403, code: "unauthorized", attempts: 1 },
+    { name: "422", status: 422, code: "bad_status", attempts: 1 },
+  ];
+  for (const { name, status, code, attempts } of cases) {
+    const { url, host, seen } = await upstream(t, answers(status, "said why"));
+    const error = await failure(clientOf(t, url).request(get(), forever));
+    t.match(error, { code, attempts, status, endpoint: `${host}/api/v1/query` }, name);
+    t.match(error.message, `answered ${status}: said why`);
+    t.equal(seen.length, attempts, `${name}: requests`);
+  }
+});
+
+t.test("an upstream that recovers is not an error", async (t) => {
+  const { url, seen } = await upstream(
+    t,
+    answers(503),
+    (request) => request.socket.resetAndDestroy(),
+    answers(200, '{"ok":1}'),
+  );
+  t.same(await clientOf(t, url).request(get(), forever), { ok: 1 });
+  t.equal(seen.length, 3);
+});
+
+t.test("a broken connection, before and in the middle of the answer, is tried again", async (t) => {
+  const midway: RequestListener = (_request, response) => {
+    response.writeHead(200, { "content-length": "1000" });
+    response.write("{", () => response.socket?.resetAndDestroy());
+  };
+  for (const handler of [((request) => request.socket.resetAndDestroy()) as RequestListener, midway]) {
+    const { url, seen } = await upstream(t, handler);
+    t.match(await failure(clientOf(t, url).request(get(), forever)), { code: "unreachable", attempts: 3 });
+    t.equal(seen.length, 3);
+  }
+});
+
+t.test("nobody listening is unreachable", async (t) => {
+  const error = await failure(clientOf(t, "http://127.0.0.1:9").request(get(), forever));
+  t.match(error, { code: "unreachable", attempts: 3 });
+});
+
+t.test("Retry-After is obeyed in both forms, and reset headers too", async (t) => {
+  const now = () => Math.ceil(Date.now() / 1000);
+  const cases: [string, () => Record<string, string>][] = [
+    ["seconds", () => ({ "retry-after": "1" })],
+    ["HTTP date", () => ({ "retry-after": new Date((now() + 1) * 1000).toUTCString() })],
+    ["relative reset", () => ({ "x-ratelimit-reset": "1" })],
+    ["epoch reset", () => ({ "ratelimit-reset": String(now() + 1) })],
+  ];
+  await Promise.all(
+    cases.map(async ([name, headers]) => {
+      const limited: RequestListener = (_request, response) => {
+        response.writeHead(429, headers());
+        response.end();
+      };
+      const { url, seen } = await upstream(t, limited, answers(200));
+      const retry = { attempts: 2, baseDelayMs: 1, maxDelayMs: 60_000 };
+      await clientOf(t, url, { retry }).request(get(), forever);
+      const waited = (seen[1]?.at ?? 0) - (seen[0]?.at ?? 0);
+      t.ok(waited > 600 && waited < 3500, `${name}: waited ${Math.round(waited)} ms`);
+    }),
+  );
+});
+
+t.test("a wait is capped, and there is none after the last attempt", async (t) => {
+  const { url, seen } = await upstream(t, answers(429, "", { "retry-after": "3600" }));
+  const started = performance.now();
+  const error = await failure(clientOf(t, url).request(get(), forever));
+  t.match(error, { code: "rate_limited", attempts: 3 });
+  t.equal(seen.length, 3);
+  t.ok(performance.now() - started < 1500, "two waits of at most 200 ms, not three");
+});
+
+t.test("giving up ends a wait at once", async (t) => {
+  const { url } = await upstream(t, answers(429, "", { "retry-after": "50" }));
+  const giveUp = new AbortController();
+  const retry = { attempts: 3, baseDelayMs: 1, maxDelayMs: 60_000 };
+  const request = failure(clientOf(t, url, { retry }).request(get(), giveUp.signal));
+  setTimeout(() => giveUp.abort(new Error("enough")), 50);
+  const started = performance.now();
+  t.match(await request, { code: "aborted" });
+  t.ok(performance.now() - started < 2000);
+});
+
+t.test("giving up ends a request that is under way", async (t) => {
+  const giveUp = new AbortController();
+  const { url } = await upstream(t, () => giveUp.abort());
+  t.match(await failure(clientOf(t, url).request(get(), giveUp.signal)), { code: "aborted" });
+});
+
+t.test("an answer that does not come, or not to its end, times out", async (t) => {
+  const dripping: RequestListener = (_request, response) => {
+    response.writeHead(200);
+    const drip = setInterval(() => response.write(" "), 20);
+    response.on("close", () => clearInterval(drip));
+  };
+  for (const handler of [(() => undefined) as RequestListener, dripping]) {
+    const { url, seen } = await upstream(t, handler);
+    const error = await failure(clientOf(t, url, { attemptTimeoutMs: 150 }).request(get(), forever));
+    t.match(error, { code: "timeout", attempts: 3 });
+    t.equal(seen.length, 3);
+  }
+});
+
+t.test("an answer that is too large is refused once, also one that unfolds", async (t) => {
+  const zipped = gzipSync(Buffer.alloc(5_000_000, 32));
+  const endless: RequestListener = (_request, response) => {
+    const pour = () => {
+      while (!response.destroyed && response.write("x".repeat(65_536)));
+    };
+    response.on("drain", pour);
+    pour();
+  };
+  for (const handler of [endless, answers(200, zipped, { "content-encoding": "gzip" })]) {
+    const { url, seen } = await upstream(t, handler);
+    const error = await failure(clientOf(t, url, { maxBytes: 1_000_000 }).request(get(), forever));
+    t.match(error, { code: "too_large", attempts: 1 });
+    t.match(error.message, "1000000 bytes");
+    t.equal(seen.length, 1);
+  }
+});
+
+t.test("an answer that cannot be read is tried again", async (t) => {
+  const { url, seen } = await upstream(t, answers(200, '{"cut":'), answers(200, '{"ok":1}'));
+  t.same(await clientOf(t, url).request(get(), forever), { ok: 1 });
+  t.equal(seen.length, 2);
+});
+
+t.test("a redirect is not followed, and its target gets nothing", async (t) => {
+  const target = await upstream(t, answers(200));
+  const location = `${target.url}/other?secret=1`;
+  const { url } = await upstream(t, answers(302, "", { location }));
+  const auth = { kind: "bearer" as const, token: "very-secret" };
+  const error = await failure(clientOf(t, url, { auth }).request(get(), forever));
+  t.match(error, { code: "redirect_refused", status: 302, attempts: 1 });
+  t.match(error.message, target.host);
+  t.notMatch(error.message, "secret");
+  t.equal(target.seen.length, 0);
+});
+
+t.test("an error's text is short and holds no secrets", async (t) => {
+  const auth = { kind: "basic" as const, username: "me", password: "s3cr3t-pw" };
+  const echo = `Authorization: Basic ${Buffer.from("me:s3cr3t-pw").toString("base64")} password=s3cr3t-pw
+    https://other:hidden-pw@host/path?api_key=hidden-key Bearer hidden.token "token": "hidden-json" ${"x".repeat(5000)}`;
+  const { url } = await upstream(t, answers(500, echo));
+  const client = clientOf(t, url, { auth });
+  const error = await failure(client.request({ ...get(), query: { key: "hidden-query" } }, forever));
+  t.notMatch(error.message, /s3cr3t|hidden|\n/);
+  t.notMatch(JSON.stringify(error), /s3cr3t|hidden/);
+  t.ok(error.message.length < 320, `${error.message.length} characters`);
+});
+
+t.test(
+  "requests of one credential share a limit, over clients, and do not hold it while they wait",
+  async (t) => {
+    let running = 0;
+    let most = 0;
+    let first = true;
+    const { url, seen } = await upstream(t, async (_request, response) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running -= 1;
+      response.writeHead(first ? 503 : 200);
+      first = false;
+      response.end("{}");
+    });
+    const pace = { concurrency: 1, minIntervalMs: 0 };
+    const retry = { attempts: 2, baseDelayMs: 400, maxDelayMs: 400 };
+    const clients = [clientOf(t, url, { pace, retry }), clientOf(t, url, { pace, retry })];
+    const order: number[] = [];
+    await Promise.all(
+      [0, 1, 2, 3].map(async (number) => {
+        await clients[number % 2]?.request(get(), forever);
+        order.push(number);
+      }),
+    );
+    t.equal(most, 1);
+    t.equal(seen.length, 5);
+    t.same(order, [1, 2, 3, 0], "the one that had to wait let the others pass");
+  },
+);
+
+t.test("starts are spaced out", async (t) => {
+  const { url, seen } = await upstream(t, answers(200));
+  const client = clientOf(t, url, { pace: { concurrency: 10, minIntervalMs: 50 } });
+  await Promise.all([1, 2, 3, 4].map(() => client.request(get(), forever)));
+  const gaps = seen.slice(1).map((request, index) => request.at - (seen[index]?.at ?? 0));
+  t.ok(
+    gaps.every((gap) => gap > 30),
+    gaps.map(Math.round).join(", "),
+  );
+});
+
+t.test("an upstream that says how many requests it takes is asked as fast as that", async (t) => {
+  const says = (remaining: string, reset: string) => ({
+    "x-ratelimit-remaining": remaining,
+    "x-ratelimit-reset": reset,
+  });
+  const generous = await upstream(t, answers(200, "{}", says("100000", "60")));
+  // At the agreed pace, the second would start in ten minutes.
+  const client = clientOf(t, generous.url, { pace: { concurrency: 2, minIntervalMs: 600_000 } });
+  for (let turn = 0; turn < 5; turn += 1) await client.request(get(), forever);
+  t.equal(generous.seen.length, 5);
+
+  for (const [remaining, reset] of [
+    ["0", "60"],
+    ["3", "60"],
+    ["soon", "60"],
+    ["100000", "never"],
+  ] as const) {
+    const mean = await upstream(t, answers(200, "{}", says(remaining, reset)));
+    const patient = clientOf(t, mean.url, { pace: { concurrency: 2, minIntervalMs: 50 } });
+    for (let turn = 0; turn < 3; turn += 1) await patient.request(get(), forever);
+    const [first, , third] = mean.seen;
+    t.ok((third?.at ?? 0) - (first?.at ?? 0) >= 60, `the agreed pace, with ${remaining} left for ${reset}`);
+  }
+});
+
+t.test("one who gives up in the queue leaves it, and the others go on", async (t) => {
+  let release: (() => void) | undefined;
+  const held: RequestListener = (_request, response) => {
+    release = () => response.end("{}");
+  };
+  const { url, seen } = await upstream(t, held, answers(200));
+  const client = clientOf(t, url, { pace: { concurrency: 1, minIntervalMs: 0 } });
+  const giveUp = new AbortController();
+  const first = client.request(get(), forever);
+  const second = failure(client.request(get(), giveUp.signal));
+  const third = client.request(get(), forever);
+  giveUp.abort();
+  t.match(await second, { code: "aborted" }, "while the first still runs");
+  while (release === undefined) await new Promise((resolve) => setImmediate(resolve));
+  release();
+  await Promise.all([first, third]);
+  t.equal(seen.length, 2);
+});

@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import t from "tap";
+import { projectRoot } from "../../src/config/project.js";
+
+/**
+ * Imports run one way along the way of the data: a stage may use what lies below it, never what lies above or beside it.
+ */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  config: [],
+  simulator: [],
+  store: ["config"],
+  ingest: ["store", "config"],
+  allocate: ["store", "config"],
+  query: ["store", "config"],
+  tags: ["store", "config"],
+  emit: ["query", "store", "config"],
+  runner: ["tags", "emit", "ingest", "allocate", "store", "config"],
+  http: ["tags", "query", "runner", "store", "config"],
+  cli: ["tags", "http", "runner", "ingest", "allocate", "query", "store", "config", "simulator"],
+};
+
+const sources = join(projectRoot(), "src");
+const files = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((file) =>
+  file.endsWith(".ts"),
+);
+
+/** Folder of a source file: its stage. Files of `src` itself are the entry point. */
+function stageOf(file: string): string {
+  return relative(sources, file).split("/").slice(0, -1)[0] ?? "main";
+}
+
+t.test("every source file imports only from its own stage and those below", async (t) => {
+  t.ok(files.length > 50, "the sources are found");
+  for (const file of files.map((each) => join(sources, each))) {
+    const stage = stageOf(file);
+    const allowed = stage === "main" ? ["cli"] : mayImport[stage];
+    if (allowed === undefined) {
+      t.fail(`${stage} is not a stage`);
+      continue;
+    }
+    for (const [, target = ""] of readFileSync(file, "utf8").matchAll(/(?:from|import) "(\.[^"]+)"/g)) {
+      const imported = stageOf(resolve(dirname(file), target));
+      if (imported !== stage && !allowed.includes(imported)) {
+        t.fail(`${relative(sources, file)} imports ${target}: ${stage} may not import ${imported}`);
+      }
+    }
+  }
+});

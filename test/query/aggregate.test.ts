@@ -1,0 +1,268 @@
+/** Aggregates on the engine: against sums made by hand, luxon's calendar, and the one statement that makes all buckets. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import fc from "fast-check";
+import { DateTime } from "luxon";
+import t from "tap";
+import { aggregateBuckets, type StoredBucket } from "../../src/query/aggregate-buckets.js";
+import { readExtent } from "../../src/query/aggregate-extent.js";
+import type { AggregateInput } from "../../src/query/aggregate-source.js";
+import { type Aggregate, readAggregate } from "../../src/query/chargeback-aggregate.js";
+import { readTuples } from "../../src/query/clickhouse-read.js";
+import { dateWindow } from "../../src/query/date-window.js";
+import { type TimeBucket, timeBuckets } from "../../src/query/time-bucket.js";
+import { insertChargebacks, startService } from "../http/service.js";
+
+const zones = [
+  "UTC",
+  "America/Denver",
+  "Europe/Berlin",
+  "Asia/Kolkata",
+  "Australia/Lord_Howe",
+  "America/St_Johns",
+  "Pacific/Kiritimati",
+  "Africa/Casablanca",
+];
+
+/** What a bucket is called, by luxon. */
+function label(timestamp: number, bucket: TimeBucket, zone: string): string {
+  const at = DateTime.fromSeconds(timestamp, { zone });
+  if (bucket === "day") return at.toFormat("yyyy-MM-dd");
+  if (bucket === "month") return at.toFormat("yyyy-MM");
+  if (bucket === "week") return at.toFormat("kkkk-'W'WW");
+  const hour = at.startOf("hour");
+  return hour.toFormat(zone === "UTC" ? "yyyy-MM-dd'T'HH:mm:ss'Z'" : "yyyy-MM-dd'T'HH:mm:ssZZ");
+}
+
+t.test("aggregates on the engine", async (t) => {
+  const { stores } = await startService(t);
+  const { client } = await stores.tenant("acme");
+  const ask = (
+    input: Partial<AggregateInput>,
+    dates = { start_date: "2025-01-01", end_date: "2026-12-31" },
+    timezone = "UTC",
+  ) => ({
+    window: dateWindow({ ...dates, timezone }, 30, new Date()),
+    filters: {},
+    groupBy: ["identity_id" as const],
+    timeBucket: "day" as const,
+    ...input,
+  });
+
+  await t.test(
+    "each row falls into the bucket that its zone's calendar says, days on which clocks change included",
+    async (t) => {
+      // Instants around the changes of clocks, the new year and month ends, quarter hours apart.
+      const around = [
+        "2025-03-09T09:00Z",
+        "2025-03-30T01:00Z",
+        "2025-10-26T01:00Z",
+        "2025-11-02T08:00Z",
+        "2025-10-04T15:30Z",
+        "2024-12-30T00:00Z",
+        "2026-01-01T00:00Z",
+        "2025-02-28T23:00Z",
+      ];
+      const instant = fc
+        .tuple(fc.constantFrom(...around), fc.integer({ min: -200, max: 200 }))
+        .map(([start, quarters]) => DateTime.fromISO(start).toUnixInteger() + quarters * 900);
+      const row = fc.record({
+        instant,
+        ticks: fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
+        identity: fc.constantFrom("a", "b"),
+        shared: fc.boolean(),
+      });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(row, { minLength: 1, maxLength: 60 }),
+          fc.constantFrom(...zones),
+          fc.constantFrom(...timeBuckets),
+          async (rows, zone, timeBucket) => {
+            await client.command({ query: "TRUNCATE TABLE chargebacks" });
+            await insertChargebacks(
+              stores,
+              "acme",
+              rows.map(({ instant, ticks, identity, shared }) => ({
+                timestamp: new Date(instant * 1000).toISOString(),
+                amount: decimal(ticks),
+                identity_id: identity,
+                cost_type: shared ? "shared" : "usage",
+              })),
+            );
+            const found = await readAggregate(
+              client,
+              ask({ timeBucket }, { start_date: "2024-01-01", end_date: "2026-12-31" }, zone),
+            );
+            const sums = new Map<string, { total: bigint; usage: bigint; rows: number }>();
+            for (const { instant, ticks, identity, shared } of rows) {
+              const key = `${label(instant, timeBucket, zone)} ${identity}`;
+              const sum = sums.get(key) ?? { total: 0n, usage: 0n, rows: 0 };
+              sums.set(key, {
+                total: sum.total + ticks,
+                usage: sum.usage + (shared ? 0n : ticks),
+                rows: sum.rows + 1,
+              });
+            }
+            const wanted = [...sums].map(([key, sum]) =>
+              [key, decimal(sum.total), decimal(sum.usage), decimal(sum.total - sum.usage), sum.rows].join(
+                " ",
+              ),
+            );
+            const given = found.buckets.map((bucket) =>
+              [
+                bucket.time_bucket,
+                bucket.dimensions.identity_id,
+                bucket.total_amount,
+                bucket.usage_amount,
+                bucket.shared_amount,
+                bucket.row_count,
+              ].join(" "),
+            );
+            t.same([...given].sort(), wanted.sort(), `${timeBucket} ${zone}`);
+            t.equal(found.total_amount, decimal(rows.reduce((sum, { ticks }) => sum + ticks, 0n)));
+            t.match(found, { total_rows: rows.length, total_buckets: sums.size, truncated: false });
+          },
+        ),
+        { numRuns: 40 },
+      );
+    },
+  );
+
+  await client.command({ query: "TRUNCATE TABLE chargebacks" });
+  // 24 days, hours 0, 7 and 14 of each, of 700 identities and 40 resources: more buckets than are answered.
+  const insert = (
+    database: ClickHouseClient,
+    where: string,
+    amount = "(cityHash64(number) % 1000000) / 10000",
+  ) =>
+    database.command({
+      query: `INSERT INTO chargebacks (timestamp, ecosystem, tenant_id, env_id, resource_id, product_category, product_type, identity_id, cost_type,
+          allocation_method, allocation_detail, component_ratio, amount_hi, amount_lo)
+        SELECT toDateTime('2025-03-20 00:00:00', 'UTC') + INTERVAL number % 24 DAY + INTERVAL 7 * (number % 3) HOUR, 'e', 'acme',
+          concat('env-', toString(number % 40 % 3)), concat('r-', toString(number % 40)), 'c', concat('p-', toString(number % 7)),
+          concat('sa-', toString(cityHash64(number, 1) % 700)), ['usage', 'shared'][1 + number % 5 % 2], ['usage_ratio', 'even_split', 'terminal'][1 + number % 3],
+          'd', '1', ${amount}, (cityHash64(number, 2) % 100) / 1000000000000
+        FROM numbers(60000) WHERE ${where}`,
+    });
+  await insert(client, "1");
+  const fields =
+    "ecosystem, tenant_id, env_id, resource_id, product_category, product_type, identity_id, cost_type";
+  await client.command({
+    query: `INSERT INTO dimensions (dimension_id, fingerprint, ${fields})
+      SELECT rowNumberInAllBlocks(), rowNumberInAllBlocks(), * FROM (SELECT DISTINCT ${fields} FROM chargebacks)`,
+  });
+  await client.command({
+    query:
+      "INSERT INTO dimension_tags SELECT dimension_id, dimension_id, 'team', concat('t-', identity_id), 0, 1 FROM dimensions WHERE dimension_id % 3 != 0",
+  });
+
+  /** The same from the one statement that makes all buckets. */
+  const atOnce = async (input: AggregateInput) =>
+    await readTuples<StoredBucket>(client, aggregateBuckets(input));
+  const figures = ({ total_amount, usage_amount, shared_amount, total_rows, total_buckets }: Aggregate) => [
+    total_amount,
+    usage_amount,
+    shared_amount,
+    String(total_rows),
+    String(total_buckets),
+  ];
+  const listed = ({ buckets }: Aggregate) =>
+    buckets.map((bucket) => [
+      bucket.time_bucket,
+      bucket.total_amount,
+      bucket.usage_amount,
+      bucket.shared_amount,
+      String(bucket.row_count),
+      ...Object.values(bucket.dimensions),
+    ]);
+
+  for (const [name, input, zone] of [
+    ["identity, by day", {}, "UTC"],
+    ["identity, by hour in a zone", { timeBucket: "hour" }, "Europe/Berlin"],
+    ["identity, by week in a zone", { timeBucket: "week" }, "America/Denver"],
+    ["resource, product and cost type", { groupBy: ["resource_id", "product_type", "cost_type"] }, "UTC"],
+    ["identity and product, which no projection has", { groupBy: ["identity_id", "product_type"] }, "UTC"],
+    [
+      "all columns",
+      {
+        groupBy: [
+          "identity_id",
+          "resource_id",
+          "product_type",
+          "product_category",
+          "cost_type",
+          "allocation_method",
+          "environment_id",
+        ],
+      },
+      "Asia/Kolkata",
+    ],
+    [
+      "with filters",
+      { groupBy: ["identity_id", "resource_id"], filters: { cost_type: "usage", product_type: "p-3" } },
+      "UTC",
+    ],
+    ["a tag and a resource", { groupBy: ["tag:team", "resource_id"] }, "UTC"],
+    [
+      "identities of a tag",
+      {
+        groupBy: ["identity_id", "resource_id"],
+        filters: { tags: [{ key: "team", names: ["t-sa-1", "UNTAGGED"] }] },
+      },
+      "UTC",
+    ],
+    ["few buckets", { groupBy: ["allocation_method"], timeBucket: "month" }, "UTC"],
+    ["nothing", { filters: { identity_id: "nobody" }, groupBy: ["resource_id"] }, "UTC"],
+  ] as const) {
+    await t.test(`the first buckets and the totals are those of all buckets: ${name}`, async (t) => {
+      const asked: AggregateInput = ask(input, undefined, zone);
+      const found = await readAggregate(client, asked);
+      const all = await atOnce(asked);
+      t.same(figures(found), all[0]?.[5] ?? ["0", "0", "0", "0", "0"]);
+      t.same(
+        listed(found),
+        all.map(([label, total, usage, shared, rows, , ...columns]) => [
+          label,
+          total,
+          usage,
+          shared,
+          rows,
+          ...columns,
+        ]),
+      );
+      t.equal(found.truncated, found.total_buckets > 10_000);
+      const extent = await readExtent(client, asked);
+      t.same(extent.at(-1)?.buckets ?? "0", String(found.total_buckets), "counted without being made");
+      t.notOk(extent.some(({ unsteady }) => unsteady));
+    });
+  }
+
+  await t.test("a publish between the two statements: the answer is of one state", async (t) => {
+    for (const groupBy of [["identity_id"], ["identity_id", "product_type"]] as const) {
+      const asked = ask({ groupBy, timeBucket: "hour" });
+      let statements = 0;
+      // The client as it is, but that a day changes before the second statement of each attempt.
+      const disturbed = new Proxy(client, {
+        get(target, property, receiver) {
+          if (property !== "query") return Reflect.get(target, property, receiver);
+          return async (params: Parameters<ClickHouseClient["query"]>[0]) => {
+            statements += 1;
+            if (statements % 2 === 0) await insert(client, "number % 24 = 0 AND number % 100 = 0", "7");
+            return target.query(params);
+          };
+        },
+      });
+      const found = await readAggregate(disturbed, asked);
+      t.equal(statements, 5, "twice counted and made, then all at once");
+      const all = await atOnce(asked);
+      t.same(figures(found), all[0]?.[5]);
+      t.equal(found.buckets.length, 10_000);
+    }
+  });
+});
+
+/** Plain, with as many as twelve places. */
+function decimal(ticks: bigint): string {
+  const digits = (ticks < 0n ? -ticks : ticks).toString().padStart(13, "0");
+  const text = `${digits.slice(0, -12)}.${digits.slice(-12)}`.replace(/\.?0+$/, "");
+  return ticks < 0n ? `-${text}` : text;
+}

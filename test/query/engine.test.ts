@@ -1,0 +1,120 @@
+import t from "tap";
+import { readRows } from "../../src/query/clickhouse-read.js";
+import { timeZones } from "../../src/query/time-zone.js";
+import { fingerprintSql, plainDimensionIdSql } from "../../src/store/clickhouse/dimension-id.js";
+import { startService } from "../http/service.js";
+import { reads } from "./reads.js";
+
+t.test("reads on the engine", async (t) => {
+  const { stores } = await startService(t);
+  const { client } = await stores.tenant("acme");
+  await client.command({
+    query: `INSERT INTO chargebacks (timestamp, ecosystem, tenant_id, env_id, resource_id, product_category, product_type, identity_id, cost_type,
+        allocation_method, allocation_detail, component_ratio, amount_hi)
+      SELECT toDateTime('2026-03-01 00:00:00', 'UTC') + INTERVAL number % 5 DAY, 'e', 'acme', '', concat('r-', toString(number % 100)), 'c',
+        concat('p-', toString(number % 7)), concat('sa-', toString(number % 50)), 'usage', 'usage_ratio', 'usage_ratio_allocation', '1', 0.01
+      FROM numbers(100000)`,
+  });
+
+  await client.command({
+    query: `INSERT INTO billing (timestamp, resource_id, product_type)
+      SELECT toDateTime('2026-03-01 00:00:00', 'UTC') + INTERVAL number % 5 DAY, concat('r-', toString(number % 100)), 'STORAGE' FROM numbers(1000)`,
+  });
+
+  await t.test("every text is one that the engine takes", async (t) => {
+    for (const [name, { query, params }] of Object.entries(reads)) {
+      const bare = query.replace(/FORMAT CustomSeparated\s*$/, "");
+      const rows = await readRows(client, { query: bare, params });
+      t.ok(Array.isArray(rows), name);
+    }
+  });
+
+  await t.test("aggregates and counts are answered from the projections", async (t) => {
+    for (const [name, projection] of [
+      ["aggregate-by-identity", "by_identity"],
+      ["aggregate-by-hour-in-zone", "by_identity"],
+      ["extent-by-identity", "by_identity"],
+      ["extent-by-resource-columns-in-zone", "by_resource"],
+      ["aggregate-by-resource-columns", "by_resource"],
+      ["aggregate-by-week", "by_resource"],
+      ["chargeback-days-of-identity", "by_identity"],
+      ["chargeback-days-unfiltered", "_minmax_count_projection"],
+    ]) {
+      const read = reads[name ?? ""];
+      if (read === undefined) throw new Error(`no read ${name}`);
+      const plan = await readRows<{ explain: string }>(client, { ...read, query: `EXPLAIN ${read.query}` });
+      t.match(plan.map(({ explain }) => explain).join("\n"), projection ?? "", name ?? "");
+    }
+  });
+
+  await t.test("a page is read in the order of the key, not sorted", async (t) => {
+    for (const name of [
+      "chargeback-page",
+      "chargeback-page-by-cursor",
+      "billing-page",
+      "billing-page-by-cursor",
+    ]) {
+      const read = reads[name];
+      if (read === undefined) throw new Error("no such read");
+      const [page] = /SELECT (day|ecosystem)[\s\S]*OFFSET \{offset:UInt64\}/.exec(read.query) ?? [""];
+      const plan = await readRows<{ explain: string }>(client, {
+        ...read,
+        query: `EXPLAIN ${page}`,
+      });
+      t.match(plan.map(({ explain }) => explain).join("\n"), /Read type: InOrder/, name);
+    }
+  });
+
+  await t.test("the id of a dimension never changes, however its columns are stored", async (t) => {
+    const fields =
+      "'generic_metrics_only' AS ecosystem, 'acme' AS tenant_id, 'env-1' AS env_id, 'r-1' AS resource_id, 'KAFKA' AS product_category, 'STORAGE' AS product_type, 'sa-1' AS identity_id, 'usage' AS cost_type";
+    const low = fields.replace(/('[^']*')/g, "toLowCardinality($1)");
+    for (const source of [fields, low]) {
+      const rows = await readRows<{ id: string; fingerprint: string }>(client, {
+        query: `SELECT ${fingerprintSql()} AS fingerprint, ${plainDimensionIdSql("fingerprint")} AS id FROM (SELECT ${source})`,
+        params: {},
+      });
+      t.same(rows, [{ fingerprint: "71957300650561618300621930857375297804", id: "7622627646861580" }]);
+    }
+  });
+
+  await t.test("every time zone that a request may name is one of the engine's", async (t) => {
+    const rows = await readRows<{ time_zone: string }>(client, {
+      query: "SELECT time_zone FROM system.time_zones",
+      params: {},
+    });
+    const known = new Set(rows.map(({ time_zone }) => time_zone));
+    t.same(
+      timeZones().filter((zone) => !known.has(zone)),
+      [],
+    );
+  });
+
+  await t.test("an aborted read is cancelled in the store", async (t) => {
+    const slow = {
+      query:
+        "SELECT count() FROM numbers(1000000000000) WHERE NOT ignore(cityHash64(number)) AND 'cancelled read' != ''",
+      params: {},
+    };
+    const running = async () => {
+      const rows = await readRows(client, {
+        query:
+          "SELECT 1 FROM system.processes WHERE query LIKE '%cancelled read%' AND query NOT LIKE '%system.processes%'",
+        params: {},
+      });
+      return rows.length;
+    };
+    const until = async (count: number) => {
+      for (const deadline = Date.now() + 20_000; (await running()) !== count; ) {
+        if (Date.now() > deadline) throw new Error(`not within 20 s: ${count} running`);
+      }
+    };
+    const stop = new AbortController();
+    const reading = readRows(client, slow, stop.signal);
+    reading.catch(() => undefined);
+    await until(1);
+    stop.abort(new Error("enough"));
+    await t.rejects(reading);
+    await until(0);
+  });
+});

@@ -1,0 +1,20 @@
+import t from "tap";
+import { spansOf } from "../../src/query/chargeback-export.js";
+
+const days = [
+  { day: "2026-03-01", rows: 4 },
+  { day: "2026-03-02", rows: 5 },
+  { day: "2026-03-04", rows: 20 },
+  { day: "2026-03-05", rows: 1 },
+  { day: "2026-03-06", rows: 9 },
+];
+
+const bounds = (rowsAtOnce: number) =>
+  spansOf(days, rowsAtOnce).map(({ first_day, last_day }) => `${first_day.slice(-2)}-${last_day.slice(-2)}`);
+
+t.test("an export's statements are of as many days as stay within the rows at once", async (t) => {
+  t.same(bounds(10), ["01-02", "04-04", "05-06"], "a day that is larger alone is alone");
+  t.same(bounds(1000), ["01-06"], "one statement for little");
+  t.same(bounds(0), ["01-01", "02-02", "04-04", "05-05", "06-06"], "a day each");
+  t.same(spansOf([], 10), [], "none without days");
+});

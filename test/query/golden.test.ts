@@ -1,0 +1,34 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import { reads } from "./reads.js";
+
+const folder = join(dirname(fileURLToPath(import.meta.url)), "golden");
+
+/** With UPDATE_GOLDEN=1 the files are written anew: then their diff is what a reviewer reads. */
+t.test("the text and the values of each read", async (t) => {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, { query, params }] of Object.entries(reads)) {
+    const file = join(folder, `${name}.sql`);
+    const text = `-- ${JSON.stringify(params)}\n${query.trim()}\n`;
+    if (process.env.UPDATE_GOLDEN === "1") writeFileSync(file, text);
+    t.equal(text, readFileSync(file, "utf8"), name);
+  }
+  t.same(
+    readdirSync(folder).sort(),
+    Object.keys(reads)
+      .map((name) => `${name}.sql`)
+      .sort(),
+    "no file without its read",
+  );
+});
+
+t.test("values stand in the parameters alone", async (t) => {
+  for (const [name, { query, params }] of Object.entries(reads)) {
+    for (const value of ["sa-1", "r-1", "STORAGE", "2026-03", "payments", "team"])
+      t.notMatch(query, value, name);
+    const used = new Set([...query.matchAll(/\{(\w+):/g)].map(([, parameter]) => parameter));
+    t.same([...used].sort(), Object.keys(params).sort(), `${name}: no parameter is missing or left over`);
+  }
+});

@@ -1,0 +1,27 @@
+-- {"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","timezone":"UTC","bucket_limit":10000}
+WITH
+  buckets AS (
+  SELECT timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String})) AS bucket, identity_id AS c0,
+    sum(hi) + sum(lo) AS total,
+    sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
+    sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
+    sum(n) AS row_count
+  FROM (
+    SELECT timestamp, identity_id, cost_type, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    FROM chargebacks
+    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
+    GROUP BY timestamp, identity_id, cost_type
+  )
+  GROUP BY bucket, c0
+)
+SELECT formatDateTime(bucket, '%Y-%m-%dT%H:%i:%SZ', {timezone:String}) AS label, toString(total), toString(usage), toString(shared), row_count,
+  if(row_number() OVER (ORDER BY bucket, c0) = 1,
+    [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []) AS totals_once, c0
+FROM (
+  SELECT *, sum(total) OVER () AS all_total, sum(usage) OVER () AS all_usage, sum(shared) OVER () AS all_shared,
+    sum(row_count) OVER () AS all_rows, count() OVER () AS all_buckets
+  FROM buckets
+  ORDER BY bucket, c0
+  LIMIT {bucket_limit:UInt32}
+)
+ORDER BY bucket, c0

@@ -1,0 +1,2 @@
+-- {}
+SELECT day FROM chargebacks GROUP BY day ORDER BY day

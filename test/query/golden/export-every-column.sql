@@ -1,0 +1,58 @@
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","span_first":"2026-03-01","span_last":"2026-03-01"}
+WITH
+  (SELECT (groupArray(fingerprint), groupArray(dimension_id)) FROM dimension_collisions FINAL) AS collided,
+  (
+    SELECT (groupArray(dimension_id), groupArray(if(match(arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), tags), ';'), '[",\\n\\r]|^[=+@\\t-]'), if(match(arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), tags), ';'), '[",\\n\\r]'), concat('"', replaceAll(replaceRegexpOne(toString(arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), tags), ';')), '^[=+@\\t\\r-]', '\'\\0'), '"', '""'), '"'), replaceRegexpOne(toString(arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), tags), ';')), '^[=+@\\t\\r-]', '\'\\0')), arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), tags), ';')))) FROM (
+      SELECT dimension_id, arrayMap(tag -> tag.2, arraySort(groupArray((tag_id, display_name)))) AS tags
+      FROM dimension_tags FINAL
+      GROUP BY dimension_id
+    )
+  ) AS tagged,
+  rows AS (SELECT * FROM chargebacks WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND day >= {span_first:Date} AND day <= {span_last:Date})
+SELECT
+  if(match(r.ecosystem, '[",\\n\\r]|^[=+@\\t-]'), if(match(r.ecosystem, '[",\\n\\r]'), concat('"', replaceAll(replaceRegexpOne(toString(r.ecosystem), '^[=+@\\t\\r-]', '\'\\0'), '"', '""'), '"'), replaceRegexpOne(toString(r.ecosystem), '^[=+@\\t\\r-]', '\'\\0')), r.ecosystem) AS cell_0,
+  if(match(r.tenant_id, '[",\\n\\r]|^[=+@\\t-]'), if(match(r.tenant_id, '[",\\n\\r]'), concat('"', replaceAll(replaceRegexpOne(toString(r.tenant_id), '^[=+@\\t\\r-]', '\'\\0'), '"', '""'), '"'), replaceRegexpOne(toString(r.tenant_id), '^[=+@\\t\\r-]', '\'\\0')), r.tenant_id) AS cell_1,
+  r.timestamp AS cell_2,
+  if(match(r.resource_id, '[",\\n\\r]|^[=+@\\t-]'), if(match(r.resource_id, '[",\\n\\r]'), concat('"', replaceAll(replaceRegexpOne(toString(r.resource_id), '^[=+@\\t\\r-]', '\'\\0'), '"', '""'), '"'), replaceRegexpOne(toString(r.resource_id), '^[=+@\\t\\r-]', '\'\\0')), r.resource_id) AS cell_3,
+  if(match(r.product_category, '[",\\n\\r]|^[=+@\\t-]'), if(match(r.product_category, '[",\\n\\r]'), concat('"', replaceAll(replaceRegexpOne(toString(r.product_category), '^[=+@\\t\\r-]', '\'\\0'), '"', '""'), '"'), replaceRegexpOne(toString(r.product_category), '^[=+@\\t\\r-]', '\'\\0')), r.product_category) AS cell_4,
+  if(match(r.product_type, '[",\\n\\r]|^[=+@\\t-]'), if(match(r.product_type, '[",\\n\\r]'), concat('"', replaceAll(replaceRegexpOne(toString(r.product_type), '^[=+@\\t\\r-]', '\'\\0'), '"', '""'), '"'), replaceRegexpOne(toString(r.product_type), '^[=+@\\t\\r-]', '\'\\0')), r.product_type) AS cell_5,
+  if(match(r.identity_id, '[",\\n\\r]|^[=+@\\t-]'), if(match(r.identity_id, '[",\\n\\r]'), concat('"', replaceAll(replaceRegexpOne(toString(r.identity_id), '^[=+@\\t\\r-]', '\'\\0'), '"', '""'), '"'), replaceRegexpOne(toString(r.identity_id), '^[=+@\\t\\r-]', '\'\\0')), r.identity_id) AS cell_6,
+  if(match(r.cost_type, '[",\\n\\r]|^[=+@\\t-]'), if(match(r.cost_type, '[",\\n\\r]'), concat('"', replaceAll(replaceRegexpOne(toString(r.cost_type), '^[=+@\\t\\r-]', '\'\\0'), '"', '""'), '"'), replaceRegexpOne(toString(r.cost_type), '^[=+@\\t\\r-]', '\'\\0')), r.cost_type) AS cell_7,
+  r.amount_hi + r.amount_lo AS cell_8,
+  if(match(r.allocation_method, '[",\\n\\r]|^[=+@\\t-]'), if(match(r.allocation_method, '[",\\n\\r]'), concat('"', replaceAll(replaceRegexpOne(toString(r.allocation_method), '^[=+@\\t\\r-]', '\'\\0'), '"', '""'), '"'), replaceRegexpOne(toString(r.allocation_method), '^[=+@\\t\\r-]', '\'\\0')), r.allocation_method) AS cell_9,
+  if(match(r.allocation_detail, '[",\\n\\r]|^[=+@\\t-]'), if(match(r.allocation_detail, '[",\\n\\r]'), concat('"', replaceAll(replaceRegexpOne(toString(r.allocation_detail), '^[=+@\\t\\r-]', '\'\\0'), '"', '""'), '"'), replaceRegexpOne(toString(r.allocation_detail), '^[=+@\\t\\r-]', '\'\\0')), r.allocation_detail) AS cell_10,
+  if(r.identity_id IN (SELECT identity_id FROM dimensions WHERE dimension_id IN (SELECT dimension_id FROM dimension_tags FINAL)) AND r.resource_id IN (SELECT resource_id FROM dimensions WHERE dimension_id IN (SELECT dimension_id FROM dimension_tags FINAL)), transform(if(notEmpty(collided.1) AND has(collided.1, reinterpretAsUInt128(sipHash128(CAST(r.ecosystem AS String), CAST(r.tenant_id AS String), CAST(r.env_id AS String), CAST(r.resource_id AS String), CAST(r.product_category AS String), CAST(r.product_type AS String), CAST(r.identity_id AS String), CAST(r.cost_type AS String)))), collided.2[indexOf(collided.1, reinterpretAsUInt128(sipHash128(CAST(r.ecosystem AS String), CAST(r.tenant_id AS String), CAST(r.env_id AS String), CAST(r.resource_id AS String), CAST(r.product_category AS String), CAST(r.product_type AS String), CAST(r.identity_id AS String), CAST(r.cost_type AS String))))], bitAnd(reinterpretAsUInt64(reinterpretAsUInt128(sipHash128(CAST(r.ecosystem AS String), CAST(r.tenant_id AS String), CAST(r.env_id AS String), CAST(r.resource_id AS String), CAST(r.product_category AS String), CAST(r.product_type AS String), CAST(r.identity_id AS String), CAST(r.cost_type AS String)))), 9007199254740991)), tagged.1, tagged.2, ''), '') AS cell_11,
+  concat('"', replaceAll(concat(
+  '{"component":', toString(r.component), ',"component_ratio":', toJSONString(toString(r.component_ratio)), ',"tier":', toString(r.tier),
+  if(r.env_id = '', '', concat(',"env_id":', toJSONString(toString(r.env_id)))),
+  multiIf(
+    r.allocation_method = 'usage_ratio', concat(',"metric":', toJSONString(toString(r.metric)),
+      if(measured.weight = 0, '', concat(',"weight":"', toString(toDecimal256(measured.weight, 6) / 1000000), '","total_weight":"', toString(toDecimal256(measured.total_weight, 6) / 1000000), '"'))),
+    r.allocation_method = 'even_split', concat(',"weight":"1","total_weight":"', toString(divided.parts), '"'),
+    ',"weight":"1","total_weight":"1"'
+  ),
+  '}'), '"', '""'), '"') AS cell_12
+FROM rows AS r
+LEFT JOIN (
+  SELECT u.day AS day, u.resource_id AS resource_id, wanted.metrics AS metrics, u.identity_id AS identity_id,
+    sum(u.micro_units) AS weight, sum(weight) OVER (PARTITION BY day, resource_id, metrics) AS total_weight
+  FROM usage AS u
+  INNER JOIN (
+    SELECT DISTINCT day, resource_id, toString(metric) AS metrics, arrayJoin(splitByChar('+', toString(metric))) AS one_metric
+    FROM rows WHERE allocation_method = 'usage_ratio'
+  ) AS wanted ON u.day = wanted.day AND u.resource_id = wanted.resource_id AND u.metric = wanted.one_metric
+  WHERE u.micro_units > 0 AND (u.day, u.metric, u.resource_id) IN (
+    SELECT day, arrayJoin(splitByChar('+', toString(metric))), resource_id FROM rows WHERE allocation_method = 'usage_ratio'
+  )
+  GROUP BY day, resource_id, metrics, identity_id
+) AS measured ON measured.day = r.day AND measured.resource_id = r.resource_id AND measured.metrics = r.metric
+  AND measured.identity_id = r.identity_id
+LEFT JOIN (
+  SELECT day, resource_id, product_type, env_id, product_category, timestamp, component, count() AS parts FROM chargebacks
+  WHERE (day, resource_id, product_type) IN (
+    SELECT day, resource_id, product_type FROM rows WHERE allocation_method = 'even_split'
+  )
+  GROUP BY day, resource_id, product_type, env_id, product_category, timestamp, component
+) AS divided ON divided.day = r.day AND divided.resource_id = r.resource_id AND divided.product_type = r.product_type AND divided.env_id = r.env_id AND divided.product_category = r.product_category AND divided.timestamp = r.timestamp AND divided.component = r.component
+ORDER BY r.day, r.resource_id, r.product_type, r.env_id, r.product_category, r.timestamp, r.component, r.identity_id
+FORMAT CustomSeparated

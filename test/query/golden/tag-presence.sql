@@ -1,0 +1,2 @@
+-- {}
+SELECT count() > 0 AS tagged FROM dimension_tags

@@ -1,0 +1,174 @@
+/** Every read of ClickHouse, with inputs that reach each of its shapes: the table that the golden texts and the engine are held to. */
+
+import { aggregateBuckets } from "../../src/query/aggregate-buckets.js";
+import { aggregateExtent } from "../../src/query/aggregate-extent.js";
+import type { AggregateInput } from "../../src/query/aggregate-source.js";
+import { allocationIssueCount, allocationIssues } from "../../src/query/allocation-issues.js";
+import { billingBefore, billingDays, billingPage } from "../../src/query/billing-list.js";
+import { chargebackDates, chargebackDays } from "../../src/query/chargeback-days.js";
+import { chargebackExport } from "../../src/query/chargeback-export.js";
+import { chargebackPage, chargebacksBefore } from "../../src/query/chargeback-list.js";
+import type { ClickHouseRead } from "../../src/query/clickhouse-read.js";
+import { type DateWindowInput, dateWindow } from "../../src/query/date-window.js";
+import { matchingDimensions } from "../../src/query/dimension-matches.js";
+import { newestRow } from "../../src/query/dimension-row.js";
+import { tagNames, tagPresence } from "../../src/query/dimension-tags.js";
+import { defaultExportColumns, exportColumnNames } from "../../src/query/export-columns.js";
+import { evenWeights, usageWeights } from "../../src/query/row-weights.js";
+
+const window = (input: DateWindowInput = {}) =>
+  dateWindow(
+    { start_date: "2026-03-01", end_date: "2026-03-05", ...input },
+    30,
+    new Date("2026-03-10T00:00:00Z"),
+  );
+
+const span = { first_day: "2026-03-01", last_day: "2026-03-02", offset: 7 };
+const everyFilter = { identity_id: "sa-1", product_type: "STORAGE", resource_id: "r-1", cost_type: "usage" };
+
+const tags = [
+  { key: "team", names: ["payments", "search"] },
+  { key: "stage", names: ["UNTAGGED"] },
+];
+const place = { values: ["r-1", "STORAGE", "env-1", "KAFKA", 1772323200, 0, "sa-1"], given: 1 };
+const billingPlace = { values: ["r-1", "STORAGE", "env-1", "KAFKA", 1772323200], given: 2 };
+
+const aggregateInput = (input: Partial<AggregateInput>): AggregateInput => ({
+  window: window(),
+  filters: {},
+  groupBy: ["identity_id"],
+  timeBucket: "day",
+  ...input,
+});
+const aggregate = (input: Partial<AggregateInput>) => aggregateBuckets(aggregateInput(input));
+const extent = (input: Partial<AggregateInput>) => aggregateExtent(aggregateInput(input));
+
+const exported = (
+  columns: Parameters<typeof chargebackExport>[0]["columns"],
+  raw = false,
+  tagged = false,
+): ClickHouseRead => {
+  const [first] = chargebackExport(
+    { window: window(), filters: {}, columns, raw },
+    {
+      tagged,
+      days: [
+        { day: "2026-03-01", rows: 3 },
+        { day: "2026-03-02", rows: 4 },
+      ],
+    },
+  );
+  if (first === undefined) throw new Error("no statement");
+  return first;
+};
+
+const dimension = {
+  ecosystem: "generic_metrics_only",
+  tenant_id: "acme",
+  env_id: "",
+  resource_id: "r-1",
+  product_category: "KAFKA",
+  product_type: "STORAGE",
+  identity_id: "sa-1",
+  cost_type: "usage",
+};
+
+const splitRow = {
+  ...dimension,
+  day: "2026-03-01",
+  timestamp: "2026-03-01T00:00:00Z",
+  allocation_method: "usage_ratio" as const,
+  component: 0,
+  metric: "in+out",
+};
+
+/** By the name of the file with the text. */
+export const reads: Readonly<Record<string, ClickHouseRead>> = {
+  "chargeback-days-unfiltered": chargebackDays(window(), {}),
+  "chargeback-days-in-zone": chargebackDays(window({ timezone: "America/Denver" }), {}),
+  "chargeback-days-of-identity": chargebackDays(window(), { identity_id: "sa-1" }),
+  "chargeback-days-every-filter": chargebackDays(window(), everyFilter),
+  "chargeback-days-before-1970": chargebackDays(
+    window({ start_date: "1900-01-01", end_date: "1901-01-01" }),
+    {},
+  ),
+  "chargeback-dates": chargebackDates(),
+  "chargeback-days-tagged": chargebackDays(window(), { tags }),
+  "chargeback-page": chargebackPage({ window: window(), filters: {} }, span, 100),
+  "chargeback-page-in-zone-every-filter": chargebackPage(
+    { window: window({ timezone: "America/Denver" }), filters: { ...everyFilter, tags } },
+    span,
+    100,
+  ),
+  "chargeback-page-by-cursor": chargebackPage({ window: window(), filters: {}, place }, span, 102),
+  "chargebacks-before": chargebacksBefore({ window: window(), filters: { tags } }, place),
+  "aggregate-by-identity": aggregate({}),
+  "aggregate-by-resource-columns": aggregate({
+    groupBy: [
+      "resource_id",
+      "product_type",
+      "product_category",
+      "environment_id",
+      "allocation_method",
+      "cost_type",
+    ],
+    timeBucket: "month",
+  }),
+  "aggregate-without-projection": aggregate({
+    groupBy: ["identity_id", "resource_id", "product_type"],
+    filters: everyFilter,
+  }),
+  "aggregate-by-hour-in-zone": aggregate({
+    window: window({ timezone: "Europe/Berlin" }),
+    timeBucket: "hour",
+  }),
+  "aggregate-by-hour": aggregate({ timeBucket: "hour" }),
+  "aggregate-by-week": aggregate({ timeBucket: "week", groupBy: ["product_type"] }),
+  "aggregate-by-tag": aggregate({ groupBy: ["tag:team", "identity_id", "tag:stage"], filters: { tags } }),
+  "extent-by-identity": extent({}),
+  "extent-by-resource-columns-in-zone": extent({
+    window: window({ timezone: "Europe/Berlin" }),
+    groupBy: ["resource_id", "product_type", "cost_type"],
+    timeBucket: "hour",
+  }),
+  "extent-without-projection": extent({
+    groupBy: ["identity_id", "product_type", "cost_type"],
+    filters: everyFilter,
+    timeBucket: "month",
+  }),
+  "extent-by-tag": extent({ groupBy: ["tag:team", "identity_id"], filters: { tags } }),
+  "allocation-issues": allocationIssues({ window: window(), filters: {}, page: 3, page_size: 100 }),
+  "allocation-issues-in-zone-every-filter": allocationIssues({
+    window: window({ timezone: "America/Denver" }),
+    filters: { ...everyFilter, tags },
+    page: 1,
+    page_size: 100,
+  }),
+  "allocation-issue-count": allocationIssueCount({
+    window: window(),
+    filters: everyFilter,
+    page: 1,
+    page_size: 100,
+  }),
+  "billing-days": billingDays(window(), { product_type: "STORAGE", resource_id: "r-1" }),
+  "billing-page": billingPage({ window: window(), filters: { product_type: "STORAGE" } }, span, 100),
+  "billing-page-by-cursor": billingPage({ window: window(), filters: {}, place: billingPlace }, span, 103),
+  "billing-before": billingBefore({ window: window(), filters: {} }, billingPlace),
+  "dimension-newest-row": newestRow(dimension),
+  "dimension-newest-row-of-days": newestRow(dimension, { first: "2026-03-01", last: "2026-03-02" }),
+  "weights-by-usage": usageWeights(splitRow),
+  "weights-by-number": evenWeights(splitRow),
+  "matching-dimensions": matchingDimensions(window(), {}),
+  "matching-dimensions-every-filter": matchingDimensions(window({ timezone: "America/Denver" }), {
+    identity_id: "sa-1",
+    product_type: "STORAGE",
+    resource_id: "r-1",
+    cost_type: "usage",
+  }),
+  "tag-presence": tagPresence(),
+  "tag-names": tagNames([1, 2]),
+  "export-default": exported(defaultExportColumns),
+  "export-raw": exported(["timestamp", "identity_id"], true),
+  "export-tagged": exported(defaultExportColumns, false, true),
+  "export-every-column": exported(exportColumnNames, false, true),
+};

@@ -1,0 +1,114 @@
+import t from "tap";
+import { openTestStores } from "../stores.js";
+import {
+  chargedOn,
+  daysBefore,
+  reconciled,
+  rowsOf,
+  runContext,
+  runOnce,
+  shortTenants,
+  tenantOf,
+} from "./runs.js";
+import { evenRule, scriptedUpstream } from "./scripted-upstream.js";
+
+const published = (stores: Parameters<typeof rowsOf>[0]) =>
+  rowsOf(
+    stores,
+    "acme",
+    "SELECT toString(day) AS day, groupBitXor(cityHash64(*)) AS h FROM chargebacks GROUP BY day ORDER BY day",
+  );
+
+t.test("what a run calculates follows from what has changed in the input", async (t) => {
+  const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
+  const { upstream, ecosystems } = scriptedUpstream();
+  for (let age = 2; age <= 8; age += 1) upstream.bill.set(daysBefore(age), { "r-1": "10", "metered-1": "8" });
+  const calculated: string[] = [];
+  const context = runContext(stores, { ecosystems });
+  const observed = {
+    ...context,
+    observer: {
+      ...context.observer,
+      published: (_: string, day: { day: string }) => calculated.push(day.day),
+    },
+  };
+  const run = async (changes = {}, tenants = config) => {
+    calculated.length = 0;
+    return await runOnce(observed, tenants, "acme", changes);
+  };
+
+  t.match(await run(), {
+    status: "completed",
+    dates_gathered: 7,
+    dates_calculated: 7,
+    chargeback_rows_written: 28,
+  });
+  t.same(await chargedOn(stores, "acme", daysBefore(8)), ["ann: 2", "bob: 6", "ann: 5", "bob: 5"]);
+
+  await t.test("unchanged input: nothing", async (t) => {
+    const before = await published(stores);
+    t.match(await run(), { status: "completed", dates_gathered: 7, dates_pending: 0, dates_calculated: 0 });
+    t.same(await published(stores), before);
+  });
+
+  await t.test("one changed line of an old day: exactly that day", async (t) => {
+    upstream.bill.set(daysBefore(8), { "r-1": "20", "metered-1": "8" });
+    await run();
+    t.same(calculated, [daysBefore(8)]);
+    t.same(await chargedOn(stores, "acme", daysBefore(8)), ["ann: 2", "bob: 6", "ann: 10", "bob: 10"]);
+  });
+
+  await t.test("a line that vanished disappears, and so does a whole day", async (t) => {
+    upstream.bill.set(daysBefore(7), { "r-1": "10" });
+    upstream.bill.delete(daysBefore(6));
+    await run();
+    t.same(calculated.sort(), [daysBefore(7), daysBefore(6)]);
+    t.same(await chargedOn(stores, "acme", daysBefore(7)), ["ann: 5", "bob: 5"]);
+    t.same(await chargedOn(stores, "acme", daysBefore(6)), []);
+    t.match(await reconciled(stores, "acme"), { days: 6, off: [], staged: 0 });
+  });
+
+  await t.test("a new line on a calculated day is charged", async (t) => {
+    upstream.bill.set(daysBefore(7), { "r-1": "10", "r-2": "1" });
+    await run();
+    t.same(calculated, [daysBefore(7)]);
+    t.same(await chargedOn(stores, "acme", daysBefore(7)), ["ann: 5", "bob: 5", "ann: 0.5", "bob: 0.5"]);
+  });
+
+  await t.test("a line of a product nobody has a rule for is charged to nobody", async (t) => {
+    upstream.rules = [evenRule];
+    await run();
+    t.equal(calculated.length, 6, "changed rules calculate every day");
+    t.same(await chargedOn(stores, "acme", daysBefore(8)), [
+      "UNALLOCATED: 8 no_allocator_for_product_type",
+      "ann: 10",
+      "bob: 10",
+    ]);
+  });
+
+  await t.test("changed decimal_places: every day", async (t) => {
+    upstream.bill.set(daysBefore(5), { "r-1": "0.333333" });
+    await run();
+    t.same(await chargedOn(stores, "acme", daysBefore(5)), ["ann: 0.166733", "bob: 0.1666"]);
+    const tenant = tenantOf(config, "acme");
+    const finer = { ...tenant, allocation: { decimal_places: 6 } };
+    await run({}, { ...config, tenants: new Map([["acme", finer]]) });
+    t.equal(calculated.length, 6);
+    t.same(await chargedOn(stores, "acme", daysBefore(5)), ["ann: 0.166667", "bob: 0.166666"]);
+    await run();
+  });
+
+  await t.test("--force: every day, to the same rows", async (t) => {
+    const before = await published(stores);
+    t.match(await run({ force: true }), { status: "completed", dates_calculated: 7 });
+    t.same(await published(stores), before);
+  });
+
+  await t.test("a day whose bill did not come keeps what it had", async (t) => {
+    upstream.bill.set(daysBefore(4), {});
+    upstream.incomplete.add(daysBefore(4));
+    t.match(await run(), { dates_gathered: 6, dates_calculated: 0 });
+    t.equal((await chargedOn(stores, "acme", daysBefore(4))).length, 3);
+  });
+  t.match(await reconciled(stores, "acme"), { off: [], staged: 0 });
+});

@@ -1,0 +1,33 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { Test } from "tap";
+
+/** A script of this folder as a process of its own. It gets its input as JSON in argv and says things line by line. */
+export function childProcess(t: Test, script: string, input: unknown) {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const child = spawn(
+    process.execPath,
+    ["--import", import.meta.resolve("tsx"), path, JSON.stringify(input)],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, NODE_OPTIONS: "" },
+    },
+  );
+  const exited = once(child, "exit");
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  t.teardown(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
+  return {
+    exited,
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    /** The next line that it says; undefined when it has ended. */
+    async message(): Promise<string | undefined> {
+      const next = await lines.next();
+      return next.done === true ? undefined : String(next.value);
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import t from "tap";
+import { createCycleRunner } from "../../src/runner/cycle.js";
+import { startTenantRun } from "../../src/runner/tenant-run.js";
+import { openTestStores } from "../stores.js";
+import {
+  chargedOn,
+  daysBefore,
+  reconciled,
+  rowsOf,
+  runContext,
+  runOnce,
+  runRecords,
+  shortTenants,
+  tenantOf,
+  until,
+} from "./runs.js";
+import { scriptedUpstream } from "./scripted-upstream.js";
+
+const day = daysBefore(3);
+const hanging = (_: unknown, signal: AbortSignal) =>
+  new Promise<void>((_resolve, reject) =>
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true }),
+  );
+
+t.test("a run that is ended early", async (t) => {
+  const yaml = shortTenants(["limited"], ["tenant_execution_timeout_seconds: 1"]);
+  const unlimited = shortTenants(["unlimited", "interrupted"], ["tenant_execution_timeout_seconds: 0"]);
+  const { config, stores } = await openTestStores(t, yaml + unlimited.replace("tenants:", ""));
+  const leaseLeft = async (name: string) => {
+    const found = await stores.postgres.query(
+      "SELECT expires_at > now() AS held FROM leases WHERE tenant_name = $1",
+      [name],
+    );
+    return found.rows[0]?.held;
+  };
+
+  await t.test(
+    "by its timeout is aborted and recorded; other tenants and the next run are not concerned",
+    async (t) => {
+      const { upstream, ecosystems } = scriptedUpstream({ onWindow: hanging });
+      upstream.bill.set(day, { "r-1": "10" });
+      const healthy = scriptedUpstream();
+      healthy.upstream.bill.set(day, { "r-1": "10" });
+      const context = runContext(stores, { ecosystems });
+      const { done } = { done: runOnce(context, config, "limited") };
+      const other = runOnce(runContext(stores, { ecosystems: healthy.ecosystems }), config, "unlimited");
+      const result = await done;
+      t.match(result, {
+        status: "failed",
+        errors: [{ date: null, message: "Execution timed out after 1 seconds" }],
+      });
+      t.match(await other, { status: "completed", dates_calculated: 1 });
+      t.match((await runRecords(stores, "limited"))[0], {
+        status: "failed",
+        stage: null,
+        errors: [{ message: "Execution timed out after 1 seconds" }],
+      });
+      t.equal(await leaseLeft("limited"), false);
+      upstream.onWindow = async () => undefined;
+      // The engine is busy with other tests; a healthy run must only not be blocked by the one before.
+      const patient = {
+        ...config,
+        tenants: new Map(
+          [...config.tenants].map(([name, tenant]) => [
+            name,
+            { ...tenant, tenant_execution_timeout_seconds: 60 },
+          ]),
+        ),
+      };
+      t.match(await runOnce(context, patient, "limited"), { status: "completed", dates_calculated: 1 });
+    },
+  );
+
+  await t.test("by its timeout stops the statement that runs in the engine", async (t) => {
+    const { upstream, ecosystems } = scriptedUpstream();
+    upstream.bill.set(day, { "r-1": "11" });
+    const { client } = await stores.tenant("limited");
+    // Whoever reads the tiers of the rules now waits a second for each: an allocation that takes its time.
+    await client.command({ query: "RENAME TABLE allocation_rules TO rules_kept" });
+    await client.command({
+      query: `CREATE VIEW allocation_rules AS SELECT * REPLACE (tier + sleepEachRow(1) AS tier) FROM rules_kept
+              SETTINGS function_sleep_max_microseconds_per_block = 3600000000`,
+    });
+    const { done } = await startTenantRun(
+      runContext(stores, { ecosystems }),
+      { ...tenantOf(config, "limited"), tenant_execution_timeout_seconds: 5 },
+      { trigger: "api", signal: new AbortController().signal },
+    );
+    await until(
+      "the day is being calculated",
+      async () => (await runRecords(stores, "limited")).at(-1)?.stage === "calculating",
+    );
+    t.match((await done).errors, [{ message: "Execution timed out after 5 seconds" }]);
+    await until("no statement is left in the engine", async () => {
+      const running = await rowsOf<{ n: string }>(
+        stores,
+        "limited",
+        "SELECT count() AS n FROM system.processes WHERE query LIKE '%allocation_rules%' AND query NOT LIKE '%system.processes%'",
+      );
+      return Number(running[0]?.n) === 0;
+    });
+    t.same(await chargedOn(stores, "limited", day), ["ann: 5", "bob: 5"]);
+    await client.command({ query: "DROP VIEW allocation_rules" });
+    await client.command({ query: "RENAME TABLE rules_kept TO allocation_rules" });
+  });
+
+  await t.test("never by a timeout of 0", async (t) => {
+    const { upstream, ecosystems } = scriptedUpstream();
+    const started = performance.now();
+    upstream.onWindow = () => until("longer than a second", () => performance.now() - started > 1200);
+    t.match(await runOnce(runContext(stores, { ecosystems }), config, "unlimited"), { status: "completed" });
+  });
+
+  await t.test("by a shutdown is recorded, and gives its lease back", async (t) => {
+    const { ecosystems } = scriptedUpstream({ onWindow: hanging });
+    const shutdown = new AbortController();
+    const cycles = createCycleRunner(runContext(stores, { ecosystems }), 1);
+    const tenants = [...config.tenants.values()].filter(
+      (tenant) => tenant.tenant_execution_timeout_seconds === 0,
+    );
+    // Not "schedule": that would leave the upstream alone, which was asked a moment ago, and the run would just complete.
+    const cycle = cycles.run(tenants, { trigger: "cli", signal: shutdown.signal });
+    await until("the first tenant gathers", async () => {
+      const found = await stores.postgres.query(
+        "SELECT FROM runs WHERE status = 'running' AND stage = 'gathering'",
+      );
+      return found.rowCount === 1;
+    });
+    shutdown.abort(new Error("Interrupted by shutdown (SIGTERM)"));
+    const results = await cycle;
+    t.match(results.get("unlimited")?.errors, [{ message: "Interrupted by shutdown (SIGTERM)" }]);
+    t.equal(results.get("interrupted"), undefined, "one that had not begun does not begin");
+    t.match((await runRecords(stores, "unlimited")).at(-1), { status: "failed" });
+    t.equal(await leaseLeft("unlimited"), false);
+    t.match(await reconciled(stores, "unlimited"), { off: [] });
+  });
+});

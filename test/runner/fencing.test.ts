@@ -1,0 +1,189 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import t from "tap";
+import {
+  LeaseLostError,
+  noteIntent,
+  noteResult,
+  type Publication,
+  publishDays,
+} from "../../src/allocate/publish.js";
+import { swapDays } from "../../src/allocate/swap-days.js";
+import { RunInProgressError } from "../../src/runner/control.js";
+import { startTenantRun } from "../../src/runner/tenant-run.js";
+import { claimStaging, dropStagedDays, factTables } from "../../src/store/clickhouse/staging.js";
+import { openTestStores } from "../stores.js";
+import {
+  chargedOn,
+  daysBefore,
+  reconciled,
+  runContext,
+  runOnce,
+  runRecords,
+  shortTenants,
+  tenantOf,
+  until,
+} from "./runs.js";
+import { scriptedUpstream } from "./scripted-upstream.js";
+
+const day = daysBefore(3);
+
+t.test("one run of a tenant at a time", async (t) => {
+  const { config, stores } = await openTestStores(t, shortTenants(["acme", "slow"]));
+  const tenant = tenantOf(config, "acme");
+  const signal = new AbortController().signal;
+  const { upstream, ecosystems } = scriptedUpstream();
+  upstream.bill.set(day, { "r-1": "10" });
+  let proceed = () => {};
+  upstream.onWindow = () => new Promise((resolve) => (proceed = () => resolve()));
+  const context = runContext(stores, { ecosystems });
+
+  await t.test("a second one is refused, whoever asks, while the first is under way", async (t) => {
+    const first = await startTenantRun(context, tenant, { trigger: "api", signal });
+    const elsewhere = runContext(stores, { ecosystems, holder: "another process" });
+    await t.rejects(startTenantRun(elsewhere, tenant, { trigger: "api", signal }), RunInProgressError);
+    await until("the gather began", async () => (await runRecords(stores, "acme"))[0]?.stage === "gathering");
+    proceed();
+    await until("the gather waits", () => {
+      proceed();
+      return upstream.windows > 0;
+    });
+    t.match(await first.done, { status: "completed", dates_calculated: 1 });
+    t.equal((await runRecords(stores, "acme")).length, 1, "the refused one left no record");
+  });
+
+  await t.test("one that loses its lease is aborted, and nothing of it becomes visible", async (t) => {
+    upstream.bill.set(day, { "r-1": "99" });
+    upstream.onWindow = (_, abort) =>
+      new Promise((_resolve, reject) =>
+        abort.addEventListener("abort", () => reject(abort.reason), { once: true }),
+      );
+    const timing = { leaseSeconds: 30, heartbeatSeconds: 0.1 };
+    const doomed = await startTenantRun({ ...context, leaseTiming: timing }, tenant, {
+      trigger: "api",
+      signal,
+    });
+    await until(
+      "the gather began",
+      async () => (await runRecords(stores, "acme")).at(-1)?.stage === "gathering",
+    );
+    await stores.postgres.query(
+      "UPDATE leases SET epoch = epoch + 1, holder = 'thief', expires_at = now() WHERE tenant_name = 'acme'",
+    );
+    const result = await doomed.done;
+    t.equal(result.status, "failed");
+    t.match(result.errors[0]?.message, /lost to another worker/);
+    t.same(await chargedOn(stores, "acme", day), ["ann: 5", "bob: 5"]);
+    upstream.onWindow = async () => undefined;
+    t.match(await runOnce(context, config, "acme"), { status: "completed" });
+    t.same(await chargedOn(stores, "acme", day), ["ann: 49.5", "bob: 49.5"], "the next holder does it");
+  });
+});
+
+t.test("a holder that wakes up after its lease was taken over", async (t) => {
+  const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
+  const { postgres } = stores;
+  const { upstream, ecosystems } = scriptedUpstream();
+  upstream.bill.set(day, { "r-1": "10" });
+  const context = runContext(stores, { ecosystems });
+  await runOnce(context, config, "acme");
+  const { client } = await stores.tenant("acme");
+  const signal = new AbortController().signal;
+  const old: Publication = { client, postgres, tenantName: "acme", epoch: 1, signal };
+
+  await t.test("cannot stage", async (t) => {
+    await claimStaging(client, 2);
+    await t.rejects(
+      client.insert({ table: "staged_billing_e1", values: [{ resource_id: "r" }], format: "JSONEachRow" }),
+      /staged_billing_e1/,
+    );
+  });
+
+  await t.test("gets no intent from Postgres", async (t) => {
+    await postgres.query("UPDATE leases SET epoch = 2, expires_at = now() + interval '1 minute'");
+    await postgres.query("UPDATE tracking_dates SET staged_hash = 'h'");
+    await t.rejects(publishDays(old, [{ day, rows: 1 }]), LeaseLostError);
+    await t.rejects(noteResult(old, [{ day, rows: 1 }]), LeaseLostError);
+    await postgres.query("UPDATE leases SET epoch = 1, expires_at = now()");
+    await t.rejects(noteIntent(old, [day]), LeaseLostError, "nor when its own lease has run out");
+  });
+
+  await t.test("with an intent from before, swaps nothing in and nothing out", async (t) => {
+    await t.rejects(swapDays(old, [day]), /staged_/);
+    t.same(await chargedOn(stores, "acme", day), ["ann: 5", "bob: 5"]);
+  });
+
+  await t.test("cannot take the staging tables back", async (t) => {
+    await t.rejects(claimStaging(client, 1), { name: "StagingTakenError" });
+    t.same(await stagingTables(client), allOf(2));
+  });
+
+  await t.test("cannot make them anew by emptying them", async (t) => {
+    await dropStagedDays(client, 1, [day]);
+    t.same(await stagingTables(client), allOf(2));
+  });
+  t.match(await reconciled(stores, "acme"), { off: [] });
+});
+
+t.test("the staging tables are taken over", async (t) => {
+  const { stores } = await openTestStores(t, shortTenants(["acme"]));
+  const { client } = await stores.tenant("acme");
+  const stage = async (epoch: number, resource: string) =>
+    void (await client.command({
+      query: `INSERT INTO staged_billing_e${epoch} (timestamp, resource_id) VALUES ('${day} 00:00:00', '${resource}')`,
+    }));
+  const staged = async (epoch: number) =>
+    (
+      await (
+        await client.query({
+          query: `SELECT resource_id AS r FROM staged_billing_e${epoch}`,
+          format: "JSONEachRow",
+        })
+      ).json<{ r: string }>()
+    ).map((row) => row.r);
+
+  await t.test("made when there are none, and kept when claimed again", async (t) => {
+    await claimStaging(client, 3);
+    await stage(3, "kept");
+    await claimStaging(client, 3);
+    t.same(await stagingTables(client), allOf(3));
+    t.same(await staged(3), ["kept"]);
+  });
+
+  await t.test("with what was staged, after a claim that died half-way", async (t) => {
+    await client.command({
+      query: "RENAME TABLE staged_usage_e3 TO staged_usage_e4, staged_billing_e3 TO staged_billing_e4",
+    });
+    await client.command({ query: "DROP TABLE staged_usage_gaps_e3 SYNC" });
+    await claimStaging(client, 5);
+    t.same(await stagingTables(client), allOf(5));
+    t.same(await staged(5), ["kept"]);
+  });
+
+  await t.test("the newest, where several epochs have left some", async (t) => {
+    await client.command({ query: "CREATE TABLE staged_billing_e2 AS billing" });
+    await client.command({ query: "CREATE TABLE staged_billing_e10 AS billing" });
+    await stage(2, "stale");
+    await stage(10, "newest");
+    await claimStaging(client, 11);
+    t.same(await stagingTables(client), allOf(11));
+    t.same(await staged(11), ["newest"], "by number, not by text");
+  });
+
+  await t.test("anew, where a migration has changed the fact table since", async (t) => {
+    await client.command({ query: "ALTER TABLE billing ADD COLUMN invoice String" });
+    await claimStaging(client, 12);
+    t.same(await stagingTables(client), allOf(12));
+    t.same(await staged(12), [], "rows of the old structure could not be swapped in");
+  });
+});
+
+const allOf = (epoch: number) => factTables.toSorted().map((table) => `staged_${table}_e${epoch}`);
+
+async function stagingTables(client: ClickHouseClient): Promise<string[]> {
+  const result = await client.query({
+    query:
+      "SELECT name FROM system.tables WHERE database = currentDatabase() AND name LIKE 'staged%' ORDER BY name",
+    format: "JSONEachRow",
+  });
+  return (await result.json<{ name: string }>()).map((row) => row.name);
+}

@@ -1,0 +1,105 @@
+import t from "tap";
+import { acquireLease } from "../../src/runner/lease.js";
+import { registerTenant } from "../../src/runner/sql/tenants.js";
+import { openTestStores } from "../stores.js";
+import { childProcess } from "./child.js";
+import { until } from "./runs.js";
+
+const short = { leaseSeconds: 2, heartbeatSeconds: 0.2 };
+
+t.test("the lease of a tenant", async (t) => {
+  const { stores } = await openTestStores(t);
+  const { postgres } = stores;
+  let made = 0;
+  const newTenant = async () => {
+    made += 1;
+    const tenantName = `tenant-${made}`;
+    await postgres.query(registerTenant({ tenantName, tenantId: tenantName, ecosystem: "test" }));
+    return tenantName;
+  };
+  const secondsLeft = async (tenantName: string) => {
+    const found = await postgres.query(
+      "SELECT extract(epoch FROM expires_at - now())::float8 AS s FROM leases WHERE tenant_name = $1",
+      [tenantName],
+    );
+    return Number(found.rows[0]?.s);
+  };
+
+  await t.test("is held by one at a time, with a growing epoch", async (t) => {
+    const tenant = await newTenant();
+    const first = await acquireLease(postgres, tenant, "a");
+    t.equal(first?.epoch, 1);
+    t.equal(await acquireLease(postgres, tenant, "b"), undefined);
+    await first?.release();
+    const second = await acquireLease(postgres, tenant, "b");
+    t.equal(second?.epoch, 2, "the epoch does not start over");
+    await second?.release();
+    t.equal(first?.lost.aborted, false, "given back is not lost");
+  });
+
+  await t.test("goes to exactly one of many who ask at the same time", async (t) => {
+    const tenant = await newTenant();
+    const asked = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => acquireLease(postgres, tenant, `h${i}`)),
+    );
+    t.equal(asked.filter((lease) => lease !== undefined).length, 1);
+    await Promise.all(asked.map((lease) => lease?.release()));
+  });
+
+  await t.test("is kept by its heartbeat", async (t) => {
+    const tenant = await newTenant();
+    const lease = await acquireLease(postgres, tenant, "a", short);
+    const started = performance.now();
+    await until("the first life of the lease is over", () => performance.now() - started > 2500);
+    t.equal(lease?.lost.aborted, false);
+    t.ok((await secondsLeft(tenant)) > 0, "still in the future by the database's clock");
+    t.equal(await acquireLease(postgres, tenant, "b"), undefined);
+    await lease?.release();
+  });
+
+  await t.test("is lost when another has taken it, and says so", async (t) => {
+    const tenant = await newTenant();
+    const lease = await acquireLease(postgres, tenant, "a", short);
+    await postgres.query("UPDATE leases SET expires_at = now() WHERE tenant_name = $1", [tenant]);
+    const other = await acquireLease(postgres, tenant, "b", { leaseSeconds: 30, heartbeatSeconds: 10 });
+    await until("the heartbeat notices", () => lease?.lost.aborted === true);
+    t.match(lease?.lost.reason.message, /lost to another worker/);
+    await lease?.release();
+    t.ok((await secondsLeft(tenant)) > 20, "what the old holder gives back is not the new holder's");
+    await other?.release();
+  });
+
+  await t.test("is lost when the database cannot be reached for its whole life", async (t) => {
+    const tenant = await newTenant();
+    const lease = await acquireLease(postgres, tenant, "a", short);
+    const lock = await postgres.connect();
+    await lock.query("BEGIN");
+    await lock.query("LOCK TABLE leases IN ACCESS EXCLUSIVE MODE");
+    await until("the lease runs out", () => lease?.lost.aborted === true);
+    t.match(lease?.lost.reason.message, /ran out/);
+    await lock.query("ROLLBACK");
+    lock.release();
+    await lease?.release();
+  });
+
+  await t.test("is held against other processes, and ends when a killed one's time is over", async (t) => {
+    const tenant = await newTenant();
+    const { host, port, user, password, database } = postgres.options;
+    const child = childProcess(t, "lease-holder.ts", {
+      postgres: { host, port, user, password, database },
+      tenantName: tenant,
+      timing: { leaseSeconds: 3, heartbeatSeconds: 0.3 },
+    });
+    t.equal(await child.message(), "holding epoch 1");
+    t.equal(await acquireLease(postgres, tenant, "b"), undefined);
+    child.kill("SIGKILL");
+    await child.exited;
+    let lease: Awaited<ReturnType<typeof acquireLease>>;
+    await until("the dead one's lease runs out", async () => {
+      lease = await acquireLease(postgres, tenant, "b");
+      return lease !== undefined;
+    });
+    t.equal(lease?.epoch, 2);
+    await lease?.release();
+  });
+});

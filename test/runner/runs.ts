@@ -1,0 +1,163 @@
+import { pino } from "pino";
+import type { Test } from "tap";
+import type { Config, TenantConfig } from "../../src/config/config.js";
+import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
+import { type DayReconciliation, reconcileDays } from "../../src/query/reconcile.js";
+import { observeAll, type RunObserver } from "../../src/runner/observe.js";
+import type { RunResult } from "../../src/runner/sql/runs.js";
+import {
+  type RunRequest,
+  startTenantRun,
+  type TenantRunContext,
+  usualLimits,
+} from "../../src/runner/tenant-run.js";
+import type { OpenedStores } from "../../src/store/open-stores.js";
+import { testLogger } from "../stores.js";
+
+/** The day that runs of tests take for today. */
+export const today = "2026-06-30";
+
+/** `YYYY-MM-DD`, so many days before that today. */
+export function daysBefore(days: number): string {
+  return new Date(Date.parse(today) - days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** A runner's context on real stores; parts of it can be replaced. */
+export function runContext(stores: OpenedStores, changes: Partial<TenantRunContext> = {}): TenantRunContext {
+  return {
+    stores,
+    ecosystems,
+    holder: "test",
+    logger: testLogger,
+    observer: observeAll([]),
+    now: () => new Date(`${today}T12:00:00Z`),
+    limits: usualLimits,
+    ...changes,
+  };
+}
+
+/** Tenants with a short window: eight days back, of which the last is left out. `settings` are lines of YAML. */
+export function shortTenants(names: readonly string[], settings: readonly string[] = []): string {
+  const own = settings.map((line) => `    ${line}\n`).join("");
+  const tenant = (name: string) => `
+  ${name}:
+    ecosystem: generic_metrics_only
+    tenant_id: ${name}
+    lookback_days: 8
+    cutoff_days: 1
+${own}    storage: { connection_string: "embedded:${name}" }
+    plugin_settings:
+      cluster_id: cluster-${name}
+      cost_types:
+        - name: COMPUTE
+          product_category: compute
+          rate: 0.10
+          cost_quantity: { type: fixed, count: 3 }
+          allocation_strategy: even_split`;
+  return `tenants:${names.map(tenant).join("")}`;
+}
+
+export function tenantOf(config: Config, tenantName: string): TenantConfig {
+  const tenant = config.tenants.get(tenantName);
+  if (tenant === undefined) throw new Error(`no tenant ${tenantName}`);
+  return tenant;
+}
+
+/** Runs a tenant once, to the end. */
+export async function runOnce(
+  context: TenantRunContext,
+  config: Config,
+  tenantName: string,
+  changes: Partial<RunRequest> = {},
+): Promise<RunResult> {
+  const signal = new AbortController().signal;
+  const request = { trigger: "cli" as const, signal, ...changes };
+  return await (await startTenantRun(context, tenantOf(config, tenantName), request)).done;
+}
+
+/** Collects what an observer is told. */
+export function recordingObserver(): { observer: RunObserver; events: string[] } {
+  const events: string[] = [];
+  const observer: RunObserver = {
+    gathered: (tenant, days) => events.push(`${tenant} gathered ${days}`),
+    pending: (tenant, days) => events.push(`${tenant} pending ${days}`),
+    published: (tenant, day) => events.push(`${tenant} published ${day.day}`),
+    skipped: (tenant) => events.push(`${tenant} skipped`),
+    suspended: (tenant) => events.push(`${tenant} suspended`),
+    finished: (tenant, outcome) => events.push(`${tenant} ${outcome.status}`),
+  };
+  return { observer, events };
+}
+
+/** A logger, and the messages that it wrote, each with its level. */
+export function recordingLogger() {
+  const lines: { level: number; msg: string; [field: string]: unknown }[] = [];
+  const logger = pino({ level: "info" }, { write: (text: string) => void lines.push(JSON.parse(text)) });
+  return { logger, lines, messages: () => lines.map((line) => line.msg) };
+}
+
+/** A day's flags as the tracking record has them. */
+export async function trackingDate(stores: OpenedStores, tenantName: string, day: string) {
+  const found = await stores.postgres.query(
+    "SELECT * FROM tracking_dates WHERE tenant_name = $1 AND tracking_date = $2",
+    [tenantName, day],
+  );
+  return found.rows[0];
+}
+
+/** Records of a tenant's runs, the oldest first. */
+export async function runRecords(stores: OpenedStores, tenantName: string) {
+  const found = await stores.postgres.query(
+    "SELECT * FROM runs WHERE tenant_name = $1 ORDER BY started_at, epoch",
+    [tenantName],
+  );
+  return found.rows;
+}
+
+/** Rows of a query on a tenant's store. */
+export async function rowsOf<Row>(stores: OpenedStores, tenantName: string, query: string): Promise<Row[]> {
+  const { client } = await stores.tenant(tenantName);
+  return await (await client.query({ query, format: "JSONEachRow" })).json<Row>();
+}
+
+/** A day's published chargebacks, `identity: amount`, with the detail where it is not a healthy one. */
+export async function chargedOn(stores: OpenedStores, tenantName: string, day: string): Promise<string[]> {
+  const rows = await rowsOf<{ who: string; amount: string; detail: string }>(
+    stores,
+    tenantName,
+    `SELECT identity_id AS who, toString(amount) AS amount, allocation_detail AS detail FROM chargebacks
+     WHERE day = '${day}' ORDER BY resource_id, who, amount`,
+  );
+  const healthy = ["even_split_allocation", "usage_ratio_allocation"];
+  return rows.map(
+    ({ who, amount, detail }) => `${who}: ${amount}${healthy.includes(detail) ? "" : ` ${detail}`}`,
+  );
+}
+
+/** Billing and chargebacks held against each other, and how many rows are staged. */
+export async function reconciled(stores: OpenedStores, tenantName: string) {
+  const { client } = await stores.tenant(tenantName);
+  const { days, total } = await reconcileDays(client, new AbortController().signal);
+  const off = days.filter((day: DayReconciliation) => day.difference !== "0" || day.lines_off !== "0");
+  const [staged] = await rowsOf<{ n: string }>(
+    stores,
+    tenantName,
+    "SELECT sum(total_rows) AS n FROM system.tables WHERE database = currentDatabase() AND name LIKE 'staged_%'",
+  );
+  return { days: days.length, off, billing: total.billing, staged: Number(staged?.n) };
+}
+
+/** Waits until a condition holds, with a deadline. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  seconds = 60,
+): Promise<void> {
+  const deadline = Date.now() + seconds * 1000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`did not happen within ${seconds} s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+export type { Test };

@@ -1,0 +1,144 @@
+import type { AllocationRule } from "../../src/config/allocation-rule.js";
+import { daysOfWindow } from "../../src/ingest/day-window.js";
+import type { AnyEcosystem, BillingLine, DayWindow } from "../../src/ingest/ecosystem.js";
+import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";
+
+/** What an upstream of a test says. May be changed between runs, and while one waits in `onWindow`. */
+export interface Upstream {
+  /** Cost of a day's lines, by day and resource. */
+  readonly bill: Map<string, Record<string, string>>;
+  /** Who is active on every resource, and how much of the metric each used. */
+  members: Record<string, number>;
+  /** How many more use the metric, each as much as its number: for days that are much work. */
+  crowd: number;
+  /** Days whose usage metric cannot be fetched. */
+  readonly gaps: Set<string>;
+  /** Days whose bill does not come. */
+  readonly incomplete: Set<string>;
+  rules: readonly AllocationRule[];
+  /** Sentences of sources that failed, though the gather went on. */
+  sourceErrors: readonly string[];
+  /** Called before each window is answered; may throw, or wait for its signal. */
+  onWindow: (window: DayWindow, signal: AbortSignal) => Promise<void>;
+  onConnect: () => void;
+  /** Windows that were answered. */
+  windows: number;
+}
+
+export const evenRule: AllocationRule = {
+  product_type: "SHARED",
+  components: [
+    {
+      ratio: "1",
+      tiers: [
+        { kind: "even", scopes: ["resource_active"], of: "resource", detail: "even_split_allocation" },
+        { kind: "terminal", detail: "no_identities_located" },
+      ],
+    },
+  ],
+};
+
+export const usageRule: AllocationRule = {
+  product_type: "METERED",
+  components: [
+    {
+      ratio: "1",
+      tiers: [
+        { kind: "usage", metrics: ["work"], detail: "usage_ratio_allocation" },
+        { kind: "terminal", detail: "no_metrics_located" },
+      ],
+    },
+  ],
+};
+
+/** An ecosystem of the test's own, and what it says. Resources named `metered…` are billed by usage, all others evenly. */
+export function scriptedUpstream(changes: Partial<Upstream> = {}): {
+  upstream: Upstream;
+  ecosystems: ReadonlyMap<string, AnyEcosystem>;
+} {
+  const upstream: Upstream = {
+    bill: new Map(),
+    members: { ann: 1, bob: 3 },
+    crowd: 0,
+    gaps: new Set(),
+    incomplete: new Set(),
+    rules: [evenRule, usageRule],
+    sourceErrors: [],
+    onWindow: async () => undefined,
+    onConnect: () => undefined,
+    windows: 0,
+    ...changes,
+  };
+  const ecosystem: AnyEcosystem = {
+    ...genericMetricsOnly,
+    rules: () => upstream.rules,
+    derivingMetrics: () => [],
+    connect() {
+      upstream.onConnect();
+      return {
+        daysPerWindow: 31,
+        close: async () => undefined,
+        async gatherInventory(sink) {
+          await sink.identities(
+            Object.keys(upstream.members).map((identity_id) => ({
+              identity_id,
+              identity_type: "principal",
+              display_name: null,
+              created_at: null,
+              metadata: {},
+            })),
+          );
+          return { completeResourceTypes: [], completeIdentityTypes: ["principal"], errors: [] };
+        },
+        async gatherWindow(window, sink, signal) {
+          await upstream.onWindow(window, signal);
+          signal.throwIfAborted();
+          const days = daysOfWindow(window);
+          for (const day of days) {
+            const bill = Object.entries(upstream.bill.get(day) ?? {});
+            await sink.billing(bill.map(([resource, cost]) => lineOf(day, resource, cost)));
+            const people = Object.entries(upstream.members);
+            for (const [resource_id] of bill) {
+              await sink.identitySets(
+                people.map(([identity_id]) => ({ day, scope: "resource_active", resource_id, identity_id })),
+              );
+              if (!resource_id.startsWith("metered") || upstream.gaps.has(day)) continue;
+              const crowd = Array.from({ length: upstream.crowd }, (_, i) => [`user-${i}`, i + 1] as const);
+              await sink.usage(
+                [...people, ...crowd].map(([identity_id, used]) => ({
+                  timestamp: `${day}T00:00:00Z`,
+                  metric: "work",
+                  resource_id,
+                  identity_id,
+                  micro_units: String(used * 1_000_000),
+                })),
+              );
+            }
+          }
+          const gaps = days.filter((day) => upstream.gaps.has(day));
+          await sink.usageGaps(gaps.map((day) => ({ day, metric: "work", reason: "the test says so" })));
+          upstream.windows += 1;
+          const completeDays = days.filter((day) => !upstream.incomplete.has(day));
+          return { completeDays, dropped: {}, errors: upstream.sourceErrors };
+        },
+      };
+    },
+  };
+  return { upstream, ecosystems: new Map([["generic_metrics_only", ecosystem]]) };
+}
+
+function lineOf(day: string, resource: string, cost: string): BillingLine {
+  return {
+    timestamp: `${day}T00:00:00Z`,
+    env_id: "",
+    resource_id: resource,
+    product_category: "test",
+    product_type: resource.startsWith("metered") ? "METERED" : "SHARED",
+    quantity: "1",
+    unit_price: cost,
+    total_cost: cost,
+    currency: "USD",
+    granularity: "daily",
+    metadata: {},
+  };
+}

@@ -1,0 +1,112 @@
+import t from "tap";
+import { createCycleRunner } from "../../src/runner/cycle.js";
+import { liftSuspensions } from "../../src/runner/sql/tenants.js";
+import { startTenantRun } from "../../src/runner/tenant-run.js";
+import { openTestStores } from "../stores.js";
+import {
+  daysBefore,
+  recordingLogger,
+  runContext,
+  runOnce,
+  runRecords,
+  shortTenants,
+  tenantOf,
+} from "./runs.js";
+import { scriptedUpstream } from "./scripted-upstream.js";
+
+const signal = new AbortController().signal;
+
+t.test("a tenant whose gathering keeps failing", async (t) => {
+  const { config, stores } = await openTestStores(
+    t,
+    shortTenants(["bad", "good"], ["gather_failure_threshold: 3"]),
+  );
+  const { upstream, ecosystems } = scriptedUpstream();
+  for (const days of [3, 4]) upstream.bill.set(daysBefore(days), { "r-1": "10" });
+  const { logger, lines, messages } = recordingLogger();
+  const context = runContext(stores, { ecosystems, logger });
+  const down = () => {
+    upstream.onWindow = async () => {
+      throw new Error("the upstream answered 503");
+    };
+  };
+  const up = () => {
+    upstream.onWindow = async () => undefined;
+  };
+  const failures = async () =>
+    (await stores.postgres.query("SELECT gather_failures FROM tenants WHERE tenant_name = 'bad'")).rows[0]
+      .gather_failures;
+
+  await t.test("is counted, and a good gather forgets", async (t) => {
+    down();
+    for (const count of [1, 2]) {
+      t.match(await runOnce(context, config, "bad"), { status: "failed", dates_gathered: 0 });
+      t.equal(await failures(), count);
+    }
+    up();
+    await runOnce(context, config, "bad");
+    t.equal(await failures(), 0);
+  });
+
+  await t.test("is not counted for sources and days that fail while the gather goes on", async (t) => {
+    upstream.sourceErrors = ["the discovery of identities failed"];
+    upstream.incomplete.add(daysBefore(4));
+    for (let i = 0; i < 4; i += 1) {
+      t.match(await runOnce(context, config, "bad"), { status: "failed", errors: [{ source: "gather" }] });
+    }
+    t.equal(await failures(), 0);
+    upstream.sourceErrors = [];
+    upstream.incomplete.clear();
+  });
+
+  await t.test("is not counted for aborted runs", async (t) => {
+    const abort = new AbortController();
+    upstream.onWindow = async () => abort.abort();
+    const result = await runOnce(context, config, "bad", { signal: abort.signal });
+    t.match(result.errors, [{ source: "run", message: "Interrupted by shutdown" }]);
+    t.equal(await failures(), 0);
+  });
+
+  await t.test("is suspended at the threshold; others go on", async (t) => {
+    down();
+    const cycles = createCycleRunner(context, 4);
+    lines.length = 0;
+    for (let i = 0; i < 3; i += 1) await runOnce(context, config, "bad");
+    const alert = lines.filter((line) => line.level === 60);
+    t.same(
+      alert.map((line) => line.msg),
+      ["ALERT: Tenant bad has been permanently suspended"],
+    );
+    t.match(alert[0]?.cause, /503/);
+    await t.rejects(startTenantRun(context, tenantOf(config, "bad"), { trigger: "api", signal }), {
+      name: "TenantSuspendedError",
+      tenantName: "bad",
+      cause: "3 consecutive gather failures, the last one: gather failed: the upstream answered 503",
+    });
+    up();
+    const runs = (await runRecords(stores, "bad")).length;
+    const results = await cycles.run([...config.tenants.values()], { trigger: "cli", signal });
+    t.equal(results.get("bad"), undefined);
+    t.match(results.get("good"), { status: "completed" });
+    t.equal((await runRecords(stores, "bad")).length, runs, "not processed any more");
+  });
+
+  await t.test("when all are suspended, each cycle says so", async (t) => {
+    down();
+    for (let i = 0; i < 3; i += 1) await runOnce(context, config, "good");
+    const cycles = createCycleRunner(context, 4);
+    for (let i = 0; i < 2; i += 1) {
+      lines.length = 0;
+      await cycles.run([...config.tenants.values()], { trigger: "schedule", signal });
+      t.same(messages(), ["ALERT: All 2 tenant(s) have been permanently suspended"]);
+      t.equal(lines[0]?.level, 60);
+    }
+  });
+
+  await t.test("is active again after a new start", async (t) => {
+    up();
+    await stores.postgres.query(liftSuspensions(["bad", "good"]));
+    t.equal(await failures(), 0);
+    t.match(await runOnce(context, config, "bad"), { status: "completed" });
+  });
+});

@@ -1,0 +1,301 @@
+import t, { type Test } from "tap";
+import { topicRuleSet } from "../../src/allocate/topic-rules.js";
+import { reconcileAttributions } from "../../src/query/reconcile.js";
+import type { OpenedStores } from "../../src/store/open-stores.js";
+import { openTestStores } from "../stores.js";
+import {
+  chargedOn,
+  daysBefore,
+  reconciled,
+  rowsOf,
+  runContext,
+  runOnce,
+  shortTenants,
+  today,
+  trackingDate,
+} from "./runs.js";
+import { attributedOn, attributionDate, topicUpstream, withTopics } from "./topic-upstream.js";
+
+const tenants = ["usual", "outage", "partial", "moved", "broken", "switched", "kept"];
+const [heavy, light, other] = [daysBefore(4), daysBefore(3), daysBefore(2)];
+
+t.test("costs are attributed to topics beside identities", async (t) => {
+  const opened = await openTestStores(t, shortTenants(tenants, ["topic_attribution_retry_limit: 2"]));
+  const { stores } = opened;
+  const config = withTopics(opened.config);
+  const holds = (t: Test, tenant: string) => addsUp(t, stores, tenant);
+
+  await t.test("by measured bytes, evenly where the product has none, and all of it", async (t) => {
+    const { upstream, ecosystems } = topicUpstream();
+    upstream.bill.set(heavy, { "metered-1": "8", "r-1": "1" });
+    upstream.bill.set(light, { "metered-1": "-0.333333333333" });
+    upstream.bill.set(other, { "metered-1": "0", "metered-2": "5" });
+    const context = runContext(stores, { ecosystems });
+    const first = await runOnce(context, config, "usual");
+    t.match(first, { status: "completed", dates_calculated: 3, chargeback_rows_written: 9 });
+    t.same(await attributedOn(stores, "usual", heavy), [
+      "orders: 2",
+      "users: 6",
+      "idle: 0.3334",
+      "orders: 0.3333",
+      "users: 0.3333",
+    ]);
+    t.same(
+      await attributedOn(stores, "usual", light),
+      ["orders: -0.0833", "users: -0.250033333333"],
+      "a refund",
+    );
+    t.same(await attributedOn(stores, "usual", other), ["users: 0", "orders: 1.25", "users: 3.75"]);
+    await holds(t, "usual");
+    t.match(await attributionDate(stores, "usual", heavy), {
+      staged_hash: null,
+      publishing_hash: null,
+      published_hash: String,
+      attribution_rows: 5,
+      billing_lines: 2,
+    });
+    t.match(await reconciled(stores, "usual"), { off: [], staged: 0 });
+
+    const parts = await partsOf(stores, "usual");
+    t.match(await runOnce(context, config, "usual"), { status: "completed", dates_calculated: 0 });
+    t.same(await partsOf(stores, "usual"), parts, "a run with nothing new rewrites nothing");
+
+    upstream.topics = { orders: 1, users: 1 };
+    upstream.bill.set(light, { "metered-1": "4" });
+    t.match(await runOnce(context, config, "usual"), { status: "completed", dates_calculated: 1 });
+    t.same(await attributedOn(stores, "usual", heavy), [
+      "orders: 4",
+      "users: 4",
+      "orders: 0.5",
+      "users: 0.5",
+    ]);
+    t.same(await attributedOn(stores, "usual", light), ["orders: 2", "users: 2"]);
+    const now = await partsOf(stores, "usual");
+    for (const table of ["billing", "chargebacks", "usage"]) {
+      const of = (all: readonly string[]) => all.filter((part) => part.startsWith(`${table} ${heavy}`));
+      t.same(of(now), of(parts), `new usage of topics leaves ${table} as it is`);
+    }
+    t.match(await runOnce(context, config, "usual", { force: true }), { dates_calculated: 3 });
+    await holds(t, "usual");
+
+    upstream.topics = { orders: 0, users: 0 };
+    upstream.topicRules = upstream.topicRules.filter((rule) => rule.product_type === "METERED");
+    await runOnce(context, config, "usual");
+    const unmeasured = ["orders: 4 no_metrics_located", "users: 4 no_metrics_located"];
+    t.same(await attributedOn(stores, "usual", heavy), unmeasured, "without traffic; SHARED has no rule now");
+    const skipping = withTopics(opened.config, { missing_metrics_behavior: "skip" });
+    await runOnce(context, skipping, "usual");
+    t.same(await attributedOn(stores, "usual", heavy), ["__UNATTRIBUTED__: 8 no_metrics_located"]);
+    upstream.topicRules = [];
+    await runOnce(context, skipping, "usual");
+    t.same(await attributedOn(stores, "usual", heavy), [], "no product type is attributed any more");
+
+    upstream.topicRules = [{ product_type: "SHARED", metrics: [] }];
+    upstream.topics = {};
+    await runOnce(context, config, "usual");
+    t.same(await attributedOn(stores, "usual", heavy), ["__UNATTRIBUTED__: 1 no_topics_located"]);
+    upstream.bill.clear();
+    await runOnce(context, config, "usual");
+    t.same(await attributedOn(stores, "usual", heavy), [], "a day whose bill has gone");
+    t.match(await reconciled(stores, "usual"), { days: 0, staged: 0 });
+  });
+
+  await t.test("an outage of their metrics keeps no chargeback from being published", async (t) => {
+    const { upstream, ecosystems } = topicUpstream();
+    for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8", "r-1": "1" });
+    upstream.topicGaps.set(heavy, ["topic_bytes_in", "topic_bytes_out", "topic_retained_bytes"]);
+    const context = runContext(stores, { ecosystems });
+    const first = await runOnce(context, config, "outage");
+    t.match(first.errors, [
+      {
+        date: heavy,
+        message:
+          "attribution to topics: metrics of topics could not be fetched: attempt 1 of 2, the day waits",
+      },
+    ]);
+    t.equal(first.dates_calculated, 2);
+    t.same(await chargedOn(stores, "outage", heavy), ["ann: 2", "bob: 6", "ann: 0.5", "bob: 0.5"]);
+    t.same(await attributedOn(stores, "outage", heavy), []);
+    t.match(await attributionDate(stores, "outage", heavy), { attribution_attempts: 1 });
+    t.equal((await attributedOn(stores, "outage", light)).length, 5, "healthy days do not wait");
+    const published = await chargebackParts(stores, "outage");
+    t.match(await runOnce(context, config, "outage"), { status: "completed", dates_calculated: 0 });
+    t.same(await attributedOn(stores, "outage", heavy), [
+      "__UNATTRIBUTED__: 8 metrics_fetch_failed",
+      "__UNATTRIBUTED__: 1 metrics_fetch_failed",
+    ]);
+    t.match(
+      await runOnce(context, config, "outage"),
+      { status: "completed" },
+      "and so it stays while it lasts",
+    );
+    upstream.topicGaps.clear();
+    await runOnce(context, config, "outage");
+    t.equal((await attributedOn(stores, "outage", heavy)).length, 5, "until the metrics are back");
+
+    upstream.topicGaps.set(heavy, ["topic_bytes_in"]);
+    const kept = await runOnce(context, config, "outage");
+    t.match(kept.errors, [
+      { date: null, message: /metrics of topics .* the usage of topics that is published stays/ },
+    ]);
+    t.equal((await attributedOn(stores, "outage", heavy)).length, 5, "what was measured before stays");
+    t.same(await chargebackParts(stores, "outage"), published, "chargebacks were never touched");
+    await holds(t, "outage");
+  });
+
+  await t.test("with the metrics that are there, when some are away", async (t) => {
+    const { upstream, ecosystems } = topicUpstream();
+    upstream.bill.set(heavy, { "metered-1": "8", "r-1": "1" });
+    upstream.topicGaps.set(heavy, ["topic_bytes_in"]);
+    const context = runContext(stores, { ecosystems });
+    for (let attempt = 1; attempt <= 2; attempt += 1) await runOnce(context, config, "partial");
+    const [even, rest] = ["metrics_fetch_failed", ""];
+    t.same(await attributedOn(stores, "partial", heavy), [
+      `idle: 2.6667 ${even}`,
+      `orders: 2.6667 ${even}`,
+      `users: 2.6666 ${even}`,
+      `idle: 0.3334${rest}`,
+      `orders: 0.3333${rest}`,
+      `users: 0.3333${rest}`,
+    ]);
+    await holds(t, "partial");
+  });
+
+  await t.test("are taken away when the bill moves on and they cannot follow", async (t) => {
+    const { upstream, ecosystems } = topicUpstream();
+    upstream.bill.set(heavy, { "metered-1": "8" });
+    upstream.bill.set(light, { "metered-1": "8" });
+    const context = runContext(stores, { ecosystems });
+    await runOnce(context, config, "moved");
+    upstream.onTopics = () => {
+      throw new Error("the metrics have moved out");
+    };
+    // Of a new cluster nothing was measured before; another product than these concerns no topic.
+    upstream.bill.set(heavy, { "metered-1": "8", "metered-2": "1" });
+    upstream.bill.set(light, { "metered-1": "4" });
+    const result = await runOnce(context, config, "moved");
+    t.match(result, { dates_calculated: 2 });
+    t.match(
+      result.errors.filter((error) => error.date === null),
+      [{ message: "usage of topics could not be gathered: the metrics have moved out" }, {}],
+    );
+    t.same(await attributedOn(stores, "moved", heavy), []);
+    t.match(await attributionDate(stores, "moved", heavy), {
+      published_hash: null,
+      staged_hash: String,
+      attribution_rows: 0,
+      attribution_attempts: 1,
+    });
+    t.same(
+      await attributedOn(stores, "moved", light),
+      ["orders: 1", "users: 3"],
+      "by what was measured before",
+    );
+    await holds(t, "moved");
+    upstream.onTopics = () => undefined;
+    await runOnce(context, config, "moved");
+    t.same(await attributedOn(stores, "moved", heavy), [
+      "orders: 2",
+      "users: 6",
+      "orders: 0.25",
+      "users: 0.75",
+    ]);
+    await holds(t, "moved");
+  });
+
+  await t.test("that do not add up are not published, and given up after as many attempts", async (t) => {
+    const { upstream, ecosystems } = topicUpstream();
+    upstream.bill.set(heavy, { "r-1": "10" });
+    const context = runContext(stores, { ecosystems });
+    const { client } = await stores.tenant("broken");
+    // A tenth of every line gets lost, as by a rule that is damaged in the store.
+    const { hash } = topicRuleSet(upstream.topicRules, "even_split");
+    upstream.onWindow = async () => {
+      await client.command({
+        query: `ALTER TABLE allocation_rules UPDATE ratio_to = 900000 WHERE rules_hash = '${hash}'`,
+        clickhouse_settings: { mutations_sync: "1" },
+      });
+    };
+    for (const attempt of [1, 2]) {
+      const result = await runOnce(context, config, "broken");
+      t.match(result.errors, [
+        {
+          date: heavy,
+          message: new RegExp(`^attribution to topics: attempt ${attempt} of 2: conservation check failed`),
+        },
+      ]);
+      t.same(await chargedOn(stores, "broken", heavy), ["ann: 5", "bob: 5"]);
+      const wanted = attempt < 2 ? [] : ["__UNATTRIBUTED__: 10 attribution_failed"];
+      t.same(await attributedOn(stores, "broken", heavy), wanted);
+    }
+    await holds(t, "broken");
+  });
+
+  await t.test("stay when it is switched off, as long as their bill does", async (t) => {
+    const { upstream, ecosystems } = topicUpstream();
+    for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8" });
+    const context = runContext(stores, { ecosystems });
+    await runOnce(context, config, "switched");
+    const off = withTopics(opened.config, { enabled: false });
+    upstream.bill.set(heavy, { "metered-1": "4" });
+    t.match(await runOnce(context, off, "switched"), { status: "completed", dates_calculated: 1 });
+    t.same(await attributedOn(stores, "switched", heavy), []);
+    t.same(await attributedOn(stores, "switched", light), ["orders: 2", "users: 6"]);
+    await runOnce(context, config, "switched");
+    t.same(await attributedOn(stores, "switched", heavy), ["orders: 1", "users: 3"], "and come with it");
+    await holds(t, "switched");
+  });
+
+  await t.test("are kept for their own number of days", async (t) => {
+    const { upstream, ecosystems } = topicUpstream();
+    for (let age = 2; age <= 7; age += 1) upstream.bill.set(daysBefore(age), { "metered-1": "8" });
+    const asked: string[] = [];
+    upstream.onTopics = (clusters) => asked.push(...clusters);
+    const three = withTopics(opened.config, { retention_days: 3 });
+    await runOnce(runContext(stores, { ecosystems }), three, "kept");
+    const days = async () => (await attributionDays(stores, "kept")).map((row) => row.day);
+    t.same(await days(), [daysBefore(3), daysBefore(2)], "older days are not even attributed");
+    t.same(asked, ["metered-1"]);
+    const later = new Date(Date.parse(today) + 86_400_000);
+    await runOnce(runContext(stores, { ecosystems, now: () => later }), three, "kept");
+    t.same(await days(), [daysBefore(2)]);
+    t.equal(await attributionDate(stores, "kept", daysBefore(3)), undefined, "with its state");
+    t.match(await trackingDate(stores, "kept", daysBefore(3)), { chargeback_calculated: true });
+    t.match(await reconciled(stores, "kept"), { days: 6, off: [], staged: 0 });
+  });
+});
+
+/** Active parts of the facts, which are new whenever a day is swapped. */
+async function partsOf(stores: OpenedStores, tenant: string): Promise<string[]> {
+  const rows = await rowsOf<{ part: string }>(
+    stores,
+    tenant,
+    `SELECT concat(table, ' ', partition, ' ', name) AS part FROM system.parts
+     WHERE database = currentDatabase() AND active AND rows > 0
+       AND table IN ('billing', 'usage', 'chargebacks', 'topic_usage', 'topic_attributions') ORDER BY part`,
+  );
+  return rows.map((row) => row.part);
+}
+
+async function chargebackParts(stores: OpenedStores, tenant: string): Promise<string[]> {
+  return (await partsOf(stores, tenant)).filter((part) => part.startsWith("chargebacks"));
+}
+
+async function attributionDays(stores: OpenedStores, tenant: string) {
+  return await rowsOf<{ day: string }>(
+    stores,
+    tenant,
+    "SELECT DISTINCT toString(day) AS day FROM topic_attributions ORDER BY day",
+  );
+}
+
+async function addsUp(t: Test, stores: OpenedStores, tenant: string): Promise<void> {
+  const { client } = await stores.tenant(tenant);
+  const { days } = await reconcileAttributions(client, new AbortController().signal);
+  t.ok(days.length > 0);
+  t.same(
+    days.filter((day) => day.lines_off !== "0" || day.difference !== "0"),
+    [],
+    "attributions sum to their lines",
+  );
+}

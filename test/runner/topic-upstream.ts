@@ -1,0 +1,121 @@
+import type { Config } from "../../src/config/config.js";
+import type { TopicAttributionSettings } from "../../src/config/topic-attribution.js";
+import type { TopicMetric, TopicRule } from "../../src/config/topic-rule.js";
+import { daysOfWindow } from "../../src/ingest/day-window.js";
+import type { AnyEcosystem, TopicUsageFact } from "../../src/ingest/ecosystem.js";
+import type { OpenedStores } from "../../src/store/open-stores.js";
+import { rowsOf } from "./runs.js";
+import { scriptedUpstream, type Upstream } from "./scripted-upstream.js";
+
+/** A scripted upstream whose clusters have topics: METERED lines go by bytes in, SHARED ones evenly. */
+export interface TopicUpstream extends Upstream {
+  /** Bytes in of each topic of every cluster, on every day. */
+  topics: Record<string, number>;
+  /** Metrics of topics that cannot be fetched, by day. */
+  readonly topicGaps: Map<string, readonly TopicMetric[]>;
+  topicRules: readonly TopicRule[];
+  /** Called before topics are answered; may throw. */
+  onTopics: (clusters: readonly string[]) => void;
+}
+
+export const usualTopicRules: readonly TopicRule[] = [
+  { product_type: "METERED", metrics: ["topic_bytes_in"] },
+  { product_type: "SHARED", metrics: [] },
+];
+
+export function topicUpstream(changes: Partial<TopicUpstream> = {}) {
+  const { upstream: base, ecosystems } = scriptedUpstream();
+  const upstream: TopicUpstream = Object.assign(base, {
+    topics: { orders: 1, users: 3, idle: 0 },
+    topicGaps: new Map(),
+    topicRules: usualTopicRules,
+    onTopics: () => undefined,
+    ...changes,
+  });
+  return { upstream, ecosystems: withTopicsOf(upstream, ecosystems) };
+}
+
+/** Makes a scripted ecosystem know topics. */
+export function withTopicsOf(
+  upstream: Pick<TopicUpstream, "topics" | "topicGaps" | "topicRules" | "onTopics">,
+  ecosystems: ReadonlyMap<string, AnyEcosystem>,
+): ReadonlyMap<string, AnyEcosystem> {
+  const known = (ecosystem: AnyEcosystem): AnyEcosystem => ({
+    ...ecosystem,
+    topicRules: () => upstream.topicRules,
+    connect: (settings, context) => ({
+      ...ecosystem.connect(settings, context),
+      async gatherTopics({ window, clusters }, sink) {
+        upstream.onTopics(clusters);
+        for (const day of daysOfWindow(window)) {
+          const missing = upstream.topicGaps.get(day) ?? [];
+          await sink.usageGaps(missing.map((metric) => ({ day, metric, reason: "the test says so" })));
+          await sink.usage(
+            factsOf(upstream.topics, day, clusters).filter((fact) => !missing.includes(fact.metric)),
+          );
+        }
+        return { dropped: {}, errors: [] };
+      },
+    }),
+  });
+  return new Map([...ecosystems].map(([name, ecosystem]) => [name, known(ecosystem)]));
+}
+
+function factsOf(topics: Record<string, number>, day: string, clusters: readonly string[]): TopicUsageFact[] {
+  return clusters.flatMap((resource_id) =>
+    Object.entries(topics).flatMap(([topic_name, bytes]) => [
+      {
+        timestamp: `${day}T00:00:00Z`,
+        metric: "topic_bytes_in" as const,
+        resource_id,
+        topic_name,
+        micro_units: String(bytes * 1_000_000),
+      },
+      {
+        timestamp: `${day}T00:00:00Z`,
+        metric: "topic_retained_bytes" as const,
+        resource_id,
+        topic_name,
+        micro_units: "1",
+      },
+    ]),
+  );
+}
+
+/** The configuration with topic attribution switched on for all its tenants. */
+export function withTopics(config: Config, changes: Partial<TopicAttributionSettings> = {}): Config {
+  const topic_attribution: TopicAttributionSettings = {
+    enabled: true,
+    exclude_topic_patterns: [],
+    missing_metrics_behavior: "even_split",
+    cost_mapping_overrides: {},
+    metric_name_overrides: { topic_bytes_in: "in", topic_bytes_out: "out", topic_retained_bytes: "kept" },
+    retention_days: 90,
+    ...changes,
+  };
+  const tenants = [...config.tenants].map(([name, tenant]) => {
+    const plugin_settings = Object.assign({ ...tenant.plugin_settings }, { topic_attribution });
+    return [name, { ...tenant, plugin_settings }] as const;
+  });
+  return { ...config, tenants: new Map(tenants) };
+}
+
+/** A day's published attributions, `topic: amount`, with the detail where it is not a healthy one. */
+export async function attributedOn(stores: OpenedStores, tenantName: string, day: string): Promise<string[]> {
+  const rows = await rowsOf<{ text: string }>(
+    stores,
+    tenantName,
+    `SELECT concat(topic_name, ': ', toString(amount), if(attribution_detail LIKE '%_allocation', '', concat(' ', attribution_detail))) AS text
+     FROM topic_attributions WHERE day = '${day}' ORDER BY cluster_resource_id, text`,
+  );
+  return rows.map((row) => row.text);
+}
+
+/** The state of a day's attribution. */
+export async function attributionDate(stores: OpenedStores, tenantName: string, day: string) {
+  const found = await stores.postgres.query(
+    "SELECT * FROM topic_attribution_dates WHERE tenant_name = $1 AND tracking_date = $2",
+    [tenantName, day],
+  );
+  return found.rows[0];
+}

@@ -1,0 +1,284 @@
+/** The HTTP interface itself, without a client library: status, headers, ways to send a query, authentication. */
+import { readdir } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import t from "tap";
+import { ask, type EngineUnderTest, startEngine, until } from "../engine-under-test.js";
+
+async function spooledFiles({ dataDir }: EngineUnderTest): Promise<string[]> {
+  return (await readdir(join(dataDir, "io"))).filter((name) => !name.startsWith("output-"));
+}
+
+t.test("the HTTP interface", async (t) => {
+  const under = await startEngine(t);
+  const { endpoint } = under;
+  const read = async (path: string, body?: string) =>
+    (await ask(endpoint, path, body === undefined ? {} : { body })).body.toString("utf8");
+  await read("/", "CREATE DATABASE d");
+  await read("/", "CREATE TABLE d.t (a UInt64, b String) ENGINE = MergeTree ORDER BY a");
+  t.beforeEach(async () => void (await read("/", "TRUNCATE TABLE d.t")));
+
+  await t.test("health needs no password, and HEAD works", async (t) => {
+    for (const path of ["/ping", "/", "/replicas_status"]) {
+      const { status, body } = await ask(endpoint, path, { method: "GET", anonymous: true });
+      t.same({ status, body: body.toString() }, { status: 200, body: "Ok.\n" }, path);
+    }
+    const head = await ask(endpoint, "/ping", { method: "HEAD", anonymous: true });
+    t.same({ status: head.status, length: head.body.length }, { status: 200, length: 0 });
+    t.equal((await ask(endpoint, "/?query=SELECT+1", { method: "HEAD" })).status, 200);
+    t.equal((await ask(endpoint, "/nowhere")).status, 404);
+  });
+
+  await t.test("authentication: Basic, headers, URL; and none of them", async (t) => {
+    const { username, password } = endpoint;
+    const anonymous = true;
+    const query = "query=SELECT+1";
+    t.equal((await ask(endpoint, `/?${query}`)).status, 200);
+    t.equal(
+      (
+        await ask(endpoint, `/?${query}`, {
+          anonymous,
+          headers: { "X-ClickHouse-User": username, "X-ClickHouse-Key": password },
+        })
+      ).status,
+      200,
+    );
+    t.equal(
+      (await ask(endpoint, `/?${query}&user=${username}&password=${password}`, { anonymous })).status,
+      200,
+    );
+    const none = await ask(endpoint, `/?${query}`, { anonymous });
+    t.match(none, {
+      status: 401,
+      headers: { "x-clickhouse-exception-code": "194", "www-authenticate": /Basic/ },
+    });
+    for (const wrong of [
+      { password: "" },
+      { password: `${password}x` },
+      { username: "other" },
+      { username: "" },
+    ]) {
+      const { status, headers, body } = await ask({ ...endpoint, ...wrong }, `/?${query}`);
+      t.match(
+        { status, headers, body: body.toString() },
+        { status: 403, headers: { "x-clickhouse-exception-code": "516" }, body: /\(AUTHENTICATION_FAILED\)/ },
+      );
+      t.notMatch(body.toString(), password);
+    }
+  });
+
+  await t.test("headers of an answer", async (t) => {
+    const { status, headers } = await ask(endpoint, "/?query_id=my-id", {
+      body: "SELECT 1 AS x FORMAT JSON",
+    });
+    t.match(
+      { status, headers },
+      {
+        status: 200,
+        headers: {
+          "content-type": "application/json; charset=UTF-8",
+          "x-clickhouse-query-id": "my-id",
+          "x-clickhouse-format": "JSON",
+          "x-clickhouse-timezone": String,
+          "x-clickhouse-server-display-name": String,
+          "x-clickhouse-summary": /^\{"read_rows":"\d+",/,
+          "x-clickhouse-exception-tag": /^\w{16}$/,
+        },
+      },
+    );
+  });
+
+  await t.test("the format: by FORMAT, by default_format, by header", async (t) => {
+    t.equal(await read("/", "SELECT 1, 'x'"), "1\tx\n");
+    t.equal(await read("/?default_format=CSV", "SELECT 1, 'x'"), '1,"x"\n');
+    const { body } = await ask(endpoint, "/", {
+      body: "SELECT 1, 'x'",
+      headers: { "X-ClickHouse-Format": "JSONCompactEachRow" },
+    });
+    t.equal(body.toString(), '[1, "x"]\n');
+    t.equal(await read("/?default_format=CSV", "SELECT 1 FORMAT TSVWithNames"), "1\n1\n");
+    t.match(await read("/?default_format=CSV;DROP", "SELECT 1"), /UNKNOWN_FORMAT/);
+  });
+
+  await t.test("the query: in the URL, in the body, in both", async (t) => {
+    t.equal((await ask(endpoint, "/?query=SELECT+1%2B1", { method: "GET" })).body.toString(), "2\n");
+    t.equal(await read("/?query=SELECT%201%20%2B", "2"), "3\n");
+    await read("/?query=INSERT+INTO+d.t+FORMAT+CSV", '1,"a"\n2,"b"\n');
+    await read("/?query=INSERT+INTO+d.t", "FORMAT TSV\n3\tc\n");
+    await read("/?query=INSERT+INTO+d.t+VALUES", "(4, 'd')");
+    await read(
+      "/?query=INSERT+INTO+d.t+SETTINGS+input_format_skip_unknown_fields=1+FORMAT+JSONEachRow",
+      '{"a":5,"b":"e","c":1}',
+    );
+    await read("/", '/* hello */ insert into d.t (b, a) format CSV\r\n"f",6\r\n');
+    await read("/?query=INSERT+INTO+d.t+FORMAT+CSVWithNames", "b,a\ng,7\n");
+    t.equal(
+      await read("/", "SELECT groupArray(b) FROM (SELECT b FROM d.t ORDER BY a)"),
+      "['a','b','c','d','e','f','g']\n",
+    );
+  });
+
+  await t.test("the database: by parameter and by header", async (t) => {
+    t.equal(await read("/?database=d", "SELECT currentDatabase(), count() FROM t"), "d\t0\n");
+    const { body } = await ask(endpoint, "/", {
+      body: "SELECT currentDatabase()",
+      headers: { "X-ClickHouse-Database": "d" },
+    });
+    t.equal(body.toString(), "d\n");
+    const missing = await ask(endpoint, "/?database=nothing", { body: "SELECT 1" });
+    t.match(
+      { status: missing.status, body: missing.body.toString() },
+      { status: 404, body: /UNKNOWN_DATABASE/ },
+    );
+    t.equal(
+      (await ask(endpoint, `/?database=${encodeURIComponent("d`; DROP TABLE d.t")}`, { body: "SELECT 1" }))
+        .status,
+      404,
+    );
+  });
+
+  await t.test("status of errors", async (t) => {
+    const expected: readonly (readonly [path: string, body: string, status: number, code: string])[] = [
+      ["/", "SELECT * FROM nothing", 404, "60"],
+      ["/", "selekt", 400, "62"],
+      ["/", "", 400, "62"],
+      ["/", "SELECT 1; SELECT 2", 400, "62"],
+      ["/", "SELECT 1 \0 + 1", 400, "62"],
+      ["/?nonsense=1", "SELECT 1", 404, "115"],
+      [
+        "/?max_execution_time=1",
+        "SELECT count() FROM numbers(100000000000) WHERE NOT ignore(sipHash64(number))",
+        408,
+        "159",
+      ],
+      ["/", "SELECT throwIf(1)", 500, "395"],
+      ["/?session_id=x&session_check=1", "SELECT 1", 500, "372"],
+      ["/?session_id=x&session_timeout=100000", "SELECT 1", 500, "374"],
+      ["/?role=admin", "SELECT 1", 404, "511"],
+      ["/?compress=1", "SELECT 1", 501, "48"],
+      ["/?decompress=1", "SELECT 1", 501, "48"],
+    ];
+    for (const [path, body, status, code] of expected) {
+      const got = await ask(endpoint, path, { body });
+      t.match(
+        got,
+        { status, headers: { "x-clickhouse-exception-code": code } },
+        JSON.stringify([path, body]),
+      );
+      t.match(
+        got.body.toString(),
+        new RegExp(`^Code: ${code}\\. DB::Exception: [^]*\\([A-Z_]+\\) \\(version [\\d.]+\\)\\n$`),
+      );
+    }
+    t.notMatch(
+      await read("/", "SELECT 1 FROM x WHERE ("),
+      /OUTFILE '|query_id:/,
+      "nothing of ours in the text",
+    );
+  });
+
+  await t.test("an error after the first byte: the exception block, and a broken body", async (t) => {
+    const { status, headers, body, broken } = await ask(endpoint, "/", {
+      body: "SELECT number, throwIf(number = 1000000, 'too late') FROM numbers(10000000)",
+    });
+    t.match({ status, broken }, { status: 200, broken: true });
+    const tag = headers["x-clickhouse-exception-tag"];
+    const tail = body.subarray(-2000).toString("utf8");
+    const block = new RegExp(
+      `\\r\\n__exception__\\r\\n${tag}\\r\\n(Code: 395[^]*\\n)(\\d+) ${tag}\\r\\n__exception__\\r\\n$`,
+    ).exec(tail);
+    t.match(block?.[1] ?? "", /too late/);
+    t.equal(Number(block?.[2]), Buffer.byteLength(block?.[1] ?? ""));
+  });
+
+  await t.test("wait_end_of_query: nothing is sent before the end, so the status is right", async (t) => {
+    const late = await ask(endpoint, "/?wait_end_of_query=1", {
+      body: "SELECT number, throwIf(number = 1000000) FROM numbers(10000000)",
+    });
+    t.match(late, { status: 500, broken: false, headers: { "x-clickhouse-exception-code": "395" } });
+    const whole = await ask(endpoint, "/?wait_end_of_query=1", {
+      body: "SELECT number FROM numbers(1000000)",
+    });
+    t.match(whole, {
+      status: 200,
+      broken: false,
+      headers: { "x-clickhouse-summary": /"result_rows":"1000000"/ },
+    });
+    t.equal(whole.body.length, 6_888_890);
+    t.same(await spooledFiles(under), []);
+  });
+
+  await t.test("GET changes nothing", async (t) => {
+    for (const query of [
+      "INSERT INTO d.t VALUES (1, 'x')",
+      "DROP TABLE d.t",
+      "INSERT INTO d.t SELECT 1, 'x'",
+      "SYSTEM JEMALLOC PURGE",
+      "KILL QUERY WHERE 0",
+    ]) {
+      const { status, body } = await ask(endpoint, `/?query=${encodeURIComponent(query)}`, { method: "GET" });
+      t.match({ status, body: body.toString() }, { status: 500, body: /\(READONLY\)/ }, query);
+    }
+    t.equal(await read("/", "SELECT count() FROM d.t"), "0\n");
+  });
+
+  await t.test("gzip: in by Content-Encoding, out when asked for", async (t) => {
+    const rows = Array.from({ length: 10_000 }, (_, a) => `${a}\tx\n`).join("");
+    const sent = await ask(endpoint, "/?query=INSERT+INTO+d.t+FORMAT+TSV", {
+      body: gzipSync(rows),
+      headers: { "Content-Encoding": "gzip" },
+    });
+    t.match(sent, { status: 200, headers: { "x-clickhouse-summary": /"written_rows":"10000"/ } });
+    const asked = { body: "SELECT * FROM d.t ORDER BY a", headers: { "Accept-Encoding": "gzip" } };
+    const got = await ask(endpoint, "/?enable_http_compression=1", asked);
+    t.equal(got.headers["content-encoding"], "gzip");
+    t.equal(gunzipSync(got.body).toString(), rows);
+    t.equal((await ask(endpoint, "/", asked)).headers["content-encoding"], undefined);
+    const cutOff = await ask(endpoint, "/?query=INSERT+INTO+d.t+FORMAT+TSV", {
+      body: gzipSync(rows).subarray(0, 500),
+      headers: { "Content-Encoding": "gzip" },
+    });
+    t.not(cutOff.status, 200);
+    t.equal(await read("/", "SELECT count() FROM d.t"), "10000\n");
+    const unknown = await ask(endpoint, "/", { body: "SELECT 1", headers: { "Content-Encoding": "snappy" } });
+    t.match(unknown, { status: 501 });
+  });
+
+  await t.test("an upload whose connection breaks inserts nothing and leaves no file", async (t) => {
+    const { hostname, port } = new URL(endpoint.url);
+    const authorization = Buffer.from(`${endpoint.username}:${endpoint.password}`).toString("base64");
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /?query=INSERT+INTO+d.t+FORMAT+TSV HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${authorization}\r\nContent-Length: 1000000\r\n\r\n`,
+    );
+    socket.write("1\tx\n".repeat(10_000));
+    await until("the upload to be spooled", async () => (await spooledFiles(under)).length === 1);
+    socket.destroy();
+    await until("the file to be gone", async () => (await spooledFiles(under)).length === 0);
+    t.equal(await read("/", "SELECT count() FROM d.t"), "0\n");
+  });
+
+  await t.test("a query id runs once, unless it is to be replaced", async (t) => {
+    const slow = "SELECT count() FROM numbers(1000000000000) WHERE NOT ignore(sipHash64(number))";
+    const first = ask(endpoint, "/?query_id=same", { body: slow });
+    await until(
+      "the query to run",
+      async () => (await read("/", "SELECT count() FROM system.processes")) === "2\n",
+    );
+    const second = await ask(endpoint, "/?query_id=same", { body: "SELECT 1" });
+    t.match(second, { headers: { "x-clickhouse-exception-code": "216" } });
+    t.equal(await read("/?query_id=same&replace_running_query=1", "SELECT 1"), "1\n");
+    t.match(await first, { headers: { "x-clickhouse-exception-code": "394" } });
+  });
+
+  await t.test("more queries than slots: all are answered", async (t) => {
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => read("/", `SELECT ${index}, sleep(0.05)`)),
+    );
+    t.same(
+      answers,
+      answers.map((_, index) => `${index}\t0\n`),
+    );
+  });
+});

@@ -1,0 +1,109 @@
+/** The child process: started on demand, restarted after a crash, gone when we are. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { pino } from "pino";
+import t from "tap";
+import { createEmbeddedClickHouse } from "../../../../src/store/clickhouse/embedded/supervisor.js";
+import { alive, newDatabase, quietClient, startEngine, text, until } from "../engine-under-test.js";
+
+const LONG = "SELECT count() FROM numbers(1000000000000) WHERE NOT ignore(sipHash64(number))";
+
+t.test("callers share one start, and the address stays", async (t) => {
+  const { engine, endpoint } = await startEngine(t);
+  t.same(await Promise.all([engine.endpoint(), engine.endpoint()]), [endpoint, endpoint]);
+  t.type(engine.pid(), "number");
+});
+
+t.test(
+  "a crash: the next request works, on the same address, and all acknowledged inserts are there",
+  async (t) => {
+    const { engine, endpoint } = await startEngine(t);
+    const client = quietClient(t, endpoint);
+    const db = await newDatabase(t, client);
+    await client.command({ query: `CREATE TABLE ${db}.t (a UInt64) ENGINE = MergeTree ORDER BY a` });
+    let acknowledged = 0;
+    for (let round = 0; round < 2; round += 1) {
+      const pid = engine.pid() ?? 0;
+      const inserting = (async () => {
+        for (;;) {
+          await client.insert({ table: `${db}.t`, values: [{ a: acknowledged }], format: "JSONEachRow" });
+          acknowledged += 1;
+        }
+      })();
+      await until("some inserts", () => acknowledged >= (round + 1) * 20);
+      process.kill(pid, "SIGKILL");
+      await t.rejects(inserting);
+      await until("the child to be gone", () => !alive(pid) && engine.pid() !== pid);
+      t.same(await engine.endpoint(), endpoint);
+      t.not(engine.pid(), pid);
+      const found = Number(await text(client, `SELECT count() FROM ${db}.t`));
+      t.ok(
+        found === acknowledged || found === acknowledged + 1,
+        `${acknowledged} acknowledged, ${found} found`,
+      );
+      acknowledged = found;
+    }
+  },
+);
+
+t.test("stop while a long query runs: quick, and no child left", async (t) => {
+  const { engine, endpoint } = await startEngine(t);
+  const client = quietClient(t, endpoint);
+  const pid = engine.pid() ?? 0;
+  const failed = t.rejects(client.query({ query: LONG }));
+  await until(
+    "the query to run",
+    async () => (await text(client, "SELECT count() FROM system.processes")) !== "1",
+  );
+  const started = Date.now();
+  await engine.stop();
+  await failed;
+  t.ok(Date.now() - started < 6_000, `stopped in ${Date.now() - started} ms`);
+  t.notOk(alive(pid));
+  await t.rejects(engine.endpoint(), { message: /stopped/ });
+});
+
+t.test("a parent killed with -9 takes the child with it within a second, also amid a query", async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), "embedded-clickhouse-"));
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const script = new URL("./orphaned-parent.ts", import.meta.url).pathname;
+  const parent = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), script, dataDir, LONG], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [line] = await once(createInterface({ input: parent.stdout }), "line");
+  const pid = Number(line);
+  t.ok(alive(pid));
+  const exited = once(parent, "exit");
+  parent.kill("SIGKILL");
+  await exited;
+  const killed = Date.now();
+  await until("the child to be gone", () => !alive(pid), 5_000);
+  t.ok(Date.now() - killed < 1_000, `gone after ${Date.now() - killed} ms`);
+});
+
+t.test("a second engine on the same folder: one clear error, and the first is untouched", async (t) => {
+  const { endpoint, dataDir } = await startEngine(t);
+  const client = quietClient(t, endpoint);
+  const second = createEmbeddedClickHouse({ dataDir, logger: pino({ level: "silent" }) });
+  t.teardown(() => second.stop());
+  await t.rejects(second.endpoint(), { message: /did not start.*already running/s });
+  t.equal(second.pid(), undefined);
+  t.equal(await text(client, "SELECT 1"), "1");
+});
+
+t.test("files left by a crash are cleared at the next start", async (t) => {
+  const { engine, endpoint, dataDir } = await startEngine(t);
+  const left = join(dataDir, "io", "insert-left");
+  await writeFile(left, "1");
+  const pid = engine.pid() ?? 0;
+  process.kill(pid, "SIGKILL");
+  await until("the child to be gone", () => !alive(pid) && engine.pid() !== pid);
+  await engine.endpoint();
+  t.notOk(existsSync(left));
+  t.equal(await text(quietClient(t, endpoint), "SELECT 1"), "1");
+});

@@ -1,0 +1,20 @@
+/** Run by a test as a process of its own, which is then killed: starts an engine and a long query, and prints the child's pid. */
+import { createClient } from "@clickhouse/client";
+import { pino } from "pino";
+import { createEmbeddedClickHouse } from "../../../../src/store/clickhouse/embedded/supervisor.js";
+import { until } from "../engine-under-test.js";
+
+const [dataDir = "", query = ""] = process.argv.slice(2);
+const engine = createEmbeddedClickHouse({ dataDir, logger: pino({ level: "silent" }) });
+
+async function main(): Promise<void> {
+  const client = createClient(await engine.endpoint());
+  void client.query({ query });
+  await until("the query to run", async () => {
+    const result = await client.query({ query: "SELECT count() FROM system.processes", format: "CSV" });
+    return (await result.text()).trim() === "2";
+  });
+  process.stdout.write(`${engine.pid()}\n`);
+}
+
+void main();

@@ -1,0 +1,135 @@
+/** Long results and long uploads pass through in bounded memory, at the pace of the client. */
+import { request } from "node:http";
+import { Readable } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
+import t, { type Test } from "tap";
+import {
+  ask,
+  type EngineUnderTest,
+  newDatabase,
+  quietClient,
+  residentMiB,
+  startEngine,
+  text,
+  until,
+} from "../engine-under-test.js";
+
+const ROWS = 5_000_000;
+const MAX_GROWTH_MIB = 250;
+
+/** Samples the engine's memory while `work` runs; gives the growth above the start. */
+async function growth(t: Test, { engine }: EngineUnderTest, work: () => Promise<void>): Promise<number> {
+  const pid = engine.pid() ?? 0;
+  const before = await residentMiB(pid);
+  let peak = before;
+  const sampler = setInterval(() => {
+    residentMiB(pid).then(
+      (now) => {
+        peak = Math.max(peak, now);
+      },
+      () => undefined,
+    );
+  }, 20);
+  try {
+    await work();
+  } finally {
+    clearInterval(sampler);
+  }
+  t.comment(`grew by ${Math.round(peak - before)} MiB above ${Math.round(before)} MiB`);
+  return peak - before;
+}
+
+t.test(
+  "streaming",
+  { skip: process.platform === "linux" ? false : "memory is read from /proc" },
+  async (t) => {
+    const under = await startEngine(t);
+    const client = quietClient(t, under.endpoint);
+    const db = await newDatabase(t, client);
+    await client.command({
+      query: `CREATE TABLE ${db}.t (a UInt64, b String) ENGINE = MergeTree ORDER BY a`,
+    });
+    await text(client, "SELECT sum(number) FROM numbers(10000000)");
+
+    await t.test(`an upload of ${ROWS} rows`, async (t) => {
+      const grown = await growth(t, under, async () => {
+        const lines = function* () {
+          for (let a = 0; a < ROWS; a += 1000) {
+            yield Array.from({ length: 1000 }, (_, index) => `${a + index},row number ${a + index}\n`).join(
+              "",
+            );
+          }
+        };
+        await client.insert({
+          table: `${db}.t`,
+          values: Readable.from(lines(), { objectMode: false }),
+          format: "CSV",
+        });
+      });
+      t.equal(await text(client, `SELECT count() FROM ${db}.t`), String(ROWS));
+      t.ok(grown < 2 * MAX_GROWTH_MIB, `grew by ${grown} MiB`);
+    });
+
+    await t.test(`a result of ${ROWS} rows`, async (t) => {
+      let bytes = 0;
+      const grown = await growth(t, under, async () => {
+        const { stream } = await client.exec({ query: `SELECT a, b FROM ${db}.t FORMAT CSV` });
+        for await (const chunk of stream) bytes += chunk.length;
+      });
+      t.ok(bytes > ROWS * 20, `${bytes} bytes`);
+      t.ok(grown < MAX_GROWTH_MIB, `grew by ${grown} MiB`);
+    });
+
+    await t.test("a reader that stops holds the query, not the memory; others go on", async (t) => {
+      const { username, password, url } = under.endpoint;
+      const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+      const elapsed = async () =>
+        Number(
+          await text(
+            client,
+            "SELECT max(elapsed) FROM system.processes WHERE query LIKE '%slow reader%' AND query NOT LIKE '%system.processes%'",
+          ),
+        );
+      let lines = 0;
+      const grown = await growth(t, under, async () => {
+        await new Promise<void>((resolve, reject) => {
+          const asked = request(url, { method: "POST", headers: { authorization } }, (response) => {
+            response.pause();
+            until("the query to have waited", async () => (await elapsed()) > 1.5).then(() => {
+              response.on("data", (chunk: Buffer) => {
+                for (const byte of chunk) if (byte === 10) lines += 1;
+              });
+              response.on("end", resolve);
+              response.resume();
+            }, reject);
+          });
+          asked.on("error", reject);
+          asked.end(`/* slow reader */ SELECT number FROM numbers(${ROWS})`);
+        });
+      });
+      t.equal(lines, ROWS);
+      t.ok(grown < MAX_GROWTH_MIB, `grew by ${grown} MiB`);
+    });
+
+    await t.test("a reader that leaves frees its slot and its pipe", async (t) => {
+      for (let round = 0; round < 40; round += 1) {
+        const abort = new AbortController();
+        const { stream } = await client.exec({
+          query: "SELECT number FROM numbers(10000000000)",
+          abort_signal: abort.signal,
+        });
+        stream.once("error", () => undefined);
+        await new Promise((resolve) => stream.once("data", resolve));
+        abort.abort();
+        stream.destroy();
+        await turn();
+      }
+      await until(
+        "the engine to be idle",
+        async () => (await text(client, "SELECT count() FROM system.processes")) === "1",
+      );
+      const { body } = await ask(under.endpoint, "/", { body: "SELECT 1" });
+      t.equal(body.toString(), "1\n");
+    });
+  },
+);

@@ -1,0 +1,141 @@
+/** An embedded ClickHouse for a test, in a folder of its own, gone with the test; and the plain ways to speak to it. */
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ClickHouseClient } from "@clickhouse/client";
+import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
+import { pino } from "pino";
+import type { Test } from "tap";
+import {
+  createEmbeddedClickHouse,
+  type EmbeddedClickHouse,
+  type EmbeddedClickHouseOptions,
+  type Endpoint,
+} from "../../../src/store/clickhouse/embedded/supervisor.js";
+
+export interface EngineUnderTest {
+  readonly engine: EmbeddedClickHouse;
+  readonly endpoint: Endpoint;
+  readonly dataDir: string;
+}
+
+export async function startEngine(
+  t: Test,
+  options: Partial<Omit<EmbeddedClickHouseOptions, "dataDir" | "logger">> = {},
+): Promise<EngineUnderTest> {
+  const dataDir = await mkdtemp(join(tmpdir(), "embedded-clickhouse-"));
+  const engine = createEmbeddedClickHouse({ ...options, dataDir, logger: pino({ level: "silent" }) });
+  t.teardown(async () => {
+    await engine.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  return { engine, endpoint: await engine.endpoint(), dataDir };
+}
+
+/** A client that logs nothing, as many errors of these tests are wanted. */
+export function quietClient(
+  t: Test,
+  endpoint: Endpoint,
+  database = "default",
+  compression = { request: false, response: false },
+): ClickHouseClient {
+  const client = createClient({
+    ...endpoint,
+    database,
+    compression,
+    max_open_connections: 40,
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+  t.teardown(() => client.close());
+  return client;
+}
+
+/** A database that no other test uses. */
+export async function newDatabase(t: Test, client: ClickHouseClient): Promise<string> {
+  const name = `test_${randomBytes(6).toString("hex")}`;
+  await client.command({ query: `CREATE DATABASE ${name}` });
+  t.teardown(() => client.command({ query: `DROP DATABASE IF EXISTS ${name}` }).catch(() => undefined));
+  return name;
+}
+
+export async function text(client: ClickHouseClient, query: string): Promise<string> {
+  const result = await client.query({ query, format: "TabSeparated" });
+  return (await result.text()).trimEnd();
+}
+
+/** Polls until `condition` holds; fails after the deadline. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  ms = 20_000,
+): Promise<void> {
+  const deadline = Date.now() + ms;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`waited ${ms} ms in vain for: ${what}`);
+    await delay(20);
+  }
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** The connection broke before the body's end. */
+  readonly broken: boolean;
+}
+
+/** A request without any client library. */
+export function ask(
+  endpoint: Endpoint,
+  path: string,
+  options: {
+    method?: string;
+    headers?: OutgoingHttpHeaders;
+    body?: string | Buffer;
+    anonymous?: boolean;
+  } = {},
+): Promise<Answer> {
+  const credentials = Buffer.from(`${endpoint.username}:${endpoint.password}`).toString("base64");
+  const authorization = options.anonymous === true ? {} : { Authorization: `Basic ${credentials}` };
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      new URL(path, endpoint.url),
+      { method: options.method ?? "POST", headers: { ...authorization, ...options.headers }, agent: false },
+      (response) => {
+        const chunks: Buffer[] = [];
+        const done = () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            body: Buffer.concat(chunks),
+            broken: !response.complete,
+          });
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", done);
+        response.on("close", done);
+      },
+    );
+    asked.on("error", reject);
+    asked.end(options.body);
+  });
+}
+
+/** Resident memory of a process, in MiB. */
+export async function residentMiB(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+/** A process that nobody waited for yet (a zombie) is dead all the same. */
+export function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !existsSync("/proc/self/stat") || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import t, { type Test } from "tap";
+import { processStart } from "../../../src/store/data-dir-owner.js";
+import { startPostgres, temporaryFolder, until } from "./temporary.js";
+
+const OWNER = fileURLToPath(new URL("owner-process.ts", import.meta.url));
+
+interface Owner {
+  child: ChildProcess;
+  ended: Promise<unknown>;
+  next(): Promise<string>;
+}
+
+function startOwner(t: Test, dataDir: string): Owner {
+  const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), OWNER, dataDir], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.teardown(() => child.kill("SIGKILL"));
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const next = async () => {
+    const line = await lines.next();
+    return line.done === true ? "ended" : line.value;
+  };
+  return { child, ended: once(child, "exit"), next };
+}
+
+/** A dead process that nobody has reaped yet does not count. */
+const isAlive = (pid: number) => processStart(pid) !== undefined;
+
+t.test(
+  "after kill -9 of the owner, the next start ends the orphan and has every acknowledged row",
+  async (t) => {
+    const dataDir = temporaryFolder(t);
+    const owner = startOwner(t, dataDir);
+    const orphan = Number((await owner.next()).replace("postmaster ", ""));
+    let acked = 0;
+    while (acked < 200) acked = Number(await owner.next());
+    owner.child.kill("SIGKILL");
+    await owner.ended;
+    t.ok(isAlive(orphan), "the postmaster outlives its parent: that is what this is about");
+
+    const postgres = await startPostgres(t, { dataDir });
+    t.notOk(isAlive(orphan));
+    t.not(postgres.pid, orphan);
+    const client = new pg.Client(postgres.connection);
+    await client.connect();
+    const { rows } = await client.query("SELECT count(*)::int AS n FROM acked WHERE n <= $1", [acked]);
+    await client.end();
+    t.strictSame(rows, [{ n: acked }]);
+  },
+);
+
+t.test("a second owner is refused, and the first one's server does not notice", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = startOwner(t, dataDir);
+  const postmaster = Number((await first.next()).replace("postmaster ", ""));
+  await first.next();
+  const second = startOwner(t, dataDir);
+  t.equal(
+    await second.next(),
+    `The data directory ${dataDir} is in use by process ${first.child.pid}: stop that process, or set another data_dir.`,
+  );
+  await second.ended;
+  t.match(await first.next(), /^\d+$/, "goes on writing");
+  t.ok(isAlive(postmaster));
+  first.child.kill("SIGTERM");
+  await first.ended;
+  t.notOk(isAlive(postmaster), "an owner that ends in order takes its server along");
+});
+
+t.test("two owners that start together: one serves, one is refused", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const owners = [startOwner(t, dataDir), startOwner(t, dataDir)];
+  const answers = await Promise.all(owners.map((owner) => owner.next()));
+  t.strictSame(answers.map((answer) => answer.split(" ")[0]).sort(), ["The", "postmaster"]);
+  for (const owner of owners) owner.child.kill("SIGTERM");
+  await Promise.all(owners.map((owner) => owner.ended));
+});
+
+t.test("an uncaught exception in the owner ends the server as well", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const owner = startOwner(t, dataDir);
+  const postmaster = Number((await owner.next()).replace("postmaster ", ""));
+  owner.child.kill("SIGUSR2"); // see owner-process.ts
+  await owner.ended;
+  await until(() => !isAlive(postmaster), "the end of the postmaster");
+  t.pass("ended");
+});
+
+t.test("a stale pid file is no hindrance, whoever has that pid now", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const file = join(dataDir, "postgres/postmaster.pid");
+  const first = await startPostgres(t, { dataDir });
+  const ofServer = readFileSync(file, "utf8");
+  await first.stop();
+
+  const stranger = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
+  t.teardown(() => stranger.kill("SIGKILL"));
+  for (const pid of [String(stranger.pid), "999999999"]) {
+    writeFileSync(file, ofServer.replace(/^\d+/, pid));
+    const postgres = await startPostgres(t, { dataDir });
+    t.match(readFileSync(file, "utf8"), new RegExp(`^${postgres.pid}\n`));
+    await postgres.stop();
+  }
+  t.ok(isAlive(stranger.pid ?? 0), "a process that is no server of ours is left alone");
+});
+
+t.test("children of a killed postmaster are waited for", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const owner = startOwner(t, dataDir);
+  const postmaster = Number((await owner.next()).replace("postmaster ", ""));
+  owner.child.kill("SIGKILL");
+  await owner.ended;
+  process.kill(postmaster, "SIGKILL");
+  const postgres = await startPostgres(t, { dataDir });
+  t.ok(isAlive(postgres.pid));
+});

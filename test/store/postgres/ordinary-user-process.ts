@@ -1,0 +1,28 @@
+/**
+ * Run by `ordinary-user.test.ts`: becomes that user (after the imports, which that user might not be able to read), owns
+ * a data directory, starts Postgres, asks it something and stops it.
+ */
+import { statSync } from "node:fs";
+import pg from "pg";
+import { claimDataDir } from "../../../src/store/data-dir.js";
+import { startEmbeddedPostgres } from "../../../src/store/postgres/embedded.js";
+import { logger } from "./temporary.js";
+
+const [, , dataDir = "", nativeDir, uid] = process.argv;
+process.chdir("/");
+if (process.getuid?.() === 0) {
+  process.setgroups?.([]);
+  process.setgid?.(Number(uid));
+  process.setuid?.(Number(uid));
+}
+
+const claim = claimDataDir(dataDir);
+const postgres = await startEmbeddedPostgres({ dataDir, logger, nativeDir });
+const client = new pg.Client(postgres.connection);
+await client.connect();
+const { rows } = await client.query("SELECT 1 AS one");
+const server = process.platform === "linux" ? statSync(`/proc/${postgres.pid}`).uid : Number(uid);
+console.log(JSON.stringify({ uid: process.getuid?.(), server, rows }));
+await client.end();
+await postgres.stop();
+claim.release();

@@ -1,0 +1,39 @@
+/**
+ * Run by `left-behind.test.ts`: owns a data directory, starts its Postgres, inserts one row after the other and prints
+ * the number of each one that was acknowledged. SIGTERM: stops in order. SIGUSR2: an uncaught exception.
+ */
+import pg from "pg";
+import { claimDataDir, DataDirInUse } from "../../../src/store/data-dir.js";
+import { startEmbeddedPostgres } from "../../../src/store/postgres/embedded.js";
+import { logger } from "./temporary.js";
+
+process.on("SIGUSR2", () => {
+  throw new Error("as the test wants it");
+});
+process.on("uncaughtException", () => process.exit(1));
+
+async function own(dataDir: string): Promise<void> {
+  const claim = claimDataDir(dataDir);
+  const postgres = await startEmbeddedPostgres({ dataDir, logger });
+  let running = true;
+  process.once("SIGTERM", () => {
+    running = false;
+  });
+  console.log(`postmaster ${postgres.pid}`);
+  const client = new pg.Client(postgres.connection);
+  client.on("error", () => undefined);
+  await client.connect();
+  await client.query("CREATE TABLE acked (n int)");
+  for (let n = 1; running; n++) {
+    await client.query("INSERT INTO acked VALUES ($1)", [n]);
+    console.log(n);
+  }
+  await client.end();
+  await postgres.stop();
+  claim.release();
+}
+
+own(process.argv[2] ?? "").catch((error: Error) => {
+  if (!(error instanceof DataDirInUse)) throw error;
+  console.log(error.message);
+});

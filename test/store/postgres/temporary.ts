@@ -1,0 +1,78 @@
+/** Folders and servers that a test has for itself, and that are gone when it ends. */
+import { cpSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type pg from "pg";
+import pino from "pino";
+import type { Test } from "tap";
+import { installedNativeDir } from "../../../src/store/postgres/binaries.js";
+import { openPostgres } from "../../../src/store/postgres/client.js";
+import {
+  type EmbeddedPostgres,
+  type EmbeddedPostgresOptions,
+  startEmbeddedPostgres,
+} from "../../../src/store/postgres/embedded.js";
+
+export const logger = pino({ level: "silent" });
+
+/** Of mode 0700 and ours: when we are root, the server's user cannot enter it. */
+export function temporaryFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), "chargehouse-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function startPostgres(
+  t: Test,
+  options: Partial<EmbeddedPostgresOptions> = {},
+): Promise<EmbeddedPostgres> {
+  const dataDir = options.dataDir ?? temporaryFolder(t);
+  const postgres = await startEmbeddedPostgres({ dataDir, logger, ...options });
+  t.teardown(() => postgres.stop());
+  return postgres;
+}
+
+export async function temporaryPool(t: Test): Promise<pg.Pool> {
+  const { connection } = await startPostgres(t);
+  const pool = openPostgres(connection, { logger });
+  t.teardown(() => pool.end());
+  return pool;
+}
+
+let databases = 0;
+
+/** A database of its own, in a server that is there. */
+export async function temporaryDatabase(t: Test, server: pg.Pool): Promise<pg.Pool> {
+  const database = `temporary_${++databases}`;
+  await server.query(`CREATE DATABASE ${database}`);
+  const { host = "", port = 5432, user = "", password = "" } = server.options;
+  const pool = openPostgres({ host, port, user, password, database }, { logger });
+  t.teardown(() => pool.end());
+  return pool;
+}
+
+/** The Postgres programs below `folder`, as npm leaves them with `--ignore-scripts`: without the library links. */
+export function nativeWithoutLinks(folder: string): string {
+  const native = join(folder, "native");
+  const links = new Set<string>();
+  cpSync(installedNativeDir(), native, {
+    recursive: true,
+    filter: (from) => {
+      if (!/\.so(\.\d+)?$/.test(from) || !lstatSync(from).isSymbolicLink()) return true;
+      links.add(from);
+      return false;
+    },
+  });
+  if (links.size === 0)
+    throw new Error("the installation has no library links, so the test would show nothing");
+  return native;
+}
+
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`not within 20 s: ${what}`);
+    await delay(20);
+  }
+}

@@ -1,0 +1,122 @@
+import t from "tap";
+import { insertChargebacks, startService } from "../http/service.js";
+import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "./tagging.js";
+
+t.test("tags under many writers at once", async (t) => {
+  const { app, stores, build } = await startService(t);
+  const identities = Array.from({ length: 40 }, (_, index) => `sa-${index}`);
+  await insertChargebacks(
+    stores,
+    "acme",
+    identities.map((identity_id) => ({ timestamp: "2026-03-05T00:00:00Z", amount: "1", identity_id })),
+  );
+  await recordDimensions(stores, "acme");
+  const ids = await Promise.all(
+    identities.map(async (each) => (await dimensionIds(stores, "acme", each))[0] ?? 0),
+  );
+  const [one = 0, two = 0] = ids;
+  const other = await build();
+  const apps = [app, other];
+  const at = (turn: number) => apps[turn % 2] ?? app;
+
+  await t.test("one key, twenty writers: one gets it", async (t) => {
+    const turns = Array.from({ length: 20 }, (_, turn) => turn);
+    const answers = await Promise.all(
+      turns.map((turn) => send(at(turn), "POST", `acme/chargebacks/${one}/tags`, tag("team", `n-${turn}`))),
+    );
+    const statuses = answers.map((answer) => answer.status);
+    t.equal(statuses.filter((status) => status === 201).length, 1);
+    t.equal(statuses.filter((status) => status === 409).length, 19);
+    const won = answers.find((answer) => answer.status === 201)?.body;
+    t.same((await send(app, "GET", `acme/chargebacks/${one}/tags`)).body, [won]);
+  });
+
+  await t.test("replacing at once: one of them stands, whole", async (t) => {
+    const sets = Array.from({ length: 12 }, (_, set) => ["a", "b", "c"].map((key) => tag(key, `set-${set}`)));
+    const answers = await Promise.all(
+      sets.map((tags, turn) => send(at(turn), "PATCH", `acme/chargebacks/${two}`, { tags })),
+    );
+    t.same(new Set(answers.map((answer) => answer.status)), new Set([200]));
+    const left: { display_name: string }[] = (await send(app, "GET", `acme/chargebacks/${two}/tags`)).body;
+    t.equal(left.length, 3);
+    t.equal(new Set(left.map((each) => each.display_name)).size, 1);
+  });
+
+  await t.test("bulks that overlap, in any order: each dimension gets one tag, and none fails", async (t) => {
+    const bulks = Array.from({ length: 10 }, (_, turn) => ({
+      dimension_ids: (turn % 2 === 0 ? ids : [...ids].reverse()).slice(turn, turn + 30),
+      ...tag("bulk", `n-${turn % 3}`),
+      override_existing: turn % 3 === 0,
+    }));
+    const filters = Array.from({ length: 4 }, (_, turn) => ({
+      ...tag("bulk", `f-${turn}`),
+      override_existing: turn % 2 === 0,
+    }));
+    const answers = await Promise.all([
+      ...bulks.map((body, turn) => send(at(turn), "POST", "acme/tags/bulk", body)),
+      ...filters.map((body, turn) => send(at(turn), "POST", "acme/tags/bulk-by-filter", body)),
+    ]);
+    t.same(new Set(answers.map((answer) => answer.status)), new Set([200]));
+    const created = answers.reduce((sum, answer) => sum + answer.body.created_count, 0);
+    t.equal(created, 40);
+    const { rows } = await stores.postgres.query(
+      "SELECT count(*) AS tags, count(DISTINCT dimension_id) AS dimensions FROM tags WHERE tag_key = 'bulk'",
+    );
+    t.same(rows, [{ tags: 40, dimensions: 40 }]);
+    for (const [index, { body }] of answers.entries()) {
+      const { created_count, updated_count, skipped_count } = body;
+      t.equal(
+        created_count + updated_count + skipped_count,
+        index < bulks.length ? bulks[index]?.dimension_ids.length : 40,
+      );
+    }
+  });
+
+  await t.test(
+    "renaming, deleting and bulks on the same tags: numbers and mirror agree in the end",
+    async (t) => {
+      const { body } = await send(app, "GET", "acme/tags?search=bulk&page_size=40");
+      const tagIds = body.items.map((item: { tag_id: number }) => item.tag_id);
+      const answers = await Promise.all([
+        ...tagIds.flatMap((id: number, turn: number) => [
+          send(at(turn), "PATCH", `acme/tags/${id}`, { display_name: `renamed-${turn % 4}` }),
+          ...(turn % 3 === 0 ? [send(at(turn + 1), "DELETE", `acme/tags/${id}`)] : []),
+        ]),
+        send(app, "POST", "acme/tags/bulk-by-filter", { ...tag("bulk", "again"), override_existing: true }),
+      ]);
+      t.same(
+        answers.filter((answer) => ![200, 204, 404].includes(answer.status)),
+        [],
+      );
+      await send(app, "GET", "acme/chargebacks?page_size=1");
+      t.same(await mirrored(stores, "acme"), await written(stores, "acme"));
+      t.same(await miscounted(stores), []);
+      const all = (await send(app, "GET", "acme/tags?page_size=1")).body.total;
+      t.equal(all, (await written(stores, "acme")).length);
+    },
+  );
+
+  await t.test("Postgres itself refuses what the API would", async (t) => {
+    const label =
+      "INSERT INTO tag_labels (tenant_name, label_hash, tag_key, display_name, search_text) VALUES ('acme', sha256('x'), $1, $2, '')";
+    for (const [key, name] of [
+      ["", "n"],
+      ["k".repeat(101), "n"],
+      ["k", "n".repeat(501)],
+      ["k\u0001", "n"],
+      ["k", "n\u0085"],
+    ]) {
+      await t.rejects(stores.postgres.query(label, [key, name]), { code: "23514" });
+    }
+    const again =
+      "INSERT INTO tags (tenant_name, dimension_id, tag_key, label_id, created_by) VALUES ('acme', $1, 'team', 1, $2)";
+    await t.rejects(stores.postgres.query(again, [one, "x"]), { code: "23505" });
+    await t.rejects(stores.postgres.query(again, [7, "c".repeat(101)]), { code: "23514" });
+    await t.rejects(
+      stores.postgres.query(
+        "INSERT INTO tags (tag_id, tenant_name, dimension_id, tag_key, label_id, created_by) VALUES (1, 'acme', 8, 'k', 1, 'x')",
+      ),
+      { code: "428C9" },
+    );
+  });
+});

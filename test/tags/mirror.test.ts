@@ -1,0 +1,230 @@
+import { pino } from "pino";
+import t, { type Test } from "tap";
+import { openClickHouseClient } from "../../src/store/clickhouse/client.js";
+import { migrateClickHouse } from "../../src/store/clickhouse/migrate.js";
+import { migrationFolders } from "../../src/store/open-stores.js";
+import type { Stores } from "../../src/store/stores.js";
+import { checkMirror, mirrorWaiting } from "../../src/tags/mirror.js";
+import { createTagMirror } from "../../src/tags/tag-mirror.js";
+import { addTag, deleteTag, renameTag } from "../../src/tags/write.js";
+import { insertChargebacks, startService } from "../http/service.js";
+import { until } from "../runner/runs.js";
+import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "./tagging.js";
+
+const silent = pino({ level: "silent" });
+
+t.test("the mirror of tags in each tenant's store", async (t) => {
+  const service = await startService(t);
+  const { stores } = service;
+  const { postgres } = stores;
+  const identities = Array.from({ length: 12 }, (_, index) => `sa-${index}`);
+  await insertChargebacks(
+    stores,
+    "acme",
+    identities.map((identity_id) => ({ timestamp: "2026-03-05T00:00:00Z", amount: "1", identity_id })),
+  );
+  await recordDimensions(stores, "acme");
+  const ids = await Promise.all(
+    identities.map(async (each) => (await dimensionIds(stores, "acme", each))[0] ?? 0),
+  );
+  const [one = 0, two = 0, three = 0, unseen = 0] = ids;
+  const on = (dimensionId: number) => ({ postgres, tenantName: "acme", dimensionId });
+  const target = async () => ({
+    client: (await stores.tenant("acme")).client,
+    postgres,
+    tenantName: "acme",
+    signal: new AbortController().signal,
+  });
+  const same = async (t: Test, message: string) =>
+    t.same(await mirrored(stores, "acme"), await written(stores, "acme"), message);
+  const waiting = async () => (await postgres.query("SELECT FROM tag_outbox")).rowCount;
+
+  // Its tenant's store is away while `away` says so: nothing listens there.
+  let away = false;
+  const closed = openClickHouseClient({
+    url: "http://127.0.0.1:1",
+    username: "",
+    password: "",
+    database: "acme",
+    applicationName: "test",
+  });
+  t.teardown(() => closed.close());
+  const shaky: Stores = {
+    ...stores,
+    tenant: async (name) => ({ ...(await stores.tenant(name)), ...(away && { client: closed }) }),
+  };
+  const timing = { interval: 20, pause: 0, writerPatience: 30_000, readerPatience: 30_000 };
+  const tags = createTagMirror({ stores: shaky, tenantNames: ["acme", "globex"], logger: silent, timing });
+  const app = await service.build({ stores: shaky, tags });
+  // Copied to Postgres as a run would: all but one, which nobody has looked at.
+  for (const id of ids.filter((each) => each !== unseen)) await send(app, "GET", `acme/chargebacks/${id}`);
+
+  await t.test(
+    "while the store is away, tags are written, changed, removed, listed and searched",
+    async (t) => {
+      away = true;
+      const posted = await send(app, "POST", `acme/chargebacks/${one}/tags`, tag("team", "Platform"));
+      t.equal(posted.status, 201);
+      const patched = await send(app, "PATCH", `acme/chargebacks/${two}`, {
+        tags: [tag("team", "Search"), tag("x", "y")],
+      });
+      t.match(patched, {
+        status: 200,
+        body: { identity_id: "sa-1", amount: null, timestamp: null, tags: { length: 2 } },
+      });
+      t.match(await send(app, "DELETE", `acme/tags/${patched.body.tags[1].tag_id}`), { status: 204 });
+      const renamed = await send(app, "PATCH", `acme/tags/${posted.body.tag_id}`, {
+        display_name: "Foundations",
+      });
+      t.equal(renamed.status, 200);
+      const bulk = await send(app, "POST", "acme/tags/bulk", {
+        dimension_ids: [three, unseen],
+        ...tag("team", "Bulk"),
+      });
+      t.match(bulk, {
+        status: 200,
+        body: { created_count: 1, errors: [{ dimension_id: unseen, code: "store_unavailable" }] },
+      });
+      t.same(
+        (await send(app, "GET", "acme/tags?search=E")).body.items.map(
+          (each: { display_name: string }) => each.display_name,
+        ),
+        ["Foundations", "Search", "Bulk"],
+      );
+      t.equal((await send(app, "GET", `acme/chargebacks/${one}/tags`)).body.length, 1);
+      t.match(await send(app, "GET", `acme/chargebacks/${one}`), {
+        status: 503,
+        body: { code: "store_unavailable" },
+      });
+      t.match(await send(app, "POST", `acme/chargebacks/${unseen}/tags`, tag("a", "b")), { status: 503 });
+      t.match(await send(app, "POST", "acme/tags/bulk-by-filter", tag("a", "b")), { status: 503 });
+      t.same(await mirrored(stores, "acme"), []);
+      t.ok(await waiting());
+    },
+  );
+
+  await t.test("when it is back, the next read shows them", async (t) => {
+    away = false;
+    const { body } = await send(app, "GET", `acme/chargebacks?identity_id=sa-0`);
+    t.same(body.items[0].tags, ["Foundations"]);
+    await same(t, "all of them");
+    t.equal(await waiting(), 0);
+  });
+
+  await t.test("or nobody reads: they are mirrored nevertheless", async (t) => {
+    away = true;
+    await send(app, "POST", `acme/chargebacks/${one}/tags`, tag("later", "Later"));
+    away = false;
+    await until("mirrored", async () => (await waiting()) === 0);
+    await same(t, "without any read");
+  });
+
+  await t.test("a store whose process is killed has the tags when it is back", async (t) => {
+    const pid = stores.embeddedClickHouse?.pid();
+    if (pid === undefined) throw new Error("the store does not run");
+    process.kill(pid, "SIGKILL");
+    const { status } = await send(app, "POST", `acme/chargebacks/${two}/tags`, tag("killed", "Survives"));
+    t.equal(status, 201);
+    await until("the store is back", async () => {
+      const alive = stores.embeddedClickHouse?.pid();
+      return (
+        alive !== undefined && alive !== pid && (await (await stores.tenant("acme")).client.ping()).success
+      );
+    });
+    await until("mirrored", async () => (await waiting()) === 0);
+    await same(t, "after the restart");
+  });
+
+  await t.test("several processes mirror at once: nothing is lost, nothing overtakes", async (t) => {
+    const others = [1, 2, 3].map(() =>
+      createTagMirror({ stores, tenantNames: ["acme"], logger: silent, timing }),
+    );
+    const tagged = await Promise.all(ids.slice(4, 10).map((id) => addTag(on(id), tag("race", "0"))));
+    await Promise.all(
+      tagged.map(async ({ tag_id: tagId }, index) => {
+        for (let turn = 1; turn <= 8; turn += 1) {
+          await renameTag({ postgres, tenantName: "acme", tagId }, String(turn));
+          await others[(index + turn) % 3]?.afterWrite("acme");
+        }
+        if (index % 2 === 0) await deleteTag({ postgres, tenantName: "acme", tagId });
+        await others[index % 3]?.afterWrite("acme");
+      }),
+    );
+    await same(t, "the last state of each");
+    t.equal((await mirrored(stores, "acme")).filter((each) => each.includes("race=8")).length, 3);
+    await Promise.all(others.map((each) => each.stop()));
+  });
+
+  await t.test("what a crash between the stores left is written again", async (t) => {
+    await addTag(on(one), tag("crash", "before"));
+    const { client } = await target();
+    // Written to ClickHouse under a later number, and not recorded in Postgres.
+    const [found] = (await postgres.query("SELECT tag_id FROM tags WHERE tag_key = 'crash'")).rows;
+    const { version } = (await postgres.query("SELECT nextval('tag_mirror_versions') AS version")).rows[0];
+    const row = {
+      dimension_id: one,
+      tag_id: found.tag_id,
+      tag_key: "crash",
+      display_name: "before",
+      is_deleted: 0,
+      version,
+    };
+    await client.insert({ table: "dimension_tags", format: "JSONEachRow", values: [row] });
+    await renameTag({ postgres, tenantName: "acme", tagId: found.tag_id }, "after");
+    await mirrorWaiting(await target());
+    await same(t, "in its newest state");
+  });
+
+  await t.test("a store that was set back to an older state is filled again", async (t) => {
+    const { client } = await target();
+    await addTag(on(three), tag("old", "state"));
+    await mirrorWaiting(await target());
+    const drop =
+      "ALTER TABLE dimension_tags DELETE WHERE version >= (SELECT max(version) FROM dimension_tags)";
+    await client.command({ query: drop, clickhouse_settings: { mutations_sync: "1" } });
+    t.equal(await checkMirror(await target()), true);
+    await same(t, "the lost ones too");
+    t.equal(await checkMirror(await target()), false, "and then left alone");
+  });
+
+  await t.test("a Postgres that was set back wins over what the store shows", async (t) => {
+    const { client } = await target();
+    const ghost = {
+      dimension_id: one,
+      tag_id: 999_999,
+      tag_key: "ghost",
+      display_name: "g",
+      is_deleted: 0,
+      version: 1_000_000,
+    };
+    await client.insert({ table: "dimension_tags", format: "JSONEachRow", values: [ghost] });
+    t.equal(await checkMirror(await target()), true);
+    await same(t, "without the ghost");
+    await addTag(on(three), tag("next", "state"));
+    await mirrorWaiting(await target());
+    await same(t, "and later numbers are later");
+  });
+
+  await t.test("a database that was dropped and made anew is filled by the service itself", async (t) => {
+    const server = await stores.serverClient("acme");
+    await server.command({ query: "DROP DATABASE acme SYNC" });
+    await migrateClickHouse(server, {
+      dir: migrationFolders.clickhouse,
+      database: "acme",
+      lock: postgres,
+      logger: silent,
+    });
+    const fresh = createTagMirror({ stores, tenantNames: ["acme"], logger: silent, timing });
+    t.same(await mirrored(stores, "acme"), []);
+    await fresh.beforeRead("acme");
+    t.ok((await written(stores, "acme")).length > 5);
+    await same(t, "all tags");
+    await fresh.stop();
+  });
+
+  await t.test("a tenant without tags has no mirror to look after", async (t) => {
+    const { client } = await stores.tenant("globex");
+    t.equal(await checkMirror({ ...(await target()), client, tenantName: "globex" }), false);
+    t.same(await miscounted(stores), []);
+  });
+});

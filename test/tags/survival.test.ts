@@ -1,0 +1,118 @@
+import t from "tap";
+import { migrateClickHouse } from "../../src/store/clickhouse/migrate.js";
+import { migrationFolders } from "../../src/store/open-stores.js";
+import { copyNewDimensions } from "../../src/tags/copy-new-dimensions.js";
+import { addTag } from "../../src/tags/write.js";
+import { daysBefore, rowsOf, runContext, runOnce, shortTenants, today } from "../runner/runs.js";
+import { scriptedUpstream } from "../runner/scripted-upstream.js";
+import { openTestStores, testLogger } from "../stores.js";
+import { mirrored, miscounted, tag, written } from "./tagging.js";
+
+interface Named {
+  readonly dimension_id: string;
+  readonly resource_id: string;
+}
+
+t.test("tags outlive what they hang on being calculated anew, and go with it in the end", async (t) => {
+  const { config, stores } = await openTestStores(t, shortTenants(["acme"], ["retention_days: 8"]));
+  const { postgres } = stores;
+  const { upstream, ecosystems } = scriptedUpstream();
+  for (let age = 2; age <= 8; age += 1) upstream.bill.set(daysBefore(age), { "metered-1": "8" });
+  upstream.bill.set(daysBefore(8), { "metered-1": "8", "metered-old": "3" });
+  const run = async (changes: { now?: string; force?: boolean } = {}) => {
+    const now = () => new Date(`${changes.now ?? today}T12:00:00Z`);
+    const context = runContext(stores, { ecosystems, now });
+    return await runOnce(context, config, "acme", { force: changes.force ?? false });
+  };
+  const dimensions = () =>
+    rowsOf<Named>(
+      stores,
+      "acme",
+      "SELECT DISTINCT dimension_id, resource_id FROM dimensions ORDER BY resource_id, dimension_id",
+    );
+  const copied = async () =>
+    (
+      await postgres.query(
+        "SELECT dimension_id::text, resource_id FROM dimensions WHERE tenant_name = 'acme' ORDER BY resource_id, dimension_id",
+      )
+    ).rows;
+  const on = (dimensionId: string) => ({ postgres, tenantName: "acme", dimensionId: Number(dimensionId) });
+
+  t.match(await run(), { status: "completed" });
+  const before = await dimensions();
+  t.ok(before.length >= 2);
+  t.same(await copied(), before, "a run copies what dimensions there are");
+  for (const { dimension_id, resource_id } of before) {
+    const made = await addTag(on(dimension_id), tag("resource", resource_id));
+    t.equal(made.dimension_id, Number(dimension_id));
+  }
+  const tags = await written(stores, "acme");
+
+  await t.test("a day that is calculated again has its tags", async (t) => {
+    t.match(await run({ force: true }), { status: "completed", dates_calculated: 7 });
+    t.same(await dimensions(), before);
+    t.same(await written(stores, "acme"), tags);
+    t.same(await mirrored(stores, "acme"), tags, "a run without any API mirrors them");
+  });
+
+  await t.test("a store that is lost and calculated anew has them", async (t) => {
+    const server = await stores.serverClient("acme");
+    await server.command({ query: "DROP DATABASE acme SYNC" });
+    await migrateClickHouse(server, {
+      dir: migrationFolders.clickhouse,
+      database: "acme",
+      lock: postgres,
+      logger: testLogger,
+    });
+    t.same(await mirrored(stores, "acme"), []);
+    t.match(await run({ force: true }), { status: "completed", dates_calculated: 7 });
+    t.same(await dimensions(), before, "the same dimensions have the same ids");
+    t.same(await written(stores, "acme"), tags);
+    t.same(await mirrored(stores, "acme"), tags);
+    const shown = await rowsOf<{ n: string }>(
+      stores,
+      "acme",
+      "SELECT count() AS n FROM tags WHERE resource_id = display_name",
+    );
+    t.same(shown, [{ n: String(before.length) }], "the view for BI tools shows each on its resource");
+  });
+
+  await t.test("BI tools see what each tag costs per day", async (t) => {
+    const costs = (from: string, name: string, amount: string) =>
+      rowsOf<{ name: string; cost: string }>(
+        stores,
+        "acme",
+        `SELECT date, ${name} AS name, toString(sum(${amount})) AS cost FROM ${from} GROUP BY date, name ORDER BY date, name`,
+      );
+    const byTag = await costs("daily_cost_by_tag", "display_name", "total_amount");
+    t.same(byTag, await costs("chargeback_details", "resource_id", "amount"));
+    t.equal(byTag.length, 8);
+  });
+
+  await t.test("what has run out by retention goes with its tags; the rest stays", async (t) => {
+    const later = new Date(Date.parse(today) + 86_400_000).toISOString().slice(0, 10);
+    t.match(await run({ now: later }), { status: "completed" });
+    const left = before.filter(({ resource_id }) => resource_id !== "metered-old");
+    t.ok(left.length < before.length);
+    t.same(await dimensions(), left);
+    t.same(await copied(), left);
+    const kept = tags.filter((each) => !each.endsWith("=metered-old"));
+    t.same(await written(stores, "acme"), kept);
+    t.same(await mirrored(stores, "acme"), kept);
+    t.same(await miscounted(stores), []);
+  });
+
+  await t.test("what comes back after that has its old id, and no tags", async (t) => {
+    upstream.bill.set(daysBefore(3), { "metered-1": "8", "metered-old": "3" });
+    const later = new Date(Date.parse(today) + 86_400_000).toISOString().slice(0, 10);
+    t.match(await run({ now: later }), { status: "completed" });
+    t.same(await dimensions(), before);
+    t.same(await copied(), before);
+    t.equal(
+      (await written(stores, "acme")).some((each) => each.endsWith("=metered-old")),
+      false,
+    );
+    const { client } = await stores.tenant("acme");
+    t.equal(await copyNewDimensions({ client, postgres, tenantName: "acme" }), 0, "nothing is copied twice");
+  });
+});

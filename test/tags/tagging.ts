@@ -1,0 +1,83 @@
+/** What the tests of tags share: dimensions to hang them on, requests, and looks into both stores. */
+import type { FastifyInstance } from "fastify";
+import {
+  dimensionFields,
+  fingerprintSql,
+  plainDimensionIdSql,
+} from "../../src/store/clickhouse/dimension-id.js";
+import type { OpenedStores } from "../../src/store/open-stores.js";
+
+const fields = dimensionFields.join(", ");
+
+/** Records the dimensions of all chargebacks, as publishing does. */
+export async function recordDimensions(stores: OpenedStores, tenant: string): Promise<void> {
+  const { client } = await stores.tenant(tenant);
+  await client.command({
+    query: `INSERT INTO dimensions (dimension_id, fingerprint, ${fields})
+      SELECT ${plainDimensionIdSql("fingerprint")}, fingerprint, ${fields}
+      FROM (SELECT DISTINCT ${fingerprintSql()} AS fingerprint, ${fields} FROM chargebacks)
+      WHERE fingerprint NOT IN (SELECT fingerprint FROM dimensions)`,
+  });
+}
+
+/** Ids of the dimensions with this identity, ascending. */
+export async function dimensionIds(
+  stores: OpenedStores,
+  tenant: string,
+  identity: string,
+): Promise<number[]> {
+  const { client } = await stores.tenant(tenant);
+  const result = await client.query({
+    query:
+      "SELECT DISTINCT dimension_id FROM dimensions WHERE identity_id = {identity:String} ORDER BY dimension_id",
+    query_params: { identity },
+    format: "JSONEachRow",
+  });
+  return (await result.json<{ dimension_id: string }>()).map((row) => Number(row.dimension_id));
+}
+
+/** Tags as the tenant's ClickHouse has them, `dimension key=name`, sorted. */
+export async function mirrored(stores: OpenedStores, tenant: string): Promise<string[]> {
+  const { client } = await stores.tenant(tenant);
+  const result = await client.query({
+    query:
+      "SELECT concat(toString(dimension_id), ' ', tag_key, '=', display_name) AS tag FROM dimension_tags FINAL ORDER BY tag",
+    format: "JSONEachRow",
+  });
+  return (await result.json<{ tag: string }>()).map((row) => row.tag);
+}
+
+/** The same from Postgres. */
+export async function written(stores: OpenedStores, tenant: string): Promise<string[]> {
+  const { rows } = await stores.postgres.query<{ tag: string }>(
+    `SELECT t.dimension_id || ' ' || t.tag_key || '=' || display_name AS tag FROM tags AS t JOIN tag_labels USING (label_id)
+     WHERE t.tenant_name = $1 ORDER BY (t.dimension_id || ' ' || t.tag_key || '=' || display_name) COLLATE "C"`,
+    [tenant],
+  );
+  return rows.map((row) => row.tag);
+}
+
+/** Labels whose number of tags is not the number of their tags. There must be none, ever. */
+export async function miscounted(stores: OpenedStores): Promise<unknown[]> {
+  const { rows } = await stores.postgres.query(
+    `SELECT l.tag_key, l.display_name, l.tag_count, count(t.tag_id) AS tags FROM tag_labels AS l LEFT JOIN tags AS t USING (label_id)
+     GROUP BY l.label_id HAVING l.tag_count <> count(t.tag_id)`,
+  );
+  return rows;
+}
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/** A request to `/api/v1/tenants/…`. Answers are read field by field: a test says what it expects, whatever it is. */
+export async function send(app: FastifyInstance, method: Method, path: string, payload?: object) {
+  const answer = await app.inject({ method, url: `/api/v1/tenants/${path}`, ...(payload && { payload }) });
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    body: answer.body === "" ? undefined : answer.json(),
+  };
+}
+
+export function tag(tag_key: string, display_name: string, created_by = "ada") {
+  return { tag_key, display_name, created_by };
+}
