@@ -54,6 +54,7 @@ async function run(stores: Stores, store: TenantStore, epoch: number): Promise<A
       tenantName: store.tenantName,
       epoch,
       rules,
+      gatheredFrom: "1970-01-01",
       decimalPlaces: 4,
       retryLimit: 1,
       signal: new AbortController().signal,

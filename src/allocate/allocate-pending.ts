@@ -18,7 +18,7 @@ import { leaveOutLostInput, leaveOutOutages } from "./waiting-days.js";
  */
 export async function allocatePending(input: AllocatePending): Promise<void> {
   const job: LedgerJob = { ...input, ledger: chargebackLedger };
-  const found = await input.postgres.query<PendingDay>(pendingDays({ tenantName: input.tenantName }));
+  const found = await input.postgres.query<PendingDay>(pendingDays(input));
   input.onPending(found.rows.length);
   const staged = await leaveOutLostInput(job, found.rows);
   const ready = await leaveOutOutages(job, staged);

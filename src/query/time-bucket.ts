@@ -9,14 +9,23 @@ export type TimeBucket = (typeof timeBuckets)[number];
  * a positive offset sort the wrong way round.
  *
  * Hours begin where the minutes do. The engine's own `toStartOfHour` is half an hour off for the rest of a day on which clocks change by
- * half an hour (Lord Howe).
+ * half an hour (Lord Howe). Where they change within the hour, it begins at that change, or at its first coming.
  */
 export const bucketKeySql: Readonly<Record<TimeBucket, string>> = {
-  hour: "timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))",
+  hour: hourSql(),
   day: "toDate(timestamp, {timezone:String})",
   week: "toMonday(timestamp, {timezone:String})",
   month: "toStartOfMonth(timestamp, {timezone:String})",
 };
+
+function hourSql(): string {
+  const minute = (instant: string) => `toMinute(${instant}, {timezone:String})`;
+  const hour = (instant: string) => `toHour(${instant}, {timezone:String})`;
+  const start = `(timestamp - toIntervalSecond(60 * ${minute("timestamp")} + toSecond(timestamp, {timezone:String})))`;
+  return `multiIf(${minute(start)} = 0, ${start},
+    ${hour(start)} = ${hour("timestamp")}, ${start} - toIntervalMinute(${minute(start)}),
+    ${start} + toIntervalMinute(60 - ${minute(start)}))`;
+}
 
 /** `bucket` is the key. Weeks are ISO weeks: the one around new year is one week, of the year that has its Thursday. */
 export function bucketLabelSql(bucket: TimeBucket, timezone: string): string {

@@ -39,7 +39,8 @@ export async function runStages(
 
   const stage = async (name: string, day: string | null) =>
     void (await postgres.query(noteStage({ runId: run.runId, stage: name, day })));
-  const window = request.window ?? gatherWindow(today, tenant.lookback_days, tenant.cutoff_days);
+  const usualWindow = gatherWindow(today, tenant.lookback_days, tenant.cutoff_days);
+  const window = request.window ?? usualWindow;
   await stage("gathering", null);
   const gathered = await gatherTenant({
     ...run,
@@ -59,6 +60,7 @@ export async function runStages(
     ...publication,
     ...run.limits,
     rules,
+    gatheredFrom: usualWindow.start,
     ...(topics && { topics }),
     decimalPlaces: tenant.allocation.decimal_places,
     retryLimit: tenant.allocation_retry_limit,

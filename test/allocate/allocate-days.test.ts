@@ -1,9 +1,9 @@
-import * as fc from "fast-check";
 import t, { type Test } from "tap";
 import { type Calculation, calculateDays } from "../../src/allocate/calculate.js";
 import { chargebackLedger } from "../../src/allocate/ledger.js";
 import { storeRuleSet } from "../../src/allocate/rules.js";
 import { claimStaging } from "../../src/store/clickhouse/staging.js";
+import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 import { allocate, type RefereeInput } from "./referee.js";
 import { decimalUnits, readStaged, stageInput, unit, variedRuleSet } from "./staged-days.js";

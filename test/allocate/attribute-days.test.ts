@@ -1,5 +1,4 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import * as fc from "fast-check";
 import t, { type Test } from "tap";
 import { calculateDays, unallocate } from "../../src/allocate/calculate.js";
 import { topicLedger } from "../../src/allocate/ledger.js";
@@ -7,6 +6,7 @@ import { type RuleSet, storeRuleSet } from "../../src/allocate/rules.js";
 import { topicRuleSet } from "../../src/allocate/topic-rules.js";
 import { type TopicRule, topicMetrics } from "../../src/config/topic-rule.js";
 import { claimStaging, stagedTable } from "../../src/store/clickhouse/staging.js";
+import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 import { allocate, type RefereeInput } from "./referee.js";
 import { decimalText, decimalUnits } from "./staged-days.js";

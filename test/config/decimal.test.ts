@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import t from "tap";
 import { parseDecimal } from "../../src/config/decimal.js";
 import { settingsOf } from "../../src/config/ecosystem-settings.js";
+import fc from "../property.js";
 import { configOf, ecosystems, oneTenant, problemsOf } from "./loading.js";
 
 const costTypes = (rate: string) =>

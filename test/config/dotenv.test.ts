@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import t from "tap";
 import { parseDotEnv } from "../../src/config/dotenv.js";
+import fc from "../property.js";
 
 t.test("the forms of a line", async (t) => {
   const source = [

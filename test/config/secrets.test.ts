@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import t from "tap";
 import { describeConfig } from "../../src/config/describe.js";
 import { formatProblems } from "../../src/config/problem.js";
+import fc from "../property.js";
 import { configOf, ecosystems, load, oneTenant } from "./loading.js";
 
 const SECRET = "hunter2";

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import t from "tap";
 import { describeStorage, parseStorage, storageKey } from "../../src/config/storage.js";
+import fc from "../property.js";
 
 function keyOf(text: string): string {
   const parsed = parseStorage(text);

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import t from "tap";
 import { substitute } from "../../src/config/substitute.js";
+import fc from "../property.js";
 import { configOf, oneTenant, problemsOf } from "./loading.js";
 
 const env = { A: "one", EMPTY: "", NESTED: `\${A}` };

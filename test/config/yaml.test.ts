@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import t from "tap";
+import fc from "../property.js";
 import { configOf, load, oneTenant, problemsOf, tenantText } from "./loading.js";
 
 const cases: [name: string, text: string, problems: (string | RegExp)[]][] = [

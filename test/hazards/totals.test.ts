@@ -1,7 +1,8 @@
 /** Hazards of sums and of requests without a limit: figures that disagree with each other, and one request that stops all others. */
-import fc from "fast-check";
+
 import t from "tap";
 import { get, insertChargebacks, type Service, startService } from "../http/service.js";
+import fc from "../property.js";
 import { recordDimensions, send } from "../tags/tagging.js";
 
 const rows = "/api/v1/tenants/acme/chargebacks";

@@ -3,10 +3,10 @@
  * FUZZ_SEED which ones; both are printed, and the same two give the same requests.
  */
 import { Agent } from "node:http";
-import fc from "fast-check";
 import t from "tap";
 import { createWorker } from "../../src/cli/worker.js";
 import { type OperationAt, operationsOf } from "../../src/http/description/document.js";
+import fc from "../property.js";
 import { testLogger } from "../stores.js";
 import { documentOf, judgeOf } from "./contract.js";
 import { type HttpAnswer, send, shown } from "./fuzzing/client.js";

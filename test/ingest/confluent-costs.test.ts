@@ -1,7 +1,8 @@
 /** The bill of Confluent Cloud: rows of the vendor to billing lines, through the gatherer and a real HTTP server. */
-import fc from "fast-check";
+
 import t from "tap";
 import { decimalText, minus, parseExact, plus, zero } from "../../src/ingest/exact.js";
+import fc from "../property.js";
 import { costRow, resource } from "./confluent-bill.js";
 import { billed, lineOf, linesOf } from "./confluent-billed.js";
 

@@ -1,7 +1,8 @@
 /** Exact decimals: no digit is ever lost before the one rounding that is asked for. */
-import fc from "fast-check";
+
 import t from "tap";
 import { decimalText, parseExact, plus, roundedQuotient, times } from "../../src/ingest/exact.js";
+import fc from "../property.js";
 
 /** Reads a text, gives it back with so many places. */
 const round = (text: string, places = 12) => {

@@ -1,7 +1,8 @@
 /** Numbers of JSON kept as they were written. */
-import fc from "fast-check";
+
 import t from "tap";
 import { quoteNumbers } from "../../src/ingest/number-text.js";
+import fc from "../property.js";
 
 t.test("numbers become strings with every digit, and nothing else changes", async (t) => {
   const cases: [string, unknown][] = [

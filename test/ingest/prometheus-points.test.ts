@@ -1,5 +1,5 @@
 /** Points in time: whatever the window, the step and the size of a piece, no moment is lost or counted twice. */
-import fc from "fast-check";
+
 import t from "tap";
 import { daysOfWindow } from "../../src/ingest/day-window.js";
 import {
@@ -13,6 +13,7 @@ import {
   type PointRange,
   pointsOf,
 } from "../../src/ingest/prometheus/points.js";
+import fc from "../property.js";
 
 function listed({ first, last, stepSeconds }: PointRange): number[] {
   const points: number[] = [];

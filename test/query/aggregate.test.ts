@@ -1,6 +1,5 @@
 /** Aggregates on the engine: against sums made by hand, luxon's calendar, and the one statement that makes all buckets. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import fc from "fast-check";
 import { DateTime } from "luxon";
 import t from "tap";
 import { aggregateBuckets, type StoredBucket } from "../../src/query/aggregate-buckets.js";
@@ -11,6 +10,7 @@ import { readTuples } from "../../src/query/clickhouse-read.js";
 import { dateWindow } from "../../src/query/date-window.js";
 import { type TimeBucket, timeBuckets } from "../../src/query/time-bucket.js";
 import { insertChargebacks, startService } from "../http/service.js";
+import fc from "../property.js";
 
 const zones = [
   "UTC",
@@ -71,6 +71,15 @@ t.test("aggregates on the engine", async (t) => {
         identity: fc.constantFrom("a", "b"),
         shared: fc.boolean(),
       });
+      // Half an hour lost and half an hour twice: every quarter around both changes.
+      const halfHours = ["2025-10-04T15:30Z", "2025-04-05T15:00Z"].map((change) =>
+        [-4, -3, -2, -1, 0, 1, 2, 3, 4].map((quarter) => ({
+          instant: DateTime.fromISO(change).toUnixInteger() + quarter * 900,
+          ticks: 1n,
+          identity: "a",
+          shared: false,
+        })),
+      );
       await fc.assert(
         fc.asyncProperty(
           fc.array(row, { minLength: 1, maxLength: 60 }),
@@ -122,7 +131,7 @@ t.test("aggregates on the engine", async (t) => {
             t.match(found, { total_rows: rows.length, total_buckets: sums.size, truncated: false });
           },
         ),
-        { numRuns: 40 },
+        { numRuns: 40, examples: halfHours.map((example) => [example, "Australia/Lord_Howe", "hour"]) },
       );
     },
   );

@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { DateTime } from "luxon";
 import t from "tap";
 import { type DateWindowInput, dateWindow, isDate } from "../../src/query/date-window.js";
 import { isTimeZone, timeZones } from "../../src/query/time-zone.js";
+import fc from "../property.js";
 
 const NOW = new Date("2026-03-10T23:30:00Z");
 

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import t from "tap";
 import { pageSpan } from "../../src/query/page-days.js";
+import fc from "../property.js";
 
 t.test("the span of a page holds its rows, and no day more", async () => {
   const days = fc

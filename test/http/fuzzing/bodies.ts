@@ -1,6 +1,7 @@
 /** Bodies: objects of the description, JSON of another kind, and what is no JSON. */
-import fc from "fast-check";
+
 import type { Schema } from "../../../src/http/description/document.js";
+import fc from "../../property.js";
 import { anything, type Drawn, drawn, isWrong, type Known, type Mood, seldom, taken } from "./drawing.js";
 import { hostileTexts } from "./hostile.js";
 

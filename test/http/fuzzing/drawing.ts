@@ -1,6 +1,7 @@
 /** Values for parameters and fields: right ones by their description, and hostile ones. */
-import fc from "fast-check";
+
 import type { Schema } from "../../../src/http/description/document.js";
+import fc from "../../property.js";
 import {
   boundaryDates,
   boundaryInstants,

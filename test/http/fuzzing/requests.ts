@@ -1,5 +1,5 @@
 /** Requests of an operation, drawn from its description: right ones, right but for one thing, and hostile from end to end. */
-import fc from "fast-check";
+
 import {
   type Components,
   type OperationAt,
@@ -8,6 +8,7 @@ import {
   resolvedSchema,
   type Schema,
 } from "../../../src/http/description/document.js";
+import fc from "../../property.js";
 import { bodyOf, noBody } from "./bodies.js";
 import type { HttpAnswer } from "./client.js";
 import {

@@ -1,7 +1,9 @@
 -- {"from":"2026-02-28 23:00:00","to":"2026-03-05 23:00:00","timezone":"Europe/Berlin","bucket_limit":10000}
 WITH
   buckets AS (
-  SELECT timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String})) AS bucket, identity_id AS c0,
+  SELECT multiIf(toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}) = 0, (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))),
+    toHour((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}) = toHour(timestamp, {timezone:String}), (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))) - toIntervalMinute(toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String})),
+    (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))) + toIntervalMinute(60 - toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}))) AS bucket, identity_id AS c0,
     sum(hi) + sum(lo) AS total,
     sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
     sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
