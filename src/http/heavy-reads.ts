@@ -41,7 +41,8 @@ export function createHeavyReads(limits: AdmissionLimits, onLoad: (load: Load) =
         const leaving: RouteHandlerMethod = async function (request, reply) {
           let answer: unknown;
           try {
-            answer = await handler.call(this, request, reply);
+            // A handler that returns nothing answers through the reply, which can be waited for.
+            answer = await (handler.call(this, request, reply) ?? reply);
             return answer;
           } finally {
             if (answer instanceof Readable) finished(answer, () => leave(request));
