@@ -6,6 +6,7 @@ export const benchmarkNames = [
   "aggregate",
   "export",
   "list",
+  "http",
   "disk",
   "start",
   "tags",
@@ -22,13 +23,17 @@ export interface BenchArguments {
   readonly only: readonly BenchmarkName[];
   /** Each figure is the median of so many runs. */
   readonly repeat: number;
+  /** How long each load of the HTTP API lasts. */
+  readonly seconds: number;
   /** Where the JSON goes; none is written when undefined. */
   readonly json: string | undefined;
   /** A folder that keeps the data between runs; a temporary one when undefined. */
   readonly data: string | undefined;
+  /** Days of the backfill. */
+  readonly days: number;
 }
 
-export const usage = `npm run bench -- [--rows 1M|10M|100M] [--only ${benchmarkNames.join(",")}] [--repeat 5] [--json FILE] [--data DIR]`;
+export const usage = `npm run bench -- [--rows 1M|10M|100M] [--only ${benchmarkNames.join(",")}] [--repeat 5] [--seconds 5] [--json FILE] [--data DIR] [--days 200]`;
 
 export function readArguments(argv: readonly string[]): BenchArguments {
   const { values } = parseArgs({
@@ -37,16 +42,20 @@ export function readArguments(argv: readonly string[]): BenchArguments {
       rows: { type: "string", default: "1M" },
       only: { type: "string", default: usualNames.join(",") },
       repeat: { type: "string", default: "5" },
+      seconds: { type: "string", default: "5" },
       json: { type: "string" },
       data: { type: "string" },
+      days: { type: "string", default: "200" },
     },
   });
   return {
     rows: rowCount(values.rows),
     only: values.only.split(",").map(benchmarkName),
     repeat: wholeNumber("--repeat", values.repeat),
+    seconds: wholeNumber("--seconds", values.seconds),
     json: values.json,
     data: values.data,
+    days: wholeNumber("--days", values.days),
   };
 }
 

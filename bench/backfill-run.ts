@@ -1,4 +1,5 @@
 /** One run of a tenant, with what each of its stages took: seconds in all, waiting for the upstream apart, and memory. */
+import type { Pool } from "pg";
 import { pino } from "pino";
 import type { AnyEcosystem, Gatherer } from "../src/ingest/ecosystem.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
@@ -7,8 +8,8 @@ import type { RunResult } from "../src/runner/sql/runs.js";
 import { startTenantRun, usualLimits } from "../src/runner/tenant-run.js";
 import type { OpenedStores } from "../src/store/open-stores.js";
 import type { BackfillUpstream } from "./backfill-upstream.js";
-import { type HttpWaiting, watchHttp } from "./http-waiting.js";
-import { watchProcess } from "./measure.js";
+import { watchProcess, watchServer } from "./measure.js";
+import { type Waiting, type WaitingWatch, watchWaiting } from "./waiting.js";
 
 /** In the order in which they come; gathering and staging take turns, window by window. */
 export const stages = [
@@ -22,7 +23,7 @@ export const stages = [
 export type Stage = (typeof stages)[number];
 
 /** Seconds. */
-export interface StageTime extends HttpWaiting {
+export interface StageTime extends Waiting {
   readonly wall: number;
 }
 
@@ -32,6 +33,7 @@ export interface MeasuredRun {
   /** MiB. */
   readonly servicePeak: number;
   readonly enginePeak: number;
+  readonly postgresPeak: number;
   /** Seconds of processor time. */
   readonly serviceCpu: number;
   readonly engineCpu: number;
@@ -47,7 +49,8 @@ export async function measuredRun(
   if (tenant === undefined) throw new Error(`no tenant ${tenantName}`);
   const service = watchProcess(process.pid);
   const engine = watchProcess(stores.embeddedClickHouse?.pid());
-  const clock = stageClock(upstream.hosts, say);
+  const postgres = watchServer(await backendPid(stores.postgres));
+  const clock = stageClock(watchWaiting(upstream.hosts, stores.postgres), say);
   try {
     const started = await startTenantRun(
       {
@@ -68,6 +71,7 @@ export async function measuredRun(
       stages: clock.end(),
       servicePeak: service.peak(),
       enginePeak: engine.peak(),
+      postgresPeak: postgres.peak(),
       serviceCpu: service.cpuSeconds(),
       engineCpu: engine.cpuSeconds(),
     };
@@ -75,7 +79,12 @@ export async function measuredRun(
     clock.stop();
     service.stop();
     engine.stop();
+    postgres.stop();
   }
+}
+
+async function backendPid(postgres: Pool): Promise<number | undefined> {
+  return (await postgres.query<{ pid: number }>("SELECT pg_backend_pid() AS pid")).rows[0]?.pid;
 }
 
 interface StageClock {
@@ -84,9 +93,8 @@ interface StageClock {
   stop(): void;
 }
 
-function stageClock(hosts: ReadonlySet<string>, say: (text: string) => void): StageClock {
-  const watch = watchHttp(hosts);
-  const nothing = { wall: 0, upstream: 0, store: 0, idle: 0, busy: 0 };
+function stageClock(watch: WaitingWatch, say: (text: string) => void): StageClock {
+  const nothing = { wall: 0, upstream: 0, store: 0, paced: 0, busy: 0 };
   const spent = Object.fromEntries(stages.map((stage) => [stage, { ...nothing }])) as Record<
     Stage,
     typeof nothing
@@ -95,7 +103,7 @@ function stageClock(hosts: ReadonlySet<string>, say: (text: string) => void): St
   let since = { ...nothing, ...watch.taken(), wall: performance.now() };
   const book = () => {
     const now = { ...watch.taken(), wall: performance.now() };
-    for (const each of ["wall", "upstream", "store", "idle", "busy"] as const) {
+    for (const each of ["wall", "upstream", "store", "paced", "busy"] as const) {
       spent[stage][each] += (now[each] - since[each]) / 1000;
     }
     since = now;

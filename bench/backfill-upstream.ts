@@ -12,6 +12,8 @@ import { program, until } from "./service.js";
 
 export interface BackfillUpstream {
   readonly config: Config;
+  /** The tenant's section of the configuration. */
+  readonly tenant: Readonly<Record<string, unknown>>;
   readonly tenantName: string;
   /** Hosts and ports that it answers at. */
   readonly hosts: ReadonlySet<string>;
@@ -53,8 +55,8 @@ export async function startUpstream(folder: string, size: BackfillSize): Promise
       return existsSync(file) && readFileSync(file, "utf8").includes("\n");
     }, 60_000);
     const yaml = readFileSync(file, "utf8");
-    const { cloud } = (parse(yaml) as { tenants: Record<string, unknown> }).tenants;
-    return { ...read(cloud, folder), hosts: hostsIn(yaml), pid: child.pid, stop };
+    const { cloud } = (parse(yaml) as { tenants: { cloud: Readonly<Record<string, unknown>> } }).tenants;
+    return { ...read(cloud, folder), tenant: cloud, hosts: hostsIn(yaml), pid: child.pid, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,5 +1,5 @@
 /**
- * The first gathering of a Confluent Cloud organisation, 200 days of it, and a second one that finds nothing new: the service's
+ * The first gathering of a Confluent Cloud organisation, of 200 days by default, and a second one that finds nothing new: the service's
  * own code in this process, the engines embedded, the vendor simulated in another process.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -8,25 +8,25 @@ import { join } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { pino } from "pino";
 import { openStores } from "../src/store/open-stores.js";
+import type { BenchArguments } from "./arguments.js";
 import { type MeasuredRun, measuredRun, type Stage, stages } from "./backfill-run.js";
 import { startUpstream } from "./backfill-upstream.js";
 import { count } from "./dataset.js";
 import type { Figure } from "./measure.js";
 
-const DAYS = 200;
 const ROWS_A_LINE = 10;
 const IDENTITIES_A_LINE = 0.4;
 
-/** `rows`: about how many chargeback rows there shall be. Adds the sizes of what was made to `sizes`. */
+/** `rows`: about how many chargeback rows there shall be, in all days. Adds the sizes of what was made to `sizes`. */
 export async function benchBackfill(
-  rows: number,
+  { rows, days }: Pick<BenchArguments, "rows" | "days">,
   sizes: Record<string, number>,
   say: (text: string) => void,
 ): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-bench-backfill-"));
-  const lines = Math.max(50, Math.round(rows / DAYS / ROWS_A_LINE));
+  const lines = Math.max(50, Math.round(rows / days / ROWS_A_LINE));
   const identities = Math.max(10, Math.round(lines * IDENTITIES_A_LINE));
-  const upstream = await startUpstream(folder, { lines, identities, days: DAYS });
+  const upstream = await startUpstream(folder, { lines, identities, days });
   try {
     const stores = await openStores({ config: upstream.config, logger: pino({ level: "warn" }) });
     try {
@@ -67,11 +67,11 @@ function ofFirst(run: MeasuredRun, sizes: Readonly<Record<string, number>>): Fig
     },
     {
       benchmark,
-      name: "memory of service and engine, peak",
-      value: run.servicePeak + run.enginePeak,
+      name: "memory of service, engine and Postgres, sum of peaks",
+      value: run.servicePeak + run.enginePeak + run.postgresPeak,
       unit: "MiB",
       target: { at: "most", value: 4096 },
-      note: `service ${Math.round(run.servicePeak)}, engine ${Math.round(run.enginePeak)}`,
+      note: `service ${Math.round(run.servicePeak)}, engine ${Math.round(run.enginePeak)}, Postgres ${Math.round(run.postgresPeak)}`,
     },
     processorTime(benchmark, run),
   ];
@@ -84,7 +84,7 @@ function ofSecond(
 ): Figure[] {
   const benchmark = "second run";
   const times = stages.map((stage) => run.stages[stage]);
-  const own = times.reduce((sum, { wall, upstream }) => sum + wall - upstream, 0);
+  const own = times.reduce((sum, { wall, upstream, paced }) => sum + wall - upstream - paced, 0);
   return [
     ...stages.flatMap((stage) => stageFigures(benchmark, run, stage)),
     {
@@ -106,9 +106,9 @@ function ofSecond(
 }
 
 function stageFigures(benchmark: string, run: MeasuredRun, stage: Stage): Figure[] {
-  const { wall, upstream, store, idle, busy } = run.stages[stage];
+  const { wall, upstream, store, paced, busy } = run.stages[stage];
   const shown = (seconds: number) => seconds.toFixed(1);
-  const note = `waiting for the upstream ${shown(upstream)}, the store ${shown(store)}, pauses ${shown(idle)}; at work ${shown(busy)}`;
+  const note = `waiting for the upstream ${shown(upstream)}, its pace ${shown(paced)}; the stores ${shown(store)}; at work ${shown(busy)}`;
   const bounded = benchmark === "backfill" && stage === "allocate and publish";
   const target = bounded ? { target: { at: "most", value: 60 } as const } : {};
   return [{ benchmark, name: stage, value: wall, unit: "s", note, ...target }];

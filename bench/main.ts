@@ -9,6 +9,7 @@ import type { Bench, Benchmark } from "./benchmark.js";
 import { count, makeFacts, settle } from "./dataset.js";
 import { benchDisk } from "./disk.js";
 import { benchExport } from "./export.js";
+import { benchHttp } from "./http.js";
 import { benchList } from "./list.js";
 import { describeMachine } from "./machine.js";
 import type { Figure } from "./measure.js";
@@ -26,6 +27,7 @@ const readers = {
   aggregate: benchAggregate,
   list: benchList,
   export: benchExport,
+  http: benchHttp,
 } satisfies Record<string, Benchmark>;
 
 const say = (text: string) =>
@@ -50,7 +52,7 @@ async function main(args: BenchArguments): Promise<void> {
       say("start");
       figures.push(...(await benchStart(args.repeat)));
     }
-    if (args.only.includes("backfill")) figures.push(...(await benchBackfill(args.rows, sizes, say)));
+    if (args.only.includes("backfill")) figures.push(...(await benchBackfill(args, sizes, say)));
     const report = { machine, sizes, repeat: args.repeat, figures };
     process.stdout.write(reportTable(report));
     if (args.json !== undefined) writeFileSync(args.json, reportJson(report));
@@ -95,6 +97,7 @@ async function runReaders(
     store,
     rows,
     repeat: args.repeat,
+    seconds: args.seconds,
     enginePid: stores.embeddedClickHouse?.pid(),
     folder,
     service: () => {

@@ -10,6 +10,8 @@ export interface Figure {
   /** What it should be; a figure that misses it is marked, never failed. */
   readonly target?: { readonly at: "least" | "most"; readonly value: number };
   readonly note?: string;
+  /** Values that belong to it, for machines; people read them in the note. */
+  readonly details?: Readonly<Record<string, number>>;
 }
 
 export function median(values: readonly number[]): number {
@@ -90,13 +92,61 @@ function residentMiB(pid: number | undefined): number {
   }
 }
 
+/** A server's memory is looked at less often: that of all its processes has to be added up. */
+const SERVER_SAMPLE_MS = 250;
+
+/** Watches the processes of the server that a process belongs to, memory that they share counted once. Peak in MiB; Linux only. */
+export function watchServer(anyPid: number | undefined): Pick<ProcessWatch, "peak" | "stop"> {
+  const server = anyPid === undefined ? undefined : parentOf(anyPid);
+  let peak = familyMiB(server);
+  const timer = setInterval(() => {
+    peak = Math.max(peak, familyMiB(server));
+  }, SERVER_SAMPLE_MS);
+  return { peak: () => Math.max(peak, familyMiB(server)), stop: () => clearInterval(timer) };
+}
+
+function familyMiB(server: number | undefined): number {
+  if (server === undefined) return Number.NaN;
+  try {
+    const children = readFileSync(`/proc/${server}/task/${server}/children`, "utf8")
+      .split(" ")
+      .filter(Boolean);
+    return [String(server), ...children].reduce((sum, pid) => sum + proportionalMiB(pid), 0);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** 0 for a process that has just ended. */
+function proportionalMiB(pid: string): number {
+  try {
+    const [, kib] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")) ?? [];
+    return Number(kib) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(statFields(pid)[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Fields of a process's state, from the third on: a name before them may hold anything. */
+function statFields(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+}
+
 /** The kernel counts in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
 function processorSeconds(pid: number | undefined): number {
   if (pid === undefined) return Number.NaN;
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    const fields = statFields(pid);
     return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   } catch {
     return Number.NaN;

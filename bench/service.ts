@@ -22,29 +22,47 @@ export interface Service {
 /** The built program; `npm run bench` builds it first. */
 export const program = join(projectRoot(), "dist", "main.js");
 
+export interface ServiceOptions {
+  /** Section `api` of its configuration, without the port. */
+  readonly api: Readonly<Record<string, unknown>>;
+  readonly mode: "api" | "both";
+  /** More tenants, by the name that their database has as well: sections of its configuration, without `storage`. */
+  readonly others: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+const usual: ServiceOptions = { api: { request_timeout_seconds: 300 }, mode: "api", others: {} };
+
+/** `folder`: where its configuration goes. In mode `both` it runs its tenants once by itself. */
 export async function startService(
   stores: OpenedStores,
   store: TenantStore,
   folder: string,
+  { api, mode, others }: ServiceOptions = usual,
 ): Promise<Service> {
   const engine = await stores.embeddedClickHouse?.endpoint();
   if (engine === undefined) throw new Error("the engine is not embedded");
   const { host, user, password } = stores.postgres.options;
   const port = await freePort();
-  const storage = `clickhouse://${engine.username}:${engine.password}@${new URL(engine.url).host}/${store.database}`;
+  const storageOf = (database: string) =>
+    `clickhouse://${engine.username}:${engine.password}@${new URL(engine.url).host}/${database}`;
+  const more = Object.entries(others).map(([name, tenant]) => {
+    const storage = { connection_string: storageOf(name) };
+    return `\n  ${name}: ${JSON.stringify({ ...tenant, storage })}`;
+  });
   const file = join(folder, "service.yaml");
   writeFileSync(
     file,
     `data_dir: ${JSON.stringify(join(folder, "service-data"))}
 postgres:
   connection_string: ${JSON.stringify(`postgres://${user}:${String(password)}@/postgres?host=${host}`)}
-api: { port: ${port}, request_timeout_seconds: 300 }
+api: ${JSON.stringify({ ...api, port })}
+features: { enable_periodic_refresh: false }
 logging: { level: warn }
-tenants:${tenantYaml(store.tenantName, storage)}
+tenants:${tenantYaml(store.tenantName, storageOf(store.database))}${more.join("")}
 `,
     { mode: 0o600 },
   );
-  return await spawnService(["serve", "--config", file, "--mode", "api"], port);
+  return await spawnService(["serve", "--config", file, "--mode", mode], port);
 }
 
 /** Starts the program and waits until it answers. */

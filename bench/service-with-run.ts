@@ -1,0 +1,73 @@
+/**
+ * A service that serves one tenant while it runs the pipeline of another, in one process and on one engine. The other is a
+ * simulated Confluent Cloud organisation, new each time, so that there is a lot to gather and to allocate.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { acquireLease } from "../src/runner/lease.js";
+import { registerTenant } from "../src/runner/sql/tenants.js";
+import { startUpstream } from "./backfill-upstream.js";
+import type { Bench } from "./benchmark.js";
+import { type Service, startService } from "./service.js";
+
+/** Far longer than it is measured. */
+const RUN = { lines: 2_500, identities: 1_000, days: 200 } as const;
+
+export interface ServiceWithRun extends Service {
+  /** Begins the run. */
+  run(): Promise<void>;
+  /** Whether the run is under way now. */
+  isRunning(): Promise<boolean>;
+}
+
+/** With the limits on reads that users have when they set none. */
+export async function startServiceWithRun({ stores, store }: Bench): Promise<ServiceWithRun> {
+  const folder = mkdtempSync(join(tmpdir(), "chargehouse-bench-http-"));
+  const gathered = `bench_gathered_${Date.now()}`;
+  const undo = [() => rmSync(folder, { recursive: true, force: true })] as (() => unknown)[];
+  const stop = async () => {
+    for (const each of undo.splice(0).reverse()) await each();
+  };
+  try {
+    // Who holds a tenant's lease keeps the service from running it: the measured one has data that no upstream knows.
+    const hold = async (tenantName: string, tenantId: string, ecosystem: string) => {
+      await stores.postgres.query(registerTenant({ tenantName, tenantId, ecosystem }));
+      const lease = await acquireLease(stores.postgres, tenantName, "bench");
+      if (lease === undefined) throw new Error(`somebody else runs ${tenantName}`);
+      undo.push(() => lease.release());
+      return lease;
+    };
+    await hold(store.tenantName, store.tenantId, store.ecosystem);
+    const upstream = await startUpstream(folder, RUN);
+    undo.push(() => upstream.stop());
+    const { tenant_id, ecosystem } = upstream.tenant;
+    const held = await hold(gathered, String(tenant_id), String(ecosystem));
+    undo.push(() => store.client.command({ query: `DROP DATABASE IF EXISTS ${gathered} SYNC` }));
+    const service = await startService(stores, store, folder, {
+      api: {},
+      mode: "both",
+      others: { [gathered]: upstream.tenant },
+    });
+    undo.push(() => service.stop());
+    const pipeline = `${service.url}/api/v1/tenants/${gathered}/pipeline`;
+    let address = "";
+    return {
+      ...service,
+      stop,
+      async run() {
+        await held.release();
+        const answer = await fetch(`${pipeline}/run`, { method: "POST" });
+        if (answer.status !== 202) throw new Error(`no run: ${answer.status} ${await answer.text()}`);
+        address = `${pipeline}/runs/${((await answer.json()) as { run_id: string }).run_id}`;
+      },
+      async isRunning() {
+        const { status } = (await (await fetch(address)).json()) as { status?: string };
+        return status === "running";
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
