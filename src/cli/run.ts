@@ -32,6 +32,7 @@ export const run: Command = {
         stores,
         logger,
         observers: [progress.observer],
+        tenants,
         signal: io.signal,
       });
       const request = {

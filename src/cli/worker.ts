@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import type { Logger } from "pino";
-import type { Config } from "../config/config.js";
+import type { Config, TenantConfig } from "../config/config.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
 import type { PipelineControl } from "../runner/control.js";
 import { type CycleRunner, createCycleRunner } from "../runner/cycle.js";
@@ -28,15 +28,17 @@ export interface WorkerOptions {
   readonly stores: OpenedStores;
   readonly logger: Logger;
   readonly observers: readonly RunObserver[];
+  /** Those that this worker is for; all of the configuration by default. */
+  readonly tenants?: readonly TenantConfig[];
   /** Ends every run. */
   readonly signal: AbortSignal;
 }
 
-/** Starts afresh: suspensions are lifted, and leases of a process that cannot be alive any more are ended. */
+/** Starts afresh: suspensions of its tenants are lifted, and leases of a process that cannot be alive any more are ended. */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const { config, stores, logger, signal } = options;
-  const tenants = [...config.tenants.values()];
-  await stores.postgres.query(liftSuspensions([...config.tenants.keys()]));
+  const { tenants = [...config.tenants.values()] } = options;
+  await stores.postgres.query(liftSuspensions(tenants.map(({ tenant_name }) => tenant_name)));
   if (stores.ownsPostgres) await stores.postgres.query(expireLeases());
   const context: TenantRunContext = {
     stores,

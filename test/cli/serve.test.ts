@@ -1,0 +1,105 @@
+/** `chargehouse serve` in its three modes, on the embedded stores and tenants whose costs are fixed: no upstream is needed. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { CommandFailed } from "../../src/cli/command.js";
+import { type Mode, serve, serveStores } from "../../src/cli/serve.js";
+import { openStores } from "../../src/store/open-stores.js";
+import { runRecords, shortTenants, until } from "../runner/runs.js";
+import { openTestStores, temporaryFolder, testConfig, testLogger } from "../stores.js";
+import { commandIo } from "./command-io.js";
+
+t.test("chargehouse serve", async (t) => {
+  const once = "features: { enable_periodic_refresh: false }\n";
+  const { config, stores } = await openTestStores(t, once + shortTenants(["acme", "globex"]));
+  const { postgres } = stores;
+  await postgres.query(`INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES
+    ('acme', 'acme', 'generic_metrics_only'), ('globex', 'globex', 'generic_metrics_only')`);
+  const suspend = () =>
+    postgres.query("UPDATE tenants SET suspended_at = now(), suspension_reason = 'the upstream is away'");
+  const suspended = async () =>
+    (await postgres.query("SELECT FROM tenants WHERE suspended_at IS NOT NULL")).rowCount;
+  const runs = async () => (await runRecords(stores, "acme")).length;
+
+  /** The service in a mode, on any free port; `ended` is its exit code. */
+  const start = (mode: Mode) => {
+    const { io, abort } = commandIo();
+    let url = "";
+    const ended = serveStores({
+      config: { ...config, api: { ...config.api, port: 0 } },
+      stores: { ...stores, close: async () => undefined },
+      ...{ logger: testLogger, mode, io },
+      onListening: (address) => {
+        url = address;
+      },
+    });
+    const get = async (path: string) => JSON.parse(await (await fetch(url + path)).text());
+    const trigger = async () => {
+      const answer = await fetch(`${url}/api/v1/tenants/acme/pipeline/run`, { method: "POST" });
+      return { status: answer.status, body: JSON.parse(await answer.text()) };
+    };
+    return { abort, ended, get, trigger, isListening: () => url !== "" };
+  };
+
+  await t.test("api: serves, runs nothing, and leaves what others run alone", async (t) => {
+    await suspend();
+    await postgres.query("INSERT INTO leases VALUES ('acme', 'a worker', 7, now() + interval '1 minute')");
+    const service = start("api");
+    await until("it listens", service.isListening);
+    t.match(await service.get("/health"), { status: "ok", version: "0.0.0-dev" });
+    t.match(await service.get("/api/v1/readiness"), { mode: "api", version: "0.0.0-dev", status: "error" });
+    t.match(await service.trigger(), { status: 400, body: { code: "pipeline_unavailable" } });
+    service.abort.abort();
+    t.equal(await service.ended, 0);
+    t.equal(await suspended(), 2);
+    t.equal((await postgres.query("SELECT FROM leases WHERE expires_at > now()")).rowCount, 1);
+    t.equal(await runs(), 0);
+  });
+
+  await t.test("worker: runs, serves nothing, and begins with every tenant active", async (t) => {
+    const service = start("worker");
+    t.equal(await service.ended, 0, "after one cycle, without a refresh");
+    t.equal(service.isListening(), false);
+    t.equal(await suspended(), 0);
+    t.match(await runRecords(stores, "acme"), [{ trigger: "schedule", status: "completed" }]);
+  });
+
+  await t.test("both: serves, runs a cycle, and then what is triggered", async (t) => {
+    const service = start("both");
+    const status = async () => await service.get("/api/v1/tenants/acme/pipeline/status");
+    await until(
+      "its cycle is over",
+      async () => (await runs()) === 2 && (await status()).is_running === false,
+    );
+    t.match(await service.get("/api/v1/readiness"), { mode: "both", status: "ready" });
+    const { status: accepted, body } = await service.trigger();
+    t.equal(accepted, 202);
+    await until("the run is over", async () => (await status()).is_running === false);
+    const record = await service.get(`/api/v1/tenants/acme/pipeline/runs/${body.run_id}`);
+    t.match(record, { trigger: "api", status: "completed", dates_gathered: 7, errors: [] });
+    const { last_run, last_result } = await status();
+    t.match(last_result, { dates_gathered: 7, dates_calculated: 0, errors: [], completed_at: last_run });
+    t.equal(Date.parse(last_run), Date.parse(record.ended_at), "of this very run");
+    service.abort.abort();
+    t.equal(await service.ended, 0);
+  });
+});
+
+t.test("a schema that is newer than the code stops the start", async (t) => {
+  const folder = temporaryFolder(t);
+  const yaml = `data_dir: ${folder}/data\n${shortTenants(["acme"])}`;
+  const stores = await openStores({ config: testConfig(yaml, folder), logger: testLogger });
+  const { client } = await stores.tenant("acme");
+  await client.command({
+    query: "INSERT INTO schema_migrations VALUES ('9999', 'from_the_future', '', now())",
+  });
+  await stores.close();
+  const file = join(folder, "chargehouse.yaml");
+  writeFileSync(file, `logging: { level: fatal }\n${yaml}`);
+  const refused = serve.run(["--config", file, "--mode", "worker"], commandIo().io);
+  await t.rejects(refused, {
+    message: /^clickhouse\/acme: the schema is newer .* 9999_from_the_future/,
+    exitCode: 1,
+  });
+  await t.rejects(refused, CommandFailed);
+});
