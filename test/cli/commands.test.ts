@@ -1,0 +1,147 @@
+/** Commands as they are called: exit codes, what they print, and what they leave behind. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import type { Command } from "../../src/cli/command.js";
+import { exportCsv } from "../../src/cli/export.js";
+import { migrate } from "../../src/cli/migrate.js";
+import { reconcile } from "../../src/cli/reconcile.js";
+import { run } from "../../src/cli/run.js";
+import { serve } from "../../src/cli/serve.js";
+import { projectRoot } from "../../src/config/project.js";
+import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
+import { shortTenants } from "../runner/runs.js";
+import { temporaryFolder, testConfig, testLogger } from "../stores.js";
+import { commandIo } from "./command-io.js";
+
+t.test("exit codes of the program", async (t) => {
+  const folder = temporaryFolder(t);
+  const fileOf = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const valid = fileOf("valid.yaml", shortTenants(["acme"]));
+  const wrong = fileOf("wrong.yaml", "apii: {}\napi: { port: 0 }\n");
+  await Promise.all(
+    (
+      [
+        [["--version"], 0, /^0\.0\.0-dev\n$/],
+        [["frobnicate"], 2, /unknown command "frobnicate"/],
+        [["check-config", "--config", valid], 0, /tenants:\n {2}acme:[\s\S]*The configuration is valid/],
+        [["check-config", "--config", wrong], 2, /:1: apii: unknown key[\s\S]*:2: api\.port: must be/],
+      ] as const
+    ).map(async ([args, code, said]) => {
+      const main = join(projectRoot(), "src/main.ts");
+      const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), main, ...args], {
+        env: { ...process.env, NODE_OPTIONS: "" },
+      });
+      let text = "";
+      for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += chunk));
+      const [exit] = await once(child, "close");
+      t.equal(exit, code, args.join(" "));
+      t.match(text, said, args.join(" "));
+    }),
+  );
+});
+
+t.test("commands on the stores", async (t) => {
+  const folder = temporaryFolder(t);
+  const yaml = `data_dir: ${folder}/data\nlogging: { level: fatal }\n${shortTenants(["acme", "globex"])}`;
+  const away = shortTenants(["away"]).replace("embedded:away", "clickhouse://u:p@127.0.0.1:9/away");
+  const config = join(folder, "chargehouse.yaml");
+  writeFileSync(config, yaml);
+  const withAway = join(folder, "away.yaml");
+  writeFileSync(withAway, yaml + away.replace("tenants:", ""));
+  const call = async (command: Command, args: readonly string[] = [], file = config) => {
+    const { io, written } = commandIo();
+    const code = await command.run(["--config", file, ...args], io);
+    return { code, ...written };
+  };
+  const inStores = async <Result>(work: (stores: OpenedStores) => Promise<Result>) => {
+    const stores = await openStores({ config: testConfig(yaml, folder), logger: testLogger });
+    return await work(stores).finally(() => stores.close());
+  };
+
+  await t.test("run: one cycle of the tenants that are named, and of nothing else", async (t) => {
+    await inStores(({ postgres }) =>
+      postgres.query(`INSERT INTO tenants (tenant_name, tenant_id, ecosystem, suspended_at, suspension_reason) VALUES
+        ('acme', 'acme', 'e', now(), 'a cause'), ('globex', 'globex', 'e', now(), 'a cause')`),
+    );
+    t.equal((await call(run, ["--tenant", "acme"])).code, 0);
+    await inStores(async ({ postgres, tenant }) => {
+      const state = await postgres.query(
+        "SELECT tenant_name, suspended_at IS NOT NULL AS suspended FROM tenants ORDER BY 1",
+      );
+      t.same(state.rows, [
+        { tenant_name: "acme", suspended: false },
+        { tenant_name: "globex", suspended: true },
+      ]);
+      const { client } = await tenant("globex");
+      const rows = await client.query({ query: "SELECT 1 FROM chargebacks", format: "JSONEachRow" });
+      t.same(await rows.json(), []);
+    });
+    await t.rejects(call(run, ["--tenant", "nobody"]), {
+      name: "UsageError",
+      message: /unknown tenant "nobody"/,
+    });
+  });
+
+  await t.test("reconcile: 0 while every line adds up, with each day's sums", async (t) => {
+    const { code, stdout } = await call(reconcile, ["--tenant", "acme"]);
+    t.equal(code, 0);
+    t.match(stdout, /acme {4}all 7 days +7 +7 +50\.4 +50\.4 +0\nEvery line adds up\.\n$/);
+  });
+
+  await t.test("export: the CSV of the API", async (t) => {
+    const { code, stdout } = await call(exportCsv, ["--tenant", "acme", "--columns", "identity_id,amount"]);
+    t.same([code, stdout], [0, `identity_id,amount\n${"UNALLOCATED,7.2\n".repeat(7)}`]);
+  });
+
+  await t.test("migrate --status: every revision of every store", async (t) => {
+    const { code, stdout } = await call(migrate, ["--status"]);
+    t.equal(code, 0);
+    t.match(stdout, /^postgres +0001 .* applied +\d{4}-/m);
+    t.match(stdout, /^clickhouse\/globex +0001 .* applied +\d{4}-/m);
+    t.notMatch(stdout, /pending/);
+  });
+
+  await t.test("reconcile: 1 when a line does not add up", async (t) => {
+    await inStores(async ({ tenant }) => {
+      const { client } = await tenant("acme");
+      await client.command({ query: "INSERT INTO chargebacks SELECT * FROM chargebacks LIMIT 1" });
+    });
+    const { code, stdout } = await call(reconcile);
+    t.equal(code, 1);
+    t.match(stdout, /acme {4}all 7 days +7 +8 +50\.4 +57\.6 +7\.2\n/);
+  });
+
+  await t.test("run: 1 when a tenant fails, with the others done", async (t) => {
+    const { code } = await call(run, [], withAway);
+    t.equal(code, 1);
+    t.match((await call(reconcile, ["--tenant", "globex"])).stdout, /globex {2}all 7 days/);
+  });
+
+  await t.test("a configuration that is refused ends any command with 2", async (t) => {
+    writeFileSync(config, "tenants: {acme: {}}");
+    for (const command of [run, reconcile, migrate, serve])
+      t.equal(await call(command).catch((error) => error.exitCode), 2, command.name);
+  });
+
+  await t.test("words that a command does not know end it with its usage", async (t) => {
+    for (const [command, args, message] of [
+      [run, ["--tenants", "acme"], /--tenants/],
+      [run, ["--from", "2026-01-01"], /--from and --to go together/],
+      [run, ["--from", "2026-02-30", "--to", "2026-03-01"], /--from must be a day/],
+      [serve, ["--mode", "none"], /--mode must be one of api, worker, both/],
+      [exportCsv, ["--tenant", "acme", "--columns", "amonut"], /unknown column "amonut"/],
+    ] as const) {
+      await t.rejects(call(command, args), { name: "UsageError", message });
+    }
+    await t.rejects(run.run([], commandIo().io), {
+      name: "UsageError",
+      message: "--config FILE is required",
+    });
+  });
+});
