@@ -3,7 +3,7 @@ import pretty from "pino-pretty";
 import type { Config } from "../config/config.js";
 
 /** The process's log: JSON lines or readable text on standard error, so that standard output stays a command's result. */
-export function createLogger({ format, level }: Config["logging"]): Logger {
+export function createLogger({ format, level }: Config["logging"], fd = 2): Logger {
   const options = {
     level,
     base: { service: "chargehouse" },
@@ -16,12 +16,16 @@ export function createLogger({ format, level }: Config["logging"]): Logger {
       censor: "********",
     },
   };
-  if (format === "json") return pino(options, pino.destination({ fd: 2, sync: true }));
+  if (format === "json") return pino(options, pino.destination({ fd, sync: true }));
   const stream = pretty({
-    destination: 2,
+    destination: fd,
     sync: true,
     colorize: process.stderr.isTTY,
     ignore: "service,pid,hostname",
+    customPrettifiers: {
+      level: (level, _key, _line, { labelColorized, colors }) =>
+        level === "critical" ? colors.bgRed("CRITICAL") : labelColorized,
+    },
   });
   return pino(options, stream);
 }

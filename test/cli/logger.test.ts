@@ -1,0 +1,59 @@
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { createLogger } from "../../src/cli/logger.js";
+import { configOf } from "../config/loading.js";
+import { temporaryFolder } from "../stores.js";
+
+const folder = temporaryFolder(t);
+let files = 0;
+
+/** What a logger of this configuration writes: one message of each level, the first with an error and a password. */
+function logged(logging: string): string {
+  files += 1;
+  const file = join(folder, String(files));
+  const fd = openSync(file, "w");
+  const logger = createLogger(configOf(`logging: ${logging}`).logging, fd);
+  const cause = Object.assign(new Error("the disk is full"), {
+    code: "ENOSPC",
+    client: { password: "hunter2" },
+  });
+  logger.fatal({ err: cause, tenant: "acme", postgres: { password: "hunter2" } }, "a fatal one");
+  for (const level of ["error", "warn", "info", "debug"] as const) logger[level](`a message at ${level}`);
+  closeSync(fd);
+  return readFileSync(file, "utf8");
+}
+
+t.test("logging.level: what is less than it is not written", async (t) => {
+  for (const [level, count] of [
+    ["debug", 5],
+    ["info", 4],
+    ["WARNING", 3],
+    ["error", 2],
+    ["critical", 1],
+  ] as const) {
+    t.equal(logged(`{ level: ${level} }`).trimEnd().split("\n").length, count, level);
+  }
+});
+
+t.test("logging.format json: one object a line, critical by its name, and no password", async (t) => {
+  const [fatal, error] = logged("{ format: json }").split("\n");
+  const line = JSON.parse(fatal ?? "");
+  t.match(line, {
+    level: "critical",
+    msg: "a fatal one",
+    tenant: "acme",
+    err: { type: "Error", message: "the disk is full", code: "ENOSPC", stack: /logger\.test/ },
+  });
+  t.ok(Math.abs(Date.parse(line.time) - Date.now()) < 60_000, "with an ISO time");
+  t.match(JSON.parse(error ?? ""), { level: "error", msg: "a message at error" });
+  t.notMatch(fatal, /hunter2/);
+});
+
+t.test("logging.format pretty: text to read, and no password", async (t) => {
+  const text = logged("{ format: pretty }");
+  t.match(text, /CRITICAL: a fatal one/);
+  t.match(text, /the disk is full/);
+  t.match(text, /ERROR: a message at error/);
+  t.notMatch(text, /hunter2|^\{/);
+});
