@@ -61,10 +61,16 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // As long as Node takes a path to be: what a parameter may be is said by its schema. No route has a regular expression.
     routerOptions: { maxParamLength: 16_384 },
     clientErrorHandler: refuseUnreadable(loggerInstance),
+    // Comes before all hooks, those for CORS too.
     frameworkErrors: (error, request, { raw }) => {
       const problem = problemOf(toApiError(error, request.method));
+      const headers = { "content-type": PROBLEM_TYPE, "x-request-id": request.id };
+      const origin = allowedOrigin(options.config.api, request.headers.origin);
       raw
-        .writeHead(problem.status, { "content-type": PROBLEM_TYPE, "x-request-id": request.id })
+        .writeHead(problem.status, {
+          ...headers,
+          ...(origin && { "access-control-allow-origin": origin, vary: "Origin" }),
+        })
         .end(JSON.stringify(problem));
     },
   });
@@ -83,6 +89,16 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(routes(context));
   refuseMethods();
   return app;
+}
+
+/** What `Access-Control-Allow-Origin` says to a client; undefined where nothing is allowed. */
+function allowedOrigin(
+  { enable_cors, cors_origins }: HttpContext["config"]["api"],
+  origin: string | undefined,
+): string | undefined {
+  if (!enable_cors || origin === undefined) return undefined;
+  if (cors_origins.includes("*")) return "*";
+  return cors_origins.includes(origin) ? origin : undefined;
 }
 
 /** What concerns all requests, in the order in which it has to happen. */

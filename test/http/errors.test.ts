@@ -1,4 +1,6 @@
 import t from "tap";
+import { operationsOf } from "../../src/http/description/document.js";
+import { documentOf } from "./contract.js";
 import { get, startService } from "./service.js";
 
 const acme = "/api/v1/tenants/acme";
@@ -122,9 +124,29 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     t.equal(answer.headers["access-control-allow-origin"], "https://console.example.org");
     t.notOk((await preflight("GET", "https://evil.example.org")).headers["access-control-allow-origin"]);
     const headers = { origin: "https://console.example.org" };
-    for (const url of ["/nope", `${acme}/billing?page=0`, "/api/v1/tenants/nobody/billing"]) {
+    for (const url of [
+      "/nope",
+      `${acme}/billing?page=0`,
+      "/api/v1/tenants/nobody/billing",
+      `${acme}/chargebacks/%zz`,
+    ]) {
       t.equal((await get(app, url, headers)).headers["access-control-allow-origin"], headers.origin, url);
+      t.notOk(
+        (await get(app, url, { origin: "https://evil.example.org" })).headers["access-control-allow-origin"],
+        url,
+      );
     }
+    const long = {
+      payload: `{"tags": "${"x".repeat(1_100_000)}"}`,
+      method: "POST",
+      url: `${acme}/tags/bulk`,
+    } as const;
+    const refused = await app.inject({
+      ...long,
+      headers: { ...headers, "content-type": "application/json" },
+    });
+    t.equal(refused.statusCode, 413);
+    t.equal(refused.headers["access-control-allow-origin"], headers.origin);
   });
 
   await t.test("without enable_cors there are no such headers", async (t) => {
@@ -139,25 +161,26 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
   });
 
   await t.test("HEAD on every GET: the headers alone", async (t) => {
-    for (const path of [
-      "/health",
-      "/metrics",
-      "/openapi.json",
-      "/api/v1/readiness",
-      "/api/v1/tenants",
-      ...[
-        "status",
-        "billing",
-        "chargebacks",
-        "chargebacks/dates",
-        "chargebacks/aggregate",
-        "pipeline/status",
-      ].map((noun) => `${acme}/${noun}`),
-    ]) {
-      const answer = await app.inject({ method: "HEAD", url: path });
-      t.equal(answer.statusCode, 200, path);
-      t.equal(answer.body, "", path);
+    const gets = operationsOf(documentOf(app)).filter(({ method }) => method === "get");
+    t.ok(gets.length > 20);
+    for (const { path } of gets) {
+      const url = path.replace("{tenant_name}", "acme").replace(/\{\w+\}/g, "4");
+      const [head, whole] = [await app.inject({ method: "HEAD", url }), await app.inject({ url })];
+      t.equal(head.statusCode, whole.statusCode, url);
+      t.equal(head.headers["content-type"], whole.headers["content-type"], url);
+      t.equal(head.body, "", url);
     }
+  });
+
+  await t.test("nothing asks for credentials, and nothing counts requests", async (t) => {
+    const document = documentOf(app);
+    t.notOk(JSON.stringify(document).includes('"securitySchemes"'));
+    for (const { operation } of operationsOf(document)) {
+      for (const status of ["401", "403", "429"])
+        t.notOk(status in operation.responses, operation.operationId);
+    }
+    for (const authorization of ["Bearer what-a-proxy-let-pass", "Basic nonsense", "?"])
+      t.equal((await get(app, `${acme}/billing`, { authorization })).status, 200, authorization);
   });
 
   await t.test("gzip where the client accepts it", async (t) => {
