@@ -179,6 +179,18 @@ const cases: Case[] = [
     ],
   },
   {
+    name: "basic without a user name, and without either",
+    text: `tenants:\n${tenantText("a", { settings: ["metrics: {url: http://p, auth_type: basic, password: hunter2}"] })}${tenantText(
+      "b",
+      { settings: ["metrics: {url: http://p, auth_type: basic}"] },
+    )}`,
+    problems: [
+      "9: tenants.a.plugin_settings.metrics.username: is required with auth_type basic",
+      "17: tenants.b.plugin_settings.metrics.username: is required with auth_type basic",
+      "17: tenants.b.plugin_settings.metrics.password: is required with auth_type basic",
+    ],
+  },
+  {
     name: "bearer without a token, none with a credential",
     text: `tenants:\n${tenantText("a", { settings: ["metrics: {url: http://p, auth_type: bearer}"] })}${tenantText(
       "b",

@@ -135,8 +135,12 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
       },
     };
     const cached = await build({ stores: counting });
+    const begun = performance.now();
     await Promise.all([1, 2, 3].map(() => get(cached, "/api/v1/readiness")));
     await get(cached, "/api/v1/readiness?strict=true");
     t.equal(asked, 2, "once a tenant");
+    while (asked === 2) await get(cached, "/api/v1/readiness");
+    const seconds = (performance.now() - begun) / 1000;
+    t.ok(seconds >= 2 && seconds < 4, `asked anew after ${seconds} s`);
   });
 });

@@ -112,7 +112,8 @@ t.test("a cycle over several tenants", async (t) => {
     async (t) => {
       const { upstream, ecosystems } = scriptedUpstream();
       upstream.bill.set(daysBefore(3), { "r-1": "10" });
-      const cycles = createCycleRunner(runContext(stores, { ecosystems }), 1);
+      const { logger, messages } = recordingLogger();
+      const cycles = createCycleRunner(runContext(stores, { ecosystems, logger }), 1);
       const run = async (trigger: "schedule" | "api" | "cli") =>
         (await cycles.run(some("e"), { trigger, signal })).get("e");
       const gathered = async (secondsAgo: number) =>
@@ -124,6 +125,7 @@ t.test("a cycle over several tenants", async (t) => {
       await stores.postgres.query("UPDATE tracking_dates SET staged_hash = NULL WHERE tenant_name = 'e'");
       t.match(await run("schedule"), { status: "completed", dates_gathered: 0 });
       t.equal(upstream.windows, 0);
+      t.equal(messages()[0], "Tenant e: gathered moments ago, not gathering again");
       t.match(await run("api"), { dates_gathered: 1, dates_calculated: 1 });
       t.match(await run("schedule"), { dates_gathered: 0 }, "moments after a triggered one");
       await gathered(1799);
