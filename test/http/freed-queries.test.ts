@@ -1,4 +1,5 @@
 import t from "tap";
+import type { AppOptions } from "../../src/http/app.js";
 import { createServiceMetrics } from "../../src/http/metrics.js";
 import { startService } from "./service.js";
 import { clickHouseReads, eventually, postgresWaits } from "./store-processes.js";
@@ -12,13 +13,12 @@ t.test("nothing runs on in a store for a request that is over", async (t) => {
   const { postgres } = stores;
   const { client } = await stores.tenant("acme");
   const metrics = createServiceMetrics();
-  const listening = async (seconds: number) => {
-    const api = { ...config.api, request_timeout_seconds: seconds };
-    const app = await service.build({ config: { ...config, api }, ...(seconds > 60 && { metrics }) });
+  const listening = async (own: Partial<typeof config.api>, more: Partial<AppOptions> = {}) => {
+    const app = await service.build({ config: { ...config, api: { ...config.api, ...own } }, ...more });
     return await app.listen({ host: "127.0.0.1", port: 0 });
   };
-  const patient = await listening(300);
-  const hasty = await listening(1);
+  const patient = await listening({ request_timeout_seconds: 300 }, { metrics });
+  const hasty = await listening({ request_timeout_seconds: 2, max_heavy_reads: 16 });
   const path = (rest: string) => `/api/v1/tenants/acme/${rest}`;
   const post = (body: object) => ({
     method: "POST",
@@ -33,13 +33,26 @@ t.test("nothing runs on in a store for a request that is over", async (t) => {
         concat('sa-', toString(number)), 'usage', 'usage_ratio', if(number % 2 = 0, 'usage_ratio_allocation', 'no_identities_located'), '1', 0.01
       FROM numbers(1000)`,
   });
-  await client.command({ query: "RENAME TABLE chargebacks TO chargebacks_stored" });
+  await client.command({
+    query: `INSERT INTO topic_attributions (timestamp, ecosystem, tenant_id, cluster_resource_id, product_category, product_type, topic_name,
+        attribution_method, attribution_detail, amount_hi)
+      SELECT toDateTime('2026-03-01 00:00:00', 'UTC'), 'e', 'acme', 'lkc-1', 'c', 'p', concat('topic-', toString(number)), 'even_split',
+        'no_metrics_located', 0.01
+      FROM numbers(1000)`,
+  });
+  const tables = ["chargebacks", "topic_attributions"] as const;
+  for (const table of tables) await client.command({ query: `RENAME TABLE ${table} TO ${table}_stored` });
   /** The same rows again and again, without end. */
-  const endless = async (numbers: string) =>
-    await client.command({
-      query: `CREATE OR REPLACE VIEW chargebacks AS SELECT c.* FROM (${numbers}) AS n CROSS JOIN chargebacks_stored AS c`,
-    });
-  const reads = () => clickHouseReads(client, "chargebacks");
+  const endless = async (numbers: string) => {
+    for (const table of tables)
+      await client.command({
+        query: `CREATE OR REPLACE VIEW ${table} AS SELECT c.* FROM (${numbers}) AS n CROSS JOIN ${table}_stored AS c`,
+      });
+  };
+  const reads = async () => {
+    const running = await Promise.all(tables.map((table) => clickHouseReads(client, table)));
+    return running.reduce((sum, each) => sum + each, 0);
+  };
   const runs = () => eventually("a statement runs", async () => (await reads()) > 0);
   const isFree = () => eventually("no statement runs", async () => (await reads()) === 0);
 
@@ -49,6 +62,8 @@ t.test("nothing runs on in a store for a request that is over", async (t) => {
     ["an aggregation", path("chargebacks/aggregate"), {}],
     ["a list of issues", path("chargebacks/allocation-issues"), {}],
     ["an export", path("export"), post({})],
+    ["a list by topic", path("topic-attributions"), {}],
+    ["an aggregation by topic", path("topic-attributions/aggregate"), {}],
     [
       "tags by filter",
       path("tags/bulk-by-filter"),
@@ -57,13 +72,14 @@ t.test("nothing runs on in a store for a request that is over", async (t) => {
   ];
 
   await endless("SELECT number FROM system.numbers WHERE sleep(0.1) = 0");
-  for (const [name, url, init] of requests) {
+  // At once, so that the time limit is waited for once.
+  const late = requests.map(([, url, init]) => fetch(hasty + url, init));
+  await eventually("a statement of each runs", async () => (await reads()) >= requests.length);
+  for (const [index, [name, url, init]] of requests.entries()) {
     await t.test(`${name} that takes too long is 504, and gone from the store`, async (t) => {
-      const slow = fetch(hasty + url, init);
-      await runs();
-      const answer = await slow;
-      t.equal(answer.status, 504);
-      t.match(await answer.json(), { code: "request_timeout" });
+      const answer = await late[index];
+      t.equal(answer?.status, 504);
+      t.match(await answer?.json(), { code: "request_timeout" });
       await isFree();
     });
 
@@ -104,20 +120,24 @@ t.test("nothing runs on in a store for a request that is over", async (t) => {
       eventually(`${wanted} statements wait`, async () => (await postgresWaits(postgres)) === wanted);
     try {
       await holder.query("BEGIN");
-      await holder.query("LOCK TABLE tags, tag_labels, resources IN ACCESS EXCLUSIVE MODE");
-      for (const url of [path("tags?search=a"), path("resources")]) {
-        const slow = fetch(hasty + url);
-        await waits(1);
-        t.equal((await slow).status, 504, url);
-        await waits(0);
+      await holder.query(
+        "LOCK TABLE tags, tag_labels, resources, identities, resource_versions, identity_versions, runs IN ACCESS EXCLUSIVE MODE",
+      );
+      const urls = ["tags?search=a", "resources", "identities", "inventory/summary", "pipeline/runs"].map(
+        path,
+      );
+      const slow = urls.map((url) => fetch(hasty + url));
+      await waits(urls.length);
+      for (const [index, answer] of (await Promise.all(slow)).entries())
+        t.equal(answer.status, 504, urls[index] ?? "");
+      await waits(0);
 
-        const gone = new AbortController();
-        const abandoned = fetch(patient + url, { signal: gone.signal });
-        await waits(1);
-        gone.abort();
-        await t.rejects(abandoned);
-        await waits(0);
-      }
+      const gone = new AbortController();
+      const abandoned = urls.map((url) => fetch(patient + url, { signal: gone.signal }));
+      await waits(urls.length);
+      gone.abort();
+      for (const each of abandoned) await t.rejects(each);
+      await waits(0);
       // More than the pool has connections: none of them is left behind.
       const many = Array.from({ length: 30 }, () => fetch(hasty + path("tags?search=a")));
       for (const answer of await Promise.all(many)) t.equal(answer.status, 504);
