@@ -25,6 +25,7 @@ const attributionTables: ReadonlySet<string> = new Set([
 export async function applyRetention(retention: Retention): Promise<number> {
   const { client, keepFrom } = retention;
   const dropped = new Set<string>();
+  await forgetDimensions(retention);
   for (const [table, days] of await filledDays(client, factTables)) {
     const from = attributionTables.has(table) ? retention.keepAttributionsFrom : keepFrom;
     const old = [...days].filter((day) => day < from);
@@ -34,7 +35,6 @@ export async function applyRetention(retention: Retention): Promise<number> {
     for (const day of old) dropped.add(day);
   }
   await retention.postgres.query(forgetBefore(retention));
-  await forgetDimensions(retention);
   for (const statement of forgetVersionsBefore(retention)) await retention.postgres.query(statement);
   return dropped.size;
 }

@@ -1,4 +1,4 @@
-/** Drops dimensions that have no chargebacks left, and their tags: what retention leaves behind. */
+/** Drops dimensions whose chargebacks run out by retention, and their tags. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";
@@ -9,28 +9,31 @@ export interface DimensionRetention {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
   readonly tenantName: string;
+  /** First UTC day whose chargebacks are kept. */
+  readonly keepFrom: string;
   readonly signal?: AbortSignal | undefined;
 }
 
 const IDS_AT_ONCE = 10_000;
 
 /**
- * Only when the oldest day is another one than the last time: else nothing can have run out. Postgres first, so that what breaks off is
- * begun again. Only dimensions that ClickHouse knows are dropped: one that a rebuilt store has not calculated again yet keeps its
+ * Before the days are dropped: it is their rows that tell what runs out from what a calculation has taken away, and may give back. Only
+ * when the oldest day that is kept is another one than the last time. Postgres first, so that what breaks off is begun again. Only dimensions that ClickHouse knows are dropped: one that a rebuilt store has not calculated again yet keeps its
  * tags. Nobody may publish meanwhile: for the holder of the tenant's lease. Answers how many were dropped.
  */
 export async function forgetDimensions(retention: DimensionRetention): Promise<number> {
-  const { client, postgres, tenantName, signal } = retention;
-  const oldest = await oldestDay(client);
+  const { client, postgres, tenantName, keepFrom, signal } = retention;
+  const oldest = await oldestDay(client, keepFrom);
   if (oldest === (await oldestDayBefore(postgres, tenantName))) return 0;
-  const ids = await dimensionsWithoutRows(client, signal);
+  const ids = await dimensionsRunOut(client, keepFrom, signal);
   for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
     signal?.throwIfAborted();
     await forgetInPostgres(postgres, tenantName, ids.slice(from, from + IDS_AT_ONCE));
   }
   if (ids.length > 0) {
     await client.command({
-      query: `ALTER TABLE dimensions DELETE WHERE ${withoutRows}`,
+      query: `ALTER TABLE dimensions DELETE WHERE ${runsOut}`,
+      query_params: { keepFrom },
       clickhouse_settings: { mutations_sync: "1" },
     });
   }
@@ -46,10 +49,12 @@ export async function forgetDimensions(retention: DimensionRetention): Promise<n
   return ids.length;
 }
 
-/** From the engine's own bounds of each day's parts: no row is read. Null without any. */
-async function oldestDay(client: ClickHouseClient): Promise<string | null> {
-  const query = "SELECT if(count() = 0, '', toString(min(day))) AS oldest FROM chargebacks";
-  const [row] = await (await client.query({ query, format: "JSONEachRow" })).json<{ oldest: string }>();
+/** Of those that are kept, from the engine's own bounds of each day's parts: no row is read. Null without any. */
+async function oldestDay(client: ClickHouseClient, keepFrom: string): Promise<string | null> {
+  const query =
+    "SELECT if(count() = 0, '', toString(min(day))) AS oldest FROM chargebacks WHERE day >= {keepFrom:Date}";
+  const read = await client.query({ query, query_params: { keepFrom }, format: "JSONEachRow" });
+  const [row] = await read.json<{ oldest: string }>();
   return row?.oldest || null;
 }
 
@@ -63,14 +68,26 @@ async function oldestDayBefore(postgres: Pool, tenantName: string): Promise<stri
 
 const fields = dimensionFields.join(", ");
 const fieldsButIdentity = dimensionFields.filter((field) => field !== "identity_id").join(", ");
-/** Distinct identities by line first, as allocation does it: far cheaper than distinct rows of eight texts. */
-const withoutRows = `(${fieldsButIdentity}, identity_id) NOT IN (
-  SELECT ${fieldsButIdentity}, arrayJoin(groupUniqArray(identity_id)) FROM chargebacks GROUP BY ${fieldsButIdentity}
-)`;
+/**
+ * No row is kept, and either the last ones go now, or it has been known for longer than rows are kept. Distinct identities by line first,
+ * as allocation does it: far cheaper than distinct rows of eight texts.
+ */
+const runsOut = `(${fieldsButIdentity}, identity_id) NOT IN (
+  SELECT ${fieldsButIdentity}, arrayJoin(groupUniqArray(identity_id)) FROM chargebacks
+  WHERE day >= {keepFrom:Date} GROUP BY ${fieldsButIdentity}
+) AND (recorded_at < {keepFrom:Date} OR (${fieldsButIdentity}, identity_id) IN (
+  SELECT ${fieldsButIdentity}, arrayJoin(groupUniqArray(identity_id)) FROM chargebacks
+  WHERE day < {keepFrom:Date} GROUP BY ${fieldsButIdentity}
+))`;
 
-async function dimensionsWithoutRows(client: ClickHouseClient, signal?: AbortSignal): Promise<number[]> {
+async function dimensionsRunOut(
+  client: ClickHouseClient,
+  keepFrom: string,
+  signal?: AbortSignal,
+): Promise<number[]> {
   const result = await client.query({
-    query: `SELECT DISTINCT dimension_id FROM (SELECT dimension_id, ${fields} FROM dimensions) WHERE ${withoutRows} ORDER BY dimension_id`,
+    query: `SELECT DISTINCT dimension_id FROM (SELECT dimension_id, recorded_at, ${fields} FROM dimensions) WHERE ${runsOut} ORDER BY dimension_id`,
+    query_params: { keepFrom },
     format: "JSONCompactEachRow",
     ...(signal && { abort_signal: signal }),
   });

@@ -4,7 +4,7 @@ import { migrationFolders } from "../../src/store/open-stores.js";
 import { copyNewDimensions } from "../../src/tags/copy-new-dimensions.js";
 import { addTag } from "../../src/tags/write.js";
 import { daysBefore, rowsOf, runContext, runOnce, shortTenants, today } from "../runner/runs.js";
-import { scriptedUpstream } from "../runner/scripted-upstream.js";
+import { evenRule, scriptedUpstream, usageRule } from "../runner/scripted-upstream.js";
 import { openTestStores, testLogger } from "../stores.js";
 import { mirrored, miscounted, tag, written } from "./tagging.js";
 
@@ -53,6 +53,20 @@ t.test("tags outlive what they hang on being calculated anew, and go with it in 
     t.same(await dimensions(), before);
     t.same(await written(stores, "acme"), tags);
     t.same(await mirrored(stores, "acme"), tags, "a run without any API mirrors them");
+  });
+
+  await t.test("a day whose reason for its split changes has them", async (t) => {
+    const { rules } = upstream;
+    const reason = { kind: "usage", metrics: ["work"], detail: "no_usage_for_active_identities" } as const;
+    const nobody = { kind: "terminal", detail: "no_metrics_located" } as const;
+    upstream.rules = [evenRule, { ...usageRule, components: [{ ratio: "1", tiers: [reason, nobody] }] }];
+    t.match(await run(), { status: "completed", dates_calculated: 7 });
+    const details = await rowsOf(stores, "acme", "SELECT DISTINCT allocation_detail AS why FROM chargebacks");
+    t.same(details, [{ why: reason.detail }]);
+    t.same(await dimensions(), before);
+    t.same(await mirrored(stores, "acme"), tags);
+    upstream.rules = rules;
+    t.match(await run(), { dates_calculated: 7 });
   });
 
   await t.test("a store that is lost and calculated anew has them", async (t) => {
@@ -114,5 +128,47 @@ t.test("tags outlive what they hang on being calculated anew, and go with it in 
     );
     const { client } = await stores.tenant("acme");
     t.equal(await copyNewDimensions({ client, postgres, tenantName: "acme" }), 0, "nothing is copied twice");
+  });
+
+  await t.test("what a calculation takes away, and may give back, keeps its tags for as long", async (t) => {
+    const at = (days: number) => new Date(Date.parse(today) + days * 86_400_000).toISOString().slice(0, 10);
+    const { client } = await stores.tenant("acme");
+    const recorded = async (day: string) =>
+      void (await client.command({
+        query: `ALTER TABLE dimensions UPDATE recorded_at = '${day} 12:00:00' WHERE 1`,
+        clickhouse_settings: { mutations_sync: "1" },
+      }));
+    const bill = (costs: Record<string, string>) => upstream.bill.set(daysBefore(2), costs);
+    const oldest = () => rowsOf(stores, "acme", "SELECT min(day) AS day FROM chargebacks");
+    const kept = async () => (await written(stores, "acme")).filter((each) => each.endsWith("=metered-new"));
+
+    bill({ "metered-1": "8", "metered-new": "5" });
+    await run({ now: at(1) });
+    await recorded(at(1));
+    const fresh = (await dimensions()).filter(({ resource_id }) => resource_id === "metered-new");
+    for (const { dimension_id } of fresh) await addTag(on(dimension_id), tag("resource", "metered-new"));
+    const tags = await kept();
+    t.equal(tags.length, 2);
+
+    bill({ "metered-1": "8" });
+    const before = await oldest();
+    t.match(await run({ now: at(2) }), { status: "completed", dates_calculated: 1 });
+    t.not(await oldest(), before, "a day has run out meanwhile");
+    t.same(await kept(), tags);
+    bill({ "metered-1": "8", "metered-new": "5" });
+    await run({ now: at(2) });
+    t.same(
+      (await dimensions()).filter(({ resource_id }) => resource_id === "metered-new"),
+      fresh,
+    );
+    t.same(await kept(), tags);
+    t.same(await mirrored(stores, "acme"), await written(stores, "acme"));
+
+    bill({ "metered-1": "8" });
+    await recorded(daysBefore(30));
+    await run({ now: at(3) });
+    t.same(await kept(), [], "but not for ever");
+    t.same(await mirrored(stores, "acme"), await written(stores, "acme"));
+    t.same(await miscounted(stores), []);
   });
 });
