@@ -27,7 +27,7 @@ const signal = new AbortController().signal;
 
 t.test("runs beside the API", async (t) => {
   const away = shortTenants(["away"]).replace("embedded:away", "clickhouse://u:p@127.0.0.1:9/away");
-  const names = ["acme", "odd", "late", "beyond"];
+  const names = ["acme", "odd", "late", "beyond", "cut"];
   const { config, stores } = await openTestStores(t, shortTenants(names) + away.replace("tenants:", ""));
   const faults: (readonly string[])[] = [];
   const serve = async (context: TenantRunContext | undefined): Promise<FastifyInstance> => {
@@ -173,6 +173,30 @@ t.test("runs beside the API", async (t) => {
       t.equal(await pending(), 0);
     },
   );
+
+  await t.test("several runs that were cut off have all failed, and the next run closes them", async (t) => {
+    const { upstream, ecosystems } = scriptedUpstream();
+    upstream.bill.set(daysBefore(3), { "r-1": "10" });
+    const context = runContext(stores, { ecosystems });
+    for (let run = 1; run <= 3; run += 1) await runOnce(context, config, "cut");
+    await stores.postgres.query(
+      "UPDATE runs SET status = 'running', stage = 'gathering', ended_at = NULL WHERE tenant_name = 'cut' AND epoch <= 2",
+    );
+    const app = await serve(undefined);
+    const history = async () => (await send(app, "GET", "cut/pipeline/runs")).body.items;
+    const interrupted = { status: "failed", stage: null, errors: [{ message: /interrupted/ }] };
+    t.match(await history(), [{ status: "completed" }, interrupted, interrupted]);
+    t.match((await send(app, "GET", "cut/pipeline/status")).body, {
+      is_running: false,
+      last_result: { errors: [] },
+    });
+    await runOnce(context, config, "cut");
+    const orphaned = { status: "failed", stage: null, ended_at: Date, errors: [{ message: /orphaned/ }] };
+    t.match(await runRecords(stores, "cut"), [
+      ...[orphaned, orphaned],
+      ...[{ status: "completed" }, { status: "completed" }],
+    ]);
+  });
 
   t.same(faults.flat(), [], "all answers were as the API describes them");
 });
