@@ -34,7 +34,7 @@ export async function tagInBulk(
     const counts = { created_count: 0, updated_count: 0, skipped_count: 0 };
     for await (const ids of dimensions(tx)) {
       const updated = input.override_existing ? await override(tx, input, labelId, ids, "all") : 0;
-      const created = await create(tx, input, labelId, ids);
+      const created = updated === ids.length ? 0 : await create(tx, input, labelId, ids);
       const left = ids.length - created - updated;
       counts.created_count += created;
       counts.updated_count += updated;
@@ -71,14 +71,16 @@ async function override(
   return updated;
 }
 
+/** By a list of ids, not by a join: for that the planner would read all tags of the tenant, for each batch. */
 const OVERRIDE = `
 WITH before AS MATERIALIZED (
   SELECT tag_id, label_id FROM tags WHERE tenant_name = $1 AND tag_key = $3 AND dimension_id = ANY($2::bigint[])
     AND ($6 OR label_id <> $4 OR created_by <> $5)
   ORDER BY dimension_id FOR UPDATE
 ), changed AS (
-  UPDATE tags SET label_id = $4, created_by = $5 FROM before WHERE tenant_name = $1 AND tags.tag_id = before.tag_id
-  RETURNING tags.tag_id, dimension_id
+  UPDATE tags SET label_id = $4, created_by = $5
+  WHERE tenant_name = $1 AND tag_id = ANY(ARRAY(SELECT tag_id FROM before))
+  RETURNING tag_id, dimension_id
 ), noted AS (
   INSERT INTO tag_outbox (tenant_name, tag_ids, dimension_ids)
   SELECT $1, array_agg(tag_id), array_agg(dimension_id) FROM changed HAVING count(*) > 0
@@ -104,10 +106,15 @@ async function create(
   return created;
 }
 
+/** A tag that is there costs a third of what it takes to try to write it; only those that come meanwhile are a conflict. */
 const CREATE = `
-WITH made AS (
+WITH there AS MATERIALIZED (
+  SELECT dimension_id FROM tags WHERE tenant_name = $1 AND tag_key = $3 AND dimension_id = ANY($2::bigint[])
+), made AS (
   INSERT INTO tags (tenant_name, dimension_id, tag_key, label_id, created_by)
-  SELECT $1, dimension_id, $3, $4, $5 FROM unnest($2::bigint[]) AS wanted (dimension_id) ORDER BY dimension_id
+  SELECT $1, dimension_id, $3, $4, $5 FROM unnest($2::bigint[]) AS wanted (dimension_id)
+  WHERE NOT EXISTS (SELECT FROM there WHERE there.dimension_id = wanted.dimension_id)
+  ORDER BY dimension_id
   ON CONFLICT (tenant_name, dimension_id, tag_key) DO NOTHING RETURNING tag_id, dimension_id
 ), noted AS (
   INSERT INTO tag_outbox (tenant_name, tag_ids, dimension_ids)
