@@ -74,7 +74,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
         .end(JSON.stringify(problem));
     },
   });
-  app.removeContentTypeParser("text/plain"); // JSON is all there is
+  readJsonAlone(app);
   app.setValidatorCompiler(validatorCompiler);
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof ClientGoneError) return reply.code(499).send();
@@ -89,6 +89,16 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(routes(context));
   refuseMethods();
   return app;
+}
+
+/** JSON is all there is. Many clients name it as the type of a body that they do not send: that is no body. */
+function readJsonAlone(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, body, done) => {
+    if (body === "") done(null, undefined);
+    else parse(request, body, done);
+  });
 }
 
 /** What `Access-Control-Allow-Origin` says to a client; undefined where nothing is allowed. */

@@ -99,7 +99,6 @@ function frameworkError(error: unknown): ApiError | undefined {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   switch (code) {
     case "FST_ERR_CTP_INVALID_JSON_BODY":
-    case "FST_ERR_CTP_EMPTY_JSON_BODY":
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
       return new ApiError("malformed_body", "The body is not valid JSON.");
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":

@@ -85,6 +85,23 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     t.equal((await app.inject({ method: "PUT", url: "/api/v1/tenants/nobody/billing" })).statusCode, 404);
   });
 
+  await t.test("a body that is announced as JSON and not sent is no body", async (t) => {
+    const headers = { "content-type": "application/json" };
+    for (const [method, url, wanted] of [
+      ["DELETE", `${acme}/tags/999`, "tag_not_found"],
+      ["POST", `${acme}/export`, undefined],
+      ["PATCH", `${acme}/chargebacks/999`, "dimension_not_found"],
+      ["POST", `${acme}/chargebacks/999/tags`, "invalid_request"],
+      ["POST", `${acme}/pipeline/run`, "pipeline_unavailable"],
+    ] as const) {
+      const answer = await app.inject({ method, url, headers });
+      const code = answer.statusCode < 300 ? undefined : answer.json().code;
+      t.equal(code, wanted, `${method} ${url}`);
+      const blank = await app.inject({ method, url, headers, payload: " " });
+      t.match(blank.json(), { status: 400, code: "malformed_body" }, "but a blank is no JSON");
+    }
+  });
+
   await t.test("500: an id that is in the log, and nothing of the cause", async (t) => {
     const { client } = await stores.tenant("globex");
     await client.command({ query: "RENAME TABLE billing TO billing_hidden" });

@@ -91,7 +91,7 @@ export const tagRoutes =
           params: TagPath,
           response: {
             204: Type.Unsafe<undefined>({ description: "The tag is gone." }),
-            ...problemResponses(...problems),
+            ...problemResponses(...problems, "malformed_body", "body_too_large"),
           },
         },
       },
