@@ -6,7 +6,17 @@ export interface Figure {
   readonly benchmark: string;
   readonly name: string;
   readonly value: number;
-  readonly unit: "ms" | "s" | "rows/s" | "MiB" | "MiB/s" | "bytes/row" | "ratio" | "rows" | "partitions";
+  readonly unit:
+    | "ms"
+    | "s"
+    | "rows/s"
+    | "MiB"
+    | "MiB/s"
+    | "bytes/row"
+    | "ratio"
+    | "rows"
+    | "partitions"
+    | "tables";
   /** What it should be; a figure that misses it is marked, never failed. */
   readonly target?: { readonly at: "least" | "most"; readonly value: number };
   readonly note?: string;

@@ -87,11 +87,23 @@ export interface Gatherer {
    * failed are reported as gaps; one that throws has failed altogether. Neither concerns the chargebacks.
    */
   gatherTopics?(request: TopicRequest, sink: TopicSink, signal: AbortSignal): Promise<TopicReport>;
+  /**
+   * Whether the upstream answers about a window what it answered when the window was gathered, and nothing else that its input
+   * is made of has changed: then it is not gathered again. `answers` are those of the reports. A request that fails is a
+   * difference. Left out: windows are always gathered.
+   */
+  answersAsBefore?(window: DayWindow, answers: GatheredAnswers, signal: AbortSignal): Promise<boolean>;
   /** Longest window, in days, that one call of gatherWindow should be asked for. */
   readonly daysPerWindow: number;
   /** No window crosses the start of a month: for upstreams whose own periods are months. Default false. */
   readonly cutAtMonths?: boolean;
   close(): Promise<void>;
+}
+
+/** Of the gatherer's own form, plain JSON. `ofTopics` is undefined where no topics were asked for. */
+export interface GatheredAnswers {
+  readonly ofWindow: unknown;
+  readonly ofTopics: unknown;
 }
 
 /** Whole UTC days `[start, end)`, as `YYYY-MM-DD`. */
@@ -125,6 +137,8 @@ export interface TopicSink {
 }
 
 export interface TopicReport {
+  /** As in the report of a window. */
+  readonly answers?: unknown;
   /** As in the report of a window. */
   readonly dropped: Readonly<Record<string, number>>;
   readonly errors: readonly string[];
@@ -161,6 +175,8 @@ export interface WindowReport {
   /** What the upstream returned but was not taken, by reason: `outside_window`, `not_finite`, `negative`, `malformed`. */
   readonly dropped: Readonly<Record<string, number>>;
   readonly errors: readonly string[];
+  /** What was answered, as digests, for `answersAsBefore`. Left out when something was not. */
+  readonly answers?: unknown;
 }
 
 export interface ResourceRecord {

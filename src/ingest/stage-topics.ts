@@ -8,7 +8,7 @@ import { type TopicRule, topicMetrics } from "../config/topic-rule.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { isoDay, stagedTable } from "../store/clickhouse/staging.js";
 import type { Gatherer, TopicReport } from "./ecosystem.js";
-import { attributionContents } from "./staging/content-hash.js";
+import { attributionContents, type DayContent } from "./staging/content-hash.js";
 import { keepMeasuredUsage, topicFacts } from "./staging/keep-measured.js";
 import { recordAttributable } from "./staging/record-attributable.js";
 import { createStagingWriter } from "./staging/staging-writer.js";
@@ -42,11 +42,20 @@ export interface StagedTopics {
   readonly waiting: readonly string[];
   /** Days of which topics that were measured before are kept, because they could not be measured now. */
   readonly kept: readonly string[];
+  readonly contents: readonly DayContent[];
+  /** As the report has them. */
+  readonly answers?: unknown;
   readonly dropped: Readonly<Record<string, number>>;
   readonly errors: readonly string[];
 }
 
-export const noTopics: StagedTopics = { waiting: [], kept: [], dropped: {}, errors: [] };
+export const noTopics: StagedTopics = {
+  waiting: [],
+  kept: [],
+  contents: [],
+  dropped: {},
+  errors: [],
+};
 
 /** Undefined when the lease is no longer held. */
 export async function stageTopics(options: StageTopicsOptions): Promise<StagedTopics | undefined> {
@@ -60,7 +69,7 @@ export async function stageTopics(options: StageTopicsOptions): Promise<StagedTo
   const contents = await attributionContents(client, epoch, inputs, signal);
   const { stagedBefore, force } = options;
   const waiting = await recordAttributable(postgres, { tenantName, epoch, contents, stagedBefore, force });
-  return waiting && { waiting, kept, ...report };
+  return waiting && { waiting, kept, contents, ...report };
 }
 
 async function gatherToStaging(
@@ -74,6 +83,7 @@ async function gatherToStaging(
   const writer = createStagingWriter({ client, epoch, prepare: async () => undefined, signal });
   const sink = createTopicSink(new Set(days), writer);
   const errors: string[] = [];
+  let answers: unknown;
   try {
     if (gatherer.gatherTopics === undefined) throw new Error("this ecosystem knows no topics");
     const window = { start, end: dayAfter(last) };
@@ -82,6 +92,7 @@ async function gatherToStaging(
       sink.dropped[reason] = (sink.dropped[reason] ?? 0) + count;
     }
     errors.push(...report.errors);
+    answers = report.answers;
   } catch (error) {
     signal.throwIfAborted();
     const reason = errorText(error);
@@ -89,7 +100,7 @@ async function gatherToStaging(
     await sink.usageGaps(days.flatMap((day) => topicMetrics.map((metric) => ({ day, metric, reason }))));
   }
   await writer.finish();
-  return { dropped: sink.dropped, errors };
+  return { dropped: sink.dropped, errors, answers };
 }
 
 async function billedClusters(

@@ -11,6 +11,7 @@ import { dropStagedDays } from "../store/clickhouse/staging.js";
 import type { TenantStore } from "../store/stores.js";
 import { daysOfWindow } from "./day-window.js";
 import type { DayWindow, Gatherer, WindowReport } from "./ecosystem.js";
+import { rememberGathered, unchangedWindow, warnOfDropped } from "./same-window.js";
 import { noTopics, type StagedTopics, stageTopics, type TopicStaging } from "./stage-topics.js";
 import { dayContents } from "./staging/content-hash.js";
 import { deriveMetricSets } from "./staging/derive-sets.js";
@@ -73,7 +74,11 @@ export class StagingLost extends Error {
  * do when the gatherer failed before it sent a batch, as one does whose upstream is down.
  */
 export async function stageWindow(options: StageWindowOptions): Promise<StagedWindow> {
-  const { store, postgres, epoch, window, signal, logger } = options;
+  return (await unchangedWindow(options)) ?? (await stageGathered(options));
+}
+
+async function stageGathered(options: StageWindowOptions): Promise<StagedWindow> {
+  const { store, postgres, epoch, window, signal } = options;
   const { client, tenantName } = store;
   const days = daysOfWindow(window);
   const { report, findings, before } = await gatherToStaging(options, days);
@@ -120,12 +125,8 @@ export async function stageWindow(options: StageWindowOptions): Promise<StagedWi
       ...keptDays(topics.kept, "metrics of topics could not be fetched", "usage of topics"),
     ],
   };
-  if (Object.keys(result.dropped).length > 0) {
-    logger.warn(
-      { tenant: tenantName, window, dropped: result.dropped },
-      "records of the upstream were not taken",
-    );
-  }
+  warnOfDropped(options, result.dropped);
+  await rememberGathered(options, { report, contents, topics, result });
   return result;
 }
 

@@ -45,6 +45,7 @@ function forgetBefore({ tenantName, keepFrom, keepAttributionsFrom }: Retention)
     text: `
 WITH days AS (DELETE FROM tracking_dates WHERE tenant_name = $1 AND tracking_date < $2),
   attributions AS (DELETE FROM topic_attribution_dates WHERE tenant_name = $1 AND tracking_date < $3),
+  windows AS (DELETE FROM gathered_windows WHERE tenant_name = $1 AND window_end <= $2),
   old_runs AS (DELETE FROM runs WHERE tenant_name = $1 AND ended_at < $2::timestamp AT TIME ZONE 'UTC'),
   old_resources AS (DELETE FROM resources WHERE tenant_name = $1 AND deleted_at < $2::timestamp AT TIME ZONE 'UTC')
 DELETE FROM identities WHERE tenant_name = $1 AND deleted_at < $2::timestamp AT TIME ZONE 'UTC'`,

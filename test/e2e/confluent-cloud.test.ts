@@ -5,6 +5,7 @@
 import t from "tap";
 import { decimalText } from "../../src/simulator/confluent/cost-row.js";
 import { malformedKinds } from "../../src/simulator/confluent/malformed.js";
+import { factTables } from "../../src/store/clickhouse/staging.js";
 import { reconciled, rowsOf, type Test } from "../runner/runs.js";
 import {
   changedDays,
@@ -13,6 +14,7 @@ import {
   fingerprint,
   type SimulatedService,
   settleParts,
+  stagingTables,
   startSimulatedService,
   truth,
 } from "./simulated-cloud.js";
@@ -87,6 +89,8 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
       await settleParts(stores, tenant);
       before.set(tenant, await fingerprint(stores, tenant));
     }
+    const untouched = await stagingTables(stores, name);
+    t.equal(new Set(untouched).size, factTables.length);
     for (let refresh = 1; refresh <= 3; refresh += 1) {
       const outcomes = await Promise.all(tenants.map(run));
       t.same(
@@ -98,6 +102,7 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
       t.ok((before.get(tenant)?.size ?? 0) >= 5 * days.length);
       t.same(await fingerprint(stores, tenant), before.get(tenant), tenant);
     }
+    t.same(await stagingTables(stores, name), untouched, "nothing was staged of a bill that is the same");
   });
 
   await t.test(

@@ -144,6 +144,17 @@ export async function fingerprint(stores: OpenedStores, tenantName: string): Pro
   return found;
 }
 
+/** Which staging tables there are, whatever their name: one that rows were staged into and dropped from is made anew. */
+export async function stagingTables(stores: OpenedStores, tenantName: string): Promise<string[]> {
+  const tables = await rowsOf<{ uuid: string }>(
+    stores,
+    tenantName,
+    `SELECT toString(uuid) AS uuid FROM system.tables
+     WHERE database = currentDatabase() AND startsWith(name, 'staged_') ORDER BY uuid`,
+  );
+  return tables.map(({ uuid }) => uuid);
+}
+
 /** Merges what can be merged, so that the engine has nothing left to do by itself. */
 export async function settleParts(stores: OpenedStores, tenantName: string): Promise<void> {
   const { client } = await stores.tenant(tenantName);

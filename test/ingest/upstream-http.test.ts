@@ -25,7 +25,7 @@ function clientOf(t: Test, baseUrl: string, options: Partial<UpstreamClientOptio
 const get = (path = "api/v1/query") => ({
   method: "GET" as const,
   path,
-  decode: (body: string) => JSON.parse(body),
+  decode: (body: Buffer) => JSON.parse(body.toString("utf8")),
 });
 
 async function failure(promise: Promise<unknown>): Promise<UpstreamError> {

@@ -23,6 +23,7 @@ export function askedOnceWhenAway(source: PrometheusSource): PrometheusSource {
         throw remember(error);
       }
     },
+    answersAsBefore: (answer, signal) => source.answersAsBefore(answer, signal),
     async labelsNow(expression, stepSeconds, signal) {
       if (away !== undefined) throw away;
       try {

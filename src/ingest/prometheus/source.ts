@@ -8,7 +8,8 @@
 import type { Logger } from "pino";
 import type { DayWindow } from "../ecosystem.js";
 import { type Exact, parseExact } from "../exact.js";
-import type { UpstreamClient } from "../upstream-http/client.js";
+import type { UpstreamClient, UpstreamRequest } from "../upstream-http/client.js";
+import { digestOf } from "../upstream-http/digest.js";
 import { isHopeless, UpstreamError } from "../upstream-http/upstream-error.js";
 import { type Answer, isSample, readAnswer, type Series } from "./answer.js";
 import { chunksOf, countOf, coveredFrom, daysOf, halvesOf, type PointRange, pointsOf } from "./points.js";
@@ -19,6 +20,14 @@ export interface RangeQuery {
   readonly window: DayWindow;
   /** Must be the range that the expression looks back over (`[1h]`: 3600), or time is counted twice or lost. */
   readonly stepSeconds: number;
+  /** Called with each answer that became a piece. */
+  readonly onAnswer?: ((answer: RangeAnswer) => void) | undefined;
+}
+
+/** What was asked for one piece, and a digest of the bytes that came back. Plain JSON. */
+export interface RangeAnswer extends PointRange {
+  readonly expression: string;
+  readonly digest: string;
 }
 
 /** Samples of some days, or days that could not be had. */
@@ -39,6 +48,8 @@ export type Dropped = (reason: DropReason) => void;
 export interface PrometheusSource {
   /** Pieces in the order of time. Throws `UpstreamError` when the query as a whole is hopeless. */
   range(query: RangeQuery, dropped: Dropped, signal: AbortSignal): AsyncGenerator<RangePiece>;
+  /** Asks once more, reading nothing of the answer but whether it is the same. Throws `UpstreamError`. */
+  answersAsBefore(answer: RangeAnswer, signal: AbortSignal): Promise<boolean>;
   /** Labels of the series that have a sample now. */
   labelsNow(expression: string, stepSeconds: number, signal: AbortSignal): Promise<Answer["series"]>;
   close(): void;
@@ -59,35 +70,32 @@ export function createPrometheusSource(
   /** Points that an expression's answers were small enough for, learnt from one that was not. */
   const fitting = new Map<string, number>();
 
-  async function ask(
+  async function ask<T>(
     expression: string,
-    range: PointRange,
-    attempts: number | undefined,
+    { first, last, stepSeconds }: PointRange,
+    how: Pick<UpstreamRequest<T>, "attempts" | "decode">,
     signal: AbortSignal,
-  ) {
-    const answer = await client.request(
+  ): Promise<T> {
+    return await client.request(
       {
+        ...how,
         method: "POST",
         path: "api/v1/query_range",
         form: {
-          query: withStep(expression, range.stepSeconds),
-          start: String(range.first),
-          end: String(range.last),
-          step: String(range.stepSeconds),
+          query: withStep(expression, stepSeconds),
+          start: String(first),
+          end: String(last),
+          step: String(stepSeconds),
           ...NO_PARTIAL_ANSWERS,
         },
         maxBytes: largestAnswerBytes,
-        ...(attempts === undefined ? {} : { attempts }),
-        decode: (body) => readAnswer(body, "matrix"),
       },
       signal,
     );
-    logRemarks(answer);
-    return answer.series;
   }
 
   async function* piecesOf(
-    expression: string,
+    { expression, onAnswer }: Pick<RangeQuery, "expression" | "onAnswer">,
     range: PointRange,
     attempts: number | undefined,
     dropped: Dropped,
@@ -96,7 +104,19 @@ export function createPrometheusSource(
     const days = daysOf(range);
     let series: readonly Series[];
     try {
-      series = await ask(expression, range, attempts, signal);
+      const decode = (body: Buffer) => ({
+        ...readAnswer(body.toString("utf8"), "matrix"),
+        digest: onAnswer && digestOf(body),
+      });
+      const answer = await ask(
+        expression,
+        range,
+        { decode, ...(attempts === undefined ? {} : { attempts }) },
+        signal,
+      );
+      logRemarks(answer);
+      if (answer.digest !== undefined) onAnswer?.({ expression, ...range, digest: answer.digest });
+      series = answer.series;
     } catch (error) {
       if (!(error instanceof UpstreamError) || isHopeless(error)) throw error;
       const tooLarge = error.code === "too_large";
@@ -107,7 +127,7 @@ export function createPrometheusSource(
       }
       if (tooLarge) fitting.set(expression, Math.max(1, Math.floor(countOf(range) / 2)));
       const fewer = tooLarge ? attempts : ATTEMPTS_ON_PIECES;
-      for (const half of halves) yield* piecesOf(expression, half, fewer, dropped, signal);
+      for (const half of halves) yield* piecesOf({ expression, onAnswer }, half, fewer, dropped, signal);
       return;
     }
     yield { kind: "samples", days, each: (visit) => visitSamples(series, range, dropped, visit) };
@@ -119,16 +139,20 @@ export function createPrometheusSource(
   }
 
   return {
-    async *range({ expression, window, stepSeconds }, dropped, signal) {
+    async *range({ expression, window, stepSeconds, onAnswer }, dropped, signal) {
       const whole = pointsOf(window, stepSeconds);
       let next: number | undefined = whole.first;
       while (next !== undefined && next <= whole.last) {
         const most = Math.min(MOST_POINTS, fitting.get(expression) ?? MOST_POINTS);
         const [chunk] = chunksOf({ ...whole, first: next }, most);
         if (chunk === undefined) return;
-        yield* piecesOf(expression, chunk, undefined, dropped, signal);
+        yield* piecesOf({ expression, onAnswer }, chunk, undefined, dropped, signal);
         next = chunk.last + stepSeconds;
       }
+    },
+    async answersAsBefore({ expression, digest, ...range }, signal) {
+      const decode = (body: Buffer) => digestOf(body) === digest;
+      return await ask(expression, range, { decode, attempts: 1 }, signal);
     },
     async labelsNow(expression, stepSeconds, signal) {
       const answer = await client.request(
@@ -137,7 +161,7 @@ export function createPrometheusSource(
           path: "api/v1/query",
           form: { query: withStep(expression, stepSeconds), ...NO_PARTIAL_ANSWERS },
           maxBytes: largestAnswerBytes,
-          decode: (body) => readAnswer(body, "vector"),
+          decode: (body) => readAnswer(body.toString("utf8"), "vector"),
         },
         signal,
       );

@@ -19,7 +19,7 @@ export type AttemptOutcome =
       readonly kind: "answer";
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
-      readonly body: string;
+      readonly body: Buffer;
     }
   | { readonly kind: "too_large" }
   | { readonly kind: "timeout"; readonly reason: string }
@@ -68,7 +68,7 @@ export async function attempt(request: AttemptRequest, signal: AbortSignal): Pro
       kind: "answer",
       status: response.statusCode,
       headers: response.headers,
-      body: Buffer.concat(chunks).toString("utf8"),
+      body: Buffer.concat(chunks),
     };
   } catch (error) {
     signal.throwIfAborted();

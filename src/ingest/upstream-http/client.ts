@@ -44,7 +44,7 @@ export interface UpstreamRequest<T> {
   readonly attempts?: number;
   readonly maxBytes?: number;
   /** Reads the answer. What it throws makes the answer a `bad_body`, which is worth another attempt. */
-  decode(body: string): T;
+  decode(body: Buffer): T;
 }
 
 export interface UpstreamClient {

@@ -13,7 +13,7 @@ export interface Failed {
 }
 
 export interface Judging<T> {
-  readonly decode: (body: string) => T;
+  readonly decode: (body: Buffer) => T;
   /** What an error's body says, when it is of the upstream's own form; else the body itself is quoted. */
   readonly explain?: ((body: string) => string | undefined) | undefined;
   readonly maxBytes: number;
@@ -45,7 +45,8 @@ export function judge<T>(
       retry: false,
     };
   }
-  const said = excerpt(explain?.(body) ?? body, secrets);
+  const text = body.toString("utf8");
+  const said = excerpt(explain?.(text) ?? text, secrets);
   return {
     code: status === 429 ? "rate_limited" : status === 401 || status === 403 ? "unauthorized" : "bad_status",
     status,

@@ -2,6 +2,7 @@
 import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
+import { answersAsBefore, type TopicAnswers, type WindowAnswers } from "./answers.js";
 import { connectConfluent, type Tuning } from "./api/connection.js";
 import { gatherInventory } from "./inventory/index.js";
 import { TOPIC, withTopics } from "./inventory/topics.js";
@@ -60,6 +61,13 @@ export function connectGatherer(
     },
     gatherTopics: (request, sink, signal) => {
       return gatherTopics({ settings: topics, source, parallelQueries }, request, sink, signal);
+    },
+    async answersAsBefore(window, { ofWindow, ofTopics }, signal) {
+      const asking = { settings, connection, parallelQueries, known, now };
+      const answers = { of: ofWindow as WindowAnswers, topics: ofTopics as TopicAnswers | undefined };
+      const same = await answersAsBefore(asking, window, answers, signal);
+      if (same) run.billAnswered = true;
+      return same;
     },
     gatherWindow: (window, sink, signal) =>
       gatherWindow({ settings, connection, logger, parallelQueries, known, now, run }, window, sink, signal),

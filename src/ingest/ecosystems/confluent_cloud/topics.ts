@@ -15,7 +15,8 @@ import {
 } from "../../../config/topic-rule.js";
 import { daysOfWindow } from "../../day-window.js";
 import type { TopicReport, TopicRequest, TopicSink, UsageFact, UsageGap } from "../../ecosystem.js";
-import type { PrometheusSource } from "../../prometheus/source.js";
+import type { PrometheusSource, RangeAnswer } from "../../prometheus/source.js";
+import { type TopicAnswers, topicSettings } from "./answers.js";
 import { together } from "./together.js";
 import { topicMatcher } from "./topic-patterns.js";
 import { measure } from "./usage/measure.js";
@@ -82,6 +83,7 @@ export async function gatherTopics(
   const { settings, source, parallelQueries } = gathering;
   if (source === undefined) throw new Error("settings that were not checked: topics without metrics");
   const dropped: Record<string, number> = {};
+  const usage: RangeAnswer[] = [];
   const note = (reason: string) => {
     dropped[reason] = (dropped[reason] ?? 0) + 1;
   };
@@ -97,6 +99,7 @@ export async function gatherTopics(
           expression: topicQuery(settings, metric, chunk),
           window,
           stepSeconds: DAY_SECONDS,
+          onAnswer: (answer: RangeAnswer) => void usage.push(answer),
           wanted: new Map(daysOfWindow(window).map((day) => [day, new Set(chunk)])),
           resourceLabel: CLUSTER,
           // A series that names no topic is of the whole cluster.
@@ -112,7 +115,8 @@ export async function gatherTopics(
   );
   const gaps = (await together(stop, queries)).flat();
   await sink.usageGaps(distinct(gaps));
-  return { dropped, errors: [] };
+  const answers: TopicAnswers = { settings: topicSettings({ topic_attribution: settings }), usage };
+  return { dropped, errors: [], answers };
 }
 
 export function topicQuery(

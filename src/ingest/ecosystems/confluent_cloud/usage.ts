@@ -6,7 +6,7 @@ import pLimit from "p-limit";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { daysOfWindow } from "../../day-window.js";
 import type { DayWindow, KnownInventory, UsageGap, WindowSink } from "../../ecosystem.js";
-import type { PrometheusSource } from "../../prometheus/source.js";
+import type { PrometheusSource, RangeAnswer } from "../../prometheus/source.js";
 import { type BilledResources, billedOn } from "./billed.js";
 import type { ProductFamily } from "./costs/product-types.js";
 import { indexOwners } from "./owners.js";
@@ -40,6 +40,7 @@ export interface GatheredUsage {
   /** Samples that were not taken, by reason. */
   readonly dropped: Record<string, number>;
   readonly errors: string[];
+  readonly answers: readonly RangeAnswer[];
 }
 
 /** What cannot be fetched is a gap of its metric and days, sent to the sink; nothing is thrown for it. */
@@ -49,6 +50,7 @@ export async function gatherUsage(
   signal: AbortSignal,
 ): Promise<GatheredUsage> {
   const dropped: Record<string, number> = {};
+  const answers: RangeAnswer[] = [];
   const statements = indexStatements(input.known);
   const pools = wantedOf(input, FLINK);
   let unmeasured = pools;
@@ -64,6 +66,7 @@ export async function gatherUsage(
       dropped: (reason) => {
         dropped[reason] = (dropped[reason] ?? 0) + 1;
       },
+      onAnswer: (answer) => void answers.push(answer),
       stop,
       signal: AbortSignal.any([signal, stop.signal]),
     };
@@ -74,7 +77,7 @@ export async function gatherUsage(
     await sink.usageGaps(merged([...kafkaGaps, ...ofFlink.gaps]));
   }
   for (const batch of batched(runningStatements(unmeasured, statements))) await sink.usage(batch);
-  return { dropped, errors: [] };
+  return { dropped, errors: [], answers };
 }
 
 function wantedOf({ billed, window }: UsageInput, families: readonly ProductFamily[]): Wanted {

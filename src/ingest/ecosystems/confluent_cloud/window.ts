@@ -9,6 +9,7 @@ import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { daysOfWindow } from "../../day-window.js";
 import type { DayWindow, KnownInventory, WindowReport, WindowSink } from "../../ecosystem.js";
 import { isHopeless, UpstreamError } from "../../upstream-http/upstream-error.js";
+import { type BillAnswer, knownDigest, type WindowAnswers, windowSettings } from "./answers.js";
 import type { ConfluentConnection } from "./api/connection.js";
 import { type BilledCollector, type BilledResources, collectBilled } from "./billed.js";
 import { type BilledDay, gatherCosts } from "./costs/gather-costs.js";
@@ -20,7 +21,7 @@ import type { ConfluentCloudSettings } from "./settings.js";
 import { gatherUsage } from "./usage.js";
 
 export interface WindowGathering {
-  readonly settings: ConfluentCloudSettings & Pick<PluginSettings, "metrics_step_seconds">;
+  readonly settings: ConfluentCloudSettings & Pick<PluginSettings, "metrics" | "metrics_step_seconds">;
   readonly connection: ConfluentConnection;
   readonly logger: Logger;
   readonly parallelQueries: number;
@@ -38,13 +39,12 @@ export async function gatherWindow(
   signal: AbortSignal,
 ): Promise<WindowReport> {
   const dropped: Record<string, number> = {};
-  const { completeDays, errors, billed } = await gatherBill(gathering, window, sink, {
+  const { completeDays, errors, billed, bill } = await gatherBill(gathering, window, sink, {
     signal,
     dropped: (reason) => {
       dropped[reason] = (dropped[reason] ?? 0) + 1;
     },
   });
-  if (billed.size === 0) return { completeDays, dropped, errors };
   const { settings, connection, parallelQueries } = gathering;
   const known = await gathering.known(signal);
   const usage = await gatherUsage(
@@ -55,10 +55,23 @@ export async function gatherWindow(
   await writeIdentitySets({ billed, window, known }, sink, signal);
   for (const [reason, count] of Object.entries(usage.dropped))
     dropped[reason] = (dropped[reason] ?? 0) + count;
-  return { completeDays, dropped, errors: [...errors, ...usage.errors] };
+  const answers: WindowAnswers = {
+    settings: windowSettings(settings),
+    known: knownDigest(known, window),
+    bill,
+    usage: usage.answers,
+  };
+  const isComplete = errors.length + usage.errors.length === 0;
+  return {
+    completeDays,
+    dropped,
+    errors: [...errors, ...usage.errors],
+    ...(isComplete && { answers }),
+  };
 }
 
 interface Bill {
+  readonly bill: readonly BillAnswer[];
   readonly completeDays: string[];
   readonly errors: string[];
   readonly billed: BilledResources;
@@ -77,14 +90,17 @@ async function gatherBill(
   const { cloud } = connection;
   const collector = collectBilled();
   const completeDays: string[] = [];
+  const bill: BillAnswer[] = [];
   const failures: { readonly query: DayWindow; readonly error: UpstreamError }[] = [];
   const today = now().toISOString().slice(0, 10);
   const queries = requestWindows(window, settings.billing_api.days_per_query, today);
   for (const query of queries) {
     signal.throwIfAborted();
     let days: Iterable<BilledDay>;
+    const pages: string[] = [];
+    const onPage = (digest: string) => void pages.push(digest);
     try {
-      days = await gatherCosts({ cloud, window: query, logger, dropped }, signal);
+      days = await gatherCosts({ cloud, window: query, logger, dropped, onPage }, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof UpstreamError)) throw error;
@@ -97,6 +113,7 @@ async function gatherBill(
       for (const line of lines) note(collector, day, line.product_type, line.resource_id, logger);
     }
     completeDays.push(...daysOfWindow(query));
+    bill.push({ start: query.start, end: query.end, pages });
     run.billAnswered = true;
   }
   const last = failures.at(-1)?.error;
@@ -104,7 +121,7 @@ async function gatherBill(
   const errors = failures.map(
     ({ query, error }) => `costs of ${query.start} to ${query.end}: ${error.message}`,
   );
-  return { completeDays, errors, billed: collector.billed };
+  return { completeDays, errors, billed: collector.billed, bill };
 }
 
 /** The next query would only wait as long, for the same answer. A refusal (400) may be about the days of one query alone. */

@@ -5,9 +5,9 @@
  * client (`upstream-http`). Throws `UpstreamError`.
  */
 import { quoteNumbers } from "../../../number-text.js";
-import type { UpstreamClient } from "../../../upstream-http/client.js";
+import type { UpstreamClient, UpstreamRequest } from "../../../upstream-http/client.js";
 import { UpstreamError } from "../../../upstream-http/upstream-error.js";
-import { readEnvelope, readObject } from "./envelope.js";
+import { readEnvelope, readObject, readSealed } from "./envelope.js";
 import { nextPage, type Pages } from "./paging.js";
 
 export interface ListOptions {
@@ -18,8 +18,11 @@ export interface ListOptions {
   readonly notFound?: "empty" | "error";
   /** `text`: numbers become strings with every digit that was sent. For money. Default: JSON numbers. */
   readonly numbers?: "text";
+  /** Called with the digest of each page. */
+  readonly onPage?: (digest: string) => void;
 }
 
+export type DigestOptions = Pick<ListOptions, "signal" | "pageSize">;
 export type GetOptions = Pick<ListOptions, "signal" | "notFound">;
 
 export interface ConfluentApi {
@@ -29,6 +32,12 @@ export interface ConfluentApi {
     query: Readonly<Record<string, string>>,
     options: ListOptions,
   ): AsyncIterable<readonly unknown[]>;
+  /** The same list, of which nothing is read but a digest of each page. Each page is asked for once. */
+  digests(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    options: DigestOptions,
+  ): AsyncIterable<string>;
   /** One JSON object. `{}` when it is not found and `notFound` is `empty`. */
   get(path: string, query: Readonly<Record<string, string>>, options: GetOptions): Promise<unknown>;
   close(): Promise<void>;
@@ -38,40 +47,61 @@ export interface ConfluentApi {
 const PAGE_SIZE = 100;
 
 export function createConfluentApi(client: UpstreamClient, baseUrl: string): ConfluentApi {
-  return {
-    async *list(path, query, { signal, pageSize = PAGE_SIZE, notFound = "error", numbers }) {
-      const asText = numbers === "text" ? quoteNumbers : (body: string) => body;
-      const pages: Pages = { baseUrl, seen: new Set() };
-      let token: string | undefined;
-      do {
-        const page = {
-          ...query,
-          page_size: String(pageSize),
-          ...(token === undefined ? {} : { page_token: token }),
-        };
-        const envelope = await found(notFound, () =>
-          client.request(
-            {
-              method: "GET",
-              path,
-              query: page,
-              decode: (body) => {
-                const { items, next } = readEnvelope(asText(body));
-                return { items, token: nextPage(pages, next) };
-              },
+  async function* pagesOf<Content extends { readonly next: string | undefined }>(
+    { path, query, ...request }: Pick<UpstreamRequest<unknown>, "path" | "query" | "attempts">,
+    { signal, pageSize = PAGE_SIZE, notFound = "error" }: Omit<ListOptions, "numbers" | "onPage">,
+    read: (body: Buffer) => Content,
+  ): AsyncGenerator<Content> {
+    const pages: Pages = { baseUrl, seen: new Set() };
+    let token: string | undefined;
+    do {
+      const page = {
+        ...query,
+        page_size: String(pageSize),
+        ...(token === undefined ? {} : { page_token: token }),
+      };
+      const answer = await found(notFound, () =>
+        client.request(
+          {
+            ...request,
+            method: "GET",
+            path,
+            query: page,
+            decode: (body) => {
+              const content = read(body);
+              return { content, token: nextPage(pages, content.next) };
             },
-            signal,
-          ),
-        );
-        if (envelope === undefined) return;
-        yield envelope.items;
-        token = envelope.token;
-        if (token !== undefined) pages.seen.add(token);
-      } while (token !== undefined);
+          },
+          signal,
+        ),
+      );
+      if (answer === undefined) return;
+      yield answer.content;
+      token = answer.token;
+      if (token !== undefined) pages.seen.add(token);
+    } while (token !== undefined);
+  }
+
+  return {
+    async *list(path, query, { numbers, onPage, ...options }) {
+      const asText = numbers === "text" ? quoteNumbers : (body: string) => body;
+      const read = (body: Buffer) => ({
+        ...readEnvelope(asText(body.toString("utf8"))),
+        digest: onPage && readSealed(body).digest,
+      });
+      for await (const { items, digest } of pagesOf({ path, query }, options, read)) {
+        if (digest !== undefined) onPage?.(digest);
+        yield items;
+      }
+    },
+    async *digests(path, query, options) {
+      const pages = pagesOf({ path, query, attempts: 1 }, options, readSealed);
+      for await (const { digest } of pages) yield digest;
     },
     async get(path, query, { signal, notFound = "error" }) {
+      const decode = (answer: Buffer) => readObject(answer.toString("utf8"));
       const body = await found(notFound, () =>
-        client.request({ method: "GET", path, query, decode: readObject }, signal),
+        client.request({ method: "GET", path, query, decode }, signal),
       );
       return body ?? {};
     },

@@ -1,4 +1,5 @@
 /** The bodies of the vendor's APIs: a list with its `metadata`, an object, an error. */
+import { digestOf } from "../../../upstream-http/digest.js";
 import { DecodeError } from "../../../upstream-http/judge.js";
 
 export interface Envelope {
@@ -19,6 +20,39 @@ export function readEnvelope(body: string): Envelope {
     throw new DecodeError("bad_body", "the address of the next page is not text", true);
   }
   return { items: data ?? [], next: next ?? undefined };
+}
+
+/** A list of which nothing is read but where it goes on. */
+export interface Sealed {
+  /** Of the bytes of the items. Not of where the next page is, which may be said differently each time. */
+  readonly digest: string;
+  readonly next: string | undefined;
+}
+
+const ITEMS = Buffer.from('"data":[');
+const BRACKET = "]".charCodeAt(0);
+
+/**
+ * The items are what lies between the first bracket of `data` and the last one of the answer, when everything around them is the
+ * JSON of an answer without items; else the whole is read. Throws `DecodeError` as `readEnvelope` does.
+ */
+export function readSealed(body: Buffer): Sealed {
+  const start = body.indexOf(ITEMS) + ITEMS.length;
+  const end = body.lastIndexOf(BRACKET);
+  if (start >= ITEMS.length && end >= start) {
+    const around = envelopeIn(`${body.toString("utf8", 0, start)}${body.toString("utf8", end)}`);
+    if (around?.items.length === 0) return { digest: digestOf(body.subarray(start, end)), next: around.next };
+  }
+  const { items, next } = readEnvelope(body.toString("utf8"));
+  return { digest: digestOf(Buffer.from(JSON.stringify(items))), next };
+}
+
+function envelopeIn(text: string): Envelope | undefined {
+  try {
+    return readEnvelope(text);
+  } catch {
+    return undefined;
+  }
 }
 
 export function readObject(body: string): Record<string, unknown> {

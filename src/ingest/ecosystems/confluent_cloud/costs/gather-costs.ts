@@ -7,7 +7,7 @@
  */
 import type { Logger } from "pino";
 import { daysOfWindow } from "../../../day-window.js";
-import type { BillingLine } from "../../../ecosystem.js";
+import type { BillingLine, DayWindow } from "../../../ecosystem.js";
 import type { ConfluentApi } from "../api/client.js";
 import { collectLines } from "./billing-lines.js";
 import { readCostRow } from "./cost-row.js";
@@ -18,6 +18,8 @@ export interface CostQuery {
   readonly window: RequestWindow;
   readonly logger: Logger;
   readonly dropped: (reason: string) => void;
+  /** Called with the digest of each page. */
+  readonly onPage?: (digest: string) => void;
 }
 
 export interface BilledDay {
@@ -31,13 +33,17 @@ const COSTS = "billing/v1/costs";
 
 /** All days of the query, also those without a line. Throws `UpstreamError`. */
 export async function gatherCosts(
-  { cloud, window, logger, dropped }: CostQuery,
+  { cloud, window, logger, dropped, onPage }: CostQuery,
   signal: AbortSignal,
 ): Promise<Generator<BilledDay>> {
   const lines = collectLines();
   let malformed = 0;
-  const query = { start_date: window.start, end_date: window.end };
-  const pages = cloud.list(COSTS, query, { pageSize: PAGE_SIZE, numbers: "text", signal });
+  const pages = cloud.list(COSTS, datesOf(window), {
+    pageSize: PAGE_SIZE,
+    numbers: "text",
+    signal,
+    ...(onPage && { onPage }),
+  });
   for await (const rows of pages) {
     for (const row of rows) {
       const read = readCostRow(row, window.anchor);
@@ -57,6 +63,19 @@ export async function gatherCosts(
     );
   }
   return eachDay(window, lines.takeLinesOf);
+}
+
+/** Digests of the pages of the same query, of which nothing else is read. */
+export function costDigests(
+  cloud: ConfluentApi,
+  window: DayWindow,
+  signal: AbortSignal,
+): AsyncIterable<string> {
+  return cloud.digests(COSTS, datesOf(window), { pageSize: PAGE_SIZE, signal });
+}
+
+function datesOf({ start, end }: DayWindow) {
+  return { start_date: start, end_date: end };
 }
 
 function* eachDay(window: RequestWindow, takeLinesOf: (day: string) => BillingLine[]): Generator<BilledDay> {

@@ -10,7 +10,7 @@ import { UNALLOCATED } from "../../../../config/allocation-rule.js";
 import type { DayWindow, UsageFact, UsageGap, WindowSink } from "../../../ecosystem.js";
 import { type Exact, roundedQuotient } from "../../../exact.js";
 import { isoDayOf } from "../../../prometheus/points.js";
-import type { DropReason, PrometheusSource, RangePiece } from "../../../prometheus/source.js";
+import type { DropReason, PrometheusSource, RangePiece, RangeQuery } from "../../../prometheus/source.js";
 import { UpstreamError } from "../../../upstream-http/upstream-error.js";
 
 export type Labels = Readonly<Record<string, string>>;
@@ -21,6 +21,7 @@ export interface Measurement {
   readonly expression: string;
   readonly window: DayWindow;
   readonly stepSeconds: number;
+  readonly onAnswer?: RangeQuery["onAnswer"];
   /** Day → resources that are measured on it. What is measured of others is passed over. */
   readonly wanted: ReadonlyMap<string, ReadonlySet<string>>;
   readonly resourceLabel: string;

@@ -1,0 +1,139 @@
+/**
+ * What the upstream answered about a window, as digests: a window whose answers are the same again, byte for byte, has the same
+ * input, and need not be read again. To read 200 days of 5,000 lines takes over a minute; to see that they are the same, a second.
+ */
+import pLimit from "p-limit";
+import type { PluginSettings } from "../../../config/plugin-settings.js";
+import type { DayWindow, KnownInventory } from "../../ecosystem.js";
+import type { RangeAnswer } from "../../prometheus/source.js";
+import { digestOf } from "../../upstream-http/digest.js";
+import type { ConfluentConnection } from "./api/connection.js";
+import { costDigests } from "./costs/gather-costs.js";
+import { requestWindows } from "./costs/request-windows.js";
+import { spanOfDay } from "./lifetimes.js";
+import type { ConfluentCloudSettings } from "./settings.js";
+import { together } from "./together.js";
+
+/** Of one gathering of a window. Plain JSON. */
+export interface WindowAnswers {
+  readonly settings: string;
+  /** Of the inventory, as far as the window depends on it. */
+  readonly known: string;
+  readonly bill: readonly BillAnswer[];
+  readonly usage: readonly RangeAnswer[];
+}
+
+/** Digests of the pages of one query of the bill. */
+export interface BillAnswer extends DayWindow {
+  readonly pages: readonly string[];
+}
+
+/** Of the usage of topics. Plain JSON. */
+export interface TopicAnswers {
+  readonly settings: string;
+  readonly usage: readonly RangeAnswer[];
+}
+
+type Settings = ConfluentCloudSettings & Pick<PluginSettings, "metrics" | "metrics_step_seconds">;
+
+/** Settings that decide what is made of the same answers, or what is asked. */
+export function windowSettings({ metrics_step_seconds, metrics }: Settings): string {
+  return digestOfJson([metrics_step_seconds, metrics?.url ?? null]);
+}
+
+export function topicSettings({ topic_attribution }: Pick<Settings, "topic_attribution">): string {
+  return digestOfJson(topic_attribution);
+}
+
+/**
+ * What of the inventory the input of a window can depend on: all but what was created after it, and but deletions after it. So a
+ * key or a statement that comes or goes today leaves the months before alone.
+ */
+export function knownDigest({ resources, identities }: KnownInventory, { end }: DayWindow): string {
+  const { start: after } = spanOfDay(end);
+  const relevant = [...resources, ...identities]
+    .filter(({ created_at }) => created_at === null || created_at < after)
+    .map((each) =>
+      each.deleted_at === null || each.deleted_at < after ? each : { ...each, deleted_at: null },
+    );
+  return digestOfJson(relevant);
+}
+
+export interface Asking {
+  readonly settings: Settings;
+  readonly connection: ConfluentConnection;
+  readonly parallelQueries: number;
+  known(signal: AbortSignal): Promise<KnownInventory>;
+  now(): Date;
+}
+
+/**
+ * Asks everything once more, the bill first, until an answer differs. A request that fails is a difference, after one attempt: it
+ * is for the gathering to be patient, which follows.
+ */
+export async function answersAsBefore(
+  asking: Asking,
+  window: DayWindow,
+  { of, topics }: { readonly of: WindowAnswers; readonly topics: TopicAnswers | undefined },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { settings, connection, now } = asking;
+  if (of.settings !== windowSettings(settings)) return false;
+  if (topics !== undefined && topics.settings !== topicSettings(settings)) return false;
+  const queries = requestWindows(
+    window,
+    settings.billing_api.days_per_query,
+    now().toISOString().slice(0, 10),
+  );
+  if (!sameQueries(queries, of.bill)) return false;
+  if (of.known !== knownDigest(await asking.known(signal), window)) return false;
+  try {
+    for (const query of of.bill) if (!(await sameBill(connection, query, signal))) return false;
+    return await sameUsage(asking, [...of.usage, ...(topics?.usage ?? [])], signal);
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}
+
+function sameQueries(wanted: readonly DayWindow[], asked: readonly DayWindow[]): boolean {
+  const text = (queries: readonly DayWindow[]) => queries.map(({ start, end }) => `${start} ${end}`).join();
+  return text(wanted) === text(asked);
+}
+
+async function sameBill(
+  { cloud }: ConfluentConnection,
+  { pages, ...query }: BillAnswer,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let page = 0;
+  for await (const digest of costDigests(cloud, query, signal)) {
+    if (digest !== pages[page]) return false;
+    page += 1;
+  }
+  return page === pages.length;
+}
+
+async function sameUsage(
+  { connection: { prometheus }, parallelQueries }: Asking,
+  answers: readonly RangeAnswer[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (answers.length === 0) return true;
+  if (prometheus === undefined) return false;
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const limit = pLimit(parallelQueries);
+  const asked = answers.map((answer) =>
+    limit(async () => {
+      const same = await prometheus.answersAsBefore(answer, either);
+      if (!same) stop.abort();
+      return same;
+    }),
+  );
+  return (await together(stop, asked)).every(Boolean);
+}
+
+function digestOfJson(value: unknown): string {
+  return digestOf(Buffer.from(JSON.stringify(value)));
+}

@@ -1,0 +1,77 @@
+/**
+ * A window that is published as it was gathered, and about which the upstream still answers the same, is left alone: nothing is
+ * staged, hashed or compared again.
+ */
+import { daysOfWindow } from "./day-window.js";
+import type { WindowReport } from "./ecosystem.js";
+import type { StagedTopics } from "./stage-topics.js";
+import type { StagedWindow, StageWindowOptions } from "./stage-window.js";
+import type { DayContent } from "./staging/content-hash.js";
+import {
+  type GatheredWindow,
+  publishedAsGathered,
+  rememberWindow,
+  settingsHash,
+} from "./staging/gathered-windows.js";
+
+/** Undefined when the window has to be gathered. */
+export async function unchangedWindow(options: StageWindowOptions): Promise<StagedWindow | undefined> {
+  const { postgres, gatherer, window, force = false, signal } = options;
+  if (force || gatherer.answersAsBefore === undefined) return undefined;
+  const remembered = await publishedAsGathered(postgres, identified(options));
+  if (remembered === undefined) return undefined;
+  const { answers, outcome, days: unchanged } = remembered;
+  if (!(await gatherer.answersAsBefore(window, answers, signal))) return undefined;
+  warnOfDropped(options, outcome.dropped);
+  const empty = daysOfWindow(window).filter((day) => !unchanged.includes(day));
+  return { ...outcome, unchanged, empty, staged: [], incomplete: [], errors: [] };
+}
+
+export interface Gathering {
+  readonly report: WindowReport;
+  readonly contents: readonly DayContent[];
+  readonly topics: StagedTopics;
+  readonly result: StagedWindow;
+}
+
+/** Only a gathering that lacked nothing is remembered; any other is the last one, so what was remembered before is forgotten. */
+export async function rememberGathered(
+  options: StageWindowOptions,
+  { report, contents, topics, result }: Gathering,
+): Promise<void> {
+  if (options.gatherer.answersAsBefore === undefined) return;
+  const { incomplete, errors, dropped, billingLines, usageFacts } = result;
+  const hasGaps = [...contents, ...topics.contents].some((day) => day.hasUsageGaps);
+  const lacksNothing = report.answers !== undefined && incomplete.length + errors.length === 0 && !hasGaps;
+  const gathered = {
+    answers: { ofWindow: report.answers, ofTopics: topics.answers },
+    outcome: { billingLines, usageFacts, dropped },
+    contents,
+    topicContents: topics.contents,
+  };
+  await rememberWindow(options.postgres, identified(options), lacksNothing ? gathered : undefined);
+}
+
+export function warnOfDropped(
+  { store: { tenantName }, window, logger }: StageWindowOptions,
+  dropped: Readonly<Record<string, number>>,
+): void {
+  if (Object.keys(dropped).length === 0) return;
+  logger.warn({ tenant: tenantName, window, dropped }, "records of the upstream were not taken");
+}
+
+function identified(options: StageWindowOptions): GatheredWindow {
+  const { store, window, rulesHash, decimalPlaces, derivingMetrics, topics } = options;
+  const { tenantName, tenantId, ecosystem } = store;
+  const topicsFrom = topics && daysOfWindow(window).find((day) => day >= topics.from);
+  const settings = [
+    ecosystem,
+    tenantId,
+    rulesHash,
+    decimalPlaces,
+    derivingMetrics,
+    topicsFrom ?? null,
+    topicsFrom === undefined ? null : (topics?.rulesHash ?? null),
+  ];
+  return { tenantName, window, topicsFrom, settingsHash: settingsHash(settings) };
+}

@@ -1,0 +1,126 @@
+/**
+ * Remembers what a gathering of a window came to, and finds out whether a window is still published as it was gathered: then, if
+ * the upstream answers the same, it need not be gathered again.
+ */
+import { createHash } from "node:crypto";
+import type { Pool } from "pg";
+import { packageVersion } from "../../config/project.js";
+import type { DayWindow, GatheredAnswers } from "../ecosystem.js";
+import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
+
+/** Raise it when what is made of the same answers changes: all windows are then gathered anew, as with another version of the service. */
+const VERSION = 1;
+
+export interface GatheredWindow {
+  readonly tenantName: string;
+  readonly window: DayWindow;
+  /** Of all that decides what is made of the answers, besides the ecosystem itself. */
+  readonly settingsHash: string;
+  /** First day that is attributed to topics; undefined where none is. */
+  readonly topicsFrom: string | undefined;
+}
+
+export interface WindowOutcome {
+  readonly billingLines: number;
+  readonly usageFacts: number;
+  /** Records that were not taken, by reason. */
+  readonly dropped: Readonly<Record<string, number>>;
+}
+
+export interface RememberedWindow {
+  readonly answers: GatheredAnswers;
+  readonly outcome: WindowOutcome;
+  /** Days of the window that have a state, ascending. */
+  readonly days: readonly string[];
+}
+
+/** `settings`: JSON of the caller. */
+export function settingsHash(settings: unknown): string {
+  const parts = JSON.stringify([VERSION, packageVersion(), settings]);
+  return createHash("sha256").update(parts).digest("hex").slice(0, 32);
+}
+
+/** $1 tenant, $2 first day, $3 day after the last, $4 hash of a day without lines, $5 settings, $6 first day with topics. */
+const AS_PUBLISHED = `
+  WITH days AS (
+    SELECT tracking_date AS day, published_hash AS hash, staged_hash IS NOT NULL OR publishing_hash IS NOT NULL AS waits
+    FROM tracking_dates WHERE tenant_name = $1 AND tracking_date >= $2 AND tracking_date < $3
+  ), topic_days AS (
+    SELECT tracking_date AS day, published_hash AS hash, staged_hash IS NOT NULL OR publishing_hash IS NOT NULL AS waits
+    FROM topic_attribution_dates
+    WHERE tenant_name = $1 AND tracking_date >= greatest($2::date, $6::date) AND tracking_date < $3 AND $6 IS NOT NULL
+  )
+  SELECT answers, outcome,
+         ARRAY(SELECT to_char(day, 'YYYY-MM-DD') FROM days ORDER BY day) AS days
+  FROM gathered_windows
+  WHERE tenant_name = $1 AND window_start = $2 AND window_end = $3 AND settings_hash = $5
+    AND NOT EXISTS (SELECT 1 FROM days WHERE waits)
+    AND NOT EXISTS (SELECT 1 FROM topic_days WHERE waits)
+    AND day_hashes = (
+      SELECT coalesce(jsonb_object_agg(to_char(day, 'YYYY-MM-DD'), hash), '{}') FROM days WHERE hash IS DISTINCT FROM $4
+    )
+    AND topic_day_hashes = (
+      SELECT coalesce(jsonb_object_agg(to_char(day, 'YYYY-MM-DD'), hash), '{}') FROM topic_days WHERE hash <> $4
+    )`;
+
+/** Undefined unless all that was gathered of the window is published, and nothing else of it. */
+export async function publishedAsGathered(
+  postgres: Pool,
+  { tenantName, window, settingsHash: hash, topicsFrom }: GatheredWindow,
+): Promise<RememberedWindow | undefined> {
+  const { rows } = await postgres.query<RememberedWindow>(AS_PUBLISHED, [
+    tenantName,
+    window.start,
+    window.end,
+    EMPTY_DAY_HASH,
+    hash,
+    topicsFrom ?? null,
+  ]);
+  return rows[0];
+}
+
+/** $1 tenant, $2 first day, $3 day after the last: windows that overlap are outdated. */
+const FORGET = `DELETE FROM gathered_windows WHERE tenant_name = $1 AND window_start < $3 AND window_end > $2`;
+
+const REMEMBER = `
+  WITH forgotten AS (
+    DELETE FROM gathered_windows WHERE tenant_name = $1 AND window_start < $3 AND window_end > $2 AND window_start <> $2
+  )
+  INSERT INTO gathered_windows
+    (tenant_name, window_start, window_end, settings_hash, day_hashes, topic_day_hashes, answers, outcome)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+  ON CONFLICT (tenant_name, window_start) DO UPDATE SET
+    window_end = excluded.window_end,
+    settings_hash = excluded.settings_hash,
+    day_hashes = excluded.day_hashes,
+    topic_day_hashes = excluded.topic_day_hashes,
+    answers = excluded.answers,
+    outcome = excluded.outcome`;
+
+/** Replaces what was remembered of the window; with `gathered` undefined, forgets it. */
+export async function rememberWindow(
+  postgres: Pool,
+  { tenantName, window, settingsHash: hash }: GatheredWindow,
+  gathered:
+    | {
+        readonly answers: GatheredAnswers;
+        readonly outcome: WindowOutcome;
+        readonly contents: readonly DayContent[];
+        readonly topicContents: readonly DayContent[];
+      }
+    | undefined,
+): Promise<void> {
+  const key = [tenantName, window.start, window.end];
+  if (gathered === undefined) return void (await postgres.query(FORGET, key));
+  const { answers, outcome, contents, topicContents } = gathered;
+  const json = [hashesOf(contents), hashesOf(topicContents), answers, outcome].map((value) =>
+    JSON.stringify(value),
+  );
+  await postgres.query(REMEMBER, [...key, hash, ...json]);
+}
+
+/** Of days with lines. */
+function hashesOf(contents: readonly DayContent[]): Record<string, string> {
+  const billed = contents.filter(({ hash }) => hash !== EMPTY_DAY_HASH);
+  return Object.fromEntries(billed.map(({ day, hash }) => [day, hash]));
+}
