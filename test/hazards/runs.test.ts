@@ -97,6 +97,27 @@ t.test("runs beside the API", async (t) => {
     await run.done;
   });
 
+  await t.test("of many triggers at once one is accepted", async (t) => {
+    let proceed = () => {};
+    const { ecosystems } = scriptedUpstream({
+      onWindow: () => new Promise<void>((resolve) => (proceed = resolve)),
+    });
+    const apps = [
+      await serve(runContext(stores, { ecosystems, holder: "one process" })),
+      await serve(runContext(stores, { ecosystems, holder: "another" })),
+    ];
+    const before = (await runRecords(stores, "acme")).length;
+    const answers = await Promise.all(
+      [...apps, ...apps, ...apps, ...apps].map((app) => send(app, "POST", "acme/pipeline/run")),
+    );
+    t.same(answers.map(({ status }) => status).sort(), [202, ...Array.from({ length: 7 }, () => 409)]);
+    t.equal((await runRecords(stores, "acme")).length, before + 1);
+    await until("the run is over", async () => {
+      proceed();
+      return (await runRecords(stores, "acme")).at(-1)?.status === "completed";
+    });
+  });
+
   await t.test("a trigger of a run that cannot even start leaves a record that says why", async (t) => {
     const app = await serve(runContext(stores, { ecosystems: scriptedUpstream().ecosystems }));
     const { status, body } = await send(app, "POST", "away/pipeline/run");
