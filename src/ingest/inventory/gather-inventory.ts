@@ -48,9 +48,11 @@ export async function gatherInventory(options: GatherInventoryOptions): Promise<
   const { zeroGathers, now } = await readTenant(postgres, tenantName);
   const { sink, findings } = createInventorySink(postgres, owner, now);
   const report = await gatherer.gatherInventory(sink, signal);
+  await sink.flush();
   const resources = countOf(findings, "resource:");
   const identities = countOf(findings, "identity:");
   await sink.identities([unallocatedIdentity]);
+  await sink.flush();
 
   const complete = completeTypes(report, findings);
   const active = await activeTypes(postgres, tenantName);

@@ -1,4 +1,7 @@
-/** The sink of an inventory gathering: batches go to Postgres as they come, one statement each. */
+/**
+ * The sink of an inventory gathering: records are collected and go to Postgres in large batches, one statement each. A gatherer
+ * that asks cluster by cluster sends hundreds of small ones.
+ */
 import type { Pool } from "pg";
 import { UNALLOCATED } from "../../config/allocation-rule.js";
 import type { IdentityRecord, InventorySink, ResourceRecord } from "../ecosystem.js";
@@ -22,11 +25,16 @@ export interface InventoryFindings {
 
 const LARGEST_BATCH = 5000;
 
+export interface FlushedInventorySink extends InventorySink {
+  /** Writes what is left. What was found is known only then. */
+  flush(): Promise<void>;
+}
+
 export function createInventorySink(
   postgres: Pool,
   owner: InventoryOwner,
   seenAt: string,
-): { sink: InventorySink; findings: InventoryFindings } {
+): { sink: FlushedInventorySink; findings: InventoryFindings } {
   const findings: InventoryFindings = { seen: new Map(), spoiled: new Set(), errors: [] };
   const common = [owner.tenantName, owner.ecosystem, owner.tenantId, seenAt];
 
@@ -55,8 +63,14 @@ export function createInventorySink(
       yield taken.slice(from, from + LARGEST_BATCH);
   }
 
-  const sink: InventorySink = {
-    async resources(records) {
+  const collected: { resources: ResourceRecord[]; identities: IdentityRecord[] } = {
+    resources: [],
+    identities: [],
+  };
+
+  const write = {
+    async resources() {
+      const records = collected.resources.splice(0);
       const key = (record: ResourceRecord) => ({ id: record.resource_id, type: record.resource_type });
       for (const batch of batchesOf("resource", records, key)) {
         await postgres.query(UPSERT_RESOURCES, [
@@ -71,7 +85,8 @@ export function createInventorySink(
         ]);
       }
     },
-    async identities(records) {
+    async identities() {
+      const records = collected.identities.splice(0);
       const key = (record: IdentityRecord) => ({ id: record.identity_id, type: record.identity_type });
       for (const batch of batchesOf("identity", records, key)) {
         await postgres.query(UPSERT_IDENTITIES, [
@@ -83,6 +98,21 @@ export function createInventorySink(
           batch.map((record) => storableJson(record.metadata)),
         ]);
       }
+    },
+  };
+
+  const sink: FlushedInventorySink = {
+    async resources(records) {
+      collected.resources.push(...records);
+      if (collected.resources.length >= LARGEST_BATCH) await write.resources();
+    },
+    async identities(records) {
+      collected.identities.push(...records);
+      if (collected.identities.length >= LARGEST_BATCH) await write.identities();
+    },
+    async flush() {
+      await write.resources();
+      await write.identities();
     },
   };
   return { sink, findings };

@@ -37,8 +37,8 @@ export interface TopicAnswers {
 type Settings = ConfluentCloudSettings & Pick<PluginSettings, "metrics" | "metrics_step_seconds">;
 
 /** Settings that decide what is made of the same answers, or what is asked. */
-export function windowSettings({ metrics_step_seconds, metrics }: Settings): string {
-  return digestOfJson([metrics_step_seconds, metrics?.url ?? null]);
+export function windowSettings({ metrics_step_seconds, metrics, billing_api }: Settings): string {
+  return digestOfJson([metrics_step_seconds, metrics?.url ?? null, billing_api.days_per_query]);
 }
 
 export function topicSettings({ topic_attribution }: Pick<Settings, "topic_attribution">): string {
@@ -47,15 +47,20 @@ export function topicSettings({ topic_attribution }: Pick<Settings, "topic_attri
 
 /**
  * What of the inventory the input of a window can depend on: all but what was created after it, and but deletions after it. So a
- * key or a statement that comes or goes today leaves the months before alone.
+ * key or a statement that comes or goes today leaves the months before alone. A key that a connector uses counts whenever it
+ * was created: who owns the connector is told by it.
  */
 export function knownDigest({ resources, identities }: KnownInventory, { end }: DayWindow): string {
   const { start: after } = spanOfDay(end);
-  const relevant = [...resources, ...identities]
-    .filter(({ created_at }) => created_at === null || created_at < after)
-    .map((each) =>
-      each.deleted_at === null || each.deleted_at < after ? each : { ...each, deleted_at: null },
-    );
+  const used = new Set(resources.map(({ metadata }) => metadata.kafka_api_key));
+  const relevant = [
+    ...resources.filter(({ created_at }) => created_at === null || created_at < after),
+    ...identities.filter(
+      ({ created_at, identity_id }) => created_at === null || created_at < after || used.has(identity_id),
+    ),
+  ].map((each) =>
+    each.deleted_at === null || each.deleted_at < after ? each : { ...each, deleted_at: null },
+  );
   return digestOfJson(relevant);
 }
 
