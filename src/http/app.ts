@@ -60,6 +60,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     genReqId: requestIdOf,
     // As long as Node takes a path to be: what a parameter may be is said by its schema. No route has a regular expression.
     routerOptions: { maxParamLength: 16_384 },
+    // What still comes on a connection while the service stops is answered like anything else, and the connection closed.
+    return503OnClosing: false,
     clientErrorHandler: refuseUnreadable(loggerInstance),
     // Comes before all hooks, those for CORS too.
     frameworkErrors: (error, request, { raw }) => {

@@ -1,4 +1,5 @@
 /** What Node's parser refuses before there is a request: answered as a problem like everything else, and the connection closed. */
+import { randomUUID } from "node:crypto";
 import type { FastifyBaseLogger } from "fastify";
 import { ApiError, type ErrorCode } from "./errors.js";
 import { PROBLEM_TYPE, problemOf } from "./problem.js";
@@ -14,13 +15,15 @@ interface Connection {
 export function refuseUnreadable(logger: FastifyBaseLogger) {
   return (error: Error & { code?: string }, connection: Connection): void => {
     if (error.code === "ECONNRESET" || connection.destroyed) return;
-    logger.debug({ err: error }, "a request that cannot be read");
+    const requestId = randomUUID();
+    logger.debug({ err: error, request_id: requestId }, "a request that cannot be read");
     const problem = problemOf(unreadable(error.code));
     const body = JSON.stringify(problem);
     const lines = [
       `HTTP/1.1 ${problem.status} ${problem.title}`,
       `content-type: ${PROBLEM_TYPE}`,
       `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${requestId}`,
       "connection: close",
     ];
     if (connection.writable) connection.end(`${lines.join("\r\n")}\r\n\r\n${body}`);

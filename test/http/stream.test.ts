@@ -129,6 +129,34 @@ t.test("over a real connection", async (t) => {
     },
   );
 
+  await t.test(
+    "while the service stops, what is under way is answered, and what comes behind it",
+    async (t) => {
+      const stopping = await service.build();
+      const { port } = new URL(await stopping.listen({ host: "127.0.0.1", port: 0 }));
+      const socket = connect(Number(port), "127.0.0.1");
+      const ask = (path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      let text = "";
+      socket.on("data", (chunk) => {
+        text += chunk;
+      });
+      // The view of the bill still sleeps.
+      ask("/api/v1/tenants/acme/billing");
+      const reads = async () => {
+        const query =
+          "SELECT count() AS n FROM system.processes WHERE query LIKE '%FROM billing%' AND query NOT LIKE '%processes%'";
+        const [row] = await (await client.query({ query, format: "JSONEachRow" })).json<{ n: string }>();
+        return Number(row?.n) > 0;
+      };
+      await until(reads, "the statement runs");
+      const stopped = stopping.close();
+      ask("/health");
+      await once(socket, "close");
+      await stopped;
+      t.match(text, /^HTTP\/1\.1 200 .*"total":10.*HTTP\/1\.1 200 .*connection: close.*"status":"ok"/is);
+    },
+  );
+
   await t.test("a request that cannot be read is answered as a problem", async (t) => {
     const { port } = new URL(address);
     for (const [sent, answer] of [
@@ -155,6 +183,7 @@ t.test("over a real connection", async (t) => {
       await once(socket, "close");
       t.match(text, answer);
       t.match(text, /content-type: application\/problem\+json\r\n/i);
+      t.match(text, /x-request-id: [0-9a-f-]{36}\r\n/i);
       t.match(text, /connection: close\r\n/i);
     }
   });
