@@ -2,7 +2,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { DateWindow } from "../query/date-window.js";
-import { readPublishedState } from "../query/published-state.js";
+import { type PublishedBook, readPublishedState } from "../query/published-state.js";
+import { keptFrom } from "../runner/topic-plan.js";
+import { gatherWindow } from "../runner/window.js";
 import type { HttpContext } from "./context.js";
 
 /** Nobody but the client keeps the answer, and it asks each time whether that still holds. */
@@ -16,10 +18,9 @@ const UNRELEASED = "0.0.0-dev";
 const thisProcess = randomUUID();
 
 const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 
 /**
- * True when the client has the answer: then 304 is all it needs. `window` is what is read, all days when
+ * True when the client has the answer: then 304 is all it needs. `window` is what is read of `book`, all days when
  * undefined. Call it after the tags were mirrored and before anything is read: who then reads something newer has it under a name that
  * never comes again.
  */
@@ -28,9 +29,10 @@ export async function isUnchanged(
   request: FastifyRequest,
   reply: FastifyReply,
   window?: DateWindow,
+  book: PublishedBook = "chargebacks",
 ): Promise<boolean> {
   reply.header("cache-control", CACHING);
-  const state = await stateOf(context, request, window);
+  const state = await stateOf(context, request, window, book);
   if (state === undefined) return false;
   const version = context.version === UNRELEASED ? thisProcess : context.version;
   const answer = [
@@ -52,16 +54,17 @@ async function stateOf(
   { stores, clock }: HttpContext,
   { tenant, stopSignal, log }: FastifyRequest,
   window: DateWindow | undefined,
+  book: PublishedBook,
 ): Promise<string | undefined> {
   // Days are dropped in the first run after midnight, by a clock that may be ahead of this one.
-  const keepFrom = new Date(clock().getTime() + HOUR - tenant.retention_days * DAY)
-    .toISOString()
-    .slice(0, 10);
+  const today = new Date(clock().getTime() + HOUR).toISOString().slice(0, 10);
+  const keepFrom =
+    book === "chargebacks" ? gatherWindow(today, tenant.retention_days, 0).start : keptFrom(tenant, today);
   const signal = AbortSignal.any([stopSignal, AbortSignal.timeout(PATIENCE_MS)]);
   try {
     return await readPublishedState(
       stores.postgres,
-      { tenantName: tenant.tenant_name, window, keepFrom },
+      { tenantName: tenant.tenant_name, book, window, keepFrom },
       signal,
     );
   } catch (error) {

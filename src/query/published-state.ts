@@ -10,8 +10,14 @@ import type { Pool } from "pg";
 import type { DateWindow } from "./date-window.js";
 import { type PostgresRead, readPostgres } from "./postgres-read.js";
 
+/** What days are published of, each with a state of its own. Only rows of chargebacks show tags. */
+export type PublishedBook = "chargebacks" | "topic_attributions";
+
+const states = { chargebacks: "tracking_dates", topic_attributions: "topic_attribution_dates" } as const;
+
 export interface PublishedStateInput {
   readonly tenantName: string;
+  readonly book: PublishedBook;
   /** The days that are read; all when undefined. */
   readonly window?: Pick<DateWindow, "from" | "to"> | undefined;
   /** Days before this date (UTC) are dropped, or about to be. */
@@ -22,15 +28,16 @@ export interface PublishedStateInput {
  * One row `{changing, days, tags}`. A day is published again with the hash it had before, or one it had long before: the time of its
  * calculation tells these apart. The mirror of the tags has a version of its own each time it changes.
  */
-export function publishedState({ tenantName, window, keepFrom }: PublishedStateInput): PostgresRead {
+export function publishedState({ tenantName, book, window, keepFrom }: PublishedStateInput): PostgresRead {
+  const tagged = book === "chargebacks";
   return {
     query: `
 SELECT
   coalesce(bool_or(publishing_hash IS NOT NULL OR tracking_date < $4::date), false)
-    OR EXISTS (SELECT FROM tag_outbox WHERE tenant_name = $1) AS changing,
+    ${tagged ? "OR EXISTS (SELECT FROM tag_outbox WHERE tenant_name = $1)" : ""} AS changing,
   md5(coalesce(string_agg(concat_ws(' ', tracking_date, published_hash, extract(epoch FROM calculated_at)), ',' ORDER BY tracking_date), '')) AS days,
-  (SELECT concat_ws(' ', mirror_id, version) FROM tag_mirrors WHERE tenant_name = $1) AS tags
-FROM tracking_dates
+  ${tagged ? "(SELECT concat_ws(' ', mirror_id, version) FROM tag_mirrors WHERE tenant_name = $1)" : "''"} AS tags
+FROM ${states[book]}
 WHERE tenant_name = $1
   AND ($2::float8 IS NULL OR (tracking_date >= (to_timestamp($2) AT TIME ZONE 'UTC')::date AND tracking_date < to_timestamp($3) AT TIME ZONE 'UTC'))`,
     params: [tenantName, window?.from ?? null, window?.to ?? null, keepFrom],

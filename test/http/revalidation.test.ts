@@ -1,6 +1,7 @@
 import t from "tap";
-import { chargebackLedger } from "../../src/allocate/ledger.js";
-import { beginPublishing } from "../../src/allocate/sql/begin-publishing.js";
+import { chargebackLedger, topicLedger } from "../../src/allocate/ledger.js";
+import { beginPublishing, beginWithdrawing } from "../../src/allocate/sql/begin-publishing.js";
+import { finishAttribution } from "../../src/allocate/sql/finish-attribution.js";
 import { finishPublishing } from "../../src/allocate/sql/finish-publishing.js";
 import { fingerprintSql, plainDimensionIdSql } from "../../src/store/clickhouse/dimension-id.js";
 import { get, insertBilling, insertChargebacks, startService } from "./service.js";
@@ -175,6 +176,84 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       304,
       "another tenant's tags do not matter",
     );
+  });
+
+  await t.test("costs by topic have a state of their own", async (t) => {
+    const day = "2026-03-02";
+    const topics = ["topic-attributions", "topic-attributions/dates", "topic-attributions/aggregate"];
+    const of = { tenantName: "acme", epoch: 7 };
+    const attribute = async (hash: string, amount: string) => {
+      await postgres.query(
+        `INSERT INTO topic_attribution_dates (tenant_name, tracking_date, staged_hash) VALUES ('acme', $1, $2)
+         ON CONFLICT (tenant_name, tracking_date) DO UPDATE SET staged_hash = $2`,
+        [day, hash],
+      );
+      await postgres.query(beginPublishing({ ...of, ledger: topicLedger, days: [day] }));
+      await client.command({ query: `ALTER TABLE topic_attributions DROP PARTITION '${day}'` });
+      await client.insert({
+        table: "topic_attributions",
+        format: "JSONEachRow",
+        values: [
+          {
+            timestamp: `${day} 00:00:00`,
+            topic_name: "orders",
+            attribution_method: "even_split",
+            attribution_detail: "even_split_allocation",
+            amount_hi: amount,
+          },
+        ],
+      });
+      await postgres.query(finishAttribution({ ...of, days: [{ day, rows: 1 }] }));
+    };
+    const names = async () =>
+      new Map(await Promise.all(topics.map(async (path) => [path, await tagOf(path)] as const)));
+    const expect = async (wanted: number, known: Map<string, string>, why: string) => {
+      for (const path of topics)
+        t.equal(await status(path, known.get(path) ?? ""), wanted, `${path}: ${why}`);
+    };
+
+    await attribute("a", "1");
+    const first = await names();
+    t.match(
+      [...first.values()],
+      topics.map(() => /^W\/"/),
+    );
+    t.equal(new Set(first.values()).size, topics.length);
+    await expect(304, first, "nothing has changed");
+    const head = await app.inject({
+      method: "HEAD",
+      url: `${acme}/topic-attributions/aggregate`,
+      headers: { "if-none-match": first.get("topic-attributions/aggregate") },
+    });
+    t.equal(head.statusCode, 304);
+
+    const chargebacks = await tagOf("chargebacks");
+    await attribute("b", "2");
+    await expect(200, first, "attributed anew");
+    t.equal(await status("chargebacks", chargebacks), 304, "chargebacks are what they were");
+    t.equal((await get(app, `${acme}/topic-attributions/aggregate`)).body.total_amount, "2");
+
+    const second = await names();
+    await publish("2026-03-03", "g", "5");
+    await postgres.query(
+      "INSERT INTO tag_outbox (tenant_name, tag_ids, dimension_ids) VALUES ('acme', '{1}', '{1}')",
+    );
+    await expect(304, second, "neither chargebacks nor tags matter");
+    await postgres.query("DELETE FROM tag_outbox WHERE tenant_name = 'acme'");
+
+    await postgres.query(beginWithdrawing({ ...of, days: [day] }));
+    await expect(200, second, "being taken away");
+    for (const path of topics) t.equal(await tagOf(path), "undefined", `${path} has no name meanwhile`);
+    await client.command({ query: `ALTER TABLE topic_attributions DROP PARTITION '${day}'` });
+    await postgres.query(finishAttribution({ ...of, days: [{ day, rows: 0 }] }));
+    await expect(200, second, "taken away");
+    await expect(304, await names(), "and stays so");
+
+    const late = await build({ clock: () => new Date("2026-11-06T23:30:00Z") }); // 250 days are kept
+    const path = "topic-attributions?start_date=2026-03-01&end_date=2026-03-05";
+    t.match(await tagOf(path, late), /^W/);
+    const later = await build({ clock: () => new Date("2026-11-07T23:30:00Z") });
+    t.equal(await tagOf(path, later), "undefined", "about to be dropped");
   });
 
   await t.test("an invalid request is 400, whatever the client has", async (t) => {

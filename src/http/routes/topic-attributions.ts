@@ -1,6 +1,7 @@
 /** Costs of Kafka clusters by topic: rows, days and sums. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { dateWindow } from "../../query/date-window.js";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type DateWindow, dateWindow } from "../../query/date-window.js";
 import { readAttributionAggregate } from "../../query/topic-attribution-aggregate.js";
 import {
   attributionKey,
@@ -9,9 +10,10 @@ import {
 } from "../../query/topic-attribution-list.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { cursorPage } from "../cursor-page.js";
+import { isUnchanged } from "../revalidate.js";
 import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
 import { dateRange, inputOf, paging, TenantPath, timezone } from "../schemas/parameters.js";
-import { problemResponses } from "../schemas/problem.js";
+import { notModified, problemResponses } from "../schemas/problem.js";
 import {
   attributionAggregateParameters,
   attributionFilters,
@@ -29,6 +31,9 @@ const cursors = { kind: "topic_attributions", columns: attributionKey };
 export const topicAttributionRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const unchanged = (request: FastifyRequest, reply: FastifyReply, window?: DateWindow) =>
+      isUnchanged(context, request, reply, window, "topic_attributions");
+
     app.get(
       "/tenants/:tenant_name/topic-attributions",
       {
@@ -47,14 +52,16 @@ export const topicAttributionRoutes =
           }),
           response: {
             200: pageOf(TopicAttributionRow, ORDER),
+            ...notModified,
             ...problemResponses("tenant_not_found", "invalid_cursor", "store_unavailable", "request_timeout"),
           },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { page, page_size, cursor, ...filters } = request.query;
         const window = dateWindow(filters, request.tenant.lookback_days, context.clock());
         const { place, nextCursor } = cursorPage(request, cursors, { page, cursor }, filters);
+        if (await unchanged(request, reply, window)) return reply.code(304).send(undefined);
         const { client, signal } = await tenantRead(context, request);
         const found = await readAttributionPage(client, { page, page_size, place, window, filters }, signal);
         return envelope({ ...found, next_cursor: nextCursor(found.next) }, { page, page_size });
@@ -72,11 +79,13 @@ export const topicAttributionRoutes =
           params: TenantPath,
           response: {
             200: TopicAttributionDates,
+            ...notModified,
             ...problemResponses("tenant_not_found", "store_unavailable", "request_timeout"),
           },
         },
       },
-      async (request) => {
+      async (request, reply) => {
+        if (await unchanged(request, reply)) return reply.code(304).send(undefined);
         const { client, signal } = await tenantRead(context, request);
         return { dates: await readAttributionDates(client, signal) };
       },
@@ -99,13 +108,15 @@ export const topicAttributionRoutes =
           }),
           response: {
             200: TopicAggregation,
+            ...notModified,
             ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
           },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { group_by: groupBy, time_bucket: timeBucket, ...filters } = request.query;
         const window = dateWindow(filters, request.tenant.lookback_days, context.clock());
+        if (await unchanged(request, reply, window)) return reply.code(304).send(undefined);
         const { client, signal } = await tenantRead(context, request, "heavy");
         return readAttributionAggregate(client, { window, filters, groupBy, timeBucket }, signal);
       },
