@@ -11,7 +11,9 @@ import { commandIo } from "./command-io.js";
 
 t.test("chargehouse serve", async (t) => {
   const once = "features: { enable_periodic_refresh: false }\n";
-  const { config, stores } = await openTestStores(t, once + shortTenants(["acme", "globex"]));
+  const away = shortTenants(["away"]).replace("embedded:away", "clickhouse://u:p@127.0.0.1:9/away");
+  const all = shortTenants(["acme", "globex"]) + away.replace("tenants:", "");
+  const { config, stores } = await openTestStores(t, once + all);
   const { postgres } = stores;
   await postgres.query(`INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES
     ('acme', 'acme', 'generic_metrics_only'), ('globex', 'globex', 'generic_metrics_only')`);
@@ -21,12 +23,13 @@ t.test("chargehouse serve", async (t) => {
     (await postgres.query("SELECT FROM tenants WHERE suspended_at IS NOT NULL")).rowCount;
   const runs = async () => (await runRecords(stores, "acme")).length;
 
-  /** The service in a mode, on any free port; `ended` is its exit code. */
-  const start = (mode: Mode) => {
+  /** The service in a mode, of some tenants, on any free port; `ended` is its exit code. */
+  const start = (mode: Mode, names: readonly string[] = ["acme", "globex"]) => {
+    const tenants = new Map([...config.tenants].filter(([name]) => names.includes(name)));
     const { io, abort } = commandIo();
     let url = "";
     const ended = serveStores({
-      config: { ...config, api: { ...config.api, port: 0 } },
+      config: { ...config, tenants, api: { ...config.api, port: 0 } },
       stores: { ...stores, close: async () => undefined },
       ...{ logger: testLogger, mode, io },
       onListening: (address) => {
@@ -89,6 +92,29 @@ t.test("chargehouse serve", async (t) => {
     const { last_run, last_result } = await status();
     t.match(last_result, { dates_gathered: 7, dates_calculated: 0, errors: [], completed_at: last_run });
     t.equal(Date.parse(last_run), Date.parse(record.ended_at), "of this very run");
+    service.abort.abort();
+    t.equal(await service.ended, 0);
+  });
+
+  await t.test("a store that is down at the start concerns its own tenant alone", async (t) => {
+    const before = await runs();
+    const service = start("both", ["away", "acme"]);
+    const statusOf = async (name: string) => await service.get(`/api/v1/tenants/${name}/pipeline/status`);
+    await until("the cycle has come to both", async () => {
+      const [failed, done] = [await runRecords(stores, "away"), await runRecords(stores, "acme")];
+      return (
+        failed.at(-1)?.status === "failed" && done.length > before && done.at(-1)?.status === "completed"
+      );
+    });
+    t.match(await statusOf("away"), { is_running: false, last_result: { errors: [/ECONNREFUSED/] } });
+    t.match(await service.get("/api/v1/readiness"), {
+      status: "initializing",
+      tenants: [
+        { tenant_name: "acme", tables_ready: true, has_data: true },
+        { tenant_name: "away", tables_ready: false },
+      ],
+    });
+    t.equal((await service.get("/api/v1/tenants/acme/chargebacks")).total, 7);
     service.abort.abort();
     t.equal(await service.ended, 0);
   });
