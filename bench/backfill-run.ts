@@ -94,7 +94,7 @@ interface StageClock {
 }
 
 function stageClock(watch: WaitingWatch, say: (text: string) => void): StageClock {
-  const nothing = { wall: 0, upstream: 0, store: 0, paced: 0, busy: 0 };
+  const nothing = { wall: 0, upstream: 0, store: 0, paced: 0, busy: 0, answering: 0 };
   const spent = Object.fromEntries(stages.map((stage) => [stage, { ...nothing }])) as Record<
     Stage,
     typeof nothing
@@ -103,7 +103,7 @@ function stageClock(watch: WaitingWatch, say: (text: string) => void): StageCloc
   let since = { ...nothing, ...watch.taken(), wall: performance.now() };
   const book = () => {
     const now = { ...watch.taken(), wall: performance.now() };
-    for (const each of ["wall", "upstream", "store", "paced", "busy"] as const) {
+    for (const each of ["wall", "upstream", "store", "paced", "busy", "answering"] as const) {
       spent[stage][each] += (now[each] - since[each]) / 1000;
     }
     since = now;

@@ -7,7 +7,7 @@ import type { ClientRequest } from "node:http";
 import { type EventLoopUtilization, performance } from "node:perf_hooks";
 import type { Pool } from "pg";
 
-/** Milliseconds; they add up to the time that was watched. */
+/** Milliseconds; the first four add up to the time that was watched. */
 export interface Waiting {
   /** Nothing to do, and requests to upstreams alone under way. */
   readonly upstream: number;
@@ -17,6 +17,8 @@ export interface Waiting {
   readonly paced: number;
   /** At work. */
   readonly busy: number;
+  /** Not one of those that add up: requests to upstreams under way, whatever else was done meanwhile. */
+  readonly answering: number;
 }
 
 export interface WaitingWatch {
@@ -27,10 +29,14 @@ export interface WaitingWatch {
 /** `upstreams`: hosts with their ports. HTTP requests to any other host are those to the engine. */
 export function watchWaiting(upstreams: ReadonlySet<string>, postgres: Pool): WaitingWatch {
   const underWay = { upstream: 0, store: 0 };
-  const spent = { upstream: 0, store: 0, paced: 0, busy: 0 };
+  const spent = { upstream: 0, store: 0, paced: 0, busy: 0, answering: 0 };
   let last: EventLoopUtilization = performance.eventLoopUtilization();
+  let lastAt = performance.now();
   const book = () => {
     const now = performance.eventLoopUtilization();
+    const at = performance.now();
+    if (underWay.upstream > 0) spent.answering += at - lastAt;
+    lastAt = at;
     const idle = now.idle - last.idle;
     spent.busy += now.active - last.active;
     spent[underWay.store > 0 ? "store" : underWay.upstream > 0 ? "upstream" : "paced"] += idle;

@@ -9,7 +9,7 @@ import type { Logger } from "pino";
 import type { DayWindow } from "../ecosystem.js";
 import { type Exact, parseExact } from "../exact.js";
 import type { UpstreamClient, UpstreamRequest } from "../upstream-http/client.js";
-import { digestOf } from "../upstream-http/digest.js";
+import { digesting, digestOf } from "../upstream-http/digest.js";
 import { isHopeless, UpstreamError } from "../upstream-http/upstream-error.js";
 import { type Answer, isSample, readAnswer, type Series } from "./answer.js";
 import { chunksOf, countOf, coveredFrom, daysOf, halvesOf, type PointRange, pointsOf } from "./points.js";
@@ -73,7 +73,7 @@ export function createPrometheusSource(
   async function ask<T>(
     expression: string,
     { first, last, stepSeconds }: PointRange,
-    how: Pick<UpstreamRequest<T>, "attempts" | "decode">,
+    how: Pick<UpstreamRequest<T>, "attempts" | "decode" | "condense">,
     signal: AbortSignal,
   ): Promise<T> {
     return await client.request(
@@ -151,8 +151,8 @@ export function createPrometheusSource(
       }
     },
     async answersAsBefore({ expression, digest, ...range }, signal) {
-      const decode = (body: Buffer) => digestOf(body) === digest;
-      return await ask(expression, range, { decode, attempts: 1 }, signal);
+      const decode = (found: Buffer) => found.toString() === digest;
+      return await ask(expression, range, { condense: digesting, decode, attempts: 1 }, signal);
     },
     async labelsNow(expression, stepSeconds, signal) {
       const answer = await client.request(

@@ -11,7 +11,14 @@ export interface AttemptRequest {
   readonly connectTimeoutMs: number;
   readonly attemptTimeoutMs: number;
   readonly maxBytes: number;
+  readonly condense: (() => Condenser) | undefined;
   readonly agents: { readonly http: HttpAgent; readonly https: HttpsAgent };
+}
+
+/** Makes something short of a body as it comes, so that a large one need not be held. */
+export interface Condenser {
+  add(bytes: Buffer): void;
+  end(): Buffer;
 }
 
 export type AttemptOutcome =
@@ -54,12 +61,14 @@ export async function attempt(request: AttemptRequest, signal: AbortSignal): Pro
   });
   try {
     const chunks: Buffer[] = [];
+    const condenser = request.condense?.();
     let size = 0;
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       size += chunk.length; // after decompression: a small answer can unfold to a large one
       const failed = response !== undefined && response.statusCode >= 300;
       if (size > request.maxBytes && !failed) return { kind: "too_large" };
-      chunks.push(chunk);
+      if (condenser === undefined || failed) chunks.push(chunk);
+      else condenser.add(chunk);
       if (failed && size > LONGEST_ERROR_BYTES) break;
     }
     if (response === undefined)
@@ -68,7 +77,7 @@ export async function attempt(request: AttemptRequest, signal: AbortSignal): Pro
       kind: "answer",
       status: response.statusCode,
       headers: response.headers,
-      body: Buffer.concat(chunks),
+      body: condenser === undefined || response.statusCode >= 300 ? Buffer.concat(chunks) : condenser.end(),
     };
   } catch (error) {
     signal.throwIfAborted();

@@ -9,7 +9,7 @@ import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { attempt } from "./attempt.js";
+import { attempt, type Condenser } from "./attempt.js";
 import { shownEndpoint, underBase } from "./base-url.js";
 import { authorization, gateKey, secretsOf, type UpstreamAuth } from "./credentials.js";
 import { openGate, type Pace } from "./gate.js";
@@ -45,6 +45,8 @@ export interface UpstreamRequest<T> {
   readonly maxBytes?: number;
   /** Reads the answer. What it throws makes the answer a `bad_body`, which is worth another attempt. */
   decode(body: Buffer): T;
+  /** What `decode` gets of a good answer in place of its body. */
+  condense?(): Condenser;
 }
 
 export interface UpstreamClient {
@@ -76,6 +78,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
           headers,
           agents,
           maxBytes,
+          condense: request.condense,
           method: request.method,
           form: request.form,
           connectTimeoutMs: options.connectTimeoutMs ?? 10_000,

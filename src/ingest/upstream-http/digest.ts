@@ -1,6 +1,13 @@
+/** Digests of answers, to tell whether one is the same again: 2 GB a second. */
 import { createHash } from "node:crypto";
+import type { Condenser } from "./attempt.js";
 
-/** Of bytes of an answer, to tell whether it is the same again: 2 GB a second. */
 export function digestOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("base64url");
+}
+
+/** The same digest as text, of a body that is not held. */
+export function digesting(): Condenser {
+  const hash = createHash("sha256");
+  return { add: (bytes) => void hash.update(bytes), end: () => Buffer.from(hash.digest("base64url")) };
 }
