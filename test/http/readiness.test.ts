@@ -1,3 +1,4 @@
+import pg from "pg";
 import t from "tap";
 import type { Stores } from "../../src/store/stores.js";
 import { get, insertChargebacks, startService } from "./service.js";
@@ -143,4 +144,26 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
     const seconds = (performance.now() - begun) / 1000;
     t.ok(seconds >= 2 && seconds < 4, `asked anew after ${seconds} s`);
   });
+
+  await t.test(
+    "Postgres is down: facts are served, what it holds is 503, and liveness goes on",
+    async (t) => {
+      const postgres = new pg.Pool({ host: "127.0.0.1", port: 9 });
+      t.teardown(() => postgres.end());
+      const away = await build({
+        stores: { postgres, tenant: (name) => stores.tenant(name), close: async () => undefined },
+      });
+      t.equal((await get(away, "/health")).status, 200);
+      t.match((await get(away, "/api/v1/readiness")).body, {
+        status: "initializing",
+        tenants: [{ tables_ready: false }, { tables_ready: false }],
+      });
+      for (const noun of ["billing", "chargebacks", "chargebacks/dates", "chargebacks/aggregate"])
+        t.equal((await get(away, `/api/v1/tenants/acme/${noun}`)).status, 200, noun);
+      for (const path of ["", "/acme/status", "/acme/tags", "/acme/resources", "/acme/pipeline/status"]) {
+        const { status, headers, body } = await get(away, `/api/v1/tenants${path}`);
+        t.match([status, body.code, headers["retry-after"]], [503, "store_unavailable", "5"], path);
+      }
+    },
+  );
 });
