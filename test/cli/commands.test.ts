@@ -1,10 +1,11 @@
 /** Commands as they are called: exit codes, what they print, and what they leave behind. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import type { Command } from "../../src/cli/command.js";
+import { commands } from "../../src/cli/commands.js";
 import { exportCsv } from "../../src/cli/export.js";
 import { migrate } from "../../src/cli/migrate.js";
 import { reconcile } from "../../src/cli/reconcile.js";
@@ -44,6 +45,20 @@ t.test("exit codes of the program", async (t) => {
       t.match(text, said, args.join(" "));
     }),
   );
+});
+
+t.test("the page of commands has every command with every option", async (t) => {
+  const page = readFileSync(join(projectRoot(), "docs/reference/commands.md"), "utf8");
+  for (const { name, usage } of commands) {
+    const shown = usage
+      .replace(" --config FILE", "")
+      .replace(" [--env-file FILE]", "")
+      .replaceAll("...", "…")
+      .replaceAll(/\s+/g, " ")
+      .replaceAll("|", "\\|");
+    t.ok(page.includes(`| \`${shown}\` |`), `${name}: ${shown}`);
+  }
+  t.equal(page.match(/^\| `/gm)?.length, commands.length, "and no other");
 });
 
 t.test("commands on the stores", async (t) => {
@@ -86,6 +101,14 @@ t.test("commands on the stores", async (t) => {
       name: "UsageError",
       message: /unknown tenant "nobody"/,
     });
+  });
+
+  await t.test("run --from --to: whole days, both of them included", async (t) => {
+    const day = (age: number) => new Date(Date.now() - age * 86_400_000).toISOString().slice(0, 10);
+    const [from, to] = [day(4), day(3)];
+    t.equal((await call(run, ["--tenant", "globex", "--from", from, "--to", to])).code, 0);
+    const { stdout } = await call(reconcile, ["--tenant", "globex"]);
+    t.match(stdout, new RegExp(`globex {2}${from} .*\\n *globex {2}${to} .*\\n *globex {2}all 2 days`));
   });
 
   await t.test("reconcile: 0 while every line adds up, with each day's sums", async (t) => {
