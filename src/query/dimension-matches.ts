@@ -1,7 +1,7 @@
 /** The dimensions that have chargeback rows under the filters: their ids, ascending, streamed. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";
-import { type ChargebackFilters, equalTo, rowsInWindow } from "./chargeback-scan.js";
+import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./chargeback-scan.js";
 import { type ClickHouseRead, readSettings } from "./clickhouse-read.js";
 import type { DateWindow } from "./date-window.js";
 import { collidedSql, dimensionIdSql } from "./dimension-id-sql.js";
@@ -11,25 +11,24 @@ const fieldsButIdentity = dimensionFields.filter((field) => field !== "identity_
 /** Rows: dimension_id. Distinct identities by line first, so that only different dimensions are hashed. */
 export function matchingDimensions(
   window: Pick<DateWindow, "from" | "to">,
-  filters: Omit<ChargebackFilters, "tags">,
+  filters: ChargebackFilters,
 ): ClickHouseRead {
   const { condition, params } = rowsInWindow(window);
-  const equal = equalTo(filters);
+  const { names, condition: wanted, params: values } = filtered(filters);
   return {
     query: `
-WITH ${collidedSql}
-SELECT ${dimensionIdSql()} AS dimension_id
+${withNames(collidedSql, ...names)}SELECT ${dimensionIdSql()} AS dimension_id
 FROM (
   SELECT ${fieldsButIdentity}, arrayJoin(identities) AS identity_id
   FROM (
     SELECT ${fieldsButIdentity}, groupUniqArray(identity_id) AS identities
     FROM chargebacks
-    WHERE ${condition}${equal.condition}
+    WHERE ${condition}${wanted}
     GROUP BY ${fieldsButIdentity}
   )
 )
 ORDER BY dimension_id`,
-    params: { ...params, ...equal.params },
+    params: { ...params, ...values },
   };
 }
 

@@ -131,6 +131,12 @@ t.test("SQL injection", async (t) => {
         const byFilter = { ...bulk, display_name: `${text}!`, identity_id: "sa-0" };
         const { body } = await send(app, "POST", "acme/tags/bulk-by-filter", byFilter);
         t.ok(body.updated_count > 0 && body.updated_count < ids.length, text);
+        const byTag = { ...bulk, [`tag:${text}`]: `${text}!`.replaceAll(/[\\,]/g, "\\$&") };
+        t.match(
+          (await send(app, "POST", "acme/tags/bulk-by-filter", byTag)).body,
+          body,
+          `by the tag ${text}`,
+        );
       }
       t.same(await mirrored(stores, "acme"), await written(stores, "acme"), "both stores hold the same tags");
     },

@@ -269,7 +269,33 @@ t.test("…/tags of a tenant", async (t) => {
       errors: [],
     });
     t.same((await send(app, "GET", `acme/chargebacks/${old}/tags`)).body.length, 1);
+
+    t.same(await by({ "tag:f2": "Filtered" }, "g0"), created(1), "by tags, also those of a moment ago");
+    t.same(await by({ "tag:f2": "UNTAGGED,Filtered" }, "g1"), created(30));
+    const both = { "tag:f1": "Filtered", "tag:f2": "UNTAGGED", product_type: "NETWORK" };
+    const listed = (await send(app, "GET", `acme/chargebacks?page_size=1000&${new URLSearchParams(both)}`))
+      .body;
+    const ids = new Set(listed.items.map((row: { dimension_id: number }) => row.dimension_id));
+    t.ok(ids.size > 0 && ids.size < 30);
+    t.same(await by(both, "g2"), created(ids.size));
+    const tagged = (await list("search=g2&page_size=1000")).items as { dimension_id: number }[];
+    t.same(
+      new Set(tagged.map((each) => each.dimension_id)),
+      ids,
+      "the dimensions of the list under these filters",
+    );
+    t.same(await by({ "tag:f2": "Nobody" }, "g3"), created(0));
+    t.same(
+      await by({ "tag:g0": "Filtered", override_existing: true }, "g0"),
+      { created_count: 0, updated_count: 1, skipped_count: 0, errors: [] },
+      "by the very tag that is changed",
+    );
     for (const [filter, name] of [
+      [{ "tag:f1": "" }, "tag:f1"],
+      [{ "tag:f1": null }, "tag:f1"],
+      [{ "tag:f1": ["Filtered"] }, "tag:f1"],
+      [{ "tag:": "Filtered" }, "tag:"],
+      [{ tags: [{ key: "f1", names: ["Filtered"] }] }, "tags"],
       [{ start_date: "2026-03-02", end_date: "2026-03-01" }, "start_date"],
       [{ timezone: "Nowhere/Land" }, "timezone"],
       [{ cost_type: "USAGE" }, "cost_type"],

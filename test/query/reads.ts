@@ -159,6 +159,7 @@ export const reads: Readonly<Record<string, ClickHouseRead>> = {
   "weights-by-usage": usageWeights(splitRow),
   "weights-by-number": evenWeights(splitRow),
   "matching-dimensions": matchingDimensions(window(), {}),
+  "matching-dimensions-tagged": matchingDimensions(window(), { tags }),
   "matching-dimensions-every-filter": matchingDimensions(window({ timezone: "America/Denver" }), {
     identity_id: "sa-1",
     product_type: "STORAGE",

@@ -26,7 +26,11 @@ export function readTagParameters(
 ): readonly TagFilter[] | undefined {
   const texts = Object.entries(given)
     .filter(([name]) => isTagParameter(name))
-    .flatMap(([name, values]) => [values].flat().map((text): [string, unknown] => [name, text]));
+    .flatMap(([name, given]) => {
+      // Only a query says one name several times.
+      const values = where === "query" ? [given].flat() : [given];
+      return values.map((text): [string, unknown] => [name, text]);
+    });
   if (texts.length === 0) return undefined;
   if (texts.length > MOST_TAG_FILTERS) {
     const detail = `\`${TAG_PREFIX}KEY\` must be given at most ${MOST_TAG_FILTERS} times.`;

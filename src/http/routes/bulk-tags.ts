@@ -7,6 +7,7 @@ import { completeCopy, type UnknownDimension } from "../../tags/known-dimensions
 import { TAGS_PER_ENTRY } from "../../tags/outbox.js";
 import { type HttpContext, openTenantStore, tenantRead } from "../context.js";
 import { invalidRequest } from "../errors.js";
+import { readTagParameters } from "../input/tag-parameters.js";
 import { TenantPath } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 import { BulkResult, BulkTags, BulkTagsByFilter, MOST_DIMENSIONS } from "../schemas/tag.js";
@@ -64,7 +65,7 @@ export const bulkTagRoutes =
           tags: ["Tags"],
           summary: "Tag all dimensions under filters",
           description:
-            "All dimensions that have chargeback rows in the window, under the filters, as the list of chargebacks has them. One " +
+            "All dimensions that have chargeback rows in the window, under the filters, as the list of chargebacks has them, `tag:KEY` too. One " +
             "transaction, without an upper limit.",
           params: TenantPath,
           body: BulkTagsByFilter,
@@ -75,9 +76,11 @@ export const bulkTagRoutes =
         const { tenant, body } = request;
         const { tenant_name: tenantName } = tenant;
         const window = dateWindow(body, tenant.lookback_days, context.clock());
+        const tags = readTagParameters({ ...body }, "body", []);
+        if (tags !== undefined) await context.tags.beforeRead(tenantName);
         const { client, signal } = await tenantRead(context, request, "heavy");
         const copy = { postgres, tenantName, store: async () => client, signal };
-        const matches = matchingDimensions(window, body);
+        const matches = matchingDimensions(window, { ...body, tags });
         const open = () => streamDimensionIds(client, matches, { batch: TAGS_PER_ENTRY, signal });
         // The store has found them all when the first come: before the transaction, which must not wait for it with its locks.
         let ready: AsyncIterable<number[]> | undefined = await begun(open());

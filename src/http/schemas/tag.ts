@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { TAG_TEXT, tagTextLimits } from "../../tags/tag-text.js";
 import { count, instant, text } from "./fields.js";
-import { chargebackFilters, dateRange, inputOf, TenantPath, timezone } from "./parameters.js";
+import { chargebackFilters, dateRange, inputOf, TenantPath, tagFields, timezone } from "./parameters.js";
 
 const id = (description: string, example: number) =>
   Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] });
@@ -139,7 +139,9 @@ export const BulkTagsByFilter = inputOf(
   { ...bulkInputs, ...dateRange, ...timezone, ...chargebackFilters },
   {
     title: "BulkTagsByFilter",
-    description: "One tag for all dimensions that have rows in the window, under the filters.",
+    description:
+      "One tag for all dimensions that have rows in the window, under the filters: by equality, and by tags as `tag:KEY`.",
+    ...tagFields,
   },
 );
 
