@@ -1,0 +1,146 @@
+/** Views for BI tools show what the API shows: the same rows, the same sums. */
+import t, { type Test } from "tap";
+import { healthyDetails, issueDetails } from "../../src/config/allocation-rule.js";
+import { buildApp } from "../../src/http/app.js";
+import { get } from "../http/service.js";
+import { daysBefore, rowsOf, runContext, runOnce, shortTenants, today } from "../runner/runs.js";
+import { topicUpstream, withTopics } from "../runner/topic-upstream.js";
+import { openTestStores, testLogger } from "../stores.js";
+
+type Row = Record<string, unknown>;
+
+t.test("views for BI tools", async (t) => {
+  const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
+  const { upstream, ecosystems } = topicUpstream();
+  upstream.bill.set(daysBefore(4), { "r-1": "10", "metered-1": "0.333333333333" });
+  upstream.bill.set(daysBefore(3), { "r-1": "-2.5", "metered-1": "8", "metered-2": "1" });
+  const withAttributions = withTopics(config);
+  t.match(await runOnce(runContext(stores, { ecosystems }), withAttributions, "acme"), {
+    status: "completed",
+  });
+  const app = await buildApp({
+    ...{
+      config: withAttributions,
+      stores,
+      control: undefined,
+      logger: testLogger,
+      version: "1",
+      mode: "api",
+    },
+    clock: () => new Date(`${today}T12:00:00Z`),
+  });
+  t.teardown(() => app.close());
+  const read = async (path: string) => (await get(app, `/api/v1/tenants/acme/${path}`)).body;
+  const view = (query: string) => rowsOf<Row>(stores, "acme", `SELECT ${query} ORDER BY ALL`);
+  const sorted = (rows: readonly Row[]) =>
+    rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort();
+  const same = (t: Test, found: readonly Row[], wanted: readonly Row[]) => {
+    t.ok(found.length > 1);
+    t.same(sorted(found), sorted(wanted));
+  };
+  const sums = "toString(total_amount) AS total_amount, toString(row_count) AS row_count";
+  const split = `toString(usage_amount) AS usage_amount, toString(shared_amount) AS shared_amount, ${sums}`;
+  interface Bucket {
+    readonly dimensions: Row;
+    readonly time_bucket: string;
+    readonly row_count: number;
+  }
+  const bucketsOf = async (path: string): Promise<Row[]> =>
+    (await read(path)).buckets.map(({ dimensions, time_bucket, row_count, ...amounts }: Bucket) => ({
+      ...dimensions,
+      date: time_bucket,
+      ...amounts,
+      row_count: String(row_count),
+    }));
+
+  await t.test("costs per day, by identity and by resource", async (t) => {
+    same(
+      t,
+      await view(`date, identity_id, ${split} FROM daily_cost_by_identity`),
+      await bucketsOf("chargebacks/aggregate"),
+    );
+    const columns = ["environment_id", "resource_id", "product_category", "product_type"];
+    same(
+      t,
+      await view(`date, ${columns.join(", ")}, ${split} FROM daily_cost_by_resource`),
+      await bucketsOf(`chargebacks/aggregate?${columns.map((each) => `group_by=${each}`).join("&")}`),
+    );
+  });
+
+  await t.test("each part of the bill, and the bill", async (t) => {
+    const shown = "resource_id, product_category, product_type";
+    const pick = (row: Row, names: string) =>
+      Object.fromEntries(names.split(", ").map((name) => [name, row[name]]));
+    const parts = `${shown}, identity_id, cost_type, allocation_method, allocation_detail`;
+    same(
+      t,
+      await view(`${parts}, toString(amount) AS amount FROM chargeback_details`),
+      (await read("chargebacks")).items.map((row: Row) => pick(row, `${parts}, amount`)),
+    );
+    same(
+      t,
+      await view(`${shown}, toString(total_cost) AS total_cost, currency FROM billing_line_items`),
+      (await read("billing")).items.map((row: Row) => pick(row, `${shown}, total_cost, currency`)),
+    );
+  });
+
+  await t.test("what was measured, in the unit of its metric", async (t) => {
+    t.same(
+      await view(`identity_id, toString(quantity) AS quantity FROM usage_quantities
+        WHERE date = '${daysBefore(4)}' AND metric = 'work'`),
+      [
+        { identity_id: "ann", quantity: "1" },
+        { identity_id: "bob", quantity: "3" },
+      ],
+    );
+  });
+
+  await t.test("costs by topic", async (t) => {
+    const columns = "cluster_resource_id, topic_name";
+    const path = "topic-attributions/aggregate?group_by=cluster_resource_id&group_by=topic_name";
+    const buckets = (await bucketsOf(path)).map(({ usage_amount, shared_amount, ...bucket }) => bucket);
+    same(t, await view(`date, ${columns}, ${sums} FROM daily_cost_by_topic`), buckets);
+    same(
+      t,
+      await view(`date, ${columns}, toString(sum(amount)) AS total_amount, toString(count()) AS row_count
+        FROM topic_attribution_details GROUP BY ALL`),
+      buckets,
+    );
+  });
+
+  await t.test("the proof: 0 for each day, and what is missing when something is", async (t) => {
+    const proof = () =>
+      view(
+        "date, toString(billing) AS billing, toString(difference) AS difference FROM daily_reconciliation",
+      );
+    const whole = { date: daysBefore(4), billing: "10.333333333333", difference: "0" };
+    t.same(await proof(), [whole, { date: daysBefore(3), billing: "6.5", difference: "0" }]);
+    const { client } = await stores.tenant("acme");
+    await client.command({ query: `ALTER TABLE chargebacks DROP PARTITION '${daysBefore(3)}'` });
+    t.same(await proof(), [whole, { date: daysBefore(3), billing: "6.5", difference: "-6.5" }]);
+  });
+
+  await t.test("is_issue is what the list of issues has", async (t) => {
+    const { client } = await stores.tenant("acme");
+    await client.insert({
+      table: "chargebacks",
+      format: "JSONEachRow",
+      values: [...healthyDetails, ...issueDetails].map((allocation_detail) => ({
+        ...{
+          timestamp: `${daysBefore(2)}T00:00:00Z`,
+          resource_id: "r",
+          identity_id: "i",
+          cost_type: "shared",
+        },
+        ...{ allocation_detail, component_ratio: "1", amount_hi: "1", amount_lo: "0" },
+      })),
+    });
+    const marked = await view(
+      `allocation_detail AS detail FROM chargeback_details WHERE is_issue AND date = '${daysBefore(2)}'`,
+    );
+    t.same(
+      marked.map(({ detail }) => detail),
+      [...issueDetails].sort(),
+    );
+  });
+});
