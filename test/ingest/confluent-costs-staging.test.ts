@@ -4,7 +4,7 @@ import t from "tap";
 import { daysOfWindow } from "../../src/ingest/day-window.js";
 import type { DayWindow } from "../../src/ingest/ecosystem.js";
 import { stageWindow } from "../../src/ingest/stage-window.js";
-import { stagedTable } from "../../src/store/clickhouse/staging.js";
+import { dropStagedDays, stagedTable } from "../../src/store/clickhouse/staging.js";
 import fc from "../property.js";
 import { costRow, type Row, resource, startBill } from "./confluent-bill.js";
 import { connectConfluentTenant } from "./confluent-tenant.js";
@@ -79,11 +79,13 @@ t.test("gathering a bill again", async (t) => {
     );
     return new Map(rows.map(({ day, hash }) => [day, hash]));
   };
-  /** As the publisher does once a day is visible. */
-  const publish = () =>
-    postgres.query(
+  /** As a run does once days are visible. */
+  const publish = async () => {
+    await postgres.query(
       "UPDATE tracking_dates SET published_hash = staged_hash, staged_hash = NULL WHERE staged_hash IS NOT NULL",
     );
+    await dropStagedDays(store.client, EPOCH, days);
+  };
 
   await t.test("each day has its lines once, whatever they lack", async (t) => {
     t.match(await stage(), { staged: days, incomplete: [], errors: [], dropped: {} });

@@ -46,8 +46,8 @@ t.test("staging a window when something fails", async (t) => {
   });
 
   /** So many facts that some of them are inserted before the gathering ends. */
-  const plenty = Array.from({ length: 150_000 }, (_, index) =>
-    fact("2026-01-01", `User:${"long".repeat(9)}-${index}`),
+  const plenty = Array.from({ length: 50_000 }, (_, index) =>
+    fact("2026-01-01", `User:${"long".repeat(200)}-${index}`),
   );
   const fails = () => Promise.reject(new Error("down"));
 

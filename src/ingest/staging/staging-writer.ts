@@ -13,8 +13,8 @@ export interface StagingWriter {
   finish(): Promise<void>;
 }
 
-/** About 100,000 usage facts: large enough for few parts, small enough to hold one for each table. */
-const BATCH_CHARACTERS = 8 * 1_048_576;
+/** About 400,000 usage facts: large enough for few parts (8 MiB took the engine a tenth more), small enough to hold one for each table. */
+const BATCH_CHARACTERS = 32 * 1_048_576;
 
 export interface StagingWriterOptions {
   readonly client: ClickHouseClient;
