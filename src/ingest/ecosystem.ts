@@ -64,6 +64,13 @@ export interface KnownResource extends Lifetime {
   readonly parent_id: string | null;
   readonly owner_id: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** What it was before, ascending; left out of one that has always been as it is. */
+  readonly earlier?: readonly EarlierState[];
+}
+
+/** Owner and metadata of a resource up to a time, exclusive, in milliseconds since 1970: when the change was noticed. */
+export interface EarlierState extends Pick<KnownResource, "owner_id" | "metadata"> {
+  readonly until: number;
 }
 
 export interface KnownIdentity extends Lifetime {

@@ -1,13 +1,35 @@
 /** What gatherers are told of the inventory: everything that the service remembers, with lifetimes. */
 import t from "tap";
+import type { KnownInventory } from "../../src/ingest/ecosystem.js";
+import { collectBilled } from "../../src/ingest/ecosystems/confluent_cloud/billed.js";
+import { plusDays } from "../../src/ingest/ecosystems/confluent_cloud/costs/request-windows.js";
+import { writeIdentitySets } from "../../src/ingest/ecosystems/confluent_cloud/identity-sets.js";
 import { gatherInventory } from "../../src/ingest/inventory/gather-inventory.js";
 import { createKnownInventory } from "../../src/ingest/inventory/known-inventory.js";
-import { small, startOrganisation } from "./confluent-organisation.js";
+import { cluster, small, startOrganisation } from "./confluent-organisation.js";
 import { connectConfluentTenant } from "./confluent-tenant.js";
 import { openGatheringStores } from "./gathering-stores.js";
 import { forever, silent } from "./generic-tenant.js";
+import { recordingSink } from "./recording-sink.js";
 
-t.test("the deleted are known too, and the system's own identity is not", async (t) => {
+const handedOver = cluster("lksqlc-1", {
+  credential_identity: { id: "sa-30" },
+  kafka_cluster: { id: "lkc-b" },
+  csu: 4,
+});
+
+/** Members of the set of owners of the ksqlDB cluster. */
+async function ownersOn(known: KnownInventory, day: string): Promise<string[]> {
+  const collector = collectBilled();
+  collector.add(day, "ksqldb", "lksqlc-1");
+  const sink = recordingSink();
+  const window = { start: day, end: plusDays(day, 1) };
+  await writeIdentitySets({ billed: collector.billed, window, known }, sink, forever);
+  const { identitySets } = sink.recorded;
+  return identitySets.filter(({ scope }) => scope === "owner").map(({ identity_id }) => identity_id);
+}
+
+t.test("the deleted and what was before are known too, the system's own identity is not", async (t) => {
   const { postgres, store } = await openGatheringStores(t);
   const { tenantName, tenantId, ecosystem } = store;
   const organisation = await startOrganisation(t, small);
@@ -47,6 +69,17 @@ t.test("the deleted are known too, and the system's own identity is not", async 
   const key = after.identities.find(({ identity_id }) => identity_id === "KEY0001");
   t.ok(key?.deleted_at !== null && Math.abs((key?.deleted_at ?? 0) - gathering) < 3_600_000);
   t.equal(after.identities.length, before.identities.length);
+
+  organisation.lists.set("/ksqldbcm/v2/clusters?environment=env-77", [handedOver]);
+  await gather();
+  known.renew();
+  const now = await known.read(forever);
+  t.match(
+    now.resources.find(({ resource_id }) => resource_id === "lksqlc-1"),
+    { owner_id: "sa-30", earlier: [{ owner_id: "sa-10", until: Number }] },
+  );
+  t.same(await ownersOn(now, "2026-01-07"), ["sa-10"], "a day before keeps its owner");
+  t.same(await ownersOn(now, new Date(gathering + 86_400_000).toISOString().slice(0, 10)), ["sa-30"]);
 
   const other = createKnownInventory(postgres, "somebody-else");
   t.same(await other.read(forever), { resources: [], identities: [] });

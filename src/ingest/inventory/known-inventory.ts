@@ -33,8 +33,13 @@ export function createKnownInventory(postgres: Pool, tenantName: string): KnownI
 
 async function readKnown(postgres: Pool, tenantName: string): Promise<KnownInventory> {
   const [resources, identities] = await Promise.all([
-    postgres.query<KnownResource>(READ_KNOWN_RESOURCES, [tenantName]),
+    postgres.query<KnownRow>(READ_KNOWN_RESOURCES, [tenantName]),
     postgres.query<KnownIdentity>(READ_KNOWN_IDENTITIES, [tenantName]),
   ]);
-  return { resources: resources.rows, identities: identities.rows };
+  const known = resources.rows.map(({ earlier, ...now }) => (earlier === null ? now : { ...now, earlier }));
+  return { resources: known, identities: identities.rows };
 }
+
+type KnownRow = Omit<KnownResource, "earlier"> & {
+  readonly earlier: NonNullable<KnownResource["earlier"]> | null;
+};

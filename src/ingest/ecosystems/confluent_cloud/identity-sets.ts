@@ -6,7 +6,8 @@
  * - `tenant_period`: all service accounts, users and identity pools of the organisation.
  *
  * Chosen by lifetime from what the service remembers. So a set of a past day stays the same when a key, a statement or an
- * account is deleted today, and the day is not calculated again for it.
+ * account is deleted today, and the day is not calculated again for it. Nor is it when a connector or a ksqlDB cluster gets another
+ * owner: a day has the owner that was known when it ended.
  */
 import { daysOfWindow } from "../../day-window.js";
 import type {
@@ -19,7 +20,7 @@ import type {
 import { type BilledResources, billedOn } from "./billed.js";
 import type { ProductFamily } from "./costs/product-types.js";
 import { textAt } from "./inventory/fields.js";
-import { existedDuring, type Span, spanOfDay } from "./lifetimes.js";
+import { asOfEnd, existedDuring, type Span, spanOfDay } from "./lifetimes.js";
 import { indexOwners, ownerTypes } from "./owners.js";
 import { indexStatements, statementOwner } from "./statements.js";
 
@@ -72,6 +73,10 @@ function memberFinder(billed: BilledResources, known: KnownInventory) {
 
   const keyOwners = (resourceId: string, day: Span) =>
     (keys.get(resourceId) ?? []).filter((key) => existedDuring(key, day)).map(owners.ofKey);
+  const ownerOn = (id: string, day: Span) => {
+    const resource = resources.get(id);
+    return resource && owners.ofResource(asOfEnd(resource, day));
+  };
   const statementOwners = (pool: string, day: Span) => statements.ofPool(pool, day).map(statementOwner);
 
   return function* membersOn(day: string): Generator<IdentitySetMember> {
@@ -87,8 +92,7 @@ function memberFinder(billed: BilledResources, known: KnownInventory) {
     for (const id of billedOn(billed, day, KEYED)) yield* set("resource_active", id, keyOwners(id, span));
     for (const id of billedOn(billed, day, POOLS))
       yield* set("resource_active", id, statementOwners(id, span));
-    for (const id of billedOn(billed, day, OWNED))
-      yield* set("owner", id, [owners.ofResource(resources.get(id))]);
+    for (const id of billedOn(billed, day, OWNED)) yield* set("owner", id, [ownerOn(id, span)]);
     if (billedOn(billed, day, TENANT_WIDE).size === 0) return;
     const present = accounts.filter((account) => existedDuring(account, span));
     yield* set(

@@ -1,5 +1,5 @@
-/** Which days something existed on. */
-import type { Lifetime } from "../../ecosystem.js";
+/** Which days something existed on, and as what. */
+import type { KnownResource, Lifetime } from "../../ecosystem.js";
 
 const DAY_MS = 86_400_000;
 
@@ -21,4 +21,10 @@ export function spanOfDay(day: string): Span {
  */
 export function existedDuring({ created_at, deleted_at }: Lifetime, { start, end }: Span): boolean {
   return (created_at === null || created_at < end) && (deleted_at === null || deleted_at >= start);
+}
+
+/** The resource as it was when a span ended. Before it was first seen it was what it was then. */
+export function asOfEnd(resource: KnownResource, { end }: Span): KnownResource {
+  const then = resource.earlier?.find(({ until }) => until >= end);
+  return then === undefined ? resource : { ...resource, owner_id: then.owner_id, metadata: then.metadata };
 }

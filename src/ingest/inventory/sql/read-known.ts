@@ -5,9 +5,23 @@
 const LIFETIME = `(extract(epoch FROM created_at) * 1000)::float8 AS created_at,
     (extract(epoch FROM deleted_at) * 1000)::float8 AS deleted_at`;
 
+/** Earlier states are those that differ in what a gatherer is told of: neither a new name nor a deletion ends one. */
 export const READ_KNOWN_RESOURCES = `
-  SELECT resource_id, resource_type, parent_id, owner_id, metadata, ${LIFETIME}
-  FROM resources WHERE tenant_name = $1 ORDER BY resource_id`;
+  WITH versions AS (
+    SELECT resource_id, owner_id, metadata, valid_to,
+           lead(owner_id) OVER following AS next_owner, lead(metadata) OVER following AS next_metadata
+    FROM resource_versions WHERE tenant_name = $1
+    WINDOW following AS (PARTITION BY resource_id ORDER BY valid_to)
+  ), earlier AS (
+    SELECT resource_id, jsonb_agg(jsonb_build_object(
+             'until', (extract(epoch FROM valid_to) * 1000)::float8, 'owner_id', owner_id, 'metadata', metadata
+           ) ORDER BY valid_to) AS states
+    FROM versions
+    WHERE valid_to < 'infinity' AND (owner_id, metadata) IS DISTINCT FROM (next_owner, next_metadata)
+    GROUP BY resource_id
+  )
+  SELECT resource_id, resource_type, parent_id, owner_id, metadata, states AS earlier, ${LIFETIME}
+  FROM resources LEFT JOIN earlier USING (resource_id) WHERE tenant_name = $1 ORDER BY resource_id`;
 
 export const READ_KNOWN_IDENTITIES = `
   SELECT identity_id, identity_type, metadata, ${LIFETIME}
