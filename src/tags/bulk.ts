@@ -71,12 +71,17 @@ async function override(
   return updated;
 }
 
-/** By a list of ids, not by a join: for that the planner would read all tags of the tenant, for each batch. */
+/**
+ * Each tag by its index, both when it is locked and when it is changed: the planner knows nothing of the ids, and left to itself
+ * may read all tags of all tenants for each batch. Locked in the order of the ids.
+ */
 const OVERRIDE = `
 WITH before AS MATERIALIZED (
-  SELECT tag_id, label_id FROM tags WHERE tenant_name = $1 AND tag_key = $3 AND dimension_id = ANY($2::bigint[])
-    AND ($6 OR label_id <> $4 OR created_by <> $5)
-  ORDER BY dimension_id FOR UPDATE
+  SELECT t.tag_id, t.label_id FROM unnest($2::bigint[]) AS wanted (id), LATERAL (
+    SELECT tag_id, label_id FROM tags WHERE dimension_id = wanted.id AND tenant_name = $1 AND tag_key = $3
+      AND ($6 OR label_id <> $4 OR created_by <> $5)
+    FOR UPDATE
+  ) AS t
 ), changed AS (
   UPDATE tags SET label_id = $4, created_by = $5
   WHERE tenant_name = $1 AND tag_id = ANY(ARRAY(SELECT tag_id FROM before))
@@ -106,15 +111,10 @@ async function create(
   return created;
 }
 
-/** A tag that is there costs a third of what it takes to try to write it; only those that come meanwhile are a conflict. */
 const CREATE = `
-WITH there AS MATERIALIZED (
-  SELECT dimension_id FROM tags WHERE tenant_name = $1 AND tag_key = $3 AND dimension_id = ANY($2::bigint[])
-), made AS (
+WITH made AS (
   INSERT INTO tags (tenant_name, dimension_id, tag_key, label_id, created_by)
-  SELECT $1, dimension_id, $3, $4, $5 FROM unnest($2::bigint[]) AS wanted (dimension_id)
-  WHERE NOT EXISTS (SELECT FROM there WHERE there.dimension_id = wanted.dimension_id)
-  ORDER BY dimension_id
+  SELECT $1, dimension_id, $3, $4, $5 FROM unnest($2::bigint[]) AS wanted (dimension_id) ORDER BY dimension_id
   ON CONFLICT (tenant_name, dimension_id, tag_key) DO NOTHING RETURNING tag_id, dimension_id
 ), noted AS (
   INSERT INTO tag_outbox (tenant_name, tag_ids, dimension_ids)

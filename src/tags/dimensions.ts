@@ -33,20 +33,15 @@ export async function copiedIds(
   return new Set(rows.map((row) => row.dimension_id));
 }
 
-/** Of those ids, which the copy lacks. Ascending. To count them first is a quarter of the work, and mostly all of it. */
+/** Of those ids, which the copy lacks. Ascending. Each by the index: to join would be to read the whole copy for each batch of a bulk. */
 export async function uncopiedIds(
   postgres: Pool | PoolClient,
   tenantName: string,
   ids: readonly number[],
 ): Promise<number[]> {
-  const copied = await postgres.query<{ copied: number }>(
-    "SELECT count(*) AS copied FROM dimensions WHERE tenant_name = $1 AND dimension_id = ANY($2::bigint[])",
-    [tenantName, ids],
-  );
-  if (copied.rows[0]?.copied === ids.length) return [];
   const { rows } = await postgres.query<{ id: number }>(
     `SELECT id FROM unnest($2::bigint[]) AS wanted (id)
-     WHERE NOT EXISTS (SELECT FROM dimensions WHERE tenant_name = $1 AND dimension_id = id) ORDER BY id`,
+     WHERE (SELECT true FROM dimensions WHERE dimension_id = id AND tenant_name = $1) IS NULL ORDER BY id`,
     [tenantName, ids],
   );
   return rows.map((row) => row.id);
