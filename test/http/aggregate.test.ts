@@ -207,6 +207,12 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     );
   });
 
+  await t.test("without dates: the lookback", async (t) => {
+    t.match(await aggregate(""), { total_amount: "4.3", total_rows: 4 });
+    t.match(await aggregate("start_date=2024-12-30"), { total_rows: 13 });
+    t.match(await aggregate("end_date=2025-01-02"), { total_rows: 3 });
+  });
+
   await t.test("more than 10,000 buckets: the first are returned, the totals are over all", async (t) => {
     const { client } = await stores.tenant("acme");
     await client.command({
