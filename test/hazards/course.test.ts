@@ -1,0 +1,121 @@
+/** A tenant's course through everything that an upstream may do to it, run after run on the same stores. */
+import t from "tap";
+import { liftSuspensions } from "../../src/runner/sql/tenants.js";
+import { startTenantRun } from "../../src/runner/tenant-run.js";
+import {
+  chargedOn,
+  daysBefore,
+  reconciled,
+  runContext,
+  runOnce,
+  shortTenants,
+  tenantOf,
+  trackingDate,
+} from "../runner/runs.js";
+import { evenRule, scriptedUpstream, usageRule } from "../runner/scripted-upstream.js";
+import { openTestStores } from "../stores.js";
+
+const settings = ["gather_failure_threshold: 2", "allocation_retry_limit: 2"];
+const [d2, d3, d4, d5, d6] = [2, 3, 4, 5, 6].map(daysBefore) as [string, string, string, string, string];
+
+t.test("the course of a tenant", async (t) => {
+  const { config, stores } = await openTestStores(t, shortTenants(["acme"], settings));
+  const { upstream, ecosystems } = scriptedUpstream({ rules: [evenRule] });
+  const context = runContext(stores, { ecosystems });
+  const run = () => runOnce(context, config, "acme");
+  const charged = (day: string) => chargedOn(stores, "acme", day);
+  const active = async () => {
+    const found = await stores.postgres.query(
+      "SELECT identity_id FROM identities WHERE deleted_at IS NULL ORDER BY 1",
+    );
+    return found.rows.map(({ identity_id }) => identity_id);
+  };
+  const adds = async (days: number) =>
+    t.match(await reconciled(stores, "acme"), { days, off: [], staged: 0 });
+
+  await t.test("three days, one with a product that nobody has a rule for", async (t) => {
+    upstream.bill
+      .set(d2, { "r-1": "10" })
+      .set(d3, { "r-1": "10.00001" })
+      .set(d4, { "r-1": "1", "metered-1": "7" });
+    t.match(await run(), { status: "completed", dates_gathered: 3, dates_calculated: 3 });
+    t.same(await charged(d3), ["ann: 5.00001", "bob: 5"]);
+    t.same(await charged(d4), ["UNALLOCATED: 7 no_allocator_for_product_type", "ann: 0.5", "bob: 0.5"]);
+    await adds(3);
+  });
+
+  await t.test("the same days at twice the cost", async (t) => {
+    upstream.bill
+      .set(d2, { "r-1": "20" })
+      .set(d3, { "r-1": "20.00002" })
+      .set(d4, { "r-1": "2", "metered-1": "14" });
+    t.match(await run(), { status: "completed", dates_calculated: 3 });
+    t.same(await charged(d2), ["ann: 10", "bob: 10"]);
+    await adds(3);
+  });
+
+  await t.test("a rule for the product, and a day whose metrics are away", async (t) => {
+    upstream.rules = [evenRule, usageRule];
+    upstream.bill.set(d5, { "metered-1": "4" });
+    upstream.gaps.add(d5);
+    t.match(await run(), { status: "failed", dates_calculated: 3, errors: [{ date: d5 }] });
+    t.same(await charged(d4), ["ann: 3.5", "bob: 10.5", "ann: 1", "bob: 1"]);
+    t.match(await trackingDate(stores, "acme", d5), { billing_gathered: true, chargeback_calculated: false });
+    t.match(await run(), { status: "completed", dates_calculated: 1 });
+    t.same(await charged(d5), ["UNALLOCATED: 4 metrics_fetch_failed"]);
+    upstream.gaps.clear();
+    t.match(await run(), { status: "completed", dates_calculated: 1 });
+    t.same(await charged(d5), ["ann: 1", "bob: 3"]);
+    await adds(4);
+  });
+
+  await t.test("nobody is there any more: nobody is deleted, and days wait for no one", async (t) => {
+    upstream.members = {};
+    upstream.bill.set(d6, { "r-1": "3" });
+    t.match(await run(), { status: "completed" });
+    t.same(await charged(d6), ["UNALLOCATED: 3 no_identities_located"]);
+    t.same(await active(), ["UNALLOCATED", "ann", "bob"]);
+    await adds(5);
+  });
+
+  await t.test("somebody else, and then the first two again", async (t) => {
+    upstream.members = { eve: 1 };
+    t.match(await run(), { status: "completed" });
+    t.same(await active(), ["UNALLOCATED", "eve"]);
+    t.same(await charged(d6), ["eve: 3"]);
+    upstream.members = { ann: 1, bob: 3 };
+    t.match(await run(), { status: "completed" });
+    t.same(await active(), ["UNALLOCATED", "ann", "bob"]);
+    t.same(await charged(d6), ["ann: 1.5", "bob: 1.5"]);
+    t.same(await charged(d5), ["ann: 1", "bob: 3"]);
+    await adds(5);
+  });
+
+  await t.test("a line more on two days that are done", async (t) => {
+    for (const day of [d5, d6]) upstream.bill.set(day, { ...upstream.bill.get(day), "r-9": "1" });
+    t.match(await run(), { status: "completed", dates_gathered: 5, dates_calculated: 2 });
+    t.same(await charged(d6), ["ann: 1.5", "bob: 1.5", "ann: 0.5", "bob: 0.5"]);
+    await adds(5);
+  });
+
+  await t.test("a bill that fails once, and then once too often", async (t) => {
+    const fail = async () => {
+      throw new Error("the upstream answered 503");
+    };
+    const mend = async () => undefined;
+    for (const onWindow of [fail, mend, fail, fail]) {
+      upstream.onWindow = onWindow;
+      t.match(await run(), { status: onWindow === fail ? "failed" : "completed", dates_calculated: 0 });
+    }
+    upstream.onWindow = mend;
+    const { signal } = new AbortController();
+    await t.rejects(startTenantRun(context, tenantOf(config, "acme"), { trigger: "api", signal }), {
+      name: "TenantSuspendedError",
+      cause: /^2 consecutive gather failures/,
+    });
+    await adds(5);
+    await stores.postgres.query(liftSuspensions(["acme"]));
+    t.match(await run(), { status: "completed", dates_gathered: 5, dates_calculated: 0 });
+    await adds(5);
+  });
+});
