@@ -10,7 +10,7 @@ import { csvEmitter, emissionsOf, linesOf, namesIn, stateOf, withEmitters } from
 const HEADER =
   "ecosystem,tenant_id,timestamp,resource_id,product_category,product_type,identity_id,cost_type,amount,allocation_method,allocation_detail";
 const [first, second, third] = [daysBefore(6), daysBefore(4), daysBefore(3)];
-const tenants = ["kept", "failing", "summed", "topics", "moved", "ended"];
+const tenants = ["kept", "failing", "summed", "topics", "moved", "ended", "quoted"];
 
 t.test("files of emitters", async (t) => {
   const { config, stores, folder: root } = await openTestStores(t, shortTenants(tenants));
@@ -187,6 +187,24 @@ t.test("files of emitters", async (t) => {
     const { "2026-06.csv": __, ...wanted } = before;
     t.ok(new_);
     t.same(others, wanted, "of the days, only the new one is written");
+  });
+
+  await t.test("cells that a spreadsheet would run are disarmed, unless raw", async (t) => {
+    const [plain, raw] = [folderOf("plain"), folderOf("raw")];
+    const emitters = [csvEmitter(plain), csvEmitter(raw, { name: "raw", params: { raw: true } })];
+    const emitting = withEmitters(config, "quoted", emitters);
+    const { upstream, ecosystems } = scriptedUpstream({ members: { "=1+1,2": 1, 'say "hi"': 1, "-x": 1 } });
+    upstream.bill.set(first, { "@r": "-3" });
+    t.match(await runOnce(runContext(stores, { ecosystems }), emitting, "quoted"), { status: "completed" });
+    const cells = (resource: string, who: string) =>
+      `generic_metrics_only,quoted,${first}T00:00:00Z,${resource},test,SHARED,${who},shared,-1,even_split,even_split_allocation`;
+    const file = `quoted_${first}.csv`;
+    t.same(linesOf(plain, file), [
+      cells("'@r", "'-x"),
+      cells("'@r", `"'=1+1,2"`),
+      cells("'@r", '"say ""hi"""'),
+    ]);
+    t.same(linesOf(raw, file), [cells("@r", "-x"), cells("@r", '"=1+1,2"'), cells("@r", '"say ""hi"""')]);
   });
 
   await t.test("costs by topic, and their withdrawal", async (t) => {
