@@ -1,0 +1,107 @@
+/** When a window is left alone, and when it is gathered although the upstream says the same. On the real stores. */
+import t from "tap";
+import type { StageWindowOptions } from "../../src/ingest/stage-window.js";
+import { billing, DAYS, openStaging, type Script, scripted, usage } from "./staging-script.js";
+
+t.test("a window that is gathered again", async (t) => {
+  const { postgres, stage, rows, dates, publish } = await openStaging(t);
+  const bill = billing.slice(0, 2);
+  const [first = "", second = "", third = ""] = DAYS;
+
+  /** Whether the window was gathered; the upstream answers as before, unless it is told not to. */
+  async function gathered(
+    { same = true, ...script }: Script & { readonly same?: boolean } = {},
+    changes: Partial<StageWindowOptions> = {},
+  ): Promise<boolean> {
+    let asked = false;
+    const upstream = scripted({ billing: bill, usage, ...script });
+    const gatherer: StageWindowOptions["gatherer"] = {
+      ...upstream,
+      async gatherWindow(...request) {
+        asked = true;
+        return { ...(await upstream.gatherWindow(...request)), answers: { of: "the upstream" } };
+      },
+      async answersAsBefore(_window, { ofWindow, ofTopics }) {
+        t.same([ofWindow, ofTopics], [{ of: "the upstream" }, undefined]);
+        return same;
+      },
+    };
+    const outcome = await stage({}, { gatherer, ...changes });
+    if (!asked) {
+      t.match(outcome, {
+        staged: [],
+        unchanged: [first, second],
+        empty: [third],
+        incomplete: [],
+        errors: [],
+      });
+      t.match(outcome, { billingLines: 2, usageFacts: 6, dropped: {} });
+    }
+    return asked;
+  }
+
+  await t.test("waits, is published, is left alone", async (t) => {
+    t.equal(await gathered(), true);
+    t.equal(await gathered(), true, "nothing of it is published yet");
+    await publish();
+    const before = await dates();
+    t.equal(await gathered(), false);
+    t.same(await dates(), before);
+    t.equal(await gathered({ same: false }), true);
+    t.same(await rows("billing"), [], "the days had not changed");
+    t.equal(await gathered(), false, "and again");
+  });
+
+  await t.test("is gathered when something else decides what is made of it", async (t) => {
+    await gathered();
+    await publish();
+    t.equal(await gathered(), false);
+    const changes: Partial<StageWindowOptions>[] = [
+      { force: true },
+      { rulesHash: "others" },
+      { decimalPlaces: 6 },
+      { derivingMetrics: [] },
+      { window: { start: first, end: third } },
+    ];
+    for (const change of changes) {
+      t.equal(await gathered({}, change), true, Object.keys(change).join());
+      await gathered({ same: false });
+      await publish();
+    }
+    t.equal(await gathered(), false);
+  });
+
+  await t.test("is gathered when not just that is published which was made of it", async (t) => {
+    const spoilt = [
+      `UPDATE tracking_dates SET published_hash = 'another' WHERE tracking_date = '${first}'`,
+      `UPDATE tracking_dates SET publishing_hash = published_hash WHERE tracking_date = '${first}'`,
+      `UPDATE tracking_dates SET staged_hash = published_hash WHERE tracking_date = '${second}'`,
+      `DELETE FROM tracking_dates WHERE tracking_date = '${second}'`,
+      `INSERT INTO tracking_dates (tenant_name, tracking_date, published_hash) VALUES ('acme', '${third}', 'more')`,
+    ];
+    for (const statement of spoilt) {
+      await postgres.query("DELETE FROM tracking_dates");
+      await gathered();
+      await publish();
+      t.equal(await gathered(), false);
+      await postgres.query(statement);
+      t.equal(await gathered(), true, statement);
+    }
+  });
+
+  await t.test("is not remembered when the gathering lacked something", async (t) => {
+    const lacking: Script[] = [
+      { complete: [first, second] },
+      { gaps: [{ day: first, metric: "other", reason: "down" }] },
+      { billing: [...bill, { ...bill[0], currency: "" } as (typeof bill)[number]] },
+    ];
+    for (const script of lacking) {
+      await gathered();
+      await publish();
+      t.equal(await gathered(), false);
+      await gathered({ ...script, same: false });
+      await publish();
+      t.equal(await gathered(), true);
+    }
+  });
+});
