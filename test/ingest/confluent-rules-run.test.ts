@@ -99,6 +99,24 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
     t.match(await run(), { status: "completed", errors: [], dates_calculated: 0 });
   });
 
+  await t.test(
+    "a connector that is handed over today leaves the days before to its owner then",
+    async (t) => {
+      organisation.objects.set(connectorsOf("lkc-aa11"), {
+        "sink-one": connector("lcc-9x", {
+          "kafka.auth.mode": "SERVICE_ACCOUNT",
+          "kafka.service.account.id": "sa-11",
+        }),
+      });
+      t.match(await run(), { status: "completed", errors: [], dates_calculated: 0 });
+      bill({ [ONE]: "3" });
+      t.match(await run(), { status: "completed", errors: [], dates_calculated: 1 });
+      t.equal((await chargedOn(stores, "acme", ONE))[0], "sa-10: 1 direct_owner_allocation");
+      bill();
+      await run();
+    },
+  );
+
   await t.test("an account, a key and a connector that go today do not change the days before", async (t) => {
     organisation.lists.set("/iam/v2/service-accounts", [person("sa-11"), person("sa-12")]);
     organisation.lists.set("/iam/v2/api-keys", [apiKey("KEY0002", "u-3", null)]);
