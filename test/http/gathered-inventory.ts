@@ -38,6 +38,7 @@ export async function gatherInto(
     })),
   );
   await sink.identities(identities.map((each) => ({ identity_type: "principal", ...common, ...each })));
+  await sink.flush();
   for (const [statement, type] of [
     [MARK_RESOURCES_DELETED, "cluster"],
     [MARK_IDENTITIES_DELETED, "principal"],
