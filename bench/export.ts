@@ -82,7 +82,7 @@ async function engineAlone(client: ClickHouseClient): Promise<void> {
       clickhouse_settings: {
         ...settings,
         ...csvSettings,
-        max_block_size: "262144",
+        max_block_size: "65536",
         preferred_block_size_bytes: "0",
         engine_file_truncate_on_insert: 1,
       },

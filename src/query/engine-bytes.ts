@@ -6,12 +6,12 @@ import { csvSettings } from "./csv-cell.js";
 import { refuseBrokenEnd } from "./stream-end.js";
 
 /**
- * Blocks of 262,144 rows: reading in key order then costs nothing (0.6 s on 5 M rows, 1.3 s with the engine's default). What does not
- * fit memory is sorted on disk.
+ * Blocks of a granule, whatever the columns: reading in key order then costs nothing (0.6 s on 5 M rows, 1.3 s with the engine's default).
+ * Four granules are no faster and hold 190 MiB more. What does not fit memory is sorted on disk.
  */
 const streamSettings: ClickHouseSettings = {
   ...readSettings,
-  max_block_size: "262144",
+  max_block_size: "65536",
   preferred_block_size_bytes: "0",
   max_bytes_before_external_sort: "300000000",
 };
