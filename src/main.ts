@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { roomForBuffers } from "./cli/heap.js";
 import { main } from "./cli/main.js";
 
+roomForBuffers();
 process.exitCode = await main(process.argv.slice(2));
