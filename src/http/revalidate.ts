@@ -11,7 +11,7 @@ import type { HttpContext } from "./context.js";
 const CACHING = "private, no-cache";
 
 /** An answer of the store does not wait longer for Postgres to say what it is called. */
-const PATIENCE_MS = 500;
+const PATIENCE_MS = 2000;
 
 /** Code that is run from source changes without its version: then a name holds for one process. */
 const UNRELEASED = "0.0.0-dev";

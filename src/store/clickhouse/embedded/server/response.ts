@@ -81,13 +81,15 @@ export function queryResponse(response: ServerResponse, options: ResponseOptions
         return;
       }
       const block = exceptionBlock(tag, exception.body(options.version));
+      const waiting = () => (gzip?.readableLength ?? 0) + response.writableLength;
+      if (gzip === undefined) await taken(response, waiting);
       if (gzip === undefined) await written(response, block);
       else {
         gzip.flush(constants.Z_SYNC_FLUSH);
         await written(gzip, block);
         await new Promise<void>((resolve) => gzip.flush(constants.Z_SYNC_FLUSH, resolve));
       }
-      await cut(response, () => (gzip?.readableLength ?? 0) + response.writableLength);
+      await cut(response, waiting);
     },
     async discard() {
       gzip?.destroy();
@@ -125,18 +127,37 @@ function written(target: Writable, text: string): Promise<void> {
   return new Promise((resolve) => target.write(text, () => resolve()));
 }
 
+/** The longest that a busy client needs to read what the kernel has taken. */
+const READ_MS = 50;
+
+/**
+ * Waits until the client has most likely read all that was written. Clients look for the block in the last piece that they read, and one
+ * that is behind would read it in two. It still knows the answer for broken then, but not why.
+ */
+async function taken(response: ServerResponse, waiting: () => number): Promise<void> {
+  const pause = pauseUntilClosed(response);
+  const deadline = Date.now() + SLOW_CLIENT_MS;
+  while (waiting() > 0 && !response.destroyed && Date.now() < deadline) await pause(20);
+  await pause(READ_MS);
+}
+
 /**
  * A client that read the block closes by itself; closing before it has read would take the block from it. So the answer is
  * cut when nothing of it waits here any more (`waiting` bytes), or the client has taken too long.
  */
 async function cut(response: ServerResponse, waiting: () => number): Promise<void> {
-  const closed = new AbortController();
-  response.once("close", () => closed.abort());
-  const pause = (ms: number) => delay(ms, undefined, { signal: closed.signal }).catch(() => undefined);
+  const pause = pauseUntilClosed(response);
   const deadline = Date.now() + SLOW_CLIENT_MS;
-  while (waiting() > 0 && !closed.signal.aborted && Date.now() < deadline) await pause(20);
+  while (waiting() > 0 && !response.destroyed && Date.now() < deadline) await pause(20);
   if (response.destroyed || response.socket === null) return;
   await pause(GRACE_MS);
   response.socket?.end();
   response.socket?.destroySoon();
+}
+
+/** Pauses that end when the client closes. */
+function pauseUntilClosed(response: ServerResponse): (ms: number) => Promise<void> {
+  const closed = new AbortController();
+  response.once("close", () => closed.abort());
+  return (ms) => delay(ms, undefined, { signal: closed.signal }).catch(() => undefined);
 }
