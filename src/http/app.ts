@@ -103,14 +103,17 @@ function readJsonAlone(app: FastifyInstance): void {
   });
 }
 
+/** All of them, or those of the list. */
+function allowedOrigins({ cors_origins }: HttpContext["config"]["api"]): "*" | string[] {
+  return cors_origins.includes("*") ? "*" : cors_origins;
+}
+
 /** What `Access-Control-Allow-Origin` says to a client; undefined where nothing is allowed. */
-function allowedOrigin(
-  { enable_cors, cors_origins }: HttpContext["config"]["api"],
-  origin: string | undefined,
-): string | undefined {
-  if (!enable_cors || origin === undefined) return undefined;
-  if (cors_origins.includes("*")) return "*";
-  return cors_origins.includes(origin) ? origin : undefined;
+function allowedOrigin(api: HttpContext["config"]["api"], origin: string | undefined): string | undefined {
+  if (!api.enable_cors || origin === undefined) return undefined;
+  const allowed = allowedOrigins(api);
+  if (allowed === "*") return allowed;
+  return allowed.includes(origin) ? origin : undefined;
 }
 
 /** What concerns all requests, in the order in which it has to happen. */
@@ -123,7 +126,7 @@ async function crossCutting(
   });
   if (api.enable_cors) {
     await app.register(cors, {
-      origin: api.cors_origins.includes("*") ? "*" : api.cors_origins,
+      origin: allowedOrigins(api),
       methods: ["GET", "POST", "PATCH", "DELETE"],
       exposedHeaders: ["X-Request-Id", "Content-Disposition", "Retry-After", "ETag"],
       maxAge: 600,

@@ -135,29 +135,31 @@ const READ_MS = 50;
  * that is behind would read it in two. It still knows the answer for broken then, but not why.
  */
 async function taken(response: ServerResponse, waiting: () => number): Promise<void> {
-  const pause = pauseUntilClosed(response);
-  const deadline = Date.now() + SLOW_CLIENT_MS;
-  while (waiting() > 0 && !response.destroyed && Date.now() < deadline) await pause(20);
+  const pause = await drained(response, waiting);
   await pause(READ_MS);
 }
 
 /**
  * A client that read the block closes by itself; closing before it has read would take the block from it. So the answer is
- * cut when nothing of it waits here any more (`waiting` bytes), or the client has taken too long.
+ * cut when nothing of it waits here any more, or the client has taken too long.
  */
 async function cut(response: ServerResponse, waiting: () => number): Promise<void> {
-  const pause = pauseUntilClosed(response);
-  const deadline = Date.now() + SLOW_CLIENT_MS;
-  while (waiting() > 0 && !response.destroyed && Date.now() < deadline) await pause(20);
+  const pause = await drained(response, waiting);
   if (response.destroyed || response.socket === null) return;
   await pause(GRACE_MS);
   response.socket?.end();
   response.socket?.destroySoon();
 }
 
-/** Pauses that end when the client closes. */
-function pauseUntilClosed(response: ServerResponse): (ms: number) => Promise<void> {
+/** When nothing waits here any more (`waiting` bytes), the client is gone, or it has taken too long: pauses that end when it closes. */
+async function drained(
+  response: ServerResponse,
+  waiting: () => number,
+): Promise<(ms: number) => Promise<void>> {
   const closed = new AbortController();
   response.once("close", () => closed.abort());
-  return (ms) => delay(ms, undefined, { signal: closed.signal }).catch(() => undefined);
+  const pause = (ms: number) => delay(ms, undefined, { signal: closed.signal }).catch(() => undefined);
+  const deadline = Date.now() + SLOW_CLIENT_MS;
+  while (waiting() > 0 && !response.destroyed && Date.now() < deadline) await pause(20);
+  return pause;
 }
