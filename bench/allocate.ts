@@ -3,6 +3,7 @@
  * the swap; against an `INSERT … SELECT` of the same rows into an equal table, the least that writing them can cost.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
+import type { RuleSet } from "../src/allocate/rules.js";
 import type { Stores, TenantStore } from "../src/store/stores.js";
 import { type AllocationRun, allocateAll, type Stage } from "./allocation-run.js";
 import { settle } from "./dataset.js";
@@ -10,6 +11,8 @@ import { type Figure, median, once, watchProcess } from "./measure.js";
 import { allDays } from "./organisation.js";
 
 export interface AllocateBench {
+  readonly benchmark: "allocate" | "mix";
+  readonly rules: RuleSet;
   readonly stores: Stores;
   readonly store: TenantStore;
   readonly repeat: number;
@@ -17,7 +20,7 @@ export interface AllocateBench {
 }
 
 export async function benchAllocate(bench: AllocateBench): Promise<Figure[]> {
-  const { stores, store, repeat, enginePid } = bench;
+  const { benchmark, rules, stores, store, repeat, enginePid } = bench;
   const runs: AllocationRun[] = [];
   const peaks: number[] = [];
   const processor: number[] = [];
@@ -25,7 +28,7 @@ export async function benchAllocate(bench: AllocateBench): Promise<Figure[]> {
   for (let turn = 0; turn < repeat; turn++) {
     await settle(store.client);
     const engine = watchProcess(enginePid);
-    runs.push(await allocateAll(stores, store));
+    runs.push(await allocateAll(stores, store, rules));
     engine.stop();
     peaks.push(engine.peak());
     processor.push(engine.cpuSeconds());
@@ -36,7 +39,7 @@ export async function benchAllocate(bench: AllocateBench): Promise<Figure[]> {
   const rows = runs[0]?.rows ?? 0;
   const copied = median(plain) / 1000;
   const figure = (name: string, value: number, unit: Figure["unit"], more: Partial<Figure> = {}): Figure => ({
-    benchmark: "allocate",
+    benchmark,
     name,
     value,
     unit,

@@ -2,7 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { pino } from "pino";
 import { allocatePending } from "../src/allocate/allocate-pending.js";
-import { storeRuleSet } from "../src/allocate/rules.js";
+import { type RuleSet, storeRuleSet } from "../src/allocate/rules.js";
 import { acquireLease } from "../src/runner/lease.js";
 import { registerTenant } from "../src/runner/sql/tenants.js";
 import { usualLimits } from "../src/runner/tenant-run.js";
@@ -11,7 +11,6 @@ import type { Stores, TenantStore } from "../src/store/stores.js";
 import { stageFacts } from "./dataset.js";
 import { once } from "./measure.js";
 import { allDays } from "./organisation.js";
-import { benchRules } from "./rules.js";
 
 export interface AllocationRun {
   readonly rows: number;
@@ -24,7 +23,11 @@ export interface AllocationRun {
 const stages = ["allocate", "check", "dimensions", "publish", "other"] as const;
 export type Stage = (typeof stages)[number];
 
-export async function allocateAll(stores: Stores, store: TenantStore): Promise<AllocationRun> {
+export async function allocateAll(
+  stores: Stores,
+  store: TenantStore,
+  rules: RuleSet,
+): Promise<AllocationRun> {
   const { tenantName, tenantId, ecosystem } = store;
   await stores.postgres.query(registerTenant({ tenantName, tenantId, ecosystem }));
   const lease = await acquireLease(stores.postgres, tenantName, "bench");
@@ -34,14 +37,18 @@ export async function allocateAll(stores: Stores, store: TenantStore): Promise<A
     await store.client.command({ query: "TRUNCATE TABLE dimensions" });
     await stageFacts(store.client, lease.epoch);
     await markStaged(stores, tenantName);
-    return await run(stores, store, lease.epoch);
+    return await run(stores, store, lease.epoch, rules);
   } finally {
     await lease.release();
   }
 }
 
-async function run(stores: Stores, store: TenantStore, epoch: number): Promise<AllocationRun> {
-  const rules = benchRules();
+async function run(
+  stores: Stores,
+  store: TenantStore,
+  epoch: number,
+  rules: RuleSet,
+): Promise<AllocationRun> {
   await storeRuleSet(store.client, rules);
   const spent: Record<Stage, number> = { allocate: 0, check: 0, dimensions: 0, publish: 0, other: 0 };
   let rows = 0;

@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 
 export const benchmarkNames = [
   "allocate",
+  "mix",
   "aggregate",
   "export",
   "list",
@@ -18,6 +19,8 @@ export type BenchmarkName = (typeof benchmarkNames)[number];
 const usualNames = benchmarkNames.filter((name) => name !== "backfill");
 
 export interface BenchArguments {
+  /** All of them, as typed, but for where the data and the report go. */
+  readonly command: string;
   /** About how many chargeback rows the data has. */
   readonly rows: number;
   readonly only: readonly BenchmarkName[];
@@ -48,7 +51,12 @@ export function readArguments(argv: readonly string[]): BenchArguments {
       days: { type: "string", default: "200" },
     },
   });
+  const { json: _, data: __, ...typed } = values;
   return {
+    command: Object.entries(typed)
+      .filter(([name]) => argv.some((each) => each === `--${name}` || each.startsWith(`--${name}=`)))
+      .map(([name, value]) => `--${name} ${value}`)
+      .join(" "),
     rows: rowCount(values.rows),
     only: values.only.split(",").map(benchmarkName),
     repeat: wholeNumber("--repeat", values.repeat),

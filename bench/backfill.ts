@@ -2,7 +2,7 @@
  * The first gathering of a Confluent Cloud organisation, of 200 days by default, and a second one that finds nothing new: the service's
  * own code in this process, the engines embedded, the vendor simulated in another process.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
@@ -10,42 +10,72 @@ import { pino } from "pino";
 import { openStores } from "../src/store/open-stores.js";
 import type { BenchArguments } from "./arguments.js";
 import { type MeasuredRun, measuredRun, type Stage, type StageTime, stages } from "./backfill-run.js";
-import { startUpstream } from "./backfill-upstream.js";
+import { type BackfillUpstream, startUpstream } from "./backfill-upstream.js";
 import { count } from "./dataset.js";
-import type { Figure } from "./measure.js";
+import { type Figure, median } from "./measure.js";
 
 const ROWS_A_LINE = 10;
 const IDENTITIES_A_LINE = 0.4;
 
 /** `rows`: about how many chargeback rows there shall be, in all days. Adds the sizes of what was made to `sizes`. */
 export async function benchBackfill(
-  { rows, days }: Pick<BenchArguments, "rows" | "days">,
+  { rows, days, repeat }: Pick<BenchArguments, "rows" | "days" | "repeat">,
   sizes: Record<string, number>,
   say: (text: string) => void,
 ): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-bench-backfill-"));
   const lines = Math.max(50, Math.round(rows / days / ROWS_A_LINE));
   const identities = Math.max(10, Math.round(lines * IDENTITIES_A_LINE));
-  const upstream = await startUpstream(folder, { lines, identities, days });
   try {
-    const stores = await openStores({ config: upstream.config, logger: pino({ level: "warn" }) });
-    try {
-      const { client } = await stores.tenant(upstream.tenantName);
-      const first = complete(await measuredRun(upstream, stores, say));
-      for (const table of ["billing", "usage", "identity_sets", "chargebacks", "topic_attributions"]) {
-        sizes[table] = await count(client, table);
+    const turns: Figure[][] = [];
+    for (let turn = 0; turn < repeat; turn++) {
+      const own = join(folder, String(turn));
+      mkdirSync(own);
+      const upstream = await startUpstream(own, { lines, identities, days });
+      try {
+        turns.push(await firstAndSecond(upstream, sizes, say));
+      } finally {
+        await upstream.stop();
+        rmSync(own, { recursive: true, force: true });
       }
-      const before = await written(client);
-      const second = complete(await measuredRun(upstream, stores, say));
-      const after = await written(client);
-      return [...ofFirst(first, sizes), ...ofSecond(second, before, after)];
-    } finally {
-      await stores.close();
     }
+    return medianFigures(turns);
   } finally {
-    await upstream.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** On new stores: the run that gathers everything, and one that finds nothing new. */
+async function firstAndSecond(
+  upstream: BackfillUpstream,
+  sizes: Record<string, number>,
+  say: (text: string) => void,
+): Promise<Figure[]> {
+  const stores = await openStores({ config: upstream.config, logger: pino({ level: "warn" }) });
+  try {
+    const { client } = await stores.tenant(upstream.tenantName);
+    const first = complete(await measuredRun(upstream, stores, say));
+    for (const table of ["billing", "usage", "identity_sets", "chargebacks", "topic_attributions"]) {
+      sizes[table] = await count(client, table);
+    }
+    const before = await written(client);
+    const second = complete(await measuredRun(upstream, stores, say));
+    const after = await written(client);
+    return [...ofFirst(first, sizes), ...ofSecond(second, before, after)];
+  } finally {
+    await stores.close();
+  }
+}
+
+/** Each figure's median over the turns, with the note of the turn that is nearest to it. */
+function medianFigures(turns: readonly Figure[][]): Figure[] {
+  return (turns[0] ?? []).map((_, index) => {
+    const values = turns.flatMap((turn) => turn[index] ?? []);
+    const middle = median(values.map(({ value }) => value));
+    const [nearest] = values.toSorted((a, b) => Math.abs(a.value - middle) - Math.abs(b.value - middle));
+    if (nearest === undefined) throw new Error("turns differ in their figures");
+    return { ...nearest, value: middle };
+  });
 }
 
 function complete(run: MeasuredRun): MeasuredRun {
@@ -64,6 +94,7 @@ function ofFirst(run: MeasuredRun, sizes: Readonly<Record<string, number>>): Fig
       name: "chargebacks and attributions, calculated and published",
       value: written / wall,
       unit: "rows/s",
+      target: { at: "least", value: 1_000_000 },
     },
     {
       benchmark,
@@ -88,7 +119,6 @@ function ofSecond(run: MeasuredRun, before: Written, after: Written): Figure[] {
       name: "beyond the upstream's answers",
       value: sum(({ wall, answering, paced }) => wall - answering - paced),
       unit: "s",
-      target: { at: "most", value: 2 },
       note: `they took ${sum(({ answering }) => answering).toFixed(1)}`,
     },
     {
@@ -96,6 +126,7 @@ function ofSecond(run: MeasuredRun, before: Written, after: Written): Figure[] {
       name: "the same, with the reading of the answers as they came",
       value: sum(({ wall, upstream, paced }) => wall - upstream - paced),
       unit: "s",
+      target: { at: "most", value: 2 },
     },
     {
       benchmark,

@@ -29,8 +29,8 @@ export interface DatasetSize {
   readonly facts: number;
 }
 
-/** Makes the facts unless a complete set of them is there. */
-export async function makeFacts(store: TenantStore, rows: number): Promise<DatasetSize> {
+/** Makes the facts unless a complete set of them is there. `samplesADay`: as many usage facts of each metric and identity. */
+export async function makeFacts(store: TenantStore, rows: number, samplesADay = 1): Promise<DatasetSize> {
   const { client } = store;
   if (
     (await count(client, "system.tables WHERE database = currentDatabase() AND name = 'bench_complete'")) ===
@@ -42,7 +42,7 @@ export async function makeFacts(store: TenantStore, rows: number): Promise<Datas
     for (const table of gathered)
       await client.command({ query: `CREATE OR REPLACE TABLE ${sources[table]} AS ${table}` });
     for (let from = 0; from < organisation.days; from += DAYS_AT_ONCE) {
-      for (const query of organisationFacts(sources)) {
+      for (const query of organisationFacts(sources, samplesADay)) {
         const query_params = { from, to: Math.min(from + DAYS_AT_ONCE, organisation.days) };
         await client.command({ query, query_params, clickhouse_settings: generation });
       }

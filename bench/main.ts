@@ -14,6 +14,7 @@ import { benchList } from "./list.js";
 import { describeMachine } from "./machine.js";
 import type { Figure } from "./measure.js";
 import { reportJson, reportTable } from "./report.js";
+import { mixedRules, plainRules } from "./rules.js";
 import { type Service, startService } from "./service.js";
 import { benchStart } from "./start.js";
 import { type BenchStores, openBenchStores, tenantName } from "./stores.js";
@@ -21,6 +22,12 @@ import { benchTags, taggedTenant } from "./tags.js";
 
 /** Allocation is measured on at most so many rows: 1 M lines × 20 M usage facts. */
 const MOST_ALLOCATED = 20_000_000;
+
+/** Facts of a metric that the mix has for each identity and day, as a metric gathered every six hours. */
+const MIXED_SAMPLES_A_DAY = 4;
+const mixedTenant = (rows: number) => `bench_mix_${rows}`;
+
+const allocations = ["allocate", "mix"] as const;
 
 const readers = {
   disk: benchDisk,
@@ -35,14 +42,18 @@ const say = (text: string) =>
 
 async function main(args: BenchArguments): Promise<void> {
   const allocated = Math.min(args.rows, MOST_ALLOCATED);
-  const opened = await openBenchStores([args.rows, allocated], args.data, [taggedTenant]);
+  const opened = await openBenchStores([args.rows, allocated], args.data, [
+    taggedTenant,
+    mixedTenant(allocated),
+  ]);
   const figures: Figure[] = [];
   const sizes: Record<string, number> = {};
   try {
     const { client } = await opened.stores.tenant(tenantName(args.rows));
     const machine = await describeMachine(client);
-    if (args.only.includes("allocate"))
-      figures.push(...(await runAllocate(opened, allocated, args.repeat, sizes)));
+    for (const benchmark of allocations)
+      if (args.only.includes(benchmark))
+        figures.push(...(await runAllocate(opened, allocated, { benchmark, repeat: args.repeat, sizes })));
     if (args.only.some((name) => name in readers)) figures.push(...(await runReaders(opened, args, sizes)));
     if (args.only.includes("tags")) {
       say("tags");
@@ -53,7 +64,8 @@ async function main(args: BenchArguments): Promise<void> {
       figures.push(...(await benchStart(args.repeat)));
     }
     if (args.only.includes("backfill")) figures.push(...(await benchBackfill(args, sizes, say)));
-    const report = { machine, sizes, repeat: args.repeat, figures };
+    const measured_on = new Date().toISOString().slice(0, 10);
+    const report = { command: args.command, measured_on, machine, sizes, repeat: args.repeat, figures };
     process.stdout.write(reportTable(report));
     if (args.json !== undefined) writeFileSync(args.json, reportJson(report));
   } finally {
@@ -61,19 +73,27 @@ async function main(args: BenchArguments): Promise<void> {
   }
 }
 
+interface AllocateOptions {
+  readonly benchmark: (typeof allocations)[number];
+  readonly repeat: number;
+  readonly sizes: Record<string, number>;
+}
+
 async function runAllocate(
   { stores }: BenchStores,
   rows: number,
-  repeat: number,
-  sizes: Record<string, number>,
+  { benchmark, repeat, sizes }: AllocateOptions,
 ): Promise<Figure[]> {
-  const store = await stores.tenant(tenantName(rows));
-  say(`making facts for ${rows} rows`);
-  const made = await makeFacts(store, rows);
-  sizes["lines allocated"] = made.lines;
-  sizes["usage facts"] = made.facts;
-  say("allocate");
-  return await benchAllocate({ stores, store, repeat, enginePid: stores.embeddedClickHouse?.pid() });
+  const mixed = benchmark === "mix";
+  const store = await stores.tenant(mixed ? mixedTenant(rows) : tenantName(rows));
+  say(`${benchmark}: making facts for ${rows} rows`);
+  const made = await makeFacts(store, rows, mixed ? MIXED_SAMPLES_A_DAY : 1);
+  sizes[`${benchmark}: lines`] = made.lines;
+  sizes[`${benchmark}: usage facts`] = made.facts;
+  say(benchmark);
+  const rules = mixed ? mixedRules : plainRules;
+  const enginePid = stores.embeddedClickHouse?.pid();
+  return await benchAllocate({ benchmark, rules, stores, store, repeat, enginePid });
 }
 
 async function runReaders(
@@ -86,7 +106,7 @@ async function runReaders(
   await makeFacts(store, args.rows);
   if ((await count(store.client, "chargebacks")) === 0) {
     say("allocating them");
-    await allocateAll(stores, store);
+    await allocateAll(stores, store, plainRules);
   }
   await settle(store.client);
   const rows = await count(store.client, "chargebacks");

@@ -76,12 +76,17 @@ FROM (
   ];
 }
 
-/** The facts of days `[from, to)`, in the tables that gathering would have filled. */
-export function organisationFacts(tables: {
-  billing: string;
-  usage: string;
-  identity_sets: string;
-}): string[] {
+export interface FactTables {
+  readonly billing: string;
+  readonly usage: string;
+  readonly identity_sets: string;
+}
+
+/**
+ * The facts of days `[from, to)`, in the tables that gathering would have filled. `samplesADay`: so many usage facts of each metric,
+ * resource and identity, spread over the day.
+ */
+export function organisationFacts(tables: FactTables, samplesADay: number): string[] {
   const day = `toDate('${organisation.firstDay}') + d.number`;
   const days = "(SELECT number FROM numbers({from:UInt32}, {to:UInt32} - {from:UInt32})) AS d";
   const { firstEvenProductType, metrics } = organisation;
@@ -96,7 +101,7 @@ SELECT toDateTime(${day}, 'UTC'), 'confluent_cloud', 'bench', env_id, resource_i
 FROM ${days} CROSS JOIN (SELECT *, ${PRODUCTS} FROM bench_resources) AS o`,
     `
 INSERT INTO ${tables.usage} (timestamp, metric, resource_id, identity_id, micro_units)
-SELECT toDateTime(${day}, 'UTC'), concat('metric_', toString(product % ${metrics})), p.resource_id, p.identity_id,
+SELECT toDateTime(${day}, 'UTC') + INTERVAL arrayJoin(range(${samplesADay})) * ${Math.floor(24 / samplesADay)} HOUR, concat('metric_', toString(product % ${metrics})), p.resource_id, p.identity_id,
   toInt128(1e12 * size * exp(${uniform("'product'", "resource", "identity", "product")}) * (0.5 + ${uniform("'use'", "resource", "identity", "product", "d.number")}))
 FROM ${days}
 CROSS JOIN (
@@ -106,6 +111,8 @@ CROSS JOIN (
 WHERE cityHash64('active', resource, identity, product, d.number) % 10 < ${ACTIVE * 10}`,
     `
 INSERT INTO ${tables.identity_sets} (day, scope, resource_id, identity_id)
-SELECT ${day}, 'resource_active', resource_id, identity_id FROM ${days} CROSS JOIN bench_pools`,
+SELECT ${day}, 'resource_active', resource_id, identity_id FROM ${days} CROSS JOIN bench_pools
+UNION ALL
+SELECT ${day}, 'owner', resource_id, owner FROM ${days} CROSS JOIN (SELECT resource_id, min(identity_id) AS owner FROM bench_pools GROUP BY resource_id) AS o`,
   ];
 }

@@ -3,6 +3,10 @@ import type { Machine } from "./machine.js";
 import type { Figure } from "./measure.js";
 
 export interface Report {
+  /** What was typed after `npm run bench --`. */
+  readonly command: string;
+  /** UTC day. */
+  readonly measured_on: string;
   readonly machine: Machine;
   readonly sizes: Readonly<Record<string, number>>;
   readonly repeat: number;
@@ -20,9 +24,10 @@ export function reportJson(report: Report): string {
 }
 
 /** A Markdown table: reads well in a terminal, and goes into the documentation as it is. */
-export function reportTable({ machine, figures, sizes, repeat }: Report): string {
+export function reportTable({ command, measured_on, machine, figures, sizes, repeat }: Report): string {
   const head = [
-    `${machine.cpu}, ${machine.cores} cores, ${machine.memory_gib} GiB, node ${machine.node}, engine ${machine.engine}, load ${machine.load.toFixed(1)}`,
+    `npm run bench -- ${command}`,
+    `${measured_on}, ${machine.cpu}, ${machine.cores} cores, ${machine.memory_gib} GiB, node ${machine.node}, engine ${machine.engine}, load ${machine.load.toFixed(1)}`,
     `${Object.entries(sizes)
       .map(([name, size]) => `${name} ${size.toLocaleString("en")}`)
       .join(", ")}; medians of ${repeat}`,

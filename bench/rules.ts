@@ -1,29 +1,56 @@
-/** How the benchmarks' product types are allocated: by usage where there is a metric, else evenly, as an ecosystem would declare it. */
+/** How the benchmarks' product types are allocated, as ecosystems declare it. */
 import { buildRuleSet, type RuleSet } from "../src/allocate/rules.js";
-import type { RuleTier } from "../src/config/allocation-rule.js";
+import type { RuleComponent, RuleTier } from "../src/config/allocation-rule.js";
 import { organisation } from "./organisation.js";
 
-export function benchRules(): RuleSet {
-  const { productTypes, firstEvenProductType, metrics } = organisation;
-  const evenly: RuleTier = {
-    kind: "even",
-    scopes: ["resource_active"],
-    of: "resource",
-    detail: "no_metrics_located",
-  };
-  const nobody: RuleTier = { kind: "terminal", detail: "no_identities_located" };
+const evenly: RuleTier = {
+  kind: "even",
+  scopes: ["resource_active"],
+  of: "resource",
+  detail: "no_metrics_located",
+};
+const nobody: RuleTier = { kind: "terminal", detail: "no_identities_located" };
+const measured = (...metrics: readonly number[]): RuleTier => ({
+  kind: "usage",
+  metrics: metrics.map((metric) => `metric_${metric % organisation.metrics}`),
+  detail: "usage_ratio_allocation",
+});
+const whole = (...tiers: readonly RuleTier[]): RuleComponent[] => [{ ratio: "1", tiers }];
+
+/** The easiest case: one metric, one component; evenly where there is no metric. */
+export const plainRules = rules((product) =>
+  product < organisation.firstEvenProductType
+    ? whole(measured(product), evenly, nobody)
+    : whole(evenly, nobody),
+);
+
+/**
+ * What real bills ask for, a fifth of the product types each: one metric, two metrics together, a part by usage and the rest evenly,
+ * the owner, evenly.
+ */
+export const mixedRules = rules((product) => {
+  const kinds: readonly (() => RuleComponent[])[] = [
+    () => whole(measured(product), evenly, nobody),
+    () => whole(measured(product, product + 1), evenly, nobody),
+    () => [
+      { ratio: "0.7", tiers: [measured(product), evenly, nobody] },
+      { ratio: "0.3", tiers: [{ ...evenly, detail: "shared_by_design" }, nobody] },
+    ],
+    () =>
+      whole(
+        { kind: "owner", detail: "direct_owner_allocation" },
+        { kind: "terminal", detail: "owner_unknown" },
+      ),
+    () => whole({ ...evenly, detail: "shared_by_design" }, nobody),
+  ];
+  return (kinds[product % kinds.length] ?? (() => whole(nobody)))();
+});
+
+function rules(componentsOf: (product: number) => RuleComponent[]): RuleSet {
   return buildRuleSet(
-    Array.from({ length: productTypes }, (_, product) => {
-      const byUsage: RuleTier = {
-        kind: "usage",
-        metrics: [`metric_${product % metrics}`],
-        detail: "usage_ratio_allocation",
-      };
-      const tiers = product < firstEvenProductType ? [byUsage, evenly, nobody] : [evenly, nobody];
-      return {
-        product_type: `PRODUCT_${String(product).padStart(2, "0")}`,
-        components: [{ ratio: "1", tiers }],
-      };
-    }),
+    Array.from({ length: organisation.productTypes }, (_, product) => ({
+      product_type: `PRODUCT_${String(product).padStart(2, "0")}`,
+      components: componentsOf(product),
+    })),
   );
 }

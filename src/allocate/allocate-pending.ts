@@ -7,7 +7,7 @@ import { chargebackLedger, topicLedger } from "./ledger.js";
 import { type Attributed, isRunOver, publishAttributions, publishChecked } from "./publish-checked.js";
 import type { DayCheck } from "./sql/check-conservation.js";
 import { type PendingDay, pendingDays } from "./sql/pending-days.js";
-import { leaveOutLostInput, leaveOutOutages } from "./waiting-days.js";
+import { leaveOutLostInput, provisionalOf } from "./waiting-days.js";
 
 /**
  * Brings every pending day of a tenant to its chargebacks, and where it is switched on to its attributions: calculate in batches,
@@ -20,15 +20,19 @@ export async function allocatePending(input: AllocatePending): Promise<void> {
   const job: LedgerJob = { ...input, ledger: chargebackLedger };
   const found = await input.postgres.query<PendingDay>(pendingDays(input));
   input.onPending(found.rows.length);
-  const staged = await leaveOutLostInput(job, found.rows);
-  const ready = await leaveOutOutages(job, staged);
+  const ready = await leaveOutLostInput(job, found.rows);
+  const provisional = provisionalOf(ready);
   const failures: DayFailures = new Map(ready.map((day) => [day.day, day.allocation_attempts]));
   const attributed = await attribute(input, new Set(failures.keys()));
+  const calculating = { ...job, provisional };
   let publishing = Promise.resolve();
   for (const batch of await cutBatches(job, [...failures.keys()])) {
-    const [calculated, published] = await Promise.allSettled([calculateBatch(job, batch), publishing]);
+    const [calculated, published] = await Promise.allSettled([
+      calculateBatch(calculating, batch),
+      publishing,
+    ]);
     if (published.status === "rejected") throw published.reason;
-    publishing = finishBatch({ ...job, failures, attributed }, batch, calculated);
+    publishing = finishBatch({ ...calculating, failures, attributed }, batch, calculated);
   }
   await publishing;
   await publishAttributions(

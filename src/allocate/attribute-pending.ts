@@ -5,7 +5,7 @@ import { ConservationError, conserves, type DayFailures, failDay } from "./fail-
 import { isRunOver } from "./publish-checked.js";
 import type { DayCheck } from "./sql/check-conservation.js";
 import { type PendingAttribution, pendingAttributions } from "./sql/pending-days.js";
-import { leaveOutLostInput, leaveOutOutages } from "./waiting-days.js";
+import { leaveOutLostInput, provisionalOf } from "./waiting-days.js";
 
 /**
  * Calculates the pending attributions to topics, and publishes none: they become visible together with the chargebacks of their
@@ -20,11 +20,12 @@ export async function attributePending(
   const { tenantName, postgres } = job;
   const found = await postgres.query<PendingAttribution>(pendingAttributions({ tenantName }));
   const visible = found.rows.filter((row) => !row.has_pending_chargebacks || calculatedNow.has(row.day));
-  const ready = await leaveOutOutages(job, await leaveOutLostInput(job, visible));
+  const ready = await leaveOutLostInput(job, visible);
+  const calculating = { ...job, provisional: provisionalOf(ready) };
   const failures: DayFailures = new Map(ready.map((row) => [row.day, row.allocation_attempts]));
   const attributed = new Map<string, DayCheck>();
   for (const batch of await cutBatches(job, [...failures.keys()])) {
-    await attributeBatch(job, batch, failures, attributed);
+    await attributeBatch(calculating, batch, failures, attributed);
   }
   return attributed;
 }

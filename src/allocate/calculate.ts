@@ -18,6 +18,8 @@ export interface Calculation {
   readonly rules: RuleSet;
   readonly decimalPlaces: number;
   readonly signal: AbortSignal;
+  /** Days whose rows are provisional. Default none. */
+  readonly provisional?: ReadonlySet<string>;
   /** Bound on the memory of one statement, in bytes. */
   readonly maxMemoryBytes: number;
 }
@@ -32,13 +34,18 @@ export async function calculateDays(calculation: Calculation, days: readonly str
   const wide = await needsWideIntegers(calculation, days);
   const { hash: rulesHash, combinesMetrics } = rules;
   const { decimalPlaces } = calculation;
+  const how = { ledger, epoch, rulesHash, decimalPlaces, combinesMetrics, wide };
   await allAtOnce(
     calculation,
     halves(days).map((half) =>
-      allocateDays({ ledger, epoch, days: half, rulesHash, decimalPlaces, combinesMetrics, wide }),
+      allocateDays({ ...how, days: half, provisional: provisionalAmong(calculation, half) }),
     ),
   );
   return await checkDays(calculation, days);
+}
+
+function provisionalAmong({ provisional }: Calculation, days: readonly string[]): string[] {
+  return days.filter((day) => provisional?.has(day));
 }
 
 function halves(days: readonly string[]): (readonly string[])[] {
@@ -62,8 +69,9 @@ async function allAtOnce(calculation: Calculation, statements: readonly Statemen
 /** Gives every line of the days to nobody, whole, and checks them. */
 export async function unallocate(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   const { ledger, client, epoch, rules } = calculation;
+  const provisional = provisionalAmong(calculation, days);
   await dropStagedDays(client, epoch, days, [ledger.output]);
-  await execute(calculation, unallocateDays({ ledger, epoch, rulesHash: rules.hash, days }));
+  await execute(calculation, unallocateDays({ ledger, epoch, rulesHash: rules.hash, days, provisional }));
   return await checkDays(calculation, days);
 }
 

@@ -41,7 +41,7 @@ export async function failDay(
   }
   const attempt = (failures.get(day) ?? 0) + 1;
   job.onFailure(day, `attempt ${attempt} of ${retryLimit}: ${reason}`, isConservation);
-  await job.postgres.query(noteFailure({ ledger, tenantName, days: [day], failed: "calculation", reason }));
+  await job.postgres.query(noteFailure({ ledger, tenantName, days: [day], reason }));
   if (attempt < retryLimit) return;
   logger.error(
     { tenant: tenantName, date: day, err: error },

@@ -28,10 +28,8 @@ export interface Ledger {
   readonly givenUp: Readonly<Record<string, string>>;
   /** Table of Postgres with the state of the ledger's days. */
   readonly state: "tracking_dates" | "topic_attribution_dates";
-  /** Columns of it that count failed attempts: to calculate a day, and to get its metrics. */
-  readonly attempts: Readonly<Record<"calculation" | "metrics", string>>;
-  /** What is missing when the metrics are, for messages. */
-  readonly metrics: string;
+  /** Column of it that counts failed attempts to calculate a day. */
+  readonly attempts: "allocation_attempts" | "attribution_attempts";
   /** Every line is split, or only those of product types that have a rule. */
   readonly lines: "all" | "ruled";
 }
@@ -66,8 +64,7 @@ export const chargebackLedger: Ledger = {
     metric: "''",
   },
   state: "tracking_dates",
-  attempts: { calculation: "allocation_attempts", metrics: "metrics_attempts" },
-  metrics: "usage metrics",
+  attempts: "allocation_attempts",
   lines: "all",
 };
 
@@ -92,8 +89,7 @@ export const topicLedger: Ledger = {
     metric: "''",
   },
   state: "topic_attribution_dates",
-  attempts: { calculation: "attribution_attempts", metrics: "attribution_attempts" },
-  metrics: "metrics of topics",
+  attempts: "attribution_attempts",
   lines: "ruled",
 };
 

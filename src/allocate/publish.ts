@@ -1,15 +1,17 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient, QueryConfig } from "pg";
+import { type NotedDay, noteHeldDays } from "../store/facts/held-days.js";
 import { withTransaction } from "../store/postgres/transaction.js";
-import { chargebackLedger, topicLedger } from "./ledger.js";
+import { chargebackLedger, type Ledger, topicLedger } from "./ledger.js";
 import { beginPublishing, beginWithdrawing } from "./sql/begin-publishing.js";
 import { finishAttribution } from "./sql/finish-attribution.js";
 import { finishPublishing, type PublishedDay } from "./sql/finish-publishing.js";
+import { type InterruptedDay, interruptedPublishing } from "./sql/interrupted-publishing.js";
 import { type AttributionDays, noAttributions, swapDays } from "./swap-days.js";
 
 /**
- * Makes checked days visible. Three steps, each of which can be repeated: Postgres notes the intent (only for the holder of the
- * lease), ClickHouse swaps the day's partitions, Postgres notes the result. A crash in between leaves the intent, and the
+ * Makes checked days visible. Four steps, each of which can be repeated: Postgres notes the intent (only for the holder of the
+ * lease), ClickHouse swaps the day's partitions and notes what they are, Postgres notes the result. A crash in between leaves the intent, and the
  * staged partitions that it speaks of, so the next run rolls forward.
  */
 export interface Publication {
@@ -65,6 +67,7 @@ export async function publishDays(
   // From here on the intent stands, and an abort does not stop it: finish, or leave it to the next run to finish.
   try {
     await swapDays(publication, names, changes);
+    await noteHeld(publication, days, attributions);
     await noteResult(publication, days, attributions);
   } catch (error) {
     if (error instanceof LeaseLostError) throw error;
@@ -91,6 +94,34 @@ export async function noteIntent(
     },
     { days: withdrawn, statement: beginWithdrawing({ tenantName, epoch, days: withdrawn }) },
   ]);
+}
+
+/**
+ * Third step: the store notes for itself what it shows of the days now, so that one that is set back, exchanged or made anew is told from
+ * one that Postgres knows.
+ */
+export async function noteHeld(
+  publication: Publication,
+  days: readonly PublishedDay[],
+  { replaced, withdrawn } = none,
+): Promise<void> {
+  const { client, epoch } = publication;
+  const noted = await publishingHashes(publication, chargebackLedger, days);
+  await noteHeldDays(client, { book: "chargebacks", epoch, days: noted });
+  const gone = withdrawn.map((day) => ({ day, hash: "", rows: 0 }));
+  const attributed = await publishingHashes(publication, topicLedger, replaced);
+  await noteHeldDays(client, { book: "topic_attributions", epoch, days: [...attributed, ...gone] });
+}
+
+async function publishingHashes(
+  { postgres, tenantName }: Publication,
+  ledger: Ledger,
+  days: readonly PublishedDay[],
+): Promise<NotedDay[]> {
+  if (days.length === 0) return [];
+  const { rows } = await postgres.query<InterruptedDay>(interruptedPublishing({ ledger, tenantName }));
+  const hashes = new Map(rows.map((row) => [row.day, row.publishing_hash]));
+  return days.map(({ day, rows }) => ({ day, hash: hashes.get(day) ?? "", rows }));
 }
 
 /** Last step: the days count as published. What is staged of them is of no use any more, and dropped when the run ends. */

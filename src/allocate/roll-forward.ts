@@ -3,7 +3,7 @@ import { filledDays } from "../store/clickhouse/partitions.js";
 import { dropStagedDays, stagedTable } from "../store/clickhouse/staging.js";
 import { chargebackLedger, type Ledger, topicLedger } from "./ledger.js";
 import { outdatedAttributions } from "./outdated-attributions.js";
-import { noteIntent, noteResult, type Publication } from "./publish.js";
+import { noteHeld, noteIntent, noteResult, type Publication } from "./publish.js";
 import { WITHDRAWN } from "./sql/begin-publishing.js";
 import { forgetPublishing } from "./sql/forget-publishing.js";
 import { type InterruptedDay, interruptedPublishing } from "./sql/interrupted-publishing.js";
@@ -90,10 +90,10 @@ async function finish(
   if (days.length + replaced.length + withdrawn.length === 0) return;
   const { client } = publication;
   await swapDays(publication, days, { replaced, withdrawn });
-  await noteResult(publication, await withRows(client, chargebackLedger, days), {
-    replaced: await withRows(client, topicLedger, replaced),
-    withdrawn,
-  });
+  const counted = await withRows(client, chargebackLedger, days);
+  const attributions = { replaced: await withRows(client, topicLedger, replaced), withdrawn };
+  await noteHeld(publication, counted, attributions);
+  await noteResult(publication, counted, attributions);
 }
 
 /**

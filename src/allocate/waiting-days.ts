@@ -2,32 +2,7 @@ import { filledDays } from "../store/clickhouse/partitions.js";
 import { stagedTable } from "../store/clickhouse/staging.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { forgetStagedInput } from "./sql/forget-staged-input.js";
-import { noteFailure } from "./sql/note-failure.js";
 import type { PendingDay } from "./sql/pending-days.js";
-
-/** Days whose metrics could not be fetched wait, a limited number of runs, for the metrics to come back. Answers the others. */
-export async function leaveOutOutages<Day extends PendingDay>(
-  job: LedgerJob,
-  days: readonly Day[],
-): Promise<Day[]> {
-  const waiting = days.filter((day) => day.has_usage_gaps && day.metrics_attempts + 1 < job.retryLimit);
-  if (waiting.length === 0) return [...days];
-  const reason = `${job.ledger.metrics} could not be fetched`;
-  await job.postgres.query(
-    noteFailure({
-      ledger: job.ledger,
-      tenantName: job.tenantName,
-      days: waiting.map((day) => day.day),
-      failed: "metrics",
-      reason,
-    }),
-  );
-  for (const day of waiting) {
-    const attempt = day.metrics_attempts + 1;
-    job.onFailure(day.day, `${reason}: attempt ${attempt} of ${job.retryLimit}, the day waits`, false);
-  }
-  return days.filter((day) => !waiting.includes(day));
-}
 
 /**
  * Days whose bill is noted as staged and is not there: a store that was set back or made anew. To calculate them would
@@ -53,4 +28,9 @@ export async function leaveOutLostInput<Day extends PendingDay>(
     );
   }
   return days.filter((day) => !lost.includes(day));
+}
+
+/** Those that lack something that may still come: each of their rows says so. */
+export function provisionalOf(days: readonly PendingDay[]): ReadonlySet<string> {
+  return new Set(days.filter(({ provisional }) => provisional).map(({ day }) => day));
 }

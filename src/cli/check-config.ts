@@ -1,18 +1,65 @@
 import { stringify } from "yaml";
+import type { Config } from "../config/config.js";
 import { describeConfig } from "../config/describe.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
-import { type Command, parseOptions } from "./command.js";
-import { configOptions, configurationOf } from "./configuration.js";
+import { probeTenant } from "../ingest/probe-tenant.js";
+import { gatherWindow, utcToday } from "../runner/window.js";
+import { type Command, type CommandIo, type Options, parseOptions, UsageError } from "./command.js";
+import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
+import { createLogger } from "./logger.js";
+import { probeTable, type TenantProbes } from "./probe-table.js";
+import { selectTenants } from "./tenants.js";
+
+const options = {
+  ...configOptions,
+  connect: { type: "boolean", default: false, help: "ask each upstream once what a run would ask it" },
+  ...tenantsOption,
+} as const satisfies Options;
 
 /** Says whether a configuration would be accepted, and what it comes to with all defaults; secrets are masked. */
 export const checkConfig: Command = {
   name: "check-config",
-  summary: "check a configuration and print what it comes to",
-  usage: "check-config --config FILE [--env-file FILE]",
+  summary: "check a configuration and print what it comes to, or what its upstreams return",
+  usage: "check-config --config FILE [--connect [--tenant NAME]...] [--env-file FILE]",
+  options,
   async run(args, io) {
-    const config = await configurationOf(parseOptions(args, configOptions), io);
+    const given = parseOptions(args, options);
+    if (given.tenant !== undefined && !given.connect) throw new UsageError("--tenant needs --connect");
+    const config = await configurationOf(given, io);
+    if (given.connect) return await connectTenants(config, given.tenant, io);
     io.stdout.write(stringify(describeConfig(config, ecosystems)));
     io.stderr.write("The configuration is valid.\n");
     return 0;
   },
 };
+
+/** Asks every upstream what a run would ask it, and keeps nothing. Tenant by tenant, so that what is there is shown at once. */
+async function connectTenants(
+  config: Config,
+  names: readonly string[] | undefined,
+  { stdout, stderr, signal }: CommandIo,
+): Promise<0 | 1> {
+  // Failures are told in the table; what is logged beside it would say them twice.
+  const logger = createLogger({ ...config.logging, level: "fatal" });
+  let failures = 0;
+  let asked = 0;
+  for (const tenant of selectTenants(config, names)) {
+    const ecosystem = ecosystems.get(tenant.ecosystem);
+    if (ecosystem === undefined) throw new Error(`unknown ecosystem ${tenant.ecosystem}`);
+    const { tenant_name: tenantName, tenant_id: tenantId, plugin_settings: settings } = tenant;
+    const parallelQueries = tenant.metrics_prefetch_workers;
+    const window = gatherWindow(utcToday(new Date()), tenant.lookback_days, tenant.cutoff_days);
+    const context = { tenantName, tenantId, logger, parallelQueries };
+    const probes = await probeTenant({ ecosystem, settings, context, window }, signal);
+    const told: TenantProbes = { tenantName, ecosystem: tenant.ecosystem, probes };
+    stdout.write(`${asked === 0 ? "" : "\n"}${probeTable([told])}`);
+    asked += probes.length;
+    failures += probes.filter(({ failure }) => failure !== undefined).length;
+  }
+  stderr.write(
+    failures === 0
+      ? "The configuration is valid, and every upstream answers.\n"
+      : `The configuration is valid; ${failures} of ${asked} questions to upstreams failed.\n`,
+  );
+  return failures === 0 ? 0 : 1;
+}

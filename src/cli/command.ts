@@ -6,14 +6,35 @@ export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly usage: string;
+  readonly options: Options;
   /** Answers the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
   run(args: readonly string[], io: CommandIo): Promise<number>;
 }
 
+/** Options of a command by their names, as `parseArgs` takes them, each with its words for `--help`. */
+export type Options = Readonly<
+  Record<
+    string,
+    (
+      | { readonly type: "boolean"; readonly default?: false }
+      | {
+          readonly type: "string";
+          /** What stands for the value in `--help`. */
+          readonly value: string;
+          readonly multiple?: boolean;
+          readonly default?: string | string[];
+        }
+    ) & { readonly help: string }
+  >
+>;
+
+/** Where a command writes: a terminal, or something that only looks like its stream. */
+export type Terminal = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
 /** What a command may touch of its process. */
 export interface CommandIo {
-  readonly stdout: Writable & { readonly isTTY?: boolean };
-  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly stdout: Terminal;
+  readonly stderr: Terminal;
   readonly env: NodeJS.ProcessEnv;
   /** Aborts at SIGTERM and SIGINT. */
   readonly signal: AbortSignal;

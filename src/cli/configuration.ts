@@ -2,10 +2,23 @@ import type { Config } from "../config/config.js";
 import { formatProblems } from "../config/problem.js";
 import { readConfig } from "../config/read-file.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
-import { CommandFailed, type CommandIo, UsageError } from "./command.js";
+import { CommandFailed, type CommandIo, type Options, UsageError } from "./command.js";
 
 /** Options that every command with a configuration takes. */
-export const configOptions = { config: { type: "string" }, "env-file": { type: "string" } } as const;
+export const configOptions = {
+  config: { type: "string", value: "FILE", help: "the configuration, in YAML" },
+  "env-file": {
+    ...{ type: "string", value: "FILE" },
+    help: "variables for the configuration; .env beside it, if there is one",
+  },
+} as const satisfies Options;
+
+export const tenantsOption = {
+  tenant: {
+    ...{ type: "string", value: "NAME", multiple: true },
+    help: "this tenant alone; may be given again for more; all by default",
+  },
+} as const satisfies Options;
 
 /** Reads the configuration a command was given; a refusal lists every problem and ends the command with 2. */
 export async function configurationOf(

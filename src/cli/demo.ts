@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -7,17 +8,33 @@ import { formatProblems } from "../config/problem.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
 import type { SimulatedTenant } from "../simulator/tenants.js";
 import { openStores } from "../store/open-stores.js";
-import { type Command, CommandFailed, type CommandIo, parseOptions } from "./command.js";
-import { createLogger } from "./logger.js";
-import { runProgress } from "./progress.js";
-import { printReconciliation } from "./reconcile.js";
+import { type Command, CommandFailed, type CommandIo, type Options, parseOptions } from "./command.js";
+import { requireFreePort } from "./free-port.js";
+import { commandLogger } from "./logger.js";
+import { progressInLog, progressOnLine } from "./progress.js";
+import { exitCodes, printReconciliation } from "./reconcile.js";
+import { runSummary } from "./run-summary.js";
 import { serveStores } from "./serve.js";
 import { simulationOptions, simulationSize, startSimulation, tenantsSection, whole } from "./simulation.js";
+import { statusLine } from "./status-line.js";
+import { printWhoPays } from "./who-pays.js";
 import { createWorker } from "./worker.js";
 
-/** Credentials of the demo's SQL port: it holds made-up data and listens on loopback. */
+const host = "127.0.0.1";
+/** Credentials of the demo's SQL port, new each time: nobody can know them who was not told. */
 const sqlUser = "demo";
-const sqlPassword = "demo";
+const sqlPassword = randomBytes(12).toString("base64url");
+
+const options = {
+  exit: { type: "boolean", default: false, help: "end after the proof, and open no port" },
+  ...simulationOptions,
+  port: { type: "string", value: "N", default: "8080", help: "port of the API, on loopback" },
+  "sql-port": { type: "string", value: "N", default: "8124", help: "port for SQL clients, on loopback" },
+  "data-dir": {
+    ...{ type: "string", value: "DIR" },
+    help: "where the embedded stores keep their data; a temporary folder by default",
+  },
+} as const satisfies Options;
 
 /**
  * Shows the whole way with nothing but the package: simulated upstreams of every ecosystem, the embedded engines, one run of the pipeline, the
@@ -28,16 +45,21 @@ export const demo: Command = {
   summary: "see it work: simulated costs, embedded stores, no credentials and no network",
   usage:
     "demo [--exit] [--size tiny|small|medium|large|huge] [--days N] [--seed N] [--port N] [--sql-port N] [--data-dir DIR]",
+  options,
   async run(args, io) {
-    const options = demoOptions(args);
-    const folder = options.dataDir ?? mkdtempSync(join(tmpdir(), "chargehouse-demo-"));
+    const chosen = demoOptions(args);
+    if (!chosen.exit) {
+      await requireFreePort(chosen.apiPort, host, "choose another with --port");
+      await requireFreePort(chosen.sqlPort, host, "choose another with --sql-port");
+    }
+    const folder = chosen.dataDir ?? mkdtempSync(join(tmpdir(), "chargehouse-demo-"));
     mkdirSync(folder, { recursive: true });
-    const simulation = await startSimulation(options);
+    const simulation = await startSimulation(chosen);
     try {
-      return await runDemo({ ...options, folder, simulated: simulation.tenants }, io);
+      return await runDemo({ ...chosen, folder, simulated: simulation.tenants }, io);
     } finally {
       await simulation.close();
-      if (options.dataDir === undefined) rmSync(folder, { recursive: true, force: true });
+      if (chosen.dataDir === undefined) rmSync(folder, { recursive: true, force: true });
     }
   },
 };
@@ -45,19 +67,13 @@ export const demo: Command = {
 type DemoOptions = ReturnType<typeof demoOptions>;
 
 function demoOptions(args: readonly string[]) {
-  const options = parseOptions(args, {
-    ...simulationOptions,
-    exit: { type: "boolean", default: false },
-    port: { type: "string", default: "8080" },
-    "sql-port": { type: "string", default: "8124" },
-    "data-dir": { type: "string" },
-  });
+  const given = parseOptions(args, options);
   return {
-    ...simulationSize(options),
-    exit: options.exit,
-    apiPort: whole("port", options.port, 1, 65_535),
-    sqlPort: whole("sql-port", options["sql-port"], 1, 65_535),
-    dataDir: options["data-dir"] === undefined ? undefined : resolve(options["data-dir"]),
+    ...simulationSize(given),
+    exit: given.exit,
+    apiPort: whole("port", given.port, 0, 65_535),
+    sqlPort: whole("sql-port", given["sql-port"], 1, 65_535),
+    dataDir: given["data-dir"] === undefined ? undefined : resolve(given["data-dir"]),
   };
 }
 
@@ -67,19 +83,19 @@ async function runDemo(input: DemoInput, io: CommandIo): Promise<number> {
   const config = demoConfig(input, io);
   const names = [...config.tenants.keys()];
   io.stdout.write(`Starting the embedded stores in ${input.folder}\n`);
-  const logger = createLogger(config.logging);
+  const line = statusLine(io.stderr);
+  const logger = commandLogger(config.logging, io.stderr, line);
   const stores = await openStores({ config, logger, signal: io.signal });
   let handedOver = false;
   try {
     io.stdout.write(
       `Gathering and allocating ${input.days - 1} days of ${names.length} tenants: ${names.join(", ")}\n`,
     );
-    const progress = runProgress(io.stderr, logger);
     const worker = await createWorker({
       config,
       stores,
       logger,
-      observers: [progress.observer],
+      observers: [io.stderr.isTTY ? progressOnLine(line, names.length) : progressInLog(logger)],
       signal: io.signal,
     });
     const started = performance.now();
@@ -87,21 +103,26 @@ async function runDemo(input: DemoInput, io: CommandIo): Promise<number> {
       trigger: "cli",
       signal: io.signal,
     });
-    progress.stop();
-    const rows = [...results.values()].reduce(
-      (sum, result) => sum + (result?.chargeback_rows_written ?? 0),
-      0,
-    );
+    line.clear();
+    if (io.signal.aborted) {
+      io.stdout.write("The demo was interrupted: nothing is proven.\n");
+      return 1;
+    }
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    io.stdout.write(`${rows} chargeback rows in ${seconds} s\n\nDoes every cent arrive?\n`);
-    const adds = await printReconciliation(stores, names, io, { everyDay: false });
-    const complete = [...results.values()].every((result) => result?.status === "completed");
-    if (!adds || !complete) return 1;
+    io.stdout.write(
+      `${runSummary(results, io.stdout.columns)}It took ${seconds} s.\n\nDoes every cent arrive?\n`,
+    );
+    const proof = await printReconciliation(stores, names, io, { everyDay: false });
+    if (proof !== "adds_up") return exitCodes[proof];
+    if (![...results.values()].every((result) => result?.status === "completed")) return 1;
+    io.stdout.write("\nWho pays?\n");
+    await printWhoPays(stores, names, io);
     if (input.exit) return 0;
     handedOver = true;
     const onListening = (url: string) => io.stdout.write(thingsToTry(url, input.sqlPort, names));
     return await serveStores({ config, logger, stores, mode: "both", io, onListening });
   } finally {
+    line.clear();
     if (!handedOver) await stores.close();
   }
 }
@@ -112,7 +133,9 @@ function demoConfig(input: DemoInput, io: CommandIo) {
     data_dir: join(input.folder, "data"),
     logging: { level: "warn", format: "pretty" },
     api: { port: input.apiPort },
-    embedded: { sql_port: input.sqlPort, sql_user: sqlUser, sql_password: sqlPassword },
+    ...(!input.exit && {
+      embedded: { sql_port: input.sqlPort, sql_user: sqlUser, sql_password: sqlPassword },
+    }),
     tenants: tenantsSection(input.simulated),
   });
   const loaded = loadConfig(text, { file: "demo", env: io.env, ecosystems });

@@ -4,49 +4,64 @@ import { type DateWindowInput, dateWindow, InvalidParameter } from "../query/dat
 import { defaultExportColumns, type ExportColumn, exportColumnNames } from "../query/export-columns.js";
 import { openExport } from "../query/export-stream.js";
 import { openStores } from "../store/open-stores.js";
-import { type Command, dayOption, parseOptions, UsageError } from "./command.js";
+import { type Command, dayOption, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf } from "./configuration.js";
-import { createLogger } from "./logger.js";
+import { commandLogger } from "./logger.js";
 import { selectTenants } from "./tenants.js";
 
 /** Milliseconds without a byte after which an export is given up. */
 const idleMs = 300_000;
+
+const options = {
+  ...configOptions,
+  tenant: { type: "string", value: "NAME", help: "the tenant; required" },
+  from: { type: "string", value: "DAY", help: "first day, YYYY-MM-DD; by default the tenant's lookback" },
+  to: { type: "string", value: "DAY", help: "last day, which is included; today by default" },
+  timezone: {
+    type: "string",
+    value: "ZONE",
+    help: "where the days begin, such as Europe/Berlin; UTC by default",
+  },
+  columns: { type: "string", value: "A,B,…", help: "columns, in this order; those of the API by default" },
+  raw: {
+    type: "boolean",
+    default: false,
+    help: "leave text as it is that a spreadsheet would run as a formula",
+  },
+  output: { type: "string", value: "FILE", help: "write to this file; to standard output by default" },
+} as const satisfies Options;
 
 /** The same CSV as the API's export, into a file or to standard output. */
 export const exportCsv: Command = {
   name: "export",
   summary: "write a tenant's chargebacks as CSV",
   usage:
-    "export --config FILE --tenant NAME [--from DAY] [--to DAY] [--timezone ZONE] [--columns A,B,…] [--raw] [--output FILE]",
+    "export --config FILE --tenant NAME [--from DAY] [--to DAY] [--timezone ZONE] [--columns A,B,…] [--raw] [--output FILE] [--env-file FILE]",
+  options,
   async run(args, io) {
-    const options = parseOptions(args, {
-      ...configOptions,
-      tenant: { type: "string" },
-      from: { type: "string" },
-      to: { type: "string" },
-      timezone: { type: "string" },
-      columns: { type: "string" },
-      raw: { type: "boolean", default: false },
-      output: { type: "string" },
-    });
-    if (options.tenant === undefined) throw new UsageError("--tenant NAME is required");
-    const columns = columnsOf(options.columns);
-    const config = await configurationOf(options, io);
-    const [tenant] = selectTenants(config, [options.tenant]);
+    const given = parseOptions(args, options);
+    if (given.tenant === undefined) throw new UsageError("--tenant NAME is required");
+    const columns = columnsOf(given.columns);
+    const config = await configurationOf(given, io);
+    const [tenant] = selectTenants(config, [given.tenant]);
     if (tenant === undefined) throw new UsageError("--tenant NAME is required");
     const dates = {
-      start_date: dayOption("from", options.from),
-      end_date: dayOption("to", options.to),
-      timezone: options.timezone,
+      start_date: dayOption("from", given.from),
+      end_date: dayOption("to", given.to),
+      timezone: given.timezone,
     };
     const window = windowOf(dates, tenant.lookback_days);
-    const stores = await openStores({ config, logger: createLogger(config.logging), signal: io.signal });
+    const stores = await openStores({
+      config,
+      logger: commandLogger(config.logging, io.stderr),
+      signal: io.signal,
+    });
     try {
       const { client } = await stores.tenant(tenant.tenant_name);
-      const input = { window, filters: {}, columns, raw: options.raw };
+      const input = { window, filters: {}, columns, raw: given.raw };
       const csv = await openExport(client, input, { signal: io.signal, idleMs });
-      if (options.output === undefined) await pipeline(csv, io.stdout, { end: false });
-      else await pipeline(csv, createWriteStream(options.output));
+      if (given.output === undefined) await pipeline(csv, io.stdout, { end: false });
+      else await pipeline(csv, createWriteStream(given.output));
       return 0;
     } finally {
       await stores.close();

@@ -1,9 +1,19 @@
 import { type Logger, pino } from "pino";
-import pretty from "pino-pretty";
+import { prettyFactory } from "pino-pretty";
 import type { Config } from "../config/config.js";
+import type { Terminal } from "./command.js";
+
+/** Takes the log's lines: a file descriptor, or whatever writes them. */
+export type LogDestination = number | { write(text: string): void };
+
+const standardError = 2;
 
 /** The process's log: JSON lines or readable text on standard error, so that standard output stays a command's result. */
-export function createLogger({ format, level }: Config["logging"], fd = 2): Logger {
+export function createLogger(
+  { format, level }: Config["logging"],
+  destination: LogDestination = standardError,
+  { hideObject = false } = {},
+): Logger {
   const options = {
     level,
     base: { service: "chargehouse" },
@@ -16,18 +26,33 @@ export function createLogger({ format, level }: Config["logging"], fd = 2): Logg
       censor: "********",
     },
   };
-  if (format === "json") return pino(options, pino.destination({ fd, sync: true }));
-  const stream = pretty({
-    destination: fd,
-    sync: true,
+  const stream =
+    typeof destination === "number" ? pino.destination({ fd: destination, sync: true }) : destination;
+  if (format === "json") return pino(options, stream);
+  const inWords = prettyFactory({
     colorize: process.stderr.isTTY,
+    hideObject,
     ignore: "service,pid,hostname",
     customPrettifiers: {
       level: (level, _key, _line, { labelColorized, colors }) =>
         level === "critical" ? colors.bgRed("CRITICAL") : labelColorized,
     },
   });
-  return pino(options, stream);
+  return pino(options, { write: (line: string) => void stream.write(inWords(line)) });
+}
+
+/**
+ * The log of a command that somebody watches: on a terminal in words, and without the lines of each step, which the command tells in its
+ * own way; `debug` shows them all. Elsewhere it is that of the service.
+ */
+export function commandLogger(
+  logging: Config["logging"],
+  terminal: Terminal,
+  destination: LogDestination = standardError,
+): Logger {
+  if (!terminal.isTTY) return createLogger(logging);
+  const level = logging.level === "info" ? "warn" : logging.level;
+  return createLogger({ format: "pretty", level }, destination, { hideObject: true });
 }
 
 /** An error without what libraries hang on it, such as a whole database connection. */

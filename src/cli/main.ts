@@ -1,6 +1,7 @@
 import { packageVersion } from "../config/project.js";
-import { type Command, CommandFailed, type CommandIo, UsageError } from "./command.js";
+import { CommandFailed, type CommandIo, UsageError } from "./command.js";
 import { commands } from "./commands.js";
+import { commandHelp, programHelp, usageHint } from "./help.js";
 
 /** From the words on the command line to an exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -13,15 +14,15 @@ export async function main(argv: readonly string[]): Promise<number> {
     signal: abort.signal,
   };
   if (name === "--version" || name === "-v") return print(io, `${packageVersion()}\n`);
-  if (name === "--help" || name === "-h" || name === "help") return print(io, helpText());
+  if (name === "--help" || name === "-h" || name === "help") return print(io, programHelp(commands));
   const command = commands.find((each) => each.name === name);
-  if (command === undefined) return refuse(io, `unknown command "${name}"`, helpText());
+  if (command === undefined) return refuse(io, `unknown command "${name}"`, programHelp(commands));
   if (args.includes("--help") || args.includes("-h")) return print(io, commandHelp(command));
   const forget = abortOnSignals(abort);
   try {
     return await command.run(args, io);
   } catch (error) {
-    if (error instanceof UsageError) return refuse(io, error.message, commandHelp(command));
+    if (error instanceof UsageError) return refuse(io, error.message, usageHint(command));
     if (error instanceof CommandFailed) {
       io.stderr.write(`${error.message}\n`);
       return error.exitCode;
@@ -45,16 +46,6 @@ function abortOnSignals(abort: AbortController): () => void {
     process.off("SIGTERM", onSignal);
     process.off("SIGINT", onSignal);
   };
-}
-
-function helpText(): string {
-  const width = Math.max(...commands.map((command) => command.name.length));
-  const lines = commands.map((command) => `  ${command.name.padEnd(width)}  ${command.summary}`);
-  return `chargehouse COMMAND [OPTIONS]\n\n${lines.join("\n")}\n\nchargehouse COMMAND --help shows a command's options.\n`;
-}
-
-function commandHelp(command: Command): string {
-  return `chargehouse ${command.usage}\n\n${command.summary}\n`;
 }
 
 function print(io: CommandIo, text: string): number {

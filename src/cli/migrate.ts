@@ -2,22 +2,29 @@ import { clickHouseMigrationStatus } from "../store/clickhouse/migrate.js";
 import type { MigrationStatus } from "../store/migrate/report.js";
 import { migrationFolders, openStores } from "../store/open-stores.js";
 import { postgresMigrationStatus } from "../store/postgres/migrate.js";
-import { type Command, parseOptions } from "./command.js";
+import { type Command, type Options, parseOptions } from "./command.js";
 import { configOptions, configurationOf } from "./configuration.js";
-import { createLogger } from "./logger.js";
+import { commandLogger } from "./logger.js";
+import { type Table, writeTable } from "./table.js";
+
+const options = {
+  ...configOptions,
+  status: { type: "boolean", default: false, help: "show every revision, and change nothing" },
+} as const satisfies Options;
 
 /** Brings the schemas of all stores up to date, or says how they stand. */
 export const migrate: Command = {
   name: "migrate",
   summary: "bring the schemas of all stores up to date, or show their state",
   usage: "migrate --config FILE [--status] [--env-file FILE]",
+  options,
   async run(args, io) {
-    const options = parseOptions(args, { ...configOptions, status: { type: "boolean", default: false } });
-    const config = await configurationOf(options, io);
-    const logger = createLogger(config.logging);
-    const stores = await openStores({ config, logger, signal: io.signal, skipMigrations: options.status });
+    const given = parseOptions(args, options);
+    const config = await configurationOf(given, io);
+    const logger = commandLogger(config.logging, io.stderr);
+    const stores = await openStores({ config, logger, signal: io.signal, skipMigrations: given.status });
     try {
-      if (!options.status) for (const tenant of config.tenants.keys()) await stores.tenant(tenant);
+      if (!given.status) for (const tenant of config.tenants.keys()) await stores.tenant(tenant);
       const states = await postgresMigrationStatus(stores.postgres, migrationFolders.postgres);
       for (const tenant of config.tenants.values()) {
         const client = await stores.serverClient(tenant.tenant_name);
@@ -26,7 +33,7 @@ export const migrate: Command = {
           ...(await clickHouseMigrationStatus(client, { dir: migrationFolders.clickhouse, database })),
         );
       }
-      io.stdout.write(table(states));
+      writeTable(io.stdout, table(states));
       return states.every((each) => each.state === "applied" || each.state === "pending") ? 0 : 1;
     } finally {
       await stores.close();
@@ -34,21 +41,9 @@ export const migrate: Command = {
   },
 };
 
-function table(states: readonly MigrationStatus[]): string {
-  const rows = [
-    ["STORE", "REVISION", "NAME", "STATE", "APPLIED AT"],
-    ...states.map((each) =>
-      [each.store, each.revision, each.name, each.state, each.applied_at ?? ""].map(String),
-    ),
-  ];
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-          .join("  ")
-          .trimEnd()}\n`,
-    )
-    .join("");
+function table(states: readonly MigrationStatus[]): Table {
+  const rows = states.map((each) =>
+    [each.store, each.revision, each.name, each.state, each.applied_at ?? ""].map(String),
+  );
+  return { head: ["STORE", "REVISION", "NAME", "STATE", "APPLIED AT"], rows, keys: 5 };
 }

@@ -1,65 +1,75 @@
-import type { Writable } from "node:stream";
-import { Presets, SingleBar } from "cli-progress";
 import type { Logger } from "pino";
 import type { RunObserver } from "../runner/observe.js";
+import type { StatusLine } from "./status-line.js";
 
-/** Shows how far runs are: a bar on a terminal, a log line per step elsewhere. */
-export interface RunProgress {
-  readonly observer: RunObserver;
-  /** Takes the bar away; harmless when there is none. */
-  stop(): void;
-}
-
-export function runProgress(stream: Writable & { readonly isTTY?: boolean }, logger: Logger): RunProgress {
-  return stream.isTTY ? barProgress(stream) : lineProgress(logger);
-}
-
-function barProgress(stream: Writable): RunProgress {
-  const format = "{bar} {value}/{total} days published, {rows} rows  {tenants}";
-  const bar = new SingleBar(
-    { stream, format, clearOnComplete: true, hideCursor: true },
-    Presets.shades_classic,
-  );
-  const shown = { total: 0, done: 0, rows: 0, tenants: new Set<string>() };
-  let started = false;
-  const paint = () => {
-    const payload = { rows: shown.rows, tenants: [...shown.tenants].join(", ") };
-    if (!started) bar.start(shown.total, shown.done, payload);
-    started = true;
-    bar.setTotal(shown.total);
-    bar.update(shown.done, payload);
+/**
+ * How far runs are, as a line of a terminal: a bar once there are days to publish. It never goes back: each tenant is an equal part of
+ * it, because how many days a tenant has is only known when it has been gathered.
+ */
+export function progressOnLine(line: StatusLine, tenants: number): RunObserver {
+  const runs = new Map<string, TenantProgress>();
+  const update = (tenant: string, change: (run: TenantProgress) => void) => {
+    const run = runs.get(tenant) ?? { state: "gathering", pending: 0, published: 0, rows: 0 };
+    runs.set(tenant, run);
+    change(run);
+    line.show(progressText([...runs], tenants));
   };
   return {
-    observer: {
-      pending(tenant, days) {
-        shown.total += days;
-        shown.tenants.add(tenant);
-        paint();
-      },
-      published(_tenant, day) {
-        shown.done += 1;
-        shown.rows += Number(day.rows);
-        paint();
-      },
-      finished(tenant) {
-        shown.tenants.delete(tenant);
-      },
-    },
-    stop() {
-      if (started) bar.stop();
-      started = false;
-    },
+    began: (tenant) => update(tenant, () => undefined),
+    pending: (tenant, days) =>
+      update(tenant, (run) => {
+        run.state = "calculating";
+        run.pending = Math.max(run.pending, days);
+      }),
+    published: (tenant, day) =>
+      update(tenant, (run) => {
+        run.published += 1;
+        run.rows += Number(day.rows);
+      }),
+    finished: (tenant) =>
+      update(tenant, (run) => {
+        run.state = "done";
+      }),
   };
 }
 
-function lineProgress(logger: Logger): RunProgress {
+/** The same where there is no terminal: a log line for each step. */
+export function progressInLog(logger: Logger): RunObserver {
   return {
-    observer: {
-      gathered: (tenant, days) => logger.info({ tenant, days }, `Tenant ${tenant}: gathered ${days} days`),
-      pending: (tenant, days) => logger.info({ tenant, days }, `Tenant ${tenant}: ${days} days to calculate`),
-      published: (tenant, { day, rows }) =>
-        logger.debug({ tenant, day, rows }, `Tenant ${tenant}: published ${day}`),
-    },
-    stop: () => undefined,
+    gathered: (tenant, days) => logger.info({ tenant, days }, `Tenant ${tenant}: gathered ${days} days`),
+    pending: (tenant, days) => logger.info({ tenant, days }, `Tenant ${tenant}: ${days} days to calculate`),
+    published: (tenant, { day, rows }) =>
+      logger.debug({ tenant, day, rows }, `Tenant ${tenant}: published ${day}`),
   };
+}
+
+interface TenantProgress {
+  state: "gathering" | "calculating" | "done";
+  pending: number;
+  published: number;
+  rows: number;
+}
+
+const barWidth = 20;
+
+function progressText(runs: readonly (readonly [string, TenantProgress])[], tenants: number): string {
+  const inState = (state: TenantProgress["state"]) => runs.filter(([, run]) => run.state === state);
+  const [gathering, done] = [inState("gathering"), inState("done")];
+  if (done.length === tenants) return "";
+  const parts: string[] = [];
+  const published = runs.reduce((sum, [, run]) => sum + run.published, 0);
+  if (runs.some(([, run]) => run.pending > 0)) {
+    const rows = runs.reduce((sum, [, run]) => sum + run.rows, 0);
+    const filled = Math.floor((barWidth * runs.reduce((sum, [, run]) => sum + partDone(run), 0)) / tenants);
+    parts.push("█".repeat(filled) + "░".repeat(barWidth - filled));
+    parts.push(`${published} days published, ${rows} rows`);
+  }
+  if (tenants > 1) parts.push(`${done.length} of ${tenants} tenants done`);
+  if (gathering.length > 0) parts.push(`gathering ${gathering.map(([tenant]) => tenant).join(", ")}`);
+  return parts.join("  ");
+}
+
+function partDone({ state, pending, published }: TenantProgress): number {
+  if (state === "done") return 1;
+  return pending === 0 ? 0 : Math.min(1, published / pending);
 }

@@ -5,54 +5,73 @@ import {
   reconcileDays,
 } from "../query/reconcile.js";
 import { type OpenedStores, openStores } from "../store/open-stores.js";
-import { type Command, type CommandIo, parseOptions } from "./command.js";
-import { configOptions, configurationOf } from "./configuration.js";
-import { createLogger } from "./logger.js";
+import { type Command, type CommandIo, type Options, parseOptions } from "./command.js";
+import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
+import { commandLogger } from "./logger.js";
+import { lostDays } from "./lost-days.js";
+import { type Table, writeTable } from "./table.js";
 import { selectTenants } from "./tenants.js";
+
+const options = { ...configOptions, ...tenantsOption } as const satisfies Options;
 
 /** Proves the promise: Σ chargebacks = Σ billing, to the last digit, per tenant and day. */
 export const reconcile: Command = {
   name: "reconcile",
   summary: "print billing, chargebacks and their difference per tenant and day; fail unless all are 0",
   usage: "reconcile --config FILE [--tenant NAME]... [--env-file FILE]",
+  options,
   async run(args, io) {
-    const options = parseOptions(args, { ...configOptions, tenant: { type: "string", multiple: true } });
-    const config = await configurationOf(options, io);
-    const tenants = selectTenants(config, options.tenant).map((tenant) => tenant.tenant_name);
-    const stores = await openStores({ config, logger: createLogger(config.logging), signal: io.signal });
+    const given = parseOptions(args, options);
+    const config = await configurationOf(given, io);
+    const tenants = selectTenants(config, given.tenant).map((tenant) => tenant.tenant_name);
+    const stores = await openStores({
+      config,
+      logger: commandLogger(config.logging, io.stderr),
+      signal: io.signal,
+    });
     try {
-      return (await printReconciliation(stores, tenants, io, { everyDay: true })) ? 0 : 1;
+      return exitCodes[await printReconciliation(stores, tenants, io, { everyDay: true })];
     } finally {
       await stores.close();
     }
   },
 };
 
-/** Prints the tenants' days and totals, also of attributions to topics where there are any; answers whether all add up. */
+/**
+ * `nothing`: there are tenants without a published day, and no differences in the others. `lost`: what is there adds up, and published days
+ * are not there.
+ */
+export type Proof = "adds_up" | "differences" | "lost" | "nothing";
+
+export const exitCodes: Readonly<Record<Proof, number>> = { adds_up: 0, differences: 1, lost: 1, nothing: 3 };
+
+/** Prints the tenants' days and totals, also of attributions to topics where there are any, and what they prove. */
 export async function printReconciliation(
   stores: OpenedStores,
   tenants: readonly string[],
   io: Pick<CommandIo, "stdout" | "signal">,
   { everyDay }: { everyDay: boolean },
-): Promise<boolean> {
+): Promise<Proof> {
   const chargebacks: TenantSums[] = [];
   const attributions: TenantSums[] = [];
+  const losses: string[] = [];
   for (const tenant of tenants) {
     const { client } = await stores.tenant(tenant);
+    losses.push(...(await lostDays(stores, tenant, io.signal)));
     chargebacks.push({ tenant, sums: await reconcileDays(client, io.signal) });
     const sums = await reconcileAttributions(client, io.signal);
     if (sums.days.length > 0) attributions.push({ tenant, sums });
   }
-  io.stdout.write(alignRight(tableOf("CHARGEBACKS", chargebacks, everyDay)));
+  const [without, having] = [chargebacks.filter(isEmpty), chargebacks.filter((each) => !isEmpty(each))];
+  if (having.length > 0) writeTable(io.stdout, tableOf("CHARGEBACKS", having, everyDay));
   if (attributions.length > 0) {
     io.stdout.write("\nLines attributed to topics:\n");
-    io.stdout.write(alignRight(tableOf("ATTRIBUTED", attributions, everyDay)));
+    writeTable(io.stdout, tableOf("ATTRIBUTED", attributions, everyDay));
   }
-  const good = [...chargebacks, ...attributions].every(({ sums }) => addsUp(sums));
-  io.stdout.write(
-    good ? "Every line adds up.\n" : "THERE ARE DIFFERENCES: lines whose chargebacks are not their cost.\n",
-  );
-  return good;
+  const proof = proofOf([...having, ...attributions], without);
+  io.stdout.write(verdict(proof, having.length > 0, without));
+  for (const loss of losses) io.stdout.write(`LOST: ${loss}\n`);
+  return losses.length > 0 && proof !== "differences" ? "lost" : proof;
 }
 
 interface TenantSums {
@@ -60,25 +79,34 @@ interface TenantSums {
   readonly sums: Reconciliation;
 }
 
+function isEmpty({ sums: { days } }: TenantSums): boolean {
+  return days.length === 0;
+}
+
+function proofOf(proven: readonly TenantSums[], without: readonly TenantSums[]): Proof {
+  if (!proven.every(({ sums }) => addsUp(sums))) return "differences";
+  return without.length === 0 ? "adds_up" : "nothing";
+}
+
 function addsUp({ days, total }: Reconciliation): boolean {
   return days.every((day) => day.lines_off === "0") && total.difference === "0";
 }
 
-function tableOf(given: string, tenants: readonly TenantSums[], everyDay: boolean): string[][] {
+function verdict(proof: Proof, some: boolean, without: readonly TenantSums[]): string {
+  const empty = without.map(({ tenant }) => `Nothing to prove: ${tenant} has no published days.\n`).join("");
+  if (proof === "differences")
+    return `${empty}THERE ARE DIFFERENCES: lines whose chargebacks are not their cost.\n`;
+  return `${some ? "Every line adds up.\n" : ""}${empty}`;
+}
+
+function tableOf(given: string, tenants: readonly TenantSums[], everyDay: boolean): Table {
   const rows = tenants.flatMap(({ tenant, sums: { days, total } }) => [
     ...days.filter((day) => everyDay || day.lines_off !== "0").map((day) => cells(tenant, day.day, day)),
-    cells(tenant, `all ${days.length} days`, total),
+    cells(tenant, days.length === 1 ? "1 day" : `${days.length} days`, total),
   ]);
-  return [["TENANT", "DAY", "LINES", "ROWS", "BILLING", given, "DIFFERENCE"], ...rows];
+  return { head: ["TENANT", "DAY", "LINES", "ROWS", "BILLING", given, "DIFF"], rows, keys: 2 };
 }
 
 function cells(tenant: string, day: string, sums: Omit<DayReconciliation, "day">): string[] {
   return [tenant, day, sums.lines, sums.rows, sums.billing, sums.chargebacks, sums.difference];
-}
-
-function alignRight(rows: readonly string[][]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]) =>
-    row.map((cell, i) => (i < 2 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  ");
-  return rows.map((row) => `${line(row)}\n`).join("");
 }

@@ -1,52 +1,58 @@
 import type { DayWindow } from "../ingest/ecosystem.js";
 import { openStores } from "../store/open-stores.js";
-import { type Command, dayOption, parseOptions, UsageError } from "./command.js";
-import { configOptions, configurationOf } from "./configuration.js";
-import { createLogger } from "./logger.js";
-import { runProgress } from "./progress.js";
+import { type Command, dayOption, type Options, parseOptions, UsageError } from "./command.js";
+import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
+import { commandLogger } from "./logger.js";
+import { progressInLog, progressOnLine } from "./progress.js";
+import { runSummary } from "./run-summary.js";
+import { statusLine } from "./status-line.js";
 import { selectTenants } from "./tenants.js";
 import { createWorker } from "./worker.js";
+
+const options = {
+  ...configOptions,
+  ...tenantsOption,
+  from: { type: "string", value: "DAY", help: "gather from this day, YYYY-MM-DD; needs --to" },
+  to: { type: "string", value: "DAY", help: "gather up to this day, which is included" },
+  force: { type: "boolean", default: false, help: "calculate days again whose input has not changed" },
+} as const satisfies Options;
 
 /** One cycle, in the foreground. */
 export const run: Command = {
   name: "run",
   summary: "gather, allocate and publish once, then end",
   usage: "run --config FILE [--tenant NAME]... [--from DAY --to DAY] [--force] [--env-file FILE]",
+  options,
   async run(args, io) {
-    const options = parseOptions(args, {
-      ...configOptions,
-      tenant: { type: "string", multiple: true },
-      from: { type: "string" },
-      to: { type: "string" },
-      force: { type: "boolean", default: false },
-    });
-    const window = windowOf(options.from, options.to);
-    const config = await configurationOf(options, io);
-    const tenants = selectTenants(config, options.tenant);
-    const logger = createLogger(config.logging);
+    const given = parseOptions(args, options);
+    const window = windowOf(given.from, given.to);
+    const config = await configurationOf(given, io);
+    const tenants = selectTenants(config, given.tenant);
+    const line = statusLine(io.stderr);
+    const logger = commandLogger(config.logging, io.stderr, line);
     const stores = await openStores({ config, logger, signal: io.signal });
-    const progress = runProgress(io.stderr, logger);
     try {
       const worker = await createWorker({
         config,
         stores,
         logger,
-        observers: [progress.observer],
+        observers: [io.stderr.isTTY ? progressOnLine(line, tenants.length) : progressInLog(logger)],
         tenants,
         signal: io.signal,
       });
       const request = {
         trigger: "cli" as const,
         signal: io.signal,
-        force: options.force,
+        force: given.force,
         ...(window && { window }),
       };
       const results = await worker.cycles.run(tenants, request);
-      progress.stop();
+      line.clear();
+      io.stdout.write(runSummary(results, io.stdout.columns));
       const good = [...results.values()].every((result) => result?.status === "completed");
       return good ? 0 : 1;
     } finally {
-      progress.stop();
+      line.clear();
       await stores.close();
     }
   },

@@ -6,7 +6,14 @@ import { createServiceMetrics } from "../http/metrics.js";
 import { type HttpServer, startServer } from "../http/server.js";
 import { MigrationRefused } from "../store/migrate/report.js";
 import { type OpenedStores, openStores } from "../store/open-stores.js";
-import { type Command, CommandFailed, type CommandIo, parseOptions, UsageError } from "./command.js";
+import {
+  type Command,
+  CommandFailed,
+  type CommandIo,
+  type Options,
+  parseOptions,
+  UsageError,
+} from "./command.js";
 import { configOptions, configurationOf } from "./configuration.js";
 import { createLogger } from "./logger.js";
 import { createWorker, type Worker } from "./worker.js";
@@ -18,16 +25,25 @@ export type Mode = (typeof modes)[number];
 /** How long a shutdown waits for runs and requests to finish. */
 const shutdownSeconds = 30;
 
+const options = {
+  ...configOptions,
+  mode: {
+    ...{ type: "string", value: "MODE", default: "both" },
+    help: "both: the API and the pipeline; api: never runs the pipeline; worker: serves nothing",
+  },
+} as const satisfies Options;
+
 export const serve: Command = {
   name: "serve",
   summary: "serve the API and run the pipeline until stopped",
   usage: "serve --config FILE [--mode api|worker|both] [--env-file FILE]",
+  options,
   async run(args, io) {
-    const options = parseOptions(args, { ...configOptions, mode: { type: "string", default: "both" } });
-    const mode = modes.find((each) => each === options.mode);
+    const given = parseOptions(args, options);
+    const mode = modes.find((each) => each === given.mode);
     if (mode === undefined)
-      throw new UsageError(`--mode must be one of ${modes.join(", ")}, not "${options.mode}"`);
-    const config = await configurationOf(options, io);
+      throw new UsageError(`--mode must be one of ${modes.join(", ")}, not "${given.mode}"`);
+    const config = await configurationOf(given, io);
     const logger = createLogger(config.logging);
     const stores = await openStores({ config, logger, signal: io.signal });
     return await serveStores({ config, logger, stores, mode, io });

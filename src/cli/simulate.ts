@@ -1,12 +1,40 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { stringify } from "yaml";
-import { type ApiFaultText, readApiFault } from "../simulator/confluent/api-fault-text.js";
+import { type ApiFaultText, apiFaultKinds, readApiFault } from "../simulator/confluent/api-fault-text.js";
 import type { ApiFault } from "../simulator/confluent/api-faults.js";
 import type { ConfluentCloud } from "../simulator/confluent/cloud.js";
 import { type MalformedKind, malformedKinds } from "../simulator/confluent/malformed.js";
-import { type Command, type CommandIo, parseOptions, UsageError } from "./command.js";
+import { type Command, type CommandIo, type Options, parseOptions, UsageError } from "./command.js";
 import { simulationOptions, simulationSize, startSimulation, tenantsSection, whole } from "./simulation.js";
+
+const options = {
+  ...simulationOptions,
+  lines: {
+    type: "string",
+    value: "N",
+    help: "lines a day of the Confluent bill; those of the size by default",
+  },
+  identities: { type: "string", value: "N", help: "identities; those of the size by default" },
+  port: {
+    ...{ type: "string", value: "N", default: "8090" },
+    help: "port of the Cloud API; the others follow it; 0 for any free ones",
+  },
+  "rate-limit": { type: "string", value: "REQUESTS/SECONDS", help: "answer 429 beyond this, such as 300/60" },
+  malformed: {
+    ...{ type: "string", value: "all|KIND,..." },
+    help: `rows of the bill that cannot be read: ${malformedKinds.join(", ")}`,
+  },
+  fault: {
+    ...{ type: "string", value: "KIND[,NAME=VALUE]...", multiple: true, default: [] as string[] },
+    help: `what goes wrong; may be given again: ${apiFaultKinds.join(", ")}`,
+  },
+  "write-config": {
+    type: "string",
+    value: "FILE",
+    help: "write the configuration here, not to standard output",
+  },
+} as const satisfies Options;
 
 /** The upstreams alone, in a process of their own: for trying a configuration, for benchmarks, and to see faults happen. */
 export const simulate: Command = {
@@ -15,17 +43,18 @@ export const simulate: Command = {
   usage:
     "simulate [--size tiny|small|medium|large|huge] [--lines N] [--identities N] [--days N] [--seed N] [--port N]\n" +
     "  [--rate-limit REQUESTS/SECONDS] [--malformed all|KIND,...] [--fault KIND[,NAME=VALUE]...]... [--write-config FILE]",
+  options,
   async run(args, io) {
-    const options = simulateOptions(args);
-    const simulation = await startSimulation(options);
+    const chosen = simulateOptions(args);
+    const simulation = await startSimulation(chosen);
     try {
       const config = stringify({ tenants: tenantsSection(simulation.tenants) });
       io.stdout.write(addresses(simulation.cloud));
-      if (options.configFile === undefined)
+      if (chosen.configFile === undefined)
         io.stdout.write(`\nA configuration with it as upstream:\n\n${config}\n`);
       else {
-        writeFileSync(options.configFile, config);
-        io.stdout.write(`\nA configuration with it as upstream was written to ${options.configFile}\n`);
+        writeFileSync(chosen.configFile, config);
+        io.stdout.write(`\nA configuration with it as upstream was written to ${chosen.configFile}\n`);
       }
       io.stdout.write("Ctrl-C stops the simulator.\n");
       await untilAborted(io.signal);
@@ -37,27 +66,18 @@ export const simulate: Command = {
 };
 
 function simulateOptions(args: readonly string[]) {
-  const options = parseOptions(args, {
-    ...simulationOptions,
-    lines: { type: "string" },
-    identities: { type: "string" },
-    port: { type: "string", default: "8090" },
-    "rate-limit": { type: "string" },
-    malformed: { type: "string" },
-    fault: { type: "string", multiple: true, default: [] },
-    "write-config": { type: "string" },
-  });
-  const file = options["write-config"];
-  const { lines, identities, malformed } = options;
-  const rateLimit = options["rate-limit"];
+  const given = parseOptions(args, options);
+  const file = given["write-config"];
+  const { lines, identities, malformed } = given;
+  const rateLimit = given["rate-limit"];
   return {
-    ...simulationSize(options),
+    ...simulationSize(given),
     ...(lines === undefined ? {} : { lines: whole("lines", lines, 1, 50_000) }),
     ...(identities === undefined ? {} : { identities: whole("identities", identities, 10, 50_000) }),
     ...(rateLimit === undefined ? {} : { rateLimit: rateLimitOf(rateLimit) }),
     ...(malformed === undefined ? {} : { malformed: malformedOf(malformed) }),
-    port: whole("port", options.port, 0, 65_500),
-    faults: options.fault.map(faultOf),
+    port: whole("port", given.port, 0, 65_500),
+    faults: given.fault.map(faultOf),
     configFile: file === undefined ? undefined : resolve(file),
   };
 }

@@ -6,7 +6,7 @@ import {
 import { confluentTenant } from "../simulator/confluent/tenant.js";
 import { type Size, sizes } from "../simulator/organisation.js";
 import { type SimulatedTenant, selfManagedTenant, simulatedTenants } from "../simulator/tenants.js";
-import { UsageError } from "./command.js";
+import { type Options, UsageError } from "./command.js";
 
 /** Simulated upstreams, and the tenants of a configuration that has them as upstreams: each ecosystem once or more. */
 export interface Simulation {
@@ -46,10 +46,19 @@ export function tenantsSection(tenants: readonly SimulatedTenant[]): Readonly<Re
 
 /** What both commands that start a simulation take for its size. */
 export const simulationOptions = {
-  size: { type: "string", default: "small" },
-  days: { type: "string", default: "30" },
-  seed: { type: "string", default: "1" },
-} as const;
+  size: {
+    ...{ type: "string", value: "SIZE", default: "small" },
+    help: "tiny, small, medium, large or huge",
+  },
+  days: {
+    ...{ type: "string", value: "N", default: "30" },
+    help: "length of the history, which ends yesterday; at most 364",
+  },
+  seed: {
+    ...{ type: "string", value: "N", default: "1" },
+    help: "another organisation; the same seed on the same day gives the same one",
+  },
+} as const satisfies Options;
 
 export function simulationSize(options: { size: string; days: string; seed: string }) {
   const names = Object.keys(sizes) as Size[];

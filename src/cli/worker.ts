@@ -8,7 +8,7 @@ import { observeAll, type RunObserver } from "../runner/observe.js";
 import { repeatCycles } from "../runner/schedule.js";
 import { expireLeases } from "../runner/sql/leases.js";
 import { liftSuspensions } from "../runner/sql/tenants.js";
-import { startTenantRun, type TenantRunContext, usualLimits } from "../runner/tenant-run.js";
+import { type TenantRunContext, usualLimits } from "../runner/tenant-run.js";
 import type { OpenedStores } from "../store/open-stores.js";
 
 /** The part of a process that runs the pipeline: for `serve`, `run` and `demo` alike. */
@@ -55,13 +55,18 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     context,
     cycles,
     control: {
-      async trigger(tenantName) {
+      async trigger(tenantName, { forceGather = false, stop: beginning } = {}) {
         const tenant = config.tenants.get(tenantName);
         if (tenant === undefined) throw new Error(`unknown tenant ${tenantName}`);
-        const { run_id, done } = await startTenantRun(context, tenant, { trigger: "api", signal });
+        const { run_id, queued, done } = await cycles.start(tenant, {
+          trigger: "api",
+          signal,
+          forceGather,
+          beginning,
+        });
         triggered.add(done);
         void done.finally(() => triggered.delete(done));
-        return { run_id };
+        return { run_id, queued };
       },
     },
     async repeat() {

@@ -1,4 +1,5 @@
 /** `api`: where the HTTP API listens, and what browsers may call it. */
+import { parseHostName } from "./host-names.js";
 import { flag, integer, list, section, text } from "./setting.js";
 import { parseOrigin } from "./url.js";
 
@@ -14,6 +15,23 @@ export const apiSettings = section(
       default: "127.0.0.1",
     }),
     port: integer({ description: "The TCP port to listen on.", minimum: 1, maximum: 65_535, default: 8080 }),
+    allowed_hosts: list(
+      text({
+        description: "One name or address, without a port.",
+        expected: "a host name or an address such as costs.example.org, without a port, or *",
+        parse: parseHostName,
+      }),
+      {
+        description:
+          "Names that the API goes by, beside `host` and those of loopback (`localhost`, `127.0.0.1`, `[::1]`): requests with another " +
+          "`Host` are answered with 421, since a web page can make its own name point here. Where `host` is every interface, all " +
+          "addresses and the machine's name are taken too. Needed for the names of proxies and containers; `*` takes every name.",
+        expected:
+          "a list of at most 100 host names or addresses such as costs.example.org, without a port, or *",
+        maxItems: 100,
+        default: [],
+      },
+    ),
     enable_cors: flag({
       description:
         "Let browsers of the origins in `cors_origins` call the API. Methods: GET, POST, PATCH, DELETE.",

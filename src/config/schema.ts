@@ -62,6 +62,26 @@ const portRule: Rule<{ api: { port?: number }; embedded: { sql_port?: number } }
   },
 };
 
+const sqlUsersRule: Rule<{
+  embedded: { sql_users?: Record<string, { tenants?: string[] }> };
+  tenants: Record<string, { storage?: { connection_string?: string } }>;
+}> = {
+  rule: "`embedded.sql_users` name tenants of this file, and embedded ones.",
+  check({ embedded, tenants }, report) {
+    if (tenants === undefined) return;
+    for (const [user, { tenants: names = [] }] of Object.entries(embedded?.sql_users ?? {})) {
+      for (const [index, name] of names.entries()) {
+        const path = ["embedded", "sql_users", user, "tenants", index];
+        const tenant = Object.hasOwn(tenants, name) ? tenants[name] : undefined;
+        const parsed = parseStorage(tenant?.storage?.connection_string ?? "");
+        if (tenant === undefined) report(path, `there is no tenant ${name}`);
+        else if ("storage" in parsed && parsed.storage.kind !== "embedded")
+          report(path, `the store of tenant ${name} is not embedded: give its server's users rights there`);
+      }
+    }
+  },
+};
+
 export function configSchema(ecosystems: EcosystemSettingsMap) {
   return mapping(
     {
@@ -85,7 +105,7 @@ export function configSchema(ecosystems: EcosystemSettingsMap) {
     },
     {
       description: "The configuration of chargehouse.",
-      rules: [...tenantsRules, emittedFilesRule, emittedMonthsRule, portRule],
+      rules: [...tenantsRules, emittedFilesRule, emittedMonthsRule, portRule, sqlUsersRule],
     },
   );
 }

@@ -3,7 +3,7 @@ import { type Static, type TObject, type TUnsafe, Type } from "@sinclair/typebox
 import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
 import { LONGEST_TIMER_SECONDS } from "./features.js";
 import { commonPluginProperties, commonPluginRules, type PluginSettings } from "./plugin-settings.js";
-import { integer, mapping, oneOf, type Rule, section, text } from "./setting.js";
+import { integer, mapOf, mapping, oneOf, type Rule, section, text } from "./setting.js";
 import { storageSettings } from "./storage.js";
 
 /** What one segment of a URL and a word in a log line carry as they are. */
@@ -91,6 +91,20 @@ const tenantProperties = {
     maximum: 10,
     default: 3,
   }),
+  identity_to_team: mapOf(
+    {
+      name: "IDENTITY",
+      pattern: "^[^\\u0000-\\u001f\\u007f]{1,200}$",
+      expected: "an identity of 1 to 200 characters",
+    },
+    text({ description: "The team of the identity." }),
+    {
+      description:
+        "Which team an identity belongs to, in every ecosystem: it comes before what the ecosystem itself says. Costs can be summed by team.",
+      maxProperties: 100_000,
+      default: {},
+    },
+  ),
   allocation: section(
     {
       decimal_places: integer({

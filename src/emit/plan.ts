@@ -44,6 +44,8 @@ export function planEmission(input: PlanInput): EmissionPlan {
     const before = known.get(firstDay);
     const lastDay = lastDayOf(span, firstDay);
     if (lastDay < from || lastDay < keepFrom) return [];
+    // A file is the better for it to stay as it is.
+    if (days.some(({ is_lost }) => is_lost)) return [];
     const written = before !== undefined && before.content_hash !== null;
     // What never had rows has no file; what had, and has none now, becomes a header.
     if (!written && days.every(({ rows }) => rows === 0)) return [];

@@ -28,6 +28,8 @@ export interface Admission {
    * signal's reason when that aborts: then nothing waits any more.
    */
   enter(tenantName: string, signal: AbortSignal): Promise<() => void>;
+  /** Whether somebody in line would come in if this tenant gave a place back. */
+  isWanted(tenantName: string): boolean;
 }
 
 /** Too many heavy reads for another one. */
@@ -118,6 +120,10 @@ export function createAdmission(limits: AdmissionLimits, onLoad: (load: Load) =>
       if (isFree(tenantName)) return take(tenantName);
       if (isFull(tenantName)) throw new TooBusyError(`too many heavy reads of ${tenantName} are waiting`);
       return await wait(tenantName, signal);
+    },
+    isWanted(giving) {
+      const others = (tenantName: string) => runningOf(tenantName) - (tenantName === giving ? 1 : 0);
+      return [...line].some(({ tenantName }) => others(tenantName) < most.running);
     },
   };
 }

@@ -1,10 +1,12 @@
 /** The HTTP application: everything between a request and the stores, without a port. `server.ts` gives it one. */
 import compress from "@fastify/compress";
-import cors from "@fastify/cors";
 import type { TSchema } from "@sinclair/typebox";
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { createTagMirror } from "../tags/tag-mirror.js";
+import { refuseOtherHosts } from "./allowed-hosts.js";
 import type { HttpContext } from "./context.js";
+import { allowedOrigin, allowOrigins, refuseForeignPages } from "./cross-origin.js";
+import { createFactsWatch } from "./facts-watch.js";
 import { createHeavyReads, heavyReadLimits } from "./heavy-reads.js";
 import { validatorCompiler } from "./input/validator.js";
 import { createServiceMetrics } from "./metrics.js";
@@ -35,15 +37,19 @@ import { lookUpTenants } from "./tenant-lookup.js";
 import { refuseUnknownPaths } from "./unknown-paths.js";
 import { refuseUnreadable } from "./unreadable-requests.js";
 
-export type AppOptions = Omit<HttpContext, "clock" | "metrics" | "tags" | "heavyReads"> &
+const SECOND = 1000;
+
+export type AppOptions = Omit<HttpContext, "clock" | "metrics" | "tags" | "heavyReads" | "facts"> &
   Partial<Pick<HttpContext, "clock" | "metrics" | "tags">>;
 
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const metrics = options.metrics ?? createServiceMetrics();
+  const clock = options.clock ?? (() => new Date());
   const context: HttpContext = {
     ...options,
-    clock: options.clock ?? (() => new Date()),
+    clock,
     metrics,
+    facts: createFactsWatch({ ...options, tenants: options.config.tenants, clock }),
     heavyReads: createHeavyReads(heavyReadLimits(options.config), ({ running, waiting }) => {
       metrics.heavyReads.set({ state: "running" }, running);
       metrics.heavyReads.set({ state: "waiting" }, waiting);
@@ -62,6 +68,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 16_384 },
     // What still comes on a connection while the service stops is answered like anything else, and the connection closed.
     return503OnClosing: false,
+    // A request that trickles in holds nothing but its connection, and that no longer than this.
+    requestTimeout: options.config.api.request_timeout_seconds * SECOND,
+    http: {
+      headersTimeout: options.config.api.request_timeout_seconds * SECOND,
+      connectionsCheckingInterval: SECOND,
+    },
     clientErrorHandler: refuseUnreadable(loggerInstance),
     // Comes before all hooks, those for CORS too.
     frameworkErrors: (error, request, { raw }) => {
@@ -87,7 +99,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   mirrorBeforeReads(app, context.tags);
   await crossCutting(app, context);
   const refuseMethods = refuseUnknownPaths(app);
-  await describeApi(app, context.version);
+  await describeApi(app, context.version, [...options.config.tenants.keys()]);
   await app.register(routes(context));
   refuseMethods();
   return app;
@@ -103,19 +115,6 @@ function readJsonAlone(app: FastifyInstance): void {
   });
 }
 
-/** All of them, or those of the list. */
-function allowedOrigins({ cors_origins }: HttpContext["config"]["api"]): "*" | string[] {
-  return cors_origins.includes("*") ? "*" : cors_origins;
-}
-
-/** What `Access-Control-Allow-Origin` says to a client; undefined where nothing is allowed. */
-function allowedOrigin(api: HttpContext["config"]["api"], origin: string | undefined): string | undefined {
-  if (!api.enable_cors || origin === undefined) return undefined;
-  const allowed = allowedOrigins(api);
-  if (allowed === "*") return allowed;
-  return allowed.includes(origin) ? origin : undefined;
-}
-
 /** What concerns all requests, in the order in which it has to happen. */
 async function crossCutting(
   app: FastifyInstance,
@@ -124,14 +123,9 @@ async function crossCutting(
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
   });
-  if (api.enable_cors) {
-    await app.register(cors, {
-      origin: allowedOrigins(api),
-      methods: ["GET", "POST", "PATCH", "DELETE"],
-      exposedHeaders: ["X-Request-Id", "Content-Disposition", "Retry-After", "ETag"],
-      maxAge: 600,
-    });
-  }
+  refuseOtherHosts(app, api);
+  await allowOrigins(app, api);
+  refuseForeignPages(app, api);
   limitRequests(app, api.request_timeout_seconds);
   lookUpTenants(app, tenants);
   // gzip alone: brotli is slow on long exports. Level 3 is twice as fast as the default and a tenth larger.

@@ -5,6 +5,7 @@ import type { Config, TenantConfig } from "../config/config.js";
 import type { PipelineControl } from "../runner/control.js";
 import type { Stores, TenantStore } from "../store/stores.js";
 import type { TagMirror } from "../tags/tag-mirror.js";
+import type { FactsWatch } from "./facts-watch.js";
 import type { HeavyReads } from "./heavy-reads.js";
 import type { ServiceMetrics } from "./metrics.js";
 import { storeUnavailable } from "./problem.js";
@@ -23,6 +24,8 @@ export interface HttpContext {
   readonly metrics: ServiceMetrics;
   /** Brings tags to the tenants' stores. */
   readonly tags: TagMirror;
+  /** Whether stores hold what Postgres says is published. */
+  readonly facts: FactsWatch;
   /** Where heavy reads wait for their place. */
   readonly heavyReads: HeavyReads;
 }

@@ -29,6 +29,16 @@ export const errorTable = {
     title: "No workflow runner",
     when: "the service runs in a mode without a pipeline",
   },
+  cross_site_request: {
+    status: 403,
+    title: "Cross-site request",
+    when: "a browser sent what may change something for a page of an origin that api.cors_origins does not list",
+  },
+  host_not_allowed: {
+    status: 421,
+    title: "Host not allowed",
+    when: "`Host` is no name of this service: not what it listens on, not loopback, not in api.allowed_hosts",
+  },
   tenant_not_found: { status: 404, title: "Tenant not found", when: "no tenant of this name is configured" },
   dimension_not_found: {
     status: 404,
@@ -102,7 +112,7 @@ export const errorTable = {
   request_timeout: {
     status: 504,
     title: "Request timeout",
-    when: "the answer took longer than api.request_timeout_seconds; its query was cancelled",
+    when: "the answer took longer than api.request_timeout_seconds; its query was cancelled, and nothing was changed",
   },
 } as const satisfies Record<string, ErrorKind>;
 
@@ -134,6 +144,12 @@ export class ApiError extends Error {
   }
 }
 
+/** An answer names so many: it must not be longer than what it answers. */
+export const MOST_PROBLEMS = 20;
+
 export function invalidRequest(problems: readonly InputProblem[]): ApiError {
-  return new ApiError("invalid_request", problems.map(({ detail }) => detail).join(" "), problems);
+  const named = problems.slice(0, MOST_PROBLEMS);
+  const sentences = named.map(({ detail }) => detail);
+  if (problems.length > named.length) sentences.push("More is wrong with the request.");
+  return new ApiError("invalid_request", sentences.join(" "), named);
 }

@@ -19,6 +19,8 @@ export function heavyReadLimits({ api, tenants }: Pick<Config, "api" | "tenants"
 export interface HeavyReads {
   /** Waits until the request may read; a request has one place, however often it asks. */
   admit(request: FastifyRequest): Promise<void>;
+  /** Whether somebody waits for the place of a request. */
+  isWanted(request: FastifyRequest): boolean;
   /** Wraps what answers requests: a place is given back when the handler is done, or its stream has ended. */
   giveBack(app: FastifyInstance): void;
 }
@@ -35,6 +37,7 @@ export function createHeavyReads(limits: AdmissionLimits, onLoad: (load: Load) =
       if (places.has(request)) return;
       places.set(request, await admission.enter(request.tenant.tenant_name, request.stopSignal));
     },
+    isWanted: (request) => places.has(request) && admission.isWanted(request.tenant.tenant_name),
     giveBack(app) {
       app.addHook("onRoute", (route) => {
         const { handler } = route;

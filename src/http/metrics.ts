@@ -18,6 +18,9 @@ export type PipelineMetrics = Required<Pick<RunObserver, "finished" | "skipped" 
 export function createServiceMetrics(): ServiceMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "chargehouse_" });
+  // Gauges that are named as counters; the same is there by type, under names without `_total`.
+  for (const what of ["handles", "requests", "resources"])
+    registry.removeSingleMetric(`chargehouse_nodejs_active_${what}_total`);
   const requests = new Histogram({
     name: "chargehouse_http_request_duration_seconds",
     help: "Time from a request's arrival to the end of its answer.",
@@ -70,7 +73,22 @@ function pipelineMetrics(registry: Registry): PipelineMetrics {
   });
   const success = new Gauge({
     name: "chargehouse_last_success_timestamp_seconds",
-    help: "When a run of the tenant last completed without errors.",
+    help: "When a run of the tenant last ended in which a day came out well, whatever failed beside it.",
+    ...ofTenant,
+  });
+  const newest = new Gauge({
+    name: "chargehouse_newest_published_day_timestamp_seconds",
+    help: "Begin of the newest UTC day of the tenant with published chargebacks, as of its last run.",
+    ...ofTenant,
+  });
+  const lost = new Gauge({
+    name: "chargehouse_days_lost",
+    help: "Days that were published, that the tenant's store has lost, and that are not calculated anew yet. Alert on any.",
+    ...ofTenant,
+  });
+  const provisional = new Gauge({
+    name: "chargehouse_provisional_days",
+    help: "Days whose published chargebacks lack something that may still come, after the tenant's last run.",
     ...ofTenant,
   });
   const duration = new Gauge({
@@ -85,7 +103,11 @@ function pipelineMetrics(registry: Registry): PipelineMetrics {
       failed.inc({ tenant }, outcome.failedDays);
       broken.inc({ tenant }, outcome.conservationFailures);
       duration.set({ tenant }, outcome.seconds);
-      if (outcome.status === "completed") success.setToCurrentTime({ tenant });
+      if (outcome.status !== "failed") success.setToCurrentTime({ tenant });
+      const { newestDay = null, lostDays, provisionalDays } = outcome.published ?? {};
+      if (newestDay !== null) newest.set({ tenant }, Date.parse(newestDay) / 1000);
+      if (lostDays !== undefined) lost.set({ tenant }, lostDays);
+      if (provisionalDays !== undefined) provisional.set({ tenant }, provisionalDays);
     },
     skipped: (tenant) => skipped.inc({ tenant }),
     suspended: (tenant) => suspended.set({ tenant }, 1),

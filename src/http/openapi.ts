@@ -4,9 +4,14 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { completeDocument } from "./description/complete.js";
 import type { ApiDocument } from "./description/document.js";
+import { forTrying } from "./description/try-it-out.js";
 
 /** Behind the registration of this, before the first route. */
-export async function describeApi(app: FastifyInstance, version: string): Promise<void> {
+export async function describeApi(
+  app: FastifyInstance,
+  version: string,
+  tenants: readonly string[],
+): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -17,9 +22,12 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
           "Costs of a bill, allocated exactly to the identities that caused them.\n\nAmounts are decimals as text. Dates are inclusive at " +
           "both ends. Errors are `application/problem+json` with a stable `code`; every invalid request is 400, also one with an " +
           "unknown parameter. `X-Request-Id` is taken and given back. There is no authentication: put a proxy in front.",
+        contact: { name: "chargehouse" },
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: "/", description: "This service" }],
+      // None, said of every operation.
+      security: [],
       tags: [
         { name: "Health", description: "Is it there, and what has it to serve." },
         { name: "Tenants", description: "Configured tenants and the state of their days." },
@@ -43,6 +51,7 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
     // Nothing from elsewhere. Unlike the default it does not turn http into https, so that it works without a proxy too.
     staticCSP:
       "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; frame-ancestors 'self'",
+    transformSpecification: (given) => plain(forTrying(plain(given), tenants)),
     theme: { title: "chargehouse API" },
     uiConfig: { deepLinking: true, layout: "BaseLayout" },
   });

@@ -33,7 +33,7 @@ export function problemOf(error: ApiError): Problem {
 const retryAfter: Partial<Record<ErrorCode, number>> = { store_unavailable: 5, too_busy: 5 };
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const apiError = toApiError(error, request.method);
+  const apiError = pageError(error, request.url) ?? toApiError(error, request.method);
   const problem = problemOf(apiError);
   if (problem.error_id !== undefined) {
     const { method, url } = request;
@@ -92,6 +92,16 @@ function tagError(error: unknown): ApiError | undefined {
     return new ApiError("tag_key_exists", detail);
   }
   return undefined;
+}
+
+/** What the files under /docs refuse: paths that are none, and parts that a file does not have. */
+function pageError(error: unknown, url: string): ApiError | undefined {
+  const status = error instanceof Error && "statusCode" in error ? Number(error.statusCode) : 500;
+  if (error instanceof ApiError || !url.startsWith("/docs") || status < 400 || status >= 500)
+    return undefined;
+  return status <= 404
+    ? new ApiError("path_not_found", "There is no such page or file.")
+    : new ApiError("unreadable_request", "The file is not as the request's conditions have it.");
 }
 
 /** What Fastify itself refuses, before a handler sees it. */

@@ -1,8 +1,10 @@
 /** Whether the service has anything to serve, tenant by tenant. Never throws: a store that is down is part of the answer. */
+
 import type { Static } from "@sinclair/typebox";
-import { readRows } from "../query/clickhouse-read.js";
+import { instantOf } from "../query/instant.js";
 import { type PipelineState, readPipelineStates } from "../query/pipeline-state.js";
 import type { HttpContext } from "./context.js";
+import type { WatchedFacts } from "./facts-watch.js";
 import type { Readiness } from "./schemas/readiness.js";
 
 export type ReadinessAnswer = Static<typeof Readiness>;
@@ -16,8 +18,8 @@ const PROBE_MS = 1500;
 export function readinessReader(context: HttpContext): () => Promise<ReadinessAnswer> {
   let cached: { at: number; answer: Promise<ReadinessAnswer> } | undefined;
   return () => {
-    const now = performance.now();
-    if (cached === undefined || now - cached.at >= CACHE_MS)
+    const now = context.clock().getTime();
+    if (cached === undefined || Math.abs(now - cached.at) >= CACHE_MS)
       cached = { at: now, answer: computeReadiness(context) };
     return cached.answer;
   };
@@ -25,34 +27,48 @@ export function readinessReader(context: HttpContext): () => Promise<ReadinessAn
 
 async function computeReadiness(context: HttpContext): Promise<ReadinessAnswer> {
   const names = [...context.config.tenants.keys()];
-  const [states, ready] = await Promise.all([
+  const [states, facts] = await Promise.all([
     pipelineStates(context, names),
-    Promise.all(names.map((name) => hasTables(context, name))),
+    Promise.all(names.map((name) => context.facts.look(name))),
   ]);
-  const tenants = names.map((name, index) => tenantReadiness(name, states?.get(name), ready[index] === true));
+  const tenants = names.map((name, index) => tenantReadiness(name, states?.get(name), facts[index]));
   return { status: overall(tenants), version: context.version, mode: context.mode, tenants };
 }
 
+/** The instance serves while it can serve somebody: one tenant's dead store takes nothing from the others. */
 function overall(tenants: readonly TenantReadiness[]): ReadinessAnswer["status"] {
-  if (tenants.some((tenant) => !tenant.tables_ready)) return "initializing";
+  const served = tenants.filter(isServed);
+  if (tenants.length > 0 && served.length === 0) return "initializing";
   if (tenants.length > 0 && tenants.every((tenant) => tenant.permanent_failure !== null)) return "error";
-  return tenants.some((tenant) => tenant.has_data) ? "ready" : "no_data";
+  return served.some((tenant) => tenant.has_data) ? "ready" : "no_data";
+}
+
+function isServed({ tables_ready, store_state }: TenantReadiness): boolean {
+  return tables_ready && store_state === "known";
+}
+
+/** Whether the instance is as ready as somebody wants it to be: to serve some tenant, or every one with all its days. */
+export function isReady({ status, tenants }: ReadinessAnswer, wanted: "some" | "all"): boolean {
+  const whole = tenants.every((tenant) => isServed(tenant) && tenant.days_lost === 0);
+  return (status === "ready" || status === "no_data") && (wanted === "some" || whole);
 }
 
 function tenantReadiness(
   name: string,
   state: PipelineState | undefined,
-  hasTables: boolean,
+  facts: WatchedFacts | undefined,
 ): TenantReadiness {
   return {
     tenant_name: name,
-    tables_ready: state !== undefined && hasTables,
-    has_data: state?.has_data ?? false,
+    tables_ready: state !== undefined && facts !== undefined,
+    store_state: facts?.store ?? null,
+    has_data: (state?.has_data ?? false) && (facts === undefined || facts.store === "known"),
+    days_lost: (state?.days_lost ?? 0) + (facts?.lostDays.size ?? 0),
     pipeline_running: state?.is_running ?? false,
     pipeline_stage: state?.stage ?? null,
     pipeline_current_date: state?.stage_date ?? null,
     last_run_status: state?.last_run_status ?? null,
-    last_run_at: state?.last_run_at?.toISOString() ?? null,
+    last_run_at: state?.last_run_at ? instantOf(state.last_run_at) : null,
     permanent_failure: state?.suspension_reason ?? null,
   };
 }
@@ -65,23 +81,5 @@ async function pipelineStates({ stores, logger }: HttpContext, names: string[]) 
   } catch (error) {
     logger.warn({ err: error }, "readiness: Postgres does not answer");
     return undefined;
-  }
-}
-
-async function hasTables({ stores, logger }: HttpContext, tenantName: string): Promise<boolean> {
-  const signal = AbortSignal.timeout(PROBE_MS);
-  const probe = async () => {
-    const { client } = await stores.tenant(tenantName);
-    await readRows(client, { query: "SELECT 1 FROM chargebacks LIMIT 0", params: {} }, signal);
-    return true;
-  };
-  const late = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
-  try {
-    return await Promise.race([probe(), late]);
-  } catch (error) {
-    logger.warn({ err: error, tenant: tenantName }, "readiness: a tenant's store does not answer");
-    return false;
   }
 }

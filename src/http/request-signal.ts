@@ -3,12 +3,15 @@
  * stores, and is not waited for when it aborts.
  */
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
+import type { Interruption } from "../store/postgres/transaction.js";
 import { ApiError } from "./errors.js";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** Aborts with a 504 when the time is up, until the answer has begun; and when the client leaves, to the end. */
     stopSignal: AbortSignal;
+    /** The same for what changes something: once that cannot be undone, the time limit is off, and the answer says how it went. */
+    interruption: Interruption;
   }
 }
 
@@ -19,11 +22,18 @@ export class ClientGoneError extends Error {
 
 export function limitRequests(app: FastifyInstance, timeoutSeconds: number): void {
   const stops = new WeakMap<FastifyRequest, AbortController>();
+  const timers = new WeakMap<FastifyRequest, NodeJS.Timeout>();
   app.decorateRequest("stopSignal");
+  app.decorateRequest("interruption");
   app.addHook("onRequest", async (request, reply) => {
     const stop = new AbortController();
     stops.set(request, stop);
     request.stopSignal = stop.signal;
+    const beforeCommit = () => {
+      stop.signal.throwIfAborted();
+      clearTimeout(timers.get(request));
+    };
+    request.interruption = { signal: stop.signal, beforeCommit };
     reply.raw.once("close", () => {
       if (!reply.raw.writableFinished) stop.abort(new ClientGoneError("the client closed the connection"));
     });
@@ -34,6 +44,7 @@ export function limitRequests(app: FastifyInstance, timeoutSeconds: number): voi
       const stop = stops.get(request);
       if (stop === undefined) throw new Error("a request without its signal");
       const timer = setTimeout(() => stop.abort(timeout(timeoutSeconds)), timeoutSeconds * 1000);
+      timers.set(request, timer);
       try {
         // A handler that returns nothing answers through the reply, which can be waited for.
         const answer = handler.call(this, request, reply) ?? reply;
@@ -47,7 +58,7 @@ export function limitRequests(app: FastifyInstance, timeoutSeconds: number): voi
 }
 
 function timeout(seconds: number): ApiError {
-  const detail = `The answer took longer than the timeout of ${seconds} seconds (api.request_timeout_seconds); its query was cancelled.`;
+  const detail = `The answer took longer than the timeout of ${seconds} seconds (api.request_timeout_seconds); its query was cancelled, and nothing was changed.`;
   return new ApiError("request_timeout", detail);
 }
 

@@ -21,7 +21,7 @@ const HOUR = 3_600_000;
 
 /**
  * True when the client has the answer: then 304 is all it needs. `window` is what is read of `book`, all days when
- * undefined. Call it after the tags were mirrored and before anything is read: who then reads something newer has it under a name that
+ * undefined, and `form` what it is answered as, where the URL does not say it. Call it after the tags were mirrored and before anything is read: who then reads something newer has it under a name that
  * never comes again.
  */
 export async function isUnchanged(
@@ -30,6 +30,7 @@ export async function isUnchanged(
   reply: FastifyReply,
   window?: DateWindow,
   book: PublishedBook = "chargebacks",
+  form = "json",
 ): Promise<boolean> {
   reply.header("cache-control", CACHING);
   const state = await stateOf(context, request, window, book);
@@ -42,6 +43,7 @@ export async function isUnchanged(
     request.query,
     window,
     state,
+    form,
   ];
   const tag = `"${createHash("sha256").update(JSON.stringify(answer)).digest("base64url").slice(0, 27)}"`;
   // Weak, since the same answer may be compressed or not.

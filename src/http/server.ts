@@ -1,5 +1,6 @@
 /** The process part of the API: listens, and stops so that requests under way can end. */
 import { type AppOptions, buildApp } from "./app.js";
+import { watchIdleConnections } from "./idle-connections.js";
 
 export interface HttpServer {
   /** `http://127.0.0.1:8080`. */
@@ -11,12 +12,14 @@ export interface HttpServer {
 /** Listens where `config.api` says. */
 export async function startServer(options: AppOptions): Promise<HttpServer> {
   const app = await buildApp(options);
+  const idle = watchIdleConnections(app.server);
   const { host, port } = options.config.api;
   const url = await app.listen({ host, port });
   return {
     url,
     async close(graceMs = 10_000) {
       const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      idle.end();
       try {
         await app.close();
       } finally {

@@ -1,15 +1,21 @@
 /** 404 and 405, before a body is read. */
 import type { FastifyInstance, HTTPMethods } from "fastify";
 import { ApiError } from "./errors.js";
-import { pathOf } from "./problem.js";
+import { pathOf, sendProblem } from "./problem.js";
 
 const methods: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /** Call before the first route; call what it returns behind the last one. The pages of /docs look after themselves. */
 export function refuseUnknownPaths(app: FastifyInstance): () => void {
   const taken = new Map<string, Set<HTTPMethods>>();
+  // Of files under /docs that are not there.
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(new ApiError("path_not_found", notFoundDetail(pathOf(request.url))), request, reply),
+  );
   app.addHook("onRequest", async (request) => {
-    if (request.is404) throw new ApiError("path_not_found", notFoundDetail(pathOf(request.url)));
+    // CORS has a route for all paths there are not.
+    if (request.is404 || request.routeOptions.url === "*")
+      throw new ApiError("path_not_found", notFoundDetail(pathOf(request.url)));
   });
   app.addHook("onRoute", ({ url, method }) => {
     const known = taken.get(url) ?? new Set();

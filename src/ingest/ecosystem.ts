@@ -100,11 +100,48 @@ export interface Gatherer {
    * difference. Left out: windows are always gathered.
    */
   answersAsBefore?(window: DayWindow, answers: GatheredAnswers, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Asks everything once that a gathering asks of the metrics and the bill, to see whether it is answered and with what. After
+   * `gatherInventory`, with the resources that it returned. What fails is an answer here, and nothing is thrown for it. Left out: only the
+   * inventory can be tried.
+   */
+  probe?(
+    window: DayWindow,
+    resources: readonly ResourceRecord[],
+    signal: AbortSignal,
+  ): Promise<readonly Probe[]>;
+  /**
+   * Of days on which less is measured than is published, those that the upstream still has samples from before of: there less is news.
+   * On the others it has dropped samples, and what is published stays. `metric` is that of usage facts, or the product type of lines
+   * that say in their metadata how many samples they are priced by. Left out: an upstream that drops nothing.
+   */
+  stillCovers?(
+    thinner: {
+      readonly metric: string;
+      readonly resources: readonly string[];
+      readonly days: readonly string[];
+    },
+    signal: AbortSignal,
+  ): Promise<readonly string[]>;
   /** Longest window, in days, that one call of gatherWindow should be asked for. */
   readonly daysPerWindow: number;
   /** No window crosses the start of a month: for upstreams whose own periods are months. Default false. */
   readonly cutAtMonths?: boolean;
   close(): Promise<void>;
+}
+
+/** What one question to an upstream came to. */
+export interface Probe {
+  /** What was asked for: `cost PG_STORAGE`, `usage bytes_in`, `bill`. */
+  readonly name: string;
+  /** How much of what was returned, in the order to show it. */
+  readonly found?: Readonly<Record<string, number>>;
+  /** Names of the labels that the series have. */
+  readonly labels?: readonly string[];
+  /** Why it failed: one sentence without secrets. */
+  readonly failure?: string;
+  /** What may be a mistake, and may be meant. */
+  readonly remark?: string;
 }
 
 /** Of the gatherer's own form, plain JSON. `ofTopics` is undefined where no topics were asked for. */
@@ -182,6 +219,13 @@ export interface WindowReport {
   /** What the upstream returned but was not taken, by reason: `outside_window`, `not_finite`, `negative`, `malformed`. */
   readonly dropped: Readonly<Record<string, number>>;
   readonly errors: readonly string[];
+  /**
+   * Why the upstream refuses the credentials, where the bill does without it: what is known is taken all the same, and the gather counts
+   * as a failed one.
+   */
+  readonly refused?: string;
+  /** What is worth knowing and no error, as sentences. A run tells each once, however many windows say it. */
+  readonly notes?: readonly string[];
   /** What was answered, as digests, for `answersAsBefore`. Left out when something was not. */
   readonly answers?: unknown;
 }
@@ -254,6 +298,8 @@ export interface IdentitySetMember {
 export interface UsageGap {
   readonly day: string;
   readonly metric: string;
+  /** What it could not be fetched for. */
+  readonly resource_id: string;
   /** One sentence, without secrets. */
   readonly reason: string;
 }

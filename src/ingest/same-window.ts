@@ -24,7 +24,7 @@ export async function unchangedWindow(options: StageWindowOptions): Promise<Stag
   if (!(await gatherer.answersAsBefore(window, answers, signal))) return undefined;
   warnOfDropped(options, outcome.dropped);
   const empty = daysOfWindow(window).filter((day) => !unchanged.includes(day));
-  return { ...outcome, unchanged, empty, staged: [], incomplete: [], errors: [] };
+  return { ...outcome, unchanged, empty, staged: [], incomplete: [], errors: [], kept: [], notes: [] };
 }
 
 export interface Gathering {
@@ -41,8 +41,8 @@ export async function rememberGathered(
 ): Promise<void> {
   if (options.gatherer.answersAsBefore === undefined) return;
   const { incomplete, errors, dropped, billingLines, usageFacts } = result;
-  const hasGaps = [...contents, ...topics.contents].some((day) => day.hasUsageGaps);
-  const lacksNothing = report.answers !== undefined && incomplete.length + errors.length === 0 && !hasGaps;
+  const lacks = [...contents, ...topics.contents].some((day) => day.lacks.length > 0);
+  const lacksNothing = report.answers !== undefined && incomplete.length + errors.length === 0 && !lacks;
   const gathered = {
     answers: { ofWindow: report.answers, ofTopics: topics.answers },
     outcome: { billingLines, usageFacts, dropped },

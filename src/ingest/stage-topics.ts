@@ -9,6 +9,8 @@ import { errorText } from "../store/clickhouse/error-text.js";
 import { isoDay, stagedTable } from "../store/clickhouse/staging.js";
 import type { Gatherer, TopicReport } from "./ecosystem.js";
 import { attributionContents, type DayContent } from "./staging/content-hash.js";
+import { dayLacks, type Lacks } from "./staging/day-lacks.js";
+import { keepDroppedUsage } from "./staging/keep-dropped.js";
 import { keepMeasuredUsage, topicFacts } from "./staging/keep-measured.js";
 import { recordAttributable } from "./staging/record-attributable.js";
 import { createStagingWriter } from "./staging/staging-writer.js";
@@ -18,6 +20,8 @@ import { createTopicSink } from "./staging/topic-sink.js";
 export interface TopicStaging {
   readonly rules: readonly TopicRule[];
   readonly rulesHash: string;
+  /** Gathers in a row without what a day lacks, after which its attribution is settled as it is. */
+  readonly retryLimit: number;
   /** First day that is attributed; older ones would be dropped again by `retention_days`. */
   readonly from: string;
 }
@@ -40,8 +44,8 @@ export interface StageTopicsOptions {
 export interface StagedTopics {
   /** Days that wait to be attributed, ascending. */
   readonly waiting: readonly string[];
-  /** Days of which topics that were measured before are kept, because they could not be measured now. */
-  readonly kept: readonly string[];
+  /** What could not be measured now, and is kept as it was measured before. */
+  readonly kept: Lacks;
   readonly contents: readonly DayContent[];
   /** As the report has them. */
   readonly answers?: unknown;
@@ -51,7 +55,7 @@ export interface StagedTopics {
 
 export const noTopics: StagedTopics = {
   waiting: [],
-  kept: [],
+  kept: new Map(),
   contents: [],
   dropped: {},
   errors: [],
@@ -65,10 +69,18 @@ export async function stageTopics(options: StageTopicsOptions): Promise<StagedTo
   const productTypes = topics.rules.map((rule) => rule.product_type);
   const report = await gatherToStaging(options, { days, productTypes });
   const kept = await keepMeasuredUsage(client, { epoch, days }, { ...topicFacts, productTypes }, signal);
-  const inputs = { days, rulesHash: topics.rulesHash, decimalPlaces, productTypes };
+  const { stillCovers } = options.gatherer;
+  if (stillCovers !== undefined) {
+    const facts = { ...topicFacts, productTypes };
+    await keepDroppedUsage(client, { epoch, days }, { facts, stillCovers }, signal);
+  }
+  const lacks = await dayLacks(client, { epoch, days }, topicFacts, signal);
+  const inputs = { days, rulesHash: topics.rulesHash, decimalPlaces, lacks, productTypes };
   const contents = await attributionContents(client, epoch, inputs, signal);
   const { stagedBefore, force } = options;
-  const waiting = await recordAttributable(postgres, { tenantName, epoch, contents, stagedBefore, force });
+  const { retryLimit } = topics;
+  const attributable = { tenantName, epoch, contents, stagedBefore, retryLimit, force };
+  const waiting = await recordAttributable(postgres, attributable);
   return waiting && { waiting, kept, contents, ...report };
 }
 
@@ -97,7 +109,11 @@ async function gatherToStaging(
     signal.throwIfAborted();
     const reason = errorText(error);
     errors.push(`usage of topics could not be gathered: ${reason}`);
-    await sink.usageGaps(days.flatMap((day) => topicMetrics.map((metric) => ({ day, metric, reason }))));
+    for (const resource_id of clusters) {
+      await sink.usageGaps(
+        days.flatMap((day) => topicMetrics.map((metric) => ({ day, metric, resource_id, reason }))),
+      );
+    }
   }
   await writer.finish();
   return { dropped: sink.dropped, errors, answers };

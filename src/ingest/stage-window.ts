@@ -14,10 +14,14 @@ import type { DayWindow, Gatherer, WindowReport } from "./ecosystem.js";
 import { rememberGathered, unchangedWindow, warnOfDropped } from "./same-window.js";
 import { noTopics, type StagedTopics, stageTopics, type TopicStaging } from "./stage-topics.js";
 import { dayContents } from "./staging/content-hash.js";
+import { dayLacks, type Lacks } from "./staging/day-lacks.js";
 import { deriveMetricSets } from "./staging/derive-sets.js";
+import { doubtBills } from "./staging/doubted-bills.js";
 import { forgetStaged } from "./staging/forget-staged.js";
 import { fullerPublished } from "./staging/fuller-published.js";
+import { keepDroppedUsage } from "./staging/keep-dropped.js";
 import { identityFacts, keepMeasuredUsage } from "./staging/keep-measured.js";
+import { keepPricedDays } from "./staging/keep-priced.js";
 import { type DayVerdict, recordGathered } from "./staging/record-gathered.js";
 import { createStagingSink, EVERY_DAY, type SinkFindings } from "./staging/staging-sink.js";
 import { createStagingWriter } from "./staging/staging-writer.js";
@@ -36,6 +40,10 @@ export interface StageWindowOptions {
   readonly derivingMetrics: readonly string[];
   /** Whether this run gathered resources and identities completely. */
   readonly inventoryComplete: boolean;
+  /** Sentences: what every day of the window lacks besides metrics, such as a part of the inventory. Default none. */
+  readonly lacks?: readonly string[];
+  /** Gathers in a row without what a day lacks, after which it is settled as it is. */
+  readonly retryLimit: number;
   /** Left out where costs are not attributed to topics. */
   readonly topics?: TopicStaging | undefined;
   /** Stage also the days whose input has not changed. Default false. */
@@ -59,6 +67,18 @@ export interface StagedWindow {
   readonly dropped: Readonly<Record<string, number>>;
   /** One sentence for each day or source that is incomplete. */
   readonly errors: readonly string[];
+  /** What is worth knowing and no error, as sentences. */
+  readonly notes: readonly string[];
+  /** As in the report of a window. */
+  readonly refused?: string | undefined;
+  /** What could not be had of days that stay as they are published, by day. */
+  readonly kept: readonly DayRemark[];
+}
+
+/** A sentence about a day; that of many days may be the same. */
+export interface DayRemark {
+  readonly day: string;
+  readonly remark: string;
 }
 
 /** The lease of the epoch has gone to another holder; what is staged is its now. */
@@ -84,20 +104,35 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   const { report, findings, before } = await gatherToStaging(options, days);
   const taken = takenDays(days, report, findings);
   const fuller = await fullerPublished(client, { epoch, days: partialOf(taken, report) }, signal);
-  const complete = taken.filter((day) => !fuller.includes(day));
+  const whole = taken.filter((day) => !fuller.includes(day));
+  const repriced = await keepDropped(options, whole);
+  const doubted = await doubtBills(
+    { ...options, client, tenantName, days: whole, force: options.force ?? false },
+    signal,
+  );
+  const complete = whole.filter((day) => !doubted.held.includes(day));
   const incomplete = days.filter((day) => !complete.includes(day));
+  const lackingBill = await dayLacks(client, { epoch, days: fuller }, identityFacts, signal);
   await dropStagedDays(client, epoch, incomplete);
-  const kept = await keepMeasuredUsage(client, { epoch, days: complete }, identityFacts, signal);
-  await deriveMetricSets(client, { epoch, days: complete, metrics: options.derivingMetrics }, signal);
+  const measured = complete.filter((day) => !repriced.includes(day));
+  const kept = await keepMeasuredUsage(client, { epoch, days: measured }, identityFacts, signal);
+  await deriveMetricSets(client, { epoch, days: measured, metrics: options.derivingMetrics }, signal);
 
-  const { rulesHash, decimalPlaces, inventoryComplete, force = false } = options;
-  const contents = await dayContents(client, epoch, { days: complete, rulesHash, decimalPlaces }, signal);
+  const { rulesHash, decimalPlaces, inventoryComplete, retryLimit, force = false } = options;
+  const lacks = await lacksOfDays(options, complete);
+  const contents = await dayContents(
+    client,
+    epoch,
+    { days: complete, rulesHash, decimalPlaces, lacks },
+    signal,
+  );
   const verdicts = await recordGathered(postgres, {
     tenantName,
     epoch,
     contents,
     stagedBefore: before.chargebacks,
     inventoryComplete,
+    retryLimit,
     force,
   });
   if (verdicts === undefined) throw new StagingLost(tenantName, epoch);
@@ -119,11 +154,21 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     errors: [
       ...report.errors,
       ...[...findings.spoiledDays].map(([day, reason]) => `${day}: ${reason}`),
-      ...keptDays(kept, "usage metrics could not be fetched", "usage"),
-      ...keptDays(fuller, "the bill lacks lines", "bill"),
+      ...keptDays(
+        doubted.held,
+        "the bill has lost most of its amount",
+        "bill",
+        " until the next run is told the same",
+      ),
       ...topics.errors,
-      ...keptDays(topics.kept, "metrics of topics could not be fetched", "usage of topics"),
     ],
+    kept: [
+      ...keptOf(kept, "the usage that is published stays"),
+      ...keptOf(lackingBill, "the bill that is published stays"),
+      ...keptOf(topics.kept, "the usage of topics that is published stays"),
+    ],
+    refused: report.refused,
+    notes: [...(report.notes ?? []), ...lostNote(doubted.confirmed)],
   };
   warnOfDropped(options, result.dropped);
   await rememberGathered(options, { report, contents, topics, result });
@@ -169,12 +214,50 @@ async function stageTopicsOf(
   return staged;
 }
 
-/** An outage is reported also where it does no harm. */
-function keptDays(days: readonly string[], failure: string, kept: string): string[] {
+function lostNote({ length }: readonly string[]): string[] {
+  if (length === 0) return [];
+  const days = length === 1 ? "1 published day" : `${length} published days`;
+  return [`the bill of ${days} has lost most of its amount, and the upstream says so again: it is published`];
+}
+
+function keptDays(days: readonly string[], failure: string, kept: string, until = ""): string[] {
   const [first] = days;
   if (first === undefined) return [];
   const span = days.length === 1 ? first : `${days.length} days from ${first} to ${days.at(-1)}`;
-  return [`${failure} for ${span}: the ${kept} that is published stays`];
+  return [`${failure} for ${span}: the ${kept} that is published stays${until}`];
+}
+
+/** What the upstream has dropped since days were published. Answers the days that are staged just as they are published. */
+async function keepDropped(options: StageWindowOptions, days: readonly string[]): Promise<readonly string[]> {
+  const { store, epoch, gatherer, window, signal, logger } = options;
+  const { client, tenantName } = store;
+  const stillCovers = gatherer.stillCovers?.bind(gatherer);
+  if (stillCovers === undefined) return [];
+  const priced = await keepPricedDays(client, { epoch, days }, stillCovers, signal);
+  const others = days.filter((day) => !priced.includes(day));
+  const facts = identityFacts;
+  const measured = await keepDroppedUsage(client, { epoch, days: others }, { facts, stillCovers }, signal);
+  if (priced.length + measured.length > 0) {
+    const kept = [...priced, ...measured].length;
+    logger.info(
+      { tenant: tenantName, window, days: kept },
+      "samples that the upstream has dropped change nothing",
+    );
+  }
+  return priced;
+}
+
+/** An outage is reported also where it does no harm. */
+function keptOf(kept: Lacks, what: string): DayRemark[] {
+  return [...kept].flatMap(([day, lacks]) => lacks.map((lack) => ({ day, remark: `${lack}: ${what}` })));
+}
+
+async function lacksOfDays(
+  { store, epoch, lacks = [], signal }: StageWindowOptions,
+  days: readonly string[],
+): Promise<Lacks> {
+  const ofMetrics = await dayLacks(store.client, { epoch, days }, identityFacts, signal);
+  return new Map(days.map((day) => [day, [...lacks, ...(ofMetrics.get(day) ?? [])]]));
 }
 
 /** Days that were gathered as completely as they can be. */

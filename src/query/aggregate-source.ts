@@ -3,6 +3,7 @@
 import type { ChargebackFilters } from "./chargeback-scan.js";
 import { filtered, instantsInWindow, isProjected, rowsInWindow } from "./chargeback-scan.js";
 import type { DateWindow } from "./date-window.js";
+import { knownNames, type NameColumn, nameSql, teamLookup } from "./inventory-names.js";
 import { isTagColumn, type TagColumn, tagKey } from "./tag-filter.js";
 import { tagLookup } from "./tag-lookup.js";
 import type { TimeBucket } from "./time-bucket.js";
@@ -17,7 +18,8 @@ export const groupColumns = {
   allocation_method: "allocation_method",
   environment_id: "env_id",
 } as const;
-export type GroupColumn = keyof typeof groupColumns | TagColumn;
+export const TEAM = "team";
+export type GroupColumn = keyof typeof groupColumns | typeof TEAM | TagColumn;
 
 export interface AggregateInput {
   readonly window: DateWindow;
@@ -30,18 +32,34 @@ export interface AggregateInput {
 export interface SourceColumn {
   /** What rows are grouped by: a column of the table, or a number that orders like the text it stands for. */
   readonly key: string;
-  /** A column of the table, which a projection may have; a tag is none. */
-  readonly stored: boolean;
+  /** Column of the table that the key is, or is looked up by, and that a projection may have; a tag has none. */
+  readonly column?: string;
   /** Its text, from the expression of the key. */
   text(key: string): string;
   /** For a key that is a number: how many there are of it. They begin with 1. */
   readonly places?: string;
+  /** Its display name, from the expression of the key. */
+  name?(key: string): string;
+}
+
+/** Columns of ids, and what is known by them. Environments are resources. */
+const namesOf: Readonly<Partial<Record<GroupColumn, NameColumn>>> = {
+  identity_id: "identity_name",
+  resource_id: "resource_name",
+  environment_id: "resource_name",
+};
+
+/** Whether buckets say what this column's values are called. */
+export function hasNames(column: GroupColumn): boolean {
+  return namesOf[column] !== undefined;
 }
 
 export interface AggregateSource {
   readonly columns: readonly SourceColumn[];
   /** Stand behind the WITH of the whole statement. */
   readonly names: readonly string[];
+  /** What names of buckets need besides. */
+  readonly bucketNames: readonly string[];
   readonly params: Readonly<Record<string, unknown>>;
   /** A projection has all the columns: a read that groups by nothing else is answered from it. */
   readonly projected: boolean;
@@ -52,27 +70,47 @@ export interface AggregateSource {
 export function aggregateSource({ window, filters, groupBy }: AggregateInput): AggregateSource {
   const lookups: ReturnType<typeof tagLookup>[] = [];
   const columns = distinctColumns(groupBy).map((name, index): SourceColumn => {
-    if (!isTagColumn(name)) return { key: groupColumns[name], stored: true, text: (key) => key };
+    if (name === TEAM)
+      return {
+        key: teamLookup.place,
+        column: "identity_id",
+        text: (key) => `${teamLookup.teams}[${key}]`,
+        places: `length(${teamLookup.teams})`,
+      };
+    if (!isTagColumn(name)) return storedColumn(name);
     const lookup = tagLookup(tagKey(name), `c${index}`);
     lookups.push(lookup);
     const { displayNames, place } = lookup;
     return {
       key: place,
-      stored: false,
       text: (key) => `${displayNames}[${key}]`,
       places: `length(${displayNames})`,
     };
   });
-  const keys = ["timestamp", "cost_type", ...columns.map(({ key }) => key)];
-  const projected = columns.every(({ stored }) => stored) && isProjected(keys, filters);
+  const keys = ["timestamp", "cost_type", ...columns.map(({ key, column = key }) => column)];
+  const projected = isProjected(keys, filters);
   const inWindow = projected ? instantsInWindow(window) : rowsInWindow(window);
   const rows = filtered(filters);
   return {
     columns,
     projected,
-    names: [...rows.names, ...lookups.flatMap((lookup) => lookup.names)],
+    names: [
+      ...rows.names,
+      ...(groupBy.includes(TEAM) ? teamLookup.names : []),
+      ...lookups.flatMap((lookup) => lookup.names),
+    ],
+    bucketNames: knownNames(groupBy.flatMap((name) => namesOf[name] ?? [])),
     condition: inWindow.condition + rows.condition,
     params: Object.assign({}, inWindow.params, rows.params, ...lookups.map(({ params }) => params)),
+  };
+}
+
+function storedColumn(name: keyof typeof groupColumns): SourceColumn {
+  const column = groupColumns[name];
+  const known = namesOf[name];
+  return {
+    ...{ key: column, column, text: (key: string) => key },
+    ...(known && { name: (key: string) => nameSql(known, key) }),
   };
 }
 

@@ -11,9 +11,10 @@ import { issueDetails } from "../config/allocation-rule.js";
 import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./chargeback-scan.js";
 import { type ClickHouseRead, readRows } from "./clickhouse-read.js";
 import type { DateWindow } from "./date-window.js";
+import { type IdentityNames, type ResourceNames, readNames } from "./inventory-names.js";
 import type { PageRequest } from "./page-days.js";
 
-export interface AllocationIssue {
+export interface AllocationIssue extends IdentityNames, ResourceNames {
   readonly ecosystem: string;
   /** Empty when there is none. */
   readonly env_id: string;
@@ -85,7 +86,10 @@ function issueRows({ window, filters }: AllocationIssuesInput) {
   };
 }
 
-type StoredIssue = Omit<AllocationIssue, "row_count"> & { row_count: string; groups: string };
+type StoredIssue = Omit<AllocationIssue, "row_count" | keyof IdentityNames | keyof ResourceNames> & {
+  row_count: string;
+  groups: string;
+};
 
 export async function readAllocationIssues(
   client: ClickHouseClient,
@@ -95,7 +99,13 @@ export async function readAllocationIssues(
   const rows = await readRows<StoredIssue>(client, allocationIssues(input), signal);
   const [first] = rows;
   if (first !== undefined) {
-    const items = rows.map(({ groups, row_count, ...issue }) => ({ ...issue, row_count: Number(row_count) }));
+    const names = await readNames(client, rows, signal);
+    const items = rows.map(({ groups, row_count, ...issue }) => ({
+      ...issue,
+      ...names.identity(issue.identity_id),
+      ...names.resource(issue.resource_id),
+      row_count: Number(row_count),
+    }));
     return { items, total: Number(first.groups) };
   }
   if (input.page === 1) return { items: [], total: 0 };

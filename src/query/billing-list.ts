@@ -3,6 +3,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { type Condition, equalTo, rowsInWindow } from "./chargeback-scan.js";
 import { type ClickHouseRead, readRows } from "./clickhouse-read.js";
 import type { DateWindow } from "./date-window.js";
+import { type ResourceNames, readNames } from "./inventory-names.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "./keyset.js";
 import { type OrderedRow, readOrderedPage } from "./keyset-page.js";
 import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "./page-days.js";
@@ -36,7 +37,7 @@ export interface BillingListInput extends PageRequest {
   readonly place?: Place | undefined;
 }
 
-export interface BillingLineItem {
+export interface BillingLineItem extends ResourceNames {
   readonly ecosystem: string;
   readonly tenant_id: string;
   /** `2026-01-01T00:00:00Z`. */
@@ -102,7 +103,7 @@ export function billingBefore(
   };
 }
 
-type StoredLine = Omit<BillingLineItem, "metadata"> & OrderedRow & { metadata: string };
+type StoredLine = Omit<BillingLineItem, "metadata" | keyof ResourceNames> & OrderedRow & { metadata: string };
 
 export async function readBillingPage(
   client: ClickHouseClient,
@@ -117,8 +118,10 @@ export async function readBillingPage(
     read: (span, rows) => readRows(client, billingPage(input, span, rows), signal),
     countBefore: async (place) => totalRows(await readDayCounts(client, billingBefore(input, place), signal)),
   });
+  const names = await readNames(client, rows, signal);
   const items = rows.map(({ order_values: _, ...row }) => ({
     ...row,
+    ...names.resource(row.resource_id),
     metadata: JSON.parse(row.metadata || "{}") as Record<string, unknown>,
   }));
   return { items, total, next };

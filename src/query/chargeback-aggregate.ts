@@ -9,20 +9,25 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { aggregateBuckets, BUCKET_LIMIT, type StoredBucket } from "./aggregate-buckets.js";
 import { type AggregateExtent, readExtent } from "./aggregate-extent.js";
-import { type AggregateInput, distinctColumns } from "./aggregate-source.js";
+import { type AggregateInput, distinctColumns, hasNames } from "./aggregate-source.js";
 import { readTuples } from "./clickhouse-read.js";
+import { displayNames } from "./inventory-names.js";
 
 export { BUCKET_LIMIT } from "./aggregate-buckets.js";
-export { type AggregateInput, type GroupColumn, groupColumns } from "./aggregate-source.js";
+export { type AggregateInput, type GroupColumn, groupColumns, TEAM } from "./aggregate-source.js";
 
 /** Amounts are plain decimals. */
 export interface AggregateBucket {
   readonly dimensions: Readonly<Record<string, string>>;
+  /** Of those columns of ids whose value has a name. */
+  readonly display_names: Readonly<Record<string, string>>;
   readonly time_bucket: string;
   readonly total_amount: string;
   readonly usage_amount: string;
   readonly shared_amount: string;
   readonly row_count: number;
+  /** Some of its rows are of a day that lacks something that may still come. */
+  readonly provisional: boolean;
 }
 
 export interface Aggregate {
@@ -50,7 +55,7 @@ export async function readAggregate(
     if (extent.some(({ unsteady }) => unsteady)) continue;
     const near = { ...input, window: { ...input.window, to: Math.min(input.window.to, reached.last + 1) } };
     const rows = await readTuples<StoredBucket>(client, aggregateBuckets(near), signal);
-    if (areSums(rows[0]?.[5], reached)) return aggregateOf(input, rows, totalsOf(whole));
+    if (areSums(rows[0]?.[6], reached)) return aggregateOf(input, rows, totalsOf(whole));
   }
   return aggregateOf(input, await readTuples<StoredBucket>(client, aggregateBuckets(input), signal));
 }
@@ -85,16 +90,19 @@ function areSums(found: readonly string[] | undefined, extent: AggregateExtent):
 
 function aggregateOf(input: AggregateInput, rows: readonly StoredBucket[], totals?: Totals): Aggregate {
   const names = distinctColumns(input.groupBy);
-  const buckets = rows.map(([label, total, usage, shared, rowCount, , ...columns]) => ({
+  const called = names.filter(hasNames);
+  const buckets = rows.map(([label, total, usage, shared, rowCount, provisional, , ...columns]) => ({
     dimensions: Object.fromEntries(names.map((name, index) => [name, columns[index] ?? ""])),
+    display_names: displayNames(names, called, columns),
     time_bucket: label,
     total_amount: total,
     usage_amount: usage,
     shared_amount: shared,
     row_count: Number(rowCount),
+    provisional: Number(provisional) === 1,
   }));
   const [total = "0", usage = "0", shared = "0", allRows = "0", allBuckets = "0"] =
-    totals ?? rows[0]?.[5] ?? [];
+    totals ?? rows[0]?.[6] ?? [];
   return {
     buckets,
     total_amount: total,

@@ -8,6 +8,7 @@ import type { DateWindow } from "./date-window.js";
 import { collidedSql, dimensionIdSql } from "./dimension-id-sql.js";
 import { type ExportColumn, exportColumns } from "./export-columns.js";
 import { type ExportFormat, type ExportFormatName, exportFormats } from "./export-format.js";
+import { isNameColumn, knownNames, nameColumns, nameSql } from "./inventory-names.js";
 import type { DayCount } from "./page-days.js";
 import { metadataSql, weightJoins } from "./row-metadata.js";
 
@@ -79,10 +80,11 @@ function exportStatement(
   const equal = filtered(input.filters);
   const where = `${condition}${equal.condition} AND day >= {span_first:Date} AND day <= {span_last:Date}`;
   const explained = input.columns.includes("metadata");
-  const withTags = tagged && input.columns.includes("tags");
+  const withTags = tagged && input.columns.some(isTagsColumn);
   const names = [
     ...equal.names,
-    ...(withTags ? [collidedSql, taggedSql(format.isText ? csvTags(input.raw) : "tags")] : []),
+    ...knownNames(input.columns),
+    ...(withTags ? [collidedSql, taggedSql(input, format)] : []),
     ...(explained ? [`rows AS (SELECT * FROM chargebacks WHERE ${where})`] : []),
   ];
   const cells = format.isText
@@ -101,21 +103,36 @@ FORMAT ${format.engineFormat}`,
   };
 }
 
-/** Two constant arrays, of dimensions and of what stands in their cells: rows are looked up in them without a join, and so keep their order. */
-function taggedSql(cell: string): string {
+/** By a column of tags, where it stands in `tagged`, and what it is made of. */
+const tagsColumns = { tags: { at: 2, list: "names" }, tag_pairs: { at: 3, list: "pairs" } } as const;
+
+export function isTagsColumn(column: string): column is keyof typeof tagsColumns {
+  return Object.hasOwn(tagsColumns, column);
+}
+
+/** Constant arrays, of dimensions and of what stands in their cells: rows are looked up in them without a join, and so keep their order. */
+function taggedSql({ columns, raw }: ExportInput, { isText }: ExportFormat): string {
+  const key = String.raw`replaceRegexpAll(tag.2, '[\\\\=]', '\\\\\\0')`;
+  const cells = Object.entries(tagsColumns).map(([column, { list }]) => {
+    if (!columns.some((each) => each === column)) return "''";
+    return isText ? csvList(list, raw) : list;
+  });
   return `(
-    SELECT (groupArray(dimension_id), groupArray(${cell})) FROM (
-      SELECT dimension_id, arrayMap(tag -> tag.2, arraySort(groupArray((tag_id, display_name)))) AS tags
-      FROM dimension_tags FINAL
-      GROUP BY dimension_id
+    SELECT (groupArray(dimension_id), ${cells.map((cell) => `groupArray(${cell})`).join(", ")}) FROM (
+      SELECT dimension_id, arrayMap(tag -> tag.3, sorted) AS names, arrayMap(tag -> concat(${key}, '=', tag.3), sorted) AS pairs
+      FROM (
+        SELECT dimension_id, arraySort(groupArray((tag_id, toString(tag_key), display_name))) AS sorted
+        FROM dimension_tags FINAL
+        GROUP BY dimension_id
+      )
     )
   ) AS tagged`;
 }
 
-/** Names joined by `;`, with `;` and `\` in them escaped by `\`. */
-function csvTags(raw: boolean): string {
+/** Joined by `;`, with `;` and `\` in them escaped by `\`. */
+function csvList(list: "names" | "pairs", raw: boolean): string {
   const escaped = String.raw`replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;')`;
-  return textCell(`arrayStringConcat(arrayMap(name -> ${escaped}, tags), ';')`, raw);
+  return textCell(`arrayStringConcat(arrayMap(name -> ${escaped}, ${list}), ';')`, raw);
 }
 
 /** Only rows that share identity and resource with some tagged dimension are hashed: the check costs next to nothing. */
@@ -126,15 +143,23 @@ function ifTagged(lookup: string, otherwise: string): string {
 }
 
 function textCellOf(column: ExportColumn, raw: boolean, withTags: boolean): string {
-  switch (exportColumns[column]) {
+  const kind = exportColumns[column];
+  switch (kind) {
     case "plain":
       return `r.${column}`;
     case "text":
       return textCell(`r.${column}`, raw);
+    case "flag":
+      return `r.${column}`;
     case "amount":
       return "r.amount_hi + r.amount_lo";
+    case "name":
+      return textCell(nameOfRow(column), raw);
     case "tags":
-      return withTags ? ifTagged(`transform(${dimensionIdSql("r.")}, tagged.1, tagged.2, '')`, "''") : "''";
+    case "tag_pairs": {
+      const cells = `tagged.${tagsColumns[kind].at}`;
+      return withTags ? ifTagged(`transform(${dimensionIdSql("r.")}, tagged.1, ${cells}, '')`, "''") : "''";
+    }
     case "metadata":
       return jsonCell(metadataSql);
   }
@@ -142,20 +167,32 @@ function textCellOf(column: ExportColumn, raw: boolean, withTags: boolean): stri
 
 /** Timestamps in milliseconds: of seconds alone Parquet knows nothing, and the engine would write bare numbers. */
 function typedCell(column: ExportColumn, withTags: boolean): string {
-  switch (exportColumns[column]) {
+  const kind = exportColumns[column];
+  switch (kind) {
     case "plain":
       return `toDateTime64(r.${column}, 3, 'UTC')`;
     case "text":
       return `CAST(r.${column} AS String)`;
+    case "flag":
+      return `r.${column}`;
     case "amount":
       return "r.amount_hi + r.amount_lo";
-    case "tags": {
+    case "name":
+      return `CAST(${nameOfRow(column)} AS String)`;
+    case "tags":
+    case "tag_pairs": {
       const place = `transform(${dimensionIdSql("r.")}, tagged.1, range(1, length(tagged.1) + 1), 0)`;
-      return withTags ? `tagged.2[${ifTagged(place, "0")}]` : "CAST([] AS Array(String))";
+      const cells = `tagged.${tagsColumns[kind].at}`;
+      return withTags ? `${cells}[${ifTagged(place, "0")}]` : "CAST([] AS Array(String))";
     }
     case "metadata":
       return metadataSql;
   }
+}
+
+function nameOfRow(column: ExportColumn): string {
+  if (!isNameColumn(column)) throw new Error(`${column} is no name`);
+  return nameSql(column, `r.${nameColumns[column].id}`);
 }
 
 /** A column that comes again gets a name of its own. Names are those of the fixed list. */

@@ -15,7 +15,8 @@ import {
 import { type ClickHouseRead, readRows } from "./clickhouse-read.js";
 import type { DateWindow } from "./date-window.js";
 import { collidedSql, dimensionIdSql } from "./dimension-id-sql.js";
-import { hasTags, readTagNames } from "./dimension-tags.js";
+import { type DimensionTag, hasTags, readDimensionTags, tagPair } from "./dimension-tags.js";
+import { type IdentityNames, type ResourceNames, readNames } from "./inventory-names.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "./keyset.js";
 import { type OrderedRow, readOrderedPage } from "./keyset-page.js";
 import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "./page-days.js";
@@ -46,7 +47,7 @@ const ties = [
   "component_ratio",
 ];
 
-export interface ChargebackRow {
+export interface ChargebackRow extends IdentityNames, ResourceNames {
   readonly dimension_id: number;
   readonly ecosystem: string;
   readonly tenant_id: string;
@@ -61,7 +62,11 @@ export interface ChargebackRow {
   readonly amount: string;
   readonly allocation_method: AllocationMethod;
   readonly allocation_detail: AllocationDetail;
+  /** Its day lacks something that may still come. */
+  readonly provisional: boolean;
   readonly tags: string[];
+  /** `team=Platform`, in the order of `tags`. */
+  readonly tag_pairs: string[];
   readonly metadata: RowMetadata;
 }
 
@@ -82,7 +87,7 @@ const shown = [
   "identity_id",
   "cost_type",
 ];
-const explained = ["allocation_method", "allocation_detail"];
+const explained = ["allocation_method", "allocation_detail", "provisional"];
 const needed = [...new Set([...metadataColumns, ...shown, ...explained])];
 
 /** `span` says where the page lies: only its days are read, in key order, and no further than `rows`. */
@@ -132,7 +137,10 @@ ${withNames(...where.names)}SELECT day, count() AS rows FROM chargebacks WHERE $
   };
 }
 
-type StoredRow = Omit<ChargebackRow, "dimension_id" | "tags" | "metadata"> &
+type StoredRow = Omit<
+  ChargebackRow,
+  "dimension_id" | "tags" | "tag_pairs" | "metadata" | keyof IdentityNames | keyof ResourceNames
+> &
   OrderedRow & { dimension_id: string; metadata: string };
 
 export async function readChargebackPage(
@@ -154,12 +162,21 @@ export async function readChargebackPage(
       totalRows(await readDayCounts(client, chargebacksBefore(input, place), signal)),
   });
   const ids = rows.map((row) => Number(row.dimension_id));
-  const tags = tagged ? await readTagNames(client, ids, signal) : new Map<number, string[]>();
-  const items = rows.map(({ order_values: _, ...row }) => ({
-    ...row,
-    dimension_id: Number(row.dimension_id),
-    tags: tags.get(Number(row.dimension_id)) ?? [],
-    metadata: JSON.parse(row.metadata) as RowMetadata,
-  }));
+  const [tags, names] = await Promise.all([
+    tagged ? readDimensionTags(client, ids, signal) : new Map<number, DimensionTag[]>(),
+    readNames(client, rows, signal),
+  ]);
+  const items = rows.map(({ order_values: _, ...row }) => {
+    const ofDimension = tags.get(Number(row.dimension_id)) ?? [];
+    return {
+      ...row,
+      ...names.identity(row.identity_id),
+      ...names.resource(row.resource_id),
+      dimension_id: Number(row.dimension_id),
+      tags: ofDimension.map(({ display_name }) => display_name),
+      tag_pairs: ofDimension.map(tagPair),
+      metadata: JSON.parse(row.metadata) as RowMetadata,
+    };
+  });
   return { items, total, next };
 }

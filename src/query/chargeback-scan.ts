@@ -7,6 +7,7 @@
  *   of the query is in it. `day` is in neither, so such a read is cut by `timestamp` alone, which leads their keys.
  */
 import type { DateWindow } from "./date-window.js";
+import { ofTeam } from "./inventory-names.js";
 import { type TagFilter, UNTAGGED } from "./tag-filter.js";
 import { type TagLookup, tagLookup } from "./tag-lookup.js";
 
@@ -16,6 +17,8 @@ export interface ChargebackFilters {
   readonly product_type?: string | undefined;
   readonly resource_id?: string | undefined;
   readonly cost_type?: string | undefined;
+  /** Of the identity. */
+  readonly team?: string | undefined;
   readonly tags?: readonly TagFilter[] | undefined;
 }
 
@@ -38,7 +41,11 @@ const projections = {
 /** A read of sums and counts that uses these columns, and the filters, can be answered from a projection. */
 export function isProjected(columns: readonly string[], filters: ChargebackFilters): boolean {
   if (filters.tags !== undefined && filters.tags.length > 0) return false;
-  const used = [...columns, ...chargebackFilterNames.filter((name) => filters[name] !== undefined)];
+  const used = [
+    ...columns,
+    ...chargebackFilterNames.filter((name) => filters[name] !== undefined),
+    ...(filters.team === undefined ? [] : ["identity_id"]),
+  ];
   return Object.values(projections).some((has: readonly string[]) =>
     used.every((column) => has.includes(column)),
   );
@@ -55,7 +62,7 @@ export interface Condition {
 
 /** For reads of the table itself. The instants are compared only where the window does not begin and end with a UTC day. */
 export function rowsInWindow(window: Pick<DateWindow, "from" | "to">): Condition {
-  const { from, to } = held(window);
+  const { from, to } = storable(window);
   const params = { first_day: utcDay(from), last_day: utcDay(Math.max(to - 1, 0)) };
   const days = "day >= {first_day:Date} AND day <= {last_day:Date}";
   if (from >= to) return { condition: "0", params: {} };
@@ -66,7 +73,7 @@ export function rowsInWindow(window: Pick<DateWindow, "from" | "to">): Condition
 
 /** For reads that a projection answers. */
 export function instantsInWindow(window: Pick<DateWindow, "from" | "to">): Condition {
-  const { from, to } = held(window);
+  const { from, to } = storable(window);
   return {
     condition: "timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}",
     params: { from: utcInstant(from), to: utcInstant(to) },
@@ -74,7 +81,7 @@ export function instantsInWindow(window: Pick<DateWindow, "from" | "to">): Condi
 }
 
 /** The filters by equality as conditions, ready to follow another one. */
-export function equalTo(filters: Omit<ChargebackFilters, "tags">): Condition {
+export function equalTo(filters: Omit<ChargebackFilters, "tags" | "team">): Condition {
   const used = chargebackFilterNames.filter((name) => filters[name] !== undefined);
   return {
     condition: used.map((name) => ` AND ${name} = {${name}:String}`).join(""),
@@ -90,13 +97,22 @@ export interface Filtered extends Condition {
 /** All filters as conditions, ready to follow another one. */
 export function filtered(filters: ChargebackFilters): Filtered {
   const equal = equalTo(filters);
+  const { team } = filters;
   const tagged = (filters.tags ?? []).map(({ key, names }, index) =>
     withTag(tagLookup(key, `f${index}`), names, index),
   );
   return {
     names: tagged.flatMap((each) => each.names),
-    condition: equal.condition + tagged.map((each) => each.condition).join(""),
-    params: Object.assign({}, equal.params, ...tagged.map((each) => each.params)),
+    condition:
+      equal.condition +
+      (team === undefined ? "" : ofTeam(team)) +
+      tagged.map((each) => each.condition).join(""),
+    params: Object.assign(
+      {},
+      equal.params,
+      team === undefined ? {} : { team },
+      ...tagged.map((each) => each.params),
+    ),
   };
 }
 
@@ -119,7 +135,8 @@ export function withNames(...names: readonly string[]): string {
   return names.length === 0 ? "" : `WITH\n  ${names.join(",\n  ")}\n`;
 }
 
-function held({ from, to }: Pick<DateWindow, "from" | "to">) {
+/** What of a window the stores can hold. */
+export function storable({ from, to }: Pick<DateWindow, "from" | "to">) {
   const clamp = (instant: number) => Math.min(Math.max(instant, 0), LAST_INSTANT);
   return { from: clamp(from), to: clamp(to) };
 }

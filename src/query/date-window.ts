@@ -1,8 +1,9 @@
 /**
- * Which instants a request means by its dates. Both dates are inclusive, everywhere; a day begins at midnight in the
- * request's zone, so that a day on which clocks change has 23 or 25 hours.
+ * Which instants a request means by its dates. Both dates are inclusive, everywhere; a day begins at its first midnight in
+ * the request's zone, so that a day on which clocks change has 23 or 25 hours.
  */
 import { DateTime } from "luxon";
+import { startOfDay } from "./start-of-day.js";
 import { isTimeZone } from "./time-zone.js";
 
 export interface DateWindowInput {
@@ -75,9 +76,11 @@ export function dateWindow(input: DateWindowInput, lookbackDays: number, now: Da
   if (startDate > endDate) {
     throw new InvalidParameter("start_date", "`start_date` must not be later than `end_date`.");
   }
-  const midnight = (date: string) =>
-    DateTime.fromISO(date, { zone: timezone }).startOf("day").toUnixInteger();
-  return { startDate, endDate, timezone, from: midnight(startDate), to: midnight(daysAfter(endDate, 1)) };
+  return {
+    ...{ startDate, endDate, timezone },
+    from: startOfDay(startDate, timezone),
+    to: startOfDay(daysAfter(endDate, 1), timezone),
+  };
 }
 
 function daysAfter(date: string, days: number): string {

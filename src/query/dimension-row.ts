@@ -16,6 +16,7 @@ export interface NewestRow {
   readonly amount: string;
   readonly allocation_method: AllocationMethod;
   readonly allocation_detail: AllocationDetail;
+  readonly provisional: boolean;
   readonly metadata: RowMetadata;
 }
 
@@ -43,7 +44,7 @@ export function newestRow(dimension: DimensionFields, span?: DaySpan): ClickHous
   return {
     query: `
 SELECT day, timestamp, toString(amount_hi + amount_lo) AS amount, allocation_method, allocation_detail,
-  component, component_ratio, tier, metric
+  provisional, component, component_ratio, tier, metric
 FROM chargebacks
 WHERE ${days} AND ${equal}
 ORDER BY day DESC, timestamp DESC, component

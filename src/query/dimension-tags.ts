@@ -1,4 +1,4 @@
-/** The names of the tags that hang on dimensions, for reading beside chargeback rows. */
+/** The tags that hang on dimensions, for reading beside chargeback rows. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { type ClickHouseRead, readRows } from "./clickhouse-read.js";
 
@@ -12,11 +12,21 @@ export async function hasTags(client: ClickHouseClient, signal?: AbortSignal): P
   return row?.tagged === 1;
 }
 
-/** Display names by dimension, in the order of tag_id. */
-export function tagNames(dimensionIds: readonly number[]): ClickHouseRead {
+export interface DimensionTag {
+  readonly tag_key: string;
+  readonly display_name: string;
+}
+
+/** `team=Platform`. A key may hold `=` itself: it ends at the first one that no backslash escapes. */
+export function tagPair({ tag_key, display_name }: DimensionTag): string {
+  return `${tag_key.replace(/[\\=]/g, "\\$&")}=${display_name}`;
+}
+
+/** Keys and display names by dimension, in the order of tag_id. */
+export function dimensionTags(dimensionIds: readonly number[]): ClickHouseRead {
   return {
     query: `
-SELECT dimension_id, arrayMap(tag -> tag.2, arraySort(groupArray((tag_id, display_name)))) AS names
+SELECT dimension_id, arrayMap(tag -> (tag.2, tag.3), arraySort(groupArray((tag_id, toString(tag_key), display_name)))) AS tags
 FROM dimension_tags FINAL
 WHERE dimension_id IN {dimension_ids:Array(UInt64)}
 GROUP BY dimension_id`,
@@ -24,12 +34,21 @@ GROUP BY dimension_id`,
   };
 }
 
-export async function readTagNames(
+export async function readDimensionTags(
   client: ClickHouseClient,
   dimensionIds: readonly number[],
   signal?: AbortSignal,
-): Promise<Map<number, string[]>> {
-  const read = tagNames([...new Set(dimensionIds)]);
-  const rows = await readRows<{ dimension_id: string; names: string[] }>(client, read, signal);
-  return new Map(rows.map(({ dimension_id, names }) => [Number(dimension_id), names]));
+): Promise<Map<number, DimensionTag[]>> {
+  const read = dimensionTags([...new Set(dimensionIds)]);
+  const rows = await readRows<{ dimension_id: string; tags: [key: string, name: string][] }>(
+    client,
+    read,
+    signal,
+  );
+  return new Map(
+    rows.map(({ dimension_id, tags }) => [
+      Number(dimension_id),
+      tags.map(([tag_key, display_name]) => ({ tag_key, display_name })),
+    ]),
+  );
 }

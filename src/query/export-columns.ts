@@ -11,8 +11,15 @@ export const exportColumns = {
   amount: "amount",
   allocation_method: "text",
   allocation_detail: "text",
+  provisional: "flag",
   tags: "tags",
   metadata: "metadata",
+  tag_pairs: "tag_pairs",
+  identity_name: "name",
+  identity_type: "name",
+  team: "name",
+  resource_name: "name",
+  resource_type: "name",
 } as const;
 export type ExportColumn = keyof typeof exportColumns;
 

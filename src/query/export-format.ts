@@ -52,8 +52,9 @@ export const exportFormats = {
     mediaType: "application/vnd.apache.arrow.stream",
     extension: "arrows",
     engineFormat: "ArrowStream",
-    // No dictionaries: each batch stands for itself, whichever piece it comes from.
+    // No dictionaries: each batch stands for itself, whichever piece it comes from. No compression: Arrow's own JavaScript reads none.
     settings: {
+      output_format_arrow_compression_method: "none",
       output_format_arrow_low_cardinality_as_dictionary: 0,
       output_format_arrow_string_as_string: 1,
     },
@@ -63,3 +64,5 @@ export const exportFormats = {
 } as const satisfies Record<string, ExportFormat>;
 
 export type ExportFormatName = keyof typeof exportFormats;
+
+export const exportFormatNames = Object.keys(exportFormats) as ExportFormatName[];

@@ -5,11 +5,14 @@
 import { addAbortSignal, Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { chargebackDays } from "./chargeback-days.js";
-import { chargebackExport, type ExportInput } from "./chargeback-export.js";
+import { chargebackExport, type ExportInput, isTagsColumn } from "./chargeback-export.js";
 import { hasTags } from "./dimension-tags.js";
 import { engineBytes } from "./engine-bytes.js";
 import { type ExportFormat, exportFormats } from "./export-format.js";
 import { readDayCounts } from "./page-days.js";
+import { type PaceLimit, readerPace } from "./reader-pace.js";
+
+const PACE_CHECK_MS = 500;
 
 /** No byte has moved for too long: the store is stuck, or the one who reads has stopped reading. */
 export class ExportIdleError extends Error {
@@ -20,6 +23,8 @@ export interface ExportOptions {
   readonly signal: AbortSignal;
   /** Milliseconds without a byte after which the export is broken off. */
   readonly idleMs: number;
+  /** Undefined: nobody waits for its place. */
+  readonly pace?: PaceLimit;
 }
 
 /**
@@ -32,7 +37,8 @@ export async function openExport(
   options: ExportOptions,
 ): Promise<Readable> {
   const { signal } = options;
-  const tagged = input.columns.includes("tags") && (await hasTags(client, signal));
+  const showsTags = input.columns.some(isTagsColumn);
+  const tagged = showsTags && (await hasTags(client, signal));
   // Unfiltered counts come from the engine's own books. Only with the metadata is it worth finding days to leave out.
   const counted = input.columns.includes("metadata") ? input.filters : {};
   const days = await readDayCounts(client, chargebackDays(input.window, counted), signal);
@@ -45,6 +51,7 @@ export async function openExport(
   const timer = setTimeout(() => {
     idle.abort(new ExportIdleError(`no byte of an export moved for ${options.idleMs} ms`));
   }, options.idleMs);
+  const pace = options.pace && readerPace(options.pace);
 
   async function* bytes(): AsyncGenerator<Buffer> {
     const pieces = format.pieces(input.columns);
@@ -53,7 +60,9 @@ export async function openExport(
       for (let index = 0, source = started; source !== undefined; index++) {
         for await (const chunk of pieces.piece(source)) {
           timer.refresh();
+          pace?.offered();
           yield chunk;
+          pace?.taken(chunk.length);
         }
         const next = others[index];
         source = next && (await engineBytes(client, next, stopped, format.settings));
@@ -65,6 +74,14 @@ export async function openExport(
     }
   }
   const stream = Readable.from(bytes(), { objectMode: false, highWaterMark: 1 << 18 });
+  const watch = setInterval(() => {
+    try {
+      pace?.check();
+    } catch (error) {
+      idle.abort(error);
+    }
+  }, PACE_CHECK_MS);
+  stream.once("close", () => clearInterval(watch));
   return addAbortSignal(AbortSignal.any([signal, idle.signal]), stream);
 }
 

@@ -12,3 +12,8 @@ const TIME = /^T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-](0\d|1[0-4]):[
 export function isInstant(text: string): boolean {
   return isDate(text.slice(0, 10)) && TIME.test(text.slice(10));
 }
+
+/** As every instant is written: `2026-01-01T00:00:00Z`, with a fraction only where there is one. */
+export function instantOf(date: Date): string {
+  return date.toISOString().replace(".000Z", "Z");
+}

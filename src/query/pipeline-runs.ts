@@ -2,20 +2,19 @@
 import type { Pool } from "pg";
 import { type CursorKey, cursorFingerprint, cursorOf, encodeCursor } from "./cursor.js";
 import type { PageRequest } from "./page-days.js";
-import { INTERRUPTED, type PipelineStage, type RunErrorEntry } from "./pipeline-state.js";
+import { INTERRUPTED, type PipelineStage, type RunErrorEntry, type RunStatus } from "./pipeline-state.js";
 import { bindings } from "./postgres-bindings.js";
 import { instantText } from "./postgres-instant.js";
 import { type PostgresRead, readPostgres } from "./postgres-read.js";
 
 export const runTriggers = ["schedule", "api", "cli"] as const;
-export const runStatuses = ["running", "completed", "failed"] as const;
 
 export interface PipelineRun {
   readonly run_id: string;
   readonly tenant_name: string;
   readonly trigger: (typeof runTriggers)[number];
   /** A run whose process died has failed. */
-  readonly status: (typeof runStatuses)[number];
+  readonly status: RunStatus;
   /** Where it is, and the day it works on; null when it is over. */
   readonly stage: PipelineStage | null;
   readonly stage_date: string | null;
@@ -27,6 +26,7 @@ export interface PipelineRun {
   readonly dates_calculated: number;
   readonly chargeback_rows_written: number;
   readonly errors: RunFault[];
+  readonly notes: string[];
 }
 
 /** What went wrong, with the day, or the part of the run, that it concerns. */
@@ -39,7 +39,7 @@ export interface RunFault {
 /** A run is under way as `pipeline-state.ts` has it: while its record says so and the lease it began with has not run out. */
 const SEEN = `
   SELECT run.*, CASE WHEN coalesce(run.epoch = lease.epoch, true) THEN lease.expires_at END AS lost_at,
-    run.status = 'running' AND (lease.expires_at > now() AND coalesce(run.epoch = lease.epoch, true)) IS NOT TRUE AS orphaned
+    run.status IN ('queued', 'running') AND (lease.expires_at > now() AND coalesce(run.epoch = lease.epoch, true)) IS NOT TRUE AS orphaned
   FROM runs AS run
   LEFT JOIN leases AS lease USING (tenant_name)`;
 
@@ -47,7 +47,7 @@ const SHOWN = `run_id, tenant_name, trigger, CASE WHEN orphaned THEN 'failed' EL
   CASE WHEN NOT orphaned THEN stage END AS stage, CASE WHEN NOT orphaned THEN stage_date::text END AS stage_date,
   ${instantText("started_at")} AS started_at,
   ${instantText("CASE WHEN orphaned THEN coalesce(lost_at, started_at) ELSE ended_at END")} AS ended_at,
-  dates_gathered, dates_pending, dates_calculated, chargeback_rows_written, errors, orphaned`;
+  dates_gathered, dates_pending, dates_calculated, chargeback_rows_written, errors, notes, orphaned`;
 
 /** Newest first: rows `{total, run}`, one more than the page holds when more follow; a single one without run for an empty page. */
 export function pipelineRuns(

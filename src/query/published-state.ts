@@ -25,8 +25,9 @@ export interface PublishedStateInput {
 }
 
 /**
- * One row `{changing, days, tags}`. A day is published again with the hash it had before, or one it had long before: the time of its
- * calculation tells these apart. The mirror of the tags has a version of its own each time it changes.
+ * One row `{changing, days, tags, names}`. A day is published again with the hash it had before, or one it had long before: the time of its
+ * calculation tells these apart. The mirror of the tags has a version of its own each time it changes,
+ * and so has the copy of the inventory's names.
  */
 export function publishedState({ tenantName, book, window, keepFrom }: PublishedStateInput): PostgresRead {
   const tagged = book === "chargebacks";
@@ -36,7 +37,8 @@ SELECT
   coalesce(bool_or(publishing_hash IS NOT NULL OR tracking_date < $4::date), false)
     ${tagged ? "OR EXISTS (SELECT FROM tag_outbox WHERE tenant_name = $1)" : ""} AS changing,
   md5(coalesce(string_agg(concat_ws(' ', tracking_date, published_hash, extract(epoch FROM calculated_at)), ',' ORDER BY tracking_date), '')) AS days,
-  ${tagged ? "(SELECT concat_ws(' ', mirror_id, version) FROM tag_mirrors WHERE tenant_name = $1)" : "''"} AS tags
+  ${tagged ? "(SELECT concat_ws(' ', mirror_id, version) FROM tag_mirrors WHERE tenant_name = $1)" : "''"} AS tags,
+  (SELECT inventory_generation FROM tenants WHERE tenant_name = $1) AS names
 FROM ${states[book]}
 WHERE tenant_name = $1
   AND ($2::float8 IS NULL OR (tracking_date >= (to_timestamp($2) AT TIME ZONE 'UTC')::date AND tracking_date < to_timestamp($3) AT TIME ZONE 'UTC'))`,
@@ -50,10 +52,11 @@ export async function readPublishedState(
   input: PublishedStateInput,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  const [row] = await readPostgres<{ changing: boolean; days: string; tags: string | null }>(
-    pool,
-    publishedState(input),
-    signal,
-  );
-  return row === undefined || row.changing ? undefined : `${row.days} ${row.tags ?? ""}`;
+  const [row] = await readPostgres<{
+    changing: boolean;
+    days: string;
+    tags: string | null;
+    names: number | null;
+  }>(pool, publishedState(input), signal);
+  return row === undefined || row.changing ? undefined : `${row.days} ${row.tags ?? ""} ${row.names ?? 0}`;
 }

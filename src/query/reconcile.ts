@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from "@clickhouse/client";
+import { readRows } from "./clickhouse-read.js";
 
 /** Sums of a day (or of all days) as decimal text, and how many billing lines differ from their chargebacks. */
 export interface DayReconciliation {
@@ -78,18 +79,15 @@ export async function reconcileAttributions(
   return await reconcile(client, attributionReconciliationQuery(), signal);
 }
 
+/** A store without days has no sums either; other sums without their total were cut off. */
 async function reconcile(
   client: ClickHouseClient,
   query: string,
   signal: AbortSignal,
 ): Promise<Reconciliation> {
-  const result = await client.query({
-    query,
-    format: "JSONEachRow",
-    abort_signal: signal,
-  });
-  const rows = await result.json<DayReconciliation>();
+  const rows = await readRows<DayReconciliation>(client, { query, params: {} }, signal);
   const nothing = { lines: "0", rows: "0", billing: "0", chargebacks: "0", difference: "0", lines_off: "0" };
-  const total = rows.find((row) => row.day === "") ?? nothing;
+  const total = rows.length === 0 ? nothing : rows.find((row) => row.day === "");
+  if (total === undefined) throw new Error("the reconciliation has no total");
   return { days: rows.filter((row) => row.day !== ""), total };
 }

@@ -7,6 +7,8 @@ export interface TenantDates {
   /** Dates with input that their chargebacks, if any, do not show yet. */
   readonly dates_pending: number;
   readonly dates_calculated: number;
+  /** Of these, those that lack something that may still come. */
+  readonly dates_provisional: number;
   /** `YYYY-MM-DD`, or null when none is. */
   readonly last_calculated_date: string | null;
 }
@@ -23,6 +25,7 @@ SELECT wanted.tenant_name,
     WHERE d.staged_hash IS NOT NULL OR (d.billing_gathered AND NOT d.chargeback_calculated)
   )::int AS dates_pending,
   count(d.tenant_name) FILTER (WHERE d.chargeback_calculated)::int AS dates_calculated,
+  count(d.tenant_name) FILTER (WHERE d.provisional)::int AS dates_provisional,
   max(d.tracking_date) FILTER (WHERE d.chargeback_calculated)::text AS last_calculated_date
 FROM unnest($1::text[]) WITH ORDINALITY AS wanted (tenant_name, position)
 LEFT JOIN tracking_dates AS d USING (tenant_name)

@@ -9,7 +9,8 @@ import { BUCKET_LIMIT } from "./aggregate-buckets.js";
 import type { Aggregate } from "./chargeback-aggregate.js";
 import { type ClickHouseRead, readTuples } from "./clickhouse-read.js";
 import type { DateWindow } from "./date-window.js";
-import { bucketKeySql, bucketLabelSql, type TimeBucket } from "./time-bucket.js";
+import { displayNames, knownNames, nameSql } from "./inventory-names.js";
+import { bucketKey, bucketLabelSql, type TimeBucket } from "./time-bucket.js";
 import { type AttributionFilters, attributionsInWindow } from "./topic-attribution-scan.js";
 
 /** What can be grouped by, and the column it is. */
@@ -32,31 +33,35 @@ export interface AttributionAggregateInput {
 }
 
 /**
- * Rows `[label, total, usage, shared, row_count, totals, columns…]`. The first row has the totals over all rows, `[total, usage,
+ * Rows `[label, total, usage, shared, row_count, provisional, totals, columns…, names…]`, with a name for each column of clusters and environments. The first row has the totals over all rows, `[total, usage,
  * shared, rows, buckets]`; the others have none.
  */
 export function attributionAggregate(input: AttributionAggregateInput): ClickHouseRead {
   const { window, filters, timeBucket } = input;
+  const bucket = bucketKey(timeBucket, window);
   const columns = distinctColumns(input).map((name) => attributionGroupColumns[name]);
   const { condition, params } = attributionsInWindow(window, filters);
+  const called = distinctColumns(input).flatMap((name, index) =>
+    isNamed(name) ? [nameSql("resource_name", `c${index}`)] : [],
+  );
   const groups = columns.map((_, index) => `c${index}`);
   const order = ["bucket", ...groups].join(", ");
   const keys = columns.map((column, index) => `, ${column} AS c${index}`).join("");
   const measured = "attribution_method IN ('bytes_ratio', 'retained_bytes_ratio')";
   return {
     query: `
-WITH buckets AS (
-  SELECT ${bucketKeySql[timeBucket]} AS bucket${keys},
+WITH ${called.length === 0 ? "" : `${knownNames(["resource_name"]).join(",\n  ")},\n  `}buckets AS (
+  SELECT ${bucket.sql} AS bucket${keys},
     sum(amount_hi) + sum(amount_lo) AS total,
     sumIf(amount_hi, ${measured}) + sumIf(amount_lo, ${measured}) AS usage,
-    total - usage AS shared, count() AS row_count
+    total - usage AS shared, count() AS row_count, toUInt8(max(provisional)) AS is_provisional
   FROM topic_attributions
   WHERE ${condition}
   GROUP BY ${order}
 )
-SELECT ${bucketLabelSql(timeBucket, window.timezone)} AS label, toString(total), toString(usage), toString(shared), row_count,
+SELECT ${bucketLabelSql(timeBucket, window.timezone)} AS label, toString(total), toString(usage), toString(shared), row_count, is_provisional,
   if(row_number() OVER (ORDER BY ${order}) = 1,
-    [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []) AS totals_once${groups.map((group) => `, ${group}`).join("")}
+    [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []) AS totals_once${groups.map((group) => `, ${group}`).join("")}${called.map((name) => `, ${name}`).join("")}
 FROM (
   SELECT *, sum(total) OVER () AS all_total, sum(usage) OVER () AS all_usage, sum(shared) OVER () AS all_shared,
     sum(row_count) OVER () AS all_rows, count() OVER () AS all_buckets
@@ -65,8 +70,13 @@ FROM (
   LIMIT {bucket_limit:UInt32}
 )
 ORDER BY ${order}`,
-    params: { ...params, timezone: window.timezone, bucket_limit: BUCKET_LIMIT },
+    params: { ...params, ...bucket.params, bucket_limit: BUCKET_LIMIT },
   };
+}
+
+/** Clusters and environments are resources, and have names. */
+function isNamed(column: AttributionGroupColumn): boolean {
+  return column === "cluster_resource_id" || column === "environment_id";
 }
 
 function distinctColumns({ groupBy }: AttributionAggregateInput): AttributionGroupColumn[] {
@@ -79,6 +89,7 @@ type StoredBucket = readonly [
   usage: string,
   shared: string,
   rowCount: string,
+  provisional: 0 | 1,
   totals: readonly string[],
   ...columns: string[],
 ];
@@ -90,15 +101,18 @@ export async function readAttributionAggregate(
 ): Promise<Aggregate> {
   const rows = await readTuples<StoredBucket>(client, attributionAggregate(input), signal);
   const names = distinctColumns(input);
-  const [total = "0", usage = "0", shared = "0", allRows = "0", allBuckets = "0"] = rows[0]?.[5] ?? [];
+  const called = names.filter(isNamed);
+  const [total = "0", usage = "0", shared = "0", allRows = "0", allBuckets = "0"] = rows[0]?.[6] ?? [];
   return {
-    buckets: rows.map(([label, sum, measured, rest, rowCount, , ...columns]) => ({
+    buckets: rows.map(([label, sum, measured, rest, rowCount, provisional, , ...columns]) => ({
       dimensions: Object.fromEntries(names.map((name, index) => [name, columns[index] ?? ""])),
+      display_names: displayNames(names, called, columns),
       time_bucket: label,
       total_amount: sum,
       usage_amount: measured,
       shared_amount: rest,
       row_count: Number(rowCount),
+      provisional: Number(provisional) === 1,
     })),
     total_amount: total,
     usage_amount: usage,

@@ -4,6 +4,7 @@ import type { AttributionDetail, AttributionMethod } from "../config/topic-rule.
 import type { Condition } from "./chargeback-scan.js";
 import { type ClickHouseRead, readRows } from "./clickhouse-read.js";
 import type { DateWindow } from "./date-window.js";
+import { readNames } from "./inventory-names.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "./keyset.js";
 import { type OrderedRow, readOrderedPage } from "./keyset-page.js";
 import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "./page-days.js";
@@ -35,6 +36,8 @@ export interface TopicAttributionRow {
   readonly timestamp: string;
   readonly env_id: string;
   readonly cluster_resource_id: string;
+  /** Null when none is known. */
+  readonly cluster_name: string | null;
   readonly topic_name: string;
   readonly product_category: string;
   readonly product_type: string;
@@ -44,6 +47,8 @@ export interface TopicAttributionRow {
   readonly metric: string;
   /** Plain decimal. */
   readonly amount: string;
+  /** Its day lacks something that may still come. */
+  readonly provisional: boolean;
 }
 
 type Reading = Pick<AttributionListInput, "window" | "filters" | "place">;
@@ -68,7 +73,7 @@ export function attributionPage(
   return {
     query: `
 SELECT ecosystem, tenant_id, timestamp, env_id, cluster_resource_id, topic_name, product_category, product_type,
-  attribution_method, attribution_detail, metric, toString(amount_hi + amount_lo) AS amount,
+  attribution_method, attribution_detail, metric, toString(amount_hi + amount_lo) AS amount, provisional,
   ${orderValuesSql(attributionKey)} AS order_values
 FROM topic_attributions
 WHERE ${condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}
@@ -91,12 +96,14 @@ export function attributionsBefore({ window, filters }: Reading, place: Place): 
   };
 }
 
+type StoredAttribution = Omit<TopicAttributionRow, "cluster_name"> & OrderedRow;
+
 export async function readAttributionPage(
   client: ClickHouseClient,
   input: AttributionListInput,
   signal?: AbortSignal,
 ): Promise<{ items: TopicAttributionRow[]; total: number; next: Place | undefined }> {
-  const { rows, total, next } = await readOrderedPage<TopicAttributionRow & OrderedRow>({
+  const { rows, total, next } = await readOrderedPage<StoredAttribution>({
     columns: attributionKey,
     days: await readDayCounts(client, attributionDays(input), signal),
     page: input,
@@ -105,7 +112,13 @@ export async function readAttributionPage(
     countBefore: async (place) =>
       totalRows(await readDayCounts(client, attributionsBefore(input, place), signal)),
   });
-  return { items: rows.map(({ order_values: _, ...row }) => row), total, next };
+  const clusters = rows.map(({ cluster_resource_id: resource_id }) => ({ resource_id }));
+  const names = await readNames(client, clusters, signal);
+  const items = rows.map(({ order_values: _, ...row }) => ({
+    ...row,
+    cluster_name: names.resource(row.cluster_resource_id).resource_name,
+  }));
+  return { items, total, next };
 }
 
 /** Every UTC day that has attributions, ascending. */

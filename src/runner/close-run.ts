@@ -1,4 +1,5 @@
 import type { Lease } from "./lease.js";
+import type { RunProgress } from "./progress.js";
 import type { BegunRun } from "./run-context.js";
 import { finishRun, type RunResult } from "./sql/runs.js";
 
@@ -7,7 +8,11 @@ export async function closeRun(
   run: BegunRun,
   lease: Lease,
   result: RunResult,
-  { conservationFailures, seconds }: { conservationFailures: number; seconds: number },
+  {
+    conservationFailures,
+    published,
+    seconds,
+  }: Pick<RunProgress, "conservationFailures" | "published"> & { readonly seconds: number },
 ): Promise<void> {
   const { tenant_name: tenantName } = run.tenant;
   try {
@@ -32,6 +37,7 @@ export async function closeRun(
       result.errors.flatMap(({ source, date }) => (source === "calculate" ? (date ?? []) : [])),
     ).size,
     conservationFailures,
+    published,
     seconds,
   });
 }
@@ -41,6 +47,7 @@ function logEnd(run: BegunRun, result: RunResult, seconds: number): void {
   const { dates_gathered: gathered, dates_pending: pending, dates_calculated: calculated } = result;
   const rows = result.chargeback_rows_written;
   const details = { tenant: tenantName, run_id: run.runId, gathered, pending, calculated, rows, seconds };
+  for (const note of result.notes) run.logger.info(details, `Tenant ${tenantName}: ${note}`);
   if (result.status === "completed") {
     run.logger.info(
       details,

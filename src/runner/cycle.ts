@@ -3,15 +3,17 @@ import type { TenantConfig } from "../config/config.js";
 import { RunInProgressError, TenantSuspendedError } from "./control.js";
 import type { RunResult } from "./sql/runs.js";
 import { suspendedTenants } from "./sql/tenants.js";
-import { type RunRequest, startTenantRun, type TenantRunContext } from "./tenant-run.js";
+import { type RunRequest, type StartedRun, startTenantRun, type TenantRunContext } from "./tenant-run.js";
 
 /** One pass over tenants, so many at a time; what happens to one never concerns another. */
 export interface CycleRunner {
   /** Runs the tenants; answers each one's result, or undefined where no run took place. */
   run(tenants: readonly TenantConfig[], request: RunRequest): Promise<Map<string, RunResult | undefined>>;
+  /** Starts a run of one tenant, in the same line. Throws what `startTenantRun` throws. */
+  start(tenant: TenantConfig, request: RunRequest): Promise<StartedRun & { readonly queued: boolean }>;
 }
 
-/** The bound on parallel tenants holds across overlapping cycles. */
+/** The bound on parallel tenants holds across overlapping cycles and triggered runs. */
 export function createCycleRunner(context: TenantRunContext, maxParallelTenants: number): CycleRunner {
   const limit = pLimit(maxParallelTenants);
   /** Waiting or running: a tenant that an earlier cycle has not come to yet is not queued a second time. */
@@ -27,6 +29,10 @@ export function createCycleRunner(context: TenantRunContext, maxParallelTenants:
     }
   };
   return {
+    async start(tenant, request) {
+      const queued = limit.activeCount + limit.pendingCount >= maxParallelTenants;
+      return { ...(await startTenantRun(context, tenant, request, limit)), queued };
+    },
     async run(tenants, request) {
       await warnWhenAllSuspended(context, tenants);
       const results = await Promise.all(

@@ -4,12 +4,14 @@ import type { AnyEcosystem, DayWindow, Gatherer } from "../ingest/ecosystem.js";
 import { gatherInventory } from "../ingest/inventory/gather-inventory.js";
 import { createKnownInventory, type KnownInventoryReader } from "../ingest/inventory/known-inventory.js";
 import type { TopicStaging } from "../ingest/stage-topics.js";
-import { StagingLost, stageWindow } from "../ingest/stage-window.js";
+import { type DayRemark, StagingLost } from "../ingest/stage-window.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import type { TenantStore } from "../store/stores.js";
+import { reportKept } from "./report-lacks.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
 import type { RunError } from "./sql/runs.js";
 import { noteGather, noteGatherFailure, type TenantState, tenantState } from "./sql/tenants.js";
+import { stageRecorded } from "./stage-recorded.js";
 import { cutWindow } from "./window.js";
 
 /**
@@ -33,13 +35,16 @@ export interface GatheredDays {
   /** Days whose bill was gathered completely. */
   readonly days: number;
   readonly errors: readonly RunError[];
+  /** As in the record of a run. */
+  readonly notes: readonly string[];
 }
 
 export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
-  if (await isTooSoon(input)) return { days: 0, errors: [] };
+  const tooSoon = await tooSoonToGather(input);
+  if (tooSoon !== undefined) return { days: 0, errors: [], notes: [tooSoon] };
   const errors: RunError[] = [];
   const report = (message: string) => errors.push({ date: null, source: "gather", message });
-  const tally = { days: 0 };
+  const tally: Tally = { days: 0, notes: new Set(), refused: undefined, kept: [] };
   const started = performance.now();
   try {
     const { tenant_name: tenantName, tenant_id: tenantId, plugin_settings } = input.tenant;
@@ -57,7 +62,9 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
       await gatherer.close();
     }
     const secondsAgo = (performance.now() - started) / 1000;
-    await input.stores.postgres.query(noteGather({ tenantName, secondsAgo }));
+    if (tally.refused === undefined)
+      await input.stores.postgres.query(noteGather({ tenantName, secondsAgo }));
+    else await countFailure(input, tally.refused);
   } catch (error) {
     // Neither an abort nor a store that is away is the upstream's fault: they end the run and count for nothing.
     input.signal.throwIfAborted();
@@ -65,20 +72,35 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
     report(`gather failed: ${errorText(error)}`);
     await countFailure(input, errors.at(-1)?.message ?? "");
   }
-  return { days: tally.days, errors };
+  for (const note of tally.notes)
+    input.logger.warn({ tenant: input.tenant.tenant_name }, `Tenant ${input.tenant.tenant_name}: ${note}`);
+  return { days: tally.days, errors: [...errors, ...reportKept(tally.kept)], notes: [...tally.notes] };
+}
+
+/** What the windows of a run came to. */
+interface Tally {
+  days: number;
+  readonly notes: Set<string>;
+  refused: string | undefined;
+  readonly kept: DayRemark[];
 }
 
 async function gatherAll(
   input: GatherTenant,
   { gatherer, known }: { readonly gatherer: Gatherer; readonly known: KnownInventoryReader },
-  tally: { days: number },
+  tally: Tally,
   report: (message: string) => void,
 ): Promise<void> {
   const { store, epoch, tenant, rules, signal, logger } = input;
   const postgres = input.stores.postgres;
   const inventory = await gatherInventory({
     postgres,
-    owner: { tenantName: tenant.tenant_name, tenantId: tenant.tenant_id, ecosystem: tenant.ecosystem },
+    owner: {
+      tenantName: tenant.tenant_name,
+      tenantId: tenant.tenant_id,
+      ecosystem: tenant.ecosystem,
+      teams: tenant.identity_to_team,
+    },
     gatherer,
     zeroGatherDeletionThreshold: tenant.zero_gather_deletion_threshold,
     signal,
@@ -88,7 +110,7 @@ async function gatherAll(
   inventory.errors.forEach(report);
   for (const window of cutWindow(input.window, gatherer)) {
     signal.throwIfAborted();
-    const staged = await stageWindow({
+    const staged = await stageRecorded({
       store,
       postgres,
       epoch,
@@ -98,13 +120,17 @@ async function gatherAll(
       decimalPlaces: tenant.allocation.decimal_places,
       derivingMetrics: input.ecosystem.derivingMetrics(tenant.plugin_settings),
       inventoryComplete: inventory.complete,
+      retryLimit: tenant.allocation_retry_limit,
       topics: input.topics,
       force: input.request.force ?? false,
       signal,
       logger,
     });
     tally.days += staged.staged.length + staged.unchanged.length;
+    tally.kept.push(...staged.kept);
     staged.errors.forEach(report);
+    for (const note of staged.notes) tally.notes.add(note);
+    tally.refused ??= staged.refused;
   }
 }
 
@@ -114,19 +140,33 @@ async function gatherAll(
  */
 const gapSlack = (gapSeconds: number) => Math.min(60, gapSeconds / 10);
 
-/** A scheduled run leaves upstreams alone that were asked moments ago; days that are staged are still calculated. */
-async function isTooSoon(input: GatherTenant): Promise<boolean> {
-  if (input.request.trigger !== "schedule") return false;
-  const { tenant_name: tenantName, plugin_settings } = input.tenant;
-  const found = await input.stores.postgres.query<TenantState>(tenantState(tenantName));
+/** So often at most the API makes a tenant's upstreams be asked: several triggers within moments are one. Seconds. */
+const TRIGGER_GAP = 60;
+
+/** A scheduled run leaves upstreams alone that were asked moments ago; days that are staged are still calculated. Returns why. */
+async function tooSoonToGather({
+  tenant,
+  request,
+  stores,
+  logger,
+}: GatherTenant): Promise<string | undefined> {
+  const { tenant_name: tenantName, plugin_settings } = tenant;
+  const set = plugin_settings.min_refresh_gap_seconds;
+  const gap = { schedule: set, api: request.forceGather ? 0 : Math.min(set, TRIGGER_GAP), cli: 0 }[
+    request.trigger
+  ];
+  if (gap === 0) return undefined;
+  const found = await stores.postgres.query<TenantState>(tenantState(tenantName));
   const seconds = found.rows[0]?.seconds_since_gather ?? Number.POSITIVE_INFINITY;
-  const gap = plugin_settings.min_refresh_gap_seconds;
-  if (seconds >= gap - gapSlack(gap)) return false;
-  input.logger.info(
+  if (seconds >= gap - gapSlack(gap)) return undefined;
+  logger.info(
     { tenant: tenantName, seconds },
     `Tenant ${tenantName}: gathered moments ago, not gathering again`,
   );
-  return true;
+  const ago = `not gathered: the last gathering began ${Math.round(seconds)} seconds ago`;
+  return request.trigger === "schedule"
+    ? `${ago}, and min_refresh_gap_seconds is ${set}`
+    : `${ago}, and a triggered run gathers once in ${gap} seconds unless it has force_gather`;
 }
 
 async function countFailure(input: GatherTenant, cause: string): Promise<void> {

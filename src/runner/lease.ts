@@ -1,5 +1,12 @@
 import type { Pool } from "pg";
-import { type LeaseTiming, prolongLease, releaseLease, takeLease, usualLease } from "./sql/leases.js";
+import {
+  type LeaseTiming,
+  prolongLease,
+  raiseEpoch,
+  releaseLease,
+  takeLease,
+  usualLease,
+} from "./sql/leases.js";
 
 /**
  * The right to run a tenant, held by one worker at a time across all processes. The lease is kept by a heartbeat; when it
@@ -7,6 +14,11 @@ import { type LeaseTiming, prolongLease, releaseLease, takeLease, usualLease } f
  */
 export interface Lease {
   readonly epoch: number;
+  /**
+   * Makes the epoch later than one that the store has seen, for a run: Postgres was set back to a backup. Returns whether the lease was
+   * still held; a lease that is not has lost to that later epoch.
+   */
+  raise(above: number, runId: string): Promise<boolean>;
   /** Aborts when the lease is lost. */
   readonly lost: AbortSignal;
   /** Ends the heartbeat in any case; throws when the database could not be told. */
@@ -23,8 +35,9 @@ export async function acquireLease(
   const seconds = timing.leaseSeconds;
   const askedAt = performance.now();
   const taken = await pool.query<{ epoch: number }>(takeLease({ tenantName, holder, seconds }));
-  const epoch = taken.rows[0]?.epoch;
-  if (epoch === undefined) return undefined;
+  const first = taken.rows[0]?.epoch;
+  if (first === undefined) return undefined;
+  let epoch = first;
   const lost = new AbortController();
   const lose = (how: string) => lost.abort(new Error(`the lease of tenant ${tenantName} ${how}`));
 
@@ -35,9 +48,10 @@ export async function acquireLease(
   let released = false;
   const beat = async () => {
     const sentAt = performance.now();
+    const sent = epoch;
     try {
-      const kept = await pool.query(prolongLease({ tenantName, epoch, seconds }));
-      if (released) return;
+      const kept = await pool.query(prolongLease({ tenantName, epoch: sent, seconds }));
+      if (released || sent !== epoch) return;
       if (kept.rowCount !== 1) return lose("was lost to another worker, or had run out");
       clearTimeout(end);
       end = after(seconds - secondsSince(sentAt), ranOut);
@@ -48,7 +62,16 @@ export async function acquireLease(
   const heart = setInterval(beat, timing.heartbeatSeconds * 1000);
   heart.unref();
   return {
-    epoch,
+    get epoch() {
+      return epoch;
+    },
+    async raise(above, runId) {
+      const before = epoch;
+      epoch = above + 1;
+      const raised = await pool.query(raiseEpoch({ tenantName, epoch: before, raised: epoch, runId }));
+      if (raised.rowCount !== 1) epoch = before;
+      return raised.rowCount === 1;
+    },
     lost: lost.signal,
     async release() {
       released = true;

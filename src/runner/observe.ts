@@ -1,7 +1,9 @@
 import type { DayCheck } from "../allocate/sql/check-conservation.js";
+import type { PublishedDays } from "./sql/published.js";
 
 /** What happens in runs, for metrics and progress bars. Every method is cheap and never throws. */
 export interface RunObserver {
+  began?(tenantName: string): void;
   gathered?(tenantName: string, days: number): void;
   pending?(tenantName: string, days: number): void;
   published?(tenantName: string, day: DayCheck): void;
@@ -12,17 +14,20 @@ export interface RunObserver {
 }
 
 export interface RunOutcome {
-  readonly status: "completed" | "failed";
+  readonly status: "completed" | "completed_with_errors" | "failed";
   readonly rows: number;
   readonly calculated: number;
   readonly failedDays: number;
   readonly conservationFailures: number;
   readonly seconds: number;
+  /** What is published; undefined when the run ended early. */
+  readonly published?: PublishedDays | undefined;
 }
 
 /** Tells several observers. */
 export function observeAll(observers: readonly RunObserver[]): Required<RunObserver> {
   return {
+    began: (tenant) => observers.forEach((each) => void each.began?.(tenant)),
     gathered: (tenant, days) => observers.forEach((each) => void each.gathered?.(tenant, days)),
     pending: (tenant, days) => observers.forEach((each) => void each.pending?.(tenant, days)),
     published: (tenant, day) => observers.forEach((each) => void each.published?.(tenant, day)),

@@ -1,3 +1,4 @@
+import type { PublishedDays } from "./sql/published.js";
 import type { RunError, RunResult } from "./sql/runs.js";
 
 /** What a run has done so far, filled by its stages. */
@@ -7,7 +8,11 @@ export interface RunProgress {
   dates_calculated: number;
   chargeback_rows_written: number;
   conservationFailures: number;
+  /** What is published; undefined in a run that ended early. */
+  published?: PublishedDays;
   readonly errors: RunError[];
+  /** What is worth knowing and no error, as sentences. */
+  readonly notes: string[];
 }
 
 export function newProgress(): RunProgress {
@@ -18,10 +23,31 @@ export function newProgress(): RunProgress {
     chargeback_rows_written: 0,
     conservationFailures: 0,
     errors: [],
+    notes: [],
   };
 }
 
 /** A copy: stages that were left behind may still fill the progress. */
-export function resultOf({ conservationFailures: _, errors, ...counts }: RunProgress): RunResult {
-  return { status: errors.length === 0 ? "completed" : "failed", ...counts, errors: [...errors] };
+export function resultOf({
+  conservationFailures: _,
+  published: __,
+  errors,
+  notes,
+  ...counts
+}: RunProgress): RunResult {
+  return { status: statusOf({ ...counts, errors }), ...counts, errors: [...errors], notes: [...notes] };
+}
+
+/** Days count: a run in which one came out well has not failed because another did not. */
+function statusOf({
+  errors,
+  dates_gathered: gathered,
+  dates_pending: pending,
+  dates_calculated: calculated,
+}: Omit<RunProgress, "notes" | "conservationFailures" | "published">): RunResult["status"] {
+  if (errors.length === 0) return "completed";
+  const endedEarly = errors.some(({ source }) => source === "run");
+  const days = errors.flatMap(({ source, date }) => (source === "emit" ? [] : (date ?? [])));
+  const hasGoodDay = calculated > 0 || Math.max(gathered, pending) > new Set(days).size;
+  return endedEarly || !hasGoodDay ? "failed" : "completed_with_errors";
 }

@@ -2,6 +2,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { filledDays } from "../store/clickhouse/partitions.js";
 import { factTables, isoDay } from "../store/clickhouse/staging.js";
+import { forgetHeldDays } from "../store/facts/held-days.js";
 import { forgetDimensions } from "../tags/forget-dimensions.js";
 
 /** Drops what is older than a tenant's retention: whole days of facts, their state, old runs, entities deleted before. */
@@ -13,6 +14,8 @@ export interface Retention {
   readonly keepFrom: string;
   /** The same for attributions to topics, which have a retention of their own. */
   readonly keepAttributionsFrom: string;
+  /** First UTC day that is still gathered. */
+  readonly gatheredFrom: string;
 }
 
 const attributionTables: ReadonlySet<string> = new Set([
@@ -25,7 +28,8 @@ const attributionTables: ReadonlySet<string> = new Set([
 export async function applyRetention(retention: Retention): Promise<number> {
   const { client, keepFrom } = retention;
   const dropped = new Set<string>();
-  await forgetDimensions(retention);
+  // Dimensions of days that a store has lost, and that come back, keep their tags.
+  if (!(await waitsForLostDays(retention))) await forgetDimensions(retention);
   for (const [table, days] of await filledDays(client, factTables)) {
     const from = attributionTables.has(table) ? retention.keepAttributionsFrom : keepFrom;
     const old = [...days].filter((day) => day < from);
@@ -34,9 +38,18 @@ export async function applyRetention(retention: Retention): Promise<number> {
     await client.command({ query: `ALTER TABLE ${table} ${actions}` });
     for (const day of old) dropped.add(day);
   }
+  await forgetHeldDays(client, { chargebacks: keepFrom, topic_attributions: retention.keepAttributionsFrom });
   await retention.postgres.query(forgetBefore(retention));
   for (const statement of forgetVersionsBefore(retention)) await retention.postgres.query(statement);
   return dropped.size;
+}
+
+async function waitsForLostDays({ postgres, tenantName, gatheredFrom }: Retention): Promise<boolean> {
+  const { rowCount } = await postgres.query(
+    "SELECT FROM tracking_dates WHERE tenant_name = $1 AND lost_at IS NOT NULL AND tracking_date >= $2 LIMIT 1",
+    [tenantName, gatheredFrom],
+  );
+  return rowCount !== 0;
 }
 
 /** One statement, so that the state of a day goes as a whole. */
@@ -45,6 +58,7 @@ function forgetBefore({ tenantName, keepFrom, keepAttributionsFrom }: Retention)
     text: `
 WITH days AS (DELETE FROM tracking_dates WHERE tenant_name = $1 AND tracking_date < $2),
   attributions AS (DELETE FROM topic_attribution_dates WHERE tenant_name = $1 AND tracking_date < $3),
+  gathers AS (DELETE FROM gathered_days WHERE tenant_name = $1 AND tracking_date < $2),
   windows AS (DELETE FROM gathered_windows WHERE tenant_name = $1 AND window_end <= $2),
   old_runs AS (DELETE FROM runs WHERE tenant_name = $1 AND ended_at < $2::timestamp AT TIME ZONE 'UTC'),
   old_resources AS (DELETE FROM resources WHERE tenant_name = $1 AND deleted_at < $2::timestamp AT TIME ZONE 'UTC')

@@ -1,14 +1,15 @@
 import type { Logger } from "pino";
 import type { TenantConfig } from "../config/config.js";
 import type { AnyEcosystem, DayWindow } from "../ingest/ecosystem.js";
-import type { Stores } from "../store/stores.js";
+import type { Interruption } from "../store/postgres/transaction.js";
+import type { RunStores } from "../store/stores.js";
 import type { RunObserver } from "./observe.js";
 import type { LeaseTiming } from "./sql/leases.js";
 import type { RunTrigger } from "./sql/runs.js";
 
 /** What runs work with. One for all tenants of a process. */
 export interface TenantRunContext {
-  readonly stores: Stores;
+  readonly stores: RunStores;
   readonly ecosystems: ReadonlyMap<string, AnyEcosystem>;
   readonly holder: string;
   readonly logger: Logger;
@@ -36,8 +37,12 @@ export const usualLimits: AllocationLimits = {
 export interface RunRequest {
   readonly trigger: RunTrigger;
   readonly signal: AbortSignal;
+  /** Of who waits for it to begin: nothing begins when it is too late for that. */
+  readonly beginning?: Interruption | undefined;
   /** Gathers these days instead of the tenant's window. */
   readonly window?: DayWindow;
+  /** A run that the API triggered gathers though it has gathered moments ago. */
+  readonly forceGather?: boolean;
   /** Calculates days again whose input has not changed. */
   readonly force?: boolean;
 }

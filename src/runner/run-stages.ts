@@ -2,23 +2,28 @@ import { allocatePending } from "../allocate/allocate-pending.js";
 import type { Publication } from "../allocate/publish.js";
 import { rollForward } from "../allocate/roll-forward.js";
 import { buildRuleSet, storeRuleSet } from "../allocate/rules.js";
+import { copyNames } from "../ingest/inventory/copy-names.js";
 import { claimStaging, dropStagedDaysExcept } from "../store/clickhouse/staging.js";
 import { copyNewDimensions } from "../tags/copy-new-dimensions.js";
 import { checkMirror, mirrorWaiting } from "../tags/mirror.js";
 import { emitFiles } from "./emit-files.js";
 import { gatherTenant } from "./gather.js";
+import type { Lease } from "./lease.js";
 import type { RunProgress } from "./progress.js";
+import { reportLacks } from "./report-lacks.js";
 import { applyRetention } from "./retention.js";
 import type { BegunRun } from "./run-context.js";
+import { readPublished } from "./sql/published.js";
 import { noteStage } from "./sql/runs.js";
 import { stagedDays } from "./sql/staged-days.js";
+import { takeStore } from "./take-store.js";
 import { keptFrom, topicPlan } from "./topic-plan.js";
 import { gatherWindow, utcToday } from "./window.js";
 
 /** What a run does, in order: repair what the last one left, gather, calculate and publish, drop what is too old, emit. */
 export async function runStages(
   run: BegunRun,
-  epoch: number,
+  lease: Lease,
   progress: RunProgress,
   signal: AbortSignal,
 ): Promise<void> {
@@ -30,9 +35,14 @@ export async function runStages(
   const rules = buildRuleSet(ecosystem.rules(tenant.plugin_settings));
   const store = await run.stores.tenant(tenantName);
   signal.throwIfAborted();
+  const today = utcToday(run.now());
+  const keepFrom = gatherWindow(today, tenant.retention_days, 0).start;
+  const keepAttributionsFrom = keptFrom(tenant, today);
+  const kept = { chargebacks: keepFrom, topic_attributions: keepAttributionsFrom };
+  progress.notes.push(...(await takeStore(run, store, lease, kept)));
+  const { epoch } = lease;
   const publication: Publication = { client: store.client, postgres, tenantName, epoch, signal };
   await repair(run, publication);
-  const today = utcToday(run.now());
   const topics = topicPlan(tenant, ecosystem, today);
   await storeRuleSet(store.client, rules, signal);
   if (topics !== undefined) await storeRuleSet(store.client, topics.rules, signal);
@@ -52,8 +62,10 @@ export async function runStages(
     window,
     signal,
   });
+  await copyNames({ client: store.client, postgres, tenantName, signal });
   progress.dates_gathered = gathered.days;
   progress.errors.push(...gathered.errors);
+  progress.notes.push(...gathered.notes);
   run.observer.gathered(tenantName, gathered.days);
 
   await allocatePending({
@@ -68,14 +80,21 @@ export async function runStages(
     onStage: stage,
     ...reporting(run, progress),
   });
+  const limits = {
+    chargebacks: tenant.allocation_retry_limit,
+    "attributions to topics": tenant.topic_attribution_retry_limit,
+  };
+  progress.errors.push(...(await reportLacks(postgres, { tenantName, window, limits })));
   await dropNeedlessStaging(publication);
   await copyNewDimensions({ client: store.client, postgres, tenantName, signal });
-  const keepFrom = gatherWindow(today, tenant.retention_days, 0).start;
-  const keepAttributionsFrom = keptFrom(tenant, today);
-  await applyRetention({ client: store.client, postgres, tenantName, keepFrom, keepAttributionsFrom });
+  await applyRetention({
+    ...{ client: store.client, postgres, tenantName, keepFrom, keepAttributionsFrom },
+    gatheredFrom: usualWindow.start,
+  });
   const mirror = { client: store.client, postgres, tenantName, signal };
   await checkMirror(mirror);
   await mirrorWaiting(mirror);
+  progress.published = await readPublished(postgres, tenantName);
   await emitFiles(run, { publication, today, keepFrom, keepAttributionsFrom, stage, progress });
 }
 

@@ -17,7 +17,7 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
   const started = performance.now();
   const progress = newProgress();
   try {
-    await endingWith(signal, runStages(run, lease.epoch, progress, signal));
+    await endingWith(signal, runStages(run, lease, progress, signal));
   } catch (error) {
     const message = signal.aborted ? abortText(signal) : errorText(error);
     progress.errors.push({ date: null, source: "run", message });
@@ -27,7 +27,7 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
   }
   const result = resultOf(progress);
   await closeRun(run, lease, result, {
-    conservationFailures: progress.conservationFailures,
+    ...progress,
     seconds: (performance.now() - started) / 1000,
   });
   return result;

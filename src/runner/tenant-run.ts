@@ -3,7 +3,7 @@ import type { TenantConfig } from "../config/config.js";
 import { RunInProgressError, TenantSuspendedError } from "./control.js";
 import { acquireLease } from "./lease.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
-import { beginRun, failOrphanedRuns, type RunResult } from "./sql/runs.js";
+import { beginRun, failOrphanedRuns, type RunResult, startQueuedRun } from "./sql/runs.js";
 import { registerTenant, type TenantState, tenantState } from "./sql/tenants.js";
 import { superviseRun } from "./supervise-run.js";
 
@@ -20,28 +20,49 @@ export interface StartedRun {
   readonly done: Promise<RunResult>;
 }
 
-/** Claims the tenant and begins a run. Throws when one is in progress, or the tenant is suspended. */
+/** Where a run waits for its place: calls the work when it has one. */
+export type RunLine = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** Claims the tenant and begins a run, which waits in a line when there is one. Throws when a run is in progress, or the tenant is suspended. */
 export async function startTenantRun(
   context: TenantRunContext,
   tenant: TenantConfig,
   request: RunRequest,
+  line?: RunLine,
 ): Promise<StartedRun> {
   const { postgres } = context.stores;
   const tenantName = tenant.tenant_name;
+  const signal = request.beginning?.signal;
   await postgres.query(
     registerTenant({ tenantName, tenantId: tenant.tenant_id, ecosystem: tenant.ecosystem }),
   );
+  signal?.throwIfAborted();
   const state = (await postgres.query<TenantState>(tenantState(tenantName))).rows[0];
+  signal?.throwIfAborted();
   if (state?.suspension_reason) throw new TenantSuspendedError(tenantName, state.suspension_reason);
   const lease = await acquireLease(postgres, tenantName, context.holder, context.leaseTiming);
   if (lease === undefined) throw new RunInProgressError(tenantName);
   const runId = randomUUID();
   try {
     await postgres.query(failOrphanedRuns({ tenantName, epoch: lease.epoch }));
-    await postgres.query(beginRun({ runId, tenantName, trigger: request.trigger, epoch: lease.epoch }));
+    const status = line === undefined ? "running" : "queued";
+    request.beginning?.beforeCommit();
+    await postgres.query(
+      beginRun({ runId, tenantName, trigger: request.trigger, epoch: lease.epoch, status }),
+    );
   } catch (error) {
     await lease.release().catch(() => undefined);
     throw error;
   }
-  return { run_id: runId, done: superviseRun({ ...context, tenant, request, runId }, lease) };
+  context.observer.began(tenantName);
+  const supervise = () => superviseRun({ ...context, tenant, request, runId }, lease);
+  return { run_id: runId, done: line === undefined ? supervise() : line(() => startQueued(supervise)) };
+
+  async function startQueued(begin: () => Promise<RunResult>): Promise<RunResult> {
+    // Its record can be closed all the same.
+    await postgres.query(startQueuedRun(runId)).catch((error: unknown) => {
+      context.logger.warn({ err: error, tenant: tenantName }, "the begin of a queued run could not be noted");
+    });
+    return await begin();
+  }
 }

@@ -24,7 +24,12 @@ export function topicPlan(
   return {
     rules,
     retryLimit: tenant.topic_attribution_retry_limit,
-    staging: { rules: declared, rulesHash: rules.hash, from: keptFrom(tenant, today) },
+    staging: {
+      rules: declared,
+      rulesHash: rules.hash,
+      retryLimit: tenant.topic_attribution_retry_limit,
+      from: keptFrom(tenant, today),
+    },
   };
 }
 

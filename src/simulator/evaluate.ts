@@ -20,6 +20,25 @@ export function evaluate(
   points: readonly number[],
   distort: Distort,
 ): Result[] {
+  const results = selected(history, selection, points, distort);
+  return selection.counted ? countOf(results, points) : results;
+}
+
+/** One series without labels: how many of the others have a sample at each point. */
+function countOf(results: readonly Result[], points: readonly number[]): Result[] {
+  const counts = points.map(
+    (_point, index) => results.filter(({ values }) => values[index] !== ABSENT).length,
+  );
+  const values = Float64Array.from(counts, (count) => (count === 0 ? ABSENT : count));
+  return results.length === 0 ? [] : [{ labels: {}, values }];
+}
+
+function selected(
+  history: History,
+  selection: Selection,
+  points: readonly number[],
+  distort: Distort,
+): Result[] {
   const { metric, matches, over, aggregation } = selection;
   const latest = history.now() / 1000;
   const earliest = Math.floor(latest / 86_400 - history.days) * 86_400;

@@ -1,6 +1,6 @@
 /**
  * The corner of PromQL that the simulator understands: `metric{…}`, a function over `metric{…}[1h]`, and one aggregation
- * around either, with `by (…)` on either side. Anything else is refused, as Prometheus refuses what it cannot parse.
+ * around either, with `by (…)` on either side, and `count(…)` around that. Anything else is refused, as Prometheus refuses what it cannot parse.
  */
 
 export const aggregations = ["sum", "avg", "min", "max", "count", "group"] as const;
@@ -25,6 +25,8 @@ export interface Selection {
   readonly listed: Listed;
   readonly over?: { readonly name: RangeFunction; readonly seconds: number };
   readonly aggregation?: { readonly name: Aggregation; readonly by: readonly string[] };
+  /** Asked is only how many series there are at each point. */
+  readonly counted?: boolean;
 }
 
 export type Listed = Readonly<Record<string, readonly string[]>>;
@@ -36,6 +38,14 @@ const SELECTOR = new RegExp(`^(${NAME})\\s*(?:\\{(.*)\\})?\\s*(?:\\[(\\d+)(ms|[s
 const SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
 
 export function parseQuery(text: string): Selection {
+  const { call, rest } = unwrap(text.trim());
+  const isOfAggregation = aggregations.some((name) => name === unwrap(rest).call?.name);
+  if (call?.name === "count" && call.by.length === 0 && isOfAggregation)
+    return { ...parseSelection(rest), counted: true };
+  return parseSelection(text);
+}
+
+function parseSelection(text: string): Selection {
   const { call: outer, rest } = unwrap(text.trim());
   const aggregation = aggregations.find((name) => name === outer?.name);
   const inner = aggregation === undefined ? { call: outer, rest } : unwrap(rest);

@@ -1,18 +1,17 @@
 import { join } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Config, TenantConfig } from "../config/config.js";
 import { projectRoot } from "../config/project.js";
-import { storageKey } from "../config/storage.js";
-import { openClickHouseClient } from "./clickhouse/client.js";
 import { createEmbeddedClickHouse, type EmbeddedClickHouse } from "./clickhouse/embedded/supervisor.js";
-import { migrateClickHouse } from "./clickhouse/migrate.js";
 import { claimDataDir, type DataDirClaim } from "./data-dir.js";
+import { createStoreHolders } from "./facts/holders.js";
 import { openPostgres } from "./postgres/client.js";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./postgres/embedded.js";
 import { migratePostgres } from "./postgres/migrate.js";
-import type { Stores, TenantStore } from "./stores.js";
+import { sqlListenerOf } from "./sql-listener.js";
+import type { RunStores } from "./stores.js";
+import { createTenantStores } from "./tenant-stores.js";
 
 /**
  * Opens the stores of a configuration, in the order that start-up needs: the data directory is claimed before anything in it is
@@ -27,7 +26,7 @@ export interface OpenStoresOptions {
   readonly skipMigrations?: boolean;
 }
 
-export interface OpenedStores extends Stores {
+export interface OpenedStores extends RunStores {
   /** Undefined while no tenant is embedded and nothing needed it. */
   readonly embeddedClickHouse: EmbeddedClickHouse | undefined;
   /** Only this process can be using the state in Postgres. */
@@ -45,9 +44,7 @@ export const migrationFolders = {
 export async function openStores(options: OpenStoresOptions): Promise<OpenedStores> {
   const { config, logger } = options;
   const closers: (() => Promise<void> | void)[] = [];
-  const close = async () => {
-    for (const each of closers.splice(0).reverse()) await each();
-  };
+  const close = async () => await closeAll(closers.splice(0).reverse());
   try {
     const claim = claimIfEmbedded(config);
     if (claim) closers.push(() => claim.release());
@@ -60,20 +57,38 @@ export async function openStores(options: OpenStoresOptions): Promise<OpenedStor
     }
     const clickhouse = embeddedClickHouse(options);
     if (clickhouse) closers.push(() => clickhouse.stop());
-    const tenants = tenantStores(options, postgres, clickhouse);
+    const migrations = options.skipMigrations ? undefined : migrationFolders.clickhouse;
+    const tenants = createTenantStores({ ...options, postgres, embedded: clickhouse, migrations });
     closers.push(() => tenants.close());
+    const holders = createStoreHolders(postgres, logger);
+    closers.push(() => holders.release());
     return {
       postgres,
       embeddedClickHouse: clickhouse,
       ownsPostgres: embedded !== undefined,
+      holders,
       tenant: tenants.open,
       serverClient: tenants.serverClient,
       close,
     };
   } catch (error) {
-    await close();
+    // What started all this is what the operator has to know of.
+    await close().catch((failure: unknown) => logger.warn({ err: failure }, "a store could not be closed"));
     throw error;
   }
+}
+
+/** One that cannot be closed does not keep the others open. */
+async function closeAll(closers: readonly (() => Promise<void> | void)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const each of closers) {
+    try {
+      await each();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 function isEmbedded(tenant: TenantConfig): boolean {
@@ -102,75 +117,9 @@ function postgresConnection(config: Config, embedded: EmbeddedPostgres | undefin
 
 function embeddedClickHouse({ config, logger }: OpenStoresOptions): EmbeddedClickHouse | undefined {
   if (![...config.tenants.values()].some(isEmbedded)) return undefined;
-  const { sql_port: port, sql_user: user, sql_password: password } = config.embedded;
-  const sqlPort =
-    port === undefined || user === undefined || password === undefined ? undefined : { port, user, password };
   return createEmbeddedClickHouse({
     dataDir: join(config.data_dir, "clickhouse"),
     logger,
-    ...(sqlPort && { sqlPort }),
+    sqlPort: sqlListenerOf(config),
   });
-}
-
-/** Tenants' stores by name, each opened and migrated once; a failed opening is forgotten, so that the next call tries again. */
-function tenantStores(options: OpenStoresOptions, postgres: Pool, embedded: EmbeddedClickHouse | undefined) {
-  const opened = new Map<string, Promise<TenantStore>>();
-  const clients: ClickHouseClient[] = [];
-
-  const clientFor = async (tenant: TenantConfig, database: string): Promise<ClickHouseClient> => {
-    const { storage } = tenant;
-    if (storage.kind === "embedded" && embedded === undefined)
-      throw new Error("the embedded store is not configured");
-    const address = storage.kind === "embedded" ? await embedded?.endpoint() : storage;
-    if (address === undefined) throw new Error("the embedded store is not configured");
-    const { url, username, password } = address;
-    const client = openClickHouseClient({
-      url,
-      username,
-      password,
-      database,
-      applicationName: "chargehouse",
-    });
-    clients.push(client);
-    return client;
-  };
-
-  const find = (tenantName: string): TenantConfig => {
-    const tenant = options.config.tenants.get(tenantName);
-    if (tenant === undefined) throw new Error(`unknown tenant ${tenantName}`);
-    return tenant;
-  };
-
-  const openTenant = async (tenantName: string): Promise<TenantStore> => {
-    const tenant = find(tenantName);
-    const { database } = tenant.storage;
-    if (!options.skipMigrations) {
-      const server = await clientFor(tenant, "default");
-      await migrateClickHouse(server, {
-        dir: migrationFolders.clickhouse,
-        database,
-        lock: postgres,
-        address: storageKey(tenant.storage),
-        logger: options.logger,
-        signal: options.signal,
-      });
-    }
-    const client = await clientFor(tenant, database);
-    return { tenantName, tenantId: tenant.tenant_id, ecosystem: tenant.ecosystem, client, database };
-  };
-
-  return {
-    serverClient: async (tenantName: string) => await clientFor(find(tenantName), "default"),
-    open: (tenantName: string): Promise<TenantStore> => {
-      const known = opened.get(tenantName);
-      if (known !== undefined) return known;
-      const opening = openTenant(tenantName);
-      opened.set(tenantName, opening);
-      opening.catch(() => opened.delete(tenantName));
-      return opening;
-    },
-    close: async () => {
-      await Promise.all(clients.splice(0).map((client) => client.close()));
-    },
-  };
 }

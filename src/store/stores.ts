@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
+import type { StoreHolders, StorePlace } from "./facts/holders.js";
 
 /**
  * The stores of a running service: one Postgres, and one ClickHouse database per tenant. A tenant's store is opened when it
@@ -12,6 +13,12 @@ export interface Stores {
   close(): Promise<void>;
 }
 
+/** What runs need beside. */
+export interface RunStores extends Stores {
+  /** Which processes have which store open. */
+  readonly holders: StoreHolders;
+}
+
 export interface TenantStore {
   readonly tenantName: string;
   readonly tenantId: string;
@@ -19,4 +26,5 @@ export interface TenantStore {
   /** Client whose default database is the tenant's. */
   readonly client: ClickHouseClient;
   readonly database: string;
+  readonly place: StorePlace;
 }

@@ -5,9 +5,8 @@
  * Measured: see `bench/tags.ts`. The outbox entry of a batch is written by the statement that writes its tags: their ids never
  * come to this process.
  */
-import type { Pool } from "pg";
 import { labelIds } from "./labels.js";
-import { type TagTransaction, writeTags } from "./transaction.js";
+import { type TagTransaction, type TagWriter, writeTags } from "./transaction.js";
 import type { TagInput } from "./write.js";
 
 export interface BulkInput extends TagInput {
@@ -25,12 +24,13 @@ export interface BulkCounts {
 export type DimensionBatches = (tx: TagTransaction) => AsyncIterable<readonly number[]>;
 
 export async function tagInBulk(
-  { postgres, tenantName }: { postgres: Pool; tenantName: string },
+  writer: TagWriter,
   input: BulkInput,
   dimensions: DimensionBatches,
 ): Promise<BulkCounts> {
-  const [labelId = 0] = await labelIds(postgres, tenantName, [input]);
-  return await writeTags(postgres, tenantName, async (tx) => {
+  const { postgres, tenantName, stop } = writer;
+  const [labelId = 0] = await labelIds(postgres, tenantName, [input], stop?.signal);
+  return await writeTags(writer, async (tx) => {
     const counts = { created_count: 0, updated_count: 0, skipped_count: 0 };
     for await (const ids of dimensions(tx)) {
       const updated = input.override_existing ? await override(tx, input, labelId, ids, "all") : 0;

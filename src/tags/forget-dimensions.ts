@@ -2,7 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";
-import { writeTags } from "./transaction.js";
+import { type TagTransaction, writeTags } from "./transaction.js";
 import { noteRemoved } from "./write.js";
 
 export interface DimensionRetention {
@@ -97,7 +97,7 @@ async function dimensionsRunOut(
 
 /** Alone: no tag is being written for any of them. */
 async function forgetInPostgres(postgres: Pool, tenantName: string, ids: readonly number[]): Promise<void> {
-  const forget = async (tx: Parameters<Parameters<typeof writeTags>[2]>[0]) => {
+  const forget = async (tx: TagTransaction) => {
     const { rows } = await tx.client.query<{ tag_id: number; label_id: number; dimension_id: number }>(
       "DELETE FROM tags WHERE tenant_name = $1 AND dimension_id = ANY($2) RETURNING tag_id, label_id, dimension_id",
       [tenantName, ids],
@@ -108,5 +108,5 @@ async function forgetInPostgres(postgres: Pool, tenantName: string, ids: readonl
       ids,
     ]);
   };
-  await writeTags(postgres, tenantName, forget, "alone");
+  await writeTags({ postgres, tenantName }, forget, "alone");
 }

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
+import { runStoppable } from "../store/postgres/stoppable.js";
 import { type Label, searchText } from "./tag-text.js";
 
 /**
@@ -14,20 +15,20 @@ export async function labelIds(
   postgres: Pool,
   tenantName: string,
   labels: readonly Label[],
+  signal?: AbortSignal,
 ): Promise<number[]> {
   if (labels.length === 0) return [];
   const hashes = labels.map(labelHash);
-  await postgres.query(MAKE_LABELS, [
+  const made = [
     tenantName,
     hashes,
     labels.map((label) => label.tag_key),
     labels.map((label) => label.display_name),
     labels.map(searchText),
-  ]);
-  const { rows } = await postgres.query<{ label_id: number; label_hash: Buffer }>(
-    "SELECT label_id, label_hash FROM tag_labels WHERE tenant_name = $1 AND label_hash = ANY($2)",
-    [tenantName, hashes],
-  );
+  ];
+  await runStoppable(postgres, { query: MAKE_LABELS, params: made }, signal);
+  const found = { query: FIND_LABELS, params: [tenantName, hashes] };
+  const rows = await runStoppable<{ label_id: number; label_hash: Buffer }>(postgres, found, signal);
   const ids = new Map(rows.map((row) => [row.label_hash.toString("hex"), row.label_id]));
   return hashes.map((hash) => {
     const id = ids.get(hash.toString("hex"));
@@ -35,6 +36,9 @@ export async function labelIds(
     return id;
   });
 }
+
+const FIND_LABELS =
+  "SELECT label_id, label_hash FROM tag_labels WHERE tenant_name = $1 AND label_hash = ANY($2)";
 
 /** `used_at` is touched once an hour: that keeps a label without tags from being dropped before its first one is written. */
 const MAKE_LABELS = `

@@ -35,11 +35,14 @@ export async function mirrorWaiting(target: MirrorTarget): Promise<void> {
 }
 
 /** Answers whether more may wait. */
-async function mirrorSome({ client, postgres, tenantName, signal }: MirrorTarget): Promise<boolean> {
+async function mirrorSome(target: MirrorTarget): Promise<boolean> {
+  const { client, postgres, tenantName, signal } = target;
   return await withTransaction(postgres, async (transaction) => {
-    await lockMirror(transaction, tenantName);
+    const noted = await lockMirror(transaction, tenantName);
     const { outboxIds, tags } = await oldestChanges(transaction, tenantName);
     if (outboxIds.length === 0) return false;
+    // The first tags come with the mirror's id: without it, the next check would take the mirror for another and fill it anew.
+    if (noted.version === 0) await fillUnlessHeld(target, transaction, noted);
     const version = await nextVersion(transaction);
     await writeMirror(client, tags, version, limited(signal));
     await forgetChanges(transaction, outboxIds);
@@ -58,20 +61,30 @@ interface HeldMirror {
  * Fills the mirror anew when it is not the one that was written last: a database that was made anew, moved, or set back to an
  * older state. Answers whether it was.
  */
-export async function checkMirror({ client, postgres, tenantName, signal }: MirrorTarget): Promise<boolean> {
+export async function checkMirror(target: MirrorTarget): Promise<boolean> {
+  const { postgres, tenantName } = target;
   return await withTransaction(postgres, async (transaction) => {
     const noted = await lockMirror(transaction, tenantName);
     // A tenant that never had a tag needs no mirror.
     if (noted.version === 0 && !(await isWaiting(transaction, tenantName))) return false;
-    const held = await readHeldMirror(client, limited(signal));
-    if (held.mirror_id === noted.mirror_id && held.version === noted.version) return false;
-    const version = await nextVersion(transaction, held.version);
-    const mirrorId = randomUUID();
-    const write = (tags: readonly WaitingTag[]) => writeMirror(client, tags, version, limited(signal));
-    const filled = await fillMirror({ client, transaction, tenantName, version, mirrorId, write, signal });
-    await noteVersion(transaction, tenantName, filled === 0 ? 0 : version, mirrorId);
-    return true;
+    return await fillUnlessHeld(target, transaction, noted);
   });
+}
+
+/** For who holds the lock of the mirror. Answers whether it was filled. */
+async function fillUnlessHeld(
+  { client, tenantName, signal }: MirrorTarget,
+  transaction: PoolClient,
+  noted: NotedMirror,
+): Promise<boolean> {
+  const held = await readHeldMirror(client, limited(signal));
+  if (held.mirror_id === noted.mirror_id && held.version === noted.version) return false;
+  const version = await nextVersion(transaction, held.version);
+  const mirrorId = randomUUID();
+  const write = (tags: readonly WaitingTag[]) => writeMirror(client, tags, version, limited(signal));
+  const filled = await fillMirror({ client, transaction, tenantName, version, mirrorId, write, signal });
+  await noteVersion(transaction, tenantName, filled === 0 ? 0 : version, mirrorId);
+  return true;
 }
 
 interface NotedMirror {

@@ -27,7 +27,7 @@ export interface TagRead {
 }
 
 const record = `t.tag_id, t.dimension_id, t.tag_key, t.tag_value, l.display_name, t.created_by,
-  to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS created_at`;
+  replace(to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '.000Z', 'Z') AS created_at`;
 const tags = "tags AS t JOIN tag_labels AS l USING (label_id)";
 
 /** Rows: TagRecord, by tag_id. */

@@ -5,7 +5,7 @@
  */
 import type { Pool, PoolClient } from "pg";
 import { lockKey } from "../store/postgres/advisory-lock.js";
-import { withTransaction } from "../store/postgres/transaction.js";
+import { type Interruption, withTransaction } from "../store/postgres/transaction.js";
 import { addToLabelCounts } from "./labels.js";
 import { noteChanges } from "./outbox.js";
 
@@ -18,28 +18,39 @@ export interface TagTransaction {
   changed(tagId: number, dimensionId: number): void;
 }
 
+/** Whose tags, and who waits for them to be written. */
+export interface TagWriter {
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  /** Undefined: nobody gives up. */
+  readonly stop?: Interruption | undefined;
+}
+
 export async function writeTags<T>(
-  postgres: Pool,
-  tenantName: string,
+  { postgres, tenantName, stop }: TagWriter,
   work: (tx: TagTransaction) => Promise<T>,
   how: "beside other writers" | "alone" = "beside other writers",
 ): Promise<T> {
   const lock = how === "alone" ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared";
   return await retryingDeadlocks(() =>
-    withTransaction(postgres, async (client) => {
-      await client.query(`SELECT ${lock}($1::bigint)`, [lockKey(`tags of ${tenantName}`).toString()]);
-      const counts = new Map<number, number>();
-      const tags = new Map<number, number>();
-      const result = await work({
-        client,
-        tenantName,
-        count: (labelId, added) => counts.set(labelId, (counts.get(labelId) ?? 0) + added),
-        changed: (tagId, dimensionId) => tags.set(tagId, dimensionId),
-      });
-      await noteChanges(client, tenantName, tags);
-      await addToLabelCounts(client, counts);
-      return result;
-    }),
+    withTransaction(
+      postgres,
+      async (client) => {
+        await client.query(`SELECT ${lock}($1::bigint)`, [lockKey(`tags of ${tenantName}`).toString()]);
+        const counts = new Map<number, number>();
+        const tags = new Map<number, number>();
+        const result = await work({
+          client,
+          tenantName,
+          count: (labelId, added) => counts.set(labelId, (counts.get(labelId) ?? 0) + added),
+          changed: (tagId, dimensionId) => tags.set(tagId, dimensionId),
+        });
+        await noteChanges(client, tenantName, tags);
+        await addToLabelCounts(client, counts);
+        return result;
+      },
+      stop,
+    ),
   );
 }
 

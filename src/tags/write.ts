@@ -1,27 +1,24 @@
 /** Writes the tags of one dimension: each call one transaction, everything or nothing. */
-import type { Pool } from "pg";
+import { runStoppable } from "../store/postgres/stoppable.js";
 import { labelIds } from "./labels.js";
 import { DimensionNotFoundError, TagKeyTakenError, TagNotFoundError } from "./tag-errors.js";
-import { type TagRecord, tagsById } from "./tag-record.js";
+import { type TagRecord, tagsById, tagsOfDimension } from "./tag-record.js";
 import type { Label } from "./tag-text.js";
-import { lockDimension, type TagTransaction, writeTags } from "./transaction.js";
+import { lockDimension, type TagTransaction, type TagWriter, writeTags } from "./transaction.js";
 
 /** What a client says of a tag; the service makes its id, value and time. */
 export interface TagInput extends Label {
   readonly created_by: string;
 }
 
-export interface DimensionOfTenant {
-  readonly postgres: Pool;
-  readonly tenantName: string;
+export interface DimensionOfTenant extends TagWriter {
   readonly dimensionId: number;
 }
 
 /** Throws DimensionNotFoundError or TagKeyTakenError. */
 export async function addTag(on: DimensionOfTenant, input: TagInput): Promise<TagRecord> {
-  const { postgres, tenantName } = on;
-  const labels = await labelIds(postgres, tenantName, [input]);
-  return await writeTags(postgres, tenantName, async (tx) => {
+  const labels = await labelIds(on.postgres, on.tenantName, [input], on.stop?.signal);
+  return await writeTags(on, async (tx) => {
     await holdDimension(tx, on.dimensionId);
     const [tagId] = await insertTags(tx, on.dimensionId, [input], labels);
     if (tagId === undefined) throw new Error("a tag was made and is not there");
@@ -36,27 +33,30 @@ export interface TagChanges {
   readonly remove_tag_ids?: readonly number[] | undefined;
 }
 
-/** Replaces, then adds, then removes. Throws DimensionNotFoundError, TagKeyTakenError or TagNotFoundError: then nothing was changed. */
-export async function changeTags(on: DimensionOfTenant, changes: TagChanges): Promise<void> {
+/**
+ * Replaces, then removes, then adds: a key that is removed may be given anew. Throws DimensionNotFoundError, TagKeyTakenError or
+ * TagNotFoundError: then nothing was changed. Returns all tags that the dimension has then.
+ */
+export async function changeTags(on: DimensionOfTenant, changes: TagChanges): Promise<TagRecord[]> {
   const { postgres, tenantName, dimensionId } = on;
   const replacing = changes.tags ?? [];
   const adding = changes.add_tags ?? [];
-  const labels = await labelIds(postgres, tenantName, [...replacing, ...adding]);
-  await writeTags(postgres, tenantName, async (tx) => {
+  const labels = await labelIds(postgres, tenantName, [...replacing, ...adding], on.stop?.signal);
+  return await writeTags(on, async (tx) => {
     await holdDimension(tx, dimensionId);
     if (changes.tags !== undefined) await removeTags(tx, dimensionId);
     await insertTags(tx, dimensionId, replacing, labels);
-    await insertTags(tx, dimensionId, adding, labels.slice(replacing.length));
     const ids = [...new Set(changes.remove_tag_ids ?? [])];
     const removed = ids.length === 0 ? new Set() : await removeTags(tx, dimensionId, ids);
     const missing = ids.find((id) => !removed.has(id));
     if (missing !== undefined) throw new TagNotFoundError(missing, dimensionId);
+    await insertTags(tx, dimensionId, adding, labels.slice(replacing.length));
+    const { query, params } = tagsOfDimension(tenantName, dimensionId);
+    return (await tx.client.query<TagRecord>(query, [...params])).rows;
   });
 }
 
-export interface TagOfTenant {
-  readonly postgres: Pool;
-  readonly tenantName: string;
+export interface TagOfTenant extends TagWriter {
   readonly tagId: number;
 }
 
@@ -64,14 +64,13 @@ export interface TagOfTenant {
 export async function renameTag(tag: TagOfTenant, displayName: string): Promise<TagRecord> {
   const { postgres, tenantName, tagId } = tag;
   const where = "WHERE tenant_name = $1 AND tag_id = $2";
-  const found = await postgres.query<{ tag_key: string }>(`SELECT tag_key FROM tags ${where}`, [
-    tenantName,
-    tagId,
-  ]);
-  const tag_key = found.rows[0]?.tag_key; // never changes
+  const key = { query: `SELECT tag_key FROM tags ${where}`, params: [tenantName, tagId] };
+  const [found] = await runStoppable<{ tag_key: string }>(postgres, key, tag.stop?.signal);
+  const tag_key = found?.tag_key; // never changes
   if (tag_key === undefined) throw new TagNotFoundError(tagId);
-  const [labelId = 0] = await labelIds(postgres, tenantName, [{ tag_key, display_name: displayName }]);
-  return await writeTags(postgres, tenantName, async (tx) => {
+  const label = { tag_key, display_name: displayName };
+  const [labelId = 0] = await labelIds(postgres, tenantName, [label], tag.stop?.signal);
+  return await writeTags(tag, async (tx) => {
     const { rows } = await tx.client.query<{ label_id: number; dimension_id: number }>(
       `SELECT label_id, dimension_id FROM tags ${where} FOR UPDATE`,
       [tenantName, tagId],
@@ -89,8 +88,9 @@ export async function renameTag(tag: TagOfTenant, displayName: string): Promise<
 }
 
 /** Throws TagNotFoundError. */
-export async function deleteTag({ postgres, tenantName, tagId }: TagOfTenant): Promise<void> {
-  await writeTags(postgres, tenantName, async (tx) => {
+export async function deleteTag(tag: TagOfTenant): Promise<void> {
+  const { tenantName, tagId } = tag;
+  await writeTags(tag, async (tx) => {
     const { rows } = await tx.client.query<RemovedTag>(
       "DELETE FROM tags WHERE tenant_name = $1 AND tag_id = $2 RETURNING tag_id, label_id, dimension_id",
       [tenantName, tagId],

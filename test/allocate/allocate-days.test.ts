@@ -282,9 +282,14 @@ const arbitraryCase = fc.record({
     }),
     { maxLength: 20 },
   ),
-  gaps: fc.array(fc.record({ day: dayOfCase, metric: fc.constantFrom("bytes_in", "bytes_out") }), {
-    maxLength: 2,
-  }),
+  gaps: fc.array(
+    fc.record({
+      day: dayOfCase,
+      metric: fc.constantFrom("bytes_in", "bytes_out", "metrics_derived"),
+      resource_id: resource,
+    }),
+    { maxLength: 4 },
+  ),
 });
 
 const arbitraryInput = fc

@@ -21,7 +21,7 @@ export interface RefereeInput {
     weight: bigint;
   }[];
   readonly sets: readonly { day: string; scope: string; resource_id: string; identity_id: string }[];
-  readonly gaps: readonly { day: string; metric: string }[];
+  readonly gaps: readonly { day: string; metric: string; resource_id: string }[];
   readonly rules: RuleSet;
   readonly decimalPlaces: number;
 }
@@ -48,7 +48,29 @@ export function allocate(input: RefereeInput): RefereeRow[] {
   for (const line of input.lines) {
     merged.set(line.key, { ...line, cost: line.cost + (merged.get(line.key)?.cost ?? 0n) });
   }
-  return [...merged.values()].flatMap((line) => allocateLine(input, line)).sort(byKey);
+  const [usage, sets] = [byPlace(input.usage), byPlace(input.sets)];
+  const concerning = ({ day, resource_id }: RefereeLine): RefereeInput => {
+    const place = placeOf({ day, resource_id });
+    const ofTenant = sets.get(placeOf({ day, resource_id: "" })) ?? [];
+    return { ...input, usage: usage.get(place) ?? [], sets: [...(sets.get(place) ?? []), ...ofTenant] };
+  };
+  return [...merged.values()].flatMap((line) => allocateLine(concerning(line), line)).sort(byKey);
+}
+
+function placeOf({ day, resource_id }: { day: string; resource_id: string }): string {
+  return `${day} ${resource_id}`;
+}
+
+function byPlace<Fact extends { day: string; resource_id: string }>(
+  facts: readonly Fact[],
+): Map<string, Fact[]> {
+  const places = new Map<string, Fact[]>();
+  for (const fact of facts) {
+    const known = places.get(placeOf(fact));
+    if (known === undefined) places.set(placeOf(fact), [fact]);
+    else known.push(fact);
+  }
+  return places;
 }
 
 function allocateLine(input: RefereeInput, line: RefereeLine): RefereeRow[] {
@@ -91,10 +113,11 @@ type Recipient = { identity_id: string; weight: bigint };
 function chooseTier(input: RefereeInput, line: RefereeLine, tiers: RuleSet["rows"]) {
   let outage = false;
   for (const tier of tiers) {
-    if (tier.kind === "usage" && tier.sources.some((metric) => hasGap(input, line.day, metric))) {
+    if (tier.kind === "usage" && tier.sources.some((metric) => hasGap(input, line, metric))) {
       outage = true;
       continue;
     }
+    if (tier.kind === "even" && tier.sources.some((scope) => hasGap(input, line, scope))) outage = true;
     const recipients = recipientsOf(input, line, tier);
     if (recipients.length === 0) continue;
     const detail = outage ? "metrics_fetch_failed" : tier.allocation_detail;
@@ -146,8 +169,10 @@ function ruleOf(input: RefereeInput, line: RefereeLine): string {
   return input.rules.rows.some((row) => row.product_type === line.product_type) ? line.product_type : "*";
 }
 
-function hasGap(input: RefereeInput, day: string, metric: string): boolean {
-  return input.gaps.some((gap) => gap.day === day && gap.metric === metric);
+function hasGap(input: RefereeInput, { day, resource_id }: RefereeLine, metric: string): boolean {
+  return input.gaps.some(
+    (gap) => gap.day === day && gap.metric === metric && gap.resource_id === resource_id,
+  );
 }
 
 function halfUp(value: bigint, divisor: bigint): bigint {

@@ -96,10 +96,9 @@ export async function stageInput(
   await put(
     "billing",
     input.lines.map((line) => ({
-      timestamp: `${line.day} 00:00:00`,
+      ...placeOfLine(line),
       ecosystem: "test",
       tenant_id: "t",
-      env_id: line.key,
       resource_id: line.resource_id,
       product_category: "C",
       product_type: line.product_type,
@@ -126,12 +125,18 @@ export async function stageInput(
   );
 }
 
-/** Staged chargebacks as the referee's rows: `env_id` carries the line's key. */
+/** A key `name@hour` is a line of that hour, one without an hour of midnight. */
+function placeOfLine({ day, key }: { day: string; key: string }) {
+  const [env_id, hour = "0"] = key.split("@");
+  return { timestamp: `${day} ${hour.padStart(2, "0")}:00:00`, env_id };
+}
+
+/** Staged chargebacks as the referee's rows: `env_id` and the hour are the line's key. */
 export async function readStaged(client: ClickHouseClient, epoch: number): Promise<RefereeRow[]> {
   const result = await client.query({
     query: `
-SELECT env_id AS key, component, tier, identity_id, allocation_method AS method, allocation_detail AS detail, toString(amount) AS amount
-FROM ${stagedTable("chargebacks", epoch)} ORDER BY CAST(env_id AS String), component, CAST(identity_id AS String)`,
+SELECT concat(env_id, if(toHour(timestamp, 'UTC') = 0, '', concat('@', toString(toHour(timestamp, 'UTC'))))) AS key, component, tier, identity_id, allocation_method AS method, allocation_detail AS detail, toString(amount) AS amount
+FROM ${stagedTable("chargebacks", epoch)} ORDER BY key, component, CAST(identity_id AS String)`,
     format: "JSONEachRow",
   });
   const rows = await result.json<Omit<RefereeRow, "amount"> & { amount: string }>();

@@ -46,7 +46,7 @@ t.test("every setting has a description, and every one stands on the page", asyn
   for (const [path, schema] of settings(configSchema(ecosystems), "")) {
     t.ok(notesOf(schema).description, path);
     const key = /\.([a-z_]+)$/.exec(path)?.[1];
-    if (key !== undefined) t.match(page, `| \`${key}\` |`, path);
+    if (key !== undefined) t.ok(page.includes(`| \`${key}\` |`), path);
   }
 });
 

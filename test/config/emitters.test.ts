@@ -3,6 +3,7 @@ import { fileNameOf, parseTemplate } from "../../src/config/emitted-file.js";
 import { loadConfig } from "../../src/config/load.js";
 import { confluentCloudSettings } from "../../src/ingest/ecosystems/confluent_cloud/settings.js";
 import { csvEmitter } from "../emit/emitting.js";
+import { holds } from "../holds.js";
 import { configOf, oneTenant, problemsOf, type TenantText, tenantText } from "./loading.js";
 
 const withEmitters = (emitters: string, more: TenantText = {}) =>
@@ -82,21 +83,22 @@ t.test("emitters that are refused", async (t) => {
   ] as const) {
     const found = problemsOf(withEmitters(emitters));
     t.equal(found.length, problems.length, `${emitters}\n${found.join("\n")}`);
-    for (const [index, problem] of problems.entries()) t.match(found[index], problem);
+    for (const [index, problem] of problems.entries())
+      t.ok(found[index]?.startsWith(problem), `${found[index]}`);
   }
 });
 
 t.test("refusals that look further than one emitter", async (t) => {
   const emitters = ["emitters: [{type: csv, params: {output_dir: out, filename_template: '{date}.csv'}}]"];
   const both = `tenants:\n${tenantText("acme", { settings: emitters })}${tenantText("globex", { settings: emitters })}`;
-  t.match(problemsOf(both), [/globex.*gives globex\/csv\/chargeback the files of acme\/csv\/chargeback/]);
+  holds(t, problemsOf(both), [/globex.*gives globex\/csv\/chargeback the files of acme\/csv\/chargeback/]);
   const monthly = "{type: csv, aggregation: monthly, params: {output_dir: out}}";
-  t.match(problemsOf(withEmitters(monthly, { tenant: ["retention_days: 230"] })), [
+  holds(t, problemsOf(withEmitters(monthly, { tenant: ["retention_days: 230"] })), [
     /emitters\[0\]\.aggregation: is monthly, which needs retention_days of at least 231/,
   ]);
   t.same(problemsOf(withEmitters(monthly, { tenant: ["retention_days: 231"] })), []);
   const long = withEmitters("{type: csv, params: {output_dir: out}}", { tenant_id: "\u00e4".repeat(40) });
-  t.match(problemsOf(long), [/filename_template: gives names of 255 bytes; at most 200 are allowed/]);
+  holds(t, problemsOf(long), [/filename_template: gives names of 255 bytes; at most 200 are allowed/]);
 });
 
 t.test("topic_attribution among the pipelines, where it is enabled", async (t) => {
@@ -118,9 +120,9 @@ t.test("topic_attribution among the pipelines, where it is enabled", async (t) =
     return loaded.ok ? [] : loaded.problems.map(({ message }) => message);
   };
   t.same(problems(text(true)), []);
-  t.match(problems(text(false)), [/names topic_attribution, which needs/]);
-  t.match(problems(text(true, ", aggregation: daily")), [/must be left out with topic_attribution/]);
-  t.match(problems(text(true).replace("{pipeline}_", "")), [
+  holds(t, problems(text(false)), [/names topic_attribution, which needs/]);
+  holds(t, problems(text(true, ", aggregation: daily")), [/must be left out with topic_attribution/]);
+  holds(t, problems(text(true).replace("{pipeline}_", "")), [
     /gives acme\/csv\/topic_attribution the files of acme\/csv\/chargeback/,
   ]);
 });
@@ -169,6 +171,6 @@ t.test(
       "..",
       "{__proto__}",
     ])
-      t.match(parseTemplate(template), { problem: String }, template);
+      holds(t, parseTemplate(template), { problem: String }, template);
   },
 );

@@ -55,8 +55,8 @@ const cases: Case[] = [
       "7: tenants.acme.cutoff_day: unknown key; did you mean `cutoff_days`?",
       "8: tenants.acme.frobnicate: unknown key; known here: ecosystem, tenant_id, lookback_days, cutoff_days, " +
         "retention_days, allocation_retry_limit, gather_failure_threshold, zero_gather_deletion_threshold, " +
-        "tenant_execution_timeout_seconds, metrics_prefetch_workers, topic_attribution_retry_limit, allocation, " +
-        "storage, plugin_settings",
+        "tenant_execution_timeout_seconds, metrics_prefetch_workers, topic_attribution_retry_limit, identity_to_team, " +
+        "allocation, storage, plugin_settings",
     ],
   },
   {
@@ -138,12 +138,30 @@ const cases: Case[] = [
   {
     name: "SQL access without its user and password, and the other way round",
     text: "embedded: {sql_port: 8123, sql_user: bi}",
-    problems: ["1: embedded.sql_password: is required with sql_port"],
+    problems: ["1: embedded.sql_password: is required with sql_user"],
   },
   {
     name: "credentials of SQL access that nothing uses",
     text: "embedded: {sql_user: bi}",
     problems: ["1: embedded.sql_port: is required with sql_user: without it nothing listens"],
+  },
+  {
+    name: "SQL access without any user",
+    text: "embedded: {sql_port: 8123}",
+    problems: ["1: embedded.sql_user: is required with sql_port"],
+  },
+  {
+    name: "SQL users of tenants that are not there or not embedded",
+    text: [
+      "embedded: {sql_port: 8123, sql_user: a, sql_password: p, sql_users: {a: {password: p, tenants: [acme, nobody]}, b: {password: p}}}",
+      oneTenant({ storage: "clickhouse://u@h/d" }),
+    ].join("\n"),
+    problems: [
+      "1: embedded.sql_users.b.tenants: is required: a list of 1 to 1000 names of embedded tenants",
+      "1: embedded.sql_users.a: is the name of sql_user too",
+      "1: embedded.sql_users.a.tenants[0]: the store of tenant acme is not embedded: give its server's users rights there",
+      "1: embedded.sql_users.a.tenants[1]: there is no tenant nobody",
+    ],
   },
   {
     name: "SQL access on the API's port",

@@ -6,6 +6,7 @@ import { loadConfig } from "../../src/config/load.js";
 import { formatProblem } from "../../src/config/problem.js";
 import { productsOf } from "../../src/ingest/ecosystems/self_managed_kafka/products.js";
 import { selfManagedKafkaSettings } from "../../src/ingest/ecosystems/self_managed_kafka/settings.js";
+import { holds } from "../holds.js";
 
 const ecosystems = new Map([["self_managed_kafka", selfManagedKafkaSettings]]);
 
@@ -49,7 +50,7 @@ function problems(changes: Readonly<Record<string, string | undefined>>): string
 
 t.test("the least that is needed, and its defaults", async (t) => {
   const { own } = settings();
-  t.match(own, {
+  holds(t, own, {
     cluster_id: "orders",
     broker_count: 3,
     discovery_window_hours: 1,

@@ -1,5 +1,6 @@
 import t from "tap";
 import { describeStorage, parseStorage, storageKey } from "../../src/config/storage.js";
+import { holds } from "../holds.js";
 import fc from "../property.js";
 
 function keyOf(text: string): string {
@@ -29,7 +30,7 @@ t.test("what a connection string says", async (t) => {
       tls: true,
     },
   });
-  t.match(parseStorage("clickhouse://h:80/f"), { storage: { url: "http://h:80" } });
+  holds(t, parseStorage("clickhouse://h:80/f"), { storage: { url: "http://h:80" } });
 });
 
 t.test("spellings of one store", async (t) => {
@@ -103,7 +104,7 @@ t.test("refused, without the text in the reason", async (t) => {
   for (const text of refused) {
     const parsed = parseStorage(text);
     t.ok("problem" in parsed, text);
-    t.notMatch(parsed, { problem: /hunter2/ });
+    t.notMatch(JSON.stringify(parsed), /hunter2/);
   }
 });
 
@@ -157,10 +158,10 @@ t.test("property: case, user, password, slashes and percent-encoding make no oth
 t.test("property: a description never holds the password and reads back as the same store", async (t) => {
   fc.assert(
     fc.property(host, database, fc.stringMatching(/^[\w!*'()~-]{8,30}$/), (name, db, password) => {
-      const parsed = parseStorage(`clickhouses://u:pw.${encodeURIComponent(password)}@${name}/${db}`);
+      const parsed = parseStorage(`clickhouses://u:${encodeURIComponent(password)}@${name}/${db}`);
       if (!("storage" in parsed)) return false;
       const description = describeStorage(parsed.storage);
-      return !description.includes(`pw.`) && keyOf(description) === storageKey(parsed.storage);
+      return !description.includes(password) && keyOf(description) === storageKey(parsed.storage);
     }),
   );
   t.pass("held for all");

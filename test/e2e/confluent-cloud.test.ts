@@ -6,6 +6,7 @@ import t from "tap";
 import { decimalText } from "../../src/simulator/confluent/cost-row.js";
 import { malformedKinds } from "../../src/simulator/confluent/malformed.js";
 import { factTables } from "../../src/store/clickhouse/staging.js";
+import { holds } from "../holds.js";
 import { reconciled, rowsOf, type Test } from "../runner/runs.js";
 import {
   changedDays,
@@ -40,7 +41,7 @@ async function conserves(t: Test, { cloud, stores, tenants: [name] }: SimulatedS
   t.same(await charged(stores, name, "chargebacks"), wanted, "chargebacks");
   const ofTopics = truth(cloud, (type) => ATTRIBUTED.has(type));
   t.same(await charged(stores, name, "topic_attributions"), ofTopics, "attributions to topics");
-  t.match(await reconciled(stores, name), { off: [], staged: 0 });
+  holds(t, await reconciled(stores, name), { off: [], staged: 0 });
 }
 
 t.test("three ecosystems, from the bills to the ledgers", async (t) => {
@@ -79,7 +80,7 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
     await conserves(t, service);
     for (const other of others) {
       t.same(await run(other), { status: "completed", errors: [], published: days });
-      t.match(await reconciled(stores, other), { days: days.length, off: [], staged: 0 });
+      holds(t, await reconciled(stores, other), { days: days.length, off: [], staged: 0 });
     }
   });
 
@@ -118,13 +119,13 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
       cloud.setFaults([{ kind: "status", status: 503, match: `start_date=${third}` }]);
       const outcome = await run();
       t.same(outcome.published, [old]);
-      t.match(outcome.errors, [/^costs of .*503/]);
+      holds(t, outcome.errors, [/^costs of .*503/]);
       t.same(changedDays(before, await fingerprint(stores, name)), [old]);
 
       cloud.setFaults([{ kind: "status", status: 503, match: "/connect/" }]);
       const waiting = await run();
       t.same(waiting.published, []);
-      t.match(waiting.errors, [/^connectors/]);
+      holds(t, waiting.errors, [/^connectors/, /^the bill has lost most of its amount for \S+: the bill/]);
       const { billing, chargebacks } = await publishedOn(newest);
       t.ok(billing > 0 && chargebacks > 0, "days that wait are served as they were");
       t.same(
@@ -160,11 +161,9 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
     t.same(
       reasons.map(({ why }) => why),
       [
-        "amount is not a number",
+        "amount is not a number; start_date is missing; start_date is not a date",
         "environment is not an object",
         "resource is not an object",
-        "start_date is missing",
-        "start_date is not a date",
         "the row is not an object",
       ],
     );
@@ -178,7 +177,7 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
     const dollars = (kinds: number) => (BigInt(kinds * days.length) * DOLLAR * 5n) / 4n;
     t.same(charges, [{ who: "UNALLOCATED", why: "allocation_failed", amount: decimalText(dollars(7), 12) }]);
     t.equal(total(await charged(stores, name, "chargebacks")), total(truth(cloud)) + dollars(10));
-    t.match(await reconciled(stores, name), { days: days.length, off: [], staged: 0 });
+    holds(t, await reconciled(stores, name), { days: days.length, off: [], staged: 0 });
   });
 
   await t.test("what is deleted today does not change the days before", async (t) => {

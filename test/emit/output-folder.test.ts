@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { openOutputFolder, removeFile, replaceFile } from "../../src/emit/csv/output-folder.js";
@@ -38,6 +38,16 @@ t.test("a file is there whole, or as it was", async (t) => {
   await t.rejects(replaceFile(folder, stopped), { name: "AbortError" });
   t.equal(readFileSync(join(path, "a.csv"), "utf8"), "one,two\n");
   t.same(namesIn(path), ["a.csv"]);
+});
+
+t.test("files are not for everybody: 0640 in folders 0750, whatever the umask lets through", async (t) => {
+  const umask = process.umask(0);
+  t.teardown(() => process.umask(umask));
+  const base = temporaryFolder(t);
+  const folder = await openOutputFolder(join(base, "made", "when missing"), "acme");
+  const { file } = await replaceFile(folder, newFile("a.csv", pieces("one\n")));
+  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  t.strictSame([join(base, "made"), folder.path, file].map(modeOf), ["750", "750", "640"]);
 });
 
 t.test(

@@ -2,7 +2,12 @@ import t from "tap";
 import { lastDayOf, type PlanInput, planEmission } from "../../src/emit/plan.js";
 import type { EmissionRecord } from "../../src/emit/sql/emission-records.js";
 
-const day = (name: string, version = "v1", rows = 2) => ({ day: name, version, rows });
+const day = (name: string, version = "v1", rows = 2, is_lost = false) => ({
+  day: name,
+  version,
+  rows,
+  is_lost,
+});
 
 function input(changes: Partial<PlanInput> = {}): PlanInput {
   return {

@@ -1,6 +1,7 @@
 /** Hazards of sums and of requests without a limit: figures that disagree with each other, and one request that stops all others. */
 
 import t from "tap";
+import { holds } from "../holds.js";
 import { get, insertChargebacks, type Service, startService } from "../http/service.js";
 import fc from "../property.js";
 import { recordDimensions, send } from "../tags/tagging.js";
@@ -88,7 +89,7 @@ t.test("figures of one question", async (t) => {
         app,
         `/api/v1/tenants/globex/chargebacks/aggregate?time_bucket=hour&${query}`,
       );
-      t.match([status, body], [200, { buckets: [], total_amount: "0", total_rows: 0 }], query);
+      holds(t, [status, body], [200, { buckets: [], total_amount: "0", total_rows: 0 }], query);
     }
   });
 });

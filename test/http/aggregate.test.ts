@@ -1,4 +1,5 @@
 import t from "tap";
+import { holds } from "../holds.js";
 import { get, insertChargebacks, startService } from "./service.js";
 
 const base = "/api/v1/tenants/acme/chargebacks/aggregate";
@@ -50,19 +51,23 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
       buckets: [
         {
           dimensions: { identity_id: "a" },
+          display_names: {},
           time_bucket: "2026-03-01",
           total_amount: "7.3",
           usage_amount: "0.3",
           shared_amount: "7",
           row_count: 3,
+          provisional: false,
         },
         {
           dimensions: { identity_id: "b" },
+          display_names: {},
           time_bucket: "2026-03-02",
           total_amount: "-3",
           usage_amount: "0",
           shared_amount: "-3",
           row_count: 1,
+          provisional: false,
         },
       ],
       total_amount: "4.3",
@@ -137,6 +142,10 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
   for (const [query, labels] of [
     ["time_bucket=hour", ["2026-03-01T00:00:00Z", "2026-03-01T06:00:00Z", "2026-03-02T00:00:00Z"]],
     [
+      "time_bucket=hour&timezone=Etc/UTC",
+      ["2026-03-01T00:00:00Z", "2026-03-01T06:00:00Z", "2026-03-02T00:00:00Z"],
+    ],
+    [
       "time_bucket=hour&timezone=Asia/Kolkata",
       ["2026-03-01T05:00:00+05:30", "2026-03-01T12:00:00+05:30", "2026-03-02T05:00:00+05:30"],
     ],
@@ -208,9 +217,9 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
   });
 
   await t.test("without dates: the lookback", async (t) => {
-    t.match(await aggregate(""), { total_amount: "4.3", total_rows: 4 });
-    t.match(await aggregate("start_date=2024-12-30"), { total_rows: 13 });
-    t.match(await aggregate("end_date=2025-01-02"), { total_rows: 3 });
+    holds(t, await aggregate(""), { total_amount: "4.3", total_rows: 4 });
+    holds(t, await aggregate("start_date=2024-12-30"), { total_rows: 13 });
+    holds(t, await aggregate("end_date=2025-01-02"), { total_rows: 3 });
   });
 
   await t.test("more than 10,000 buckets: the first are returned, the totals are over all", async (t) => {
@@ -224,7 +233,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     const body = await aggregate("start_date=2025-06-01&end_date=2025-06-01");
     t.equal(body.buckets.length, 10_000);
     t.equal(body.buckets[9_999].dimensions.identity_id, "sa-009999");
-    t.match(body, {
+    holds(t, body, {
       total_amount: "100.5",
       usage_amount: "100.5",
       shared_amount: "0",
@@ -258,7 +267,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
       const { status, body } = await get(app, `${base}?${query}`);
       t.equal(status, 400);
       t.equal(body.code, "invalid_request");
-      t.match(body.detail, named);
+      holds(t, body.detail, named);
     });
   }
 });

@@ -1,5 +1,6 @@
 import t from "tap";
 import { healthyDetails, issueDetails } from "../../src/config/allocation-rule.js";
+import { holds } from "../holds.js";
 import { type ChargebackInput, get, insertChargebacks, startService } from "./service.js";
 
 const base = "/api/v1/tenants/acme/chargebacks/allocation-issues";
@@ -13,8 +14,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", async 
   };
   const costs = async (query: string): Promise<string[]> =>
     (await list(query)).items.map(({ total_cost }: { total_cost: string }) => total_cost);
-  t.match(await list(""), { items: [], total: 0, pages: 0, next_cursor: null });
-  t.match(await list("page=7"), { items: [], total: 0, pages: 0 });
+  holds(t, await list(""), { items: [], total: 0, pages: 0, next_cursor: null });
+  holds(t, await list("page=7"), { items: [], total: 0, pages: 0 });
 
   const issue: Omit<ChargebackInput, "timestamp" | "amount"> = {
     identity_id: "UNALLOCATED",
@@ -51,6 +52,11 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", async 
       product_type: "STORAGE",
       identity_id: "UNALLOCATED",
       allocation_detail: "no_identities_located",
+      identity_name: null,
+      identity_type: null,
+      team: "UNASSIGNED",
+      resource_name: null,
+      resource_type: null,
       row_count: 3,
       usage_cost: "3",
       shared_cost: "42",
@@ -89,8 +95,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", async 
   }
 
   await t.test("the total is that of the filters, also past the end", async (t) => {
-    t.match(await list("page=9007199254740991&page_size=2"), { items: [], total: 4, pages: 2 });
-    t.match(await list("page=2&page_size=1&cost_type=usage"), { items: [], total: 1, pages: 1 });
+    holds(t, await list("page=9007199254740991&page_size=2"), { items: [], total: 4, pages: 2 });
+    holds(t, await list("page=2&page_size=1&cost_type=usage"), { items: [], total: 1, pages: 1 });
   });
 
   await t.test("every issue code is one, and no code by design is", async (t) => {
@@ -122,7 +128,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", async 
     "env_id=x",
   ]) {
     await t.test(`400 ${query}`, async (t) => {
-      t.match(await get(app, `${base}?${query}`), { status: 400, body: { code: "invalid_request" } });
+      holds(t, await get(app, `${base}?${query}`), { status: 400, body: { code: "invalid_request" } });
     });
   }
 });

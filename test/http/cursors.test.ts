@@ -143,4 +143,13 @@ t.test("pages by cursor", async (t) => {
       t.equal(status, wanted, cursor.slice(0, 20));
     }
   });
+
+  await t.test("more rows that are the same in everything than are read again", async (t) => {
+    const timestamp = "2026-04-01T00:00:00Z";
+    const alike = Array.from({ length: 2345 }, () => ({ timestamp, amount: "1" }));
+    await insertChargebacks(stores, "acme", alike);
+    await insertBilling(stores, "acme", Array(2345).fill({ timestamp, total_cost: "1" }));
+    for (const list of ["chargebacks", "billing"])
+      t.equal((await walk(list, "start_date=2026-04-01&end_date=2026-04-01", 700)).length, 2345, list);
+  });
 });

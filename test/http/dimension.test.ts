@@ -1,9 +1,10 @@
 import t from "tap";
+import { holds } from "../holds.js";
 import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "../tags/tagging.js";
 import { insertChargebacks, startService } from "./service.js";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/;
 
 t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
   const { app, stores } = await startService(t);
@@ -44,10 +45,14 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
       amount: "2.5",
       allocation_method: "usage_ratio",
       allocation_detail: "usage_ratio_allocation",
+      provisional: false,
       tags: [],
+      tag_pairs: [],
+      ...{ identity_name: null, identity_type: null, team: "UNASSIGNED" },
+      ...{ resource_name: null, resource_type: null },
       metadata: { component: 0, component_ratio: "1", tier: 0, env_id: "env-1", metric: "" },
     });
-    t.match(await read(two), { env_id: "", amount: "1", timestamp: "2026-03-05T00:00:00Z" });
+    holds(t, await read(two), { env_id: "", amount: "1", timestamp: "2026-03-05T00:00:00Z" });
   });
 
   await t.test("GET: the metadata is that of the row in the list, whatever the method", async (t) => {
@@ -93,7 +98,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     });
     const { status, body } = await send(app, "GET", at(77));
     t.equal(status, 200);
-    t.match(body, {
+    holds(t, body, {
       identity_id: "gone",
       timestamp: null,
       amount: null,
@@ -124,7 +129,8 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
         ["POST", `${at(id)}/tags`, tag("k", "n")],
       ] as const) {
         const answer = await send(app, method, path, body);
-        t.match(
+        holds(
+          t,
           answer,
           { status: 400, body: { code: "invalid_request", errors: [{ in: "path", name: "dimension_id" }] } },
           `${method} ${path}`,
@@ -139,7 +145,8 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
         ["POST", `${at(id)}/tags`, tag("k", "n")],
       ] as const) {
         const answer = await send(app, method, path, body);
-        t.match(
+        holds(
+          t,
           answer,
           {
             status: 404,
@@ -152,28 +159,32 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
   });
 
   await t.test("an unknown tenant comes first, then what is invalid, then what is missing", async (t) => {
-    t.match(await send(app, "GET", "nobody/chargebacks/abc"), {
+    holds(t, await send(app, "GET", "nobody/chargebacks/abc"), {
       status: 404,
       body: { code: "tenant_not_found" },
     });
-    t.match(await send(app, "POST", `${at(4)}/tags`, { tag_key: "" }), {
+    holds(t, await send(app, "POST", `${at(4)}/tags`, { tag_key: "" }), {
       status: 400,
       body: { code: "invalid_request" },
     });
-    t.match(await send(app, "PATCH", at(4), { tag: [] }), { status: 400, body: { code: "invalid_request" } });
+    holds(t, await send(app, "PATCH", at(4), { tag: [] }), {
+      status: 400,
+      body: { code: "invalid_request" },
+    });
   });
 
   await t.test("dates, aggregate and allocation-issues are no ids", async (t) => {
-    t.match(await send(app, "GET", at("dates")), { status: 200, body: { dates: [] } });
-    t.match(await send(app, "GET", at("aggregate")), { status: 200, body: { total_rows: 3 } });
+    const dates = ["2026-01-01", "2026-03-02", "2026-03-05"];
+    holds(t, await send(app, "GET", at("dates")), { status: 200, body: { dates } });
+    holds(t, await send(app, "GET", at("aggregate")), { status: 200, body: { total_rows: 3 } });
     t.not((await send(app, "GET", at("allocation-issues"))).body.errors?.[0]?.name, "dimension_id");
-    t.match(await send(app, "PATCH", at("dates"), {}), { status: 405 });
+    holds(t, await send(app, "PATCH", at("dates"), {}), { status: 405 });
   });
 
   await t.test("POST: 201, the record, and where it is", async (t) => {
     const { status, headers, body } = await send(app, "POST", `${at(one)}/tags`, tag("team", "Platform"));
     t.equal(status, 201);
-    t.match(body, {
+    holds(t, body, {
       tag_id: Number,
       dimension_id: one,
       tag_value: UUID,
@@ -192,7 +203,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     "POST: a key that the dimension has is 409; keys differ by case; another dimension may have it",
     async (t) => {
       const taken = await send(app, "POST", `${at(one)}/tags`, tag("team", "Other"));
-      t.match(taken, { status: 409, body: { code: "tag_key_exists", detail: /"team"/ } });
+      holds(t, taken, { status: 409, body: { code: "tag_key_exists", detail: /"team"/ } });
       t.equal((await send(app, "POST", `${at(one)}/tags`, tag("Team", "Case"))).status, 201);
       t.equal((await send(app, "POST", `${at(two)}/tags`, tag("team", "Platform"))).status, 201);
       t.same(await labels(one), ["team=Platform", "Team=Case"]);
@@ -211,7 +222,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     for (const each of fits) {
       const { status, body } = await send(app, "POST", `${at(two)}/tags`, each);
       t.equal(status, 201, each.tag_key.slice(0, 30));
-      t.match(body, each);
+      holds(t, body, each);
     }
     const names = (await send(app, "GET", "acme/chargebacks?identity_id=sa-2")).body.items[0].tags;
     t.same(
@@ -236,25 +247,26 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
       ["tag_key", ["a"]],
     ] as const) {
       const answer = await send(app, "POST", `${at(two)}/tags`, { ...tag("fresh", "n"), [field]: bad });
-      t.match(
+      holds(
+        t,
         answer,
         { status: 400, body: { code: "invalid_request", errors: [{ in: "body", name: field }] } },
         `${field} ${JSON.stringify(bad).slice(0, 20)}`,
       );
     }
-    t.match(await send(app, "POST", `${at(two)}/tags`, {}), {
+    holds(t, await send(app, "POST", `${at(two)}/tags`, {}), {
       status: 400,
       body: {
         errors: [{ code: "missing", name: "tag_key" }, { name: "display_name" }, { name: "created_by" }],
       },
     });
-    t.match(await send(app, "POST", `${at(two)}/tags`, { ...tag("fresh", "n"), tag_value: "mine" }), {
+    holds(t, await send(app, "POST", `${at(two)}/tags`, { ...tag("fresh", "n"), tag_value: "mine" }), {
       status: 400,
     });
     t.equal((await labels(two)).length, 7);
   });
 
-  await t.test("PATCH: replaces, adds, removes, in this order", async (t) => {
+  await t.test("PATCH: replaces, removes, adds, in this order", async (t) => {
     const before = (await read(one)).tags[0];
     const replaced = await send(app, "PATCH", at(one), {
       tags: [tag("team", "Search"), tag("tier", "Gold")],
@@ -270,6 +282,13 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
       remove_tag_ids: [tier.tag_id, tier.tag_id],
     });
     t.same(await labels(one), ["team=Search", "cost=Centre"]);
+    const [{ tag_id: search }] = (await read(one)).tags;
+    const anew = await send(app, "PATCH", at(one), {
+      remove_tag_ids: [search],
+      add_tags: [tag("team", "Payments")],
+    });
+    t.equal(anew.status, 200, "a key that is removed is free for what is added");
+    t.same(await labels(one), ["cost=Centre", "team=Payments"]);
     await send(app, "PATCH", at(one), { tags: [tag("a", "1")], add_tags: [tag("b", "2"), tag("team", "3")] });
     t.same(await labels(one), ["a=1", "b=2", "team=3"], "a key that was replaced away is free again");
     const same = await read(one);
@@ -305,7 +324,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
       [{ add_tag: [] }, 400, "invalid_request"],
     ] as const) {
       const answer = await send(app, "PATCH", at(one), changes);
-      t.match(answer, { status, body: { code } }, JSON.stringify(changes).slice(0, 80));
+      holds(t, answer, { status, body: { code } }, JSON.stringify(changes).slice(0, 80));
       t.same(await read(one), before);
     }
     const wrong = { remove_tag_ids: Array.from({ length: 1000 }, () => "x") };

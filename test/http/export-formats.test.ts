@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { DuckDBInstance } from "@duckdb/node-api";
 import t from "tap";
 import { fingerprintSql, plainDimensionIdSql } from "../../src/store/clickhouse/dimension-id.js";
+import { holds } from "../holds.js";
 import { insertChargebacks, startService } from "./service.js";
 
 const url = "/api/v1/tenants/acme/export";
@@ -101,7 +102,7 @@ t.test("POST …/export as Parquet and Arrow, by Accept", async (t) => {
     ]);
     const typed = "typeof(timestamp) AS t, typeof(amount) AS a, typeof(tags) AS g, typeof(cost_type) AS c";
     const [types] = await parquet({}, typed);
-    t.match(types, { t: /^TIMESTAMP/, a: "DECIMAL(38,12)", g: "VARCHAR[]", c: "VARCHAR" });
+    holds(t, types, { t: /^TIMESTAMP/, a: "DECIMAL(38,12)", g: "VARCHAR[]", c: "VARCHAR" });
     const [sum] = await parquet({ columns: ["amount"] }, "sum(amount)::VARCHAR AS total");
     t.same(sum, { total: "10000000000000000000000005.750000000002" });
   });
@@ -196,7 +197,7 @@ t.test("POST …/export as Parquet and Arrow, by Accept", async (t) => {
     await t.test(`406: ${accept}`, async (t) => {
       const answer = await post({}, { accept });
       t.equal(answer.statusCode, 406);
-      t.match(answer.json(), {
+      holds(t, answer.json(), {
         code: "not_acceptable",
         detail: /text\/csv, application\/vnd\.apache\.parquet, application\/vnd\.apache\.arrow\.stream/,
       });
@@ -220,7 +221,7 @@ t.test("POST …/export as Parquet and Arrow, by Accept", async (t) => {
     await t.test(`400: filters ${JSON.stringify(filters).slice(0, 40)}`, async (t) => {
       const answer = await post({ filters }, {});
       t.equal(answer.statusCode, 400);
-      t.match(answer.json(), { code: "invalid_request", detail: named });
+      holds(t, answer.json(), { code: "invalid_request", detail: named });
     });
   }
 });

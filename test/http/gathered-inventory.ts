@@ -14,14 +14,16 @@ export interface GatheringInput {
   /** All that there is of each type. */
   readonly resources: readonly ResourceInput[];
   readonly identities: readonly IdentityInput[];
+  /** `identity_to_team` of the tenant. */
+  readonly teams?: Readonly<Record<string, string>>;
 }
 
 export async function gatherInto(
   { postgres }: OpenedStores,
   tenantName: string,
-  { at, resources, identities }: GatheringInput,
+  { at, resources, identities, teams = {} }: GatheringInput,
 ): Promise<void> {
-  const owner = { tenantName, tenantId: tenantName, ecosystem: "generic_metrics_only" };
+  const owner = { tenantName, tenantId: tenantName, ecosystem: "generic_metrics_only", teams };
   await postgres.query(
     "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ($1, $1, 'generic_metrics_only') ON CONFLICT DO NOTHING",
     [tenantName],

@@ -3,6 +3,7 @@
  * matches nothing, and both stores hold afterwards what they held before. The places come from the API's own description.
  */
 import t from "tap";
+import { holds } from "../holds.js";
 import { mirrored, recordDimensions, send, written } from "../tags/tagging.js";
 import { documentOf } from "./contract.js";
 import { percentEncoded } from "./fuzzing/drawing.js";
@@ -58,7 +59,7 @@ t.test("SQL injection", async (t) => {
         const given = answers[at];
         t.equal(given?.status, status, text);
         // What the answer says of the other text it says of this one, and no more.
-        const escaped = JSON.stringify(text).slice(1, -1);
+        const escaped = JSON.stringify(place.carried(text)).slice(1, -1);
         if (place.compared !== "status")
           t.equal(
             given?.body,
@@ -84,8 +85,8 @@ t.test("SQL injection", async (t) => {
         get(app, `${ROWS}?${filters}`),
         get(app, `${ROWS}/aggregate?group_by=environment_id&${filters}`),
       ]);
-      t.match(list.body, { total: 1, items: [{ identity_id: text, resource_id: text }] }, text);
-      t.match(sums.body, { total_rows: 1, buckets: [{ dimensions: { environment_id: text } }] }, text);
+      holds(t, list.body, { total: 1, items: [{ identity_id: text, resource_id: text }] }, text);
+      holds(t, sums.body, { total_rows: 1, buckets: [{ dimensions: { environment_id: text } }] }, text);
       return list.body.items[0].dimension_id;
     };
     for (const texts of inGroups(asData)) hostileIds.push(...(await Promise.all(texts.map(found))));
@@ -99,9 +100,9 @@ t.test("SQL injection", async (t) => {
         const name = `${text}${index}`;
         const tag = { tag_key: text, display_name: text, created_by: text };
         const made = await send(app, "POST", `acme/chargebacks/${id}/tags`, tag);
-        t.match([made.status, made.body], [201, tag], text);
+        holds(t, [made.status, made.body], [201, tag], text);
         const renamed = await send(app, "PATCH", `acme/tags/${made.body.tag_id}`, { display_name: name });
-        t.match(renamed.body, { ...tag, display_name: name }, text);
+        holds(t, renamed.body, { ...tag, display_name: name }, text);
         const search = await get(app, `/api/v1/tenants/acme/tags?search=${percentEncoded(name)}`);
         t.ok(
           search.body.items.some((item: { tag_id: number }) => item.tag_id === made.body.tag_id),
@@ -110,12 +111,13 @@ t.test("SQL injection", async (t) => {
         const column = percentEncoded(`tag:${text}`);
         const filter = percentEncoded(name.replaceAll(/[\\,]/g, "\\$&"));
         const filtered = await get(app, `${ROWS}?${column}=${filter}`);
-        t.match(filtered.body, { total: 1, items: [{ dimension_id: id }] }, `tag:${text}`);
+        holds(t, filtered.body, { total: 1, items: [{ dimension_id: id }] }, `tag:${text}`);
         const grouped = await get(
           app,
           `${ROWS}/aggregate?group_by=${column}&identity_id=${percentEncoded(text)}`,
         );
-        t.match(
+        holds(
+          t,
           grouped.body,
           { total_rows: 1, buckets: [{ dimensions: { [`tag:${text}`]: name } }] },
           `group by tag:${text}`,
@@ -127,12 +129,13 @@ t.test("SQL injection", async (t) => {
       for (const text of injections.slice(2, 5)) {
         const bulk = { tag_key: text, display_name: text, created_by: text, override_existing: true };
         const listed = await send(app, "POST", "acme/tags/bulk", { ...bulk, dimension_ids: ids });
-        t.match(listed.body, { created_count: ids.length, errors: [] }, text);
+        holds(t, listed.body, { created_count: ids.length, errors: [] }, text);
         const byFilter = { ...bulk, display_name: `${text}!`, identity_id: "sa-0" };
         const { body } = await send(app, "POST", "acme/tags/bulk-by-filter", byFilter);
         t.ok(body.updated_count > 0 && body.updated_count < ids.length, text);
         const byTag = { ...bulk, [`tag:${text}`]: `${text}!`.replaceAll(/[\\,]/g, "\\$&") };
-        t.match(
+        holds(
+          t,
           (await send(app, "POST", "acme/tags/bulk-by-filter", byTag)).body,
           body,
           `by the tag ${text}`,

@@ -1,5 +1,6 @@
 import t from "tap";
 import { RunInProgressError, TenantSuspendedError } from "../../src/runner/control.js";
+import { holds } from "../holds.js";
 import { get, startService } from "./service.js";
 
 const RUN_ID = "0b7e1f5e-0000-4000-8000-000000000001";
@@ -24,8 +25,11 @@ t.test("pipeline", async (t) => {
     );
 
   await t.test("before the first run", async (t) => {
-    t.same(await pipeline(), { tenant_name: "acme", is_running: false, last_run: null, last_result: null });
-    t.match((await readiness()).tenants[0], {
+    t.same(await pipeline(), {
+      ...{ tenant_name: "acme", is_running: false, state: "idle" },
+      ...{ last_run: null, last_success: null, last_result: null },
+    });
+    holds(t, (await readiness()).tenants[0], {
       pipeline_running: false,
       last_run_status: null,
       last_run_at: null,
@@ -41,14 +45,18 @@ t.test("pipeline", async (t) => {
     ];
     await insertRun(
       1,
-      "status, dates_gathered, dates_calculated, chargeback_rows_written, errors, ended_at",
-      `'failed', 3, 2, 6, '${JSON.stringify(errors)}', '2026-03-01T00:05:00.25Z'`,
+      "status, dates_gathered, dates_calculated, chargeback_rows_written, errors, notes, ended_at",
+      `'completed_with_errors', 3, 2, 6, '${JSON.stringify(errors)}', '["worth knowing"]', '2026-03-01T00:05:00.25Z'`,
     );
     t.same(await pipeline(), {
       tenant_name: "acme",
       is_running: false,
+      state: "idle",
       last_run: "2026-03-01T00:05:00.250Z",
+      last_success: "2026-03-01T00:05:00.250Z",
       last_result: {
+        status: "completed_with_errors",
+        notes: ["worth knowing"],
         dates_gathered: 3,
         dates_calculated: 2,
         chargeback_rows_written: 6,
@@ -61,17 +69,18 @@ t.test("pipeline", async (t) => {
   await t.test("while a run is under way: its stage, and the result of the one before", async (t) => {
     await insertRun(2, "status, stage, stage_date", "'running', 'calculating', '2026-02-28'");
     await lease(2, "now() + interval '1 minute'");
-    t.match(await pipeline(), {
+    holds(t, await pipeline(), {
       is_running: true,
-      last_run: "2026-03-02T00:00:00.000Z",
+      state: "running",
+      last_run: "2026-03-02T00:00:00Z",
       last_result: { chargeback_rows_written: 6 },
     });
-    t.match((await readiness()).tenants[0], {
+    holds(t, (await readiness()).tenants[0], {
       pipeline_running: true,
       pipeline_stage: "calculating",
       pipeline_current_date: "2026-02-28",
       last_run_status: "running",
-      last_run_at: "2026-03-02T00:00:00.000Z",
+      last_run_at: "2026-03-02T00:00:00Z",
     });
   });
 
@@ -83,13 +92,13 @@ t.test("pipeline", async (t) => {
         [9, "now() + interval '1 minute'"],
       ] as const) {
         await lease(epoch, expires);
-        const last_run = epoch === 2 ? "2026-03-02T01:00:00.000Z" : "2026-03-02T00:00:00.000Z";
-        t.match(await pipeline(), {
+        const last_run = epoch === 2 ? "2026-03-02T01:00:00Z" : "2026-03-02T00:00:00Z";
+        holds(t, await pipeline(), {
           is_running: false,
           last_run,
           last_result: { chargeback_rows_written: 0, errors: [/interrupted/], completed_at: last_run },
         });
-        t.match((await readiness()).tenants[0], {
+        holds(t, (await readiness()).tenants[0], {
           pipeline_running: false,
           pipeline_stage: null,
           pipeline_current_date: null,
@@ -104,16 +113,19 @@ t.test("pipeline", async (t) => {
     const triggered: string[] = [];
     const both = await build({
       control: {
-        trigger: async (name) => {
-          triggered.push(name);
-          return { run_id: RUN_ID };
+        trigger: async (name, { forceGather } = {}) => {
+          triggered.push(name, JSON.stringify({ forceGather }));
+          return { run_id: RUN_ID, queued: triggered.length > 2 };
         },
       },
     });
     const answer = await both.inject({ method: "POST", url: run });
     t.equal(answer.statusCode, 202);
-    t.match(answer.json(), { tenant_name: "acme", status: "started", run_id: RUN_ID, message: /acme/ });
-    t.same(triggered, ["acme"]);
+    holds(t, answer.json(), { tenant_name: "acme", status: "started", run_id: RUN_ID, message: /acme/ });
+    t.same(triggered, ["acme", '{"forceGather":false}']);
+    const queued = await both.inject({ method: "POST", url: run, payload: { force_gather: true } });
+    holds(t, queued.json(), { status: "queued", message: /waits for its place/ });
+    t.same(triggered.slice(2), ["acme", '{"forceGather":true}']);
     t.equal(
       (await both.inject({ method: "POST", url: "/api/v1/tenants/nobody/pipeline/run" })).statusCode,
       404,
@@ -134,7 +146,7 @@ t.test("pipeline", async (t) => {
       const busy = await build({ control: { trigger: () => Promise.reject(error) } });
       const answer = await busy.inject({ method: "POST", url: run });
       t.equal(answer.statusCode, 409);
-      t.match(answer.json(), { code, detail });
+      holds(t, answer.json(), { code, detail });
     });
   }
 
@@ -142,7 +154,7 @@ t.test("pipeline", async (t) => {
     const api = await build({ mode: "api" });
     const answer = await api.inject({ method: "POST", url: run });
     t.equal(answer.statusCode, 400);
-    t.match(answer.json(), {
+    holds(t, answer.json(), {
       code: "pipeline_unavailable",
       detail: /No workflow runner is available.*both mode/,
     });

@@ -1,4 +1,5 @@
 import t from "tap";
+import { holds } from "../holds.js";
 import { gatherInto } from "./gathered-inventory.js";
 import { get, startService } from "./service.js";
 
@@ -101,7 +102,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/resources", async (t) => {
 
   await t.test("a past instant shows what was known then", async (t) => {
     const { items } = await list("active_at=2026-02-15T00:00:00Z&search=lkc-1");
-    t.match(items, [
+    holds(t, items, [
       {
         display_name: "Orders_100%",
         metadata: { cloud: "aws", cku: 2 },
@@ -124,7 +125,6 @@ t.test("GET /api/v1/tenants/{tenant_name}/resources", async (t) => {
     ["search=_", []],
     ["search=_100%25&active_at=2026-02-15T00:00:00Z", ["lkc-1"]],
     ["search=a%27%20OR%201%3D1--", []],
-    ["search=", ["lcc-2", "lkc-1", "lkc-3"]],
     ["active_at=2026-02-15T00:00:00Z", ["lcc-2", "lkc-1", "lkc-3"]],
     ["active_at=2026-02-20T00:00:00Z", ["lcc-2", "lkc-1"]],
     ["active_at=2026-02-19T23:59:59.999999Z", ["lcc-2", "lkc-1", "lkc-3"]],
@@ -154,7 +154,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/resources", async (t) => {
   }
 
   await t.test("the total is that of the filters, also past the end", async (t) => {
-    t.match(await list("page=5&search=lkc"), { items: [], total: 2, pages: 1, page: 5, next_cursor: null });
+    holds(t, await list("page=5&search=lkc"), { items: [], total: 2, pages: 1, page: 5, next_cursor: null });
   });
 
   for (const order of ["asc", "desc"] as const) {
@@ -175,7 +175,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/resources", async (t) => {
           const walked: string[] = [];
           for (let cursor: string | null = ""; cursor !== null; ) {
             const body = await list(`${query}&page_size=1${cursor && `&cursor=${cursor}`}`);
-            t.match(body, { total: 3, page: 1 });
+            holds(t, body, { total: 3, page: 1 });
             walked.push(...body.items.map(({ resource_id }: { resource_id: string }) => resource_id));
             cursor = body.next_cursor;
           }
@@ -205,7 +205,6 @@ t.test("GET /api/v1/tenants/{tenant_name}/resources", async (t) => {
     ["of other filters", `search=x&cursor=${next_cursor}`],
     ["of another time", `active_at=2026-02-15T00:00:00Z&cursor=${next_cursor}`],
     ["that is cut", `cursor=${next_cursor.slice(0, -3)}`],
-    ["that is empty", "cursor="],
     ["that is anything", "cursor=abc"],
     ["with other characters", "cursor=a%27b"],
     ["of another version", `cursor=${forged([0, kind, fingerprint, "x"])}`],
@@ -219,7 +218,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/resources", async (t) => {
     await t.test(`400 for a cursor ${what}`, async (t) => {
       const { status, body } = await get(app, `${base}?${query}`);
       t.equal(status, 400);
-      t.match(body, { code: "invalid_cursor", detail: /next_cursor/ });
+      holds(t, body, { code: "invalid_cursor", detail: /next_cursor/ });
     });
   }
 
@@ -255,10 +254,10 @@ t.test("GET /api/v1/tenants/{tenant_name}/resources", async (t) => {
     ["identity_type=x", /Unknown parameter `identity_type`/],
     ["search=a&search=b", /once/],
   ] as const) {
-    await t.test(`400 ${query.slice(0, 80)}`, async (t) => {
+    await t.test(`400 ${query}`, async (t) => {
       const { status, body } = await get(app, `${base}?${query}`);
       t.equal(status, 400);
-      t.match(body, { code: "invalid_request", detail });
+      holds(t, body, { code: "invalid_request", detail });
     });
   }
 

@@ -4,6 +4,7 @@ import { beginPublishing, beginWithdrawing } from "../../src/allocate/sql/begin-
 import { finishAttribution } from "../../src/allocate/sql/finish-attribution.js";
 import { finishPublishing } from "../../src/allocate/sql/finish-publishing.js";
 import { fingerprintSql, plainDimensionIdSql } from "../../src/store/clickhouse/dimension-id.js";
+import { holds } from "../holds.js";
 import { get, insertBilling, insertChargebacks, startService } from "./service.js";
 
 const acme = "/api/v1/tenants/acme";
@@ -56,12 +57,12 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     await t.test(`GET ${path}`, async (t) => {
       const first = await get(app, `${acme}/${path}`);
       t.equal(first.status, 200);
-      t.match(first.headers, { "cache-control": "private, no-cache", etag: /^W\/"[\w-]{27}"$/ });
+      holds(t, first.headers, { "cache-control": "private, no-cache", etag: /^W\/"[\w-]{27}"$/ });
       const etag = String(first.headers.etag);
       const again = await app.inject({ url: `${acme}/${path}`, headers: { "if-none-match": etag } });
       t.equal(again.statusCode, 304);
       t.equal(again.body, "");
-      t.match(again.headers, { "cache-control": "private, no-cache", etag });
+      holds(t, again.headers, { "cache-control": "private, no-cache", etag });
       t.equal(await status(path, `"other", ${etag.slice(2)}`), 304, "among others, and strong");
       t.equal(await status(path, '"other"'), 200);
       t.equal(await status(path, "*"), 200, "that says nothing of the answer the client has");
@@ -214,7 +215,8 @@ t.test("ETag and 304 on reads of published days", async (t) => {
 
     await attribute("a", "1");
     const first = await names();
-    t.match(
+    holds(
+      t,
       [...first.values()],
       topics.map(() => /^W\/"/),
     );

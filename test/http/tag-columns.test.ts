@@ -1,5 +1,6 @@
 import t from "tap";
 import { fingerprintSql, plainDimensionIdSql } from "../../src/store/clickhouse/dimension-id.js";
+import { holds } from "../holds.js";
 import { get, insertChargebacks, startService } from "./service.js";
 
 const base = "/api/v1/tenants/acme/chargebacks";
@@ -112,7 +113,7 @@ t.test("tag:KEY as a filter and as a column", async (t) => {
       `${base}/aggregate?group_by=tag:team&group_by=identity_id&cost_type=usage`,
     );
     t.same(Object.keys(body.buckets[0].dimensions), ["tag:team", "identity_id"]);
-    t.match(body, { total_amount: "119", total_rows: 6, total_buckets: 6, truncated: false });
+    holds(t, body, { total_amount: "119", total_rows: 6, total_buckets: 6, truncated: false });
   });
 
   await t.test(
@@ -167,7 +168,7 @@ t.test("tag:KEY as a filter and as a column", async (t) => {
     await t.test(`400: ${query.slice(0, 40)}`, async (t) => {
       const { status, body } = await get(app, `${base}?${query}`);
       t.equal(status, 400);
-      t.match(body.detail, named);
+      holds(t, body.detail, named);
     });
   }
 

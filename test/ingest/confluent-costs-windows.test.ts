@@ -4,6 +4,7 @@ import { daysOfWindow } from "../../src/ingest/day-window.js";
 import type { DayWindow } from "../../src/ingest/ecosystem.js";
 import { requestWindows } from "../../src/ingest/ecosystems/confluent_cloud/costs/request-windows.js";
 import { cutWindow } from "../../src/runner/window.js";
+import { holds } from "../holds.js";
 import { type Bill, costRow, startBill } from "./confluent-bill.js";
 import { billed, march } from "./confluent-billed.js";
 import { connectConfluentTenant } from "./confluent-tenant.js";
@@ -93,7 +94,7 @@ t.test("each query asks for its days, and days of more than a year ago are left 
       ["2025-03-31", "2025-04-01", "5000"],
     ],
   );
-  t.match(report, {
+  holds(t, report, {
     completeDays: daysOfWindow({ start: "2025-03-21", end: "2025-04-01" }),
     dropped: {},
     errors: [],
@@ -156,7 +157,7 @@ t.test(
     bill.setInstead(dead);
     const { report } = await gather({ start: "2026-02-28", end: "2026-03-01" });
     t.same(report.completeDays, []);
-    t.match(report.errors, [/^costs of 2026-02-28 to 2026-03-01: .*503/]);
+    holds(t, report.errors, [/^costs of 2026-02-28 to 2026-03-01: .*503/]);
   },
 );
 

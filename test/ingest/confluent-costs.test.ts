@@ -2,6 +2,7 @@
 
 import t from "tap";
 import { decimalText, minus, parseExact, plus, zero } from "../../src/ingest/exact.js";
+import { holds } from "../holds.js";
 import fc from "../property.js";
 import { costRow, resource } from "./confluent-bill.js";
 import { billed, lineOf, linesOf } from "./confluent-billed.js";
@@ -138,7 +139,7 @@ t.test("the net amount is charged, and its digits are those that were sent", asy
   ];
   for (const [name, changes, wanted] of amounts) t.equal((await lineOf(t, changes)).total_cost, wanted, name);
   const many = await lineOf(t, { quantity: "0.12345678901234567", amount: "1.0000000000004" });
-  t.match(many, { quantity: "0.123456789012", total_cost: "1" });
+  holds(t, many, { quantity: "0.123456789012", total_cost: "1" });
   t.same(many.metadata.exact, { quantity: "0.12345678901234567", total_cost: "1.0000000000004" });
   const thirds = [1, 2, 3].map((id) => costRow("2026-03-04", { id: `c-${id}`, amount: "0.0000000000004" }));
   t.equal((await linesOf(t, thirds))[0]?.total_cost, "0.000000000001", "merged before it is rounded");
@@ -169,18 +170,18 @@ t.test("what is absent and what is null are the same", async (t) => {
   const absent = Object.fromEntries(Object.keys(all).map((key) => [key, undefined]));
   const [ofNull, ofAbsent] = [await lineOf(t, all), await lineOf(t, absent)];
   t.same(ofNull, ofAbsent);
-  t.match(ofNull, {
+  holds(t, ofNull, {
     resource_id: "no_resource::KAFKA_STORAGE",
     env_id: "",
     product_category: "",
     quantity: "0",
   });
-  t.match(await lineOf(t, { resource: { id: "lkc-1", environment: null } }), {
+  holds(t, await lineOf(t, { resource: { id: "lkc-1", environment: null } }), {
     resource_id: "lkc-1",
     env_id: "",
   });
-  t.match(await lineOf(t, { resource: {} }), { resource_id: "no_resource:KAFKA:KAFKA_STORAGE" });
-  t.match(await lineOf(t, { line_type: undefined }), { product_type: "UNNAMED", resource_id: "lkc-aa11" });
+  holds(t, await lineOf(t, { resource: {} }), { resource_id: "no_resource:KAFKA:KAFKA_STORAGE" });
+  holds(t, await lineOf(t, { line_type: undefined }), { product_type: "UNNAMED", resource_id: "lkc-aa11" });
 });
 
 t.test("a charge and its refund are one line, with both in its metadata", async (t) => {
@@ -196,7 +197,7 @@ t.test("a charge and its refund are one line, with both in its metadata", async 
     }),
   ]);
   t.same(others, []);
-  t.match(line, {
+  holds(t, line, {
     total_cost: "1.5",
     unit_price: "0",
     metadata: { vendor_ids: ["c-0001", "c-2"], resource_name: "orders" },

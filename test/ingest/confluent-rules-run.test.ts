@@ -1,5 +1,6 @@
 /** Whole runs of a Confluent Cloud tenant: what changes its days, and what must not. */
 import t from "tap";
+import { holds } from "../holds.js";
 import { chargedOn, reconciled, runContext, runOnce, trackingDate } from "../runner/runs.js";
 import { openTestStores } from "../stores.js";
 import { costRow, resource } from "./confluent-bill.js";
@@ -83,7 +84,7 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
     (await stores.postgres.query("SELECT deleted_at FROM identities WHERE identity_id = $1", [id])).rows[0];
 
   await t.test("the first charges every day", async (t) => {
-    t.match(await run(), { status: "completed", errors: [], dates_calculated: 3 });
+    holds(t, await run(), { status: "completed", errors: [], dates_calculated: 3 });
     t.same(await chargedOn(stores, "acme", ONE), [
       "sa-10: 1 direct_owner_allocation",
       "sa-10: 1 shared_by_design",
@@ -92,11 +93,11 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
       "u-3: 1 shared_by_design",
       ...["pool-1", "sa-10", "sa-11", "sa-12", "u-3"].map((id) => `${id}: 1.8 shared_by_design`),
     ]);
-    t.match(await reconciled(stores, "acme"), { days: 3, off: [], billing: "48", staged: 0 });
+    holds(t, await reconciled(stores, "acme"), { days: 3, off: [], billing: "48", staged: 0 });
   });
 
   await t.test("the next changes nothing", async (t) => {
-    t.match(await run(), { status: "completed", errors: [], dates_calculated: 0 });
+    holds(t, await run(), { status: "completed", errors: [], dates_calculated: 0 });
   });
 
   await t.test(
@@ -108,9 +109,9 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
           "kafka.service.account.id": "sa-11",
         }),
       });
-      t.match(await run(), { status: "completed", errors: [], dates_calculated: 0 });
+      holds(t, await run(), { status: "completed", errors: [], dates_calculated: 0 });
       bill({ [ONE]: "3" });
-      t.match(await run(), { status: "completed", errors: [], dates_calculated: 1 });
+      holds(t, await run(), { status: "completed", errors: [], dates_calculated: 1 });
       t.equal((await chargedOn(stores, "acme", ONE))[0], "sa-10: 1 direct_owner_allocation");
       bill();
       await run();
@@ -121,7 +122,7 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
     organisation.lists.set("/iam/v2/service-accounts", [person("sa-11"), person("sa-12")]);
     organisation.lists.set("/iam/v2/api-keys", [apiKey("KEY0002", "u-3", null)]);
     organisation.objects.set(connectorsOf("lkc-aa11"), { other: connector("lcc-7", {}) });
-    t.match(await run(), { status: "completed", errors: [], dates_calculated: 0 });
+    holds(t, await run(), { status: "completed", errors: [], dates_calculated: 0 });
     t.type((await identity("sa-10"))?.deleted_at, Date);
     t.type((await identity("KEY0001"))?.deleted_at, Date);
   });
@@ -131,12 +132,12 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
     organisation.failing.set("/iam/v2/service-accounts", 403);
     bill({ [TWO]: "8" });
     const run1 = await run();
-    t.match(run1, { dates_calculated: 0 });
-    t.match(JSON.stringify(run1.errors), "service accounts: ");
+    holds(t, run1, { dates_calculated: 0 });
+    t.match(JSON.stringify(run1.errors), /service accounts: /);
     t.same(await identity("sa-12"), { deleted_at: null });
-    t.match(await trackingDate(stores, "acme", TWO), { billing_gathered: true, resources_gathered: false });
+    holds(t, await trackingDate(stores, "acme", TWO), { billing_gathered: true, resources_gathered: false });
     organisation.failing.clear();
-    t.match(await run(), { status: "completed", errors: [], dates_calculated: 1 });
+    holds(t, await run(), { status: "completed", errors: [], dates_calculated: 1 });
     t.type((await identity("sa-12"))?.deleted_at, Date);
     t.same((await chargedOn(stores, "acme", TWO)).slice(0, 5), [
       "sa-10: 1 direct_owner_allocation",
@@ -145,14 +146,14 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
       "u-3: 1",
       "u-3: 4 shared_by_design",
     ]);
-    t.match(await reconciled(stores, "acme"), { days: 3, off: [], billing: "54" });
+    holds(t, await reconciled(stores, "acme"), { days: 3, off: [], billing: "54" });
   });
 
   await t.test("what is new and has been there before changes the days that it was there on", async (t) => {
     organisation.lists.set("/fcpm/v2/compute-pools?environment=env-2", [pool("lfcp-9")]);
     const born = { metadata: { created_at: `${THREE}T00:00:00Z` } };
     organisation.lists.set("/iam/v2/users", [...small["/iam/v2/users"], { id: "u-new", ...born }]);
-    t.match(await run(), { status: "completed", errors: [], dates_calculated: 1 });
+    holds(t, await run(), { status: "completed", errors: [], dates_calculated: 1 });
     t.ok((await chargedOn(stores, "acme", THREE)).includes("u-new: 1.5 shared_by_design"));
   });
 });

@@ -142,6 +142,9 @@ export const charges: readonly Charge[] = [
   [THREE, "FLINK_NUM_CFU", "lfcp-none", "6"],
   [ONE, "CLUSTER_LINKING_READ", "lkc-active", "1"],
   [ONE, "TABLEFLOW_STORAGE", "lkc-active", "1"],
+  [ONE, "PROMO_CREDIT_TABLEFLOW", "lkc-active", "-1"],
+  [ONE, "TABLEFLOW_NUM_TOPICS", "lkc-none", "6"],
+  [THREE, "CLUSTER_LINKING_PER_LINK", "lkc-none", "6"],
   [ONE, "MALFORMED", "malformed-1", "1"],
   [ONE, "NEVER_HEARD_OF", "lkc-active", "1"],
 ];

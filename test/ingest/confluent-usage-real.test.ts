@@ -3,8 +3,9 @@ import t from "tap";
 import { usageQuery } from "../../src/ingest/ecosystems/confluent_cloud/usage/queries.js";
 import { createPrometheusSource } from "../../src/ingest/prometheus/source.js";
 import { createUpstreamClient } from "../../src/ingest/upstream-http/client.js";
+import { needs } from "../programs.js";
 import { daysAgo, forever, silent } from "./generic-tenant.js";
-import { PASSWORD, prometheusMissing, startRealPrometheus } from "./real-prometheus.js";
+import { PASSWORD, startRealPrometheus } from "./real-prometheus.js";
 
 const day = daysAgo(3);
 const start = Date.parse(`${day}T00:00:00Z`) / 1000;
@@ -16,7 +17,7 @@ const minutes = (labels: string, count: number) =>
       `confluent_kafka_server_request_bytes{${labels}} ${minute + 1} ${start + 60 * (minute + 1)}`,
   );
 
-t.test("a day of minutes, summed by the hour", { skip: prometheusMissing() ?? false }, async (t) => {
+t.test("a day of minutes, summed by the hour", needs("prometheus", "promtool"), async (t) => {
   const openMetrics = [
     "# TYPE confluent_kafka_server_request_bytes gauge",
     ...minutes('kafka_id="lkc-1",principal_id="sa-1",type="Produce"', 1440),

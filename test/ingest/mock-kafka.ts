@@ -8,16 +8,6 @@ import type { Test } from "tap";
 
 const START_TIMEOUT_MS = 30_000;
 
-/** Why there is no kcat here, or undefined when there is one. */
-export function kcatMissing(): string | undefined {
-  try {
-    execFileSync("kcat", ["-V"], { stdio: "ignore" });
-    return undefined;
-  } catch {
-    return "kcat is not installed (Debian: apt-get install kcat)";
-  }
-}
-
 /** Starts brokers that live until the end of the test, and produces a message to each topic, which makes it. */
 export async function startMockKafka(
   t: Test,

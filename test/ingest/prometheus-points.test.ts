@@ -21,6 +21,10 @@ function listed({ first, last, stepSeconds }: PointRange): number[] {
   return points;
 }
 
+function isoTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(0, 16);
+}
+
 const dividers = Array.from({ length: 86_400 }, (_, index) => index + 1).filter(
   (step) => 86_400 % step === 0,
 );
@@ -59,6 +63,29 @@ t.test("the steps of a window's points cover it once, in every cutting", async (
   );
   t.pass("held");
 });
+
+t.test(
+  "pieces are of whole days where a day fits, and of as many points as are allowed where none does",
+  async (t) => {
+    const sixHours = 21_600;
+    const fourDays = pointsOf({ start: "2026-01-01", end: "2026-01-05" }, sixHours);
+    const pieces = (most: number) =>
+      [...chunksOf(fourDays, most)].map(({ first, last }) => [isoTime(first), isoTime(last)]);
+    // Ten points are two days and a half.
+    t.strictSame(pieces(10), [
+      ["2026-01-01T06:00", "2026-01-03T00:00"],
+      ["2026-01-03T06:00", "2026-01-05T00:00"],
+    ]);
+    t.strictSame(pieces(15), [
+      ["2026-01-01T06:00", "2026-01-04T00:00"],
+      ["2026-01-04T06:00", "2026-01-05T00:00"],
+    ]);
+    t.strictSame(
+      [...chunksOf(fourDays, 3)].map((piece) => countOf(piece)),
+      [3, 3, 3, 3, 3, 1],
+    );
+  },
+);
 
 t.test("halves of halves, down to single points, are the whole; midnight parts them first", async (t) => {
   const leaves = (range: PointRange): PointRange[] => halvesOf(range)?.flatMap(leaves) ?? [range];

@@ -10,6 +10,7 @@ import type { UpstreamAuth } from "../../src/ingest/upstream-http/credentials.js
 import type { UpstreamError } from "../../src/ingest/upstream-http/upstream-error.js";
 import { BYTES_IN } from "../../src/simulator/series.js";
 import { type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.js";
+import { holds } from "../holds.js";
 import { daysAgo, forever, silent } from "./generic-tenant.js";
 
 const QUERY = `sum by (principal) (increase(${BYTES_IN}[1h]))`;
@@ -221,6 +222,9 @@ t.test("answers that are not what was asked for", async (t) => {
     ['{"status":"success"}', "bad_body", /not one of the Prometheus HTTP API/],
     ['{"status":"success","data":{"resultType":"vector","result":[]}}', "bad_body", /vector where a matrix/],
     ['{"status":"success","data":{"resultType":"matrix","result":[{}]}}', "bad_body", /no labels/],
+    ['{"status":"success","data":null}', "bad_body", /not one of the Prometheus HTTP API/],
+    ['{"status":"success","data":{"resultType":"matrix","result":null}}', "bad_body", /not one of the Prom/],
+    [matrix("null"), "bad_body", /no samples/],
     [matrix("7"), "bad_body", /no samples/],
     [matrix('[],"histograms":[]'), "bad_body", /histograms/],
     [`{"status":"success","isPartial":true,${empty}}`, "partial_answer", /partial/],
@@ -232,8 +236,45 @@ t.test("answers that are not what was asked for", async (t) => {
     const pieces: unknown[] = [];
     const query = { expression: "up", window: day, stepSeconds: 3600 };
     for await (const piece of sourceOf(t, url).range(query, () => undefined, forever)) pieces.push(piece);
-    t.match(pieces, [{ kind: "failed", days: ["2026-01-01"], reason }], `${code}: ${text.slice(0, 50)}`);
+    holds(t, pieces, [{ kind: "failed", days: ["2026-01-01"], reason }], `${code}: ${text.slice(0, 50)}`);
   }
   const nonsense = sourceOf(t, await saying(t, "<html>")).labelsNow("up", 3600, forever);
   await t.rejects(nonsense, { name: "UpstreamError", code: "bad_body" });
+});
+
+t.test("the earliest day that a query has a sample of, in one small question", async (t) => {
+  const { url, requests } = await simulator(t, {
+    faults: [{ kind: "missing_days", days: [daysAgo(9), daysAgo(8)] }],
+  });
+  const source = sourceOf(t, url);
+  const earliest = (window: DayWindow) =>
+    source.earliestDay({ expression: `sum by (principal) (increase(${BYTES_IN}[$step]))`, window }, forever);
+  t.equal(await earliest(week), daysAgo(7));
+  t.equal(requests.length, 1);
+  t.equal(requests[0]?.query, `count(sum by (principal) (increase(${BYTES_IN}[86400s])))`);
+  t.equal(requests[0]?.points, 7);
+  t.equal(await earliest({ start: daysAgo(9), end: daysAgo(7) }), undefined);
+});
+
+t.test("upstreams that put answers together are asked for whole ones or none", async (t) => {
+  const asked: (string | null)[][] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    const form = new URLSearchParams(body);
+    asked.push([String(request.url), form.get("partial_response"), form.get("deny_partial_response")]);
+    const resultType = request.url?.endsWith("query_range") ? "matrix" : "vector";
+    response.end(JSON.stringify({ status: "success", data: { resultType, result: [] } }));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => server.close());
+  const address = server.address();
+  const source = sourceOf(t, `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`);
+  await gathered(source, { start: daysAgo(3), end: daysAgo(2) });
+  await source.labelsNow("up", 3600, forever);
+  t.strictSame(asked, [
+    ["/api/v1/query_range", "false", "1"],
+    ["/api/v1/query", "false", "1"],
+  ]);
 });

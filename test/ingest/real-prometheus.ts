@@ -11,20 +11,10 @@ export const PASSWORD = "test";
 const PASSWORD_HASH = "$2b$12$hNf2lSsxfm0.i4a.1kVpSOVyBCfIB51VRjgBUyv6kdnyTlgWj81Ay";
 const START_TIMEOUT_MS = 30_000;
 
-/** Why there is no Prometheus here, or undefined when there is one. */
-export function prometheusMissing(): string | undefined {
-  for (const program of ["prometheus", "promtool"]) {
-    try {
-      execFileSync(program, ["--version"], { stdio: "ignore" });
-    } catch {
-      return `${program} is not installed (Debian: apt-get install prometheus)`;
-    }
-  }
-  return undefined;
-}
-
 export interface RealPrometheus {
   readonly url: string;
+  /** Starts it again at the same address; what is older, counted from its newest sample, is gone then. */
+  restart(retention: string): Promise<void>;
 }
 
 /**
@@ -49,26 +39,41 @@ export async function startRealPrometheus(
       stdio: "pipe",
     });
   }
-  const child = spawn(
-    "prometheus",
-    [
-      `--config.file=${file("prometheus.yml", config)}`,
-      `--web.config.file=${file("web.yml", `basic_auth_users:\n  me: ${PASSWORD_HASH}\n`)}`,
-      `--storage.tsdb.path=${data}`,
-      "--storage.tsdb.retention.time=1y",
-      "--web.listen-address=127.0.0.1:0",
-      "--web.external-url=http://localhost/prometheus",
-    ],
-    { stdio: ["ignore", "ignore", "pipe"] },
-  );
-  const gone = once(child, "exit");
-  t.teardown(async () => {
-    child.kill("SIGTERM");
-    await gone;
-  });
-  const url = `http://127.0.0.1:${await listeningPort(child.stderr)}/prometheus`;
-  await untilReady(url);
-  return { url };
+  const start = async (retention: string, port: string) => {
+    const child = spawn(
+      "prometheus",
+      [
+        `--config.file=${file("prometheus.yml", config)}`,
+        `--web.config.file=${file("web.yml", `basic_auth_users:\n  me: ${PASSWORD_HASH}\n`)}`,
+        `--storage.tsdb.path=${data}`,
+        `--storage.tsdb.retention.time=${retention}`,
+        // Retention drops whole blocks: short ones stay short.
+        "--storage.tsdb.min-block-duration=2h",
+        "--storage.tsdb.max-block-duration=2h",
+        `--web.listen-address=127.0.0.1:${port}`,
+        "--web.external-url=http://localhost/prometheus",
+      ],
+      { stdio: ["ignore", "ignore", "pipe"] },
+    );
+    const gone = once(child, "exit");
+    const listening = await listeningPort(child.stderr);
+    const url = `http://127.0.0.1:${listening}/prometheus`;
+    await untilReady(url);
+    const stop = async () => {
+      child.kill("SIGTERM");
+      await gone;
+    };
+    return { url, port: listening, stop };
+  };
+  let running = await start("1y", "0");
+  t.teardown(() => running.stop());
+  return {
+    url: running.url,
+    async restart(retention) {
+      await running.stop();
+      running = await start(retention, running.port);
+    },
+  };
 }
 
 async function listeningPort(log: NodeJS.ReadableStream): Promise<string> {

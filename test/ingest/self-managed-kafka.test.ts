@@ -4,6 +4,7 @@ import t, { type Test } from "tap";
 import { daysOfWindow } from "../../src/ingest/day-window.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { selfManagedKafka } from "../../src/ingest/ecosystems/self_managed_kafka/index.js";
+import { holds } from "../holds.js";
 import { forever } from "./generic-tenant.js";
 import { connectKafka, kafkaBasics, kafkaSettings } from "./kafka-tenant.js";
 import { recordingSink } from "./recording-sink.js";
@@ -86,7 +87,7 @@ t.test("three brokers, 50 GiB stored, 20 GiB in and 40 GiB out cost 8.32 a day",
     [timestamp, "SELF_KAFKA_NETWORK_EGRESS", "40", "0.02", "0.8"],
   ];
   t.same(costs, [...day(`${first}T00:00:00Z`), ...day(`${second}T00:00:00Z`)]);
-  t.match(recorded.billing[1], {
+  holds(t, recorded.billing[1], {
     env_id: "",
     resource_id: "orders",
     product_category: "kafka",
@@ -128,7 +129,7 @@ t.test("another step looks back over as long, and costs the same", async (t) => 
     const cost = recorded.billing.slice(0, 4).map((line) => line.total_cost);
     // Every second hour's storage is that of the even hours.
     t.same(cost.slice(2), ["0.2", "0.8"], `step ${step}`);
-    t.match(recorded.billing[1]?.metadata, { samples, expected_samples: samples });
+    holds(t, recorded.billing[1]?.metadata, { samples, expected_samples: samples });
     t.ok(prometheus.queries.every((query) => !query.includes("[") || query.includes(`[${step}s]`)));
   }
 });
@@ -157,7 +158,7 @@ t.test("several series are added up at each point before the mean is taken", asy
       : usual(asked);
   const settings = { queries: { cluster_storage_bytes: query }, metric_selector: 'cluster="orders"' };
   const { recorded } = await (await kafka(t, script, settings)).gather();
-  t.match(recorded.billing[1], { product_type: "SELF_KAFKA_STORAGE", quantity: "1200", total_cost: "0.12" });
+  holds(t, recorded.billing[1], { product_type: "SELF_KAFKA_STORAGE", quantity: "1200", total_cost: "0.12" });
 });
 
 t.test("the metric selector narrows every query, also those that are written out", async (t) => {
@@ -177,12 +178,14 @@ t.test("the metric selector narrows every query, also those that are written out
       'sum(kafka_log_log_size{cluster="orders",topic!=""})',
       'sum by (user) (increase(kafka_server_brokertopicmetrics_bytesin_total{cluster="orders",topic!=""}[3600s]))',
       'sum by (user) (increase(kafka_server_brokertopicmetrics_bytesout_total{cluster="orders",topic!=""}[3600s]))',
+      'count(sum by (user) (increase(kafka_server_brokertopicmetrics_bytesin_total{cluster="orders",topic!=""}[86400s])))',
+      'count(sum by (user) (increase(kafka_server_brokertopicmetrics_bytesout_total{cluster="orders",topic!=""}[86400s])))',
       'group by (broker, topic, user) (max_over_time(kafka_server_brokertopicmetrics_bytesin_total{cluster="orders",topic!=""}[6h]))',
     ]),
   );
 });
 
-t.test("compute is billed through an outage, and the day waits for the rest", async (t) => {
+t.test("compute is billed through an outage, and the day is provisional for the rest", async (t) => {
   for (const [name, script, lacking] of [
     ["a Prometheus that refuses", () => 401, NETWORK_AND_STORAGE],
     ["one without any samples", () => [], NETWORK_AND_STORAGE],
@@ -192,8 +195,7 @@ t.test("compute is billed through an outage, and the day waits for the rest", as
     const { gather } = await kafka(t, script);
     const { report, recorded } = await gather();
     t.same([report.completeDays, report.partialDays], [[], [first, second]], name);
-    t.equal(report.errors.length, lacking.length, `${name}: ${report.errors}`);
-    t.match(report.errors[0], new RegExp(`^${first} to ${second}: SELF_KAFKA_STORAGE: `));
+    t.same(report.errors, [], `${name}: what a partial day lacks is a gap of it`);
     const compute = recorded.billing.filter((line) => line.product_type === "SELF_KAFKA_COMPUTE");
     t.same(
       compute.map((line) => [line.total_cost, line.metadata.unmeasured]),
@@ -205,7 +207,7 @@ t.test("compute is billed through an outage, and the day waits for the rest", as
     );
     t.equal(recorded.billing.length, 2 * (4 - lacking.length), `${name}: nothing is billed as free`);
     const gaps = new Set(recorded.usageGaps.map(({ metric }) => metric));
-    for (const product of lacking) t.ok(gaps.has(product), `${name}: the day waits for ${product}`);
+    for (const product of lacking) t.ok(gaps.has(product), `${name}: the day is provisional for ${product}`);
   }
 });
 
@@ -215,7 +217,9 @@ const NETWORK_AND_STORAGE = [STORAGE, "SELF_KAFKA_NETWORK_INGRESS", "SELF_KAFKA_
 t.test("a Prometheus that is away is asked once in a run, not for every window", async (t) => {
   const prometheus = await startScriptedPrometheus(t, () => 401);
   const gatherer = connectKafka({ metrics: { url: prometheus.url } });
-  t.match((await gatherer.gatherInventory(recordingSink(), forever)).errors, [/discovery in metrics failed/]);
+  holds(t, (await gatherer.gatherInventory(recordingSink(), forever)).errors, [
+    /discovery in metrics failed/,
+  ]);
   for (let window = 0; window < 3; window += 1) {
     const from = new Date(Date.UTC(2026, window, 1)).toISOString().slice(0, 10);
     const to = new Date(Date.UTC(2026, window + 1, 1)).toISOString().slice(0, 10);
@@ -249,7 +253,7 @@ t.test(
       identity_source: { principal_to_team: { "User:alice": "payments" } },
     });
     const { report, recorded } = await inventory();
-    t.match(report, {
+    holds(t, report, {
       completeResourceTypes: ["cluster", "broker", "topic"],
       completeIdentityTypes: ["principal"],
       errors: [],
@@ -274,7 +278,7 @@ t.test(
       ],
     );
     const principal = { identity_type: "principal", created_at: null };
-    t.match(recorded.identities, [
+    holds(t, recorded.identities, [
       {
         ...principal,
         identity_id: "User:alice",
@@ -296,11 +300,11 @@ t.test("principals that appear later are found in the next gathering, without a 
   const plain = [{ labels: { broker: "1", topic: "orders" }, at: () => 1 }];
   const { inventory, prometheus, lines } = await kafka(t, () => plain);
   t.same((await inventory()).recorded.identities, []);
-  t.match(lines, [{ level: 40, msg: /no series of the discovery query has the label/ }]);
+  holds(t, lines, [{ level: 40, msg: /no series of the discovery query has the label/ }]);
   prometheus.answer = () => 401;
   const away = await inventory();
-  t.match(away.report, { completeResourceTypes: ["cluster"], completeIdentityTypes: [] });
-  t.match(away.recorded.resources, [{ resource_id: "orders" }], "the cluster is there all the same");
+  holds(t, away.report, { completeResourceTypes: ["cluster"], completeIdentityTypes: [] });
+  holds(t, away.recorded.resources, [{ resource_id: "orders" }], "the cluster is there all the same");
   prometheus.answer = usual;
   t.equal((await inventory()).recorded.identities.length, 2);
 });
@@ -319,7 +323,7 @@ t.test("static identities alone: nothing is asked of principals, brokers and top
   );
   const found = await inventory();
   t.same(found.report.completeIdentityTypes, ["team"]);
-  t.match(found.recorded.identities, [
+  holds(t, found.recorded.identities, [
     { identity_id: "etl", display_name: "etl", identity_type: "team", metadata: { team: "data" } },
   ]);
   t.equal(found.recorded.identities.length, 1);

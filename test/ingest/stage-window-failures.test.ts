@@ -1,6 +1,7 @@
 /** Gathering that goes wrong: records that cannot be stored, upstreams that fail, leases that are lost. */
 import t from "tap";
 import type { BillingLine } from "../../src/ingest/ecosystem.js";
+import { holds } from "../holds.js";
 import { EPOCH } from "./gathering-stores.js";
 import { billing, DAYS, fact, line, openStaging, usage } from "./staging-script.js";
 
@@ -21,26 +22,27 @@ t.test("staging a window when something fails", async (t) => {
     for (const [name, changes, reason] of refused) {
       const bad = [line("2026-01-01"), line("2026-01-02"), line("2026-01-02", changes), line("2026-01-03")];
       const result = await stage({ billing: bad });
-      t.match(
+      holds(
+        t,
         result,
         { incomplete: ["2026-01-02"], errors: [/2026-01-02: the billing line/], dropped: { malformed: 1 } },
         name,
       );
-      t.match(result.errors[0], reason);
+      holds(t, result.errors[0], reason);
     }
     const nowhere = await stage({ billing: [...billing, line("2026-01-01", { timestamp: "soon" })] });
-    t.match(nowhere, { staged: [], incomplete: DAYS }, "a line of no day spoils them all");
+    holds(t, nowhere, { staged: [], incomplete: DAYS }, "a line of no day spoils them all");
     const outside = await stage({ billing: [...billing, line("2026-01-04"), line("2025-12-31")] });
-    t.match(outside, { staged: DAYS, dropped: { outside_window: 2 } });
+    holds(t, outside, { staged: DAYS, dropped: { outside_window: 2 } });
     const bad = [
       fact("2026-01-01", ""),
       fact("2026-01-02", "x", { micro_units: "-1" }),
       fact("2026-01-04", "y"),
     ];
     const badUsage = await stage({ billing, usage: [...usage, ...bad] });
-    t.match(badUsage, { staged: DAYS, dropped: { malformed: 2, outside_window: 1 } });
+    holds(t, badUsage, { staged: DAYS, dropped: { malformed: 2, outside_window: 1 } });
     t.same(
-      (await dates()).map((date) => date.has_usage_gaps),
+      (await dates()).map((date) => (date.lacks as string[]).length > 0),
       [true, true, false],
     );
   });
@@ -63,7 +65,7 @@ t.test("staging a window when something fails", async (t) => {
     await stage({ billing, usage });
     await t.rejects(stage({ billing, usage: plenty, last: fails }), { message: "down" });
     t.same(await hashes(), [null, null, null]);
-    t.match(await stage({ billing, usage }), { staged: DAYS }, "and the next gathering starts from nothing");
+    holds(t, await stage({ billing, usage }), { staged: DAYS }, "and the next gathering starts from nothing");
     t.equal((await rows("usage")).length, 6);
   });
 

@@ -93,6 +93,7 @@ export async function openStaging(t: Test) {
       decimalPlaces: 4,
       derivingMetrics: ["m"],
       inventoryComplete: true,
+      retryLimit: 3,
       signal: forever,
       logger: silent,
       ...changes,

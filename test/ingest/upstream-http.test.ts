@@ -5,6 +5,7 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { createUpstreamClient, type UpstreamClientOptions } from "../../src/ingest/upstream-http/client.js";
 import { UpstreamError, type UpstreamErrorCode } from "../../src/ingest/upstream-http/upstream-error.js";
+import { holds } from "../holds.js";
 import { answers, upstream } from "./upstream-server.js";
 
 const forever = new AbortController().signal;
@@ -78,8 +79,8 @@ t.test("what may pass is tried again, and what cannot is not", async (t) => {
   for (const { name, status, code, attempts } of cases) {
     const { url, host, seen } = await upstream(t, answers(status, "said why"));
     const error = await failure(clientOf(t, url).request(get(), forever));
-    t.match(error, { code, attempts, status, endpoint: `${host}/api/v1/query` }, name);
-    t.match(error.message, `answered ${status}: said why`);
+    holds(t, error, { code, attempts, status, endpoint: `${host}/api/v1/query` }, name);
+    t.ok(error.message.includes(`answered ${status}: said why`), error.message);
     t.equal(seen.length, attempts, `${name}: requests`);
   }
 });
@@ -102,14 +103,14 @@ t.test("a broken connection, before and in the middle of the answer, is tried ag
   };
   for (const handler of [((request) => request.socket.resetAndDestroy()) as RequestListener, midway]) {
     const { url, seen } = await upstream(t, handler);
-    t.match(await failure(clientOf(t, url).request(get(), forever)), { code: "unreachable", attempts: 3 });
+    holds(t, await failure(clientOf(t, url).request(get(), forever)), { code: "unreachable", attempts: 3 });
     t.equal(seen.length, 3);
   }
 });
 
 t.test("nobody listening is unreachable", async (t) => {
   const error = await failure(clientOf(t, "http://127.0.0.1:9").request(get(), forever));
-  t.match(error, { code: "unreachable", attempts: 3 });
+  holds(t, error, { code: "unreachable", attempts: 3 });
 });
 
 t.test("Retry-After is obeyed in both forms, and reset headers too", async (t) => {
@@ -127,38 +128,38 @@ t.test("Retry-After is obeyed in both forms, and reset headers too", async (t) =
         response.end();
       };
       const { url, seen } = await upstream(t, limited, answers(200));
-      const retry = { attempts: 2, baseDelayMs: 1, maxDelayMs: 60_000 };
+      // A header that is misread is a wait of weeks, and the test never ends.
+      const retry = { attempts: 2, baseDelayMs: 1, maxDelayMs: 2_000_000_000 };
       await clientOf(t, url, { retry }).request(get(), forever);
       const waited = (seen[1]?.at ?? 0) - (seen[0]?.at ?? 0);
-      t.ok(waited > 600 && waited < 3500, `${name}: waited ${Math.round(waited)} ms`);
+      t.ok(waited > 600, `${name}: waited ${Math.round(waited)} ms`);
     }),
   );
 });
 
 t.test("a wait is capped, and there is none after the last attempt", async (t) => {
   const { url, seen } = await upstream(t, answers(429, "", { "retry-after": "3600" }));
-  const started = performance.now();
   const error = await failure(clientOf(t, url).request(get(), forever));
-  t.match(error, { code: "rate_limited", attempts: 3 });
+  holds(t, error, { code: "rate_limited", attempts: 3 });
   t.equal(seen.length, 3);
-  t.ok(performance.now() - started < 1500, "two waits of at most 200 ms, not three");
+  const retry = { attempts: 1, baseDelayMs: 1, maxDelayMs: 3_600_000 };
+  const once = await failure(clientOf(t, url, { retry }).request(get(), forever));
+  holds(t, once, { code: "rate_limited", attempts: 1 }, "or it would come an hour later");
 });
 
 t.test("giving up ends a wait at once", async (t) => {
-  const { url } = await upstream(t, answers(429, "", { "retry-after": "50" }));
+  const { url } = await upstream(t, answers(429, "", { "retry-after": "3600" }));
   const giveUp = new AbortController();
-  const retry = { attempts: 3, baseDelayMs: 1, maxDelayMs: 60_000 };
+  const retry = { attempts: 3, baseDelayMs: 1, maxDelayMs: 3_600_000 };
   const request = failure(clientOf(t, url, { retry }).request(get(), giveUp.signal));
   setTimeout(() => giveUp.abort(new Error("enough")), 50);
-  const started = performance.now();
-  t.match(await request, { code: "aborted" });
-  t.ok(performance.now() - started < 2000);
+  holds(t, await request, { code: "aborted" }, "or it would come an hour later");
 });
 
 t.test("giving up ends a request that is under way", async (t) => {
   const giveUp = new AbortController();
   const { url } = await upstream(t, () => giveUp.abort());
-  t.match(await failure(clientOf(t, url).request(get(), giveUp.signal)), { code: "aborted" });
+  holds(t, await failure(clientOf(t, url).request(get(), giveUp.signal)), { code: "aborted" });
 });
 
 t.test("an answer that does not come, or not to its end, times out", async (t) => {
@@ -170,7 +171,7 @@ t.test("an answer that does not come, or not to its end, times out", async (t) =
   for (const handler of [(() => undefined) as RequestListener, dripping]) {
     const { url, seen } = await upstream(t, handler);
     const error = await failure(clientOf(t, url, { attemptTimeoutMs: 150 }).request(get(), forever));
-    t.match(error, { code: "timeout", attempts: 3 });
+    holds(t, error, { code: "timeout", attempts: 3 });
     t.equal(seen.length, 3);
   }
 });
@@ -187,8 +188,8 @@ t.test("an answer that is too large is refused once, also one that unfolds", asy
   for (const handler of [endless, answers(200, zipped, { "content-encoding": "gzip" })]) {
     const { url, seen } = await upstream(t, handler);
     const error = await failure(clientOf(t, url, { maxBytes: 1_000_000 }).request(get(), forever));
-    t.match(error, { code: "too_large", attempts: 1 });
-    t.match(error.message, "1000000 bytes");
+    holds(t, error, { code: "too_large", attempts: 1 });
+    t.match(error.message, /1000000 bytes/);
     t.equal(seen.length, 1);
   }
 });
@@ -205,9 +206,9 @@ t.test("a redirect is not followed, and its target gets nothing", async (t) => {
   const { url } = await upstream(t, answers(302, "", { location }));
   const auth = { kind: "bearer" as const, token: "very-secret" };
   const error = await failure(clientOf(t, url, { auth }).request(get(), forever));
-  t.match(error, { code: "redirect_refused", status: 302, attempts: 1 });
-  t.match(error.message, target.host);
-  t.notMatch(error.message, "secret");
+  holds(t, error, { code: "redirect_refused", status: 302, attempts: 1 });
+  t.ok(error.message.includes(target.host), error.message);
+  t.notMatch(error.message, /secret/);
   t.equal(target.seen.length, 0);
 });
 
@@ -257,11 +258,12 @@ t.test(
 t.test("starts are spaced out", async (t) => {
   const { url, seen } = await upstream(t, answers(200));
   const client = clientOf(t, url, { pace: { concurrency: 10, minIntervalMs: 50 } });
+  const began = performance.now();
   await Promise.all([1, 2, 3, 4].map(() => client.request(get(), forever)));
-  const gaps = seen.slice(1).map((request, index) => request.at - (seen[index]?.at ?? 0));
-  t.ok(
-    gaps.every((gap) => gap > 30),
-    gaps.map(Math.round).join(", "),
+  // From the beginning, not from one to the next: a late arrival makes the gap behind it shorter.
+  t.same(
+    seen.map(({ at }, index) => at - began > index * 45),
+    [true, true, true, true],
   );
 });
 
@@ -284,9 +286,9 @@ t.test("an upstream that says how many requests it takes is asked as fast as tha
   ] as const) {
     const mean = await upstream(t, answers(200, "{}", says(remaining, reset)));
     const patient = clientOf(t, mean.url, { pace: { concurrency: 2, minIntervalMs: 50 } });
+    const began = performance.now();
     for (let turn = 0; turn < 3; turn += 1) await patient.request(get(), forever);
-    const [first, , third] = mean.seen;
-    t.ok((third?.at ?? 0) - (first?.at ?? 0) >= 60, `the agreed pace, with ${remaining} left for ${reset}`);
+    t.ok((mean.seen[2]?.at ?? 0) - began > 90, `the agreed pace, with ${remaining} left for ${reset}`);
   }
 });
 
@@ -302,7 +304,7 @@ t.test("one who gives up in the queue leaves it, and the others go on", async (t
   const second = failure(client.request(get(), giveUp.signal));
   const third = client.request(get(), forever);
   giveUp.abort();
-  t.match(await second, { code: "aborted" }, "while the first still runs");
+  holds(t, await second, { code: "aborted" }, "while the first still runs");
   while (release === undefined) await new Promise((resolve) => setImmediate(resolve));
   release();
   await Promise.all([first, third]);

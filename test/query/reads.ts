@@ -12,8 +12,9 @@ import type { ClickHouseRead } from "../../src/query/clickhouse-read.js";
 import { type DateWindowInput, dateWindow } from "../../src/query/date-window.js";
 import { matchingDimensions } from "../../src/query/dimension-matches.js";
 import { newestRow } from "../../src/query/dimension-row.js";
-import { tagNames, tagPresence } from "../../src/query/dimension-tags.js";
+import { dimensionTags, tagPresence } from "../../src/query/dimension-tags.js";
 import { defaultExportColumns, exportColumnNames } from "../../src/query/export-columns.js";
+import { inventoryNames } from "../../src/query/inventory-names.js";
 import { evenWeights, usageWeights } from "../../src/query/row-weights.js";
 
 const window = (input: DateWindowInput = {}) =>
@@ -27,7 +28,7 @@ const span = { first_day: "2026-03-01", last_day: "2026-03-02", offset: 7 };
 const everyFilter = { identity_id: "sa-1", product_type: "STORAGE", resource_id: "r-1", cost_type: "usage" };
 
 const tags = [
-  { key: "team", names: ["payments", "search"] },
+  { key: "squad", names: ["payments", "search"] },
   { key: "stage", names: ["UNTAGGED"] },
 ];
 const place = { values: ["r-1", "STORAGE", "env-1", "KAFKA", 1772323200, 0, "sa-1"], given: 1 };
@@ -124,7 +125,15 @@ export const reads: Readonly<Record<string, ClickHouseRead>> = {
   }),
   "aggregate-by-hour": aggregate({ timeBucket: "hour" }),
   "aggregate-by-week": aggregate({ timeBucket: "week", groupBy: ["product_type"] }),
-  "aggregate-by-tag": aggregate({ groupBy: ["tag:team", "identity_id", "tag:stage"], filters: { tags } }),
+  "aggregate-by-tag": aggregate({ groupBy: ["tag:squad", "identity_id", "tag:stage"], filters: { tags } }),
+  "aggregate-by-team": aggregate({ groupBy: ["team", "cost_type"], filters: { team: "payments" } }),
+  "aggregate-by-team-and-product": aggregate({
+    groupBy: ["product_type", "team"],
+    filters: { team: "UNASSIGNED" },
+  }),
+  "extent-by-team": extent({ groupBy: ["team"] }),
+  "extent-by-team-and-product": extent({ groupBy: ["team", "product_type"] }),
+  "inventory-names": inventoryNames(["sa-1"], ["r-1"]),
   "extent-by-identity": extent({}),
   "extent-by-resource-columns-in-zone": extent({
     window: window({ timezone: "Europe/Berlin" }),
@@ -136,7 +145,7 @@ export const reads: Readonly<Record<string, ClickHouseRead>> = {
     filters: everyFilter,
     timeBucket: "month",
   }),
-  "extent-by-tag": extent({ groupBy: ["tag:team", "identity_id"], filters: { tags } }),
+  "extent-by-tag": extent({ groupBy: ["tag:squad", "identity_id"], filters: { tags } }),
   "allocation-issues": allocationIssues({ window: window(), filters: {}, page: 3, page_size: 100 }),
   "allocation-issues-in-zone-every-filter": allocationIssues({
     window: window({ timezone: "America/Denver" }),
@@ -167,7 +176,7 @@ export const reads: Readonly<Record<string, ClickHouseRead>> = {
     cost_type: "usage",
   }),
   "tag-presence": tagPresence(),
-  "tag-names": tagNames([1, 2]),
+  "dimension-tags": dimensionTags([1, 2]),
   "export-default": exported(defaultExportColumns),
   "export-raw": exported(["timestamp", "identity_id"], true),
   "export-tagged": exported(defaultExportColumns, false, true),

@@ -1,6 +1,7 @@
 import t from "tap";
 import { observeAll } from "../../src/runner/observe.js";
 import { usualLimits } from "../../src/runner/tenant-run.js";
+import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import {
   chargedOn,
@@ -16,7 +17,7 @@ import {
 } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 
-const tenants = ["refused", "outage", "mended", "damaged"];
+const tenants = ["refused", "damaged"];
 const settings = ["allocation_retry_limit: 3"];
 const [heavy, light, other] = [daysBefore(4), daysBefore(3), daysBefore(2)];
 
@@ -41,7 +42,7 @@ t.test("days that cannot be calculated", async (t) => {
       };
 
       const first = await runOnce(tight, config, "refused");
-      t.equal(first.status, "failed");
+      t.equal(first.status, "completed_with_errors");
       t.same(
         first.errors.map((error) => error.date),
         [heavy],
@@ -49,7 +50,7 @@ t.test("days that cannot be calculated", async (t) => {
       );
       t.match(first.errors[0]?.message, /^attempt 1 of 3: .*memory/i);
       t.equal(first.dates_calculated, 2, "the other days of its batch were published");
-      t.match(await trackingDate(stores, "refused", heavy), {
+      holds(t, await trackingDate(stores, "refused", heavy), {
         allocation_attempts: 1,
         chargeback_calculated: true,
       });
@@ -62,78 +63,16 @@ t.test("days that cannot be calculated", async (t) => {
       t.equal(third.dates_calculated, 1);
       const expected = ["UNALLOCATED: 0.333333333333 allocation_failed", "UNALLOCATED: 7 allocation_failed"];
       t.same(await chargedOn(stores, "refused", heavy), expected);
-      t.match(await trackingDate(stores, "refused", heavy), { allocation_attempts: 0, staged_hash: null });
-      t.match(await runOnce(tight, config, "refused"), { status: "completed", dates_calculated: 0 });
-      t.match(await reconciled(stores, "refused"), { off: [], staged: 0 });
+      holds(t, await trackingDate(stores, "refused", heavy), { allocation_attempts: 0, staged_hash: null });
+      holds(t, await runOnce(tight, config, "refused"), { status: "completed", dates_calculated: 0 });
+      holds(t, await reconciled(stores, "refused"), { off: [], staged: 0 });
 
-      upstream.bill.set(heavy, { "r-1": "3" });
+      upstream.bill.set(heavy, { "r-1": "5" });
       upstream.members = { ann: 1 };
       await runOnce(context, config, "refused");
-      t.same(await chargedOn(stores, "refused", heavy), ["ann: 3"], "new input starts anew");
+      t.same(await chargedOn(stores, "refused", heavy), ["ann: 5"], "new input starts anew");
     },
   );
-
-  await t.test("a metrics outage is waited for, then falls back", async (t) => {
-    const { upstream, ecosystems } = scriptedUpstream();
-    upstream.bill.set(heavy, { "metered-1": "8" });
-    upstream.bill.set(light, { "metered-1": "8" });
-    upstream.gaps.add(heavy);
-    const context = runContext(stores, { ecosystems });
-    for (const attempt of [1, 2]) {
-      const result = await runOnce(context, config, "outage");
-      t.match(result.errors, [
-        { date: heavy, message: new RegExp(`attempt ${attempt} of 3, the day waits`) },
-      ]);
-      t.same(await chargedOn(stores, "outage", heavy), []);
-      t.match(await trackingDate(stores, "outage", heavy), { metrics_attempts: attempt });
-    }
-    t.same(await chargedOn(stores, "outage", light), ["ann: 2", "bob: 6"], "healthy days do not wait");
-    t.match(await runOnce(context, config, "outage"), { status: "completed", dates_calculated: 1 });
-    t.same(await chargedOn(stores, "outage", heavy), ["UNALLOCATED: 8 metrics_fetch_failed"]);
-    t.match(
-      await runOnce(context, config, "outage"),
-      { dates_calculated: 0 },
-      "and it stays so while it lasts",
-    );
-    upstream.gaps.clear();
-    await runOnce(context, config, "outage");
-    t.same(await chargedOn(stores, "outage", heavy), ["ann: 2", "bob: 6"], "until the metrics are back");
-  });
-
-  await t.test("an outage does not undo what was measured before", async (t) => {
-    const { upstream, ecosystems } = scriptedUpstream();
-    upstream.bill.set(heavy, { "metered-1": "8" });
-    upstream.bill.set(light, { "metered-1": "8" });
-    const context = runContext(stores, { ecosystems });
-    await runOnce(context, config, "mended");
-    upstream.gaps.add(heavy).add(light);
-    const outage = await runOnce(context, config, "mended");
-    t.match(outage, { status: "failed", dates_calculated: 0 });
-    t.match(outage.errors, [{ message: /usage metrics could not be fetched for 2 days .* stays$/ }]);
-    t.same(await chargedOn(stores, "mended", heavy), ["ann: 2", "bob: 6"]);
-
-    upstream.bill.set(heavy, { "metered-1": "4" });
-    t.match(await runOnce(context, config, "mended"), { dates_calculated: 1 });
-    t.same(await chargedOn(stores, "mended", heavy), ["ann: 1", "bob: 3"], "a revised bill is split by it");
-    t.match(await trackingDate(stores, "mended", heavy), { metrics_attempts: 0, has_usage_gaps: false });
-
-    upstream.bill.set(heavy, { "metered-1": "4", "metered-2": "4" });
-    const unmeasured = await runOnce(context, config, "mended");
-    t.match(
-      unmeasured.errors.filter((error) => error.date !== null),
-      [{ date: heavy, message: /attempt 1 of 3, the day waits/ }],
-      "of a resource that is new to the day nothing was measured",
-    );
-    t.same(
-      await chargedOn(stores, "mended", heavy),
-      ["ann: 1", "bob: 3"],
-      "the published day stays meanwhile",
-    );
-    upstream.gaps.clear();
-    await runOnce(context, config, "mended");
-    t.same(await chargedOn(stores, "mended", heavy), ["ann: 1", "bob: 3", "ann: 1", "bob: 3"]);
-    t.match(await reconciled(stores, "mended"), { off: [], staged: 0 });
-  });
 
   await t.test("a day that does not conserve is never published", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
@@ -157,8 +96,8 @@ t.test("days that cannot be calculated", async (t) => {
     upstream.bill.set(heavy, { "r-1": "20" });
     upstream.bill.set(light, { "metered-1": "20" });
     const result = await runOnce(context, config, "damaged");
-    t.match(result, { status: "failed", dates_calculated: 1 });
-    t.match(result.errors, [
+    holds(t, result, { status: "completed_with_errors", dates_calculated: 1 });
+    holds(t, result.errors, [
       { date: heavy, message: /conservation check failed: 1 of 1 lines differ, billed 20, charged 18/ },
     ]);
     t.same(await chargedOn(stores, "damaged", heavy), ["ann: 5", "bob: 5"], "the old day stays");
@@ -168,7 +107,7 @@ t.test("days that cannot be calculated", async (t) => {
       lines.filter((line) => line.level === 60).map((line) => [line.msg, line.date]),
       [["conservation check failed: the day is not published", heavy]],
     );
-    t.match(await trackingDate(stores, "damaged", heavy), { allocation_attempts: 1 });
+    holds(t, await trackingDate(stores, "damaged", heavy), { allocation_attempts: 1 });
     const [sum] = await rowsOf<{ n: string }>(
       stores,
       "damaged",

@@ -1,4 +1,5 @@
 import t from "tap";
+import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import {
   chargedOn,
@@ -37,7 +38,7 @@ t.test("what a run calculates follows from what has changed in the input", async
     return await runOnce(observed, tenants, "acme", changes);
   };
 
-  t.match(await run(), {
+  holds(t, await run(), {
     status: "completed",
     dates_gathered: 7,
     dates_calculated: 7,
@@ -47,7 +48,7 @@ t.test("what a run calculates follows from what has changed in the input", async
 
   await t.test("unchanged input: nothing", async (t) => {
     const before = await published(stores);
-    t.match(await run(), { status: "completed", dates_gathered: 7, dates_pending: 0, dates_calculated: 0 });
+    holds(t, await run(), { status: "completed", dates_gathered: 7, dates_pending: 0, dates_calculated: 0 });
     t.same(await published(stores), before);
   });
 
@@ -62,10 +63,12 @@ t.test("what a run calculates follows from what has changed in the input", async
     upstream.bill.set(daysBefore(7), { "r-1": "10" });
     upstream.bill.delete(daysBefore(6));
     await run();
-    t.same(calculated.sort(), [daysBefore(7), daysBefore(6)]);
+    t.same(calculated, [daysBefore(7)]);
+    await run();
+    t.same(calculated, [daysBefore(6)], "a day without any line: when it is said twice");
     t.same(await chargedOn(stores, "acme", daysBefore(7)), ["ann: 5", "bob: 5"]);
     t.same(await chargedOn(stores, "acme", daysBefore(6)), []);
-    t.match(await reconciled(stores, "acme"), { days: 6, off: [], staged: 0 });
+    holds(t, await reconciled(stores, "acme"), { days: 6, off: [], staged: 0 });
   });
 
   await t.test("a new line on a calculated day is charged", async (t) => {
@@ -89,6 +92,7 @@ t.test("what a run calculates follows from what has changed in the input", async
   await t.test("changed decimal_places: every day", async (t) => {
     upstream.bill.set(daysBefore(5), { "r-1": "0.333333" });
     await run();
+    await run();
     t.same(await chargedOn(stores, "acme", daysBefore(5)), ["ann: 0.166733", "bob: 0.1666"]);
     const tenant = tenantOf(config, "acme");
     const finer = { ...tenant, allocation: { decimal_places: 6 } };
@@ -100,15 +104,15 @@ t.test("what a run calculates follows from what has changed in the input", async
 
   await t.test("--force: every day, to the same rows", async (t) => {
     const before = await published(stores);
-    t.match(await run({ force: true }), { status: "completed", dates_calculated: 7 });
+    holds(t, await run({ force: true }), { status: "completed", dates_calculated: 7 });
     t.same(await published(stores), before);
   });
 
   await t.test("a day whose bill did not come keeps what it had", async (t) => {
     upstream.bill.set(daysBefore(4), {});
     upstream.incomplete.add(daysBefore(4));
-    t.match(await run(), { dates_gathered: 6, dates_calculated: 0 });
+    holds(t, await run(), { dates_gathered: 6, dates_calculated: 0 });
     t.equal((await chargedOn(stores, "acme", daysBefore(4))).length, 3);
   });
-  t.match(await reconciled(stores, "acme"), { off: [], staged: 0 });
+  holds(t, await reconciled(stores, "acme"), { off: [], staged: 0 });
 });

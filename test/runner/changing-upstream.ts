@@ -2,19 +2,42 @@ import { daysBefore } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 import { usualTopicRules, withTopicsOf } from "./topic-upstream.js";
 
-/** Days back that the bill has. */
-export const billedDays = 25;
+/** Days that are billed at all, by how long they are ago. */
+const ages = Array.from({ length: 8 }, (_, i) => i + 2);
 
-/** A bill of 25 days, in which each version differs: two thirds of the days in their amounts, some in whether they exist. */
+/** One day in seven is not billed, another one in each version. */
+const isBilled = (age: number, version: number) => (age + version) % 7 !== 0;
+
+/** Cents of a day's two larger lines: others in the next version, on every day. */
+const centsOf = (age: number, version: number) => 10_001 + ((age + version) % 3) * 100;
+
+/** What a version bills: the sum of each day's lines. */
+export function billOf(version: number): Record<string, string> {
+  const sum = (age: number) => ((2 * centsOf(age, version) * 10_000 + 333_333) / 1e6).toFixed(6);
+  return Object.fromEntries(
+    ages.filter((age) => isBilled(age, version)).map((age) => [daysBefore(age), sum(age)]),
+  );
+}
+
+/** Days that a version bills and the one before did not: their metrics never come. */
+export function daysWithoutMetrics(version: number): string[] {
+  const isNew = (age: number) => isBilled(age, version) && !isBilled(age, version - 1);
+  return ages.filter(isNew).map(daysBefore).sort();
+}
+
+/**
+ * A bill, and usage, in which every day of a version differs from the one before. A day that was not billed before has no
+ * metrics.
+ */
 export function changingUpstream(version: number) {
   const { upstream, ecosystems } = scriptedUpstream({ crowd: 300 });
-  for (let age = 2; age < 2 + billedDays; age += 1) {
-    if ((age + version) % 7 === 0) continue;
-    const cost = `${100 + ((age * version) % 3)}.01`;
+  for (const age of ages.filter((each) => isBilled(each, version))) {
+    const cost = (centsOf(age, version) / 100).toFixed(2);
     upstream.bill.set(daysBefore(age), { "r-1": cost, "r-2": "0.333333", "metered-1": cost });
   }
+  for (const day of daysWithoutMetrics(version)) upstream.gaps.add(day);
   const topics = { orders: 1, users: version % 4, idle: 0 };
-  const topicGaps = new Map([[daysBefore(3 + (version % 5)), ["topic_bytes_in"] as const]]);
+  const topicGaps = new Map([...upstream.gaps].map((day) => [day, ["topic_bytes_in"] as const]));
   return withTopicsOf(
     { topics, topicGaps, topicRules: usualTopicRules, onTopics: () => undefined },
     ecosystems,

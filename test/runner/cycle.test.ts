@@ -1,6 +1,9 @@
 import t from "tap";
+import { readPipelineStates } from "../../src/query/pipeline-state.js";
+import { RunInProgressError } from "../../src/runner/control.js";
 import { createCycleRunner } from "../../src/runner/cycle.js";
 import { observeAll } from "../../src/runner/observe.js";
+import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import {
   daysBefore,
@@ -62,17 +65,62 @@ t.test("a cycle over several tenants", async (t) => {
         signal,
       },
     );
-    t.match(results.get("away"), { status: "failed", errors: [{ source: "run", message: /ECONNREFUSED/ }] });
-    t.match(results.get("b"), {
+    holds(t, results.get("away"), { status: "failed", errors: [{ source: "run", message: /ECONNREFUSED/ }] });
+    holds(t, results.get("b"), {
       status: "failed",
       errors: [{ message: "unknown ecosystem no_such_ecosystem" }],
     });
-    t.match(results.get("a"), { status: "failed", errors: [{ message: /the credentials are refused/ }] });
-    t.match(results.get("c"), { status: "completed", dates_calculated: 1 });
+    holds(t, results.get("a"), { status: "failed", errors: [{ message: /the credentials are refused/ }] });
+    holds(t, results.get("c"), { status: "completed", dates_calculated: 1 });
     for (const name of ["away", "b", "a"]) {
       const record = (await runRecords(stores, name)).at(-1);
-      t.match(record, { status: "failed", errors: [{ message: String }], ended_at: Date });
+      holds(t, record, { status: "failed", errors: [{ message: String }], ended_at: Date });
     }
+  });
+
+  await t.test("a triggered run waits in the same line, and says so", async (t) => {
+    const proceed: (() => void)[] = [];
+    const { upstream, ecosystems } = scriptedUpstream({
+      onWindow: () => new Promise<void>((resolve) => proceed.push(resolve)),
+    });
+    const cycles = createCycleRunner(runContext(stores, { ecosystems }), 1);
+    const request = { trigger: "api", signal, forceGather: true } as const;
+    const start = async (name: string) => await cycles.start(tenantOf(config, name), request);
+    const stateOf = async (name: string) => {
+      const [state] = await readPipelineStates(stores.postgres, [name]);
+      return [state?.is_running, state?.is_queued, state?.last_run_status];
+    };
+    const first = await start("a");
+    const second = await start("b");
+    t.strictSame([first.queued, second.queued], [false, true]);
+    await until("the first gathers", () => proceed.length === 1);
+    t.strictSame(await stateOf("a"), [true, false, "running"]);
+    t.strictSame(await stateOf("b"), [true, true, "queued"]);
+    await t.rejects(start("b"), RunInProgressError, "it is not queued twice");
+    t.equal(upstream.windows, 0);
+    proceed[0]?.();
+    holds(t, await first.done, { status: "completed" });
+    await until("the second gathers", () => proceed.length === 2);
+    t.strictSame(await stateOf("b"), [true, false, "running"]);
+    proceed[1]?.();
+    holds(t, await second.done, { status: "completed" });
+    t.strictSame(await stateOf("b"), [false, false, "completed"]);
+  });
+
+  await t.test("a run that is queued when its process dies has failed", async (t) => {
+    const { postgres } = stores;
+    const state = async () => (await readPipelineStates(postgres, ["c"]))[0];
+    await postgres.query(
+      `INSERT INTO runs (run_id, tenant_name, trigger, epoch, status)
+       SELECT gen_random_uuid(), 'c', 'api', epoch, 'queued' FROM leases WHERE tenant_name = 'c'`,
+    );
+    holds(t, await state(), { is_running: false, is_queued: false, last_run_status: "failed" });
+    await createCycleRunner(runContext(stores), 1).run(some("c"), { trigger: "cli", signal });
+    const records = (await runRecords(stores, "c")).slice(-2);
+    t.strictSame(
+      records.map(({ status }) => status),
+      ["failed", "completed"],
+    );
   });
 
   await t.test("skips a tenant that still runs, and does not call that a success", async (t) => {
@@ -108,14 +156,14 @@ t.test("a cycle over several tenants", async (t) => {
   });
 
   await t.test(
-    "does not gather again inside the refresh gap, unless asked to; pending days are calculated",
+    "does not gather again inside the refresh gap, and says so; a trigger gathers once a minute, or when forced; pending days are calculated",
     async (t) => {
       const { upstream, ecosystems } = scriptedUpstream();
       upstream.bill.set(daysBefore(3), { "r-1": "10" });
       const { logger, messages } = recordingLogger();
       const cycles = createCycleRunner(runContext(stores, { ecosystems, logger }), 1);
-      const run = async (trigger: "schedule" | "api" | "cli") =>
-        (await cycles.run(some("e"), { trigger, signal })).get("e");
+      const run = async (trigger: "schedule" | "api" | "cli", forceGather = false) =>
+        (await cycles.run(some("e"), { trigger, signal, forceGather })).get("e");
       const gathered = async (secondsAgo: number) =>
         void (await stores.postgres.query(
           "UPDATE tenants SET last_gather_at = now() - make_interval(secs => $1) WHERE tenant_name = 'e'",
@@ -123,21 +171,34 @@ t.test("a cycle over several tenants", async (t) => {
         ));
       await gathered(100);
       await stores.postgres.query("UPDATE tracking_dates SET staged_hash = NULL WHERE tenant_name = 'e'");
-      t.match(await run("schedule"), { status: "completed", dates_gathered: 0 });
+      const soon = await run("schedule");
+      holds(t, soon, { status: "completed", dates_gathered: 0 });
+      t.match(
+        soon?.notes[0] ?? "",
+        /^not gathered: the last gathering began 10\d seconds ago, and min_refresh_gap_seconds is 1800$/,
+      );
+      t.strictSame((await runRecords(stores, "e")).at(-1)?.notes, soon?.notes, "its record says so");
       t.equal(upstream.windows, 0);
       t.equal(messages()[0], "Tenant e: gathered moments ago, not gathering again");
-      t.match(await run("api"), { dates_gathered: 1, dates_calculated: 1 });
-      t.match(await run("schedule"), { dates_gathered: 0 }, "moments after a triggered one");
+      holds(t, await run("api"), { dates_gathered: 1, dates_calculated: 1 });
+      holds(t, await run("schedule"), { dates_gathered: 0 }, "moments after a triggered one");
+      const again = await run("api");
+      holds(t, again, { dates_gathered: 0 }, "and so for a second trigger");
+      t.match(
+        again?.notes[0] ?? "",
+        /a triggered run gathers once in 60 seconds unless it has force_gather$/,
+      );
+      holds(t, await run("api", true), { dates_gathered: 1, notes: [] });
       await gathered(1799);
       upstream.gaps.add(daysBefore(2));
       upstream.bill.set(daysBefore(2), { "metered-1": "8" });
-      t.match(
+      holds(
+        t,
         await run("schedule"),
-        { dates_gathered: 2, dates_pending: 1, dates_calculated: 0 },
+        { dates_gathered: 2, dates_pending: 1, dates_calculated: 1 },
         "a moment early is not inside",
       );
-      await run("schedule");
-      t.match(await run("schedule"), { dates_gathered: 0, dates_pending: 1, dates_calculated: 1 });
+      holds(t, await run("schedule"), { dates_gathered: 0, dates_pending: 0, dates_calculated: 0 });
     },
   );
 });

@@ -1,4 +1,5 @@
 import t from "tap";
+import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import { daysBefore, recordingLogger, runContext, runOnce, shortTenants } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
@@ -11,16 +12,16 @@ t.test("a run ends with the log message of the interface", async (t) => {
   const context = runContext(stores, { ecosystems, logger });
 
   await runOnce(context, config, "acme");
-  t.match(lines.at(-1), { level: 30, msg: "Tenant acme: gathered=1, pending=1, calculated=1, rows=2" });
+  holds(t, lines.at(-1), { level: 30, msg: "Tenant acme: gathered=1, pending=1, calculated=1, rows=2" });
 
   upstream.gaps.add(daysBefore(2));
   upstream.bill.set(daysBefore(2), { "metered-1": "1" });
   upstream.sourceErrors = ['the source "x" failed'];
   await runOnce(context, config, "acme");
-  t.match(lines.at(-1), {
+  holds(t, lines.at(-1), {
     level: 50,
     msg:
       'Tenant acme completed with errors: ["the source \\"x\\" failed",' +
-      `"${daysBefore(2)}: usage metrics could not be fetched: attempt 1 of 3, the day waits"]`,
+      `"${daysBefore(2)}: the chargebacks are provisional: work of metered-1 could not be fetched: the test says so"]`,
   });
 });

@@ -1,4 +1,5 @@
 import t from "tap";
+import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import { daysBefore, rowsOf, runContext, runOnce, shortTenants, until } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
@@ -6,7 +7,7 @@ import { scriptedUpstream } from "./scripted-upstream.js";
 /** Two versions of each day, which differ in amounts, identities and the number of lines. */
 const versions = [
   { bill: { "r-1": "10", "r-2": "20", "metered-1": "70" }, total: "100" },
-  { bill: { "r-1": "250", "metered-1": "1", "metered-2": "249" }, total: "500" },
+  { bill: { "r-1": "120", "metered-1": "1", "metered-2": "29" }, total: "150" },
 ] as const;
 
 t.test(
@@ -39,7 +40,7 @@ t.test(
     const readers = [read(), read(), read()];
     for (let round = 1; round <= 4; round += 1) {
       bill(versions[round % 2]);
-      t.match(await runOnce(context, config, "acme"), { status: "completed", dates_calculated: 7 });
+      holds(t, await runOnce(context, config, "acme"), { status: "completed", dates_calculated: 7 });
       const before = [...seen.values()].reduce((sum, n) => sum + n, 0);
       await until(
         "the readers have read again",

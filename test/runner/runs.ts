@@ -105,6 +105,14 @@ export async function trackingDate(stores: OpenedStores, tenantName: string, day
   return found.rows[0];
 }
 
+/** As if an earlier run had been told that no day of the tenant has a bill any more: the next run that is told so publishes it. */
+export async function lossSaidBefore(stores: Pick<OpenedStores, "postgres">, tenantName: string) {
+  await stores.postgres.query(
+    "UPDATE tracking_dates SET doubted_bill = '0 lines, 0 USD', doubted_epoch = 0 WHERE tenant_name = $1",
+    [tenantName],
+  );
+}
+
 /** Records of a tenant's runs, the oldest first. */
 export async function runRecords(stores: OpenedStores, tenantName: string) {
   const found = await stores.postgres.query(

@@ -1,30 +1,54 @@
-import t from "tap";
+import { syncBuiltinESMExports } from "node:module";
+import { mock } from "node:test";
+import t, { type Test } from "tap";
 import { repeatCycles } from "../../src/runner/schedule.js";
 import { testLogger } from "../stores.js";
-import { recordingLogger, until } from "./runs.js";
+import { recordingLogger } from "./runs.js";
+
+const minute = 60_000;
+
+/** A clock that stands still until the test moves it. */
+function stoppedClock(t: Test) {
+  mock.timers.enable({ apis: ["setTimeout", "Date"], now: 0 });
+  syncBuiltinESMExports();
+  t.teardown(() => {
+    mock.timers.reset();
+    syncBuiltinESMExports();
+  });
+  /** What is due then happens, one thing after the other. */
+  return async (ms: number) => {
+    mock.timers.tick(ms);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+}
 
 t.test("cycles repeat from start to start, also while one takes longer", async (t) => {
+  const pass = stoppedClock(t);
   const stop = new AbortController();
-  const starts: number[] = [];
+  let starts = 0;
   let finish = () => {};
   const cycle = () => {
-    starts.push(performance.now());
-    return starts.length === 1 ? new Promise<void>((resolve) => (finish = resolve)) : Promise.resolve();
+    starts += 1;
+    return starts === 1 ? new Promise<void>((resolve) => (finish = resolve)) : Promise.resolve();
   };
-  const repeating = repeatCycles(cycle, { intervalSeconds: 0.2, signal: stop.signal, logger: testLogger });
-  await until("four cycles began", () => starts.length === 4);
+  const repeating = repeatCycles(cycle, { intervalSeconds: 60, signal: stop.signal, logger: testLogger });
+  t.equal(starts, 1, "the first at once");
+  for (const wanted of [2, 3, 4]) {
+    await pass(minute - 1);
+    t.equal(starts, wanted - 1, "none before its time");
+    await pass(1);
+    t.equal(starts, wanted);
+  }
   stop.abort();
-  const [first = 0, , , fourth = 0] = starts;
-  t.ok(fourth - first >= 590, `three intervals lie between: ${fourth - first} ms`);
   let ended = false;
   const end = repeating.then(() => {
     ended = true;
   });
-  await new Promise((resolve) => setImmediate(resolve));
+  await pass(minute);
   t.equal(ended, false, "it waits for the cycle under way");
   finish();
   await end;
-  t.equal(starts.length, 4, "no cycle begins after the abort");
+  t.equal(starts, 4, "no cycle begins after the abort");
 });
 
 t.test("a cycle that fails is logged, and the next one comes", async (t) => {
@@ -41,15 +65,21 @@ t.test("a cycle that fails is logged, and the next one comes", async (t) => {
 });
 
 t.test("starts that were missed are not made up for", async (t) => {
+  const pass = stoppedClock(t);
   const stop = new AbortController();
   let cycles = 0;
   const cycle = async () => {
     cycles += 1;
-    // The process stands still for five intervals, as when the machine sleeps.
-    const until = performance.now() + 500;
-    while (cycles === 1 && performance.now() < until);
-    if (cycles === 2) setTimeout(() => stop.abort(), 10);
+    // The machine sleeps for five intervals and a half.
+    if (cycles === 1) mock.timers.setTime(5.5 * minute);
   };
-  await repeatCycles(cycle, { intervalSeconds: 0.1, signal: stop.signal, logger: testLogger });
+  const repeating = repeatCycles(cycle, { intervalSeconds: 60, signal: stop.signal, logger: testLogger });
+  await pass(0.5 * minute - 1);
+  t.equal(cycles, 1);
+  await pass(1);
+  t.equal(cycles, 2, "in step with the first start");
+  await pass(minute - 1);
   t.equal(cycles, 2);
+  stop.abort();
+  await repeating;
 });

@@ -13,9 +13,15 @@ export interface Upstream {
   crowd: number;
   /** Days whose usage metric cannot be fetched. */
   readonly gaps: Set<string>;
+  /** Of these days, those of which some usage comes before the fetch breaks off. */
+  readonly partly: Set<string>;
   /** Days whose bill does not come. */
   readonly incomplete: Set<string>;
   rules: readonly AllocationRule[];
+  /** The metric says who was active on a resource. */
+  readonly derives: boolean;
+  /** Resources of the bill that have a second line, SHARED, of 1. */
+  readonly shared: string[];
   /** Sentences of sources that failed, though the gather went on. */
   sourceErrors: readonly string[];
   /** Called before each window is answered; may throw, or wait for its signal. */
@@ -61,8 +67,11 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
     members: { ann: 1, bob: 3 },
     crowd: 0,
     gaps: new Set(),
+    partly: new Set(),
     incomplete: new Set(),
     rules: [evenRule, usageRule],
+    derives: false,
+    shared: [],
     sourceErrors: [],
     onWindow: async () => undefined,
     onConnect: () => undefined,
@@ -72,7 +81,7 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
   const ecosystem: AnyEcosystem = {
     ...genericMetricsOnly,
     rules: () => upstream.rules,
-    derivingMetrics: () => [],
+    derivingMetrics: () => (upstream.derives ? ["work"] : []),
     connect() {
       upstream.onConnect();
       return {
@@ -97,12 +106,15 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
           for (const day of days) {
             const bill = Object.entries(upstream.bill.get(day) ?? {});
             await sink.billing(bill.map(([resource, cost]) => lineOf(day, resource, cost)));
+            const second = upstream.shared.filter((id) => bill.some(([resource]) => resource === id));
+            await sink.billing(second.map((id) => ({ ...lineOf(day, id, "1"), product_type: "SHARED" })));
             const people = Object.entries(upstream.members);
             for (const [resource_id] of bill) {
               await sink.identitySets(
                 people.map(([identity_id]) => ({ day, scope: "resource_active", resource_id, identity_id })),
               );
-              if (!resource_id.startsWith("metered") || upstream.gaps.has(day)) continue;
+              if (!resource_id.startsWith("metered")) continue;
+              if (upstream.gaps.has(day) && !upstream.partly.has(day)) continue;
               const crowd = Array.from({ length: upstream.crowd }, (_, i) => [`user-${i}`, i + 1] as const);
               await sink.usage(
                 [...people, ...crowd].map(([identity_id, used]) => ({
@@ -115,8 +127,15 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
               );
             }
           }
-          const gaps = days.filter((day) => upstream.gaps.has(day));
-          await sink.usageGaps(gaps.map((day) => ({ day, metric: "work", reason: "the test says so" })));
+          for (const day of days.filter((each) => upstream.gaps.has(each))) {
+            const metered = Object.keys(upstream.bill.get(day) ?? {}).filter((id) =>
+              id.startsWith("metered"),
+            );
+            const reason = "the test says so";
+            await sink.usageGaps(
+              metered.map((resource_id) => ({ day, metric: "work", resource_id, reason })),
+            );
+          }
           upstream.windows += 1;
           const completeDays = days.filter((day) => !upstream.incomplete.has(day));
           return { completeDays, dropped: {}, errors: upstream.sourceErrors };

@@ -1,5 +1,6 @@
 import t from "tap";
 import { reconcileDays } from "../../src/query/reconcile.js";
+import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import { runContext, runOnce, trackingDate } from "./runs.js";
 
@@ -7,7 +8,7 @@ t.test("a run gathers, allocates and publishes the window", async (t) => {
   const { config, stores } = await openTestStores(t);
   const context = runContext(stores);
   const first = await runOnce(context, config, "acme");
-  t.match(first, {
+  holds(t, first, {
     status: "completed",
     dates_gathered: 195,
     dates_pending: 195,
@@ -18,12 +19,13 @@ t.test("a run gathers, allocates and publishes the window", async (t) => {
   const signal = new AbortController().signal;
   const { days, total } = await reconcileDays(client, signal);
   t.equal(days.length, 195);
-  t.match(
+  holds(
+    t,
     total,
     { billing: "1404", chargebacks: "1404", difference: "0", lines_off: "0" },
     "195 days of 3 x 24 h at 0.10",
   );
-  t.match(await trackingDate(stores, "acme", "2026-06-24"), {
+  holds(t, await trackingDate(stores, "acme", "2026-06-24"), {
     billing_gathered: true,
     resources_gathered: true,
     chargeback_calculated: true,
@@ -38,7 +40,7 @@ t.test("a run gathers, allocates and publishes the window", async (t) => {
 
   await t.test("a second run finds nothing to do", async (t) => {
     const second = await runOnce(context, config, "acme");
-    t.match(second, { status: "completed", dates_gathered: 195, dates_pending: 0, dates_calculated: 0 });
+    holds(t, second, { status: "completed", dates_gathered: 195, dates_pending: 0, dates_calculated: 0 });
   });
 
   await t.test("with --force it calculates again, to the same rows", async (t) => {
@@ -51,7 +53,7 @@ t.test("a run gathers, allocates and publishes the window", async (t) => {
       ).json();
     const before = await rows();
     const forced = await runOnce(context, config, "acme", { force: true });
-    t.match(forced, { status: "completed", dates_calculated: 195 });
+    holds(t, forced, { status: "completed", dates_calculated: 195 });
     t.same(await rows(), before);
   });
 

@@ -49,7 +49,9 @@ export function withTopicsOf(
         upstream.onTopics(clusters);
         for (const day of daysOfWindow(window)) {
           const missing = upstream.topicGaps.get(day) ?? [];
-          await sink.usageGaps(missing.map((metric) => ({ day, metric, reason: "the test says so" })));
+          const reason = "the test says so";
+          for (const resource_id of clusters)
+            await sink.usageGaps(missing.map((metric) => ({ day, metric, resource_id, reason })));
           await sink.usage(
             factsOf(upstream.topics, day, clusters).filter((fact) => !missing.includes(fact.metric)),
           );

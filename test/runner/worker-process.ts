@@ -1,20 +1,101 @@
-/** Runs one tenant again and again until it is killed, its input different each time. Says when each run begins and ends. */
+/**
+ * A worker that is to be killed. First says what a predecessor left behind and what a run makes of it; then runs its tenant
+ * again and again, the input different each time, until it dies at the point that it was given, or of its parent.
+ */
 
+import { reconcileAttributions } from "../../src/query/reconcile.js";
 import { expireLeases } from "../../src/runner/sql/leases.js";
 import { openStores } from "../../src/store/open-stores.js";
 import { testConfig, testLogger } from "../stores.js";
 import { changingUpstream } from "./changing-upstream.js";
-import { runContext, runOnce } from "./runs.js";
+import { dieAt } from "./die-at.js";
+import type { KillPoint } from "./kill-points.js";
+import {
+  lossSaidBefore,
+  reconciled,
+  recordingLogger,
+  rowsOf,
+  runContext,
+  runOnce,
+  runRecords,
+} from "./runs.js";
 import { withTopics } from "./topic-upstream.js";
 
-const { yaml, folder, version } = JSON.parse(process.argv[2] ?? "{}");
+export interface WorkerInput {
+  readonly yaml: string;
+  readonly folder: string;
+  readonly version: number;
+  /** Where it dies. Without one it waits to be killed. */
+  readonly point?: KillPoint | undefined;
+}
+
+/** What the first run found and made. */
+export interface Recovery {
+  /** Sums of the chargebacks that were visible before anything ran, by day. */
+  readonly left: Record<string, string>;
+  readonly finished: boolean;
+  readonly errors: readonly string[];
+  readonly visible: Record<string, string>;
+  readonly off: readonly unknown[];
+  readonly attributed: readonly string[];
+  readonly attributedOff: readonly unknown[];
+  readonly staged: number;
+  /** Days that still have an intent or wait for a calculation. */
+  readonly open: number;
+  /** How the records of runs that were cut off ended. */
+  readonly cutOff: readonly string[];
+}
+
+const { yaml, folder, version, point }: WorkerInput = JSON.parse(process.argv[2] ?? "{}");
 const config = withTopics(testConfig(yaml, folder));
 const stores = await openStores({ config, logger: testLogger });
 await stores.postgres.query(expireLeases());
-await stores.tenant("acme");
-for (let run = Number(version); ; run += 1) {
-  const context = runContext(stores, { ecosystems: changingUpstream(run) });
-  console.log(`run ${run}`);
-  const result = await runOnce(context, config, "acme");
-  if (result.status !== "completed") console.log(`failed: ${JSON.stringify(result.errors)}`);
+const { client } = await stores.tenant("acme");
+const say = (fact: object) => console.log(JSON.stringify(fact));
+
+async function sums(): Promise<Record<string, string>> {
+  const rows = await rowsOf<{ day: string; charged: string }>(
+    stores,
+    "acme",
+    "SELECT toString(day) AS day, toString(sum(amount)) AS charged FROM chargebacks GROUP BY day ORDER BY day",
+  );
+  return Object.fromEntries(rows.map(({ day, charged }) => [day, charged]));
+}
+
+async function recover(): Promise<Recovery> {
+  const left = await sums();
+  const cutOff = (await runRecords(stores, "acme")).filter((run) => run.status === "running");
+  const { logger, messages } = recordingLogger();
+  const context = runContext(stores, { ecosystems: changingUpstream(version), logger });
+  await lossSaidBefore(stores, "acme");
+  const { errors } = await runOnce(context, config, "acme");
+  const { off, staged } = await reconciled(stores, "acme");
+  const attributions = await reconcileAttributions(client, new AbortController().signal);
+  const { rowCount } = await stores.postgres.query(
+    `SELECT FROM tracking_dates WHERE publishing_hash IS NOT NULL OR staged_hash IS NOT NULL
+     UNION ALL SELECT FROM topic_attribution_dates WHERE publishing_hash IS NOT NULL OR staged_hash IS NOT NULL`,
+  );
+  const ended = new Map((await runRecords(stores, "acme")).map((run) => [run.run_id, run]));
+  return {
+    left,
+    finished: messages().includes("finished an interrupted publish"),
+    errors: errors.map((error) => error.message),
+    visible: await sums(),
+    off,
+    staged,
+    attributed: attributions.days.map(({ day }) => day).sort(),
+    attributedOff: attributions.days.filter((day) => day.lines_off !== "0" || day.difference !== "0"),
+    open: rowCount ?? 0,
+    cutOff: cutOff.map(
+      ({ run_id }) => `${ended.get(run_id)?.status}: ${ended.get(run_id)?.errors[0]?.message}`,
+    ),
+  };
+}
+
+say({ recovery: await recover() });
+if (point !== undefined) dieAt(point, client);
+for (let run = version + 1; ; run += 1) {
+  say({ run });
+  await lossSaidBefore(stores, "acme");
+  await runOnce(runContext(stores, { ecosystems: changingUpstream(run) }), config, "acme");
 }

@@ -2,6 +2,7 @@
 import t from "tap";
 import { waitHeaders } from "../../src/simulator/confluent/api-faults.js";
 import { malformedKinds } from "../../src/simulator/confluent/malformed.js";
+import { holds } from "../holds.js";
 import { costs, now, simulated } from "./confluent-client.js";
 
 const USERS = "/iam/v2/users";
@@ -99,8 +100,15 @@ t.test("a next that lies: another host, the same token for ever", async (t) => {
   const next = async (path: string) => (await page(path)).metadata.next?.slice(cloud.url.length) ?? "";
   const second = await next(USERS);
   t.equal(await next(second), second);
+  cloud.setFaults([{ kind: "new_tokens" }]);
+  const third = await next(USERS);
+  const [first, other] = [await page(USERS), await page(third)];
+  t.strictSame(other.data, first.data);
+  t.not(await next(third), third);
+  cloud.setFaults([{ kind: "null_data" }]);
+  t.equal((await page(USERS)).data, null);
   cloud.setFaults([{ kind: "empty" }]);
-  t.match(await page(USERS), { data: [], metadata: { total_size: 0 } });
+  holds(t, await page(USERS), { data: [], metadata: { total_size: 0 } });
 });
 
 t.test("malformed rows, one of each kind asked for on every day", async (t) => {

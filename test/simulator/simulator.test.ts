@@ -5,6 +5,7 @@ import { parseQuery } from "../../src/simulator/selector.js";
 import { BYTES_IN, LOG_SIZE } from "../../src/simulator/series.js";
 import { type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.js";
 import { simulatedTenants } from "../../src/simulator/tenants.js";
+import { holds } from "../holds.js";
 
 const now = () => Date.parse("2026-03-10T15:30:00Z");
 const midnight = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000;
@@ -99,7 +100,7 @@ t.test("what it does not understand is bad_data", async (t) => {
     `${BYTES_IN}{a=b}`,
   ]) {
     const { status, answer } = await ask(query);
-    t.match([status, answer.errorType], [400, "bad_data"], query);
+    holds(t, [status, answer.errorType], [400, "bad_data"], query);
   }
   const many = new URLSearchParams({ query: LOG_SIZE, start: "0", end: "11000", step: "1" });
   t.equal((await fetch(`${url}/api/v1/query_range?${many}`)).status, 400, "too many points");
@@ -114,7 +115,7 @@ t.test("selectors", async (t) => {
   t.notOk(matching('x{a=~"or"}', { a: "orders" }), "anchored");
   t.ok(matching('x{a!~"p.*",}', { a: "orders" }));
   t.ok(matching(String.raw`x{a="q\"\\,}"}`, { a: 'q"\\,}' }), "escapes");
-  t.match(parseQuery("sum(increase(x[2h])) by (a, b)"), {
+  holds(t, parseQuery("sum(increase(x[2h])) by (a, b)"), {
     aggregation: { name: "sum", by: ["a", "b"] },
     over: { name: "increase", seconds: 7200 },
   });

@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url";
 import t from "tap";
 import { claimDataDir, DataDirInUse } from "../../src/store/data-dir.js";
 import { ourselves, processStart } from "../../src/store/data-dir-owner.js";
+import { holds } from "../holds.js";
 
 const RACER = fileURLToPath(new URL("data-dir-racer.ts", import.meta.url));
 
@@ -40,7 +41,7 @@ t.test("a claim makes the directory, private, and leaves nothing but the pid fil
   const dataDir = join(folder, "new/deep");
   const claim = claimDataDir(dataDir);
   t.equal(claim.dataDir, dataDir);
-  t.match(JSON.parse(readFileSync(join(dataDir, "chargehouse.pid"), "utf8")), { pid: process.pid });
+  holds(t, JSON.parse(readFileSync(join(dataDir, "chargehouse.pid"), "utf8")), { pid: process.pid });
   t.strictSame(readdirSync(dataDir), ["chargehouse.pid"]);
   claim.release();
   claim.release();
@@ -78,7 +79,7 @@ t.test("what a dead owner left is taken over", async (t) => {
     const dataDir = mkdtempSync(join(folder, "dead-"));
     writeFileSync(join(dataDir, "chargehouse.pid"), content);
     const claim = claimDataDir(dataDir);
-    t.match(JSON.parse(readFileSync(join(dataDir, "chargehouse.pid"), "utf8")), { pid: process.pid }, name);
+    holds(t, JSON.parse(readFileSync(join(dataDir, "chargehouse.pid"), "utf8")), { pid: process.pid }, name);
     claim.release();
   }
 });
@@ -102,7 +103,7 @@ t.test("an owner in another container is known by its heartbeat", async (t) => {
   owner.kill("SIGKILL");
   await once(owner, "exit");
   const claim = claimDataDir(dataDir, { patienceMs: 300 });
-  t.match(JSON.parse(readFileSync(file, "utf8")), { pid: process.pid });
+  holds(t, JSON.parse(readFileSync(file, "utf8")), { pid: process.pid });
   claim.release();
 });
 

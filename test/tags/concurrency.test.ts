@@ -1,5 +1,8 @@
 import t from "tap";
+import { forgetDimensions } from "../../src/tags/forget-dimensions.js";
+import { writeTags } from "../../src/tags/transaction.js";
 import { insertChargebacks, startService } from "../http/service.js";
+import { until } from "../runner/runs.js";
 import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "./tagging.js";
 
 t.test("tags under many writers at once", async (t) => {
@@ -119,4 +122,32 @@ t.test("tags under many writers at once", async (t) => {
       { code: "428C9" },
     );
   });
+
+  await t.test("dimensions are forgotten only when no tag is being written", async (t) => {
+    const { postgres } = stores;
+    const { client } = await stores.tenant("acme");
+    await insertChargebacks(stores, "acme", [
+      { timestamp: "2026-04-02T00:00:00Z", amount: "1", identity_id: "who is kept" },
+    ]);
+    let finish = () => {};
+    const held = () => new Promise<void>((resolve) => (finish = resolve));
+    const writing = writeTags({ postgres, tenantName: "acme" }, held);
+    await until("the writer has its lock", async () => (await locks("granted")) === 1);
+    let forgotten = -1;
+    const forgetting = forgetDimensions({ client, postgres, tenantName: "acme", keepFrom: "2026-04-01" });
+    void forgetting.then((count) => (forgotten = count));
+    await until("it waits", async () => forgotten >= 0 || (await locks("NOT granted")) === 1);
+    t.equal(forgotten, -1, "not beside a writer");
+    finish();
+    await writing;
+    t.equal(await forgetting, 40);
+  });
+
+  async function locks(state: "granted" | "NOT granted"): Promise<number> {
+    const { rows } = await stores.postgres.query(
+      `SELECT count(*)::int AS n FROM pg_locks
+       WHERE locktype = 'advisory' AND ${state} AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    );
+    return rows[0]?.n;
+  }
 });

@@ -17,6 +17,8 @@ export interface AllocateDays {
   readonly ledger: Ledger;
   readonly epoch: number;
   readonly days: readonly string[];
+  /** Of these, the days whose rows are provisional. */
+  readonly provisional: readonly string[];
   readonly rulesHash: string;
   /** Places of a tick, 2 to 12. */
   readonly decimalPlaces: number;
@@ -48,6 +50,7 @@ export function allocateDays(input: AllocateDays): Statement {
     "product_type",
     recipient,
     ...Object.keys(ledger.explained),
+    "provisional",
     "amount_hi",
     "amount_lo",
   ];
@@ -120,7 +123,8 @@ WITH
     SELECT day, 'owner', 'owner', toString(resource_id) FROM ${sets}
     WHERE day IN {days:Array(Date)} AND scope = 'owner' GROUP BY day, resource_id HAVING uniqExact(${recipient}) = 1
   ),
-  gaps AS (SELECT day, toString(metric) FROM ${gaps} WHERE day IN {days:Array(Date)}),
+  -- Of usage tiers the metrics that could not be had, of even tiers the sets: such a tier is not tried, or is tried and says so.
+  gaps AS (SELECT day, toString(metric), toString(resource_id) FROM ${gaps} WHERE day IN {days:Array(Date)}),
   -- Days and resources with a part of somebody whose owner nobody knows: UNALLOCATED among others.
   unowned AS (
     SELECT DISTINCT day, toString(resource_id) FROM (
@@ -133,9 +137,9 @@ WITH
     SELECT *,
       arrayFirst(t -> t.2 = 'terminal' OR (
         arrayExists(s -> (day, t.2, s, if(t.4 = 'tenant', '', toString(resource_id))) IN found, t.3)
-        AND NOT (t.2 = 'usage' AND arrayExists(s -> (day, s) IN gaps, t.3))), tiers) AS chosen_tier,
+        AND NOT (t.2 = 'usage' AND arrayExists(s -> (day, s, toString(resource_id)) IN gaps, t.3))), tiers) AS chosen_tier,
       chosen_tier.1 AS tier, chosen_tier.2 AS kind,
-      arrayExists(t -> t.1 < tier AND t.2 = 'usage' AND arrayExists(s -> (day, s) IN gaps, t.3), tiers) AS outage,
+      arrayExists(t -> t.1 <= tier AND arrayExists(s -> (day, s, toString(resource_id)) IN gaps, t.3), tiers) AS outage,
       arrayStringConcat(chosen_tier.3, '+') AS source_key,
       if(chosen_tier.4 = 'tenant', '', toString(resource_id)) AS set_resource,
       -- Text that every row of the line repeats is made once, as an index into a dictionary.
@@ -201,11 +205,12 @@ WITH
     WHERE (amount != 0 OR (raw = 0 AND position = lead_position)) AND (go = 0 OR (go = 2) = (recipient = nobody))
   )
 SELECT ${lineColumns.join(", ")}, resource_id, product_category, product_type, names[recipient],
-  ${Object.values(ledger.explained).join(", ")},
+  ${Object.values(ledger.explained).join(", ")}, has({provisional_days:Array(Date)}, day),
   reinterpret(hi, 'Decimal(18, 4)'), reinterpret(amount - toInt128(hi) * 100000000, 'Decimal(38, 12)')
 FROM rows`,
     query_params: {
       days: input.days,
+      provisional_days: input.provisional,
       rules_hash: input.rulesHash,
       decimal_places: input.decimalPlaces,
     },

@@ -17,7 +17,7 @@ export function finishAttribution(input: {
 UPDATE topic_attribution_dates AS t SET
   published_hash = nullif(t.publishing_hash, $5), publishing_hash = NULL,
   staged_hash = CASE WHEN t.publishing_hash = $5 THEN t.staged_hash END,
-  attribution_rows = d.rows, calculated_at = now(),
+  attribution_rows = d.rows, lost_at = NULL, calculated_at = now(),
   attribution_attempts = CASE WHEN t.publishing_hash = $5 THEN t.attribution_attempts ELSE 0 END,
   last_error = CASE WHEN t.publishing_hash = $5 THEN t.last_error END
 FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)

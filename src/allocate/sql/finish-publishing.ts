@@ -19,8 +19,8 @@ export function finishPublishing(input: {
     text: `
 UPDATE tracking_dates AS t SET
   published_hash = t.publishing_hash, publishing_hash = NULL, staged_hash = NULL,
-  chargeback_calculated = true, chargeback_rows = d.rows, calculated_at = now(),
-  allocation_attempts = 0, metrics_attempts = 0, last_error = NULL
+  chargeback_calculated = true, lost_at = NULL, chargeback_rows = d.rows, calculated_at = now(),
+  allocation_attempts = 0, last_error = NULL
 FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
 WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NOT NULL
   AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2)`,

@@ -1,11 +1,12 @@
 import type { QueryConfig } from "pg";
+import { isProvisional } from "../../store/postgres/provisional-hash.js";
 
 /** A staged day whose input differs from what is published. */
 export interface PendingDay {
   readonly day: string;
-  readonly has_usage_gaps: boolean;
+  /** It is published although it lacks something that may still come. */
+  readonly provisional: boolean;
   readonly allocation_attempts: number;
-  readonly metrics_attempts: number;
   /** How many lines were gathered. */
   readonly billing_lines: string | number;
 }
@@ -18,7 +19,7 @@ export interface PendingDay {
 export function pendingDays(input: { tenantName: string; gatheredFrom: string }): QueryConfig {
   return {
     text: `
-SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, has_usage_gaps, allocation_attempts, metrics_attempts, billing_lines
+SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${isProvisional("staged_hash")} AS provisional, allocation_attempts, billing_lines
 FROM tracking_dates
 WHERE tenant_name = $1 AND staged_hash IS NOT NULL AND billing_gathered
   AND (resources_gathered OR tracking_date < $2::date)
@@ -36,8 +37,8 @@ export interface PendingAttribution extends PendingDay {
 export function pendingAttributions(input: { tenantName: string }): QueryConfig {
   return {
     text: `
-SELECT to_char(a.tracking_date, 'YYYY-MM-DD') AS day, a.has_usage_gaps, a.billing_lines,
-  a.attribution_attempts AS allocation_attempts, a.attribution_attempts AS metrics_attempts,
+SELECT to_char(a.tracking_date, 'YYYY-MM-DD') AS day, ${isProvisional("a.staged_hash")} AS provisional, a.billing_lines,
+  a.attribution_attempts AS allocation_attempts,
   d.staged_hash IS NOT NULL AS has_pending_chargebacks
 FROM topic_attribution_dates AS a
 JOIN tracking_dates AS d USING (tenant_name, tracking_date)

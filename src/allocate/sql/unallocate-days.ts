@@ -11,18 +11,20 @@ export function unallocateDays(input: {
   epoch: number;
   rulesHash: string;
   days: readonly string[];
+  provisional: readonly string[];
 }): Statement {
   const { ledger, epoch } = input;
   return {
     query: `
 INSERT INTO ${stagedTable(ledger.output, epoch)}
   (timestamp, ecosystem, tenant_id, env_id, ${ledger.resource}, product_category, product_type, ${ledger.recipient},
-   ${Object.keys(ledger.givenUp).join(", ")}, amount_hi, amount_lo)
+   ${Object.keys(ledger.givenUp).join(", ")}, provisional, amount_hi, amount_lo)
 SELECT timestamp, any(ecosystem), any(tenant_id), env_id, resource_id, product_category, product_type, '${ledger.nobody}',
-  ${Object.values(ledger.givenUp).join(", ")}, 0, sum(total_cost)
+  ${Object.values(ledger.givenUp).join(", ")},
+  has({provisional_days:Array(Date)}, toDate(timestamp, 'UTC')), 0, sum(total_cost)
 FROM ${stagedTable("billing", epoch)}
 WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
 GROUP BY timestamp, env_id, resource_id, product_category, product_type`,
-    query_params: { days: input.days, rules_hash: input.rulesHash },
+    query_params: { days: input.days, rules_hash: input.rulesHash, provisional_days: input.provisional },
   };
 }

@@ -23,9 +23,13 @@ export interface NewFile {
   readonly signal: AbortSignal;
 }
 
+/** Bills are for whom the operator gives the group, and nobody else. A stricter umask is kept. */
+const FOLDER_MODE = 0o750;
+const FILE_MODE = 0o640;
+
 /** Makes the folder where it is missing, and removes what runs of the tenant that were killed left in it. */
 export async function openOutputFolder(path: string, tenantName: string): Promise<OutputFolder> {
-  await mkdir(path, { recursive: true });
+  await mkdir(path, { recursive: true, mode: FOLDER_MODE });
   const tenant = createHash("sha256").update(tenantName).digest("hex").slice(0, 16);
   const folder = { path: await realpath(resolve(path)), unfinished: `.chargehouse-${tenant}-` };
   for (const name of await readdir(folder.path)) {
@@ -67,7 +71,7 @@ async function writeToDisk(
   signal: AbortSignal,
 ): Promise<number> {
   // Fails when the name exists, so that it never follows a link.
-  const handle = await open(path, "wx");
+  const handle = await open(path, "wx", FILE_MODE);
   try {
     await writeFile(handle, content, { signal });
     await handle.sync();

@@ -6,6 +6,8 @@ export interface EmittableDay {
   readonly day: string;
   readonly version: string;
   readonly rows: number;
+  /** The store has lost it, and it is not calculated anew yet. */
+  readonly is_lost: boolean;
 }
 
 /**
@@ -16,7 +18,7 @@ export function emittableDays(input: { pipeline: EmittedPipeline; tenantName: st
   const { state, rows } = input.pipeline;
   return {
     text: `
-SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${rows}::float8 AS rows,
+SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${rows}::float8 AS rows, lost_at IS NOT NULL AS is_lost,
   concat_ws(' ', published_hash, extract(epoch FROM calculated_at)) AS version
 FROM ${state}
 WHERE tenant_name = $1 AND calculated_at IS NOT NULL AND publishing_hash IS NULL

@@ -30,14 +30,16 @@ A running service shows the same at \`/docs\`, and gives it to programs at \`/op
   from it. \`timezone\` moves the midnights that bound the days, and the labels of aggregation buckets.
 - **Pages** go by number (\`page\`, \`page_size\`), or from place to place (\`cursor\`, the \`next_cursor\` of the answer before). A page past the
   end is empty. Every list has one order, stable while nothing changes.
-- **Filters** are equality, in the case given; an empty one (\`resource_id=\`) looks for the empty text. Unknown parameters and fields are refused, so
+- **Filters** are equality, in the case given; an empty parameter (\`resource_id=\`) is refused. Unknown parameters and fields are refused, so
   that a mistyped filter never returns everything.
 - **Errors** are \`application/problem+json\` (RFC 9457) with a stable \`code\`: [Errors](#errors).
 - **HEAD** works wherever GET does. Answers are compressed by gzip for clients that accept it.
 - **ETag**: reads of published days carry one; \`If-None-Match\` with it gives 304 while nothing has changed.
 - **Time**: a request that takes longer than \`api.request_timeout_seconds\` is answered with 504 and its query is cancelled, as it is when the
   client leaves. An export has a limit for standing still, none for its length.
-- **Access**: there is no authentication. Put a proxy in front. CORS is off unless \`api.enable_cors\` says otherwise.`;
+- **Access**: there is no authentication. Put a proxy in front. CORS is off unless \`api.enable_cors\` says otherwise.
+- **Browsers**: a \`Host\` that is none of the service's is 421 (\`api.allowed_hosts\`), and POST, PATCH and DELETE for a page of another origin
+  is 403 (\`api.cors_origins\`): a service on loopback is open to programs, not to web pages. \`/health\` takes any \`Host\`.`;
 
 export function apiPage(document: ApiDocument): string {
   const components = document.components ?? {};

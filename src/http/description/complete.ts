@@ -39,6 +39,15 @@ function hoistTitled(schema: Schema, schemas: Map<string, Schema>): Schema {
   return refTo(title);
 }
 
+/**
+ * Fields of any name beside named ones: their type is left to the description, because TypeScript holds the named ones to it as
+ * well, and no request with a field of another type compiles.
+ */
+function openBesideNamed({ properties = {}, additionalProperties: rest }: Schema): Partial<Schema> {
+  if (Object.keys(properties).length === 0 || typeof rest !== "object") return {};
+  return { additionalProperties: { description: rest.description ?? "" } };
+}
+
 function mapSchemas(schema: Schema, change: (schema: Schema) => Schema): Schema {
   const { properties, items, anyOf, additionalProperties: rest } = schema;
   return {
@@ -51,6 +60,7 @@ function mapSchemas(schema: Schema, change: (schema: Schema) => Schema): Schema 
     ...(items !== undefined && { items: change(items) }),
     ...(anyOf !== undefined && { anyOf: anyOf.map(change) }),
     ...(typeof rest === "object" && { additionalProperties: change(rest) }),
+    ...openBesideNamed(schema),
   };
 }
 

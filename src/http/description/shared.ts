@@ -28,15 +28,19 @@ function shareParameter(parameter: Parameter, parameters: Map<string, Parameter>
   return { $ref: `#/components/parameters/${parameter.name}` };
 }
 
-/** Named by status and codes: `404-tenant_not_found`. */
+/** Named by their codes, as a type is: `TenantNotFoundOrTagNotFoundProblem`. Generated clients make an identifier of it. */
 function shareResponses({ responses }: Operation, shared: Map<string, Response>): Operation["responses"] {
   const entries = Object.entries(responses).map(([status, response]) => {
     const examples =
       "$ref" in response ? undefined : response.content?.["application/problem+json"]?.examples;
     if (examples === undefined || "$ref" in response) return [status, response];
-    const name = [status, ...Object.keys(examples)].join("-");
+    const name = `${Object.keys(examples).map(pascalCase).join("Or")}Problem`;
     shared.set(name, response);
     return [status, { $ref: `#/components/responses/${name}` }];
   });
   return Object.fromEntries(entries);
+}
+
+function pascalCase(code: string): string {
+  return code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -14,5 +14,7 @@ export function expected(schema: TSchema): string {
     return `an object with the fields ${Object.keys(schema.properties).join(", ") || "none"}`;
   if (schema.format === "date") return `a date YYYY-MM-DD in the years ${EARLIEST_YEAR} to ${LATEST_YEAR}`;
   if (schema.format === "date-time") return instantExpected;
-  return `text of at most ${schema.maxLength} characters`;
+  return schema.minLength === undefined
+    ? `text of at most ${schema.maxLength} characters`
+    : `text of ${schema.minLength} to ${schema.maxLength} characters`;
 }

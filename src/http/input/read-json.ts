@@ -2,7 +2,7 @@
 import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { isDate } from "../../query/date-window.js";
 import { isInstant } from "../../query/instant.js";
-import type { InputProblem } from "../errors.js";
+import { type InputProblem, MOST_PROBLEMS } from "../errors.js";
 import { expected } from "./expected.js";
 import { isTagParameter, readTagParameters } from "./tag-parameters.js";
 import { unknownName } from "./unknown-name.js";
@@ -24,9 +24,6 @@ export function readJson(schema: TSchema, value: unknown, name: string, problems
   return undefined;
 }
 
-/** Of so many wrong items the rest is not looked at: an answer must not be longer than what it answers. */
-const MOST_WRONG_ITEMS = 20;
-
 function readItems(
   item: TSchema,
   values: readonly unknown[],
@@ -37,7 +34,7 @@ function readItems(
   const read: unknown[] = [];
   for (const [index, value] of values.entries()) {
     read.push(readJson(item, value, `${name}[${index}]`, problems));
-    if (problems.length - before >= MOST_WRONG_ITEMS) break;
+    if (problems.length - before > MOST_PROBLEMS) break;
   }
   return read;
 }
@@ -46,7 +43,8 @@ function readFields(schema: TObject, value: Record<string, unknown>, name: strin
   const path = (field: string) => (name === "" ? field : `${name}.${field}`);
   const known = Object.keys(schema.properties);
   const isTag = (field: string) => schema.patternProperties !== undefined && isTagParameter(field);
-  for (const field of Object.keys(value).filter((field) => !known.includes(field) && !isTag(field))) {
+  const unknown = Object.keys(value).filter((field) => !known.includes(field) && !isTag(field));
+  for (const field of unknown.slice(0, MOST_PROBLEMS + 1)) {
     problems.push({
       in: "body",
       name: path(field.slice(0, 64)),

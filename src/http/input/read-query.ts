@@ -1,6 +1,6 @@
 /** A query string, read by its schema: unknown and repeated parameters are refused, since a mistyped filter would return everything. */
 import { KindGuard, type TObject } from "@sinclair/typebox";
-import type { InputProblem } from "../errors.js";
+import { type InputProblem, MOST_PROBLEMS } from "../errors.js";
 import { expected } from "./expected.js";
 import { readText } from "./read-text.js";
 import { isTagParameter, prefixedProperty, readTagParameters } from "./tag-parameters.js";
@@ -15,7 +15,8 @@ export function readQuery(
   const isRead = (name: string) => tags !== undefined && isTagParameter(name);
   const plain = Object.entries(schema.properties).filter(([name]) => name !== tags);
   const known = plain.map(([name]) => name);
-  for (const name of Object.keys(query).filter((name) => !known.includes(name) && !isRead(name))) {
+  const unknown = Object.keys(query).filter((name) => !known.includes(name) && !isRead(name));
+  for (const name of schema.additionalProperties === true ? [] : unknown.slice(0, MOST_PROBLEMS + 1)) {
     problems.push({
       in: "query",
       name: name.slice(0, 64),
@@ -30,6 +31,11 @@ export function readQuery(
     const repeatable = KindGuard.IsArray(parameter);
     if (!repeatable && texts.length > 1) {
       problems.push({ in: "query", name, detail: `\`${name}\` must be given once.`, code: "repeated" });
+      return [name, undefined];
+    }
+    if (texts.includes("")) {
+      const detail = `\`${name}\` must not be empty: leave it out, or give it a value.`;
+      problems.push({ in: "query", name, detail, code: "invalid" });
       return [name, undefined];
     }
     const readings = texts.map((text) => readText(repeatable ? parameter.items : parameter, text));

@@ -9,16 +9,10 @@ import { type HttpContext, openTenantStore, tenantRead } from "../context.js";
 import { invalidRequest } from "../errors.js";
 import { readTagParameters } from "../input/tag-parameters.js";
 import { TenantPath } from "../schemas/parameters.js";
-import { problemResponses } from "../schemas/problem.js";
+import { bodyProblems, problemResponses } from "../schemas/problem.js";
 import { BulkResult, BulkTags, BulkTagsByFilter, MOST_DIMENSIONS } from "../schemas/tag.js";
 
-const problems = [
-  "tenant_not_found",
-  "malformed_body",
-  "body_too_large",
-  "store_unavailable",
-  "request_timeout",
-] as const;
+const problems = ["tenant_not_found", ...bodyProblems, "store_unavailable", "request_timeout"] as const;
 
 export const bulkTagRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
@@ -39,11 +33,11 @@ export const bulkTagRoutes =
           response: { 200: BulkResult, ...problemResponses(...problems) },
         },
       },
-      async ({ tenant: { tenant_name: tenantName }, tenant, body, stopSignal }) => {
+      async ({ tenant: { tenant_name: tenantName }, tenant, body, stopSignal, interruption: stop }) => {
         const ids = distinctIds(body.dimension_ids);
         const store = async () => (await openTenantStore(context, tenant)).client;
         let errors: UnknownDimension[] = [];
-        const counts = await tagInBulk({ postgres, tenantName }, body, async function* () {
+        const counts = await tagInBulk({ postgres, tenantName, stop }, body, async function* () {
           const { known, unknown } = await completeCopy(
             { postgres, tenantName, store, signal: stopSignal },
             ids,
@@ -73,7 +67,7 @@ export const bulkTagRoutes =
         },
       },
       async (request) => {
-        const { tenant, body } = request;
+        const { tenant, body, interruption: stop } = request;
         const { tenant_name: tenantName } = tenant;
         const window = dateWindow(body, tenant.lookback_days, context.clock());
         const tags = readTagParameters({ ...body }, "body", []);
@@ -84,7 +78,7 @@ export const bulkTagRoutes =
         const open = () => streamDimensionIds(client, matches, { batch: TAGS_PER_ENTRY, signal });
         // The store has found them all when the first come: before the transaction, which must not wait for it with its locks.
         let ready: AsyncIterable<number[]> | undefined = await begun(open());
-        const counts = await tagInBulk({ postgres, tenantName }, body, async function* () {
+        const counts = await tagInBulk({ postgres, tenantName, stop }, body, async function* () {
           const batches = ready ?? open();
           ready = undefined;
           for await (const ids of batches) {

@@ -3,6 +3,8 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
 import { readNewestRow } from "../../query/dimension-row.js";
+import { tagPair } from "../../query/dimension-tags.js";
+import { readNames } from "../../query/inventory-names.js";
 import { readPostgres } from "../../query/postgres-read.js";
 import type { Dimension as DimensionFields } from "../../tags/dimensions.js";
 import { type TagRecord as Tag, tagsOfDimension } from "../../tags/tag-record.js";
@@ -10,7 +12,7 @@ import { addTag, changeTags } from "../../tags/write.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { findDimension } from "../find-dimension.js";
 import { Dimension } from "../schemas/dimension.js";
-import { problemResponses } from "../schemas/problem.js";
+import { bodyProblems, problemResponses } from "../schemas/problem.js";
 import { DimensionPath, TagChanges, TagInput, TagRecord } from "../schemas/tag.js";
 
 const readProblems = [
@@ -19,7 +21,10 @@ const readProblems = [
   "store_unavailable",
   "request_timeout",
 ] as const;
-const writeProblems = [...readProblems, "malformed_body", "body_too_large", "tag_key_exists"] as const;
+const writeProblems = [...readProblems, ...bodyProblems, "tag_key_exists"] as const;
+/** What was changed is not kept waiting for a look at the store. */
+const ROW_PATIENCE_MS = 5_000;
+
 const path = "/tenants/:tenant_name/chargebacks/:dimension_id";
 
 export const dimensionRoutes =
@@ -41,7 +46,11 @@ export const dimensionRoutes =
       },
       async (request) => {
         const dimension = await findDimension(context, request, request.params.dimension_id);
-        return answer(context, request, dimension, newestRow(context, request, dimension));
+        const [newest, tags] = await Promise.all([
+          newestRow(context, request, dimension, request.stopSignal),
+          readTags(context, request, dimension.dimension_id),
+        ]);
+        return answer(dimension, newest, tags);
       },
     );
 
@@ -53,7 +62,7 @@ export const dimensionRoutes =
           tags: ["Tags"],
           summary: "Change the tags of a dimension",
           description:
-            "Replaces (`tags`), then adds (`add_tags`), then removes (`remove_tag_ids`); all or nothing. Answers with the dimension; while " +
+            "Replaces (`tags`), then removes (`remove_tag_ids`), then adds (`add_tags`); all or nothing. Answers with the dimension; while " +
             "the tenant's store is away the tags are changed all the same, and the fields of the newest row are null.",
           params: DimensionPath,
           body: TagChanges,
@@ -63,11 +72,12 @@ export const dimensionRoutes =
       async (request) => {
         const { tenant_name: tenantName } = request.tenant;
         const dimension = await findDimension(context, request, request.params.dimension_id);
-        const on = { postgres, tenantName, dimensionId: dimension.dimension_id };
-        await changeTags(on, request.body);
+        const on = { postgres, tenantName, dimensionId: dimension.dimension_id, stop: request.interruption };
+        const tags = await changeTags(on, request.body);
         await context.tags.afterWrite(tenantName);
-        const row = newestRow(context, request, dimension).catch(() => undefined);
-        return answer(context, request, dimension, row);
+        const shortly = AbortSignal.any([request.stopSignal, AbortSignal.timeout(ROW_PATIENCE_MS)]);
+        const newest = await newestRow(context, request, dimension, shortly).catch(() => undefined);
+        return answer(dimension, newest, tags);
       },
     );
 
@@ -112,7 +122,8 @@ export const dimensionRoutes =
           request,
           request.params.dimension_id,
         );
-        const tag = await addTag({ postgres, tenantName, dimensionId }, request.body);
+        const on = { postgres, tenantName, dimensionId, stop: request.interruption };
+        const tag = await addTag(on, request.body);
         await context.tags.afterWrite(tenantName);
         const location = `/api/v1/tenants/${encodeURIComponent(tenantName)}/tags/${tag.tag_id}`;
         return reply.code(201).header("location", location).send(tag);
@@ -120,9 +131,27 @@ export const dimensionRoutes =
     );
   };
 
-async function newestRow(context: HttpContext, request: FastifyRequest, dimension: DimensionFields) {
-  const { client, signal } = await tenantRead(context, request);
-  return readNewestRow(client, { ...dimension }, signal);
+/** While the tenant's store is away. */
+const unknownNames = {
+  ...{ identity_name: null, identity_type: null, team: null },
+  ...{ resource_name: null, resource_type: null },
+};
+
+async function newestRow(
+  context: HttpContext,
+  request: FastifyRequest,
+  dimension: DimensionFields,
+  signal: AbortSignal,
+) {
+  const { client } = await tenantRead(context, request);
+  const [row, names] = await Promise.all([
+    readNewestRow(client, { ...dimension }, signal),
+    readNames(client, [dimension], signal),
+  ]);
+  return {
+    row,
+    names: { ...names.identity(dimension.identity_id), ...names.resource(dimension.resource_id) },
+  };
 }
 
 function readTags({ stores }: HttpContext, request: FastifyRequest, dimensionId: number) {
@@ -130,21 +159,22 @@ function readTags({ stores }: HttpContext, request: FastifyRequest, dimensionId:
   return readPostgres<Tag>(stores.postgres, read, request.stopSignal);
 }
 
-async function answer(
-  context: HttpContext,
-  request: FastifyRequest,
+function answer(
   dimension: DimensionFields,
-  newest: ReturnType<typeof newestRow>,
+  found: Awaited<ReturnType<typeof newestRow>> | undefined,
+  tags: Tag[],
 ) {
-  const [row, tags] = await Promise.all([newest, readTags(context, request, dimension.dimension_id)]);
-  const { timestamp, amount, allocation_method, allocation_detail, metadata } = row ?? {};
+  const { timestamp, amount, allocation_method, allocation_detail, provisional, metadata } = found?.row ?? {};
   return {
     ...dimension,
     timestamp: timestamp ?? null,
     amount: amount ?? null,
     allocation_method: allocation_method ?? null,
     allocation_detail: allocation_detail ?? null,
+    provisional: provisional ?? null,
     tags,
+    tag_pairs: tags.map(tagPair),
+    ...(found?.names ?? unknownNames),
     metadata: metadata ?? null,
   };
 }

@@ -1,11 +1,14 @@
 /** The pipeline of a tenant: start a run, see how it does. */
+
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { Type } from "@sinclair/typebox";
+import { instantOf } from "../../query/instant.js";
 import { readPipelineStates, runErrors } from "../../query/pipeline-state.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 import { inputOf, TenantPath } from "../schemas/parameters.js";
 import { PipelineStatus, RunAccepted } from "../schemas/pipeline.js";
-import { problemResponses } from "../schemas/problem.js";
+import { bodyProblems, problemResponses } from "../schemas/problem.js";
 
 export const pipelineRoutes =
   ({ control, stores, mode }: HttpContext): FastifyPluginAsyncTypebox =>
@@ -17,15 +20,24 @@ export const pipelineRoutes =
           operationId: "startPipelineRun",
           tags: ["Pipeline"],
           summary: "Start a run",
-          description: "Starts gathering and calculating for the tenant, at once. Needs the mode `both`.",
+          description:
+            "Starts gathering and calculating for the tenant, at once or when one of the `features.max_parallel_tenants` places is free. " +
+            "Upstreams are asked at most once a minute, or once in `min_refresh_gap_seconds` where that is less. Needs the mode `both`.",
           params: TenantPath,
-          body: inputOf({}, { description: "Nothing is taken: no body, or an empty object." }),
+          body: inputOf(
+            {
+              force_gather: Type.Boolean({
+                description: "Gather also when the last gathering began less than a minute ago.",
+                default: false,
+              }),
+            },
+            { description: "No body is an empty object." },
+          ),
           response: {
             202: RunAccepted,
             ...problemResponses(
               "tenant_not_found",
-              "malformed_body",
-              "body_too_large",
+              ...bodyProblems,
               "pipeline_unavailable",
               "run_in_progress",
               "tenant_suspended",
@@ -35,15 +47,17 @@ export const pipelineRoutes =
           },
         },
       },
-      async ({ tenant }, reply) => {
+      async ({ tenant, body, interruption: stop }, reply) => {
         if (control === undefined) {
           const detail = `No workflow runner is available in ${mode} mode. Start the service in both mode to run the pipeline.`;
           throw new ApiError("pipeline_unavailable", detail);
         }
         const { tenant_name } = tenant;
-        const { run_id } = await control.trigger(tenant_name);
-        const message = `A pipeline run of tenant ${tenant_name} has started.`;
-        return reply.code(202).send({ tenant_name, status: "started", run_id, message });
+        const forceGather = body.force_gather ?? false;
+        const { run_id, queued } = await control.trigger(tenant_name, { forceGather, stop });
+        const how = queued ? "waits for its place" : "has started";
+        const message = `A pipeline run of tenant ${tenant_name} ${how}.`;
+        return reply.code(202).send({ tenant_name, status: queued ? "queued" : "started", run_id, message });
       },
     );
 
@@ -68,13 +82,21 @@ export const pipelineRoutes =
         return {
           tenant_name,
           is_running: state?.is_running ?? false,
-          last_run: state?.last_run_at?.toISOString() ?? null,
+          state: state?.is_queued
+            ? ("queued" as const)
+            : state?.is_running
+              ? ("running" as const)
+              : ("idle" as const),
+          last_run: state?.last_run_at ? instantOf(state.last_run_at) : null,
+          last_success: state?.last_success_at ? instantOf(state.last_success_at) : null,
           last_result: finished && {
+            status: finished.status,
             dates_gathered: finished.dates_gathered,
             dates_calculated: finished.dates_calculated,
             chargeback_rows_written: finished.chargeback_rows_written,
             errors: runErrors(finished),
-            completed_at: new Date(finished.completed_at).toISOString(),
+            notes: [...finished.notes],
+            completed_at: instantOf(new Date(finished.completed_at)),
           },
         };
       },

@@ -1,17 +1,18 @@
 /** `/api/v1/readiness`: what the service has to serve. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { Type } from "@sinclair/typebox";
 import type { HttpContext } from "../context.js";
-import { readinessReader } from "../readiness.js";
+import { isReady, readinessReader } from "../readiness.js";
+import { choice } from "../schemas/fields.js";
 import { inputOf } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 import { Readiness } from "../schemas/readiness.js";
 
 const Query = inputOf({
-  strict: Type.Boolean({
+  strict: choice(["false", "true", "all"], {
     description:
-      "`true`: 503 with the same body unless the status is `ready` or `no_data`, for load balancers.",
-    default: false,
+      "`true`: 503 with the same body unless the status is `ready` or `no_data`, for load balancers: one tenant's dead store does not " +
+      "drain the instance. `all`: also unless every tenant can be served with all its days, for deployments and alerts.",
+    default: "false",
   }),
 });
 
@@ -32,7 +33,8 @@ export const readinessRoutes =
             200: Readiness,
             ...problemResponses("request_timeout"),
             503: {
-              description: "With `strict`: there is nothing to serve. The same object as with 200.",
+              description:
+                "With `strict`: there is nothing, or not all, to serve. The same object as with 200.",
               content: {
                 "application/json": {
                   schema: Readiness,
@@ -45,8 +47,9 @@ export const readinessRoutes =
       },
       async ({ query }, reply) => {
         const answer = await readiness();
-        const serves = answer.status === "ready" || answer.status === "no_data";
-        return reply.code(query.strict && !serves ? 503 : 200).send(answer);
+        const { strict = "false" } = query;
+        const isFine = strict === "false" || isReady(answer, strict === "all" ? "all" : "some");
+        return reply.code(isFine ? 200 : 503).send(answer);
       },
     );
   };

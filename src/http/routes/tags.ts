@@ -9,7 +9,7 @@ import { deleteTag, renameTag } from "../../tags/write.js";
 import type { HttpContext } from "../context.js";
 import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
 import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
-import { problemResponses } from "../schemas/problem.js";
+import { bodyProblems, problemResponses } from "../schemas/problem.js";
 import { TagInContext, TagPath, TagRecord, TagRename, tagSearch } from "../schemas/tag.js";
 import { readTagPage } from "../tag-page.js";
 
@@ -70,11 +70,16 @@ export const tagRoutes =
           description: "Its display name changes; id, key, value, author and time stay.",
           params: TagPath,
           body: TagRename,
-          response: { 200: TagRecord, ...problemResponses(...problems, "malformed_body", "body_too_large") },
+          response: { 200: TagRecord, ...problemResponses(...problems, ...bodyProblems) },
         },
       },
-      async ({ tenant: { tenant_name: tenantName }, params: { tag_id: tagId }, body }) => {
-        const tag = await renameTag({ postgres, tenantName, tagId }, body.display_name);
+      async ({
+        tenant: { tenant_name: tenantName },
+        params: { tag_id: tagId },
+        body,
+        interruption: stop,
+      }) => {
+        const tag = await renameTag({ postgres, tenantName, tagId, stop }, body.display_name);
         await context.tags.afterWrite(tenantName);
         return tag;
       },
@@ -91,12 +96,15 @@ export const tagRoutes =
           params: TagPath,
           response: {
             204: Type.Unsafe<undefined>({ description: "The tag is gone." }),
-            ...problemResponses(...problems, "malformed_body", "body_too_large"),
+            ...problemResponses(...problems, ...bodyProblems),
           },
         },
       },
-      async ({ tenant: { tenant_name: tenantName }, params: { tag_id: tagId } }, reply) => {
-        await deleteTag({ postgres, tenantName, tagId });
+      async (
+        { tenant: { tenant_name: tenantName }, params: { tag_id: tagId }, interruption: stop },
+        reply,
+      ) => {
+        await deleteTag({ postgres, tenantName, tagId, stop });
         await context.tags.afterWrite(tenantName);
         return reply.code(204).send();
       },

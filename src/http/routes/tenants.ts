@@ -10,8 +10,11 @@ import { dateRange, inputOf, TenantPath } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 import { TenantSummary, TrackingDate } from "../schemas/tenant.js";
 
+/** A day that no run has missed yet. */
+const LOST = { chargeback_calculated: false, state: "lost", last_success: null } as const;
+
 export const tenantRoutes =
-  ({ config, stores, clock }: HttpContext): FastifyPluginAsyncTypebox =>
+  ({ config, stores, clock, facts }: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       "/tenants",
@@ -31,11 +34,25 @@ export const tenantRoutes =
       async ({ stopSignal }) => {
         const tenants = [...config.tenants.values()];
         const dates = await readTenantDates(stores.postgres, [...config.tenants.keys()], stopSignal);
+        const held = await Promise.all(tenants.map(({ tenant_name }) => facts.look(tenant_name)));
         return tenants.map(({ tenant_name, tenant_id, ecosystem, plugin_settings }, index) => {
-          const { dates_pending = 0, dates_calculated = 0, last_calculated_date = null } = dates[index] ?? {};
+          const known = dates[index];
+          const dates_pending = known?.dates_pending ?? 0;
+          const lost = held[index]?.lostDays.size ?? 0;
+          const dates_calculated = Math.max(0, (known?.dates_calculated ?? 0) - lost);
+          const last_calculated_date = dates_calculated === 0 ? null : (known?.last_calculated_date ?? null);
+          const dates_provisional = known?.dates_provisional ?? 0;
           const isEnabled = topicAttributionOf(plugin_settings)?.enabled === true;
           return {
-            ...{ tenant_name, tenant_id, ecosystem, dates_pending, dates_calculated, last_calculated_date },
+            ...{
+              tenant_name,
+              tenant_id,
+              ecosystem,
+              dates_pending,
+              dates_calculated,
+              dates_provisional,
+              last_calculated_date,
+            },
             topic_attribution: isEnabled ? ("enabled" as const) : ("disabled" as const),
           };
         });
@@ -60,7 +77,9 @@ export const tenantRoutes =
       },
       async ({ tenant, query, stopSignal }) => {
         const window = dateWindow(query, tenant.lookback_days, clock());
-        return readTrackingDates(stores.postgres, tenant.tenant_name, window, stopSignal);
+        const days = await readTrackingDates(stores.postgres, tenant.tenant_name, window, stopSignal);
+        const lost = (await facts.look(tenant.tenant_name))?.lostDays;
+        return days.map((day) => (lost?.has(day.tracking_date) ? { ...day, ...LOST } : day));
       },
     );
   };

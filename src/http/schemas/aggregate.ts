@@ -1,11 +1,12 @@
 /** Sums of chargebacks. */
 import { Type } from "@sinclair/typebox";
-import { BUCKET_LIMIT, type GroupColumn, groupColumns } from "../../query/chargeback-aggregate.js";
+import { BUCKET_LIMIT, type GroupColumn, groupColumns, TEAM } from "../../query/chargeback-aggregate.js";
+import { UNASSIGNED } from "../../query/inventory-names.js";
 import { TAG_COLUMN, UNTAGGED } from "../../query/tag-filter.js";
 import { timeBuckets } from "../../query/time-bucket.js";
 import { choice, count, decimal, text } from "./fields.js";
 
-const groupNames = Object.keys(groupColumns);
+const groupNames = [...Object.keys(groupColumns), TEAM];
 
 export const aggregateParameters = {
   group_by: Type.Array(
@@ -19,7 +20,7 @@ export const aggregateParameters = {
     {
       description:
         "Columns to group by, each given as its own parameter. Repetitions are taken once. `tag:KEY` groups by the display name of the " +
-        `tag with that key, \`${UNTAGGED}\` where a dimension has none.`,
+        `tag with that key, \`${UNTAGGED}\` where a dimension has none; \`team\` by the team of the identity, \`${UNASSIGNED}\` where it has none.`,
       maxItems: 20,
       default: ["identity_id"],
       examples: [["identity_id", "tag:team"]],
@@ -49,6 +50,13 @@ export const Aggregation = Type.Object(
             "Each column of `group_by` with its value; `environment_id` is empty for resources without one.",
           examples: [{ identity_id: "sa-12345" }],
         }),
+        display_names: Type.Unsafe<Readonly<Record<string, string>>>({
+          type: "object",
+          additionalProperties: { type: "string" },
+          description:
+            "What the values of `identity_id`, `resource_id` and `environment_id` are called; those without a known name are left out.",
+          examples: [{ identity_id: "Payments gateway" }],
+        }),
         time_bucket: text(
           "Label: hour `2026-01-01T05:00:00Z` (with the zone's offset when not UTC), day `2026-01-01`, ISO week `2026-W01`, " +
             "month `2026-01`.",
@@ -56,6 +64,10 @@ export const Aggregation = Type.Object(
         ),
         ...amounts,
         row_count: count("Chargeback rows in the bucket.", 12),
+        provisional: Type.Boolean({
+          description: "Some of the rows are of a day that lacks something that may still come.",
+          examples: [false],
+        }),
       }),
       {
         description: `At most ${BUCKET_LIMIT} buckets, by time, then by the columns in the order asked for. Empty ones are left out.`,

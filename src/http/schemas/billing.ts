@@ -1,6 +1,6 @@
 /** Billing line items. */
 import { Type } from "@sinclair/typebox";
-import { decimal, rowFields, text } from "./fields.js";
+import { decimal, resourceNames, rowFields, text } from "./fields.js";
 
 export const BillingLineItem = Type.Object(
   {
@@ -13,6 +13,7 @@ export const BillingLineItem = Type.Object(
       "Length of the billed period: hourly, daily, monthly or a length that the configuration names.",
       "daily",
     ),
+    ...resourceNames,
     metadata: Type.Object(
       {},
       {

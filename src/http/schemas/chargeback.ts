@@ -6,7 +6,7 @@ import {
   costTypes,
   issueDetails,
 } from "../../config/allocation-rule.js";
-import { choice, count, decimal, rowFields, text } from "./fields.js";
+import { choice, count, decimal, identityNames, resourceNames, rowFields, text } from "./fields.js";
 
 export const costType = choice(costTypes, {
   description:
@@ -67,10 +67,23 @@ export const ChargebackRow = Type.Object(
       description: `Why this method applied. These mean that somebody should look: ${issueDetails.map((detail) => `\`${detail}\``).join(", ")}.`,
       examples: ["usage_ratio_allocation"],
     }),
+    provisional: Type.Boolean({
+      description:
+        "The day lacks something that may still come, such as metrics of some resource: the row may change with the next run.",
+      examples: [false],
+    }),
     tags: Type.Array(Type.String(), {
       description: "Display names of the dimension's tags, in the order of their ids.",
       examples: [["Platform", "Production"]],
     }),
+    tag_pairs: Type.Array(Type.String(), {
+      description:
+        "The same tags as `key=display name`, in the same order. `=` and `\\` in a key are escaped by `\\`: the key ends at the first `=` " +
+        "that is not.",
+      examples: [["team=Platform", "stage=Production"]],
+    }),
+    ...identityNames,
+    ...resourceNames,
     metadata: RowMetadata,
   },
   { title: "ChargebackRow" },

@@ -1,7 +1,7 @@
 /** One chargeback dimension. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { ChargebackRow } from "./chargeback.js";
-import { text } from "./fields.js";
+import { nullableText, text } from "./fields.js";
 import { TagRecord } from "./tag.js";
 
 /** As in a row, or null: a dimension may have no rows left. */
@@ -31,7 +31,17 @@ export const Dimension = Type.Object(
     amount: orNull(row.amount),
     allocation_method: orNull(row.allocation_method),
     allocation_detail: orNull(row.allocation_detail),
+    provisional: orNull(row.provisional),
     tags: Type.Array(TagRecord, { description: "The dimension's tags, by tag_id." }),
+    tag_pairs: row.tag_pairs,
+    identity_name: row.identity_name,
+    identity_type: row.identity_type,
+    team: nullableText({
+      description: `${String(row.team.description)} Null while the tenant's store is away.`,
+      examples: ["payments"],
+    }),
+    resource_name: row.resource_name,
+    resource_type: row.resource_type,
     metadata: orNull(row.metadata),
   },
   { title: "Dimension", description: "A dimension, its newest row and its tags." },

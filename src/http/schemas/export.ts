@@ -2,17 +2,20 @@
 import type { Readable } from "node:stream";
 import { Type } from "@sinclair/typebox";
 import { defaultExportColumns, exportColumnNames } from "../../query/export-columns.js";
+import { exportFormatNames } from "../../query/export-format.js";
 import { choice } from "./fields.js";
-import { chargebackFilters, dateRange, inputOf, tagFields, timezone } from "./parameters.js";
+import { chargebackFilters, dateRange, inputOf, tagFields, tagFilters, timezone } from "./parameters.js";
+
+const columns = Type.Array(choice(exportColumnNames, { description: "A column." }), {
+  description: "Columns of the file, in this order; may repeat. Empty: the default columns.",
+  maxItems: 100,
+  default: [...defaultExportColumns],
+  examples: [["timestamp", "identity_id", "amount"]],
+});
 
 export const ExportBody = inputOf(
   {
-    columns: Type.Array(choice(exportColumnNames, { description: "A column." }), {
-      description: "Columns of the file, in this order; may repeat. Empty: the default columns.",
-      maxItems: 100,
-      default: [...defaultExportColumns],
-      examples: [["timestamp", "identity_id", "amount"]],
-    }),
+    columns,
     ...dateRange,
     ...timezone,
     filters: inputOf(chargebackFilters, {
@@ -26,6 +29,12 @@ export const ExportBody = inputOf(
 );
 
 export const exportParameters = {
+  format: Type.Optional(
+    choice(exportFormatNames, {
+      description:
+        "Kind of file, whatever `Accept` says. Left out: what `Accept` prefers, CSV when it does not care.",
+    }),
+  ),
   raw: Type.Boolean({
     description:
       "`false`: text cells that start with `=`, `+`, `-`, `@`, tab or carriage return get an apostrophe in front, so that no " +
@@ -34,6 +43,16 @@ export const exportParameters = {
   }),
 };
 
+/** All that a body can say, as parameters. */
+export const exportQuery = inputOf({
+  columns: { ...columns, description: `${columns.description} Each is given as its own parameter.` },
+  ...dateRange,
+  ...timezone,
+  ...chargebackFilters,
+  ...tagFilters,
+  ...exportParameters,
+});
+
 // A stream for the handler, text or bytes for the reader.
 const text = Type.Unsafe<Readable>({ type: "string" });
 const bytes = Type.Unsafe<Readable>({ type: "string", contentEncoding: "binary" });
@@ -41,10 +60,10 @@ const bytes = Type.Unsafe<Readable>({ type: "string", contentEncoding: "binary" 
 export const exportResponse = {
   description:
     "The rows in the order of the list. There is no row limit. A connection that breaks before its end means that the file is not " +
-    "whole. CSV (unless `Accept` prefers another): RFC 4180, UTF-8, line feeds, with a header. Text is quoted where needed; timestamps " +
+    "whole. CSV (unless `format` or `Accept` says otherwise): RFC 4180, UTF-8, line feeds, with a header. Text is quoted where needed; timestamps " +
     "are `2026-01-01T00:00:00Z`; tags are display names joined by `;`, with `;` and `\\` in them escaped by `\\`; metadata is JSON. " +
     "Parquet and Arrow: `amount` is a decimal(38, 12), `timestamp` in milliseconds, UTC; `tags` a list of texts, `metadata` JSON as text; " +
-    "all others text. A column that is asked for again is called `amount_2` and so on. Only CSV is compressed by `Accept-Encoding`.",
+    "all others text. Arrow batches are not compressed. A column that is asked for again is called `amount_2` and so on. Only CSV is compressed by `Accept-Encoding`.",
   content: {
     "text/csv": {
       schema: text,

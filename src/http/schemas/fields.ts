@@ -40,13 +40,36 @@ export const decimal = (description: string, example: string): TString =>
 
 export const instant = (description: string): TString =>
   Type.String({
-    description: `${description} UTC.`,
+    description: `${description} UTC, with a fraction of the second only where there is one.`,
     format: "date-time",
     examples: ["2026-01-01T00:00:00Z"],
   });
 
 export const day = (description: string): TString =>
   Type.String({ description, format: "date", examples: ["2026-01-01"] });
+
+/** What is known of a row's identity and resource besides their ids. */
+export const identityNames = {
+  identity_name: nullableText({
+    description: "Name of the identity; null when none is known.",
+    examples: ["Payments gateway"],
+  }),
+  identity_type: nullableText({
+    description: "Kind of identity; null when it is not known.",
+    examples: ["service_account"],
+  }),
+  team: text("Team of the identity; `UNASSIGNED` when it has none, `UNALLOCATED` for nobody.", "payments"),
+};
+export const resourceNames = {
+  resource_name: nullableText({
+    description: "Name of the resource; null when none is known.",
+    examples: ["orders"],
+  }),
+  resource_type: nullableText({
+    description: "Kind of resource; null when it is not known.",
+    examples: ["kafka_cluster"],
+  }),
+};
 
 /** Row fields that billing lines and chargebacks share. */
 export const rowFields = {

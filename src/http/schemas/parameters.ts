@@ -8,6 +8,7 @@ import {
   Type,
 } from "@sinclair/typebox";
 import { costTypes } from "../../config/allocation-rule.js";
+import { UNASSIGNED } from "../../query/inventory-names.js";
 import { TAG_COLUMN, TAG_PREFIX, type TagFilter, UNTAGGED } from "../../query/tag-filter.js";
 import { choice } from "./fields.js";
 
@@ -52,8 +53,8 @@ export const timezone = {
   timezone: Type.Optional(
     Type.String({
       description:
-        "Name of the IANA time zone list whose midnights bound the days, written as there. Days on which clocks change " +
-        "have 23 or 25 hours. Default UTC.",
+        "Name of the IANA time zone list whose midnights bound the days, written as there. A day begins at its first midnight; days " +
+        "on which clocks change have 23 or 25 hours. Default UTC.",
       maxLength: 64,
       examples: ["America/Denver"],
     }),
@@ -74,6 +75,7 @@ const exactly = (what: string, example: string) =>
   Type.Optional(
     Type.String({
       description: `Only rows of this ${what}: equal, also in case.`,
+      minLength: 1,
       maxLength: 1000,
       examples: [example],
     }),
@@ -88,6 +90,13 @@ export const chargebackFilters = {
   identity_id: exactly("identity", "sa-12345"),
   ...billingFilters,
   cost_type: Type.Optional(choice(costTypes, { description: "Only rows of this cost type." })),
+  team: Type.Optional(
+    Type.String({
+      description: `Only rows whose identity belongs to this team; \`${UNASSIGNED}\` for identities without one.`,
+      maxLength: 1000,
+      examples: ["payments"],
+    }),
+  ),
 };
 
 const TAG_NAMES =
@@ -113,4 +122,8 @@ export const tagFilters = {
 };
 
 /** The same as fields of an object, which a handler reads by `readTagParameters`. */
-export const tagFields = { patternProperties: { [TAG_COLUMN]: oneTag } };
+export const tagFields = {
+  patternProperties: {
+    [TAG_COLUMN]: { ...oneTag, description: `Text, of fields \`tag:KEY\` alone. ${TAG_NAMES}` },
+  },
+};

@@ -1,13 +1,17 @@
 /** Pipeline runs. */
 import { Type } from "@sinclair/typebox";
-import { runStatuses, runTriggers } from "../../query/pipeline-runs.js";
-import { pipelineStages } from "../../query/pipeline-state.js";
+import { runTriggers } from "../../query/pipeline-runs.js";
+import { pipelineStages, runStatuses } from "../../query/pipeline-state.js";
 import { choice, count, instant, nullableChoice, nullableText, text } from "./fields.js";
 
 export const RunAccepted = Type.Object(
   {
     tenant_name: text("The tenant that runs.", "acme"),
-    status: Type.Literal("started", { description: "Always started." }),
+    status: choice(["started", "queued"], {
+      description:
+        "`queued`: as many tenants run as may (`features.max_parallel_tenants`); the run waits for its place.",
+      examples: ["started"],
+    }),
     run_id: Type.String({
       format: "uuid",
       description: "Id of the run's record.",
@@ -15,11 +19,20 @@ export const RunAccepted = Type.Object(
     }),
     message: text("The same as a sentence.", "A pipeline run of tenant acme has started."),
   },
-  { title: "RunAccepted", description: "The run has started." },
+  { title: "RunAccepted", description: "The run has started, or waits for its place." },
 );
+
+const notes = Type.Array(Type.String(), {
+  description: "What is worth knowing and no error: why nothing was gathered, or what the store had lost.",
+  examples: [["not gathered: the last gathering began 300 seconds ago, and min_refresh_gap_seconds is 1800"]],
+});
 
 const RunResult = Type.Object(
   {
+    status: choice(["completed", "completed_with_errors", "failed"], {
+      description: "As in the history of runs.",
+      examples: ["completed"],
+    }),
     dates_gathered: count("Days whose costs were gathered.", 195),
     dates_calculated: count("Days whose chargebacks were calculated.", 2),
     chargeback_rows_written: count("Chargeback rows written.", 3560),
@@ -27,6 +40,7 @@ const RunResult = Type.Object(
       description: "One entry for each day or source that failed, its date or name in front.",
       examples: [["2026-01-03: the sums of chargebacks and billing differ"]],
     }),
+    notes,
     completed_at: instant("End of the run."),
   },
   { title: "RunResult" },
@@ -35,9 +49,18 @@ const RunResult = Type.Object(
 export const PipelineStatus = Type.Object(
   {
     tenant_name: text("The tenant.", "acme"),
-    is_running: Type.Boolean({ description: "A run is under way, in whichever process." }),
+    is_running: Type.Boolean({ description: "A run is under way or in line, in whichever process." }),
+    state: choice(["idle", "queued", "running"], {
+      description: "`queued`: the run waits until fewer than `features.max_parallel_tenants` tenants run.",
+      examples: ["idle"],
+    }),
     last_run: nullableText({
       description: "End of the newest run, or its start while it runs; null before the first. UTC.",
+      format: "date-time",
+      examples: ["2026-01-01T04:00:00Z"],
+    }),
+    last_success: nullableText({
+      description: "End of the newest run in which some day came out well; null before the first. UTC.",
       format: "date-time",
       examples: ["2026-01-01T04:00:00Z"],
     }),
@@ -79,7 +102,9 @@ export const PipelineRun = Type.Object(
       examples: ["schedule"],
     }),
     status: choice(runStatuses, {
-      description: "`failed`: some date or source failed, or the process died; what was published stays.",
+      description:
+        "`queued`: it waits for its place. `completed_with_errors`: some date or source failed, others did not. `failed`: it ended early " +
+        "or no date came out well, or its process died. What was published stays.",
       examples: ["completed"],
     }),
     stage: nullableChoice(pipelineStages, {
@@ -102,6 +127,7 @@ export const PipelineRun = Type.Object(
     dates_calculated: count("Days whose chargebacks were calculated.", 2),
     chargeback_rows_written: count("Chargeback rows written.", 3560),
     errors: Type.Array(RunFault, { description: "One entry for each day or source that failed." }),
+    notes,
   },
   { title: "PipelineRun", description: "A run of the pipeline." },
 );

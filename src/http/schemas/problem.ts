@@ -16,12 +16,17 @@ const InputProblem = Type.Object(
 
 type ProblemStatus = (typeof errorTable)[ErrorCode]["status"];
 
+const ofEveryOperation = ["invalid_request", "host_not_allowed", "internal_error"] as const;
+
+/** Of operations that take a body, beside their own. */
+export const bodyProblems = ["malformed_body", "body_too_large", "cross_site_request"] as const;
+
 /**
  * `schema.response` entries for these codes, and for those that every operation can give. Their type says that no handler
  * answers with them: they are thrown.
  */
 export function problemResponses(...codes: ErrorCode[]): Record<ProblemStatus, TUnsafe<never>> {
-  const all: ErrorCode[] = [...new Set<ErrorCode>([...codes, "invalid_request", "internal_error"])];
+  const all: ErrorCode[] = [...new Set<ErrorCode>([...codes, ...ofEveryOperation])];
   const statuses = [...new Set(all.map((code) => errorTable[code].status))].sort();
   const responses = statuses.map((status) => [
     status,

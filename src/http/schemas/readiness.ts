@@ -1,7 +1,8 @@
 /** Liveness and readiness. */
 import { Type } from "@sinclair/typebox";
-import { pipelineStages } from "../../query/pipeline-state.js";
-import { choice, nullableChoice, nullableText, text } from "./fields.js";
+import { pipelineStages, runStatuses } from "../../query/pipeline-state.js";
+import { storeStates } from "../facts-watch.js";
+import { choice, count, nullableChoice, nullableText, text } from "./fields.js";
 
 export const modes = ["api", "worker", "both"] as const;
 export type Mode = (typeof modes)[number];
@@ -20,7 +21,16 @@ const TenantReadiness = Type.Object(
   {
     tenant_name: text("The tenant.", "acme"),
     tables_ready: Type.Boolean({ description: "The tenant's store answers, with its tables." }),
+    store_state: nullableChoice(storeStates, {
+      description:
+        "`known`: the store that Postgres knows. `lost`: an empty one in its place; the next run fills it. `other`: another store, such as " +
+        "that of another host; the tenant is not served. Null when it does not answer.",
+    }),
     has_data: Type.Boolean({ description: "Some day has chargeback rows." }),
+    days_lost: count(
+      "Days that were published and that the store does not have; the next run calculates them anew.",
+      0,
+    ),
     pipeline_running: Type.Boolean({ description: "A run is under way, in whichever process." }),
     pipeline_stage: nullableChoice(pipelineStages, {
       description: "Stage of that run; null when none is under way.",
@@ -30,8 +40,10 @@ const TenantReadiness = Type.Object(
       format: "date",
       examples: ["2026-01-01"],
     }),
-    last_run_status: nullableChoice(["running", "completed", "failed"], {
-      description: "Of the newest run; a run whose process died is failed. Null before the first.",
+    last_run_status: nullableChoice(runStatuses, {
+      description:
+        "Of the newest run; `completed_with_errors` when some date or source failed and others did not, and a run whose process died " +
+        "is failed. Null before the first.",
     }),
     last_run_at: nullableText({
       description: "End of the newest run, or its start while it runs; null before the first. UTC.",
@@ -52,7 +64,7 @@ export const Readiness = Type.Object(
   {
     status: choice(readinessStatuses, {
       description:
-        "`initializing`: tables of some tenant are not ready. `error`: every tenant is permanently failed. `ready`: some tenant " +
+        "`initializing`: no tenant can be served yet. `error`: every tenant is permanently failed. `ready`: some tenant that can be served " +
         "has data. `no_data`: otherwise.",
       examples: ["ready"],
     }),

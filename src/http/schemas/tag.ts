@@ -96,7 +96,6 @@ const tagList = (description: string) =>
 export const TagChanges = inputOf(
   {
     tags: tagList("Take the place of all tags; an empty list removes them all."),
-    add_tags: tagList("Are added to those that are there."),
     remove_tag_ids: Type.Optional(
       Type.Array(tagId, {
         description: "Tags of this dimension to remove.",
@@ -105,8 +104,13 @@ export const TagChanges = inputOf(
         examples: [[17]],
       }),
     ),
+    add_tags: tagList("Are added to those that are there."),
   },
-  { title: "TagChanges", description: "Any of these; done in this order, and all or nothing." },
+  {
+    title: "TagChanges",
+    description:
+      "Any of these; done in the order `tags`, `remove_tag_ids`, `add_tags`, and all or nothing: a key may be removed and given anew at once.",
+  },
 );
 
 /** A body of bulk tagging lists so many different dimensions. */

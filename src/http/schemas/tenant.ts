@@ -1,5 +1,6 @@
 /** Tenants and the state of their days. */
 import { Type } from "@sinclair/typebox";
+import { dayStates } from "../../query/tenant-status.js";
 import { choice, count, day, nullableText, text } from "./fields.js";
 
 export const TenantSummary = Type.Object(
@@ -9,6 +10,7 @@ export const TenantSummary = Type.Object(
     ecosystem: text("Kind of upstream.", "confluent_cloud"),
     dates_pending: count("Dates with gathered costs that are not calculated yet.", 2),
     dates_calculated: count("Dates with published chargebacks.", 195),
+    dates_provisional: count("Of these, dates whose chargebacks lack something that may still come.", 0),
     last_calculated_date: nullableText({
       description: "Newest calculated date; null when there is none.",
       format: "date",
@@ -29,6 +31,34 @@ export const TrackingDate = Type.Object(
     billing_gathered: Type.Boolean({ description: "The bill of the day is there." }),
     resources_gathered: Type.Boolean({ description: "Resources and identities of the day are there." }),
     chargeback_calculated: Type.Boolean({ description: "Chargebacks of the day are published." }),
+    state: choice(dayStates, {
+      description:
+        "`published`: up to date. `outdated`: published, and a changed bill waits. `pending`: its bill waits to be calculated. " +
+        "`no_bill`: gathered, and nothing was billed. `failed`: its bill did not come. `lost`: the store has lost it, and it is not " +
+        "calculated anew yet.",
+      examples: ["published"],
+    }),
+    error: nullableText({
+      description: "What went wrong with the day the last time; null when nothing did.",
+      examples: [null],
+    }),
+    last_success: nullableText({
+      description: "When the day's chargebacks were last published; null when they are not. UTC.",
+      format: "date-time",
+      examples: ["2026-01-07T04:00:00.000000Z"],
+    }),
+    provisional: Type.Boolean({
+      description:
+        "The published chargebacks lack something that may still come: they are gathered again each run, until it comes or the attempts are used up.",
+      examples: [false],
+    }),
+    lacks: Type.Array(Type.String(), {
+      description:
+        "What could not be had when the day was gathered last, a sentence for each cause. Empty when nothing is missing.",
+      examples: [
+        ["bytes_in of lkc-1a2b3c could not be fetched: prometheus:9090/api/v1/query_range: answered 422"],
+      ],
+    }),
   },
   { title: "TrackingDate" },
 );

@@ -12,7 +12,7 @@ import {
   type AttributionGroupColumn,
   attributionGroupColumns,
 } from "../../query/topic-attribution-aggregate.js";
-import { choice, count, decimal, rowFields, text } from "./fields.js";
+import { choice, count, decimal, nullableText, rowFields, text } from "./fields.js";
 
 const { resource_id: _, ...lineFields } = rowFields;
 
@@ -24,12 +24,21 @@ export const TopicAttributionRow = Type.Object({
   ...lineFields,
   env_id: text("Environment of the cluster; empty when there is none.", "env-42"),
   cluster_resource_id: text("Cluster that was paid for.", "lkc-1a2b3c"),
+  cluster_name: nullableText({
+    description: "Name of the cluster; null when none is known.",
+    examples: ["orders"],
+  }),
   topic_name: text(`Topic the cost is attributed to; \`${UNATTRIBUTED}\` when none was found.`, "orders.v1"),
   amount: decimal("Cost attributed to the topic, in the currency of the billing line.", "1.2345"),
   attribution_method: choice(attributionMethods, { description: METHODS, examples: ["bytes_ratio"] }),
   attribution_detail: choice(attributionDetails, {
     description: `Why this method applied. These mean that somebody should look: ${attributionIssueDetails.map((detail) => `\`${detail}\``).join(", ")}.`,
     examples: ["usage_ratio_allocation"],
+  }),
+  provisional: Type.Boolean({
+    description:
+      "The day lacks something that may still come, such as metrics of some resource: the row may change with the next run.",
+    examples: [false],
   }),
   metric: text(
     "Metrics that the split was weighed by, joined by `+`; empty where none was.",
@@ -96,9 +105,20 @@ export const TopicAggregation = Type.Object(
             "Each column of `group_by` with its value; `environment_id` is empty for clusters without one.",
           examples: [{ topic_name: "orders.v1" }],
         }),
+        display_names: Type.Unsafe<Readonly<Record<string, string>>>({
+          type: "object",
+          additionalProperties: { type: "string" },
+          description:
+            "What the values of `cluster_resource_id` and `environment_id` are called; those without a known name are left out.",
+          examples: [{ cluster_resource_id: "orders" }],
+        }),
         time_bucket: text("Label, as in the aggregation of chargebacks.", "2026-01-01"),
         ...amounts,
         row_count: count("Attributions in the bucket.", 12),
+        provisional: Type.Boolean({
+          description: "Some of the rows are of a day that lacks something that may still come.",
+          examples: [false],
+        }),
       }),
       {
         description: `At most ${BUCKET_LIMIT} buckets, by time, then by the columns in the order asked for. Empty ones are left out.`,

@@ -13,6 +13,8 @@ export interface InventoryOwner {
   readonly tenantName: string;
   readonly tenantId: string;
   readonly ecosystem: string;
+  /** Teams of identities that the configuration names, before what the ecosystem says. */
+  readonly teams?: Readonly<Record<string, string>>;
 }
 
 export interface InventoryFindings {
@@ -95,7 +97,7 @@ export function createInventorySink(
           batch.map((record) => record.identity_type),
           batch.map((record) => storable(record.display_name)),
           batch.map((record) => record.created_at),
-          batch.map((record) => storableJson(record.metadata)),
+          batch.map((record) => storableJson({ ...record.metadata, ...teamOf(owner, record) })),
         ]);
       }
     },
@@ -126,6 +128,12 @@ export const unallocatedIdentity: IdentityRecord = {
   created_at: null,
   metadata: {},
 };
+
+/** The team of an identity is the text `team` of its metadata, whoever says it. */
+function teamOf({ teams = {} }: InventoryOwner, { identity_id: id }: IdentityRecord): { team?: string } {
+  const team = Object.hasOwn(teams, id) ? teams[id] : undefined;
+  return team === undefined ? {} : { team };
+}
 
 interface Key {
   readonly id: string;

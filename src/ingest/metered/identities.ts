@@ -28,6 +28,18 @@ export function labelValues(
   return [...values].sort();
 }
 
-export function teamOf({ principal_to_team, default_team }: IdentitySource, id: string): string {
+/** A principal that was discovered. The team is what people know it by; the rows stay those of the principal. */
+export function principalRecord(source: IdentitySource, id: string): IdentityRecord {
+  const team = teamOf(source, id);
+  return {
+    identity_id: id,
+    identity_type: PRINCIPAL,
+    display_name: team === source.default_team ? id : team,
+    created_at: null,
+    metadata: { raw_principal: id, team },
+  };
+}
+
+function teamOf({ principal_to_team, default_team }: IdentitySource, id: string): string {
   return Object.hasOwn(principal_to_team, id) ? (principal_to_team[id] ?? default_team) : default_team;
 }

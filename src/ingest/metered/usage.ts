@@ -40,7 +40,7 @@ export async function gatherUsage(
   dropped: UsageDropped,
   signal: AbortSignal,
 ): Promise<UsageGap[]> {
-  const { metric } = query;
+  const { metric, resourceId: resource_id } = query;
   const gaps = new Map<string, string>();
   try {
     for await (const piece of source.range(query, dropped, signal)) {
@@ -51,7 +51,7 @@ export async function gatherUsage(
     if (!(error instanceof UpstreamError) || signal.aborted) throw error;
     for (const day of daysOfWindow(query.window)) gaps.set(day, error.message);
   }
-  return [...gaps].map(([day, reason]) => ({ day, metric, reason }));
+  return [...gaps].map(([day, reason]) => ({ day, metric, resource_id, reason }));
 }
 
 type SamplesPiece = Extract<RangePiece, { kind: "samples" }>;

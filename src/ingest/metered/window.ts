@@ -12,7 +12,9 @@ import type { Dropped, PrometheusSource } from "../prometheus/source.js";
 import { UpstreamError } from "../upstream-http/upstream-error.js";
 import { type CostSamples, costSamples } from "./cost-samples.js";
 import { dayRanges } from "./day-ranges.js";
+import { type FirstDay, firstDayNote } from "./first-day.js";
 import { type MeteredProduct, priceDay } from "./price-day.js";
+import type { SilentMetrics } from "./silent-metrics.js";
 import { gatherUsage, type UsageMetric } from "./usage.js";
 
 export interface MeteredTenant {
@@ -24,11 +26,14 @@ export interface MeteredTenant {
   readonly namedIdentities: readonly string[];
   /**
    * `no_bill`: a day that lacks the samples of a product is incomplete, and an upstream that is down fails the window.
-   * `partial_bill`: it is billed for the others, as a partial day that waits for its samples as days wait for their usage.
+   * `partial_bill`: it is billed for the others, as a partial day that is provisional as one without its usage is.
    */
   readonly whenUnmeasured: "no_bill" | "partial_bill";
   /** Undefined when nothing is asked of Prometheus. */
   readonly source: PrometheusSource | undefined;
+  /** Days before it are not there. Undefined when nothing is asked of Prometheus. */
+  readonly firstDay: FirstDay | undefined;
+  readonly silent: SilentMetrics | undefined;
   readonly stepSeconds: number;
   readonly parallelQueries: number;
 }
@@ -46,19 +51,40 @@ export async function gatherMeteredWindow(
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   const limit = pLimit(tenant.parallelQueries);
+  const refusals: string[] = [];
+  const asking = { dropped, refused: (reason: string) => void refusals.push(reason) };
   const bill = tenant.products.map((product) =>
-    limit(async () => ({ product, samples: await samplesOf(tenant, product, window, dropped, either) })),
+    limit(async () => ({ product, samples: await samplesOf(tenant, product, window, asking, either) })),
   );
+  const heard = new Set<string>();
+  const listening: WindowSink = {
+    ...sink,
+    usage: async (batch) => {
+      for (const { metric } of batch.slice(0, 1)) heard.add(metric);
+      await sink.usage(batch);
+    },
+  };
   const usage = tenant.usage.map((metric) =>
     limit(() =>
-      gatherUsage(required(tenant.source), { ...tenant, ...metric, window }, sink, dropped, either),
+      gatherUsage(required(tenant.source), { ...tenant, ...metric, window }, listening, dropped, either),
     ),
   );
   try {
     const [measured, gaps] = await Promise.all([Promise.all(bill), Promise.all(usage)]);
-    await sink.usageGaps(gaps.flat());
+    const { absent, notes } = await absentDays(tenant, window, measured, either);
+    const silent = await tenant.silent?.missed({ window, heard, gaps: gaps.flat() }, either);
+    await sink.usageGaps(gaps.flat().filter(({ day }) => !absent.has(day)));
     await sink.identitySets(namedMembers(tenant, window));
-    return { ...(await sendBill(tenant, window, measured, sink)), dropped: counts };
+    const days = daysOfWindow(window).filter((day) => !absent.has(day));
+    const said = [...notes, ...(silent ?? [])];
+    const report = await sendBill(tenant, days, measured, sink);
+    const [refused] = refusals;
+    return {
+      ...report,
+      dropped: counts,
+      ...(said.length > 0 && { notes: said }),
+      ...(refused !== undefined && { refused }),
+    };
   } catch (error) {
     stop.abort(error); // the other queries of the window are for nothing
     await Promise.allSettled([...bill, ...usage]); // and none may write to the sink after this
@@ -73,7 +99,7 @@ async function samplesOf(
   { source, stepSeconds, whenUnmeasured }: MeteredTenant,
   { quantity }: MeteredProduct,
   window: DayWindow,
-  dropped: Dropped,
+  { dropped, refused }: { readonly dropped: Dropped; readonly refused: (reason: string) => void },
   signal: AbortSignal,
 ): Promise<CostSamples> {
   if (quantity.type === "fixed") return NOTHING_TO_MEASURE;
@@ -82,32 +108,61 @@ async function samplesOf(
     return await costSamples(required(source), query, dropped, signal);
   } catch (error) {
     if (whenUnmeasured === "no_bill" || !(error instanceof UpstreamError) || signal.aborted) throw error;
+    if (error.code === "unauthorized") refused(error.message);
     return { sums: new Map(), failed: new Map(daysOfWindow(window).map((day) => [day, error.message])) };
   }
 }
 
 type Measured = { readonly product: MeteredProduct; readonly samples: CostSamples };
 
+interface Absent {
+  readonly absent: ReadonlySet<string>;
+  readonly notes: readonly string[];
+}
+
+const NONE_ABSENT: Absent = { absent: new Set(), notes: [] };
+
+/** Days that lie before the first sample of the upstream. It is asked only where samples are missing. */
+async function absentDays(
+  { firstDay }: MeteredTenant,
+  window: DayWindow,
+  measured: readonly Measured[],
+  signal: AbortSignal,
+): Promise<Absent> {
+  const metered = measured.filter(({ product }) => product.quantity.type !== "fixed");
+  const days = daysOfWindow(window);
+  const lacking = days.filter((day) =>
+    metered.some(({ samples }) => !samples.sums.has(day) && !samples.failed.has(day)),
+  );
+  if (firstDay === undefined || (metered.length > 0 && lacking.length === 0)) return NONE_ABSENT;
+  const first = await firstDay.of(window, signal);
+  if (first === undefined) return NONE_ABSENT;
+  const absent = new Set(days.filter((day) => day < first));
+  return { absent, notes: absent.size === 0 ? [] : [firstDayNote(first)] };
+}
+
 async function sendBill(
   tenant: MeteredTenant,
-  window: DayWindow,
+  days: readonly string[],
   measured: readonly Measured[],
   sink: WindowSink,
 ): Promise<Omit<WindowReport, "dropped">> {
   const completeDays: string[] = [];
   const partialDays: string[] = [];
   const missing: UsageGap[] = [];
-  for (const day of daysOfWindow(window)) {
+  for (const day of days) {
     const { lines, unmeasured } = priceOf(tenant, day, measured);
     missing.push(...unmeasured);
     if (unmeasured.length > 0 && (tenant.whenUnmeasured === "no_bill" || lines.length === 0)) continue;
     await sink.billing(unmeasured.length === 0 ? lines : lines.map((line) => noted(line, unmeasured)));
     (unmeasured.length === 0 ? completeDays : partialDays).push(day);
   }
-  // As gaps of the usage they make the day wait a few runs for its samples, before it is billed without them.
+  // As gaps of the usage they make the day provisional, and it is settled without them after a few runs.
   await sink.usageGaps(missing.filter(({ day }) => partialDays.includes(day)));
   const errors = dayRanges(
-    missing.map(({ day, metric, reason }) => ({ day, reason: `${metric}: ${reason}` })),
+    missing
+      .filter(({ day }) => !partialDays.includes(day))
+      .map(({ day, metric, reason }) => ({ day, reason: `${metric}: ${reason}` })),
   );
   return { completeDays, ...(partialDays.length > 0 ? { partialDays } : {}), errors };
 }
@@ -125,7 +180,8 @@ function priceOf({ resourceId, stepSeconds }: MeteredTenant, day: string, measur
     const line =
       failure === undefined ? priceDay({ resourceId, day, product, sums, expectedSamples }) : undefined;
     if (line !== undefined) lines.push(line);
-    else unmeasured.push({ day, metric: product.name, reason: failure ?? NO_SAMPLES });
+    else
+      unmeasured.push({ day, metric: product.name, resource_id: resourceId, reason: failure ?? NO_SAMPLES });
   }
   return { lines, unmeasured };
 }

@@ -43,6 +43,16 @@ export function readAnswer(body: string, wanted: ResultType): Answer {
   return { series: data.result.map((entry) => readSeries(entry, field)), remarks };
 }
 
+/** Of an error's body, what Prometheus says about it. Undefined when it is no error of Prometheus'. */
+export function prometheusDetail(body: string): string | undefined {
+  try {
+    const { errorType, error } = parseObject(body);
+    return typeof error === "string" && error !== "" ? `${text(errorType)}: ${error}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function parseObject(body: string): Record<string, unknown> {
   let parsed: unknown;
   try {
@@ -72,7 +82,7 @@ function readSeries(entry: unknown, field: "value" | "values"): Series {
   if (entry.histograms !== undefined || entry.histogram !== undefined) {
     throw new DecodeError("bad_body", "the query gives histograms where numbers are needed", false);
   }
-  const samples = field === "value" ? [entry.value] : entry.values;
+  const samples = field === "value" && Array.isArray(entry.value) ? [entry.value] : entry.values;
   if (!Array.isArray(samples))
     throw new DecodeError("bad_body", "a series of the answer has no samples", true);
   const labels = Object.fromEntries(

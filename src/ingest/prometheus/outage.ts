@@ -24,6 +24,22 @@ export function askedOnceWhenAway(source: PrometheusSource): PrometheusSource {
       }
     },
     answersAsBefore: (answer, signal) => source.answersAsBefore(answer, signal),
+    async earliestDay(query, signal) {
+      if (away !== undefined) throw away;
+      try {
+        return await source.earliestDay(query, signal);
+      } catch (error) {
+        throw remember(error);
+      }
+    },
+    async sampledDays(query, signal) {
+      if (away !== undefined) throw away;
+      try {
+        return await source.sampledDays(query, signal);
+      } catch (error) {
+        throw remember(error);
+      }
+    },
     async labelsNow(expression, stepSeconds, signal) {
       if (away !== undefined) throw away;
       try {

@@ -1,27 +1,32 @@
 /**
- * Prometheus as a source of measured quantities: range queries over whole UTC days, in pieces that stay small.
- *
- * Memory is bounded by the limit on one answer: a piece whose answer is larger is asked again in halves, down to a single
- * point. A piece that fails for another reason is halved down to one day, so that one bad day does not take its neighbours
- * with it. Neither is tried when the upstream as a whole cannot be talked to.
+ * Prometheus as a source of measured quantities: range queries over whole UTC days, in pieces that stay small. Memory is bounded by
+ * the limit on one answer.
  */
 import type { Logger } from "pino";
 import type { DayWindow } from "../ecosystem.js";
 import { type Exact, parseExact } from "../exact.js";
 import type { UpstreamClient, UpstreamRequest } from "../upstream-http/client.js";
 import { digesting, digestOf } from "../upstream-http/digest.js";
-import { isHopeless, UpstreamError } from "../upstream-http/upstream-error.js";
 import { type Answer, isSample, readAnswer, type Series } from "./answer.js";
-import { chunksOf, countOf, coveredFrom, daysOf, halvesOf, type PointRange, pointsOf } from "./points.js";
+import { type Asking, piecesOf } from "./pieces.js";
+import { chunksOf, coveredFrom, daysOf, isoDayOf, type PointRange, pointsOf } from "./points.js";
 
 export interface RangeQuery {
   /** PromQL. The text `$step` in it is replaced by the step (`3600s`), nothing else is. */
   readonly expression: string;
+  /** The resources that the expression is about, where it can be asked about some of them. */
+  readonly among?: Divisible | undefined;
   readonly window: DayWindow;
   /** Must be the range that the expression looks back over (`[1h]`: 3600), or time is counted twice or lost. */
   readonly stepSeconds: number;
   /** Called with each answer that became a piece. */
   readonly onAnswer?: ((answer: RangeAnswer) => void) | undefined;
+}
+
+export interface Divisible {
+  readonly resources: readonly string[];
+  /** The expression for some of them. */
+  expressionOf(resources: readonly string[]): string;
 }
 
 /** What was asked for one piece, and a digest of the bytes that came back. Plain JSON. */
@@ -37,7 +42,13 @@ export type RangePiece =
       readonly days: readonly string[];
       readonly each: (visit: SampleVisitor) => void;
     }
-  | { readonly kind: "failed"; readonly days: readonly string[]; readonly reason: string };
+  | {
+      readonly kind: "failed";
+      readonly days: readonly string[];
+      /** Those of `among` that it failed for; undefined without them. */
+      readonly resources: readonly string[] | undefined;
+      readonly reason: string;
+    };
 
 /** `from`: start of the step that the sample covers, in seconds since 1970. */
 export type SampleVisitor = (labels: Readonly<Record<string, string>>, from: number, value: Exact) => void;
@@ -50,17 +61,29 @@ export interface PrometheusSource {
   range(query: RangeQuery, dropped: Dropped, signal: AbortSignal): AsyncGenerator<RangePiece>;
   /** Asks once more, reading nothing of the answer but whether it is the same. Throws `UpstreamError`. */
   answersAsBefore(answer: RangeAnswer, signal: AbortSignal): Promise<boolean>;
+  /**
+   * The first day of the window on which the query has a sample; undefined when it has none. Days by days, so that months cost the
+   * upstream little, and counted, so that the answer is small. A gauge is looked at where days end. Throws `UpstreamError`.
+   */
+  earliestDay(
+    query: Pick<RangeQuery, "expression" | "window">,
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
+  /** All days of the window on which the query has a sample, ascending, looked at as `earliestDay` does. Throws `UpstreamError`. */
+  sampledDays(
+    query: Pick<RangeQuery, "expression" | "window">,
+    signal: AbortSignal,
+  ): Promise<readonly string[]>;
   /** Labels of the series that have a sample now. */
   labelsNow(expression: string, stepSeconds: number, signal: AbortSignal): Promise<Answer["series"]>;
   close(): void;
 }
 
+const DAY_SECONDS = 86_400;
 /** Prometheus refuses more than 11,000 points of a series in one answer. */
 const MOST_POINTS = 10_000;
 /** Read and added up, an answer takes about ten times its size in memory, and several queries run at once: at 32 MiB four of them took 1.3 GB. */
 const LARGEST_ANSWER_BYTES = 8 * 1_048_576;
-/** A piece of a piece that has failed was tried in full before. */
-const ATTEMPTS_ON_PIECES = 2;
 
 export function createPrometheusSource(
   client: UpstreamClient,
@@ -69,6 +92,7 @@ export function createPrometheusSource(
 ): PrometheusSource {
   /** Points that an expression's answers were small enough for, learnt from one that was not. */
   const fitting = new Map<string, number>();
+  const patience = { exhausted: false };
 
   async function ask<T>(
     expression: string,
@@ -94,59 +118,54 @@ export function createPrometheusSource(
     );
   }
 
-  async function* piecesOf(
-    { expression, onAnswer }: Pick<RangeQuery, "expression" | "onAnswer">,
-    range: PointRange,
-    attempts: number | undefined,
-    dropped: Dropped,
-    signal: AbortSignal,
-  ): AsyncGenerator<RangePiece> {
-    const days = daysOf(range);
-    let series: readonly Series[];
-    try {
-      const decode = (body: Buffer) => ({
-        ...readAnswer(body.toString("utf8"), "matrix"),
-        digest: onAnswer && digestOf(body),
-      });
-      const answer = await ask(
-        expression,
-        range,
-        { decode, ...(attempts === undefined ? {} : { attempts }) },
-        signal,
-      );
-      logRemarks(answer);
-      if (answer.digest !== undefined) onAnswer?.({ expression, ...range, digest: answer.digest });
-      series = answer.series;
-    } catch (error) {
-      if (!(error instanceof UpstreamError) || isHopeless(error)) throw error;
-      const tooLarge = error.code === "too_large";
-      const halves = tooLarge || days.length > 1 ? halvesOf(range) : undefined;
-      if (halves === undefined) {
-        yield { kind: "failed", days, reason: error.message };
-        return;
-      }
-      if (tooLarge) fitting.set(expression, Math.max(1, Math.floor(countOf(range) / 2)));
-      const fewer = tooLarge ? attempts : ATTEMPTS_ON_PIECES;
-      for (const half of halves) yield* piecesOf({ expression, onAnswer }, half, fewer, dropped, signal);
-      return;
-    }
-    yield { kind: "samples", days, each: (visit) => visitSamples(series, range, dropped, visit) };
-  }
-
   function logRemarks({ remarks }: Answer): void {
     for (const remark of remarks)
       logger.warn({ remark: client.shown(remark) }, "Prometheus remarks on a query");
   }
 
+  async function sampledDays(
+    { expression, window }: Pick<RangeQuery, "expression" | "window">,
+    signal: AbortSignal,
+  ): Promise<string[]> {
+    const counted = `count(${withStep(expression, DAY_SECONDS)})`;
+    const points = pointsOf(window, DAY_SECONDS);
+    const decode = (body: Buffer) => readAnswer(body.toString("utf8"), "matrix");
+    const { series } = await ask(counted, points, { decode }, signal);
+    const ends = series.flatMap(({ samples }) => samples.filter(isSample).map(([at]) => at));
+    return ends.sort((a, b) => a - b).map((end) => isoDayOf(coveredFrom(end, DAY_SECONDS)));
+  }
+
   return {
-    async *range({ expression, window, stepSeconds, onAnswer }, dropped, signal) {
+    async *range({ expression, among, window, stepSeconds, onAnswer }, dropped, signal) {
+      const asking: Asking = {
+        patience,
+        tooLarge: (points) => void fitting.set(expression, points),
+        async ask({ range, resources }, attempts) {
+          const asked =
+            among === undefined || resources === undefined ? expression : among.expressionOf(resources);
+          const decode = (body: Buffer) => ({
+            ...readAnswer(body.toString("utf8"), "matrix"),
+            digest: onAnswer && digestOf(body),
+          });
+          const how = { decode, ...(attempts === undefined ? {} : { attempts }) };
+          const answer = await ask(asked, range, how, signal);
+          logRemarks(answer);
+          if (answer.digest !== undefined) onAnswer?.({ expression: asked, ...range, digest: answer.digest });
+          return answer.series;
+        },
+      };
       const whole = pointsOf(window, stepSeconds);
       let next: number | undefined = whole.first;
       while (next !== undefined && next <= whole.last) {
         const most = Math.min(MOST_POINTS, fitting.get(expression) ?? MOST_POINTS);
         const [chunk] = chunksOf({ ...whole, first: next }, most);
         if (chunk === undefined) return;
-        yield* piecesOf({ expression, onAnswer }, chunk, undefined, dropped, signal);
+        for await (const part of piecesOf(asking, { range: chunk, resources: among?.resources })) {
+          const { kind, range, resources } = part;
+          const days = daysOf(range);
+          if (kind === "failed") yield { kind, days, resources, reason: part.reason };
+          else yield { kind, days, each: (visit) => visitSamples(part.series, range, dropped, visit) };
+        }
         next = chunk.last + stepSeconds;
       }
     },
@@ -154,6 +173,8 @@ export function createPrometheusSource(
       const decode = (found: Buffer) => found.toString() === digest;
       return await ask(expression, range, { condense: digesting, decode, attempts: 1 }, signal);
     },
+    earliestDay: async (query, signal) => (await sampledDays(query, signal))[0],
+    sampledDays,
     async labelsNow(expression, stepSeconds, signal) {
       const answer = await client.request(
         {

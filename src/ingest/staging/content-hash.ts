@@ -8,12 +8,14 @@
 import { createHash } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import type { Lacks } from "./day-lacks.js";
 import type { StagedInput } from "./row-text.js";
 
 export interface DayContent {
   readonly day: string;
   readonly billingLines: number;
-  readonly hasUsageGaps: boolean;
+  /** Sentences: what of the day could not be had, so that it is provisional. */
+  readonly lacks: readonly string[];
   readonly hash: string;
 }
 
@@ -21,6 +23,7 @@ export interface HashInputs {
   readonly days: readonly string[];
   readonly rulesHash: string;
   readonly decimalPlaces: number;
+  readonly lacks: Lacks;
 }
 
 /** Raise it when the meaning of the input changes: all days are then calculated anew. */
@@ -35,9 +38,9 @@ const HASHED: Readonly<Record<StagedInput, string>> = {
     "timestamp, ecosystem, tenant_id, env_id, resource_id, product_category, product_type, quantity, unit_price, total_cost, currency, granularity, metadata",
   usage: "timestamp, metric, resource_id, identity_id, micro_units",
   identity_sets: "scope, resource_id, identity_id",
-  usage_gaps: "metric",
+  usage_gaps: "metric, resource_id",
   topic_usage: "timestamp, metric, resource_id, topic_name, micro_units",
-  topic_usage_gaps: "metric",
+  topic_usage_gaps: "metric, resource_id",
 };
 
 const TABLES: readonly StagedInput[] = ["billing", "usage", "identity_sets", "usage_gaps"];
@@ -48,13 +51,13 @@ export const EMPTY_DAY_HASH = digest(["empty"]);
 export async function dayContents(
   client: ClickHouseClient,
   epoch: number,
-  { days, rulesHash, decimalPlaces }: HashInputs,
+  { days, rulesHash, decimalPlaces, lacks }: HashInputs,
   signal: AbortSignal,
 ): Promise<DayContent[]> {
   const sums = await Promise.all(
     TABLES.map((table) => tableSums(client, table, { epoch, days, where: "", params: {}, signal })),
   );
-  return days.map((day) => contentOf(day, sums, [rulesHash, decimalPlaces]));
+  return days.map((day) => contentOf(day, sums, lacks, [rulesHash, decimalPlaces]));
 }
 
 /**
@@ -64,7 +67,13 @@ export async function dayContents(
 export async function attributionContents(
   client: ClickHouseClient,
   epoch: number,
-  { days, rulesHash, decimalPlaces, productTypes }: HashInputs & { readonly productTypes: readonly string[] },
+  {
+    days,
+    rulesHash,
+    decimalPlaces,
+    lacks,
+    productTypes,
+  }: HashInputs & { readonly productTypes: readonly string[] },
   signal: AbortSignal,
 ): Promise<DayContent[]> {
   const scope = { epoch, days, signal, where: "", params: {} };
@@ -74,23 +83,24 @@ export async function attributionContents(
     tableSums(client, "topic_usage", scope),
     tableSums(client, "topic_usage_gaps", scope),
   ]);
-  return days.map((day) => contentOf(day, sums, [rulesHash, decimalPlaces]));
+  return days.map((day) => contentOf(day, sums, lacks, [rulesHash, decimalPlaces]));
 }
 
-/** Sums of the bill come first, those of the gaps last. */
+/** Sums of the bill come first. */
 function contentOf(
   day: string,
   sums: readonly ReadonlyMap<string, TableSum>[],
+  lacks: Lacks,
   settings: readonly (string | number)[],
 ): DayContent {
   const ofDay = sums.map((each) => each.get(day));
   const billing = ofDay[0];
-  if (billing === undefined) return { day, billingLines: 0, hasUsageGaps: false, hash: EMPTY_DAY_HASH };
+  if (billing === undefined) return { day, billingLines: 0, lacks: [], hash: EMPTY_DAY_HASH };
   const parts = ofDay.map((sum) => (sum === undefined ? "0" : `${sum.rows}:${sum.sum}`));
   return {
     day,
     billingLines: Number(billing.rows),
-    hasUsageGaps: ofDay.at(-1) !== undefined,
+    lacks: lacks.get(day) ?? [],
     hash: digest([...settings, ...parts]),
   };
 }
@@ -118,8 +128,8 @@ async function tableSums(
     signal: AbortSignal;
   },
 ): Promise<Map<string, TableSum>> {
-  // usage_gaps counts each metric once: a second reason for the same gap is no new input.
-  const source = table.endsWith("usage_gaps") ? "DISTINCT day, metric" : `day, ${HASHED[table]}`;
+  // A gap counts once: a second reason for it is no new input.
+  const source = `${table.endsWith("usage_gaps") ? "DISTINCT " : ""}day, ${HASHED[table]}`;
   const result = await client.query({
     query: `
       SELECT day, toString(count()) AS rows,

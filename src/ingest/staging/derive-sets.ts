@@ -1,4 +1,7 @@
-/** Identities that metrics prove were active become the `metrics_derived` sets of the staged days, also with usage 0. */
+/**
+ * Identities that metrics prove were active become the `metrics_derived` sets of the staged days, also with usage 0. Where such a metric
+ * has a gap the set may lack somebody: the gap is one of the set, too.
+ */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
 
@@ -8,14 +11,20 @@ export async function deriveMetricSets(
   signal: AbortSignal,
 ): Promise<void> {
   if (days.length === 0 || metrics.length === 0) return;
-  await client.command({
-    query: `
-      INSERT INTO ${stagedTable("identity_sets", epoch)} (day, scope, resource_id, identity_id)
-      SELECT DISTINCT day, 'metrics_derived', resource_id, identity_id
-      FROM ${stagedTable("usage", epoch)}
-      WHERE day IN {days:Array(Date)} AND metric IN {metrics:Array(String)}`,
-    query_params: { days: days.map(isoDay), metrics: [...metrics] },
-    clickhouse_settings: { max_partitions_per_insert_block: "1000" },
-    abort_signal: signal,
-  });
+  const ofMetrics = "WHERE day IN {days:Array(Date)} AND metric IN {metrics:Array(String)}";
+  const statements = [
+    `INSERT INTO ${stagedTable("identity_sets", epoch)} (day, scope, resource_id, identity_id)
+     SELECT DISTINCT day, 'metrics_derived', resource_id, identity_id FROM ${stagedTable("usage", epoch)} ${ofMetrics}`,
+    `INSERT INTO ${stagedTable("usage_gaps", epoch)} (day, metric, resource_id, reason)
+     SELECT day, 'metrics_derived', resource_id, any(reason) FROM ${stagedTable("usage_gaps", epoch)} ${ofMetrics}
+     GROUP BY day, resource_id`,
+  ];
+  for (const query of statements) {
+    await client.command({
+      query,
+      query_params: { days: days.map(isoDay), metrics: [...metrics] },
+      clickhouse_settings: { max_partitions_per_insert_block: "1000" },
+      abort_signal: signal,
+    });
+  }
 }

@@ -1,12 +1,14 @@
 /**
- * A metric that cannot be fetched any more does not undo what it said before: where a day is published with usage of it, that
- * usage is staged again and the gap is forgotten. So an outage, or a Prometheus that has dropped old samples, neither
- * degrades a healthy day nor makes it wait, and a bill that is revised meanwhile is split by what was measured.
+ * A metric that cannot be fetched any more does not undo what it said before: what a day is published with of it, on a resource, is
+ * staged again and the gap is forgotten. So an outage neither degrades a healthy day nor has it calculated again, and a bill
+ * that is revised meanwhile is split by what was measured.
  *
- * Only where the bill names no resource that is new to the day: of that one nothing was measured, and the day has to wait.
+ * Measured is also what was measured as nothing: a resource whose lines are published without a gap. One that is new to the day, or
+ * has a product that it had not, keeps its gap unless there are facts; the others of the day lose nothing by it.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { type Lacks, lacksOf } from "./day-lacks.js";
 
 export interface StagedDays {
   readonly epoch: number;
@@ -18,8 +20,8 @@ export interface MeasuredFacts {
   readonly usage: "usage" | "topic_usage";
   readonly gaps: "usage_gaps" | "topic_usage_gaps";
   readonly recipient: "identity_id" | "topic_name";
-  /** All metrics are measured together: a day with usage of one of them was measured for the others too, if only as nothing. */
-  readonly together: boolean;
+  /** Published lines that were split by them: `day`, `resource_id`, `product_type`. */
+  readonly lines: string;
   /** Only lines of these count. Left out: all lines. */
   readonly productTypes?: readonly string[];
 }
@@ -28,85 +30,74 @@ export const identityFacts: MeasuredFacts = {
   usage: "usage",
   gaps: "usage_gaps",
   recipient: "identity_id",
-  together: false,
+  lines: "SELECT DISTINCT day, resource_id, product_type FROM billing",
 };
 
 export const topicFacts: MeasuredFacts = {
   usage: "topic_usage",
   gaps: "topic_usage_gaps",
   recipient: "topic_name",
-  together: true,
+  lines: "SELECT DISTINCT day, cluster_resource_id AS resource_id, product_type FROM topic_attributions",
 };
 
-interface KeptMetric {
-  readonly day: string;
-  readonly metric: string;
-}
-
-/** Answers the days of which some metric was kept, ascending. */
+/** Answers what would be lacking without what is kept. */
 export async function keepMeasuredUsage(
   client: ClickHouseClient,
-  { epoch, days }: StagedDays,
+  staged: StagedDays,
   facts: MeasuredFacts,
   signal: AbortSignal,
-): Promise<string[]> {
-  if (days.length === 0) return [];
-  const kept = await keptMetrics(client, { epoch, days }, facts, signal);
-  if (kept.length === 0) return [];
-  const usage = stagedTable(facts.usage, epoch);
-  const columns = `timestamp, metric, resource_id, ${facts.recipient}`;
-  const params = {
-    kept_days: kept.map(({ day }) => isoDay(day)),
-    kept_metrics: kept.map(({ metric }) => metric),
+): Promise<Lacks> {
+  if (staged.days.length === 0) return new Map();
+  const scope = {
+    query_params: { days: staged.days.map(isoDay), product_types: facts.productTypes ?? [] },
+    clickhouse_settings: { max_partitions_per_insert_block: "1000" },
+    abort_signal: signal,
   };
-  const pairs = "(SELECT arrayJoin(arrayZip({kept_days:Array(Date)}, {kept_metrics:Array(String)})))";
+  const measured = measuredGaps(staged.epoch, facts);
+  const kept = await lacksOf(client, `SELECT * FROM (${measured})`, scope);
+  if (kept.size === 0) return kept;
+  const usage = stagedTable(facts.usage, staged.epoch);
+  const columns = `timestamp, metric, resource_id, ${facts.recipient}`;
   // Facts that came before the fetch broke off are there already.
   await client.command({
+    ...scope,
     query: `
       INSERT INTO ${usage} (${columns}, micro_units)
       SELECT ${columns}, micro_units FROM ${facts.usage}
-      WHERE day IN {kept_days:Array(Date)} AND (day, toString(metric)) IN ${pairs}
-        AND (${columns}) NOT IN (
-          SELECT ${columns} FROM ${usage} WHERE day IN {kept_days:Array(Date)}
-        )`,
-    query_params: params,
-    clickhouse_settings: { max_partitions_per_insert_block: "1000" },
-    abort_signal: signal,
+      WHERE day IN {days:Array(Date)}
+        AND (day, toString(metric), toString(resource_id)) IN (SELECT day, metric, resource_id FROM (${measured}))
+        AND (${columns}) NOT IN (SELECT ${columns} FROM ${usage} WHERE day IN {days:Array(Date)})`,
   });
   await client.command({
-    query: `ALTER TABLE ${stagedTable(facts.gaps, epoch)} DELETE WHERE (day, toString(metric)) IN ${pairs}`,
-    query_params: params,
-    clickhouse_settings: { mutations_sync: "1" },
-    abort_signal: signal,
+    ...scope,
+    query: `
+      ALTER TABLE ${stagedTable(facts.gaps, staged.epoch)} DELETE
+      WHERE (day, toString(metric), toString(resource_id)) IN (SELECT day, metric, resource_id FROM (${measured}))`,
+    clickhouse_settings: { ...scope.clickhouse_settings, mutations_sync: "1" },
   });
-  return [...new Set(kept.map(({ day }) => day))].sort();
+  return kept;
 }
 
-async function keptMetrics(
-  client: ClickHouseClient,
-  { epoch, days }: StagedDays,
-  { usage, gaps, together, productTypes }: MeasuredFacts,
-  signal: AbortSignal,
-): Promise<KeptMetric[]> {
-  const measured = together ? "day" : "(day, toString(metric))";
+/** Rows `{day, metric, resource_id, reason}`: staged gaps of what the published day was measured for. */
+function measuredGaps(epoch: number, { usage, gaps, lines, productTypes }: MeasuredFacts): string {
   const ofTypes = productTypes === undefined ? "" : " AND product_type IN {product_types:Array(String)}";
-  const result = await client.query({
-    query: `
-      WITH gaps AS (
-        SELECT DISTINCT day, toString(metric) AS metric FROM ${stagedTable(gaps, epoch)}
-        WHERE day IN {days:Array(Date)} AND (day, metric) NOT IN (SELECT day, metric FROM ${gaps} WHERE day IN {days:Array(Date)})
-      )
-      SELECT day, metric FROM gaps
-      WHERE ${measured} IN (SELECT DISTINCT ${measured} FROM ${usage} WHERE day IN (SELECT day FROM gaps))
-        AND day NOT IN (
-          SELECT day FROM ${stagedTable("billing", epoch)}
-          WHERE day IN (SELECT day FROM gaps)${ofTypes}
-            AND (day, resource_id) NOT IN (SELECT day, resource_id FROM billing WHERE day IN (SELECT day FROM gaps))
+  const key = "day, toString(metric), toString(resource_id)";
+  const line = "day, toString(resource_id), toString(product_type)";
+  const inDays = "WHERE day IN {days:Array(Date)}";
+  return `
+    SELECT day, toString(metric) AS metric, toString(resource_id) AS resource_id, reason
+    FROM ${stagedTable(gaps, epoch)} AS g
+    ${inDays}
+      AND (${key}) NOT IN (SELECT ${key} FROM ${gaps} ${inDays})
+      AND (day, toString(metric)) NOT IN (SELECT day, toString(metric) FROM ${gaps} ${inDays} AND resource_id = '')
+      AND (
+        (${key}) IN (SELECT DISTINCT ${key} FROM ${usage} ${inDays})
+        OR (
+          (day, toString(resource_id)) IN (SELECT day, toString(resource_id) FROM (${lines} ${inDays}${ofTypes}))
+          AND (day, toString(resource_id)) NOT IN (
+            SELECT day, toString(resource_id) FROM ${stagedTable("billing", epoch)}
+            ${inDays}${ofTypes} AND (${line}) NOT IN (SELECT ${line} FROM (${lines} ${inDays}${ofTypes}))
+          )
         )
-      ORDER BY day, metric`,
-    query_params: { days: days.map(isoDay), product_types: productTypes ?? [] },
-    format: "JSONEachRow",
-    abort_signal: signal,
-  });
-  return await result.json<KeptMetric>();
+      )`;
 }

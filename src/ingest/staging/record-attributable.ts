@@ -1,6 +1,7 @@
 /** Records days whose usage of topics was gathered: which of them wait to be attributed, and which have not changed. */
 import type { Pool } from "pg";
 import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
+import { judgedCte, lacksOfParameter, lacksParameter } from "./provisional.js";
 
 export interface AttributableDays {
   readonly tenantName: string;
@@ -8,13 +9,15 @@ export interface AttributableDays {
   readonly contents: readonly DayContent[];
   /** What was staged of each day before, to tell new input from the same input again. */
   readonly stagedBefore: ReadonlyMap<string, string>;
+  /** Gathers in a row without what a day lacks, after which it is settled as it is. */
+  readonly retryLimit: number;
   /** Attribute also what has not changed. */
   readonly force: boolean;
 }
 
 /**
- * $1 tenant, $2 epoch, $3 days, $4 hashes, $5 hashes staged before, $6 gaps, $7 numbers of lines, $8 force, $9 hash of a day
- * without lines.
+ * $1 tenant, $2 epoch, $3 days, $4 hashes, $5 hashes staged before, $6 what days lack, $7 numbers of lines, $8 force, $9 hash of a day
+ * without lines, $10 limit of attempts.
  *
  * As for chargebacks: a day attributed with this very input needs nothing, nor does one without lines that was never attributed;
  * attempts start anew with new input. Returns the days that wait; no row with `held` when the lease is lost.
@@ -22,22 +25,25 @@ export interface AttributableDays {
 const RECORD_ATTRIBUTABLE = `
   WITH lease AS (
     SELECT 1 FROM leases WHERE tenant_name = $1 AND epoch = $2 FOR SHARE
-  ), gathered AS (
-    SELECT g.*,
-           coalesce(a.published_hash = g.hash, g.hash = $9) AND NOT ($8::boolean AND g.lines > 0) AS unchanged,
-           coalesce(coalesce(g.before, a.published_hash) <> g.hash, false) AS renewed
-    FROM unnest($3::date[], $4::text[], $5::text[], $6::boolean[], $7::bigint[])
-         AS g (day, hash, before, has_gaps, lines)
+  ), found AS (
+    SELECT g.day, g.hash, g.before, g.lines, ${lacksOfParameter("g.lacks")} AS lacks, a.published_hash,
+           coalesce(a.provisional, false) AS was_provisional, coalesce(a.lacks, '{}') AS lacked,
+           coalesce(a.provisional_attempts, 0) AS attempts
+    FROM unnest($3::date[], $4::text[], $5::text[], $6::text[], $7::bigint[])
+         AS g (day, hash, before, lacks, lines)
     JOIN tracking_dates AS d ON d.tenant_name = $1 AND d.tracking_date = g.day
     LEFT JOIN topic_attribution_dates AS a ON a.tenant_name = $1 AND a.tracking_date = g.day
     WHERE EXISTS (SELECT 1 FROM lease) AND (g.lines > 0 OR a.tracking_date IS NOT NULL)
+  ), ${judgedCte("$10")}, gathered AS (
+    SELECT *, coalesce(published_hash = wanted_hash, hash = $9) AND NOT ($8::boolean AND lines > 0) AS unchanged FROM judged
   ), recorded AS (
     INSERT INTO topic_attribution_dates AS a
-      (tenant_name, tracking_date, staged_hash, has_usage_gaps, billing_lines)
-    SELECT $1, day, CASE WHEN unchanged THEN NULL ELSE hash END, has_gaps, lines FROM gathered
+      (tenant_name, tracking_date, staged_hash, lacks, provisional_attempts, billing_lines)
+    SELECT $1, day, CASE WHEN unchanged THEN NULL ELSE wanted_hash END, missing, provisional_attempts, lines FROM gathered
     ON CONFLICT (tenant_name, tracking_date) DO UPDATE SET
       staged_hash = excluded.staged_hash,
-      has_usage_gaps = excluded.has_usage_gaps,
+      lacks = excluded.lacks,
+      provisional_attempts = excluded.provisional_attempts,
       billing_lines = excluded.billing_lines,
       attribution_attempts = CASE WHEN (SELECT renewed FROM gathered WHERE day = a.tracking_date) THEN 0
                                   ELSE a.attribution_attempts END,
@@ -50,7 +56,7 @@ const RECORD_ATTRIBUTABLE = `
 /** Days that wait for their attribution, ascending. Undefined when the lease is no longer held. */
 export async function recordAttributable(
   postgres: Pool,
-  { tenantName, epoch, contents, stagedBefore, force }: AttributableDays,
+  { tenantName, epoch, contents, stagedBefore, retryLimit, force }: AttributableDays,
 ): Promise<readonly string[] | undefined> {
   if (contents.length === 0) return [];
   const { rows } = await postgres.query<{ held: boolean; waiting: string[] }>(RECORD_ATTRIBUTABLE, [
@@ -59,10 +65,11 @@ export async function recordAttributable(
     contents.map(({ day }) => day),
     contents.map(({ hash }) => hash),
     contents.map(({ day }) => stagedBefore.get(day) ?? null),
-    contents.map(({ hasUsageGaps }) => hasUsageGaps),
+    lacksParameter(contents),
     contents.map(({ billingLines }) => billingLines),
     force,
     EMPTY_DAY_HASH,
+    retryLimit,
   ]);
   const [recorded] = rows;
   return recorded?.held === true ? recorded.waiting : undefined;

@@ -1,6 +1,7 @@
-/** Records days that were gathered completely: which of them wait to be calculated, and which have not changed. */
+/** Records days that were gathered: which of them wait to be calculated, and which have not changed. */
 import type { Pool } from "pg";
 import type { DayContent } from "./content-hash.js";
+import { judgedCte, lacksOfParameter, lacksParameter } from "./provisional.js";
 
 export interface GatheredDays {
   readonly tenantName: string;
@@ -9,12 +10,15 @@ export interface GatheredDays {
   /** What was staged of each day before, to tell new input from the same input again. */
   readonly stagedBefore: ReadonlyMap<string, string>;
   readonly inventoryComplete: boolean;
+  /** Gathers in a row without what a day lacks, after which it is settled as it is. */
+  readonly retryLimit: number;
   /** Calculate also what has not changed. */
   readonly force: boolean;
 }
 
 /**
- * $1 tenant, $2 epoch, $3 days, $4 hashes, $5 hashes staged before, $6 gaps, $7 numbers of lines, $8 inventory, $9 force.
+ * $1 tenant, $2 epoch, $3 days, $4 hashes, $5 hashes staged before, $6 what days lack, $7 numbers of lines, $8 inventory, $9 force,
+ * $10 limit of attempts.
  *
  * A day that is published with this very input needs nothing: it is not staged. A day without lines needs nothing unless
  * something was published of it. Attempts start anew with new input, and go on with the same, so that a day that cannot be
@@ -24,33 +28,34 @@ export interface GatheredDays {
 const RECORD_GATHERED = `
   WITH lease AS (
     SELECT 1 FROM leases WHERE tenant_name = $1 AND epoch = $2 FOR SHARE
-  ), gathered AS (
-    SELECT g.*, d.published_hash, d.publishing_hash, d.tracking_date IS NOT NULL AS known,
-           coalesce(d.published_hash = g.hash, false) AND NOT $9::boolean AS unchanged,
-           coalesce(coalesce(g.before, d.published_hash) <> g.hash, false) AS renewed
-    FROM unnest($3::date[], $4::text[], $5::text[], $6::boolean[], $7::bigint[])
-         AS g (day, hash, before, has_gaps, lines)
+  ), found AS (
+    SELECT g.day, g.hash, g.before, g.lines, ${lacksOfParameter("g.lacks")} AS lacks, d.published_hash, d.publishing_hash,
+           coalesce(d.provisional, false) AS was_provisional, coalesce(d.lacks, '{}') AS lacked,
+           coalesce(d.provisional_attempts, 0) AS attempts
+    FROM unnest($3::date[], $4::text[], $5::text[], $6::text[], $7::bigint[])
+         AS g (day, hash, before, lacks, lines)
     LEFT JOIN tracking_dates AS d ON d.tenant_name = $1 AND d.tracking_date = g.day
     WHERE EXISTS (SELECT 1 FROM lease)
+  ), ${judgedCte("$10")}, gathered AS (
+    SELECT *, coalesce(published_hash = wanted_hash, false) AND NOT $9::boolean AS unchanged FROM judged
   ), needless AS (
     SELECT day FROM gathered WHERE lines = 0 AND published_hash IS NULL AND publishing_hash IS NULL
   ), removed AS (
     DELETE FROM tracking_dates WHERE tenant_name = $1 AND tracking_date IN (SELECT day FROM needless)
   ), recorded AS (
     INSERT INTO tracking_dates AS d
-      (tenant_name, tracking_date, billing_gathered, resources_gathered, staged_hash, has_usage_gaps, billing_lines)
-    SELECT $1, day, true, $8::boolean, CASE WHEN unchanged THEN NULL ELSE hash END, has_gaps, lines
+      (tenant_name, tracking_date, billing_gathered, resources_gathered, staged_hash, lacks, provisional_attempts, billing_lines)
+    SELECT $1, day, true, $8::boolean, CASE WHEN unchanged THEN NULL ELSE wanted_hash END, missing, provisional_attempts, lines
     FROM gathered WHERE day NOT IN (SELECT day FROM needless)
     ON CONFLICT (tenant_name, tracking_date) DO UPDATE SET
       billing_gathered = true,
       resources_gathered = excluded.resources_gathered OR (d.resources_gathered AND excluded.staged_hash IS NULL),
       staged_hash = excluded.staged_hash,
-      has_usage_gaps = excluded.has_usage_gaps,
+      lacks = excluded.lacks,
+      provisional_attempts = excluded.provisional_attempts,
       billing_lines = excluded.billing_lines,
       allocation_attempts = CASE WHEN (SELECT renewed FROM gathered WHERE day = d.tracking_date) THEN 0
                                  ELSE d.allocation_attempts END,
-      metrics_attempts = CASE WHEN (SELECT renewed FROM gathered WHERE day = d.tracking_date) THEN 0
-                              ELSE d.metrics_attempts END,
       last_error = CASE WHEN (SELECT renewed FROM gathered WHERE day = d.tracking_date) THEN NULL
                         ELSE d.last_error END
   )
@@ -65,7 +70,7 @@ export type DayVerdict = "staged" | "unchanged" | "empty";
 /** What is to be done about each day. Undefined when the lease is no longer held. */
 export async function recordGathered(
   postgres: Pool,
-  { tenantName, epoch, contents, stagedBefore, inventoryComplete, force }: GatheredDays,
+  { tenantName, epoch, contents, stagedBefore, inventoryComplete, retryLimit, force }: GatheredDays,
 ): Promise<ReadonlyMap<string, DayVerdict> | undefined> {
   if (contents.length === 0) return new Map();
   const { rows } = await postgres.query<{ day: string; verdict: DayVerdict }>(RECORD_GATHERED, [
@@ -74,10 +79,11 @@ export async function recordGathered(
     contents.map(({ day }) => day),
     contents.map(({ hash }) => hash),
     contents.map(({ day }) => stagedBefore.get(day) ?? null),
-    contents.map(({ hasUsageGaps }) => hasUsageGaps),
+    lacksParameter(contents),
     contents.map(({ billingLines }) => billingLines),
     inventoryComplete,
     force,
+    retryLimit,
   ]);
   return rows.length === 0 ? undefined : new Map(rows.map(({ day, verdict }) => [day, verdict]));
 }

@@ -22,9 +22,9 @@ export const stagedColumns = {
   ],
   usage: ["timestamp", "metric", "resource_id", "identity_id", "micro_units"],
   identity_sets: ["day", "scope", "resource_id", "identity_id"],
-  usage_gaps: ["day", "metric", "reason"],
+  usage_gaps: ["day", "metric", "resource_id", "reason"],
   topic_usage: ["timestamp", "metric", "resource_id", "topic_name", "micro_units"],
-  topic_usage_gaps: ["day", "metric", "reason"],
+  topic_usage_gaps: ["day", "metric", "resource_id", "reason"],
 } as const;
 
 export type StagedInput = keyof typeof stagedColumns;
@@ -60,7 +60,7 @@ export function memberRow(member: IdentitySetMember): string {
 }
 
 export function gapRow(gap: UsageGap): string {
-  return row(gap.day, gap.metric, gap.reason);
+  return row(gap.day, gap.metric, gap.resource_id, gap.reason);
 }
 
 /** `2026-01-01T05:00:00Z` as the default parser of DateTime wants it. */

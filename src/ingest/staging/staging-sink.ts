@@ -2,8 +2,8 @@
  * The sink that a gatherer fills: it checks every record and hands it to the writer.
  *
  * Nothing vanishes silently. What lies outside the window is counted. A billing line that cannot be stored makes its day
- * incomplete, because a bill without it would be wrong. A usage fact that cannot be stored makes a gap of its metric and
- * day: the bill stands, and allocation knows that its weights do not.
+ * incomplete, because a bill without it would be wrong. A usage fact that cannot be stored makes a gap of its metric, resource
+ * and day: the bill stands, and allocation knows that its weights do not.
  */
 import type { DayWindow, UsageGap, WindowSink } from "../ecosystem.js";
 import { quoted, refuseBillingLine, refuseMember, refuseUsageFact } from "./refuse.js";
@@ -43,7 +43,7 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
     if (!findings.spoiledDays.has(key)) findings.spoiledDays.set(key, reason);
     return drop("malformed");
   };
-  const gapsFound = new Map<string, UsageGap>();
+  const gapsFound = new Set<string>();
 
   return {
     findings,
@@ -68,12 +68,12 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
         const day = fact.timestamp.slice(0, 10);
         const refusal = refuseUsageFact(fact);
         if (refusal === undefined) return inside(day) || drop("outside_window");
-        const key = `${day} ${fact.metric}`;
+        const { metric, resource_id } = fact;
+        const key = JSON.stringify([day, metric, resource_id]);
         if (inside(day) && !gapsFound.has(key)) {
           const reason = `a usage fact of identity ${quoted(fact.identity_id)} cannot be stored: ${refusal}`;
-          const gap = { day, metric: fact.metric, reason };
-          gapsFound.set(key, gap);
-          gaps.push(gap);
+          gapsFound.add(key);
+          gaps.push({ day, metric, resource_id, reason });
         }
         return drop("malformed");
       });

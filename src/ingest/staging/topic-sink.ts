@@ -1,6 +1,6 @@
 /**
  * The sink that usage of topics goes through: as careful as the sink of a bill. A fact that cannot be stored makes a gap of
- * its metric and day, so that attribution knows that its weights are not all.
+ * its metric, cluster and day, so that attribution knows that its weights are not all.
  */
 import type { TopicSink, UsageGap } from "../ecosystem.js";
 import { quoted, refuseTopicUsage } from "./refuse.js";
@@ -28,10 +28,11 @@ export function createTopicSink(days: ReadonlySet<string>, writer: StagingWriter
         if (!days.has(day)) return drop("outside_window");
         const refusal = refuseTopicUsage(fact);
         if (refusal === undefined) return true;
-        const key = `${day} ${fact.metric}`;
+        const { metric, resource_id } = fact;
+        const key = JSON.stringify([day, metric, resource_id]);
         if (!known.has(key)) {
           const reason = `usage of topic ${quoted(fact.topic_name)} cannot be stored: ${refusal}`;
-          gaps.push({ day, metric: fact.metric, reason });
+          gaps.push({ day, metric, resource_id, reason });
         }
         known.add(key);
         return drop("malformed");

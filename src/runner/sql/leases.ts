@@ -34,6 +34,23 @@ WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now()`,
   };
 }
 
+/** Raises the epoch of a lease that is ours, and of its run. Touches no row when it is not ours any more. */
+export function raiseEpoch(input: {
+  tenantName: string;
+  epoch: number;
+  raised: number;
+  runId: string;
+}): QueryConfig {
+  return {
+    text: `
+WITH raised AS (
+  UPDATE leases SET epoch = $3 WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now() RETURNING epoch
+)
+UPDATE runs SET epoch = $3 WHERE run_id = $4 AND EXISTS (SELECT FROM raised)`,
+    values: [input.tenantName, input.epoch, input.raised, input.runId],
+  };
+}
+
 /** Gives a lease back. The row stays: the epoch must never start over. */
 export function releaseLease(input: { tenantName: string; epoch: number }): QueryConfig {
   return {

@@ -10,24 +10,36 @@ export interface RunError {
 }
 
 export interface RunResult {
-  readonly status: "completed" | "failed";
+  /** `failed`: it ended early, or no day of it came out well. `completed_with_errors`: some day or source failed, others did not. */
+  readonly status: "completed" | "completed_with_errors" | "failed";
   readonly dates_gathered: number;
   readonly dates_pending: number;
   readonly dates_calculated: number;
   readonly chargeback_rows_written: number;
   readonly errors: readonly RunError[];
+  /** What is worth knowing and no error, as sentences. */
+  readonly notes: readonly string[];
 }
 
-/** Opens the record of a run. */
+/** Opens the record of a run. One that is queued has its lease, and waits for its place. */
 export function beginRun(input: {
   runId: string;
   tenantName: string;
   trigger: RunTrigger;
   epoch: number;
+  status: "queued" | "running";
 }): QueryConfig {
   return {
-    text: "INSERT INTO runs (run_id, tenant_name, trigger, epoch, status) VALUES ($1, $2, $3, $4, 'running')",
-    values: [input.runId, input.tenantName, input.trigger, input.epoch],
+    text: "INSERT INTO runs (run_id, tenant_name, trigger, epoch, status) VALUES ($1, $2, $3, $4, $5)",
+    values: [input.runId, input.tenantName, input.trigger, input.epoch, input.status],
+  };
+}
+
+/** A queued run has its place. */
+export function startQueuedRun(runId: string): QueryConfig {
+  return {
+    text: "UPDATE runs SET status = 'running', started_at = now() WHERE run_id = $1 AND status = 'queued'",
+    values: [runId],
   };
 }
 
@@ -44,7 +56,7 @@ export function failOrphanedRuns(input: { tenantName: string; epoch: number }): 
   return {
     text: `
 UPDATE runs SET status = 'failed', stage = NULL, stage_date = NULL, ended_at = now(), errors = errors || $3::jsonb
-WHERE tenant_name = $1 AND status = 'running' AND (epoch IS NULL OR epoch < $2)`,
+WHERE tenant_name = $1 AND status IN ('queued', 'running') AND (epoch IS NULL OR epoch < $2)`,
     values: [input.tenantName, input.epoch, JSON.stringify([error])],
   };
 }
@@ -63,8 +75,8 @@ export function finishRun(input: { runId: string; result: RunResult }): QueryCon
   return {
     text: `
 UPDATE runs SET status = $2, stage = NULL, stage_date = NULL, ended_at = now(), dates_gathered = $3, dates_pending = $4,
-  dates_calculated = $5, chargeback_rows_written = $6, errors = $7::jsonb
-WHERE run_id = $1 AND status = 'running'`,
+  dates_calculated = $5, chargeback_rows_written = $6, errors = $7::jsonb, notes = $8::jsonb
+WHERE run_id = $1 AND status IN ('queued', 'running')`,
     values: [
       input.runId,
       result.status,
@@ -73,6 +85,7 @@ WHERE run_id = $1 AND status = 'running'`,
       result.dates_calculated,
       result.chargeback_rows_written,
       JSON.stringify(result.errors),
+      JSON.stringify(result.notes),
     ],
   };
 }

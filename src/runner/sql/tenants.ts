@@ -51,6 +51,11 @@ WHERE tenant_name = $1`,
   };
 }
 
+/** The next run gathers, whatever its gap. In: tenant. */
+export function forgetGather(tenantName: string): QueryConfig {
+  return { text: "UPDATE tenants SET last_gather_at = NULL WHERE tenant_name = $1", values: [tenantName] };
+}
+
 /**
  * Counts a failed gather, and suspends the tenant when it was one too many. In: tenant, threshold, cause. Out: failures so
  * far, and whether the tenant is suspended now.

@@ -52,7 +52,9 @@ const kinds: Readonly<Record<ApiFault["kind"], { readonly takes: readonly string
       }),
     },
     repeated_token: { takes: [], make: (scope) => ({ ...scope, kind: "repeated_token" }) },
+    new_tokens: { takes: [], make: (scope) => ({ ...scope, kind: "new_tokens" }) },
     empty: { takes: [], make: (scope) => ({ ...scope, kind: "empty" }) },
+    null_data: { takes: [], make: (scope) => ({ ...scope, kind: "null_data" }) },
   };
 
 export const apiFaultKinds = Object.keys(kinds) as readonly ApiFault["kind"][];

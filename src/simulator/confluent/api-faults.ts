@@ -42,8 +42,12 @@ export type ApiFault = Scope &
     | { readonly kind: "foreign_next"; readonly host: string }
     /** The list never ends: every page names the same token as its next. */
     | { readonly kind: "repeated_token" }
+    /** The list never ends: every page is the same one, and names a new token as its next. */
+    | { readonly kind: "new_tokens" }
     /** A list, or the bill, is empty, and says that this is all. */
     | { readonly kind: "empty" }
+    /** The answer has `null` where its list should be. */
+    | { readonly kind: "null_data" }
   );
 
 export interface ApiFaults {

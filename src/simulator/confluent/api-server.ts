@@ -1,4 +1,5 @@
 /** One HTTP server of the vendor: the Cloud API, or Flink in a region. */
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
@@ -86,8 +87,8 @@ function basic({ key, secret }: Credentials): string {
 
 interface Suffered extends Breakage {
   readonly foreignHost?: string;
-  readonly repeatedToken?: true;
-  readonly empty?: true;
+  readonly next?: "repeated_token" | "new_tokens";
+  readonly items?: "empty" | "null_data";
 }
 
 /** Lets faults happen. Undefined when the request has had its answer, or its silence, with that. */
@@ -103,8 +104,10 @@ async function suffer(
     else if (fault.kind === "truncated") suffered = { ...suffered, truncated: true };
     else if (fault.kind === "reset" && fault.midway === true) suffered = { ...suffered, midway: true };
     else if (fault.kind === "foreign_next") suffered = { ...suffered, foreignHost: fault.host };
-    else if (fault.kind === "repeated_token") suffered = { ...suffered, repeatedToken: true };
-    else if (fault.kind === "empty") suffered = { ...suffered, empty: true };
+    else if (fault.kind === "repeated_token" || fault.kind === "new_tokens")
+      suffered = { ...suffered, next: fault.kind };
+    else if (fault.kind === "empty" || fault.kind === "null_data")
+      suffered = { ...suffered, items: fault.kind };
     else {
       if (fault.kind === "reset") request.socket.resetAndDestroy();
       else if (fault.kind === "endless") await pourForever(response);
@@ -131,15 +134,15 @@ function fail(
   response.end(body);
 }
 
-function bodyOf(
-  answer: Page | { body: string },
-  base: string,
-  { foreignHost, repeatedToken, empty }: Suffered,
-) {
-  if ("body" in answer) return empty === true ? "{}" : answer.body;
-  const page = empty === true ? { ...answer, items: [], nextCursor: undefined, total: 0 } : answer;
-  if (repeatedToken === true)
-    return pageText(page, base, tokenOf(page.request, page.request.cursor ?? BEGINNING));
+function bodyOf(answer: Page | { body: string }, base: string, { foreignHost, next, items }: Suffered) {
+  if ("body" in answer)
+    return items === "empty" ? "{}" : items === "null_data" ? '{"data":null}' : answer.body;
+  const none = { nextCursor: undefined, total: 0 };
+  const page =
+    items === undefined ? answer : { ...answer, ...none, items: items === "null_data" ? null : [] };
+  const here = page.request.cursor ?? BEGINNING;
+  if (next === "repeated_token") return pageText(page, base, tokenOf(page.request, here));
+  if (next === "new_tokens") return pageText(page, base, tokenOf(page.request, here, randomUUID()));
   // A list that would end is said to go on there too, so that a client has the choice to follow.
   if (foreignHost !== undefined)
     return pageText(page, foreignHost, page.nextCursor === undefined ? "follow-me" : undefined);

@@ -41,9 +41,9 @@ function sizeOf(written: string | null, { fallback, most }: PageLimits): number 
   throw new ApiError(400, "invalid_page_size", detail, "page_size");
 }
 
-/** For a page that begins at `cursor`. */
-export function tokenOf({ path, query, size }: PageRequest, cursor: string): string {
-  return Buffer.from(JSON.stringify([path, query.toString(), size, cursor])).toString("base64url");
+/** For a page that begins at `cursor`. With `salt`, another token for the same page. */
+export function tokenOf({ path, query, size }: PageRequest, cursor: string, ...salt: string[]): string {
+  return Buffer.from(JSON.stringify([path, query.toString(), size, cursor, ...salt])).toString("base64url");
 }
 
 function fromToken(path: string, token: string): PageRequest {
@@ -66,8 +66,8 @@ export interface Page {
   readonly request: PageRequest;
   readonly apiVersion: string;
   readonly kind: string;
-  /** JSON of the items. */
-  readonly items: readonly string[];
+  /** JSON of the items. Null for a fault that was asked for. */
+  readonly items: readonly string[] | null;
   /** Undefined at the end. */
   readonly nextCursor: string | undefined;
   readonly total: number | undefined;
@@ -87,7 +87,7 @@ export function pageText(page: Page, base: string, token?: string): string {
     ...(total === undefined ? {} : { total_size: total }),
   };
   const head = JSON.stringify({ api_version: apiVersion, kind, metadata });
-  return `${head.slice(0, -1)},"data":[${items.join(",")}]}`;
+  return `${head.slice(0, -1)},"data":${items === null ? "null" : `[${items.join(",")}]`}}`;
 }
 
 /** A page of a list that is there as a whole. */

@@ -1,8 +1,11 @@
 /** Opens a client of a ClickHouse, embedded or server, with the settings that make both behave the same for us. */
+import { Agent, type AgentOptions } from "node:http";
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client";
 
 export interface ClickHouseClientOptions {
   readonly url: string;
+  /** Requests go through this unix socket; the URL then says nothing of where. */
+  readonly socketPath?: string | undefined;
   readonly username: string;
   readonly password: string;
   readonly database: string;
@@ -20,14 +23,18 @@ const MAX_OPEN_CONNECTIONS = 16;
 const IDLE_SOCKET_MS = 2_500;
 
 export function openClickHouseClient(options: ClickHouseClientOptions): ClickHouseClient {
+  const maxOpenConnections = options.maxOpenConnections ?? MAX_OPEN_CONNECTIONS;
   return createClient({
+    ...(options.socketPath !== undefined && {
+      http_agent: socketAgent(options.socketPath, maxOpenConnections),
+    }),
     url: options.url,
     username: options.username,
     password: options.password,
     database: options.database,
     application: options.applicationName,
     request_timeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-    max_open_connections: options.maxOpenConnections ?? MAX_OPEN_CONNECTIONS,
+    max_open_connections: maxOpenConnections,
     // What goes wrong is thrown, and logged by whom it concerns; the client's own lines would go to the console.
     log: { level: ClickHouseLogLevel.OFF },
     keep_alive: { enabled: true, idle_socket_ttl: IDLE_SOCKET_MS },
@@ -42,4 +49,9 @@ export function openClickHouseClient(options: ClickHouseClientOptions): ClickHou
       date_time_input_format: "best_effort",
     },
   });
+}
+
+/** The client's own agent would know no sockets; its limits are the same. */
+export function socketAgent(socketPath: string, maxSockets: number): Agent {
+  return new Agent({ socketPath, maxSockets, keepAlive: true } as AgentOptions & { socketPath: string });
 }

@@ -42,6 +42,10 @@ export async function migrateClickHouse(
   const { database, logger, signal } = options;
   const store = storeOf(database);
   const known = await readRevisions(options.dir);
+  // Nothing to do is found out without the lock: a store that hangs keeps no connection of Postgres.
+  const plan = planMigrations(known, await readLedger(client, database, signal));
+  if (pendingOrRefuse(store, plan).length === 0)
+    return { store, applied: [], duration_ms: Date.now() - started };
   const key = lockKey(`clickhouse migrations ${options.address ?? database}`);
   const applied = await withAdvisoryLock(options.lock, key, options, async (holder) => {
     const pending = pendingOrRefuse(store, planMigrations(known, await readLedger(client, database, signal)));

@@ -61,6 +61,11 @@ export async function claimStaging(client: ClickHouseClient, epoch: number): Pro
   }
 }
 
+/** The newest epoch that staging tables have; 0 without any. */
+export async function newestStagedEpoch(client: ClickHouseClient): Promise<number> {
+  return Math.max(0, ...(await stagingTwins(client)).map((twin) => twin.epoch));
+}
+
 interface StagingTwin {
   readonly table: FactTable;
   readonly epoch: number;

@@ -4,11 +4,11 @@
  * Whoever starts it owns the data directory (`../data-dir.ts`). A server that a killed predecessor left behind is
  * stopped first. One that dies while we run is started again, with back-off; pools connect anew by themselves.
  */
-import { closeSync, openSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import type { Logger } from "pino";
+import { socketFolder } from "../socket-folder.js";
 import { copyFolders, usableBinaries } from "./binaries.js";
 import { ensureCluster } from "./cluster.js";
 import { clusterFiles, SUPERUSER } from "./cluster-files.js";
@@ -47,7 +47,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const folders = options.copyFolders ?? copyFolders(files.dataDir);
   const binaries = await usableBinaries({ logger, user, copyFolders: folders, nativeDir: options.nativeDir });
   const password = await ensureCluster(files, binaries, user);
-  const socket = socketFolder(files.cluster);
+  const socket = socketFolder(files.cluster, ".s.PGSQL.5432");
   const connection = {
     host: socket.path,
     port: 5432,
@@ -140,24 +140,4 @@ function supervise(first: ServerRun, { launch, connection, logger, closed }: Sup
       return stopped;
     },
   };
-}
-
-/** `sun_path` of a socket address holds 108 bytes on Linux and 104 elsewhere, with the zero at its end. */
-const SOCKET_PATH_LIMIT = process.platform === "linux" ? 107 : 103;
-
-/** The cluster as a client names it. A path too long for a socket address is shortened through an open folder. */
-function socketFolder(cluster: string): { path: string; close(): void } {
-  const length = Buffer.byteLength(`${cluster}/.s.PGSQL.5432`);
-  if (length <= SOCKET_PATH_LIMIT) return { path: cluster, close: () => undefined };
-  if (process.platform !== "linux") {
-    const room = SOCKET_PATH_LIMIT - Buffer.byteLength("/postgres/.s.PGSQL.5432");
-    throw new Error(`The path of the data directory is too long for a unix socket: at most ${room} bytes.`);
-  }
-  const fd = openSync(cluster, "r");
-  let open = true;
-  const close = () => {
-    if (open) closeSync(fd);
-    open = false;
-  };
-  return { path: `/proc/${process.pid}/fd/${fd}`, close };
 }

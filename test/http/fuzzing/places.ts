@@ -18,6 +18,8 @@ export const LITERAL = "matches-nothing";
 export interface Place {
   readonly name: string;
   readonly request: (text: string) => InjectOptions;
+  /** The text as the place can carry it, and as an answer may quote it. */
+  readonly carried: (text: string) => string;
   /**
    * `code`: of an error, where the text is a name, and the answer may guess which name was meant. `status`: where the body changes by
    * itself. Otherwise the whole body.
@@ -59,10 +61,14 @@ function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Valu
   const place = (name: string, build: Place["request"], compared?: Place["compared"]): Place => ({
     name: `${operationId}: ${name}`,
     request: build,
+    carried: (text) => text,
     ...(operationId === "getMetrics" ? { compared: "status" } : compared && { compared }),
   });
   const query = (name: string) => place(name, (text) => request({ url: url(name, text) }));
-  const header = (name: string) => place(name, (text) => request({ headers: { [name]: headerSafe(text) } }));
+  const header = (name: string): Place => ({
+    ...place(name, (text) => request({ headers: { [name]: headerSafe(text) } })),
+    carried: headerSafe,
+  });
   const places = parameters.flatMap(({ in: where, name, schema }): Place[] => {
     if (where === "path") return [place(name, (text) => request({ url: path({ [name]: text }) }))];
     if (where === "header") return name === "X-Request-Id" ? [] : [header(name)];
@@ -93,9 +99,11 @@ function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Valu
   ];
 }
 
+type FieldPlace = Pick<Place, "name" | "request">;
+
 /** Each text of a body, alone. */
-function fieldPlaces(schema: Schema, request: (body: object) => InjectOptions): Place[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, field]): Place[] => {
+function fieldPlaces(schema: Schema, request: (body: object) => InjectOptions): FieldPlace[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]): FieldPlace[] => {
     if (field.properties !== undefined)
       return fieldPlaces(field, (body) => request({ [name]: body })).map((place) => ({
         ...place,

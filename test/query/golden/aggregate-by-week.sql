@@ -5,7 +5,7 @@ WITH
     sum(hi) + sum(lo) AS total,
     sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
     sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
-    sum(n) AS row_count
+    sum(n) AS row_count, max(toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional)) AS is_provisional
   FROM (
     SELECT timestamp, product_type, cost_type, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks
@@ -14,7 +14,7 @@ WITH
   )
   GROUP BY bucket, c0
 )
-SELECT formatDateTime(bucket, '%G-W%V') AS label, toString(total), toString(usage), toString(shared), row_count,
+SELECT formatDateTime(bucket, '%G-W%V') AS label, toString(total), toString(usage), toString(shared), row_count, is_provisional,
   if(row_number() OVER (ORDER BY bucket, c0) = 1,
     [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []) AS totals_once, c0
 FROM (

@@ -2,14 +2,14 @@
 WITH
   (SELECT (groupArray(fingerprint), groupArray(dimension_id)) FROM dimension_collisions FINAL) AS collided,
   page AS (
-    SELECT day, timestamp, env_id, resource_id, product_category, product_type, identity_id, allocation_method, component, component_ratio, tier, metric, ecosystem, tenant_id, cost_type, allocation_detail, amount_hi, amount_lo
+    SELECT day, timestamp, env_id, resource_id, product_category, product_type, identity_id, allocation_method, component, component_ratio, tier, metric, ecosystem, tenant_id, cost_type, allocation_detail, provisional, amount_hi, amount_lo
     FROM chargebacks
     WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND day >= {page_first:Date} AND day <= {page_last:Date} AND day >= {place_day:Date} AND (day > {place_day:Date} OR (resource_id > {place_0:String} OR (resource_id = {place_0:String} AND (product_type > {place_1:String} OR (product_type = {place_1:String} AND (env_id > {place_2:String} OR (env_id = {place_2:String} AND (product_category > {place_3:String} OR (product_category = {place_3:String} AND (timestamp > {place_4:DateTime('UTC')} OR (timestamp = {place_4:DateTime('UTC')} AND (component > {place_5:UInt8} OR (component = {place_5:UInt8} AND (identity_id >= {place_6:String}))))))))))))))
     ORDER BY day, resource_id, product_type, env_id, product_category, timestamp, component, identity_id, amount_hi, amount_lo, cost_type, allocation_method, allocation_detail, metric, tier, component_ratio
     LIMIT {rows:UInt32} OFFSET {offset:UInt64}
   )
 SELECT if(notEmpty(collided.1) AND has(collided.1, reinterpretAsUInt128(sipHash128(CAST(r.ecosystem AS String), CAST(r.tenant_id AS String), CAST(r.env_id AS String), CAST(r.resource_id AS String), CAST(r.product_category AS String), CAST(r.product_type AS String), CAST(r.identity_id AS String), CAST(r.cost_type AS String)))), collided.2[indexOf(collided.1, reinterpretAsUInt128(sipHash128(CAST(r.ecosystem AS String), CAST(r.tenant_id AS String), CAST(r.env_id AS String), CAST(r.resource_id AS String), CAST(r.product_category AS String), CAST(r.product_type AS String), CAST(r.identity_id AS String), CAST(r.cost_type AS String))))], bitAnd(reinterpretAsUInt64(reinterpretAsUInt128(sipHash128(CAST(r.ecosystem AS String), CAST(r.tenant_id AS String), CAST(r.env_id AS String), CAST(r.resource_id AS String), CAST(r.product_category AS String), CAST(r.product_type AS String), CAST(r.identity_id AS String), CAST(r.cost_type AS String)))), 9007199254740991)) AS dimension_id, r.ecosystem AS ecosystem, r.tenant_id AS tenant_id, r.timestamp AS timestamp, r.resource_id AS resource_id, r.product_category AS product_category, r.product_type AS product_type, r.identity_id AS identity_id, r.cost_type AS cost_type,
-  toString(r.amount_hi + r.amount_lo) AS amount, r.allocation_method AS allocation_method, r.allocation_detail AS allocation_detail, concat(
+  toString(r.amount_hi + r.amount_lo) AS amount, r.allocation_method AS allocation_method, r.allocation_detail AS allocation_detail, r.provisional AS provisional, concat(
   '{"component":', toString(r.component), ',"component_ratio":', toJSONString(toString(r.component_ratio)), ',"tier":', toString(r.tier),
   if(r.env_id = '', '', concat(',"env_id":', toJSONString(toString(r.env_id)))),
   multiIf(

@@ -1,4 +1,4 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","tag_key_f0":"team","tag_names_0":["payments","search"],"tag_key_f1":"stage","tag_names_1":["UNTAGGED"],"place_0":"r-1","place_1":"STORAGE","place_2":"env-1","place_3":"KAFKA","place_4":"2026-03-01 00:00:00","place_5":0,"place_6":"sa-1","place_day":"2026-03-01"}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","tag_key_f0":"squad","tag_names_0":["payments","search"],"tag_key_f1":"stage","tag_names_1":["UNTAGGED"],"place_0":"r-1","place_1":"STORAGE","place_2":"env-1","place_3":"KAFKA","place_4":"2026-03-01 00:00:00","place_5":0,"place_6":"sa-1","place_day":"2026-03-01"}
 WITH
   tagged_f0 AS (
     SELECT d.ecosystem AS ecosystem, d.tenant_id AS tenant_id, d.env_id AS env_id, d.resource_id AS resource_id, d.product_category AS product_category, d.product_type AS product_type, d.identity_id AS identity_id, d.cost_type AS cost_type, t.display_name AS name

@@ -2,10 +2,13 @@
 WITH
   (SELECT (groupArray(fingerprint), groupArray(dimension_id)) FROM dimension_collisions FINAL) AS collided,
   (
-    SELECT (groupArray(dimension_id), groupArray(if(match(arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), tags), ';'), '[",\\n\\r]|^[=+@\\t-]'), if(match(arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), tags), ';'), '[",\\n\\r]'), concat('"', replaceAll(replaceRegexpOne(toString(arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), tags), ';')), '^[=+@\\t\\r-]', '\'\\0'), '"', '""'), '"'), replaceRegexpOne(toString(arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), tags), ';')), '^[=+@\\t\\r-]', '\'\\0')), arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), tags), ';')))) FROM (
-      SELECT dimension_id, arrayMap(tag -> tag.2, arraySort(groupArray((tag_id, display_name)))) AS tags
-      FROM dimension_tags FINAL
-      GROUP BY dimension_id
+    SELECT (groupArray(dimension_id), groupArray(if(match(arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), names), ';'), '[",\\n\\r]|^[=+@\\t-]'), if(match(arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), names), ';'), '[",\\n\\r]'), concat('"', replaceAll(replaceRegexpOne(toString(arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), names), ';')), '^[=+@\\t\\r-]', '\'\\0'), '"', '""'), '"'), replaceRegexpOne(toString(arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), names), ';')), '^[=+@\\t\\r-]', '\'\\0')), arrayStringConcat(arrayMap(name -> replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;'), names), ';'))), groupArray('')) FROM (
+      SELECT dimension_id, arrayMap(tag -> tag.3, sorted) AS names, arrayMap(tag -> concat(replaceRegexpAll(tag.2, '[\\\\=]', '\\\\\\0'), '=', tag.3), sorted) AS pairs
+      FROM (
+        SELECT dimension_id, arraySort(groupArray((tag_id, toString(tag_key), display_name))) AS sorted
+        FROM dimension_tags FINAL
+        GROUP BY dimension_id
+      )
     )
   ) AS tagged
 SELECT

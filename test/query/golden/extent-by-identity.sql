@@ -21,9 +21,9 @@ FROM (
     FULL JOIN (
       SELECT bucket, count() AS buckets, sum(rows_of) AS n
       FROM (
-        SELECT toDate(timestamp, {timezone:String}) AS bucket, identity_id, sum(rows_of_instant) AS rows_of
+        SELECT toDate(timestamp, {timezone:String}) AS bucket, identity_id AS c0, sum(rows_of_instant) AS rows_of
         FROM (SELECT timestamp, identity_id, count() AS rows_of_instant FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY timestamp, identity_id)
-        GROUP BY bucket, identity_id
+        GROUP BY bucket, c0
       )
       GROUP BY bucket
     ) AS c ON s.bucket = c.bucket)

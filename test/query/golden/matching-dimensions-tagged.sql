@@ -1,4 +1,4 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","tag_key_f0":"team","tag_names_0":["payments","search"],"tag_key_f1":"stage","tag_names_1":["UNTAGGED"]}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","tag_key_f0":"squad","tag_names_0":["payments","search"],"tag_key_f1":"stage","tag_names_1":["UNTAGGED"]}
 WITH
   (SELECT (groupArray(fingerprint), groupArray(dimension_id)) FROM dimension_collisions FINAL) AS collided,
   tagged_f0 AS (

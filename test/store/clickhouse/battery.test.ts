@@ -2,8 +2,15 @@
 import { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import t, { type Test } from "tap";
-import type { Endpoint } from "../../../src/store/clickhouse/embedded/supervisor.js";
-import { newDatabase, quietClient, startEngine, text, until } from "./engine-under-test.js";
+import { holds } from "../../holds.js";
+import {
+  type ClientEndpoint,
+  newDatabase,
+  quietClient,
+  startEngine,
+  text,
+  until,
+} from "./engine-under-test.js";
 
 interface Context {
   readonly client: ClickHouseClient;
@@ -41,8 +48,8 @@ const cases: readonly Case[] = [
   [
     "ping, plain and by a query",
     async (t, { client }) => {
-      t.match(await client.ping(), { success: true });
-      t.match(await client.ping({ select: true }), { success: true });
+      holds(t, await client.ping(), { success: true });
+      holds(t, await client.ping({ select: true }), { success: true });
     },
   ],
   [
@@ -66,7 +73,7 @@ const cases: readonly Case[] = [
       const json = await (
         await client.query({ query, format: "JSON", clickhouse_settings: settings })
       ).json();
-      t.match(json, {
+      holds(t, json, {
         rows: 2,
         data: [{ n: "0" }, { n: "1" }],
         meta: [
@@ -219,7 +226,7 @@ const cases: readonly Case[] = [
           clickhouse_settings: { no_such_setting: 1 } as Record<string, number>,
         }),
       );
-      t.match(error, { code: "115", type: "UNKNOWN_SETTING" });
+      holds(t, error, { code: "115", type: "UNKNOWN_SETTING" });
     },
   ],
   [
@@ -235,14 +242,14 @@ const cases: readonly Case[] = [
         [`DROP TABLE ${db}.nothing`, "60", "UNKNOWN_TABLE"],
       ];
       for (const [query, code, type] of expected)
-        t.match(await errorOf(() => client.exec({ query })), { code, type }, query);
+        holds(t, await errorOf(() => client.exec({ query })), { code, type }, query);
     },
   ],
   [
     "more than one statement is refused, and none of it runs",
     async (t, { client, db }) => {
       const name = await table(client, db);
-      t.match(await errorOf(() => client.command({ query: `SELECT 1; DROP TABLE ${name}` })), {
+      holds(t, await errorOf(() => client.command({ query: `SELECT 1; DROP TABLE ${name}` })), {
         code: "62",
         type: "SYNTAX_ERROR",
       });
@@ -255,7 +262,7 @@ const cases: readonly Case[] = [
       const error = await errorOf(() =>
         drain(client, "SELECT number, throwIf(number = 3000000, 'late') FROM numbers(10000000)"),
       );
-      t.match(error, { code: "395", type: "FUNCTION_THROW_IF_VALUE_IS_NON_ZERO", message: /late/ });
+      holds(t, error, { code: "395", type: "FUNCTION_THROW_IF_VALUE_IS_NON_ZERO", message: /late/ });
     },
   ],
   [
@@ -439,7 +446,7 @@ const cases: readonly Case[] = [
         query: "SELECT count() FROM numbers(100000000000) WHERE NOT ignore(sipHash64(number))",
         clickhouse_settings: { max_execution_time: 1 },
       };
-      t.match(await errorOf(() => client.query(slow)), { code: "159", type: "TIMEOUT_EXCEEDED" });
+      holds(t, await errorOf(() => client.query(slow)), { code: "159", type: "TIMEOUT_EXCEEDED" });
     },
   ],
   [
@@ -546,7 +553,7 @@ const cases: readonly Case[] = [
   ],
 ];
 
-function onTarget(name: string, open: (t: Test) => Promise<Endpoint>): void {
+function onTarget(name: string, open: (t: Test) => Promise<ClientEndpoint>): void {
   t.test(name, async (t) => {
     const endpoint = await open(t);
     const client = quietClient(t, endpoint);

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,6 +11,8 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { pino } from "pino";
 import type { Test } from "tap";
+import { socketAgent } from "../../../src/store/clickhouse/client.js";
+import type { SqlListener } from "../../../src/store/clickhouse/embedded/server/config.js";
 import {
   createEmbeddedClickHouse,
   type EmbeddedClickHouse,
@@ -36,15 +39,20 @@ export async function startEngine(
   return { engine, endpoint: await engine.endpoint(), dataDir };
 }
 
+/** The engine's own endpoint, or that of its port for SQL clients. */
+export type ClientEndpoint = Omit<Endpoint, "socketPath"> & { readonly socketPath?: string };
+
 /** A client that logs nothing, as many errors of these tests are wanted. */
 export function quietClient(
   t: Test,
-  endpoint: Endpoint,
+  endpoint: ClientEndpoint,
   database = "default",
   compression = { request: false, response: false },
 ): ClickHouseClient {
+  const { socketPath, ...address } = endpoint;
   const client = createClient({
-    ...endpoint,
+    ...address,
+    ...(socketPath !== undefined && { http_agent: socketAgent(socketPath, 40) }),
     database,
     compression,
     max_open_connections: 40,
@@ -52,6 +60,45 @@ export function quietClient(
   });
   t.teardown(() => client.close());
   return client;
+}
+
+/** The service's users of a port for SQL clients. */
+export function sqlListener(
+  port: number,
+  users: SqlListener["users"],
+  more: { readonly limits?: Partial<SqlListener["limits"]>; readonly allowedHosts?: readonly string[] } = {},
+): SqlListener {
+  const limits = {
+    maxSeconds: 60,
+    maxResultRows: 10_000_000,
+    maxResultBytes: 1 << 30,
+    maxRunning: 3,
+    maxPerMinute: 1_000_000,
+    ...more.limits,
+  };
+  return { host: "127.0.0.1", port, users, allowedHosts: more.allowedHosts ?? [], limits };
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A port of loopback that leads to a unix socket, for clients that know no sockets. */
+export async function portOfSocket(t: Test, socketPath: string): Promise<number> {
+  const server = createServer((near) => {
+    const far = connect(socketPath);
+    near.on("error", () => far.destroy());
+    far.on("error", () => near.destroy());
+    near.pipe(far).pipe(near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => server.close());
+  return (server.address() as AddressInfo).port;
 }
 
 /** A database that no other test uses. */
@@ -90,7 +137,7 @@ export interface Answer {
 
 /** A request without any client library. */
 export function ask(
-  endpoint: Endpoint,
+  endpoint: ClientEndpoint,
   path: string,
   options: {
     method?: string;
@@ -104,7 +151,12 @@ export function ask(
   return new Promise((resolve, reject) => {
     const asked = request(
       new URL(path, endpoint.url),
-      { method: options.method ?? "POST", headers: { ...authorization, ...options.headers }, agent: false },
+      {
+        method: options.method ?? "POST",
+        headers: { ...authorization, ...options.headers },
+        agent: false,
+        socketPath: endpoint.socketPath,
+      },
       (response) => {
         const chunks: Buffer[] = [];
         const done = () =>

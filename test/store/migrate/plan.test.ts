@@ -1,5 +1,6 @@
 import t from "tap";
 import { type AppliedRevision, type KnownRevision, planMigrations } from "../../../src/store/migrate/plan.js";
+import { holds } from "../../holds.js";
 
 /** `1a` is revision 0001 with name `one` and checksum `a`; `1a/other` has another name; `1-` has no checksum. */
 function revision(text: string): KnownRevision {
@@ -125,7 +126,7 @@ for (const example of cases) {
       example.pending,
     );
     if (example.refusal === undefined) t.equal(plan.refusal, undefined);
-    else t.match(plan.refusal, example.refusal);
+    else holds(t, plan.refusal, example.refusal);
     for (const entry of plan.revisions) {
       const wanted = example.applied.some((text) => applied(text).revision === entry.revision);
       t.equal(entry.applied_at !== null, wanted, `${entry.revision} has a time when it was applied`);

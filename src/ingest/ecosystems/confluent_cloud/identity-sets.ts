@@ -30,6 +30,7 @@ const KEYED: readonly ProductFamily[] = [
   "kafka_partition",
   "kafka_base",
   "kafka_cku",
+  "cluster_extra",
   "schema_registry",
 ];
 const OWNED: readonly ProductFamily[] = ["connector_tasks", "connector_capacity", "ksqldb"];

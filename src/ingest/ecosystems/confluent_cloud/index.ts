@@ -6,8 +6,10 @@ import { answersAsBefore, type TopicAnswers, type WindowAnswers } from "./answer
 import { connectConfluent, type Tuning } from "./api/connection.js";
 import { gatherInventory } from "./inventory/index.js";
 import { TOPIC, withTopics } from "./inventory/topics.js";
+import { probeConfluent } from "./probe.js";
 import { allocationRules, derivingMetrics } from "./rules.js";
 import { type ConfluentCloudSettings, confluentCloudSettings } from "./settings.js";
+import { stillCovers } from "./still-covers.js";
 import { gatherTopics, topicRules } from "./topics.js";
 import { gatherWindow } from "./window.js";
 
@@ -55,13 +57,15 @@ export function connectGatherer(
     // Queries of the bill start where the calendar says, so that each is whole in one window.
     cutAtMonths: true,
     gatherInventory: (sink, signal) => {
-      const gatherRest = (into: typeof sink) => gatherInventory(connection, into, signal, logger);
+      const gatherRest = (into: typeof sink) =>
+        gatherInventory({ ...connection, known }, into, signal, logger);
       if (!topics.enabled || source === undefined) return gatherRest(sink);
       return withTopics({ settings: topics, source }, gatherRest, sink, signal);
     },
     gatherTopics: (request, sink, signal) => {
       return gatherTopics({ settings: topics, source, parallelQueries }, request, sink, signal);
     },
+    stillCovers: (thinner, signal) => stillCovers({ source, topics }, thinner, signal),
     async answersAsBefore(window, { ofWindow, ofTopics }, signal) {
       const asking = { settings, connection, parallelQueries, known, now };
       const answers = { of: ofWindow as WindowAnswers, topics: ofTopics as TopicAnswers | undefined };
@@ -71,6 +75,8 @@ export function connectGatherer(
     },
     gatherWindow: (window, sink, signal) =>
       gatherWindow({ settings, connection, logger, parallelQueries, known, now, run }, window, sink, signal),
+    probe: (window, resources, signal) =>
+      probeConfluent({ settings, connection, logger, now }, window, resources, signal),
     close: () => connection.close(),
   };
 }

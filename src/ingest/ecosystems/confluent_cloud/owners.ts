@@ -2,7 +2,7 @@
  * Who pays for what a principal did. Owners are service accounts, users and identity pools; an API key stands for its
  * owner, and neither a key nor an identity provider is ever charged itself.
  */
-import type { KnownIdentity, KnownInventory, KnownResource } from "../../ecosystem.js";
+import type { KnownIdentity, KnownResource } from "../../ecosystem.js";
 import { crnValue, parseCrn } from "./crn.js";
 import { textAt } from "./inventory/fields.js";
 
@@ -23,15 +23,19 @@ export function principalId(principal: string | null): string | null {
   return owner === undefined || owner.value === crnValue(crn, "organization") ? null : owner.value;
 }
 
+type OwnedResource = Pick<KnownResource, "resource_type" | "owner_id" | "metadata">;
+
 export interface Owners {
   /** Undefined when it is nobody's: a key without an owner, or an id that nobody knows. */
   ofPrincipal(principal: string): string | undefined;
-  ofKey(key: KnownIdentity): string | undefined;
+  ofKey(key: Pick<KnownIdentity, "metadata">): string | undefined;
   /** The one identity that is responsible for a connector or a ksqlDB cluster. */
-  ofResource(resource: KnownResource | undefined): string | undefined;
+  ofResource(resource: OwnedResource | undefined): string | undefined;
 }
 
-export function indexOwners({ identities }: KnownInventory): Owners {
+type NamedIdentity = Pick<KnownIdentity, "identity_id" | "identity_type" | "metadata">;
+
+export function indexOwners({ identities }: { readonly identities: readonly NamedIdentity[] }): Owners {
   const byId = new Map(identities.map((identity) => [identity.identity_id, identity]));
 
   function ofPrincipal(principal: string): string | undefined {
@@ -43,13 +47,13 @@ export function indexOwners({ identities }: KnownInventory): Owners {
     return ownerTypes.has(identity.identity_type) ? id : undefined;
   }
 
-  function ofKey({ metadata }: KnownIdentity): string | undefined {
+  function ofKey({ metadata }: Pick<KnownIdentity, "metadata">): string | undefined {
     const owner = principalId(textAt(metadata, "owner_id"));
     return owner === null || byId.get(owner)?.identity_type === "api_key" ? undefined : owner;
   }
 
   /** With a key, whoever owns the key; the vendor mostly masks it, and then nobody can be told. */
-  function ofConnector({ metadata }: KnownResource): string | undefined {
+  function ofConnector({ metadata }: OwnedResource): string | undefined {
     const mode = textAt(metadata, "kafka_auth_mode");
     if (mode === "SERVICE_ACCOUNT") return textAt(metadata, "kafka_service_account_id") ?? undefined;
     const key = mode === "KAFKA_API_KEY" ? textAt(metadata, "kafka_api_key") : null;

@@ -74,7 +74,7 @@ const families: Readonly<Record<ProductFamily, (settings: AllocationSettings) =>
         ...thenEverybody,
       ),
     org_wide: () => whole(everybody("shared_by_design"), nobody),
-    unattributable: () => terminal("unattributable_by_design"),
+    cluster_extra: () => unmeasured,
     malformed: () => terminal("allocation_failed"),
   };
 

@@ -14,7 +14,7 @@ import {
   topicMetrics,
 } from "../../../config/topic-rule.js";
 import { daysOfWindow } from "../../day-window.js";
-import type { TopicReport, TopicRequest, TopicSink, UsageFact, UsageGap } from "../../ecosystem.js";
+import type { TopicReport, TopicRequest, TopicSink, UsageFact } from "../../ecosystem.js";
 import type { PrometheusSource, RangeAnswer } from "../../prometheus/source.js";
 import { type TopicAnswers, topicSettings } from "./answers.js";
 import { together } from "./together.js";
@@ -73,7 +73,7 @@ const DAY_SECONDS = 86_400;
 /** Clusters of one query, as for usage of identities. */
 const CLUSTERS_A_QUERY = 100;
 
-/** A metric that cannot be fetched is a gap of its days. */
+/** A metric that cannot be fetched is a gap of its clusters and days. */
 export async function gatherTopics(
   gathering: TopicGathering,
   { window, clusters }: TopicRequest,
@@ -97,6 +97,10 @@ export async function gatherTopics(
         const measurement = {
           metric,
           expression: topicQuery(settings, metric, chunk),
+          among: {
+            resources: chunk,
+            expressionOf: (some: readonly string[]) => topicQuery(settings, metric, some),
+          },
           window,
           stepSeconds: DAY_SECONDS,
           onAnswer: (answer: RangeAnswer) => void usage.push(answer),
@@ -113,8 +117,7 @@ export async function gatherTopics(
       }),
     ),
   );
-  const gaps = (await together(stop, queries)).flat();
-  await sink.usageGaps(distinct(gaps));
+  await sink.usageGaps((await together(stop, queries)).flat());
   const answers: TopicAnswers = { settings: topicSettings({ topic_attribution: settings }), usage };
   return { dropped, errors: [], answers };
 }
@@ -141,8 +144,4 @@ function chunksOf(clusters: readonly string[]): string[][] {
     chunks.push(clusters.slice(from, from + CLUSTERS_A_QUERY));
   }
   return chunks;
-}
-
-function distinct(gaps: readonly UsageGap[]): UsageGap[] {
-  return [...new Map(gaps.map((gap) => [`${gap.metric} ${gap.day}`, gap])).values()];
 }

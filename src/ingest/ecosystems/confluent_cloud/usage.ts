@@ -5,7 +5,7 @@
 import pLimit from "p-limit";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { daysOfWindow } from "../../day-window.js";
-import type { DayWindow, KnownInventory, UsageGap, WindowSink } from "../../ecosystem.js";
+import type { DayWindow, KnownInventory, WindowSink } from "../../ecosystem.js";
 import type { PrometheusSource, RangeAnswer } from "../../prometheus/source.js";
 import { type BilledResources, billedOn } from "./billed.js";
 import type { ProductFamily } from "./costs/product-types.js";
@@ -24,6 +24,7 @@ const KAFKA: readonly ProductFamily[] = [
   "kafka_partition",
   "kafka_base",
   "kafka_cku",
+  "cluster_extra",
 ];
 const FLINK: readonly ProductFamily[] = ["flink"];
 
@@ -43,7 +44,7 @@ export interface GatheredUsage {
   readonly answers: readonly RangeAnswer[];
 }
 
-/** What cannot be fetched is a gap of its metric and days, sent to the sink; nothing is thrown for it. */
+/** What cannot be fetched is a gap of its metric, resources and days, sent to the sink; nothing is thrown for it. */
 export async function gatherUsage(
   input: UsageInput,
   sink: Pick<WindowSink, "usage" | "usageGaps">,
@@ -74,7 +75,7 @@ export async function gatherUsage(
     const flink = gatherFlinkUsage(gathering, pools, statements);
     const [kafkaGaps, ofFlink] = await together(stop, [kafka, flink]);
     unmeasured = ofFlink.unmeasured;
-    await sink.usageGaps(merged([...kafkaGaps, ...ofFlink.gaps]));
+    await sink.usageGaps([...kafkaGaps, ...ofFlink.gaps]);
   }
   for (const batch of batched(runningStatements(unmeasured, statements))) await sink.usage(batch);
   return { dropped, errors: [], answers };
@@ -83,9 +84,4 @@ export async function gatherUsage(
 function wantedOf({ billed, window }: UsageInput, families: readonly ProductFamily[]): Wanted {
   const days = daysOfWindow(window).map((day) => [day, billedOn(billed, day, families)] as const);
   return new Map(days.filter(([, resources]) => resources.size > 0));
-}
-
-/** One gap for each metric and day, however many of its queries failed. */
-function merged(gaps: readonly UsageGap[]): UsageGap[] {
-  return [...new Map(gaps.map((gap) => [`${gap.metric} ${gap.day}`, gap])).values()];
 }

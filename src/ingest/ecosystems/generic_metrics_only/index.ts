@@ -4,8 +4,10 @@ import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
 import { PRINCIPAL } from "../../metered/identities.js";
-import { connectPrometheus } from "../../metered/prometheus-connection.js";
+import { probeMetered } from "../../metered/probe.js";
+import { stillCovers } from "../../metered/still-covers.js";
 import { gatherMeteredWindow } from "../../metered/window.js";
+import { connectPrometheus } from "../../prometheus/connection.js";
 import { gatherInventory } from "./inventory.js";
 import { allocationRules, derivingMetrics } from "./rules.js";
 import { type GenericMetricsOnlySettings, genericMetricsOnlySettings } from "./settings.js";
@@ -38,7 +40,9 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
   return {
     daysPerWindow: DAYS_PER_WINDOW,
     gatherInventory: (sink, signal) => gatherInventory(settings, { source, stepSeconds }, sink, signal),
+    stillCovers: (thinner, signal) => stillCovers(tenant, thinner, signal),
     gatherWindow: (window, sink, signal) => gatherMeteredWindow(tenant, window, sink, signal),
+    probe: (window, _resources, signal) => probeMetered(tenant, window, signal),
     close: async () => source?.close(),
   };
 }

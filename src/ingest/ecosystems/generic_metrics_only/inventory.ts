@@ -5,7 +5,7 @@ import {
   namedIdentities,
   PRINCIPAL,
   PRINCIPAL_GRACE_SECONDS,
-  teamOf,
+  principalRecord,
 } from "../../metered/identities.js";
 import { discovers, type IdentitySource } from "../../metered/identity-source.js";
 import type { PrometheusSource } from "../../prometheus/source.js";
@@ -63,11 +63,5 @@ async function discover(
   const { label, discovery_query: query } = identitySource;
   if (query === undefined) throw new Error("an identity source that was not checked");
   const series = await source.labelsNow(query, stepSeconds, signal);
-  return labelValues(series, label).map((id) => ({
-    identity_id: id,
-    identity_type: PRINCIPAL,
-    display_name: id,
-    created_at: null,
-    metadata: { team: teamOf(identitySource, id) },
-  }));
+  return labelValues(series, label).map((id) => principalRecord(identitySource, id));
 }

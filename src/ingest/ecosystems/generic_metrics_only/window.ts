@@ -1,7 +1,8 @@
 /** What a `generic_metrics_only` tenant measures and prices in a window. */
-
+import { createFirstDay, type FirstDay } from "../../metered/first-day.js";
 import { discovers, namesIdentities } from "../../metered/identity-source.js";
 import type { MeteredProduct } from "../../metered/price-day.js";
+import { createSilentMetrics } from "../../metered/silent-metrics.js";
 import type { UsageMetric } from "../../metered/usage.js";
 import type { MeteredTenant } from "../../metered/window.js";
 import type { PrometheusSource } from "../../prometheus/source.js";
@@ -17,16 +18,36 @@ export interface Connection {
 
 export function meteredTenant(settings: GenericMetricsOnlySettings, connection: Connection): MeteredTenant {
   const { identity_source: source } = settings;
+  const usage = usageMetrics(settings);
+  const { source: prometheus, stepSeconds } = connection;
   return {
     ...connection,
+    firstDay: firstDayOf(settings, connection),
     resourceId: settings.cluster_id,
     products: products(settings),
-    usage: usageMetrics(settings),
+    usage,
+    silent: prometheus && createSilentMetrics(prometheus, usage, stepSeconds),
     namedIdentities: namesIdentities(source)
       ? source.static_identities.map(({ identity_id }) => identity_id)
       : [],
     whenUnmeasured: "no_bill",
   };
+}
+
+/** A cost that has no samples is unknown, so a day needs those of every metered cost; one without any, somebody to charge. */
+function firstDayOf(
+  settings: GenericMetricsOnlySettings,
+  { source, stepSeconds }: Connection,
+): FirstDay | undefined {
+  if (source === undefined) return undefined;
+  const costs = products(settings).flatMap(({ quantity }) =>
+    quantity.type === "fixed" ? [] : [quantity.query],
+  );
+  if (costs.length > 0) return createFirstDay({ source, expressions: costs, needed: "all", stepSeconds });
+  const expressions = usageMetrics(settings).map(({ expression }) => expression);
+  return expressions.length === 0
+    ? undefined
+    : createFirstDay({ source, expressions, needed: "any", stepSeconds });
 }
 
 export function products({ cost_types }: GenericMetricsOnlySettings): MeteredProduct[] {

@@ -2,11 +2,15 @@
 import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
+import { createFirstDay } from "../../metered/first-day.js";
 import { PRINCIPAL } from "../../metered/identities.js";
 import { discovers, namesIdentities } from "../../metered/identity-source.js";
-import { connectPrometheus } from "../../metered/prometheus-connection.js";
+import { probeMetered } from "../../metered/probe.js";
+import { createSilentMetrics } from "../../metered/silent-metrics.js";
+import { stillCovers } from "../../metered/still-covers.js";
 import type { UsageMetric } from "../../metered/usage.js";
 import { gatherMeteredWindow, type MeteredTenant } from "../../metered/window.js";
+import { connectPrometheus } from "../../prometheus/connection.js";
 import { askedOnceWhenAway } from "../../prometheus/outage.js";
 import { gatherInventory, RESOURCE_TYPES } from "./inventory.js";
 import { productsOf } from "./products.js";
@@ -35,16 +39,25 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
   const source = askedOnceWhenAway(connectPrometheus(settings.metrics, context));
   const stepSeconds = settings.metrics_step_seconds;
   const { identity_source: identities } = settings;
+  const products = productsOf(settings);
+  const usage = usageMetrics(settings);
   const tenant: MeteredTenant = {
     resourceId: settings.cluster_id,
-    products: productsOf(settings),
-    usage: usageMetrics(settings),
+    products,
+    usage,
     namedIdentities: namesIdentities(identities)
       ? identities.static_identities.map(({ identity_id }) => identity_id)
       : [],
     // Brokers cost what they cost, also while nobody watches them.
     whenUnmeasured: "partial_bill",
     source,
+    firstDay: createFirstDay({
+      source,
+      expressions: products.flatMap(({ quantity }) => (quantity.type === "fixed" ? [] : [quantity.query])),
+      needed: "any",
+      stepSeconds,
+    }),
+    silent: createSilentMetrics(source, usage, stepSeconds),
     stepSeconds,
     parallelQueries: context.parallelQueries ?? 4,
   };
@@ -52,7 +65,9 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
   return {
     daysPerWindow: DAYS_PER_WINDOW,
     gatherInventory: (sink, signal) => gatherInventory(settings, inventory, sink, signal),
+    stillCovers: (thinner, signal) => stillCovers(tenant, thinner, signal),
     gatherWindow: (window, sink, signal) => gatherMeteredWindow(tenant, window, sink, signal),
+    probe: (window, _resources, signal) => probeMetered(tenant, window, signal),
     close: async () => source.close(),
   };
 }

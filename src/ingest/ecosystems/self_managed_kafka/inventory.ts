@@ -6,6 +6,7 @@ import {
   namedIdentities,
   PRINCIPAL,
   PRINCIPAL_GRACE_SECONDS,
+  principalRecord,
 } from "../../metered/identities.js";
 import { discovers, type IdentitySource } from "../../metered/identity-source.js";
 import type { PrometheusSource } from "../../prometheus/source.js";
@@ -13,7 +14,7 @@ import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import { describeCluster } from "./kafka/describe-cluster.js";
 import type { KafkaCluster } from "./kafka/metadata-request.js";
 import { discoveryQuery } from "./queries.js";
-import { clusterRecord, describedResources, principalRecord, type Seen, seenResources } from "./records.js";
+import { clusterRecord, describedResources, type Seen, seenResources } from "./records.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
 
 export const RESOURCE_TYPES = ["cluster", "broker", "topic"] as const;

@@ -1,7 +1,5 @@
 /** Resources and identities of a Kafka cluster as records. Brokers and topics are named below their cluster: `orders:topic:events`. */
-import type { IdentityRecord, ResourceRecord } from "../../ecosystem.js";
-import { PRINCIPAL, teamOf } from "../../metered/identities.js";
-import type { IdentitySource } from "../../metered/identity-source.js";
+import type { ResourceRecord } from "../../ecosystem.js";
 import type { KafkaCluster } from "./kafka/metadata-request.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
 
@@ -84,16 +82,4 @@ export function describedResources(
       }),
     ),
   ];
-}
-
-/** The team is what people know a principal by; the rows stay those of the principal. */
-export function principalRecord(source: IdentitySource, id: string): IdentityRecord {
-  const team = teamOf(source, id);
-  return {
-    identity_id: id,
-    identity_type: PRINCIPAL,
-    display_name: team === source.default_team ? id : team,
-    created_at: null,
-    metadata: { raw_principal: id, team },
-  };
 }

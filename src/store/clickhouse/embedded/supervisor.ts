@@ -1,35 +1,40 @@
 /**
  * Keeps the embedded ClickHouse running: a child process that holds the engine, so that a crash in native code never takes the
- * service with it. Started when first asked for, restarted when it dies, always on the same address with the same password.
+ * service with it. Started when first asked for, restarted when it dies. It listens on a unix socket in its own folder, which no
+ * other user can open, so that nobody else can take its place while it is away.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
+import { on, once } from "node:events";
+import { mkdirSync } from "node:fs";
 import { totalmem } from "node:os";
+import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
-import { type ChildConfig, type FromChild, THREAD_POOL_SIZE, type ToChild } from "./server/config.js";
+import { type SocketFolder, socketFolder } from "../../socket-folder.js";
+import {
+  type ChildConfig,
+  type FromChild,
+  type SqlListener,
+  THREAD_POOL_SIZE,
+  type ToChild,
+} from "./server/config.js";
 
 export interface EmbeddedClickHouseOptions {
   /** A folder that is this engine's alone; made when it is not there. */
   readonly dataDir: string;
   /** The engine's memory limit. Default: half of what the machine, or the container, has. */
   readonly maxMemoryBytes?: number | undefined;
-  /** A second, read-only listener for SQL clients. Default host: 127.0.0.1. */
-  readonly sqlPort?:
-    | {
-        readonly port: number;
-        readonly user: string;
-        readonly password: string;
-        readonly host?: string | undefined;
-      }
-    | undefined;
+  /** A second, read-only listener for SQL clients. */
+  readonly sqlPort?: SqlListener | undefined;
   readonly logger: Logger;
 }
 
 export interface Endpoint {
+  /** Its host means nothing: requests go through the socket. */
   readonly url: string;
+  readonly socketPath: string;
   readonly username: string;
   readonly password: string;
 }
@@ -40,10 +45,18 @@ export interface EmbeddedClickHouse {
   /** Stops running statements and the engine; the child is gone when this resolves. */
   stop(): Promise<void>;
   pid(): number | undefined;
+  /** Whether the port for SQL clients is open, and why not; undefined when none is wanted. */
+  sqlPort(): SqlPortState | undefined;
 }
 
-const HOST = "127.0.0.1";
+export interface SqlPortState {
+  readonly address: string;
+  readonly listening: boolean;
+  readonly problem: string | null;
+}
+
 const USER = "default";
+const SOCKET = "engine.sock";
 const START_TIMEOUT_MS = 60_000;
 /** How long a child may take to stop before it is killed. */
 const STOP_TIMEOUT_MS = 5_000;
@@ -58,25 +71,34 @@ const HEALTHY_MS = 60_000;
 export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): EmbeddedClickHouse {
   const { logger } = options;
   const password = randomBytes(24).toString("base64url");
-  let port = 0;
+  const folder = resolve(options.dataDir);
+  let socket: SocketFolder | undefined;
+  let sqlProblem: string | null | undefined;
   let backoff = FIRST_BACKOFF_MS;
   let child: ChildProcess | undefined;
   let ready: Promise<void> | undefined;
   const stopping = new AbortController();
 
+  function socketPath(): string {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    socket ??= socketFolder(folder, SOCKET);
+    return join(socket.path, SOCKET);
+  }
+
   function config(): ChildConfig {
-    const { sqlPort } = options;
     return {
-      dataDir: options.dataDir,
+      dataDir: folder,
       maxMemoryBytes: options.maxMemoryBytes ?? Math.floor(availableMemory() / 2),
-      listen: { host: HOST, port, user: USER, password },
-      sqlPort: sqlPort && {
-        host: sqlPort.host ?? HOST,
-        port: sqlPort.port,
-        user: sqlPort.user,
-        password: sqlPort.password,
-      },
+      listen: { socketPath: socketPath(), user: USER, password },
+      sqlPort: options.sqlPort,
     };
+  }
+
+  function onSqlPort(problem: string | null): void {
+    sqlProblem = problem;
+    const { host, port } = options.sqlPort ?? {};
+    if (problem === null) logger.info({ host, port }, "the SQL port listens");
+    else logger.error({ host, port, problem }, "the SQL port does not listen, trying again until it does");
   }
 
   async function start(): Promise<void> {
@@ -84,8 +106,11 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
     const said: string[] = [];
     const started = spawnChild(logger, (text) => said.length < MAX_SAID && said.push(text));
     child = started;
+    started.on("message", (message: FromChild) => {
+      if (message.kind === "sql-port") onSqlPort(message.problem);
+    });
     try {
-      port = await firstAnswer(started, config());
+      await firstAnswer(started, config());
     } catch (error) {
       await kill(started);
       child = undefined;
@@ -94,11 +119,12 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
         cause: error,
       });
     }
-    logger.debug({ pid: started.pid, port }, "embedded ClickHouse is ready");
+    logger.debug({ pid: started.pid }, "embedded ClickHouse is ready");
     const since = Date.now();
     started.once("exit", (code, signal) => {
       child = undefined;
       ready = undefined;
+      sqlProblem = undefined;
       if (stopping.signal.aborted) return;
       if (Date.now() - since > HEALTHY_MS) backoff = FIRST_BACKOFF_MS;
       logger.error({ code, signal, restart_in_ms: backoff }, "embedded ClickHouse died, restarting it");
@@ -131,15 +157,22 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
         });
       }
       await ready;
-      return { url: `http://${HOST}:${port}`, username: USER, password };
+      return { url: "http://embedded-clickhouse", socketPath: socketPath(), username: USER, password };
     },
     async stop() {
       stopping.abort(new Error("the embedded ClickHouse was stopped"));
       await ready?.catch(() => undefined);
       if (child !== undefined) await stopChild(child);
       child = undefined;
+      socket?.close();
     },
     pid: () => child?.pid,
+    sqlPort() {
+      const { sqlPort } = options;
+      if (sqlPort === undefined) return undefined;
+      const problem = sqlProblem === undefined ? "the engine does not run" : sqlProblem;
+      return { address: `${sqlPort.host}:${sqlPort.port}`, listening: problem === null, problem };
+    },
   };
 }
 
@@ -147,6 +180,15 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
 function availableMemory(): number {
   const limit = process.constrainedMemory();
   return limit > 0 && limit < totalmem() ? limit : totalmem();
+}
+
+/** Secrets of the configuration are in our environment. The child needs none of them: these names, and no others. */
+const CHILD_ENVIRONMENT = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ"] as const;
+
+function childEnvironment(ours: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    CHILD_ENVIRONMENT.flatMap((name) => (ours[name] === undefined ? [] : [[name, ours[name]]])),
+  );
 }
 
 /** Runs the sources with tsx (in tests), the built files as they are. */
@@ -157,7 +199,7 @@ function spawnChild(logger: Logger, onText: (text: string) => void): ChildProces
   const child = spawn(process.execPath, [...loader, entry], {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     // The pool's size is read once, when the process starts.
-    env: { ...process.env, UV_THREADPOOL_SIZE: String(THREAD_POOL_SIZE), NODE_OPTIONS: "" },
+    env: { ...childEnvironment(process.env), UV_THREADPOOL_SIZE: String(THREAD_POOL_SIZE) },
   });
   child.on("error", (error) => logger.error({ err: error }, "embedded ClickHouse could not be started"));
   child.stderr?.on("data", (data: Buffer) => {
@@ -168,18 +210,25 @@ function spawnChild(logger: Logger, onText: (text: string) => void): ChildProces
   return child;
 }
 
-async function firstAnswer(child: ChildProcess, config: ChildConfig): Promise<number> {
+async function firstAnswer(child: ChildProcess, config: ChildConfig): Promise<void> {
   const deadline = AbortSignal.timeout(START_TIMEOUT_MS);
-  const answer = once(child, "message", { signal: deadline });
+  const answer = startOf(child, deadline);
   const exit = once(child, "exit", { signal: deadline }).then(([code, signal]) => {
     throw new Error(`it exited (${signal ?? `code ${code}`})`);
   });
   answer.catch(() => undefined);
   exit.catch(() => undefined);
   send(child, { kind: "start", config });
-  const [message]: FromChild[] = (await Promise.race([answer, exit])) as FromChild[];
-  if (message?.kind !== "ready") throw new Error(message?.message ?? "no answer");
-  return message.port;
+  const message = await Promise.race([answer, exit]);
+  if (message.kind === "failed") throw new Error(message.message);
+}
+
+/** The first message that is about the start. */
+async function startOf(child: ChildProcess, deadline: AbortSignal): Promise<FromChild> {
+  for await (const [message] of on(child, "message", { signal: deadline }) as AsyncIterable<[FromChild]>) {
+    if (message.kind !== "sql-port") return message;
+  }
+  throw new Error("no answer");
 }
 
 async function stopChild(child: ChildProcess): Promise<void> {

@@ -1,6 +1,7 @@
 /** Run by a test as a process of its own, which is then killed: starts an engine and a long query, and prints the child's pid. */
 import { createClient } from "@clickhouse/client";
 import { pino } from "pino";
+import { socketAgent } from "../../../../src/store/clickhouse/client.js";
 import { createEmbeddedClickHouse } from "../../../../src/store/clickhouse/embedded/supervisor.js";
 import { until } from "../engine-under-test.js";
 
@@ -8,7 +9,8 @@ const [dataDir = "", query = ""] = process.argv.slice(2);
 const engine = createEmbeddedClickHouse({ dataDir, logger: pino({ level: "silent" }) });
 
 async function main(): Promise<void> {
-  const client = createClient(await engine.endpoint());
+  const { socketPath, ...address } = await engine.endpoint();
+  const client = createClient({ ...address, http_agent: socketAgent(socketPath, 4) });
   void client.query({ query });
   await until("the query to run", async () => {
     const result = await client.query({ query: "SELECT count() FROM system.processes", format: "CSV" });

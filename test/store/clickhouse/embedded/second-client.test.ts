@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import t from "tap";
-import { startEngine } from "../engine-under-test.js";
+import { portOfSocket, startEngine } from "../engine-under-test.js";
 
 /** The part of the library (which has no types) that is used here. */
 interface AplaClient {
@@ -24,10 +24,9 @@ const ClickHouse: new (options: object) => AplaClient = createRequire(import.met
 
 t.test("@apla/clickhouse", async (t) => {
   const { endpoint } = await startEngine(t);
-  const { hostname, port } = new URL(endpoint.url);
   const client = new ClickHouse({
-    host: hostname,
-    port,
+    host: "127.0.0.1",
+    port: await portOfSocket(t, endpoint.socketPath),
     user: endpoint.username,
     password: endpoint.password,
     queryOptions: { output_format_json_quote_64bit_integers: 0 },

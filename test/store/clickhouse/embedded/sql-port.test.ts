@@ -1,38 +1,66 @@
 /** The read-only port for BI tools: what it lets through, and the ways out of it that were tried. */
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import t from "tap";
-import { ask, type EngineUnderTest, quietClient, startEngine } from "../engine-under-test.js";
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
+import {
+  ask,
+  type EngineUnderTest,
+  freePort,
+  quietClient,
+  sqlListener,
+  startEngine,
+} from "../engine-under-test.js";
 
 const allowed: readonly string[] = [
   "SELECT count() FROM facts.t",
   "select a, sum(b) from facts.t group by a order by a limit 10 format CSV",
+  "select a, sum(b) from t group by a order by a limit 10 format CSV",
   "WITH 1 AS x SELECT x /* comment */ -- another",
+  "WITH x AS (SELECT a FROM t) SELECT count() FROM x, facts.t AS y WHERE x.a = y.a AND y.a < 3",
+  "WITH x -> (x + 1) AS f SELECT f(a) FROM t LIMIT 1",
   "(SELECT 1) UNION ALL (SELECT 2)",
+  "SELECT 1 INTERSECT SELECT 1",
+  "FROM t SELECT a LIMIT 1",
+  "SHOW TABLES",
   "SHOW TABLES FROM facts",
+  "SHOW TABLES FROM facts LIKE 't%'",
+  "SHOW DATABASES",
   "SHOW CREATE TABLE facts.t",
+  "SHOW COLUMNS FROM t FROM facts",
   "DESCRIBE TABLE facts.t",
+  "DESCRIBE (SELECT a FROM t)",
   "EXPLAIN SELECT a FROM facts.t",
+  "EXPLAIN indexes = 1 SELECT a FROM facts.t WHERE a = 1",
+  "EXPLAIN AST SELECT a FROM facts.t",
   "EXISTS TABLE facts.t",
   "SELECT name FROM system.tables WHERE database = 'facts'",
+  'SELECT `system`.`tables`.name FROM "system".tables',
+  "SELECT * FROM system.tables",
+  "SELECT * FROM system.databases",
   "SELECT name, type, comment FROM system.columns WHERE table = 't'",
   "SELECT name, value FROM system.settings LIMIT 1",
   "SELECT name FROM system.functions LIMIT 1",
+  "SELECT name FROM system.data_type_families LIMIT 1",
   "SELECT errors, t.disks FROM (SELECT 1 AS errors, 2 AS disks) AS t WHERE errors IN range(3)",
   "SELECT x FROM facts.t ARRAY JOIN range(2) AS x LIMIT 1",
   "SELECT sum(a), max(b), arrayMap(x -> (x + 1), [1]) FROM facts.t WHERE a IN (SELECT number FROM numbers(3))",
+  "SELECT sumIf(a, b = 2), uniqExactIf(a, 1), quantile(0.5)(a), argMax(a, b), countDistinct(a) FROM t",
+  "SELECT a IN facts.t, a IN (1, 2), a IN (facts.t) FROM (SELECT 1 AS a) WHERE 0",
+  "SELECT a, row_number() OVER (PARTITION BY b ORDER BY a ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t LIMIT 1",
+  "SELECT sum(b) OVER w FROM t WINDOW w AS (ORDER BY a) QUALIFY 1 LIMIT 1",
+  "SELECT b, sum(a) FROM t GROUP BY GROUPING SETS ((b), ()) HAVING 1 LIMIT 1",
+  "SELECT a FROM t ORDER BY a WITH FILL FROM 0 TO 3 STEP 1 LIMIT 1 BY a LIMIT 2 OFFSET 1",
+  "SELECT t.*, * EXCEPT (a), COLUMNS('a'), * REPLACE (a AS a) FROM t LIMIT 1",
+  "SELECT CASE a WHEN 1 THEN 2 ELSE 3 END, a::String, INTERVAL 1 DAY, EXISTS (SELECT 1), a = 1 ? 1 : 2, a BETWEEN 1 AND 2 FROM t LIMIT 1",
+  "SELECT toStartOfMonth(now()), EXTRACT(DAY FROM now()), formatDateTime(now(), '%Y'), trim(BOTH 'a' FROM 'abc')",
   "SELECT * FROM information_schema.tables LIMIT 1",
+  "SELECT * FROM INFORMATION_SCHEMA.COLUMNS LIMIT 1",
   "SELECT number FROM numbers(3)",
+  "SELECT * FROM values('a UInt8', 1, 2)",
+  "SELECT * FROM view(SELECT a FROM facts.t) LIMIT 1",
+  "SELECT a AS `Δ À é`, a AS `it's` FROM t LIMIT 1",
   "SELECT a.file FROM (SELECT 1 AS `x.file`, tuple(1)::Tuple(file UInt8) AS a) AS t",
-  "SELECT 'INTO OUTFILE', 'file(''/etc/hostname'')'",
+  "SELECT 'INTO OUTFILE', 'file(''/etc/hostname'')', 1 AS `SETTINGS x = 1`",
+  "SELECT displayName(), version(), revision(), timezone(), currentUser(), currentDatabase(), hostName()",
 ];
 
 const refused: readonly string[] = [
@@ -55,14 +83,37 @@ const refused: readonly string[] = [
   "UNDROP TABLE facts.t",
   "EXECUTE AS default SELECT 1",
   "GRANT SELECT ON *.* TO default",
+  "CHECK TABLE facts.t",
   "SHOW PROCESSLIST",
+  "SHOW GRANTS",
+  "SHOW CLUSTERS",
+  "SHOW SETTINGS LIKE '%'",
+  "SHOW TABLES WHERE name IN (SELECT toString(a) FROM facts.t)",
+  "SHOW COLUMNS FROM t FROM facts WHERE 1 IN (SELECT file('/etc/hostname'))",
+  "EXPLAIN CURRENT TRANSACTION",
+  "EXPLAIN AST INSERT INTO facts.t VALUES (1, 1)",
   "SELECT 1 SETTINGS readonly = 0",
+  "SELECT 1 SETTINGS max_threads = 1",
+  "SELECT 1 FORMAT CSV SETTINGS max_threads = 1",
+  "SELECT 1 FORMAT Protobuf SETTINGS output_format_schema = '{out}'",
+  "SELECT (SELECT 1 SETTINGS max_threads = 1)",
+  "SELECT 1 FORMAT Protobuf",
+  "SELECT 1 FORMAT Template",
   "SELECT * FROM system.processes",
   "SELECT * FROM system.`processes`",
   'SELECT * FROM `system`."processes"',
   "SELECT * FROM system.server_settings",
+  "SELECT * FROM system.parts",
+  "SELECT data_paths FROM system.tables",
+  "SELECT metadata_path FROM system.databases",
+  "SELECT * FROM system.disks",
+  "SELECT * FROM system.users",
   "SELECT * FROM merge('system', 'processes')",
   "SELECT * FROM merge(system, 'proc.*')",
+  "SELECT 1 IN system.parts",
+  "SELECT 1 IN (system.parts)",
+  "SHOW CREATE TABLE system.parts",
+  "DESCRIBE TABLE system.parts",
   "SELECT 1; SELECT 2",
   "SELECT 1 INTO OUTFILE '{out}'",
   "SELECT 1 into/**/outfile'{out}'",
@@ -81,6 +132,7 @@ const refused: readonly string[] = [
   "SELECT arrayMap(file, ['/etc/hostname'])",
   "SELECT * APPLY(file) FROM (SELECT '/etc/hostname' AS a)",
   "SELECT * APPLY file FROM (SELECT '/etc/hostname' AS a)",
+  "SELECT * APPLY(x -> (SELECT count() FROM system.parts)) FROM t",
   "WITH file AS f SELECT f('/etc/hostname')",
   "SELECT * FROM file('/etc/hostname', 'LineAsString')",
   "DESCRIBE file('/etc/hostname', 'LineAsString')",
@@ -103,24 +155,44 @@ const refused: readonly string[] = [
   "SELECT * FROM sqlite('/x', 't')",
   "SELECT * FROM dictionary('x')",
   "SELECT * FROM eval('SELECT 1')",
+  "SELECT * FROM format('CSV', '1')",
+  "SELECT * FROM mergeTreeIndex('facts', 't')",
   "SELECT * FROM view(SELECT * FROM file('/etc/hostname', 'LineAsString'))",
+  "SELECT * FROM viewExplain('EXPLAIN', '', (SELECT 1))",
   "WITH x AS (SELECT file('/etc/hostname')) SELECT * FROM x",
+  "SELECT 1 AS `a\nFunction file`",
+  "SELECT formatRow('CSV', 1)",
+  "SELECT joinGet('facts.t', 'b', 1)",
+  "SELECT hasColumnInTable('facts', 't', 'a')",
+  "SELECT dictGet('x', 'y', 1)",
+  "SELECT filesystemCapacity()",
+  "SELECT getServerSetting('max_server_memory_usage')",
   "SELECT reverseDNSQuery('127.0.0.1')",
   "SELECT addressToLine(1)",
   "SELECT sleep(3)",
 ];
 
+const owner = { user: "bi", password: "s3cret", databases: ["facts"] };
+const both = { user: "both", password: "b0th", databases: ["facts", "other"] };
+
 t.test("the read-only port", async (t) => {
   const port = await freePort();
-  const under: EngineUnderTest = await startEngine(t, { sqlPort: { port, user: "bi", password: "s3cret" } });
-  const owner = quietClient(t, under.endpoint);
-  await owner.command({ query: "CREATE DATABASE facts" });
-  await owner.command({
-    query: "CREATE TABLE facts.t (a UInt64, b UInt64 COMMENT 'in cents') ENGINE = MergeTree ORDER BY a",
-  });
-  await owner.command({ query: "INSERT INTO facts.t SELECT number, 2 FROM numbers(100000)" });
+  const under: EngineUnderTest = await startEngine(t, { sqlPort: sqlListener(port, [owner, both]) });
+  const service = quietClient(t, under.endpoint);
+  for (const query of [
+    "CREATE DATABASE facts",
+    "CREATE TABLE facts.t (a UInt64, b UInt64 COMMENT 'in cents') ENGINE = MergeTree ORDER BY a",
+    "INSERT INTO facts.t SELECT number, 2 FROM numbers(100000)",
+    "CREATE DATABASE other",
+    "CREATE TABLE other.secret_table (secret_column UInt64) ENGINE = MergeTree ORDER BY secret_column",
+    "CREATE VIEW facts.v AS SELECT sum(b) AS cents FROM facts.t",
+  ])
+    await service.command({ query });
   const endpoint = { url: `http://127.0.0.1:${port}`, username: "bi", password: "s3cret" };
+  const everything = { ...endpoint, username: "both", password: "b0th" };
   const out = `${under.dataDir}/out`;
+  const said = async (query: string, as = endpoint, path = "/") =>
+    (await ask(as, path, { body: query })).body.toString();
 
   await t.test("lets statements through that read tables", async (t) => {
     for (const body of allowed) {
@@ -137,26 +209,96 @@ t.test("the read-only port", async (t) => {
       t.match(answer.toString("utf8"), /^Code: \d+\. DB::Exception/);
     }
     t.notOk(existsSync(out), "no file was written");
-    t.equal(
-      (await ask(endpoint, "/", { body: "SELECT count(), sum(b) FROM facts.t" })).body.toString(),
-      "100000\t200000\n",
-    );
+    t.equal(await said("SELECT count(), sum(b) FROM facts.t"), "100000\t200000\n");
   });
 
   await t.test("refuses names that come as parameters", async (t) => {
-    for (const path of [
-      "/?param_t=processes",
-      "/?param_t=system.processes",
-      "/?database=system&param_t=processes",
-    ]) {
-      const { status } = await ask(endpoint, path, { body: "SELECT * FROM {t:Identifier}" });
-      t.not(status, 200, path);
+    for (const [path, body] of [
+      ["/?param_t=processes", "SELECT * FROM {t:Identifier}"],
+      ["/?param_t=system.processes", "SELECT * FROM {t:Identifier}"],
+      ["/?database=system&param_t=processes", "SELECT * FROM {t:Identifier}"],
+      ["/?param_d=system&param_t=parts", "SELECT * FROM {d:Identifier}.{t:Identifier}"],
+      ["/?param_d=other&param_t=secret_table", "SELECT * FROM {d:Identifier}.{t:Identifier}"],
+      ["/?param_f=file", "SELECT arrayMap({f:Identifier}, ['/etc/hostname'])"],
+      ["/?param_t=t%0A%20Literal", "SELECT * FROM {t:Identifier}"],
+      ["/?database=system", "SELECT * FROM processes"],
+      ["/?database=other", "SELECT 1"],
+    ] as const) {
+      t.not((await ask(endpoint, path, { body })).status, 200, `${path} ${body}`);
     }
-    t.not((await ask(endpoint, "/?database=system", { body: "SELECT * FROM processes" })).status, 200);
-    const plain = await ask(endpoint, "/?param_t=t&database=facts", {
-      body: "SELECT count() FROM {t:Identifier}",
-    });
-    t.equal(plain.body.toString(), "100000\n");
+    t.equal(
+      await said("SELECT count() FROM {t:Identifier} WHERE a < {n:UInt8}", endpoint, "/?param_t=t&param_n=5"),
+      "5\n",
+    );
+  });
+
+  await t.test("a user sees the databases of its tenants, and no others, nor their names", async (t) => {
+    t.equal(await said("SHOW DATABASES"), "facts\n");
+    t.equal(await said("SELECT currentDatabase()", endpoint, "/?database=default"), "facts\n");
+    t.equal(await said("SELECT name FROM system.databases"), "facts\n");
+    t.equal(await said("SELECT DISTINCT database FROM system.tables"), "facts\n");
+    t.equal(await said("SELECT count() FROM system.tables"), "2\n");
+    t.equal(await said("SELECT DISTINCT database FROM system.columns"), "facts\n");
+    t.equal(await said("SELECT DISTINCT table_schema FROM information_schema.tables"), "facts\n");
+    t.equal(await said("SELECT cents FROM v"), "200000\n");
+    for (const table of [
+      "schemata",
+      "tables",
+      "views",
+      "columns",
+      "key_column_usage",
+      "referential_constraints",
+      "statistics",
+    ])
+      t.notMatch(await said(`SELECT * FROM information_schema.${table}`), /other|secret/, table);
+    for (const [there, nowhere] of [
+      ["SELECT * FROM other.secret_table", "SELECT * FROM nowhere.secret_table"],
+      ["SELECT 1 IN other.secret_table", "SELECT 1 IN nowhere.secret_table"],
+      ["DESCRIBE TABLE other.secret_table", "DESCRIBE TABLE nowhere.secret_table"],
+      ["SHOW TABLES FROM other", "SHOW TABLES FROM nowhere"],
+      ["SHOW CREATE TABLE other.secret_table", "SHOW CREATE TABLE nowhere.secret_table"],
+      ["EXISTS TABLE other.secret_table", "EXISTS TABLE nowhere.secret_table"],
+      ["SELECT 1 AS x FROM view(SELECT 1 FROM other.x)", "SELECT 1 AS x FROM view(SELECT 1 FROM nowhere.x)"],
+      ["SHOW COLUMNS FROM secret_table FROM other", "SHOW COLUMNS FROM secret_table FROM nowhere"],
+    ] as const) {
+      t.equal((await said(there)).replaceAll("other", "nowhere"), await said(nowhere), there);
+    }
+    for (const wrong of [
+      "secret_tabl",
+      "secret_table",
+      "facts.secret_table",
+      "othe.secret_table",
+      "system.tablez",
+    ])
+      t.notMatch(await said(`SELECT * FROM ${wrong}`), /Maybe you meant|other\./, wrong);
+    t.equal(await said("SHOW DATABASES", everything), "facts\nother\n");
+    t.equal(await said("SELECT count() FROM other.secret_table, facts.v", everything), "0\n");
+    t.equal(await said("SELECT count() FROM t", everything, "/?database=facts"), "100000\n");
+  });
+
+  await t.test("no table that it admits names a path", async (t) => {
+    const listed = await said("SELECT name FROM system.functions LIMIT 0");
+    t.equal(listed, "");
+    const seen = [
+      "databases",
+      "tables",
+      "columns",
+      "settings",
+      "functions",
+      "table_functions",
+      "formats",
+      "table_engines",
+    ];
+    for (const table of seen) {
+      const { status, body } = await ask(endpoint, "/", { body: `SELECT * FROM system.${table} FORMAT TSV` });
+      t.equal(status, 200, table);
+      t.notOk(body.includes(under.dataDir), table);
+      t.notOk(body.includes("/store/"), table);
+    }
+    t.notOk((await said("SHOW CREATE TABLE facts.t")).includes(under.dataDir));
+    const failed = await said(`SELECT throwIf(1, 'at ${under.dataDir}/engine/store/x and /var/lib/x')`);
+    t.match(failed, /Code: 395/);
+    t.notMatch(failed, /embedded-clickhouse|\/var\/lib/);
   });
 
   await t.test("takes settings about the answer, and no others", async (t) => {
@@ -169,11 +311,16 @@ t.test("the read-only port", async (t) => {
     );
     t.equal(ok.body.toString(), '{"a":1,"z":"Asia\\/Tokyo"}\n');
     for (const setting of [
-      "readonly=0&max_threads=1&allow_ddl=1",
+      "readonly=0&max_rows_to_group_by=1&allow_ddl=1",
       "allow_introspection_functions=1",
       "max_rows_to_group_by=1",
       "async_insert=1",
       "format_schema=/etc/x",
+      "output_format_schema=/etc/x",
+      "format_template_row=/etc/x",
+      "format_avro_schema_registry_url=http://127.0.0.1:1/",
+      "additional_table_filters={}",
+      "enable_analyzer=0",
     ]) {
       t.match(
         (await ask(endpoint, `/?${setting}`, { body: "SELECT 1" })).body.toString(),
@@ -182,33 +329,59 @@ t.test("the read-only port", async (t) => {
       );
     }
     const limit = async (asked: string) =>
-      (
-        await ask(endpoint, `/?max_execution_time=${asked}`, {
-          body: "SELECT getSetting('max_execution_time')",
-        })
-      ).body.toString();
+      await said("SELECT getSetting('max_execution_time')", endpoint, `/?max_execution_time=${asked}`);
     t.equal(await limit("5"), "5\n");
-    t.equal(await limit("0"), "300\n", "no limit is above the limit");
-    t.equal(await limit("100000"), "300\n");
+    t.equal(await limit("0"), "60\n", "no limit is above the limit");
+    t.equal(await limit("100000"), "60\n");
+    t.equal(await limit("x"), "60\n");
+    t.equal(await said("SELECT count() FROM system.tables", endpoint, "/?limit=1"), "2\n");
+    t.match(
+      await said("SELECT 1", endpoint, "/?default_format=ProtobufSingle"),
+      /^Code: 73\. .*\(UNKNOWN_FORMAT\)/,
+    );
   });
 
-  await t.test("has a user of its own, who is nobody on the main port", async (t) => {
+  await t.test("has users of its own, who are nobody on the service's socket", async (t) => {
     t.equal((await ask({ ...endpoint, password: "wrong" }, "/", { body: "SELECT 1" })).status, 403);
+    t.equal((await ask({ ...endpoint, username: "both" }, "/", { body: "SELECT 1" })).status, 403);
+    t.equal((await ask(endpoint, "/?user=bi&password=s3cret", { body: "SELECT 1" })).status, 403);
+    t.equal(
+      (await ask(endpoint, "/?query=SELECT+1&user=bi&password=s3cret", { method: "GET", anonymous: true }))
+        .status,
+      403,
+    );
     t.equal(
       (await ask({ ...under.endpoint, username: "bi", password: "s3cret" }, "/", { body: "SELECT 1" }))
         .status,
       403,
     );
+    const { username, password } = under.endpoint;
+    t.equal((await ask({ ...endpoint, username, password }, "/", { body: "SELECT 1" })).status, 403);
+  });
+
+  await t.test("a web page cannot use it", async (t) => {
+    const asked = async (headers: Record<string, string>) =>
+      (await ask(endpoint, "/?query=SELECT+1", { method: "GET", headers })).status;
+    t.equal(await asked({ Origin: "https://evil.example" }), 403);
+    t.equal(await asked({ Origin: "null" }), 403);
+    for (const site of ["cross-site", "same-site", "same-origin"])
+      t.equal(await asked({ "Sec-Fetch-Site": site }), 403, site);
+    t.equal(await asked({ "Sec-Fetch-Site": "none" }), 200);
+    t.equal(await asked({ Host: `evil.example:${port}` }), 403);
+    t.equal(await asked({ Host: `localhost:${port}` }), 200);
+    t.equal(await asked({ Host: `[::1]:${port}` }), 200);
     t.equal(
-      (
-        await ask(
-          { ...endpoint, username: under.endpoint.username, password: under.endpoint.password },
-          "/",
-          { body: "SELECT 1" },
-        )
-      ).status,
+      (await ask(endpoint, "/ping", { method: "GET", anonymous: true, headers: { Host: "evil.example" } }))
+        .status,
       403,
     );
+    const preflight = await ask(endpoint, "/", {
+      method: "OPTIONS",
+      anonymous: true,
+      headers: { Origin: "https://evil.example" },
+    });
+    t.equal(preflight.status, 403);
+    t.equal(preflight.headers["access-control-allow-origin"], undefined);
   });
 
   await t.test("a client library reads a long result from it", async (t) => {

@@ -81,7 +81,7 @@ t.test(
     });
 
     await t.test("a reader that stops holds the query, not the memory; others go on", async (t) => {
-      const { username, password, url } = under.endpoint;
+      const { username, password, url, socketPath } = under.endpoint;
       const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
       const elapsed = async () =>
         Number(
@@ -93,16 +93,20 @@ t.test(
       let lines = 0;
       const grown = await growth(t, under, async () => {
         await new Promise<void>((resolve, reject) => {
-          const asked = request(url, { method: "POST", headers: { authorization } }, (response) => {
-            response.pause();
-            until("the query to have waited", async () => (await elapsed()) > 1.5).then(() => {
-              response.on("data", (chunk: Buffer) => {
-                for (const byte of chunk) if (byte === 10) lines += 1;
-              });
-              response.on("end", resolve);
-              response.resume();
-            }, reject);
-          });
+          const asked = request(
+            url,
+            { method: "POST", headers: { authorization }, socketPath },
+            (response) => {
+              response.pause();
+              until("the query to have waited", async () => (await elapsed()) > 1.5).then(() => {
+                response.on("data", (chunk: Buffer) => {
+                  for (const byte of chunk) if (byte === 10) lines += 1;
+                });
+                response.on("end", resolve);
+                response.resume();
+              }, reject);
+            },
+          );
           asked.on("error", reject);
           asked.end(`/* slow reader */ SELECT number FROM numbers(${ROWS})`);
         });

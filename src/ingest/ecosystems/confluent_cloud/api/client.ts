@@ -8,7 +8,7 @@ import { quoteNumbers } from "../../../number-text.js";
 import type { UpstreamClient, UpstreamRequest } from "../../../upstream-http/client.js";
 import { UpstreamError } from "../../../upstream-http/upstream-error.js";
 import { readEnvelope, readObject, readSealed } from "./envelope.js";
-import { nextPage, type Pages } from "./paging.js";
+import { listProgress, nextPage, type Page } from "./paging.js";
 
 export interface ListOptions {
   readonly signal: AbortSignal;
@@ -47,12 +47,13 @@ export interface ConfluentApi {
 const PAGE_SIZE = 100;
 
 export function createConfluentApi(client: UpstreamClient, baseUrl: string): ConfluentApi {
-  async function* pagesOf<Content extends { readonly next: string | undefined }>(
+  async function* pagesOf<Content extends Page & { readonly next: string | undefined }>(
     { path, query, ...request }: Pick<UpstreamRequest<unknown>, "path" | "query" | "attempts">,
     { signal, pageSize = PAGE_SIZE, notFound = "error" }: Omit<ListOptions, "numbers" | "onPage">,
     read: (body: Buffer) => Content,
   ): AsyncGenerator<Content> {
-    const pages: Pages = { baseUrl, seen: new Set() };
+    const tokens = new Set<string>();
+    const progress = listProgress();
     let token: string | undefined;
     do {
       const page = {
@@ -69,16 +70,18 @@ export function createConfluentApi(client: UpstreamClient, baseUrl: string): Con
             query: page,
             decode: (body) => {
               const content = read(body);
-              return { content, token: nextPage(pages, content.next) };
+              progress.check(content);
+              return { content, token: nextPage({ baseUrl, tokens }, content.next) };
             },
           },
           signal,
         ),
       );
       if (answer === undefined) return;
+      progress.add(answer.content);
       yield answer.content;
       token = answer.token;
-      if (token !== undefined) pages.seen.add(token);
+      if (token !== undefined) tokens.add(token);
     } while (token !== undefined);
   }
 
@@ -86,11 +89,11 @@ export function createConfluentApi(client: UpstreamClient, baseUrl: string): Con
     async *list(path, query, { numbers, onPage, ...options }) {
       const asText = numbers === "text" ? quoteNumbers : (body: string) => body;
       const read = (body: Buffer) => ({
+        ...readSealed(body),
         ...readEnvelope(asText(body.toString("utf8"))),
-        digest: onPage && readSealed(body).digest,
       });
       for await (const { items, digest } of pagesOf({ path, query }, options, read)) {
-        if (digest !== undefined) onPage?.(digest);
+        onPage?.(digest);
         yield items;
       }
     },

@@ -1,8 +1,8 @@
 /** Everything that one tenant asks during a run: the Cloud API, a Flink API for each region, and Prometheus. */
-import { metricsAuth } from "../../../../config/metrics.js";
 import type { PluginSettings } from "../../../../config/plugin-settings.js";
 import type { GatherContext } from "../../../ecosystem.js";
-import { createPrometheusSource, type PrometheusSource } from "../../../prometheus/source.js";
+import { connectPrometheus } from "../../../prometheus/connection.js";
+import type { PrometheusSource } from "../../../prometheus/source.js";
 import { createUpstreamClient, type UpstreamClientOptions } from "../../../upstream-http/client.js";
 import type { ConfluentCloudSettings, FlinkRegionSettings } from "../settings.js";
 import { type ConfluentApi, createConfluentApi } from "./client.js";
@@ -35,9 +35,6 @@ const PACE = { concurrency: 8, minIntervalMs: 100, burst: 20 };
 const RETRY = { attempts: 6, baseDelayMs: 2000, maxDelayMs: 60_000, minAskedMs: 1000 };
 /** A page of the bill is some 5 MB. */
 const ATTEMPT_TIMEOUT_MS = 60_000;
-/** Requests to one Prometheus with one credential, for all tenants of the process that share them. */
-const MOST_METRIC_REQUESTS = 20;
-const METRIC_ATTEMPTS = 4;
 
 export function connectConfluent(
   settings: ConnectionSettings,
@@ -62,7 +59,8 @@ export function connectConfluent(
     );
   const cloud = api(ccloud.base_url, ccloud);
   const regions = new Map<string, ConfluentApi>();
-  const prometheus = prometheusOf(settings, context);
+  const { metrics } = settings;
+  const prometheus = metrics === undefined ? undefined : connectPrometheus(metrics, context);
   return {
     cloud,
     prometheus,
@@ -85,16 +83,4 @@ export function connectConfluent(
 function vendorAddress({ region_id: region }: FlinkRegionSettings, cloud: string): string | undefined {
   const name = cloud.trim().toLowerCase();
   return /^[a-z]{1,20}$/.test(name) ? `https://flink.${region}.${name}.confluent.cloud` : undefined;
-}
-
-function prometheusOf({ metrics }: ConnectionSettings, { logger }: Context): PrometheusSource | undefined {
-  if (metrics === undefined) return undefined;
-  const client = createUpstreamClient({
-    baseUrl: metrics.url,
-    auth: metricsAuth(metrics),
-    logger,
-    pace: { concurrency: MOST_METRIC_REQUESTS, minIntervalMs: 0 },
-    retry: { attempts: METRIC_ATTEMPTS },
-  });
-  return createPrometheusSource(client, logger);
 }

@@ -11,21 +11,22 @@ export interface Envelope {
 /** Throws `DecodeError`. An answer that was cut short is no JSON, and worth another attempt. */
 export function readEnvelope(body: string): Envelope {
   const { data, metadata } = readObject(body);
-  // `null` is how an empty list is written by servers whose language has no difference.
-  if (data !== null && !Array.isArray(data)) {
+  // Not even `null` is an empty list: an upstream that has lost its data says so, and the bill would vanish.
+  if (!Array.isArray(data)) {
     throw new DecodeError("bad_body", "the answer is not a list of the Confluent Cloud API", true);
   }
   const next = isRecord(metadata) ? metadata.next : undefined;
   if (next !== undefined && next !== null && typeof next !== "string") {
     throw new DecodeError("bad_body", "the address of the next page is not text", true);
   }
-  return { items: data ?? [], next: next ?? undefined };
+  return { items: data, next: next ?? undefined };
 }
 
 /** A list of which nothing is read but where it goes on. */
 export interface Sealed {
   /** Of the bytes of the items. Not of where the next page is, which may be said differently each time. */
   readonly digest: string;
+  readonly isEmpty: boolean;
   readonly next: string | undefined;
 }
 
@@ -41,10 +42,17 @@ export function readSealed(body: Buffer): Sealed {
   const end = body.lastIndexOf(BRACKET);
   if (start >= ITEMS.length && end >= start) {
     const around = envelopeIn(`${body.toString("utf8", 0, start)}${body.toString("utf8", end)}`);
-    if (around?.items.length === 0) return { digest: digestOf(body.subarray(start, end)), next: around.next };
+    if (around?.items.length === 0) {
+      const items = body.subarray(start, end);
+      return {
+        digest: digestOf(items),
+        isEmpty: items.toString("latin1", 0, 100).trim() === "",
+        next: around.next,
+      };
+    }
   }
   const { items, next } = readEnvelope(body.toString("utf8"));
-  return { digest: digestOf(Buffer.from(JSON.stringify(items))), next };
+  return { digest: digestOf(Buffer.from(JSON.stringify(items))), isEmpty: items.length === 0, next };
 }
 
 function envelopeIn(text: string): Envelope | undefined {

@@ -7,19 +7,17 @@ import { DecodeError } from "../../../upstream-http/judge.js";
 export interface Pages {
   readonly baseUrl: string;
   /** Tokens that were followed. */
-  readonly seen: ReadonlySet<string> & { add(token: string): unknown };
+  readonly tokens: ReadonlySet<string>;
 }
 
 /** The vendor says 255; more than this is an answer gone wrong. */
 const LONGEST_TOKEN = 4096;
-/** A list of 10 million items at the usual size of a page. */
-const MOST_PAGES = 100_000;
 
 /**
  * Token of the next page, or undefined at the end. Throws `DecodeError` when the list does not end, or when it is said to
  * go on at a host that has nothing to do with it: what was read until then is not the whole list.
  */
-export function nextPage({ baseUrl, seen }: Pages, next: string | undefined): string | undefined {
+export function nextPage({ baseUrl, tokens }: Pages, next: string | undefined): string | undefined {
   if (next === undefined || next === "") return undefined;
   const url = URL.canParse(next, baseUrl) ? new URL(next, baseUrl) : undefined;
   if (url === undefined)
@@ -35,15 +33,62 @@ export function nextPage({ baseUrl, seen }: Pages, next: string | undefined): st
   if (token === "") return undefined;
   if (token.length > LONGEST_TOKEN)
     throw new DecodeError("bad_body", "the token of the next page is too long", false);
-  if (seen.has(token)) {
-    throw new DecodeError("bad_body", "the list does not end: the token of its next page repeats", false);
-  }
-  if (seen.size >= MOST_PAGES)
-    throw new DecodeError("bad_body", `the list has more than ${MOST_PAGES} pages`, false);
+  if (tokens.has(token)) throw endless("the token of its next page repeats");
   return token;
 }
 
 /** Behind a gateway, pages are still named by the vendor's own address. */
 function isVendor({ hostname }: URL): boolean {
   return hostname === "confluent.cloud" || hostname.endsWith(".confluent.cloud");
+}
+
+export interface ListLimits {
+  readonly pages: number;
+  readonly items: number;
+  readonly emptyPagesInARow: number;
+}
+
+/** A million items at the vendor's size of a page. A million rows of a bill take some 0.65 GB. */
+export const mostOfList: ListLimits = { pages: 10_000, items: 1_000_000, emptyPagesInARow: 100 };
+
+export interface Page {
+  readonly digest: string;
+  readonly isEmpty: boolean;
+  /** Left out when they were not read. */
+  readonly items?: readonly unknown[];
+}
+
+/** What a list has come to so far: it keeps a cursor that always names another page from running for ever. */
+export interface Progress {
+  /** Throws `DecodeError` for a page that was there before, and for one that is too much. */
+  check(page: Page): void;
+  add(page: Page): void;
+}
+
+export function listProgress(most: ListLimits = mostOfList): Progress {
+  const digests = new Set<string>();
+  let pages = 0;
+  let items = 0;
+  let empty = 0;
+  return {
+    check(page) {
+      if (page.isEmpty && empty >= most.emptyPagesInARow)
+        throw endless(`more than ${most.emptyPagesInARow} pages in a row are empty`);
+      // Empty pages look alike, and a filtered list may have several.
+      if (!page.isEmpty && digests.has(page.digest)) throw endless("a page repeats");
+      if (pages >= most.pages) throw endless(`it has more than ${most.pages} pages`);
+      if (items + (page.items?.length ?? 0) > most.items)
+        throw new DecodeError("bad_body", `the list has more than ${most.items} items`, false);
+    },
+    add(page) {
+      pages += 1;
+      items += page.items?.length ?? 0;
+      empty = page.isEmpty ? empty + 1 : 0;
+      if (!page.isEmpty) digests.add(page.digest);
+    },
+  };
+}
+
+function endless(how: string): DecodeError {
+  return new DecodeError("bad_body", `the list does not end: ${how}`, false);
 }

@@ -91,6 +91,8 @@ function digitsLost(amounts: Readonly<Record<string, Exact>>): Record<string, un
 function commonOf(parts: readonly CostPart[], shared: ReadonlySet<string>): Record<string, unknown> {
   const common: Record<string, unknown> = {};
   for (const [name, note] of Object.entries(parts[0]?.notes ?? {})) if (shared.has(name)) common[name] = note;
+  const errors = parts.map(({ notes }) => notes.parse_error).filter((error) => typeof error === "string");
+  if (errors.length > 0) common.parse_error = [...new Set(errors)].sort().join("; ");
   const original = summedIfAny(parts.map((part) => part.original));
   if (original !== undefined) common.original_amount = exactText(original);
   const discount = summedIfAny(parts.map((part) => part.discount));

@@ -5,7 +5,7 @@
  */
 import { type Exact, minus, zero } from "../../../exact.js";
 import { isRecord } from "../api/envelope.js";
-import { amountAt, objectAt, readDay, storable, textAt, Unreadable } from "./fields.js";
+import { amountAt, LONGEST_ID, objectAt, readDay, storable, textAt, Unreadable } from "./fields.js";
 import { malformedPart } from "./malformed-row.js";
 import { productTypeOf } from "./product-types.js";
 import { plusDays } from "./request-windows.js";
@@ -72,8 +72,6 @@ function readPart(row: unknown): CostPart {
     notes: notesOf(row, { resource_name: noteAt(resource, "display_name"), lineType, productType }),
   };
 }
-
-const LONGEST_ID = 500;
 
 type Amounts = Pick<CostPart, "quantity" | "price" | "cost" | "original" | "discount">;
 

@@ -1,12 +1,13 @@
 /**
  * A row of the bill that cannot be read, as a line of its own: what it costs is charged, as far as that can be told, with the
- * reason and the row itself beside it. Its id is the vendor's, or made of its content: the same row has it again tomorrow.
+ * reason and the row itself beside it. It keeps what can be read of it. Without a resource its id is the vendor's, or made of its
+ * content: the same row has it again tomorrow.
  */
 import { createHash } from "node:crypto";
 import { type Exact, minus, zero } from "../../../exact.js";
 import { isRecord } from "../api/envelope.js";
 import type { CostPart } from "./cost-row.js";
-import { amountAt, storable, textAt } from "./fields.js";
+import { amountAt, LONGEST_ID, objectAt, storable, textAt } from "./fields.js";
 import { MALFORMED } from "./product-types.js";
 
 const LONGEST_RAW = 20_000;
@@ -15,24 +16,37 @@ export function malformedPart(row: unknown, day: string, reason: string): CostPa
   const raw = JSON.stringify(inOrder(row));
   const fields = isRecord(row) ? row : {};
   const vendorId = attempt(() => textAt(fields, "id"));
+  const resource = attempt(() => objectAt(fields, "resource")) ?? {};
+  const environment = attempt(() => objectAt(resource, "environment")) ?? {};
+  const ownId = `malformed_billing:${vendorId ?? createHash("sha256").update(raw).digest("hex").slice(0, 16)}`;
   return {
     day,
-    env_id: "",
-    resource_id: `malformed_billing:${vendorId ?? createHash("sha256").update(raw).digest("hex").slice(0, 16)}`,
+    env_id: attempt(() => textAt(environment, "id", LONGEST_ID)) ?? "",
+    resource_id: attempt(() => textAt(resource, "id", LONGEST_ID)) ?? ownId,
     product_category: attempt(() => textAt(fields, "product")) ?? "",
     product_type: MALFORMED,
     quantity: amount(fields, "quantity") ?? zero,
     price: amount(fields, "price") ?? zero,
     cost: amount(fields, "amount") ?? difference(fields) ?? zero,
-    original: undefined,
-    discount: undefined,
+    original: amount(fields, "original_amount"),
+    discount: amount(fields, "discount_amount"),
     vendorId,
     notes: {
+      ...notesOf(
+        fields,
+        attempt(() => textAt(fields, "line_type")),
+      ),
       malformed: true,
       parse_error: reason,
       raw: raw.length > LONGEST_RAW ? `${raw.slice(0, LONGEST_RAW)}…` : raw,
     },
   };
+}
+
+function notesOf(fields: Readonly<Record<string, unknown>>, lineType: string | undefined) {
+  const name = attempt(() => textAt(attempt(() => objectAt(fields, "resource")) ?? {}, "display_name"));
+  const notes = { resource_name: name, line_type: lineType };
+  return Object.fromEntries(Object.entries(notes).filter(([, note]) => note !== undefined));
 }
 
 function difference(fields: Readonly<Record<string, unknown>>): Exact | undefined {

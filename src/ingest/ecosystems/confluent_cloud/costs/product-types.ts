@@ -15,7 +15,7 @@ export const productFamilies = [
   "ksqldb",
   "flink",
   "org_wide",
-  "unattributable",
+  "cluster_extra",
   "malformed",
 ] as const;
 export type ProductFamily = (typeof productFamilies)[number];
@@ -36,9 +36,9 @@ const vendorTypes = {
   CONNECT_THROUGHPUT: "connector_tasks",
   CONNECT_NUM_RECORDS: "connector_tasks",
   SUPPORT: "org_wide",
-  CLUSTER_LINKING_PER_LINK: "unattributable",
-  CLUSTER_LINKING_WRITE: "unattributable",
-  CLUSTER_LINKING_READ: "unattributable",
+  CLUSTER_LINKING_PER_LINK: "cluster_extra",
+  CLUSTER_LINKING_WRITE: "cluster_extra",
+  CLUSTER_LINKING_READ: "cluster_extra",
   AUDIT_LOG_READ: "org_wide",
   GOVERNANCE_BASE: "schema_registry",
   SCHEMA_REGISTRY: "schema_registry",
@@ -47,9 +47,9 @@ const vendorTypes = {
   CUSTOM_CONNECT_THROUGHPUT: "connector_tasks",
   NUM_RULES: "schema_registry",
   FLINK_NUM_CFUS: "flink",
-  TABLEFLOW_DATA_PROCESSED: "unattributable",
-  TABLEFLOW_NUM_TOPICS: "unattributable",
-  TABLEFLOW_STORAGE: "unattributable",
+  TABLEFLOW_DATA_PROCESSED: "cluster_extra",
+  TABLEFLOW_NUM_TOPICS: "cluster_extra",
+  TABLEFLOW_STORAGE: "cluster_extra",
   USM_CONNECTED_NODE: "org_wide",
 } as const satisfies Record<string, ProductFamily>;
 
@@ -73,8 +73,8 @@ const credits = {
   PROMO_CREDIT_KSQL: "ksqldb",
   PROMO_CREDIT_STREAM_GOVERNANCE: "schema_registry",
   PROMO_CREDIT_FLINK: "flink",
-  PROMO_CREDIT_CLUSTER_LINK: "unattributable",
-  PROMO_CREDIT_TABLEFLOW: "unattributable",
+  PROMO_CREDIT_CLUSTER_LINK: "cluster_extra",
+  PROMO_CREDIT_TABLEFLOW: "cluster_extra",
 } as const satisfies Record<string, ProductFamily>;
 
 /** Product type of a row of the bill that cannot be read: nobody can be charged for it. */

@@ -4,6 +4,8 @@
  * Of a connector's configuration only what says who pays is kept: the rest may hold credentials of other systems.
  */
 import type { ResourceRecord } from "../../../ecosystem.js";
+import { isRecord } from "../api/envelope.js";
+import type { Owners } from "../owners.js";
 import { fieldAt, textAt } from "./fields.js";
 import { forEach, type Listing } from "./listing.js";
 
@@ -12,16 +14,25 @@ export const SERVICE_ACCOUNT = "SERVICE_ACCOUNT";
 export const KAFKA_API_KEY = "KAFKA_API_KEY";
 const UNKNOWN = "UNKNOWN";
 
-export async function gatherConnectors(listing: Listing, clusters: readonly ResourceRecord[]): Promise<void> {
-  const { cloud, sink, signal } = listing;
+/** `owners`: as those that pay are found, so that the owner that is shown is the one that pays. */
+export async function gatherConnectors(
+  listing: Listing,
+  clusters: readonly ResourceRecord[],
+  owners: Pick<Owners, "ofResource">,
+): Promise<void> {
+  const { cloud, sink, tally, signal } = listing;
   await forEach(listing, "connectors", clusters, async ({ resource_id: cluster, parent_id: environment }) => {
     const path = `connect/v1/environments/${segment(environment)}/clusters/${segment(cluster)}/connectors`;
     // A cluster that never had a connector may answer 404.
     const options = { signal, notFound: "empty" } as const;
     const found = await cloud.get(path, { expand: "info,status,id" }, options);
-    const connectors = Object.entries(asObject(found)).map(([name, item]) =>
-      connectorRecord(name, item, cluster, environment),
-    );
+    const entries = Object.entries(asObject(found));
+    const connectors = entries
+      .filter(([, item]) => isRecord(item))
+      .map(([name, item]) => connectorRecord(name, item, cluster, environment))
+      .map((record) => ({ ...record, owner_id: owners.ofResource(record) ?? null }));
+    if (connectors.length < entries.length)
+      tally.fail("connectors", "the answer is not an object with an entry for each connector");
     if (connectors.length > 0) await sink.resources(connectors);
   });
 }
@@ -41,7 +52,7 @@ function connectorRecord(
     resource_type: "connector",
     display_name: textAt(config, "name") ?? name,
     parent_id: cluster,
-    owner_id: mode === SERVICE_ACCOUNT ? serviceAccount : null,
+    owner_id: null,
     created_at: null, // the vendor does not say
     metadata: {
       kafka_auth_mode: mode,

@@ -26,8 +26,8 @@ export async function gatherUsers(listing: Listing): Promise<void> {
  * A key's resource may be absent, or a kind (`CLOUD`) or a region instead of a cluster. It is kept as it came: a key is bound
  * to a billed resource when the ids are the same, and to none otherwise.
  */
-export async function gatherApiKeys(listing: Listing): Promise<void> {
-  await forEach(listing, "API keys", ["iam/v2/api-keys"], (path) =>
+export async function gatherApiKeys(listing: Listing): Promise<IdentityRecord[]> {
+  const lists = await forEach(listing, "API keys", ["iam/v2/api-keys"], (path) =>
     listIdentities(listing, "API keys", { path }, (item) =>
       identity(item, "api_key", textAt(item, "spec", "description") ?? textAt(item, "spec", "display_name"), {
         owner_id: textAt(item, "spec", "owner", "id"),
@@ -35,6 +35,7 @@ export async function gatherApiKeys(listing: Listing): Promise<void> {
       }),
     ),
   );
+  return lists.flat();
 }
 
 /** Pools are asked for provider by provider: without all providers, nothing is known about all pools. */

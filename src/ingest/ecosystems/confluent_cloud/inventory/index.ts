@@ -6,8 +6,9 @@
  */
 import pLimit from "p-limit";
 import type { Logger } from "pino";
-import type { InventoryReport, InventorySink } from "../../../ecosystem.js";
+import type { InventoryReport, InventorySink, KnownInventory } from "../../../ecosystem.js";
 import type { ConfluentApi } from "../api/client.js";
+import { indexOwners } from "../owners.js";
 import { together } from "../together.js";
 import { gatherConnectors } from "./connectors.js";
 import {
@@ -26,7 +27,11 @@ const PARALLEL_LISTS = 8;
 
 /** Throws when environments or clusters cannot be listed. */
 export async function gatherInventory(
-  connection: { readonly cloud: ConfluentApi; readonly flink: FlinkRegions },
+  connection: {
+    readonly cloud: ConfluentApi;
+    readonly flink: FlinkRegions;
+    known(signal: AbortSignal): Promise<KnownInventory>;
+  },
   sink: InventorySink,
   signal: AbortSignal,
   logger: Logger,
@@ -44,13 +49,20 @@ export async function gatherInventory(
   };
   const environments = await gatherEnvironments(listing);
   const clusters = await gatherClusters(listing, environments);
+  const keys = gatherApiKeys(listing);
+  const connectors = async () => {
+    // A key that is not listed any more, or whose list failed, is still remembered by who it belonged to.
+    const remembered = await connection.known(either);
+    const identities = [...remembered.identities, ...(await keys)];
+    await gatherConnectors(listing, clusters, indexOwners({ identities }));
+  };
   const work = [
     gatherSchemaRegistries(listing, environments),
     gatherKsqlClusters(listing, environments),
-    gatherConnectors(listing, clusters),
+    connectors(),
     gatherServiceAccounts(listing),
     gatherUsers(listing),
-    gatherApiKeys(listing),
+    keys,
     gatherIdentityProviders(listing),
     gatherFlink(listing, connection.flink, environments).then(({ poolsWithoutKey }) => {
       if (poolsWithoutKey.length === 0) return;

@@ -43,6 +43,10 @@ export async function readMetric(gathering: Gathering, reading: MetricReading): 
       const measurement = {
         ...reading,
         expression: usageQuery(metric, chunk, stepSeconds),
+        among: {
+          resources: chunk,
+          expressionOf: (some: readonly string[]) => usageQuery(metric, some, stepSeconds),
+        },
         resourceLabel: resourceLabel(metric),
         wanted: among(wanted, new Set(chunk)),
         window,

@@ -10,7 +10,13 @@ import { UNALLOCATED } from "../../../../config/allocation-rule.js";
 import type { DayWindow, UsageFact, UsageGap, WindowSink } from "../../../ecosystem.js";
 import { type Exact, roundedQuotient } from "../../../exact.js";
 import { isoDayOf } from "../../../prometheus/points.js";
-import type { DropReason, PrometheusSource, RangePiece, RangeQuery } from "../../../prometheus/source.js";
+import type {
+  Divisible,
+  DropReason,
+  PrometheusSource,
+  RangePiece,
+  RangeQuery,
+} from "../../../prometheus/source.js";
 import { UpstreamError } from "../../../upstream-http/upstream-error.js";
 
 export type Labels = Readonly<Record<string, string>>;
@@ -19,6 +25,8 @@ export type UsageDropped = (reason: DropReason | "without_identity") => void;
 export interface Measurement {
   readonly metric: string;
   readonly expression: string;
+  /** The wanted resources, and the expression for some of them. */
+  readonly among: Divisible;
   readonly window: DayWindow;
   readonly stepSeconds: number;
   readonly onAnswer?: RangeQuery["onAnswer"];
@@ -38,7 +46,7 @@ const MICRO = 6;
 /** 10^24 of a unit: beyond it a sample is broken, and a split in 128-bit integers could overflow. */
 const LARGEST_MICRO_UNITS = 10n ** 30n;
 
-/** Sends facts to the sink. What fails becomes a gap of its days: the bill does not depend on it. Returns the gaps. */
+/** Sends facts to the sink. What fails becomes a gap of its resource and day: the bill does not depend on it. Returns the gaps. */
 export async function measure(
   source: PrometheusSource,
   measurement: Measurement,
@@ -47,12 +55,12 @@ export async function measure(
   signal: AbortSignal,
 ): Promise<UsageGap[]> {
   const { metric, wanted } = measurement;
-  const gaps = new Map<string, string>();
+  const gaps: Gaps = new Map();
   const seen: Seen = new Map();
   try {
     for await (const piece of source.range(measurement, dropped, signal)) {
       if (piece.kind === "failed") {
-        for (const day of piece.days) if (wanted.has(day)) gaps.set(day, piece.reason);
+        noteGaps(gaps, wanted, piece);
         continue;
       }
       const used = usedIn(measurement, piece, dropped);
@@ -60,12 +68,38 @@ export async function measure(
     }
   } catch (error) {
     if (!(error instanceof UpstreamError) || signal.aborted) throw error;
-    for (const day of wanted.keys()) gaps.set(day, error.message);
+    noteGaps(gaps, wanted, { days: [...wanted.keys()], reason: error.message });
   }
   if (measurement.keepsZeros) {
     for (const batch of batched(zerosOf(metric, seen))) await sink.usage(batch);
   }
-  return [...gaps].map(([day, reason]) => ({ day, metric, reason }));
+  return [...gaps].flatMap(([day, resources]) =>
+    [...resources].map(([resource_id, reason]) => ({ day, metric, resource_id, reason })),
+  );
+}
+
+/** Day → resource → why it could not be measured. */
+type Gaps = Map<string, Map<string, string>>;
+
+/** Of all wanted resources where none are named. */
+function noteGaps(
+  gaps: Gaps,
+  wanted: Measurement["wanted"],
+  {
+    days,
+    resources,
+    reason,
+  }: Omit<Extract<RangePiece, { kind: "failed" }>, "kind" | "resources"> & {
+    readonly resources?: readonly string[] | undefined;
+  },
+): void {
+  const named = resources && new Set(resources);
+  for (const day of days) {
+    for (const resource of wanted.get(day) ?? []) {
+      if (named?.has(resource) === false) continue;
+      entry(gaps, day, () => new Map<string, string>()).set(resource, reason);
+    }
+  }
 }
 
 /** Resource → owner → start of the step → micro-units. */
@@ -96,12 +130,7 @@ function add(used: Used, at: { resource: string; owner: string; from: number }, 
   steps.set(at.from, (steps.get(at.from) ?? 0n) + roundedQuotient(value, 1n, MICRO));
 }
 
-function* factsOf(
-  { metric, onUsed }: Measurement,
-  used: Used,
-  seen: Seen,
-  gaps: Map<string, string>,
-): Generator<UsageFact> {
+function* factsOf({ metric, onUsed }: Measurement, used: Used, seen: Seen, gaps: Gaps): Generator<UsageFact> {
   for (const [resource_id, owners] of used) {
     for (const [identity_id, steps] of owners) {
       for (const [from, amount] of steps) {
@@ -109,7 +138,10 @@ function* factsOf(
         const resources = entry(seen, day, () => new Map<string, Map<string, boolean>>());
         const known = entry(resources, resource_id, () => new Map<string, boolean>());
         if (amount > LARGEST_MICRO_UNITS) {
-          gaps.set(day, "a sample is too large to be a usage");
+          entry(gaps, day, () => new Map<string, string>()).set(
+            resource_id,
+            "a sample is too large to be a usage",
+          );
           continue;
         }
         if (amount === 0n) {

@@ -22,6 +22,10 @@ const queries = {
 
 export type MeasuredMetric = keyof typeof queries;
 
+export function isMeasured(metric: string): metric is MeasuredMetric {
+  return Object.hasOwn(queries, metric);
+}
+
 export function resourceLabel(metric: MeasuredMetric): string {
   return queries[metric].resourceLabel;
 }

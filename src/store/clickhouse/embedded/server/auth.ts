@@ -1,4 +1,4 @@
-/** Who may ask: one user and password a port, given as Basic, as X-ClickHouse headers or in the URL. */
+/** Who asks: one of a port's users, with a password as Basic or in X-ClickHouse headers. Never in the URL, which is written to logs and histories. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { exception } from "./exception.js";
@@ -9,29 +9,43 @@ export interface Account {
   readonly password: string;
 }
 
-/** Throws unless the request carries the account's user and password. */
-export function authenticate(request: IncomingMessage, url: URL, account: Account): void {
-  const given = credentials(request, url);
+/** Returns the account whose user and password the request carries; throws when there is none. */
+export function authenticate<Known extends Account>(
+  request: IncomingMessage,
+  url: URL,
+  accounts: readonly Known[],
+): Known {
+  if (url.searchParams.has("user") || url.searchParams.has("password"))
+    throw exception(
+      "AUTHENTICATION_FAILED",
+      "Credentials in the URL are not taken: send them as Basic authentication, or in X-ClickHouse-User and X-ClickHouse-Key",
+    );
+  const given = credentials(request);
   if (given === undefined)
     throw exception("REQUIRED_PASSWORD", "Authentication is required: send the user and the password");
-  const [sameUser, samePassword] = [equal(given.user, account.user), equal(given.password, account.password)];
-  if (sameUser && samePassword) return;
+  const found = accounts.filter((account) => {
+    const [sameUser, samePassword] = [
+      equal(given.user, account.user),
+      equal(given.password, account.password),
+    ];
+    return sameUser && samePassword;
+  });
+  if (found[0] !== undefined) return found[0];
   throw exception(
     "AUTHENTICATION_FAILED",
     `${given.user}: Authentication failed: password is incorrect, or there is no user with such name`,
   );
 }
 
-function credentials(request: IncomingMessage, url: URL): Account | undefined {
+function credentials(request: IncomingMessage): Account | undefined {
   const authorization = header(request, "authorization");
   const basic = /^Basic +([A-Za-z0-9+/=_-]+) *$/i.exec(authorization ?? "")?.[1];
   if (basic !== undefined) {
     const [user = "", ...password] = Buffer.from(basic, "base64").toString("utf8").split(":");
     return { user, password: password.join(":") };
   }
-  const user = header(request, "x-clickhouse-user") ?? url.searchParams.get("user");
-  const password = header(request, "x-clickhouse-key") ?? url.searchParams.get("password");
-  if (user === null && password === null) return undefined;
+  const [user, password] = [header(request, "x-clickhouse-user"), header(request, "x-clickhouse-key")];
+  if (user === undefined && password === undefined) return undefined;
   return { user: user ?? "default", password: password ?? "" };
 }
 

@@ -1,30 +1,44 @@
 /** What the supervisor tells the child, and the child answers: messages over the process channel, never argv or environment. */
+import type { PortUser } from "./port.js";
+import type { SqlLimits } from "./sql-port/rules.js";
 
-export interface ListenOn {
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
+/** The service's own way in: a unix socket in the engine's folder, which is the service's user's alone. */
+export interface OwnListener {
+  readonly socketPath: string;
   readonly user: string;
   readonly password: string;
+}
+
+export interface SqlListener {
+  readonly host: string;
+  readonly port: number;
+  readonly users: readonly PortUser[];
+  readonly allowedHosts: readonly string[];
+  readonly limits: SqlLimits;
 }
 
 export interface ChildConfig {
   readonly dataDir: string;
   readonly maxMemoryBytes: number;
-  readonly listen: ListenOn;
-  readonly sqlPort: ListenOn | undefined;
+  readonly listen: OwnListener;
+  readonly sqlPort: SqlListener | undefined;
 }
 
 export type ToChild = { readonly kind: "start"; readonly config: ChildConfig } | { readonly kind: "stop" };
 
 export type FromChild =
-  | { readonly kind: "ready"; readonly port: number }
-  | { readonly kind: "failed"; readonly message: string };
+  | { readonly kind: "ready" }
+  | { readonly kind: "failed"; readonly message: string }
+  /** The port for SQL clients listens (null), or why it does not. It is tried again until it does. */
+  | { readonly kind: "sql-port"; readonly problem: string | null };
 
-/** How many statements run at once on each port, and how many wait; a read-only port must not starve the service. */
+/** How many statements run at once for the service, and how many wait. */
 export const MAX_QUERIES = 16;
-export const MAX_SQL_PORT_QUERIES = 4;
 export const MAX_WAITING = 1000;
+/** The same of SQL clients, whose port must not starve the service; and the part of the engine's memory that all of them share. */
+export const MAX_SQL_QUERIES = 4;
+export const MAX_SQL_WAITING = 100;
+export const SQL_MEMORY_PART = 4;
 
 /** Each running statement holds a thread of the pool; above both limits there is room for KILL, SET, files and DNS. */
 export const THREAD_POOL_SIZE = 32;

@@ -4,6 +4,9 @@ import type { Engine } from "./engine.js";
 export interface EngineFacts {
   readonly version: string;
   readonly timezone: string;
+  /** Names of all functions, and of all table functions, lower case. */
+  readonly functions: ReadonlySet<string>;
+  readonly tableFunctions: ReadonlySet<string>;
   contentType(format: string): string;
 }
 
@@ -24,7 +27,11 @@ export async function readFacts(engine: Engine): Promise<EngineFacts> {
       ),
     );
     const [[version = "", timezone = ""] = []] = await read("SELECT version(), timezone()");
+    const names = async (table: string) =>
+      new Set((await read(`SELECT lower(name) FROM system.${table}`)).map(([name = ""]) => name));
     return {
+      functions: await names("functions"),
+      tableFunctions: await names("table_functions"),
       version,
       timezone,
       contentType: (format) => types.get(format.toLowerCase()) ?? "text/plain; charset=UTF-8",

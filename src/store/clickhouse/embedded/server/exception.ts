@@ -4,19 +4,28 @@
 const OWN = {
   BAD_ARGUMENTS: 36,
   NOT_IMPLEMENTED: 48,
+  UNKNOWN_TABLE: 60,
   SYNTAX_ERROR: 62,
+  UNKNOWN_FORMAT: 73,
+  UNKNOWN_DATABASE: 81,
   UNKNOWN_SETTING: 115,
+  TIMEOUT_EXCEEDED: 159,
   READONLY: 164,
   REQUIRED_PASSWORD: 194,
+  QUOTA_EXCEEDED: 201,
   TOO_MANY_SIMULTANEOUS_QUERIES: 202,
   QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING: 216,
   QUERY_IS_TOO_LARGE: 229,
+  NOT_ENOUGH_SPACE: 243,
+  CANNOT_DECOMPRESS: 271,
   INTO_OUTFILE_NOT_ALLOWED: 358,
   INCORRECT_DATA: 117,
   SESSION_NOT_FOUND: 372,
   SESSION_IS_LOCKED: 373,
   INVALID_SESSION_TIMEOUT: 374,
   QUERY_WAS_CANCELLED: 394,
+  TOO_MANY_ROWS_OR_BYTES: 396,
+  ACCESS_DENIED: 497,
   UNKNOWN_ROLE: 511,
   AUTHENTICATION_FAILED: 516,
   UNKNOWN_EXCEPTION: 1002,
@@ -56,17 +65,30 @@ export function exception(type: OwnError, message: string): ServerException {
  */
 export function exceptionFromEngine(error: unknown): ServerException {
   const text = error instanceof Error ? error.message : String(error);
-  const parts = /^Code: (\d+)\. DB::(?:\w+::)*\w*Exception: ([\s\S]*?)\s*\(([A-Z][A-Z0-9_]+)\)\s*$/.exec(
-    text,
-  );
-  if (parts?.[1] === undefined || parts[2] === undefined || parts[3] === undefined) {
-    return exception("UNKNOWN_EXCEPTION", text);
-  }
-  const inner =
-    /^Code: \d+\. DB::(?:\w+::)*\w*Exception: ([\s\S]*?)\s*\([A-Z][A-Z0-9_]+\) \(version [^)]*\)\.?$/.exec(
-      parts[2],
-    );
-  return new ServerException(Number(parts[1]), parts[3], inner?.[1] ?? parts[2]);
+  const outer = readException(text.trimEnd());
+  if (outer === undefined) return exception("UNKNOWN_EXCEPTION", text);
+  const wrapped = outer.message.endsWith(".") ? outer.message.slice(0, -1) : outer.message;
+  const inner = readException(wrapped.endsWith(")") ? withoutVersion(wrapped) : "");
+  return new ServerException(outer.code, outer.type, inner?.message ?? outer.message);
+}
+
+/**
+ * Splits from both ends: the text between quotes statements and may hold anything at any length, where a pattern that is tried at
+ * each of its blanks would take quadratic time.
+ */
+function readException(text: string): { code: number; type: string; message: string } | undefined {
+  const head = /^Code: (\d{1,9})\. DB::(?:\w{1,100}::){0,10}\w{0,100}Exception: /.exec(text);
+  const open = text.lastIndexOf("(");
+  const type = /^\(([A-Z][A-Z0-9_]{1,200})\)$/.exec(text.slice(open, open + 300))?.[1];
+  if (head?.[1] === undefined || open < head[0].length || type === undefined || text.length - open > 300)
+    return undefined;
+  return { code: Number(head[1]), type, message: text.slice(head[0].length, open).trimEnd() };
+}
+
+/** ` (version 26.7.2.1)` at the end. */
+function withoutVersion(text: string): string {
+  const open = text.lastIndexOf(" (version ");
+  return open < 0 ? text : text.slice(0, open);
 }
 
 /** Anything thrown, as a server's error. */
@@ -88,6 +110,7 @@ const STATUS: ReadonlyMap<number, number> = new Map(
     411: [381],
     413: [229],
     415: [779],
+    429: [201],
     501: [48],
     503: [76, 209, 439],
   }).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)] as const)),

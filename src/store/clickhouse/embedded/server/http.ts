@@ -1,33 +1,43 @@
 /** The HTTP side: `/ping` and its like for anybody, everything else for who has the password. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
 import { authenticate } from "./auth.js";
 import { asException } from "./exception.js";
 import type { Port } from "./port.js";
 import { sendException } from "./response.js";
 import { handleQuery } from "./run-query.js";
+import { refusePages } from "./sql-port/callers.js";
 
 const OK_PATHS = new Set(["/ping", "/replicas_status"]);
 /** Longer than clients keep idle connections, so that they close first. */
 const KEEP_ALIVE_MS = 30_000;
 /** Handed to a client's connection before the output is held up: as much as a pipe carries. */
 const IN_FLIGHT_BYTES = 1024 * 1024;
-const MAX_HEADER_BYTES = 1024 * 1024;
 
-export interface Listening {
-  readonly server: Server;
-  readonly number: number;
-}
+/** The service's own requests: large statements in the head, uploads that take as long as they take. */
+const OWN_OPTIONS: ServerOptions = { requestTimeout: 0, maxHeaderSize: 1024 * 1024 };
+/** A SQL client sends its whole request, which is small, at once. */
+const SQL_OPTIONS: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 5_000,
+  maxHeaderSize: 64 * 1024,
+};
+const MAX_SQL_CONNECTIONS = 256;
 
-/** Serves `port` on `host:number` (0 picks a free number); resolves with the number when it listens. */
-export async function listen(port: Port, host: string, number: number): Promise<Listening> {
+/** Where a server listens: a socket's path, or an address. */
+export type Address = { readonly path: string } | { readonly host: string; readonly port: number };
+
+/** Serves `port` there; resolves when it listens. */
+export async function listen(port: Port, address: Address): Promise<Server> {
+  const options = port.sql === undefined ? OWN_OPTIONS : SQL_OPTIONS;
   const server = createServer(
-    {
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      requestTimeout: 0,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      highWaterMark: IN_FLIGHT_BYTES,
-    },
+    { keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: IN_FLIGHT_BYTES, ...options },
     (request, response) => {
       answer(request, response, port).catch((error: unknown) => {
         if (response.headersSent) response.destroy();
@@ -35,26 +45,37 @@ export async function listen(port: Port, host: string, number: number): Promise<
       });
     },
   );
+  if (port.sql !== undefined) server.maxConnections = MAX_SQL_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(number, host, resolve);
+    server.listen(address, () => {
+      server.off("error", reject);
+      resolve();
+    });
   });
-  return { server, number: (server.address() as AddressInfo).port };
+  return server;
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, port: Port): Promise<void> {
-  const url = new URL(request.url ?? "/", "http://embedded");
+  if (port.sql !== undefined) refusePages(request, port.sql.allowedHosts);
+  const url = urlOf(request);
   const asksNothing = url.pathname === "/" && request.method !== "POST" && !url.searchParams.has("query");
   if (OK_PATHS.has(url.pathname) || asksNothing) {
     response.writeHead(200, { "Content-Type": "text/html; charset=UTF-8" }).end("Ok.\n");
     return;
   }
-  authenticate(request, url, port.account);
+  const user = authenticate(request, url, port.users);
   if (url.pathname !== "/" && url.pathname !== "/query") {
     response
       .writeHead(404, { "Content-Type": "text/plain; charset=UTF-8" })
       .end(`There is no handle ${url.pathname}\n`);
     return;
   }
-  await handleQuery(request, response, url, port);
+  await handleQuery(request, response, url, user, port);
+}
+
+/** The request's target is a path; one that reads as another host's address is that path all the same. */
+function urlOf(request: IncomingMessage): URL {
+  const target = request.url ?? "/";
+  return new URL(`http://embedded${target.startsWith("/") ? target : `/${target}`}`);
 }

@@ -3,7 +3,10 @@
  * are without parsing it. Blanks and comments (`--`, `//`, `# `, `#!`, nested block comments) are left out.
  *
  * Works on text decoded as latin1, one character a byte: all syntax is ASCII, and offsets are byte offsets of the request.
+ * Takes time linear in the text, whatever the text is.
  */
+
+import { type Heredocs, heredocsOf } from "./heredocs.js";
 
 export type TokenKind = "word" | "quoted" | "string" | "number" | "symbol" | "error";
 
@@ -20,7 +23,7 @@ const LINE_COMMENT = /(?:--|\/\/|#[ !])[^\n]*/y;
 const WORD = /[A-Za-z_$][A-Za-z0-9_$]*/y;
 /** Loose on purpose: a number's inside never matters, only that a word right behind it belongs to it. */
 const NUMBER = /(?:\d|\.\d)(?:[eEpP][+-]\d|[A-Za-z0-9_$.])*/y;
-const HEREDOC_TAG = /\$[^$]*\$/y;
+const COMMENT_MARK = /\/\*|\*\//g;
 /** Typographic quotes, as UTF-8 bytes: the engine takes them for `'` and `"`, without escapes. */
 const OPENING_QUOTES: ReadonlyMap<string, readonly [closing: string, kind: TokenKind]> = new Map([
   ["\xe2\x80\x98", ["\xe2\x80\x99", "string"]],
@@ -28,6 +31,7 @@ const OPENING_QUOTES: ReadonlyMap<string, readonly [closing: string, kind: Token
 ]);
 
 export function* tokensOf(sql: string): Generator<Token, void, undefined> {
+  const heredocs = heredocsOf(sql);
   let at = 0;
   while (at < sql.length) {
     const blankEnd = skipBlank(sql, at);
@@ -35,7 +39,7 @@ export function* tokensOf(sql: string): Generator<Token, void, undefined> {
       at = blankEnd;
       continue;
     }
-    const token = tokenAt(sql, at);
+    const token = tokenAt(sql, at, heredocs);
     if (token !== undefined) yield token;
     at = token?.end ?? at + 1;
   }
@@ -49,16 +53,17 @@ function skipBlank(sql: string, at: number): number {
   let depth = 1;
   let next = at + 2;
   while (depth > 0) {
-    const mark = sql.slice(next).search(/\/\*|\*\//);
-    if (mark < 0) return sql.length;
-    depth += sql.startsWith("/*", next + mark) ? 1 : -1;
-    next += mark + 2;
+    COMMENT_MARK.lastIndex = next;
+    const mark = COMMENT_MARK.exec(sql);
+    if (mark === null) return sql.length;
+    depth += mark[0] === "/*" ? 1 : -1;
+    next = COMMENT_MARK.lastIndex;
   }
   return next;
 }
 
 /** The token at `at`; undefined for a byte that is no syntax (part of a typographic blank, for one). */
-function tokenAt(sql: string, at: number): Token | undefined {
+function tokenAt(sql: string, at: number, heredocs: Heredocs): Token | undefined {
   const first = sql.charAt(at);
   if (first === "'") return quotedAt(sql, at, at, "'", "string");
   if (first === "`" || first === '"') return quotedAt(sql, at, at, first, "quoted");
@@ -66,8 +71,8 @@ function tokenAt(sql: string, at: number): Token | undefined {
   if (typographic !== undefined) return until(sql, at, at + 3, ...typographic);
   if (/[xXbB]/.test(first) && sql.charAt(at + 1) === "'") return quotedAt(sql, at, at + 1, "'", "string");
   if (first === "$") {
-    const heredoc = heredocAt(sql, at);
-    if (heredoc !== undefined) return heredoc;
+    const end = heredocs.endOf(at);
+    if (end !== undefined) return { kind: "string", start: at, end, text: sql.slice(at, end) };
   }
   const number = match(NUMBER, sql, at);
   if (number !== undefined) return { kind: "number", start: at, end: number, text: sql.slice(at, number) };
@@ -92,15 +97,6 @@ function until(sql: string, start: number, from: number, closing: string, kind: 
   const found = sql.indexOf(closing, from);
   const end = found < 0 ? sql.length : found + closing.length;
   return { kind: found < 0 ? "error" : kind, start, end, text: sql.slice(start, end) };
-}
-
-function heredocAt(sql: string, at: number): Token | undefined {
-  const tagEnd = match(HEREDOC_TAG, sql, at);
-  if (tagEnd === undefined) return undefined;
-  const closing = sql.indexOf(sql.slice(at, tagEnd), tagEnd);
-  if (closing < 0) return undefined;
-  const end = closing + (tagEnd - at);
-  return { kind: "string", start: at, end, text: sql.slice(at, end) };
 }
 
 function match(pattern: RegExp, sql: string, at: number): number | undefined {

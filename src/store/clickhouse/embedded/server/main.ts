@@ -1,5 +1,5 @@
 /** The child process: holds the engine and serves ClickHouse's HTTP interface, as long as the process that started it lives. */
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { clientSessions } from "./client-sessions.js";
@@ -8,7 +8,7 @@ import {
   engineConfigXml,
   type FromChild,
   MAX_QUERIES,
-  MAX_SQL_PORT_QUERIES,
+  MAX_SQL_QUERIES,
   MAX_WAITING,
   type ToChild,
 } from "./config.js";
@@ -19,13 +19,9 @@ import { openPipes } from "./output-pipe.js";
 import type { Port } from "./port.js";
 import { runningQueries } from "./running.js";
 import { createSlots } from "./slots.js";
-
-/** Read-only queries may run so long, and take this part of the engine's memory each. */
-const SQL_PORT_SECONDS = 300;
-const SQL_PORT_MEMORY_PART = 4;
+import { openSqlPort } from "./sql-port/listener.js";
 
 interface Serving {
-  readonly port: number;
   stop(): Promise<void>;
 }
 
@@ -33,12 +29,13 @@ async function serve(config: ChildConfig): Promise<Serving> {
   const io = join(config.dataDir, "io");
   const configFile = join(config.dataDir, "engine.xml");
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  await chmod(config.dataDir, 0o700);
   await writeFile(configFile, engineConfigXml(config.maxMemoryBytes), { mode: 0o600 });
   // The engine locks its folder: opened first, so that a second process touches nothing of the first one's files.
   const engine = openEngine(join(config.dataDir, "engine"), configFile);
   await rm(io, { recursive: true, force: true });
   await mkdir(io, { mode: 0o700 });
-  const pipes = await openPipes(io, MAX_QUERIES + MAX_SQL_PORT_QUERIES);
+  const pipes = await openPipes(io, MAX_QUERIES + MAX_SQL_QUERIES);
   const shared = {
     engine,
     facts: await readFacts(engine),
@@ -48,24 +45,24 @@ async function serve(config: ChildConfig): Promise<Serving> {
   const own: Port = {
     ...shared,
     running: runningQueries(engine),
-    account: config.listen,
-    readOnly: undefined,
-    slots: createSlots(pipes.slice(0, MAX_QUERIES), MAX_WAITING),
+    users: [{ ...config.listen, databases: [] }],
+    sql: undefined,
+    slots: createSlots(pipes.slice(0, MAX_QUERIES), { maxWaiting: MAX_WAITING, maxRunning: MAX_QUERIES }),
   };
-  const { server, number } = await listen(own, config.listen.host, config.listen.port);
-  if (config.sqlPort === undefined) return { port: number, stop: () => stop([own], [server]) };
-  const sql: Port = {
-    ...shared,
-    running: runningQueries(engine),
-    account: config.sqlPort,
-    readOnly: {
-      maxExecutionSeconds: SQL_PORT_SECONDS,
-      maxMemoryBytes: Math.floor(config.maxMemoryBytes / SQL_PORT_MEMORY_PART),
+  await rm(config.listen.socketPath, { force: true });
+  const server = await listen(own, { path: config.listen.socketPath });
+  const sqlPipes = pipes.slice(MAX_QUERIES);
+  const sql =
+    config.sqlPort &&
+    (await openSqlPort(config, config.sqlPort, shared, sqlPipes, (problem) =>
+      tell({ kind: "sql-port", problem }),
+    ));
+  return {
+    stop: async () => {
+      const sqlServer = sql?.stop();
+      await stop([own, ...(sql ? [sql.port] : [])], [server, ...(sqlServer ? [sqlServer] : [])]);
     },
-    slots: createSlots(pipes.slice(MAX_QUERIES), MAX_WAITING),
   };
-  const sqlListening = await listen(sql, config.sqlPort.host, config.sqlPort.port);
-  return { port: number, stop: () => stop([own, sql], [server, sqlListening.server]) };
 }
 
 /** Cuts all clients off, waits until the engine runs nothing, and closes it: it must not be closed under a statement. */
@@ -93,7 +90,7 @@ process.on("message", (message: ToChild) => {
   if (message.kind === "start") {
     serving = serve(message.config);
     serving.then(
-      ({ port }) => tell({ kind: "ready", port }),
+      () => tell({ kind: "ready" }),
       (error: unknown) =>
         tell({ kind: "failed", message: error instanceof Error ? error.message : String(error) }),
     );

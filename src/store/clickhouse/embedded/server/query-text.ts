@@ -1,5 +1,6 @@
 /** Brings together the statement of a request from its URL and its body, and an insert's data from what is behind it. */
 import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
 import {
   type BodyReader,
   decodedBody,
@@ -8,7 +9,8 @@ import {
   readBody,
   type Spool,
 } from "./body.js";
-import { exception } from "./exception.js";
+import { decompress } from "./compressed-blocks.js";
+import { exception, type ServerException } from "./exception.js";
 import { parseMultipart } from "./multipart.js";
 import { header, type QueryRequest } from "./request.js";
 import { classify, type Statement } from "./statement.js";
@@ -22,24 +24,74 @@ export interface QueryText {
   readonly data: Spool | undefined;
 }
 
+/**
+ * The statement of a SQL client: short, without data behind it, and not looked into yet. That is left to the query's own turn, when the
+ * engine has rewritten it.
+ */
+export async function readStatement(
+  request: IncomingMessage,
+  asked: QueryRequest,
+  maxBytes: number,
+): Promise<QueryText> {
+  const contentType = header(request, "content-type") ?? "";
+  const body = readBody(decodedBody(request));
+  const sent = await wholeStatement(body, asked.decompress ? 2 * maxBytes : maxBytes);
+  const data = asked.decompress ? decompress(sent, maxBytes) : sent;
+  const read = contentType.toLowerCase().startsWith("multipart/form-data")
+    ? multipartStatement(contentType, data, asked)
+    : { sql: Buffer.concat([queryOfUrl(asked), data]), parameters: asked.parameters };
+  const sql = refuseNul(read.sql);
+  if (sql.length > maxBytes) throw tooLarge(maxBytes);
+  const statement: Statement = {
+    kind: "rows",
+    verb: "",
+    clauseAt: sql.length,
+    end: sql.length,
+    format: undefined,
+  };
+  return { sql, statement, parameters: read.parameters, data: undefined };
+}
+
 export async function readQueryText(
   request: IncomingMessage,
   asked: QueryRequest,
   directory: string,
 ): Promise<QueryText> {
-  const contentType = header(request, "content-type") ?? "";
-  const body = readBody(decodedBody(request));
+  if (asked.decompress) return await readCompressed(request, asked, directory);
+  return await readParts(
+    readBody(decodedBody(request)),
+    header(request, "content-type") ?? "",
+    asked,
+    directory,
+  );
+}
+
+/** The service does not send such bodies itself, so they need not stream. */
+async function readCompressed(
+  request: IncomingMessage,
+  asked: QueryRequest,
+  directory: string,
+): Promise<QueryText> {
+  const blocks = await wholeStatement(readBody(decodedBody(request)), MAX_STATEMENT_BYTES);
+  const body = Readable.from([decompress(blocks, MAX_STATEMENT_BYTES)]);
+  return await readParts(readBody(body), header(request, "content-type") ?? "", asked, directory);
+}
+
+async function readParts(
+  body: BodyReader,
+  contentType: string,
+  asked: QueryRequest,
+  directory: string,
+): Promise<QueryText> {
   if (contentType.toLowerCase().startsWith("multipart/form-data")) {
-    const parts = parseMultipart(contentType, await wholeStatement(body));
-    const sql = refuseNul(Buffer.from(parts.get("query") ?? asked.query));
-    const given = [...parts].filter(([name]) => name.startsWith("param_"));
-    const parameters = new Map([
-      ...asked.parameters,
-      ...given.map(([name, value]) => [name.slice(6), value] as const),
-    ]);
-    return { sql, statement: classify(sql.toString("latin1")), parameters, data: undefined };
+    const { sql, parameters } = multipartStatement(
+      contentType,
+      await wholeStatement(body, MAX_STATEMENT_BYTES),
+      asked,
+    );
+    return { sql: refuseNul(sql), statement: classify(sql.toString("latin1")), parameters, data: undefined };
   }
-  const url = Buffer.from(asked.query === "" ? "" : `${asked.query}\n`);
+  const url = queryOfUrl(asked);
   const { data: head, complete } = startsInsert(url)
     ? { data: Buffer.alloc(0), complete: false }
     : await body.upTo(HEAD_BYTES);
@@ -56,7 +108,7 @@ export async function readQueryText(
     };
   }
   if (!complete) {
-    sql = Buffer.concat([url, await wholeStatement(body)]);
+    sql = Buffer.concat([url, await wholeStatement(body, MAX_STATEMENT_BYTES)]);
     statement = classify(sql.toString("latin1"));
   }
   return { sql: refuseNul(sql), statement, parameters: asked.parameters, data: undefined };
@@ -70,11 +122,31 @@ function startsInsert(url: Buffer): boolean {
   );
 }
 
-async function wholeStatement(body: BodyReader): Promise<Buffer> {
-  const { data, complete } = await body.upTo(MAX_STATEMENT_BYTES);
-  if (!complete)
-    throw exception("QUERY_IS_TOO_LARGE", `The statement is longer than ${MAX_STATEMENT_BYTES} bytes`);
+function queryOfUrl(asked: QueryRequest): Buffer {
+  return Buffer.from(asked.query === "" ? "" : `${asked.query}\n`);
+}
+
+function multipartStatement(contentType: string, body: Buffer, asked: QueryRequest) {
+  const parts = parseMultipart(contentType, body);
+  const given = [...parts].filter(([name]) => name.startsWith("param_"));
+  return {
+    sql: Buffer.from(parts.get("query") ?? asked.query),
+    parameters: new Map([
+      ...asked.parameters,
+      ...given.map(([name, value]) => [name.slice("param_".length), value] as const),
+    ]),
+  };
+}
+
+async function wholeStatement(body: BodyReader, maxBytes: number): Promise<Buffer> {
+  // One byte more tells a statement of exactly so many bytes from a longer one.
+  const { data } = await body.upTo(maxBytes + 1);
+  if (data.length > maxBytes) throw tooLarge(maxBytes);
   return data;
+}
+
+function tooLarge(maxBytes: number): ServerException {
+  return exception("QUERY_IS_TOO_LARGE", `The statement is longer than ${maxBytes} bytes`);
 }
 
 /** The native binding takes C strings: a statement must not end for it before it ends for us. */

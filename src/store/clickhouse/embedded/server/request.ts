@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { exception } from "./exception.js";
+import { PROTOCOL_PARAMETERS } from "./protocol-parameters.js";
 
 export interface QueryRequest {
   readonly queryId: string;
@@ -19,34 +20,29 @@ export interface QueryRequest {
   readonly readOnly: boolean;
   readonly gzip: boolean;
   readonly gzipLevel: number;
+  /** The answer, and the body, as ClickHouse's own compressed blocks. */
+  readonly compress: boolean;
+  readonly decompress: boolean;
+  /** The revision of the protocol for blocks in the Native format; 0 when none is named. */
+  readonly revision: number;
   readonly waitEndOfQuery: boolean;
   readonly replaceRunning: boolean;
 }
 
-/** Parameters that are the protocol's and not the engine's; those that change nothing here are swallowed. */
-const PROTOCOL = new Set(
-  (
-    "query query_id database default_format user password session_id session_timeout session_check close_session " +
-    "compress decompress enable_http_compression http_zlib_compression_level buffer_size wait_end_of_query " +
-    "send_progress_in_http_headers http_headers_progress_interval_ms replace_running_query role quota_key stacktrace " +
-    "client_protocol_version http_write_exception_in_output_format cancel_http_readonly_queries_on_client_disconnect"
-  ).split(" "),
-);
 const SESSION_SECONDS = 60;
 const MAX_SESSION_SECONDS = 3600;
 
 export function parseRequest(request: IncomingMessage, url: URL): QueryRequest {
   const params = url.searchParams;
-  refuseNativeCompression(params);
   if (params.has("role")) throw exception("UNKNOWN_ROLE", "The embedded store has no roles");
   const settings = new Map<string, string>();
   const parameters = new Map<string, string>();
   for (const [name, value] of params) {
     if (name.startsWith("param_")) parameters.set(name.slice("param_".length), value);
-    else if (!PROTOCOL.has(name)) settings.set(name, value);
+    else if (!PROTOCOL_PARAMETERS.has(name)) settings.set(name, value);
   }
   return {
-    queryId: params.get("query_id") || header(request, "x-clickhouse-query-id") || randomUUID(),
+    queryId: queryIdOf(params.get("query_id") || header(request, "x-clickhouse-query-id")),
     query: params.get("query") ?? "",
     database: params.get("database") || header(request, "x-clickhouse-database"),
     defaultFormat: params.get("default_format") || header(request, "x-clickhouse-format"),
@@ -56,6 +52,9 @@ export function parseRequest(request: IncomingMessage, url: URL): QueryRequest {
     readOnly: request.method !== "POST",
     gzip: isOn(params.get("enable_http_compression")) && acceptsGzip(request),
     gzipLevel: Math.min(9, Math.max(1, Number(params.get("http_zlib_compression_level")) || 3)),
+    compress: isOn(params.get("compress")),
+    decompress: isOn(params.get("decompress")),
+    revision: Math.max(0, Number(params.get("client_protocol_version")) || 0),
     waitEndOfQuery: isOn(params.get("wait_end_of_query")),
     replaceRunning: isOn(params.get("replace_running_query")),
   };
@@ -74,20 +73,14 @@ function acceptsGzip(request: IncomingMessage): boolean {
   return /\bgzip\b/i.test(header(request, "accept-encoding") ?? "");
 }
 
-/** ClickHouse's own block framing (LZ4 with checksums) is for clients of the native format; HTTP has compression of its own. */
-function refuseNativeCompression(params: URLSearchParams): void {
-  if (isOn(params.get("compress"))) {
-    throw exception(
-      "NOT_IMPLEMENTED",
-      "compress=1 is not supported: set enable_http_compression=1 and send Accept-Encoding: gzip",
-    );
-  }
-  if (isOn(params.get("decompress"))) {
-    throw exception(
-      "NOT_IMPLEMENTED",
-      "decompress=1 is not supported: compress the body with gzip and send Content-Encoding: gzip",
-    );
-  }
+/** It goes back in a header and into comments of statements. */
+function queryIdOf(given: string | undefined): string {
+  if (given === undefined) return randomUUID();
+  if (/^[\x21-\x7e\xa1-\xff](?:[\x20-\x7e\xa1-\xff]{0,198}[\x21-\x7e\xa1-\xff])?$/.test(given)) return given;
+  throw exception(
+    "BAD_ARGUMENTS",
+    "The query id must be 1 to 200 printable Latin-1 characters, as headers carry them",
+  );
 }
 
 function sessionOf(params: URLSearchParams): QueryRequest["session"] {

@@ -11,17 +11,22 @@ import { constants, createGzip } from "node:zlib";
 import { type ServerException, statusOf } from "./exception.js";
 
 /** Bytes held back before the head goes out. */
-const HOLD_BYTES = 256 * 1024;
+export const HOLD_BYTES = 256 * 1024;
 /** How long a client may take to read what was written before an error. */
 const SLOW_CLIENT_MS = 60_000;
 /** How long a client may take to unpack what it has, find the exception block and close by itself. */
 const GRACE_MS = 10_000;
 
 export interface ResponseOptions {
-  readonly headers: OutgoingHttpHeaders;
+  /** As far as they are known when the head goes out. */
+  readonly headers: () => OutgoingHttpHeaders;
+  /** So many bytes are held back before the head goes out. */
+  readonly holdBytes: number;
   /** X-ClickHouse-Summary as far as it is known when the head goes out. */
   readonly summary: () => string;
   readonly gzipLevel: number | undefined;
+  /** Of an error that is the whole answer: clients of compressed blocks unpack it too. */
+  readonly encodeException: (body: Buffer) => Buffer;
   readonly version: string;
   /** Called when the client can take more, after a `write` that returned false. */
   readonly onDrain: () => void;
@@ -47,7 +52,7 @@ export function queryResponse(response: ServerResponse, options: ResponseOptions
 
   function sendHead(contentLength?: number): void {
     response.writeHead(200, {
-      ...options.headers,
+      ...options.headers(),
       "X-ClickHouse-Summary": options.summary(),
       "X-ClickHouse-Exception-Tag": tag,
       ...(gzip === undefined ? {} : { "Content-Encoding": "gzip" }),
@@ -60,7 +65,7 @@ export function queryResponse(response: ServerResponse, options: ResponseOptions
       if (held === undefined) return target.write(chunk);
       held.push(chunk);
       heldBytes += chunk.length;
-      if (heldBytes < HOLD_BYTES) return true;
+      if (heldBytes < options.holdBytes) return true;
       sendHead();
       const first = Buffer.concat(held);
       held = undefined;
@@ -77,7 +82,7 @@ export function queryResponse(response: ServerResponse, options: ResponseOptions
     async fail(exception) {
       if (held !== undefined) {
         held = undefined;
-        sendException(response, exception, options.version, options.headers);
+        sendException(response, exception, options.version, options.headers(), options.encodeException);
         return;
       }
       const block = exceptionBlock(tag, exception.body(options.version));
@@ -102,13 +107,14 @@ export function sendException(
   exception: ServerException,
   version: string,
   headers: OutgoingHttpHeaders = {},
+  encode: (body: Buffer) => Buffer = (body) => body,
 ): void {
-  const body = exception.body(version);
+  const body = encode(Buffer.from(exception.body(version)));
   const status = statusOf(exception.code);
   response.writeHead(status, {
     ...headers,
     "Content-Type": "text/plain; charset=UTF-8",
-    "Content-Length": Buffer.byteLength(body),
+    "Content-Length": body.length,
     "X-ClickHouse-Exception-Code": String(exception.code),
     ...(status === 401 ? { "WWW-Authenticate": 'Basic realm="ClickHouse server HTTP API"' } : {}),
     ...(response.req.complete ? {} : { Connection: "close" }),

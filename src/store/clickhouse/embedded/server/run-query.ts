@@ -1,23 +1,32 @@
 /** One query from its request to its answer: read it, wait for a slot, prepare a session, run, answer, tidy up. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { answerEncoding } from "./answer-encoding.js";
+import { compress } from "./compressed-blocks.js";
 import type { EngineResult } from "./engine.js";
-import { asException, exception } from "./exception.js";
+import { asException, exception, type ServerException } from "./exception.js";
 import { execute } from "./execute.js";
 import type { OutputPipe } from "./output-pipe.js";
-import type { Port } from "./port.js";
-import { type QueryText, readQueryText } from "./query-text.js";
+import type { Port, PortUser } from "./port.js";
+import { type QueryText, readQueryText, readStatement } from "./query-text.js";
 import { parseRequest, type QueryRequest } from "./request.js";
-import { queryResponse, type ResponseOptions } from "./response.js";
+import { HOLD_BYTES, type QueryResponse, queryResponse } from "./response.js";
 import type { RunningQuery } from "./running.js";
-import { prepareSession } from "./session.js";
+import { type PreparedSession, prepareSession } from "./session.js";
+import { DEFAULT_FORMAT } from "./settings.js";
+import { withoutSecrets } from "./sql-port/messages.js";
+import { MAX_HELD_BYTES, MAX_SQL_STATEMENT_BYTES } from "./sql-port/rules.js";
 import { summaryOf } from "./summary.js";
-import { waitingResponse } from "./waiting-response.js";
+import { type WaitingResponseOptions, waitingResponse } from "./waiting-response.js";
 
 interface Query {
   readonly asked: QueryRequest;
   readonly text: QueryText;
+  readonly user: PortUser;
   readonly port: Port;
+  /** The client went away. */
   readonly gone: AbortSignal;
+  /** Ends the query with an error of ours, which is the signal's reason. */
+  readonly ending: AbortController;
   readonly started: bigint;
 }
 
@@ -26,49 +35,118 @@ export async function handleQuery(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
+  user: PortUser,
   port: Port,
 ): Promise<void> {
   const started = process.hrtime.bigint();
   const gone = new AbortController();
+  const ending = new AbortController();
   response.once("close", () => gone.abort());
   const asked = parseRequest(request, url);
-  const text = await readQueryText(request, asked, port.directory);
-  await answer({ asked, text, port, gone: gone.signal, started }, response);
+  port.sql?.quotas.count(user.user);
+  const overdue = endWhenOverdue(port, ending);
+  try {
+    const text =
+      port.sql === undefined
+        ? await readQueryText(request, asked, port.directory)
+        : await readStatement(request, asked, MAX_SQL_STATEMENT_BYTES);
+    await answer({ asked, text, user, port, gone: gone.signal, ending, started }, response);
+  } finally {
+    clearTimeout(overdue);
+  }
+}
+
+/** The engine's own limit does not count the time that it waits for a client who does not read. */
+function endWhenOverdue(port: Port, ending: AbortController): NodeJS.Timeout | undefined {
+  if (port.sql === undefined) return undefined;
+  const seconds = port.sql.limits.maxSeconds;
+  const reason = exception(
+    "TIMEOUT_EXCEEDED",
+    `Timeout exceeded: the query and its answer took ${seconds} seconds`,
+  );
+  return setTimeout(() => ending.abort(reason), seconds * 1000);
 }
 
 /** All that the query holds (session, slot, id, files) is free again before the answer ends: the client may come at once. */
 async function answer(query: Query, response: ServerResponse): Promise<void> {
-  const { asked, text, port, gone, started } = query;
-  const { statement } = text;
-  const format = asked.defaultFormat ?? "TabSeparated";
+  const { asked, port, gone, ending, started } = query;
+  const defaultFormat = asked.defaultFormat ?? DEFAULT_FORMAT;
+  let { text } = query;
   let result: EngineResult | undefined;
   let resume: () => void = () => undefined;
-  const options: ResponseOptions = {
-    headers: headersOf(query, (statement.kind === "rows" ? statement.format : undefined) ?? format),
-    summary: () => summaryOf(statement.kind, result, started),
+  const formatOf = () =>
+    (text.statement.kind === "rows" ? text.statement.format : undefined) ?? defaultFormat;
+  const encoding = answerEncoding(asked, formatOf);
+  const answered = responseOf(query, response, {
+    headers: () => headersOf(query, formatOf()),
+    encodeException: (body) => (asked.compress ? compress(body) : body),
+    holdBytes: HOLD_BYTES,
+    summary: () => summaryOf(text.statement.kind, result, started),
     gzipLevel: asked.gzip ? asked.gzipLevel : undefined,
     version: port.facts.version,
     onDrain: () => resume(),
+    onFailure: (error) => ending.abort(error),
+  });
+  const write = (chunk: Buffer) => {
+    try {
+      const encoded = encoding.encode(chunk);
+      return encoded.length === 0 || answered.write(encoded);
+    } catch (error) {
+      ending.abort(asException(error));
+      return true;
+    }
   };
-  const answered = asked.waitEndOfQuery
-    ? waitingResponse(response, options, port.directory)
-    : queryResponse(response, options);
   try {
-    const output = { format, write: (chunk: Buffer) => answered.write(chunk) };
-    result = await withData(query, async (pipe, running) => {
+    const output = { format: defaultFormat, write: limited(query, write) };
+    const signal = AbortSignal.any([gone, ending.signal]);
+    result = await withData(query, signal, async (pipe, running) => {
       resume = () => pipe?.resume();
-      const prepared = await prepareSession(marked(asked, running.mark), text, port);
+      const prepared: PreparedSession = await prepareSession(
+        marked(asked, running.mark),
+        query.text,
+        query.user,
+        port,
+      );
+      text = prepared.text;
       try {
-        return await execute(prepared.session, prepared.text, pipe, running, output, gone);
+        return await execute(prepared.session, prepared.text, pipe, running, output, signal);
       } finally {
         await prepared.release();
       }
     });
+    const rest = encoding.end();
+    if (rest.length > 0) answered.write(rest);
     await answered.end();
   } catch (error) {
     if (gone.aborted) await answered.discard();
-    else await answered.fail(asException(error));
+    else await answered.fail(told(query, ending.signal.aborted ? ending.signal.reason : error));
   }
+}
+
+/** The service's own answers wait in a file, those of SQL clients in memory, as far as they fit. */
+function responseOf(query: Query, response: ServerResponse, options: WaitingResponseOptions): QueryResponse {
+  if (!query.asked.waitEndOfQuery) return queryResponse(response, options);
+  if (query.port.sql !== undefined) return queryResponse(response, { ...options, holdBytes: MAX_HELD_BYTES });
+  return waitingResponse(response, options, query.port.directory);
+}
+
+/** Counts what a SQL client is sent; the engine's own limit counts what it was before it got its format. */
+function limited(query: Query, write: (chunk: Buffer) => boolean): (chunk: Buffer) => boolean {
+  if (query.port.sql === undefined) return write;
+  const { maxResultBytes } = query.port.sql.limits;
+  let bytes = 0;
+  return (chunk) => {
+    bytes += chunk.length;
+    if (bytes <= maxResultBytes) return write(chunk);
+    const reason = `Limit for result exceeded, max bytes: ${maxResultBytes}`;
+    query.ending.abort(exception("TOO_MANY_ROWS_OR_BYTES", reason));
+    return true;
+  };
+}
+
+function told({ port }: Query, error: unknown): ServerException {
+  const known = asException(error);
+  return port.sql === undefined ? known : withoutSecrets(known, port.sql.dataDir);
 }
 
 /** The client's own comment stays, behind the mark. */
@@ -79,35 +157,39 @@ function marked(asked: QueryRequest, mark: string): QueryRequest {
 
 type Run = (pipe: OutputPipe | undefined, running: RunningQuery) => Promise<EngineResult>;
 
-async function withData(query: Query, run: Run): Promise<EngineResult> {
+async function withData(query: Query, signal: AbortSignal, run: Run): Promise<EngineResult> {
   try {
     refuseWritingByGet(query.asked, query.text);
-    return await underId(query, run);
+    return await underId(query, signal, run);
   } finally {
     await query.text.data?.remove();
   }
 }
 
-async function underId(query: Query, run: Run): Promise<EngineResult> {
-  const running = await query.port.running.enter(query.asked.queryId, query.asked.replaceRunning);
+/** Ids are each user's own: nobody can replace, or block, what another one runs. */
+async function underId(query: Query, signal: AbortSignal, run: Run): Promise<EngineResult> {
+  const { asked, port, user } = query;
+  const id = port.sql === undefined ? asked.queryId : `${user.user} ${asked.queryId}`;
+  const running = await port.running.enter(id, asked.replaceRunning);
   try {
-    return await inSlot(query, (pipe) => run(pipe, running));
+    return await inSlot(query, signal, (pipe) => run(pipe, running));
   } finally {
     running.leave();
   }
 }
 
 async function inSlot(
-  query: Query,
+  { text, port, user }: Query,
+  signal: AbortSignal,
   run: (pipe: OutputPipe | undefined) => Promise<EngineResult>,
 ): Promise<EngineResult> {
   // A KILL must get through when all slots are taken, and its few rows need no pipe.
-  if (query.text.statement.kind === "kill") return await run(undefined);
-  const pipe = await query.port.slots.take(query.gone);
+  if (text.statement.kind === "kill") return await run(undefined);
+  const pipe = await port.slots.take(user.user, signal);
   try {
     return await run(pipe);
   } finally {
-    query.port.slots.give(pipe);
+    port.slots.give(user.user, pipe);
   }
 }
 

@@ -4,12 +4,13 @@
  */
 import { currentSettings, restore } from "./client-sessions.js";
 import type { EngineSession } from "./engine.js";
-import type { Port } from "./port.js";
+import type { Port, PortUser } from "./port.js";
 import type { QueryText } from "./query-text.js";
-import { admitSettings, canonicalStatement, checkReadOnly } from "./read-only.js";
 import type { QueryRequest } from "./request.js";
-import { identifier, literal, SESSION_DEFAULTS, setStatement } from "./settings.js";
-import { classify } from "./statement.js";
+import { DEFAULT_FORMAT, identifier, literal, SESSION_DEFAULTS, setStatement } from "./settings.js";
+import type { SqlRules } from "./sql-port/rules.js";
+import { admitSettings, homeDatabase, openSqlSession } from "./sql-port/session.js";
+import { admitStatement } from "./sql-port/statement.js";
 
 /** Below the engine's default max_query_size however the characters are encoded. */
 const SHORT_STATEMENT = 64 * 1024;
@@ -18,7 +19,7 @@ const DEFAULT_QUERY_SIZE = "262144";
 
 export interface PreparedSession {
   readonly session: EngineSession;
-  /** The statement to run; on the read-only port it is the engine's rewriting of what was asked. */
+  /** The statement to run; on the port of SQL clients it is the engine's rewriting of what was asked. */
   readonly text: QueryText;
   release(): Promise<void>;
 }
@@ -26,9 +27,10 @@ export interface PreparedSession {
 export async function prepareSession(
   asked: QueryRequest,
   text: QueryText,
+  user: PortUser,
   port: Port,
 ): Promise<PreparedSession> {
-  if (port.readOnly !== undefined) return await readOnlySession(asked, text, port);
+  if (port.sql !== undefined) return await sqlSession(asked, text, user, { ...port, sql: port.sql });
   if (asked.session !== undefined) return await clientSession(asked, text, port, asked.session);
   const session = port.engine.open(SESSION_DEFAULTS);
   return await prepared(
@@ -42,22 +44,22 @@ export async function prepareSession(
   );
 }
 
-async function readOnlySession(asked: QueryRequest, text: QueryText, port: Port): Promise<PreparedSession> {
-  const session = port.engine.open(SESSION_DEFAULTS);
-  let checked = text;
-  const release = () => session.close();
-  const ready = await prepared(session, text, release, async () => {
-    const limits = port.readOnly;
-    if (limits === undefined) return;
-    const { output } = await session.run(canonicalStatement(text.sql.toString("utf8")), "TSVRaw");
-    const sql = Buffer.from(output).subarray(0, -1);
-    checkReadOnly(sql.toString("latin1"), { database: asked.database, parameters: text.parameters });
-    checked = { ...text, sql, statement: classify(sql.toString("latin1")) };
-    await use(session, asked, admitSettings(asked.settings, limits), text);
-    // After the parameters, which are settings too; nothing can be set from here on, this one included.
-    await session.run("SET readonly = 1");
+async function sqlSession(
+  asked: QueryRequest,
+  text: QueryText,
+  user: PortUser,
+  port: Port & { readonly sql: SqlRules },
+): Promise<PreparedSession> {
+  // The cheapest check first.
+  const settings = admitSettings(asked.settings, port.sql);
+  const admitted = await admitStatement(text, asked.defaultFormat ?? DEFAULT_FORMAT, user, port);
+  const session = await openSqlSession(port.engine, {
+    home: homeDatabase(asked.database, user),
+    settings,
+    parameters: text.parameters,
+    databases: user.databases,
   });
-  return { ...ready, text: checked };
+  return { session, text: admitted, release: async () => session.close() };
 }
 
 async function clientSession(

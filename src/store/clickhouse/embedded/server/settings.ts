@@ -18,6 +18,9 @@ export const SESSION_DEFAULTS: Readonly<Record<string, string>> = {
   allow_introspection_functions: "0",
 };
 
+/** Of an answer for which neither the statement nor the request names a format. */
+export const DEFAULT_FORMAT = "TabSeparated";
+
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** One SET statement for all of them, or undefined when there are none. */

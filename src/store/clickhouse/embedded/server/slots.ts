@@ -1,27 +1,58 @@
-/** Bounds how many queries run at once; the others wait in line, and leave it when their client goes away. */
+/**
+ * Bounds how many queries run at once; the others wait in line, and leave it when their client goes away. Of those in line the next
+ * is of the owner with the fewest running, then who came first; no owner has more than its part.
+ */
 import { exception } from "./exception.js";
 
 export interface Slots<T> {
-  /** Waits for a free slot. Rejects when the line is too long, or with the signal's reason. */
-  take(signal: AbortSignal): Promise<T>;
-  give(slot: T): void;
+  /** Waits for a free slot. Rejects when the owner's line is too long, or with the signal's reason. */
+  take(owner: string, signal: AbortSignal): Promise<T>;
+  give(owner: string, slot: T): void;
+}
+
+export interface SlotLimits {
+  /** Of each owner. */
+  readonly maxWaiting: number;
+  readonly maxRunning: number;
 }
 
 interface Waiting<T> {
+  readonly owner: string;
   readonly serve: (slot: T) => void;
 }
 
-export function createSlots<T>(free: T[], maxWaiting: number): Slots<T> {
+export function createSlots<T>(free: T[], limits: SlotLimits): Slots<T> {
   const line = new Set<Waiting<T>>();
-  return {
-    take(signal) {
+  const running = new Map<string, number>();
+  const runningOf = (owner: string) => running.get(owner) ?? 0;
+
+  function next(): Waiting<T> | undefined {
+    let best: Waiting<T> | undefined;
+    for (const waiting of line) {
+      if (runningOf(waiting.owner) >= limits.maxRunning) continue;
+      if (best === undefined || runningOf(waiting.owner) < runningOf(best.owner)) best = waiting;
+    }
+    return best;
+  }
+
+  function serveLine(): void {
+    for (let waiting = next(); waiting !== undefined; waiting = next()) {
       const slot = free.pop();
-      if (slot !== undefined) return Promise.resolve(slot);
-      if (line.size >= maxWaiting) {
+      if (slot === undefined) return;
+      line.delete(waiting);
+      running.set(waiting.owner, runningOf(waiting.owner) + 1);
+      waiting.serve(slot);
+    }
+  }
+
+  return {
+    take(owner, signal) {
+      const ahead = [...line].filter((waiting) => waiting.owner === owner).length;
+      if (ahead >= limits.maxWaiting) {
         return Promise.reject(
           exception(
             "TOO_MANY_SIMULTANEOUS_QUERIES",
-            `Too many simultaneous queries: ${maxWaiting} are waiting`,
+            `Too many simultaneous queries: ${limits.maxWaiting} are waiting`,
           ),
         );
       }
@@ -31,22 +62,22 @@ export function createSlots<T>(free: T[], maxWaiting: number): Slots<T> {
           reject(exception("QUERY_WAS_CANCELLED", "The client left before the query started"));
         };
         const waiting: Waiting<T> = {
+          owner,
           serve(given) {
             signal.removeEventListener("abort", leave);
             resolve(given);
           },
         };
+        if (signal.aborted) return leave();
         line.add(waiting);
         signal.addEventListener("abort", leave, { once: true });
+        serveLine();
       });
     },
-    give(slot) {
-      const [next] = line;
-      if (next === undefined) free.push(slot);
-      else {
-        line.delete(next);
-        next.serve(slot);
-      }
+    give(owner, slot) {
+      running.set(owner, runningOf(owner) - 1);
+      free.push(slot);
+      serveLine();
     },
   };
 }

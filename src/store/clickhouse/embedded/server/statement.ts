@@ -90,7 +90,7 @@ export function classify(sql: string): Statement {
     verb,
     clauseAt: format?.keyword.start ?? last.end,
     end: last.end,
-    format: format && sql.slice(format.name.start, format.name.end),
+    format: format && sql.slice(format.name.start, format.name.end).replaceAll("`", ""),
   };
 }
 
@@ -172,7 +172,7 @@ function formatClause(
       outer[index + 1],
       outer[index + 2],
     ];
-    if (keyword?.kind !== "word" || keyword.text !== "FORMAT" || name?.kind !== "word") continue;
+    if (keyword?.kind !== "word" || keyword.text !== "FORMAT" || !canBeFormat(name)) continue;
     if (after !== undefined && after.text !== ";" && after.text !== "SETTINGS") continue;
     if (before?.kind === "word" && BEFORE_EXPRESSION.has(before.text)) continue;
     if (before?.kind === "symbol" && !/[)\]}*]/.test(before.text)) continue;
@@ -180,6 +180,11 @@ function formatClause(
     return { keyword, name };
   }
   return undefined;
+}
+
+/** The engine's own rewriting quotes names that are words of its grammar too: Null, Values. */
+function canBeFormat(token: Token | undefined): token is Token {
+  return token?.kind === "word" || (token?.kind === "quoted" && token.text.startsWith("`"));
 }
 
 /** Tokens outside all brackets (the opening ones are counted as outside). */

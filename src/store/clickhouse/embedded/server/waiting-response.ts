@@ -4,35 +4,53 @@
  */
 import { randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { unlink } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
+import { exception, type ServerException } from "./exception.js";
 import { type QueryResponse, queryResponse, type ResponseOptions } from "./response.js";
+
+export interface WaitingResponseOptions extends ResponseOptions {
+  /** Called when the file cannot be written (a full disk, for one): the query need not go on. */
+  readonly onFailure: (error: ServerException) => void;
+}
 
 export function waitingResponse(
   response: ServerResponse,
-  options: ResponseOptions,
+  options: WaitingResponseOptions,
   directory: string,
 ): QueryResponse {
   const path = join(directory, `answer-${randomUUID()}`);
   const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
   file.on("drain", options.onDrain);
+  let failure: ServerException | undefined;
+  file.on("error", (error: NodeJS.ErrnoException) => {
+    failure = exception("NOT_ENOUGH_SPACE", `The answer could not be kept until its end: ${error.code}`);
+    options.onFailure(failure);
+  });
   let resume: () => void = () => undefined;
   const inner = queryResponse(response, { ...options, onDrain: () => resume() });
   response.once("close", () => resume());
 
-  async function discard(): Promise<void> {
+  /** Closes the file, whether it could be written or not. */
+  async function close(): Promise<void> {
+    if (failure !== undefined) return;
     file.end();
-    await finished(file);
-    await unlink(path);
+    await finished(file).catch(() => undefined);
+  }
+
+  async function discard(): Promise<void> {
+    await close();
+    await rm(path, { force: true });
   }
 
   return {
-    write: (chunk) => file.write(chunk),
+    // What comes after a failure is thrown away until the query has stopped.
+    write: (chunk) => failure !== undefined || file.write(chunk),
     async end() {
-      file.end();
-      await finished(file);
+      await close();
+      if (failure !== undefined) throw failure;
       for await (const chunk of createReadStream(path)) {
         if (response.destroyed) break;
         if (inner.write(chunk)) continue;
@@ -41,12 +59,12 @@ export function waitingResponse(
           if (response.destroyed) resolve();
         });
       }
-      await unlink(path);
+      await rm(path, { force: true });
       await inner.end();
     },
-    async fail(exception) {
+    async fail(error) {
       await discard();
-      await inner.fail(exception);
+      await inner.fail(error);
     },
     discard,
   };

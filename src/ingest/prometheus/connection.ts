@@ -1,8 +1,9 @@
 /** The Prometheus of one tenant during one run. */
 import { type MetricsSettings, metricsAuth } from "../../config/metrics.js";
 import type { GatherContext } from "../ecosystem.js";
-import { createPrometheusSource, type PrometheusSource } from "../prometheus/source.js";
 import { createUpstreamClient } from "../upstream-http/client.js";
+import { prometheusDetail } from "./answer.js";
+import { createPrometheusSource, type PrometheusSource } from "./source.js";
 
 /** Requests to one Prometheus with one credential, for all tenants of the process that share them. */
 const MOST_REQUESTS = 20;
@@ -19,6 +20,7 @@ export function connectPrometheus(
     logger,
     pace: { concurrency: MOST_REQUESTS, minIntervalMs: 0 },
     retry: { attempts: ATTEMPTS },
+    explain: prometheusDetail,
   });
   return createPrometheusSource(client, logger);
 }

@@ -1,0 +1,43 @@
+/** What `--help` prints, and what a wrong word is answered with. */
+import type { Command, Options } from "./command.js";
+import { wrapWords } from "./wrap.js";
+
+export function programHelp(commands: readonly Command[]): string {
+  const lines = inTwoColumns(commands.map(({ name, summary }) => [name, summary]));
+  return `chargehouse COMMAND [OPTIONS]\n\n${lines}\nchargehouse COMMAND --help shows a command's options.\n`;
+}
+
+export function commandHelp({ usage, summary, options }: Command): string {
+  const rows = Object.entries(options).map(([name, option]) => [flag(name, option), words(option)] as const);
+  return `chargehouse ${usage}\n\n${summary}\n\n${inTwoColumns([...rows, ["--help", "show this"]])}`;
+}
+
+/** Short enough for the message above it to be seen. */
+export function usageHint({ name, usage }: Command): string {
+  return `chargehouse ${usage}\nchargehouse ${name} --help shows what the options mean.\n`;
+}
+
+function flag(name: string, option: Options[string]): string {
+  return option.type === "boolean" ? `--${name}` : `--${name} ${option.value}`;
+}
+
+function words(option: Options[string]): string {
+  const usual = option.type === "string" && typeof option.default === "string" ? ` (${option.default})` : "";
+  return `${option.help}${usual}`;
+}
+
+const usualWidth = 80;
+const widestLeft = 22;
+
+/** Texts that are too long for their column are broken between words; what is too long for the left column has a line of its own. */
+function inTwoColumns(rows: readonly (readonly [string, string])[]): string {
+  const left = Math.min(widestLeft, Math.max(...rows.map(([name]) => name.length)));
+  const indent = `\n${" ".repeat(left + 4)}`;
+  const width = usualWidth - left - 4;
+  return rows
+    .map(([name, text]) => {
+      const gap = name.length > left ? indent : "  ".padEnd(left - name.length + 2);
+      return `  ${name}${gap}${wrapWords(text, width).join(indent)}\n`;
+    })
+    .join("");
+}

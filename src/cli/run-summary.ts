@@ -1,0 +1,50 @@
+/** What a run came to, in words: a line a tenant, and each thing that went wrong, once. */
+import type { RunError, RunResult } from "../runner/sql/runs.js";
+import { wrapWords } from "./wrap.js";
+
+/** Results by tenant, undefined where no run took place; lines of errors at most so wide. */
+export function runSummary(
+  results: ReadonlyMap<string, RunResult | undefined>,
+  columns = Number.POSITIVE_INFINITY,
+): string {
+  const width = Math.max(0, ...[...results.keys()].map((tenant) => tenant.length));
+  return [...results]
+    .map(([tenant, result]) => {
+      const errors = errorLines(result?.errors ?? []).map((line) => inParagraph(line, columns));
+      return `${tenant.padEnd(width)}  ${outcome(result)}\n${errors.join("")}`;
+    })
+    .join("");
+}
+
+function outcome(result: RunResult | undefined): string {
+  if (result === undefined) return "did not run: the log says why";
+  if (result.status !== "completed") return `FAILED: ${done(result)}`;
+  return result.dates_gathered > 0 && result.dates_calculated === 0
+    ? `${days(result.dates_gathered)} gathered, nothing has changed`
+    : done(result);
+}
+
+function done({ dates_gathered, dates_calculated, chargeback_rows_written: rows }: RunResult): string {
+  if (dates_calculated === 0) return dates_gathered === 0 ? "no days gathered" : "no days published";
+  return `${days(dates_calculated)} published, ${rows} ${rows === 1 ? "row" : "rows"}`;
+}
+
+function days(count: number): string {
+  return count === 1 ? "1 day" : `${count} days`;
+}
+
+/** One line a message, with the first of its days and how many more there are. */
+function errorLines(errors: readonly RunError[]): string[] {
+  const datesOf = new Map<string, string[]>();
+  for (const { message, date } of errors)
+    datesOf.set(message, [...(datesOf.get(message) ?? []), ...(date === null ? [] : [date])]);
+  return [...datesOf].map(([message, dates]) => {
+    const [first, ...more] = dates.sort();
+    if (first === undefined) return message;
+    return `${first}${more.length === 0 ? "" : ` and ${more.length} more`}: ${message}`;
+  });
+}
+
+function inParagraph(text: string, columns: number): string {
+  return `  ${wrapWords(text, columns - 4).join("\n    ")}\n`;
+}

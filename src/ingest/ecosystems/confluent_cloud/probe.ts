@@ -1,0 +1,76 @@
+/** Tries the bill, and every metric of what there is, once. */
+import type { PluginSettings } from "../../../config/plugin-settings.js";
+import type { DayWindow, Probe, ResourceRecord } from "../../ecosystem.js";
+import { probeQuery } from "../../prometheus/probe.js";
+import { UpstreamError } from "../../upstream-http/upstream-error.js";
+import { gatherCosts } from "./costs/gather-costs.js";
+import { plusDays, requestWindows } from "./costs/request-windows.js";
+import { BYTES_IN, BYTES_OUT, FLINK_CFU, FLINK_CFU_MINUTES } from "./rules.js";
+import { type MeasuredMetric, PRINCIPAL, STATEMENT_NAME, usageQuery } from "./usage/queries.js";
+import type { WindowGathering } from "./window.js";
+
+type Probing = Pick<WindowGathering, "connection" | "logger" | "now"> & {
+  readonly settings: Pick<PluginSettings, "metrics_step_seconds">;
+};
+
+/** Days of the bill that are asked for, and resources of each kind that a metric is asked of. */
+const BILLED_DAYS = 3;
+const MOST_RESOURCES = 100;
+
+export async function probeConfluent(
+  probing: Probing,
+  window: DayWindow,
+  resources: readonly ResourceRecord[],
+  signal: AbortSignal,
+): Promise<Probe[]> {
+  const bill = await probeBill(probing, window, signal);
+  const { prometheus } = probing.connection;
+  if (prometheus === undefined) {
+    return [bill, { name: "metrics", remark: "none are configured: no cost is split by usage" }];
+  }
+  const idsOf = (type: string) =>
+    resources.filter(({ resource_type }) => resource_type === type).map(({ resource_id }) => resource_id);
+  const [clusters, pools] = [idsOf("kafka_cluster"), idsOf("flink_compute_pool")];
+  const stepSeconds = probing.settings.metrics_step_seconds;
+  const metric = (name: MeasuredMetric, ids: readonly string[], label: string, isOptional: boolean) => {
+    if (ids.length === 0) return [];
+    const expression = usageQuery(name, ids.slice(0, MOST_RESOURCES), stepSeconds);
+    return [{ name: `usage ${name}`, expression, label, isOptional, window, stepSeconds }];
+  };
+  const queries = [
+    ...metric(BYTES_IN, clusters, PRINCIPAL, false),
+    ...metric(BYTES_OUT, clusters, PRINCIPAL, false),
+    // Either of them is enough, and running statements stand in for both.
+    ...metric(FLINK_CFU, pools, STATEMENT_NAME, true),
+    ...metric(FLINK_CFU_MINUTES, pools, STATEMENT_NAME, true),
+  ];
+  return [bill, ...(await Promise.all(queries.map((query) => probeQuery(prometheus, query, signal))))];
+}
+
+async function probeBill(
+  { connection, logger, now }: Probing,
+  window: DayWindow,
+  signal: AbortSignal,
+): Promise<Probe> {
+  const name = "bill";
+  const today = now().toISOString().slice(0, 10);
+  const last = requestWindows(window, BILLED_DAYS, today).at(-1);
+  if (last === undefined)
+    return { name, remark: "no day of the lookback is within the year that the vendor keeps" };
+  const start = [last.start, plusDays(last.end, -BILLED_DAYS)].sort().at(-1) ?? last.start;
+  try {
+    const query = { cloud: connection.cloud, window: { ...last, start }, logger, dropped: () => undefined };
+    const found = { lines: 0, days: 0 };
+    for (const { lines } of await gatherCosts(query, signal)) {
+      found.lines += lines.length;
+      found.days += lines.length > 0 ? 1 : 0;
+    }
+    const remark = found.lines === 0 && {
+      remark: `nothing is billed from ${start} to ${plusDays(last.end, -1)}`,
+    };
+    return { name, found, ...remark };
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || signal.aborted) throw error;
+    return { name, failure: error.message };
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Copies names, types and teams of the inventory to the tenant's ClickHouse, where they are read beside the facts. Written whole under
+ * a number of its own, and shown when it is whole by one row in `inventory_generations`. Nothing is written while nothing changed; what
+ * is shown is asked of ClickHouse itself, so that one that was made anew or set back to a backup is filled again.
+ */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool, PoolClient } from "pg";
+import { withTransaction } from "../../store/postgres/transaction.js";
+import { HASH_NAMES, READ_NAMES } from "./sql/inventory-names.js";
+
+export interface NamesCopy {
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  readonly signal: AbortSignal;
+}
+
+const ROWS_AT_ONCE = 20_000;
+
+/** For the holder of the tenant's lease. Returns whether anything was written. */
+export async function copyNames({ client, postgres, tenantName, signal }: NamesCopy): Promise<boolean> {
+  return await withTransaction(postgres, async (transaction) => {
+    await transaction.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+    const hashed = await transaction.query<{ content_hash: string }>(HASH_NAMES, [tenantName]);
+    const content_hash = hashed.rows[0]?.content_hash ?? "";
+    const shown = await readShown(client, signal);
+    const isNew = shown.content_hash !== content_hash;
+    const generation = isNew ? await nextGeneration(transaction, shown.generation) : shown.generation;
+    if (isNew) {
+      await writeNames(client, transaction, { tenantName, generation, signal });
+      await client.insert({
+        table: "inventory_generations",
+        format: "JSONEachRow",
+        values: [{ generation, content_hash }],
+        abort_signal: signal,
+      });
+      await dropOlder(client, shown.generation, signal);
+    }
+    // After it is shown: an answer that was read in between has the name of an older one, which never comes again.
+    await transaction.query(
+      "UPDATE tenants SET inventory_generation = $2 WHERE tenant_name = $1 AND inventory_generation <> $2",
+      [tenantName, generation],
+    );
+    return isNew;
+  });
+}
+
+interface Shown {
+  /** 0 when there is none. */
+  readonly generation: number;
+  readonly content_hash: string;
+}
+
+async function readShown(client: ClickHouseClient, signal: AbortSignal): Promise<Shown> {
+  const result = await client.query({
+    query: "SELECT generation, content_hash FROM inventory_generations ORDER BY generation DESC LIMIT 1",
+    format: "JSONEachRow",
+    abort_signal: signal,
+  });
+  const [shown] = await result.json<{ generation: string; content_hash: string }>();
+  return { generation: Number(shown?.generation ?? 0), content_hash: shown?.content_hash ?? "" };
+}
+
+/** Later than any before, and than `shown`: after Postgres was set back, ClickHouse may show a later one. */
+async function nextGeneration(transaction: PoolClient, shown: number): Promise<number> {
+  const { rows } = await transaction.query<{ next: number }>(
+    "SELECT nextval('inventory_generations')::float8 AS next",
+  );
+  const next = rows[0]?.next ?? 0;
+  if (next > shown) return next;
+  await transaction.query("SELECT setval('inventory_generations', $1)", [shown + 1]);
+  return shown + 1;
+}
+
+interface Writing {
+  readonly tenantName: string;
+  readonly generation: number;
+  readonly signal: AbortSignal;
+}
+
+async function writeNames(
+  client: ClickHouseClient,
+  transaction: PoolClient,
+  { tenantName, generation, signal }: Writing,
+): Promise<void> {
+  for (let last = { kind: "", entity_id: "" }; ; ) {
+    signal.throwIfAborted();
+    const page = await transaction.query<{ kind: string; entity_id: string }>(READ_NAMES, [
+      tenantName,
+      last.kind,
+      last.entity_id,
+      ROWS_AT_ONCE,
+    ]);
+    if (page.rows.length > 0)
+      await client.insert({
+        table: "inventory_names",
+        format: "JSONEachRow",
+        values: page.rows.map((row) => ({ generation, ...row })),
+        abort_signal: signal,
+      });
+    const end = page.rows.at(-1);
+    if (end === undefined || page.rows.length < ROWS_AT_ONCE) return;
+    last = end;
+  }
+}
+
+/** The one before stays for who is reading it. */
+async function dropOlder(client: ClickHouseClient, before: number, signal: AbortSignal): Promise<void> {
+  for (const table of ["inventory_names", "inventory_generations"]) {
+    const found = await client.query({
+      query:
+        "SELECT DISTINCT partition_id FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND toUInt64(partition_id) < {before:UInt64}",
+      query_params: { table, before },
+      format: "JSONEachRow",
+      abort_signal: signal,
+    });
+    for (const { partition_id } of await found.json<{ partition_id: string }>())
+      await client.command({
+        query: "ALTER TABLE {table:Identifier} DROP PARTITION ID {partition_id:String}",
+        query_params: { table, partition_id },
+        abort_signal: signal,
+      });
+  }
+}

@@ -1,0 +1,27 @@
+/** Tries every query of a metered tenant once. */
+import pLimit from "p-limit";
+import type { DayWindow, Probe } from "../ecosystem.js";
+import { type ProbedQuery, probeQuery } from "../prometheus/probe.js";
+import type { MeteredTenant } from "./window.js";
+
+export async function probeMetered(
+  { source, products, usage, stepSeconds, parallelQueries }: MeteredTenant,
+  window: DayWindow,
+  signal: AbortSignal,
+): Promise<Probe[]> {
+  if (source === undefined) return [];
+  const asked = { window, stepSeconds };
+  const queries: ProbedQuery[] = [
+    ...products.flatMap(({ name, quantity }) =>
+      quantity.type === "fixed" ? [] : [{ ...asked, name: `cost ${name}`, expression: quantity.query }],
+    ),
+    ...usage.map(({ metric, expression, label }) => ({
+      ...asked,
+      name: `usage ${metric}`,
+      expression,
+      label,
+    })),
+  ];
+  const limit = pLimit(parallelQueries);
+  return await Promise.all(queries.map((query) => limit(() => probeQuery(source, query, signal))));
+}

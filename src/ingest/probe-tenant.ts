@@ -1,0 +1,56 @@
+/** Asks a tenant's upstream everything once that a run would ask it, and keeps nothing: its inventory, its bill, its metrics. */
+import type { PluginSettings } from "../config/plugin-settings.js";
+import type {
+  AnyEcosystem,
+  DayWindow,
+  GatherContext,
+  IdentityRecord,
+  Probe,
+  ResourceRecord,
+} from "./ecosystem.js";
+import { UpstreamError } from "./upstream-http/upstream-error.js";
+
+export interface ProbedTenant {
+  readonly ecosystem: AnyEcosystem;
+  readonly settings: PluginSettings;
+  readonly context: Omit<GatherContext, "known">;
+  readonly window: DayWindow;
+}
+
+export async function probeTenant(
+  { ecosystem, settings, context, window }: ProbedTenant,
+  signal: AbortSignal,
+): Promise<Probe[]> {
+  const nothing = { resources: [], identities: [] };
+  const gatherer = ecosystem.connect(settings, { ...context, known: async () => nothing });
+  const resources: ResourceRecord[] = [];
+  const identities: IdentityRecord[] = [];
+  const sink = {
+    resources: async (batch: readonly ResourceRecord[]) => void resources.push(...batch),
+    identities: async (batch: readonly IdentityRecord[]) => void identities.push(...batch),
+  };
+  const failures: Probe[] = [];
+  try {
+    try {
+      const { errors, warnings = [] } = await gatherer.gatherInventory(sink, signal);
+      failures.push(...[...errors, ...warnings].map((failure) => ({ name: "inventory", failure })));
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || signal.aborted) throw error;
+      failures.push({ name: "inventory", failure: error.message });
+    }
+    return [
+      { name: "resources", found: countsOf(resources.map(({ resource_type }) => resource_type)) },
+      { name: "identities", found: countsOf(identities.map(({ identity_type }) => identity_type)) },
+      ...failures,
+      ...((await gatherer.probe?.(window, resources, signal)) ?? []),
+    ];
+  } finally {
+    await gatherer.close();
+  }
+}
+
+function countsOf(types: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const type of types) counts[type] = (counts[type] ?? 0) + 1;
+  return counts;
+}

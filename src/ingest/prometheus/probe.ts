@@ -1,0 +1,64 @@
+/** Tries a query as a gathering would ask it: how many series it has, of how many identities, on how many days. */
+import type { DayWindow, Probe } from "../ecosystem.js";
+import { UpstreamError } from "../upstream-http/upstream-error.js";
+import { dayStart, isoDayOf } from "./points.js";
+import type { PrometheusSource } from "./source.js";
+
+export interface ProbedQuery {
+  readonly name: string;
+  readonly expression: string;
+  /** The label that holds the identity, where the query is asked for identities. */
+  readonly label?: string | undefined;
+  /** Something stands in for it where it has no series. */
+  readonly isOptional?: boolean;
+  readonly window: DayWindow;
+  readonly stepSeconds: number;
+}
+
+const NO_SERIES = "no series on any of these days, and none now: does the metric exist?";
+
+export async function probeQuery(
+  source: PrometheusSource,
+  query: ProbedQuery,
+  signal: AbortSignal,
+): Promise<Probe> {
+  const { name, expression, label, isOptional = false, window } = query;
+  try {
+    // First as it stands: the place of a mistake in it is then told right.
+    const now = await source.labelsNow(expression, query.stepSeconds, signal);
+    const days = await source.sampledDays({ expression, window }, signal);
+    const last = days.at(-1);
+    const series =
+      last === undefined ? now.map(({ labels }) => labels) : await seriesOn(last, source, query, signal);
+    if (series.length === 0) return { name, [isOptional ? "remark" : "failure"]: NO_SERIES };
+    const identities = new Set(series.map((labels) => labels[label ?? ""] ?? "").filter((id) => id !== ""));
+    const found = {
+      series: series.length,
+      ...(label === undefined ? {} : { identities: identities.size }),
+      days: days.length,
+    };
+    const names = new Set(series.flatMap((each) => Object.keys(each)));
+    const labels = [...names].filter((label) => label !== "__name__").sort();
+    const isNameless = label !== undefined && identities.size === 0;
+    return { name, found, labels, ...(isNameless && { remark: `no series has the label ${label}` }) };
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || signal.aborted) throw error;
+    return { name, failure: error.message };
+  }
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+async function seriesOn(
+  day: string,
+  source: PrometheusSource,
+  { expression, stepSeconds }: ProbedQuery,
+  signal: AbortSignal,
+): Promise<Labels[]> {
+  const window = { start: day, end: isoDayOf(dayStart(day) + 86_400) };
+  const series = new Map<string, Labels>();
+  for await (const piece of source.range({ expression, window, stepSeconds }, () => undefined, signal)) {
+    if (piece.kind === "samples") piece.each((labels) => series.set(JSON.stringify(labels), labels));
+  }
+  return [...series.values()];
+}

@@ -1,0 +1,58 @@
+/** What days lack, in words: a sentence for each cause, the same on each day that lacks the same. */
+import type { BaseQueryParams, ClickHouseClient } from "@clickhouse/client";
+import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import type { MeasuredFacts, StagedDays } from "./keep-measured.js";
+
+/** Day → sentences; days that lack nothing are left out. */
+export type Lacks = ReadonlyMap<string, readonly string[]>;
+
+/** Resources that a sentence names; of more it says how many. */
+const MOST_NAMED = 3;
+
+/** Of staged days, by their gaps. */
+export async function dayLacks(
+  client: ClickHouseClient,
+  { epoch, days }: StagedDays,
+  { gaps }: Pick<MeasuredFacts, "gaps">,
+  signal: AbortSignal,
+): Promise<Lacks> {
+  if (days.length === 0) return new Map();
+  const ofDays = `SELECT * FROM ${stagedTable(gaps, epoch)} WHERE day IN {days:Array(Date)} AND metric != 'metrics_derived'`;
+  return await lacksOf(client, ofDays, { query_params: { days: days.map(isoDay) }, abort_signal: signal });
+}
+
+/** In: a statement that gives rows `{day, metric, resource_id, reason}`. */
+export async function lacksOf(
+  client: ClickHouseClient,
+  statement: string,
+  scope: Pick<BaseQueryParams, "query_params" | "abort_signal">,
+): Promise<Lacks> {
+  const result = await client.query({
+    query_params: scope.query_params ?? {},
+    ...(scope.abort_signal && { abort_signal: scope.abort_signal }),
+    query: `
+      SELECT day, arraySort(groupUniqArray(toString(metric))) AS metrics, reason, arraySlice(arraySort(groupUniqArray(toString(resource_id))), 1, ${MOST_NAMED}) AS named,
+        toUInt32(uniqExact(resource_id)) AS resources
+      FROM (${statement})
+      GROUP BY day, reason
+      ORDER BY day, metrics, reason`,
+    format: "JSONEachRow",
+  });
+  const lacks = new Map<string, string[]>();
+  for (const { day, ...lack } of await result.json<{ day: string } & StoredLack>()) {
+    lacks.set(day, [...(lacks.get(day) ?? []), sentence(lack)]);
+  }
+  return lacks;
+}
+
+interface StoredLack {
+  readonly metrics: readonly string[];
+  readonly reason: string;
+  readonly named: readonly string[];
+  readonly resources: number;
+}
+
+function sentence({ metrics, reason, named, resources }: StoredLack): string {
+  const more = resources > named.length ? ` and ${resources - named.length} more` : "";
+  return `${metrics.join(", ")} of ${named.join(", ")}${more} could not be fetched: ${reason}`;
+}

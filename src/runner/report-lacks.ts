@@ -1,0 +1,46 @@
+/** What could not be had, as sentences of a run: one for each cause, however many days it concerns. */
+import type { Pool } from "pg";
+import type { DayWindow } from "../ingest/ecosystem.js";
+import type { DayRemark } from "../ingest/stage-window.js";
+import { type LackingDays, lackingDays } from "./sql/lacking-days.js";
+import type { RunError } from "./sql/runs.js";
+
+/** Of days that are published without something: which are provisional, and which were settled without it, and why. */
+export async function reportLacks(
+  postgres: Pool,
+  {
+    tenantName,
+    window,
+    limits,
+  }: {
+    readonly tenantName: string;
+    readonly window: DayWindow;
+    readonly limits: Readonly<Record<LackingDays["book"], number>>;
+  },
+): Promise<RunError[]> {
+  const { rows } = await postgres.query<LackingDays>(lackingDays({ tenantName, ...window }));
+  return rows.map(({ book, lack, provisional, days }) => {
+    const limit = limits[book];
+    const state = provisional
+      ? "provisional"
+      : `settled without it after ${limit} attempt${limit === 1 ? "" : "s"}`;
+    return aboutDays(days, `the ${book} are ${state}: ${lack}`);
+  });
+}
+
+/** Of days that stay as they are published. */
+export function reportKept(remarks: readonly DayRemark[]): RunError[] {
+  const days = new Map<string, string[]>();
+  for (const { day, remark } of remarks) days.set(remark, [...(days.get(remark) ?? []), day]);
+  return [...days].map(([remark, concerned]) => aboutDays(concerned.sort(), remark));
+}
+
+function aboutDays(days: readonly string[], message: string): RunError {
+  const [first = null] = days;
+  if (days.length === 1) return { date: first, source: "gather", message };
+  return {
+    date: null,
+    source: "gather",
+    message: `${days.length} days from ${first} to ${days.at(-1)}: ${message}`,
+  };
+}

@@ -1,0 +1,39 @@
+import type { QueryConfig } from "pg";
+import type { DifferingDay } from "../../store/facts/check-facts.js";
+
+const TABLES = {
+  chargebacks: { state: "tracking_dates", rows: "chargeback_rows", flag: "chargeback_calculated = d.held," },
+  topic_attributions: { state: "topic_attribution_dates", rows: "attribution_rows", flag: "" },
+} as const;
+
+/**
+ * Takes back what Postgres says of days that the store does not have so: a day that is gone counts as not calculated, with the time at
+ * which it was missed; one that is there in another state counts as published in that state. In: tenant, epoch, days of one book.
+ * Touches nothing when another run has the lease.
+ */
+export function takeOverHeld(input: {
+  book: DifferingDay["book"];
+  tenantName: string;
+  epoch: number;
+  days: readonly DifferingDay[];
+}): QueryConfig {
+  const { state, rows, flag } = TABLES[input.book];
+  return {
+    text: `
+UPDATE ${state} AS t SET
+  published_hash = d.hash, ${rows} = coalesce(d.rows, 0), ${flag}
+  calculated_at = CASE WHEN d.held THEN now() ELSE t.calculated_at END, lost_at = CASE WHEN d.held THEN NULL ELSE now() END
+FROM (
+  SELECT day, hash, rows, hash IS NOT NULL AS held FROM unnest($3::date[], $4::text[], $5::bigint[]) AS u (day, hash, rows)
+) AS d
+WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NULL
+  AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now())`,
+    values: [
+      input.tenantName,
+      input.epoch,
+      input.days.map(({ day }) => day),
+      input.days.map(({ held }) => held?.hash ?? null),
+      input.days.map(({ held }) => held?.rows ?? null),
+    ],
+  };
+}

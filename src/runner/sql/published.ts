@@ -1,0 +1,26 @@
+import type { Pool } from "pg";
+
+/** What is published of a tenant, in short. */
+export interface PublishedDays {
+  /** Newest day with published chargebacks. */
+  readonly newestDay: string | null;
+  /** Days that the store has lost. */
+  readonly lostDays: number;
+  /** Days whose published chargebacks lack something that may still come. */
+  readonly provisionalDays: number;
+}
+
+export async function readPublished(postgres: Pool, tenantName: string): Promise<PublishedDays> {
+  const { rows } = await postgres.query<{ newest: string | null; lost: number; provisional: number }>(
+    `SELECT (max(tracking_date) FILTER (WHERE chargeback_calculated))::text AS newest,
+       count(*) FILTER (WHERE lost_at IS NOT NULL) AS lost,
+       count(*) FILTER (WHERE provisional) AS provisional
+     FROM tracking_dates WHERE tenant_name = $1`,
+    [tenantName],
+  );
+  return {
+    newestDay: rows[0]?.newest ?? null,
+    lostDays: rows[0]?.lost ?? 0,
+    provisionalDays: rows[0]?.provisional ?? 0,
+  };
+}

@@ -1,0 +1,75 @@
+import { newestStagedEpoch } from "../store/clickhouse/staging.js";
+import { checkFacts, type DifferingDay } from "../store/facts/check-facts.js";
+import { books, noteHeldDays } from "../store/facts/held-days.js";
+import { lookAtStore, ownStore } from "../store/facts/own-store.js";
+import type { TenantStore } from "../store/stores.js";
+import type { Lease } from "./lease.js";
+import type { BegunRun } from "./run-context.js";
+import { takeOverHeld } from "./sql/lost-days.js";
+import { forgetGather } from "./sql/tenants.js";
+
+export interface KeptDays {
+  readonly chargebacks: string;
+  readonly topic_attributions: string;
+}
+
+/**
+ * Before a run touches anything: whether the store is the tenant's and holds what Postgres says of it. A store in use by another host is
+ * refused; one that was lost, exchanged or set back is taken as it is, and what it lacks is calculated anew, since nothing counts as
+ * published any more. Returns what is worth knowing, as sentences.
+ */
+export async function takeStore(
+  run: BegunRun,
+  store: TenantStore,
+  lease: Lease,
+  keepFrom: KeptDays,
+): Promise<string[]> {
+  const { postgres, holders } = run.stores;
+  const { client, tenantName } = store;
+  const own = { store, postgres, holders };
+  const seen = await lookAtStore(own);
+  const staged = await newestStagedEpoch(client);
+  // Where the lease is lost to that epoch, the claim of the staging tables says so.
+  if (staged > lease.epoch) await lease.raise(staged, run.runId);
+  const { epoch } = lease;
+  const { differing, agreeing } = await checkFacts({ client, postgres, tenantName, keepFrom });
+  if (seen.verdict === "first" && seen.storeId === null) {
+    for (const book of books)
+      await noteHeldDays(client, { book, epoch, days: agreeing.filter((day) => day.book === book) });
+  }
+  await ownStore(own, seen);
+  for (const book of books) {
+    const days = differing.filter((day) => day.book === book);
+    if (days.length > 0) await postgres.query(takeOverHeld({ book, tenantName, epoch, days }));
+  }
+  // They are gathered now, whatever the gap between gathers.
+  if (differing.length > 0) await postgres.query(forgetGather(tenantName));
+  const notes = [
+    ...(seen.verdict === "replaced"
+      ? [`the store is another one than in the last run, or was emptied: ${store.place.name}`]
+      : []),
+    ...describe(differing),
+  ];
+  for (const note of notes) run.logger.error({ tenant: tenantName }, `Tenant ${tenantName}: ${note}`);
+  return notes;
+}
+
+function describe(differing: readonly DifferingDay[]): string[] {
+  const sentence = (days: readonly DifferingDay[], what: string) => {
+    const names = [...new Set(days.map(({ day }) => day))].sort();
+    const [first] = names;
+    if (first === undefined) return [];
+    const span = names.length === 1 ? first : `${names.length} days from ${first} to ${names.at(-1)}`;
+    return [`${span}: ${what}`];
+  };
+  return [
+    ...sentence(
+      differing.filter(({ held }) => held === undefined),
+      "published, and lost by the store: calculated anew where they are still gathered",
+    ),
+    ...sentence(
+      differing.filter(({ held }) => held !== undefined),
+      "the store holds another state than Postgres: it counts as published, and what has changed since is calculated anew",
+    ),
+  ];
+}

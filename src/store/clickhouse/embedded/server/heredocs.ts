@@ -1,0 +1,54 @@
+/**
+ * Heredocs of ClickHouse SQL: `$tag$ any text $tag$`. A tag begins at a `$` and ends at the next one, and its heredoc ends where
+ * the same tag comes again. To look for that from each `$` takes time quadratic in the text (192 KiB of `$1 $2 $3 …`: 4.5 s), so
+ * the pieces between neighbouring `$` are indexed once, when the first `$` is met.
+ */
+export interface Heredocs {
+  /** Where the heredoc that begins at this `$` ends; undefined when none begins there. Ask in ascending order. */
+  endOf(start: number): number | undefined;
+}
+
+interface Index {
+  /** Offsets of all `$`, ascending. */
+  readonly dollars: readonly number[];
+  /** Which of them begin the tag, latest first. */
+  readonly beginnings: ReadonlyMap<string, number[]>;
+}
+
+export function heredocsOf(sql: string): Heredocs {
+  let index: Index | undefined;
+  let next = 0;
+  return {
+    endOf(start) {
+      index ??= indexOf(sql);
+      const { dollars, beginnings } = index;
+      while ((dollars[next] ?? sql.length) < start) next += 1;
+      const tag = tagAt(sql, dollars, next);
+      const candidates = tag === undefined ? undefined : beginnings.get(tag);
+      if (tag === undefined || candidates === undefined) return undefined;
+      // The closing tag may not share its first `$` with the opening one's last.
+      while (candidates.length > 0 && (candidates.at(-1) ?? 0) < next + 2) candidates.pop();
+      const closing = dollars[candidates.at(-1) ?? dollars.length];
+      return closing === undefined ? undefined : closing + tag.length;
+    },
+  };
+}
+
+function indexOf(sql: string): Index {
+  const dollars: number[] = [];
+  for (let at = sql.indexOf("$"); at >= 0; at = sql.indexOf("$", at + 1)) dollars.push(at);
+  const beginnings = new Map<string, number[]>();
+  for (let each = dollars.length - 1; each >= 0; each -= 1) {
+    const tag = tagAt(sql, dollars, each);
+    if (tag === undefined) continue;
+    const known = beginnings.get(tag);
+    if (known === undefined) beginnings.set(tag, [each]);
+    else known.push(each);
+  }
+  return { dollars, beginnings };
+}
+
+function tagAt(sql: string, dollars: readonly number[], index: number): string | undefined {
+  const [start, end] = [dollars[index], dollars[index + 1]];
+  return start === undefined || end === undefined ? undefined : sql.slice(start, end + 1);
+}

@@ -1,0 +1,286 @@
+/**
+ * The functions that SQL clients may call, each by its name: those of version 26.7 that compute from their arguments alone, or tell
+ * of the session. Left out are those that read files (`file`, `catboostEvaluate`, …), look into other tables by a name in a string
+ * (`joinGet`, `dictGet`, `hasColumnInTable`, …), write in a format (`formatRow`), wait (`sleep`), tell of the machine or
+ * the server's configuration (`filesystemCapacity`, `getServerSetting`, …), or look inside the process.
+ */
+const FUNCTIONS = `
+  _CAST abs accurateCast accurateCastOrDefault accurateCastOrNull acos acosh addDate addDays addHours addInterval
+  addMicroseconds addMilliseconds addMinutes addMonths addNanoseconds addQuarters addSeconds addTupleOfIntervals
+  addWeeks addYears aes_decrypt_mysql aes_encrypt_mysql age aggThrow alphaTokens analysisOfVariance and anova any
+  any_respect_nulls any_value any_value_respect_nulls anyHeavy anyLast anyLast_respect_nulls anyLastRespectNulls
+  anyRespectNulls anyValueRespectNulls appendTrailingCharIfAbsent approx_top_count approx_top_k approx_top_sum
+  areaCartesian areaSpherical argAndMax argAndMin argMax argMin array array_agg array_concat_agg array_remove
+  array_to_string arrayAll arrayAUC arrayAUCPR arrayAutocorrelation arrayAvg arrayBottomK arrayCompact arrayConcat
+  arrayCount arrayCumSum arrayCumSumNonNegative arrayDifference arrayDistinct arrayDotProduct arrayElement
+  arrayElementOrNull arrayEnumerate arrayEnumerateDense arrayEnumerateDenseRanked arrayEnumerateUniq
+  arrayEnumerateUniqRanked arrayExcept arrayExists arrayFill arrayFilter arrayFirst arrayFirstIndex arrayFirstOrNull
+  arrayFlatten arrayFold arrayIntersect arrayJaccardIndex arrayJoin arrayLast arrayLastIndex arrayLastOrNull
+  arrayLevenshteinDistance arrayLevenshteinDistanceWeighted arrayMap arrayMax arrayMin arrayNormalizedGini
+  arrayPartialReverseSort arrayPartialShuffle arrayPartialSort arrayPopBack arrayPopFront arrayPRAUC arrayProduct
+  arrayPushBack arrayPushFront arrayRandomSample arrayReduce arrayReduceInRanges arrayRemove arrayResize arrayReverse
+  arrayReverseFill arrayReverseSort arrayReverseSplit arrayROCAUC arrayRotateLeft arrayRotateRight arrayShiftLeft
+  arrayShiftRight arrayShingles arrayShuffle arraySimilarity arraySlice arraySort arraySplit arrayStringConcat
+  arraySum arraySymmetricDifference arrayTopK arrayTranspose arrayUnion arrayUniq arrayWithConstant arrayZip
+  arrayZipUnaligned ascii asin asinh assumeNotNull atan atan2 atanh authenticatedUser authUser avg avg2 avgWeighted
+  bar base32Decode base32Encode base58Decode base58Encode base64Decode base64Encode base64URLDecode base64URLEncode
+  basename bin BIT_AND BIT_OR BIT_XOR bitAnd bitCount bitHammingDistance bitmapAnd bitmapAndCardinality bitmapAndnot
+  bitmapAndnotCardinality bitmapBuild bitmapCardinality bitmapContains bitmapHasAll bitmapHasAny bitmapMax bitmapMin
+  bitmapOr bitmapOrCardinality bitmapSubsetInRange bitmapSubsetLimit bitmapToArray bitmapTransform bitmapXor
+  bitmapXorCardinality bitmaskToArray bitmaskToList bitNot bitOr bitPositionsToArray bitRotateLeft bitRotateRight
+  bitShiftLeft bitShiftRight bitSlice bitTest bitTestAll bitTestAny bitXor blockNumber blockSerializedSize blockSize
+  boundingRatio byteHammingDistance byteSize byteSlice byteSwap CARDINALITY caseFoldUTF8 caseWithExpr
+  caseWithExpression caseWithoutExpr caseWithoutExpression CAST categoricalInformationValue cbrt ceil ceiling
+  changeDay changeHour changeMinute changeMonth changeSecond changeYear char CHAR_LENGTH CHARACTER_LENGTH chdb
+  cityHash64 clamp coalesce colorOKLABToSRGB colorOKLCHToSRGB colorSRGBToOKLAB colorSRGBToOKLCH compareSubstrings
+  concat concat_ws concatAssumeInjective concatWithSeparator concatWithSeparatorAssumeInjective connection_id
+  connectionId contingency conv convertCharset corr corrMatrix corrStable cos cosh cosineDistance
+  cosineDistanceTransposed cosineDistanceTransposedQuantized count countDigits countEqual countMatches
+  countMatchesCaseInsensitive countSubstrings countSubstringsCaseInsensitive countSubstringsCaseInsensitiveUTF8
+  COVAR_POP COVAR_SAMP covarPop covarPopMatrix covarPopStable covarSamp covarSampMatrix covarSampStable cramersV
+  cramersVBiasCorrected CRC32 CRC32IEEE CRC64 cume_dist curdate current_database current_date current_query_id
+  current_schemas current_timestamp current_user currentDatabase currentProfiles currentQueryID currentRoles
+  currentSchemas currentUser cutFragment cutIPv6 cutQueryString cutQueryStringAndFragment
+  cutToFirstSignificantSubdomain cutToFirstSignificantSubdomainCustom cutToFirstSignificantSubdomainCustomRFC
+  cutToFirstSignificantSubdomainCustomWithWWW cutToFirstSignificantSubdomainCustomWithWWWRFC
+  cutToFirstSignificantSubdomainRFC cutToFirstSignificantSubdomainWithWWW cutToFirstSignificantSubdomainWithWWWRFC
+  cutURLParameter cutWWW damerauLevenshteinDistance DATABASE DATE date_bin DATE_DIFF date_diff DATE_FORMAT DATE_TRUNC
+  dateDiff dateName dateTime64ToSnowflakeID dateTimeToSnowflakeID dateTimeToUUIDv7 dateTrunc DAY DAYOFMONTH DAYOFWEEK
+  DAYOFYEAR decodeHTMLComponent decodeURLComponent decodeURLFormComponent decodeXMLComponent decrypt defaultProfiles
+  defaultRoles defaultValueOfArgumentType defaultValueOfTypeName degrees deltaSum deltaSumTimestamp dense_rank
+  denseRank dequantizeInt8ToBFloat16 digits displayName distanceCosine distanceCosineTransposed distanceL1 distanceL2
+  distanceL2Squared distanceL2Transposed distanceLinf distanceLp distinctDynamicTypes distinctJSONPaths
+  distinctJSONPathsAndTypes divide divideDecimal divideOrNull domain domainRFC domainWithoutWWW domainWithoutWWWRFC
+  dotProduct dotProductTransposed dotProductTransposedQuantized dynamicElement dynamicType e editDistance
+  editDistanceUTF8 empty emptyArrayDate emptyArrayDateTime emptyArrayFloat32 emptyArrayFloat64 emptyArrayInt16
+  emptyArrayInt32 emptyArrayInt64 emptyArrayInt8 emptyArrayString emptyArrayToSingle emptyArrayUInt16 emptyArrayUInt32
+  emptyArrayUInt64 emptyArrayUInt8 enabledProfiles enabledRoles encodeURLComponent encodeURLFormComponent
+  encodeXMLComponent encrypt endsWith endsWithCaseInsensitive endsWithCaseInsensitiveUTF8 endsWithUTF8 entropy equals
+  erf erfc errorCodeToName estimateCompressionRatio exp exp10 exp2 exponentialMovingAverage exponentialTimeDecayedAvg
+  exponentialTimeDecayedCount exponentialTimeDecayedMax exponentialTimeDecayedSum extract extractAll extractAllGroups
+  extractAllGroupsHorizontal extractAllGroupsVertical extractGroups extractKeyValuePairs
+  extractKeyValuePairsWithEscaping extractTextFromHTML extractURLParameter extractURLParameterNames
+  extractURLParameters factorial farmFingerprint64 farmHash64 finalizeAggregation financialInternalRateOfReturn
+  financialInternalRateOfReturnExtended financialNetPresentValue financialNetPresentValueExtended first_value
+  first_value_respect_nulls firstLine firstNonDefault firstSignificantSubdomain firstSignificantSubdomainCustom
+  firstSignificantSubdomainCustomRFC firstSignificantSubdomainRFC firstValueRespectNulls flatten flattenTuple
+  flipCoordinates floor format FORMAT_BYTES formatDateTime formatDateTimeInJodaSyntax formatQuery formatQueryOrNull
+  formatQuerySingleLine formatQuerySingleLineOrNull formatReadableDecimalSize formatReadableQuantity
+  formatReadableSize formatReadableTimeDelta fragment FROM_BASE64 FROM_DAYS FROM_UNIXTIME from_utc_timestamp
+  fromDaysSinceYearZero fromDaysSinceYearZero32 fromModifiedJulianDay fromModifiedJulianDayOrNull fromUnixTimestamp
+  fromUnixTimestamp64Micro fromUnixTimestamp64Milli fromUnixTimestamp64Nano fromUnixTimestamp64Second
+  fromUnixTimestampInJodaSyntax fromUTCTimestamp fuzzBits gccMurmurHash gcd generateRandomStructure
+  generateSnowflakeID generateUUIDv4 generateUUIDv7 geoDistance geohashDecode geohashEncode geohashesInBox
+  geometryIntersectCartesian geometryIntersectSpherical geoToH3 geoToMGRS geoToUTM getSetting getSettingOrDefault
+  getSizeOfEnumType getSubcolumn getTypeSerializationStreams globalIn globalInIgnoreSet globalNotIn
+  globalNotInIgnoreSet globalNotNullIn globalNotNullInIgnoreSet globalNullIn globalNullInIgnoreSet globalVariable
+  greatCircleAngle greatCircleDistance greater greaterOrEquals greatest group_concat groupArray groupArrayInsertAt
+  groupArrayIntersect groupArrayLast groupArrayMovingAvg groupArrayMovingSum groupArraySample groupArraySorted
+  groupBitAnd groupBitmap groupBitmapAnd groupBitmapOr groupBitmapXor groupBitOr groupBitXor groupConcat groupFormat
+  groupNumericIndexedVector groupUniqArray h3CellAreaM2 h3CellAreaRads2 h3Distance h3EdgeAngle h3EdgeLengthKm
+  h3EdgeLengthM h3ExactEdgeLengthKm h3ExactEdgeLengthM h3ExactEdgeLengthRads h3GetBaseCell
+  h3GetDestinationIndexFromUnidirectionalEdge h3GetFaces h3GetIndexesFromUnidirectionalEdge
+  h3GetOriginIndexFromUnidirectionalEdge h3GetPentagonIndexes h3GetRes0Indexes h3GetResolution h3GetUnidirectionalEdge
+  h3GetUnidirectionalEdgeBoundary h3GetUnidirectionalEdgesFromHexagon h3HexAreaKm2 h3HexAreaM2 h3HexRing
+  h3IndexesAreNeighbors h3IsPentagon h3IsResClassIII h3IsValid h3kRing h3Line h3NumHexagons h3PointDistKm h3PointDistM
+  h3PointDistRads h3PolygonToCells h3PolygonToCellsWithContainment h3ToCenterChild h3ToChildren h3ToGeo
+  h3ToGeoBoundary h3ToParent h3ToString h3UnidirectionalEdgeIsValid halfMD5 has hasAll hasAllToken hasAllTokens hasAny
+  hasAnyToken hasAnyTokens hasPhrase hasSubsequence hasSubsequenceCaseInsensitive hasSubsequenceCaseInsensitiveUTF8
+  hasSubsequenceUTF8 hasSubstr hasToken hasTokenCaseInsensitive hasTokenCaseInsensitiveOrNull hasTokenOrNull hex
+  highlight highlightQuery hilbertDecode hilbertEncode histogram hiveHash HMAC hop hopEnd hopStart hostName hostname
+  HOUR hypot icebergBucket icebergHash icebergTruncate identity if ifNotFinite ifNull ignore ilike in indexHint
+  indexOf indexOfAssumeSorted INET6_ATON INET6_NTOA INET_ATON INET_NTOA inIgnoreSet initcap initcapUTF8
+  initial_query_id initial_query_start_time initializeAggregation initialQueryID initialQueryStartTime instr intDiv
+  intDivOrNull intDivOrZero intervalLengthSum intExp10 intExp2 intHash32 intHash64 IPv4CIDRToRange IPv4NumToString
+  IPv4NumToStringClassC IPv4StringToNum IPv4StringToNumOrDefault IPv4StringToNumOrNull IPv4ToIPv6 IPv6CIDRToRange
+  IPv6NumToString IPv6StringToNum IPv6StringToNumOrDefault IPv6StringToNumOrNull isASCII isConstant isDecimalOverflow
+  isDistinctFrom isDynamicElementInSharedData isFinite isInfinite isIPAddressInRange isIPv4String isIPv6String isNaN
+  isNotDistinctFrom isNotNull isNull isNullable isPrime isProbablePrime isValidASCII isValidJSON isValidUTF8
+  isZeroOrNull jaroSimilarity jaroWinklerSimilarity javaHash javaHashUTF16LE JSON_ARRAY_LENGTH JSON_EXISTS JSON_QUERY
+  JSON_VALUE JSONAllPaths JSONAllPathsWithTypes JSONAllValues JSONArrayLength JSONDynamicPaths
+  JSONDynamicPathsWithTypes JSONExtract JSONExtractArrayRaw JSONExtractArrayRawCaseInsensitive JSONExtractBool
+  JSONExtractBoolCaseInsensitive JSONExtractCaseInsensitive JSONExtractFloat JSONExtractFloatCaseInsensitive
+  JSONExtractInt JSONExtractIntCaseInsensitive JSONExtractKeys JSONExtractKeysAndValues
+  JSONExtractKeysAndValuesCaseInsensitive JSONExtractKeysAndValuesRaw JSONExtractKeysAndValuesRawCaseInsensitive
+  JSONExtractKeysCaseInsensitive JSONExtractRaw JSONExtractRawCaseInsensitive JSONExtractString
+  JSONExtractStringCaseInsensitive JSONExtractUInt JSONExtractUIntCaseInsensitive JSONHas JSONKey JSONLength
+  JSONMergePatch jsonMergePatch JSONSharedDataPaths JSONSharedDataPathsWithTypes JSONType jumpConsistentHash
+  kafkaMurmurHash keccak256 kolmogorovSmirnovTest kostikConsistentHash kurtPop kurtSamp L1Distance L1Norm L1Normalize
+  L2Distance L2DistanceTransposed L2DistanceTransposedQuantized L2Norm L2Normalize L2SquaredDistance L2SquaredNorm lag
+  lagInFrame largestTriangleThreeBuckets LAST_DAY last_value last_value_respect_nulls lastValueRespectNulls lcase lcm
+  lead leadInFrame least left leftPad leftPadUTF8 leftUTF8 length lengthUTF8 less lessOrEquals levenshteinDistance
+  levenshteinDistanceUTF8 lgamma like LinfDistance LinfNorm LinfNormalize ln localtime localtimestamp locate log log10
+  log1p log2 lowCardinalityIndices lowCardinalityKeys lower lowerUTF8 lpad LpDistance LpNorm LpNormalize ltrim lttb
+  MACNumToString MACStringToNum MACStringToOUI makeDate makeDate32 makeDateTime makeDateTime64 mannWhitneyUTest map
+  MAP_FROM_ARRAYS mapAdd mapAll mapApply mapConcat mapContains mapContainsKey mapContainsKeyLike mapContainsValue
+  mapContainsValueLike mapExists mapExtractKeyLike mapExtractValueLike mapFilter mapFromArrays mapFromString mapKeys
+  mapPartialReverseSort mapPartialSort mapPopulateSeries mapReverseSort mapSort mapSubtract mapUpdate mapValues match
+  matchPhrase materialize max max2 max_by maxIntersections maxIntersectionsPosition maxMappedArrays MD4 MD5 meanZTest
+  median medianBFloat16 medianBFloat16Weighted medianDD medianDeterministic medianExact medianExactHigh medianExactLow
+  medianExactWeighted medianExactWeightedInterpolated medianGK medianInterpolatedWeighted medianTDigest
+  medianTDigestWeighted medianTiming medianTimingWeighted metroHash64 MGRSToGeo MICROSECOND mid midpoint MILLISECOND
+  min min2 min_by minMappedArrays minSampleSizeContinous minSampleSizeContinuous minSampleSizeConversion minus MINUTE
+  mismatches mod modOrNull modulo moduloLegacy moduloOrNull moduloOrZero MONTH monthName mortonDecode mortonEncode
+  multiFuzzyMatchAllIndices multiFuzzyMatchAny multiFuzzyMatchAnyIndex multiIf multiMatchAllIndices multiMatchAny
+  multiMatchAnyIndex multiply multiplyDecimal multiSearchAllPositions multiSearchAllPositionsCaseInsensitive
+  multiSearchAllPositionsCaseInsensitiveUTF8 multiSearchAllPositionsUTF8 multiSearchAny multiSearchAnyCaseInsensitive
+  multiSearchAnyCaseInsensitiveUTF8 multiSearchAnyUTF8 multiSearchFirstIndex multiSearchFirstIndexCaseInsensitive
+  multiSearchFirstIndexCaseInsensitiveUTF8 multiSearchFirstIndexUTF8 multiSearchFirstPosition
+  multiSearchFirstPositionCaseInsensitive multiSearchFirstPositionCaseInsensitiveUTF8 multiSearchFirstPositionUTF8
+  murmurHash2_32 murmurHash2_64 murmurHash3_128 murmurHash3_32 murmurHash3_64 MVTBoundingBox MVTBoundingBoxMercator
+  MVTEncode MVTEncodeGeom NANOSECOND NATURAL_SORT_KEY naturalSortKey negate neighbor nested netloc ngramDistance
+  ngramDistanceCaseInsensitive ngramDistanceCaseInsensitiveUTF8 ngramDistanceUTF8 ngramMinHash ngramMinHashArg
+  ngramMinHashArgCaseInsensitive ngramMinHashArgCaseInsensitiveUTF8 ngramMinHashArgUTF8 ngramMinHashCaseInsensitive
+  ngramMinHashCaseInsensitiveUTF8 ngramMinHashUTF8 ngrams ngramSearch ngramSearchCaseInsensitive
+  ngramSearchCaseInsensitiveUTF8 ngramSearchUTF8 ngramSimHash ngramSimHashCaseInsensitive
+  ngramSimHashCaseInsensitiveUTF8 ngramSimHashUTF8 nonNegativeDerivative normalizedQueryHash
+  normalizedQueryHashKeepNames normalizeL1 normalizeL2 normalizeLinf normalizeLp normalizeQuery
+  normalizeQueryKeepNames normalizeUTF8NFC normalizeUTF8NFD normalizeUTF8NFKC normalizeUTF8NFKCCasefold
+  normalizeUTF8NFKD normL1 normL2 normL2Squared normLinf normLp not notEmpty notEquals nothing nothingNull
+  nothingUInt64 notILike notIn notInIgnoreSet notLike notNullIn notNullInIgnoreSet now now64 nowInBlock nowInBlock64
+  nth_value ntile nullIf nullIn nullInIgnoreSet numericIndexedVectorAllValueSum numericIndexedVectorBuild
+  numericIndexedVectorCardinality numericIndexedVectorGetValue numericIndexedVectorPointwiseAdd
+  numericIndexedVectorPointwiseDivide numericIndexedVectorPointwiseEqual numericIndexedVectorPointwiseGreater
+  numericIndexedVectorPointwiseGreaterEqual numericIndexedVectorPointwiseLess numericIndexedVectorPointwiseLessEqual
+  numericIndexedVectorPointwiseMultiply numericIndexedVectorPointwiseNotEqual numericIndexedVectorPointwiseSubtract
+  numericIndexedVectorShortDebugString numericIndexedVectorToMap obfuscateQuery obfuscateQueryWithSeed OCTET_LENGTH or
+  overlay overlayUTF8 parseDateTime parseDateTime32BestEffort parseDateTime32BestEffortOrNull
+  parseDateTime32BestEffortOrZero parseDateTime64 parseDateTime64BestEffort parseDateTime64BestEffortOrNull
+  parseDateTime64BestEffortOrZero parseDateTime64BestEffortUS parseDateTime64BestEffortUSOrNull
+  parseDateTime64BestEffortUSOrZero parseDateTime64InJodaSyntax parseDateTime64InJodaSyntaxOrNull
+  parseDateTime64InJodaSyntaxOrZero parseDateTime64OrNull parseDateTime64OrZero parseDateTimeBestEffort
+  parseDateTimeBestEffortOrNull parseDateTimeBestEffortOrZero parseDateTimeBestEffortUS
+  parseDateTimeBestEffortUSOrNull parseDateTimeBestEffortUSOrZero parseDateTimeInJodaSyntax
+  parseDateTimeInJodaSyntaxOrNull parseDateTimeInJodaSyntaxOrZero parseDateTimeOrNull parseDateTimeOrZero
+  parseReadableSize parseReadableSizeOrNull parseReadableSizeOrZero parseTimeDelta partitionID partitionId path
+  pathFull percent_rank percentRank perimeterCartesian perimeterSpherical pi plus pmod pmodOrNull pointInEllipses
+  pointInPolygon polygonAreaCartesian polygonAreaSpherical polygonConvexHullCartesian polygonPerimeterCartesian
+  polygonPerimeterSpherical polygonsDistanceCartesian polygonsDistanceSpherical polygonsEqualsCartesian
+  polygonsIntersectCartesian polygonsIntersectionCartesian polygonsIntersectionSpherical polygonsIntersectSpherical
+  polygonsSymDifferenceCartesian polygonsSymDifferenceSpherical polygonsUnionCartesian polygonsUnionSpherical
+  polygonsWithinCartesian polygonsWithinSpherical port portRFC position positionCaseInsensitive
+  positionCaseInsensitiveUTF8 positionUTF8 positive_modulo positive_modulo_or_null positiveModulo positiveModuloOrNull
+  pow power prettyPrintJSON printf proportionsZTest protocol quantile quantileBFloat16 quantileBFloat16Weighted
+  quantileDD quantileDeterministic quantileExact quantileExactExclusive quantileExactHigh quantileExactInclusive
+  quantileExactLow quantileExactWeighted quantileExactWeightedInterpolated quantileGK quantileInterpolatedWeighted
+  quantilePrometheusHistogram quantiles quantilesBFloat16 quantilesBFloat16Weighted quantilesDD quantilesDeterministic
+  quantilesExact quantilesExactExclusive quantilesExactHigh quantilesExactInclusive quantilesExactLow
+  quantilesExactWeighted quantilesExactWeightedInterpolated quantilesGK quantilesInterpolatedWeighted
+  quantilesPrometheusHistogram quantilesTDigest quantilesTDigestWeighted quantilesTiming quantilesTimingWeighted
+  quantileTDigest quantileTDigestWeighted quantileTiming quantileTimingWeighted quantizeBFloat16ToInt8 QUARTER
+  query_id queryID queryString queryStringAndFragment radians rand rand32 rand64 randBernoulli randBinomial
+  randCanonical randChiSquared randConstant randExponential randFisherF randLogNormal randNegativeBinomial randNormal
+  randomFixedString randomHadamardTransform randomPrintableASCII randomString randomStringUTF8 randPoisson
+  randStudentT randUniform range rank rankCorr readWKB readWkb readWKBLineString readWKBMultiLineString
+  readWKBMultiPolygon readWKBPoint readWKBPolygon readWKT readWkt readWKTLineString readWKTMultiLineString
+  readWKTMultiPolygon readWKTPoint readWKTPolygon readWKTRing REGEXP_EXTRACT regexp_instr REGEXP_MATCHES
+  REGEXP_REPLACE REGEXP_SUBSTR regexpExtract regexpInstr regexpPosition regexpQuoteMeta reinterpret reinterpretAsDate
+  reinterpretAsDateTime reinterpretAsFixedString reinterpretAsFloat32 reinterpretAsFloat64 reinterpretAsInt128
+  reinterpretAsInt16 reinterpretAsInt256 reinterpretAsInt32 reinterpretAsInt64 reinterpretAsInt8 reinterpretAsString
+  reinterpretAsUInt128 reinterpretAsUInt16 reinterpretAsUInt256 reinterpretAsUInt32 reinterpretAsUInt64
+  reinterpretAsUInt8 reinterpretAsUUID removeAccentsUTF8 removeDiacriticsUTF8 repeat replace replaceAll replaceOne
+  replaceRegexpAll replaceRegexpOne replicate retention reverse reverseBySeparator reverseUTF8 revision right rightPad
+  rightPadUTF8 rightUTF8 RIPEMD160 round roundAge roundBankers roundDown roundDuration roundToExp2 row_number
+  rowNumberInAllBlocks rowNumberInBlock rpad rtrim runningAccumulate runningConcurrency runningDifference
+  runningDifferenceStartingWithFirstValue scalarProduct scalarProductTransposed SCHEMA SECOND sequenceCount
+  sequenceMatch sequenceMatchEvents sequenceNextNode seriesDecomposeSTL seriesOutliersDetectTukey serverTimeZone
+  serverTimezone session_user SHA1 SHA224 SHA256 SHA384 SHA512 SHA512_256 sigmoid sign simpleJSONExtractBool
+  simpleJSONExtractFloat simpleJSONExtractInt simpleJSONExtractRaw simpleJSONExtractString simpleJSONExtractUInt
+  simpleJSONHas simpleLinearRegression sin singleValueOrNull sinh sipHash128 sipHash128Keyed sipHash128Reference
+  sipHash128ReferenceKeyed sipHash64 sipHash64Keyed skewPop skewSamp snowflakeIDToDateTime snowflakeIDToDateTime64
+  soundex space sparkBar sparkbar sparseGrams sparseGramsHashes sparseGramsHashesUTF8 sparseGramsUTF8 splitByAlpha
+  splitByChar splitByNonAlpha splitByRegexp splitByString splitByWhitespace sqid sqidDecode sqidEncode sqr sqrt
+  ST_AsMVT ST_AsMVTGeom ST_LineFromWKB ST_MLineFromWKB ST_MPolyFromWKB ST_PointFromWKB ST_PolyFromWKB startsWith
+  startsWithCaseInsensitive startsWithCaseInsensitiveUTF8 startsWithUTF8 STD STDDEV STDDEV_POP STDDEV_SAMP stddevPop
+  stddevPopStable stddevSamp stddevSampStable stochasticLinearRegression stochasticLogisticRegression str_to_date
+  str_to_map string_agg stringBytesEntropy stringBytesUniq stringJaccardIndex stringJaccardIndexUTF8 stringToH3
+  studentTTest studentTTestOneSample subBitmap subDate substr substring SUBSTRING_INDEX substringIndex
+  substringIndexUTF8 substringUTF8 subtractDays subtractHours subtractInterval subtractMicroseconds
+  subtractMilliseconds subtractMinutes subtractMonths subtractNanoseconds subtractQuarters subtractSeconds
+  subtractTupleOfIntervals subtractWeeks subtractYears sum sumCount sumKahan sumMapFiltered sumMapFilteredWithOverflow
+  sumMappedArrays sumMapWithOverflow sumWithOverflow SVG svg tan tanh tgamma theilsU throwIf time_bucket timeDiff
+  timeSeriesChangesToGrid timeSeriesCopyTag timeSeriesCopyTags timeSeriesDeltaToGrid timeSeriesDerivToGrid
+  timeSeriesExtractTag timeSeriesFromGrid timeSeriesGroupArray timeSeriesGroupToSamplingKey timeSeriesGroupToTags
+  timeSeriesIdToGroup timeSeriesIdToTags timeSeriesIdToTagsGroup timeSeriesIncreaseToGrid timeSeriesInstantDeltaToGrid
+  timeSeriesInstantRateToGrid timeSeriesJoinTags timeSeriesLastToGrid timeSeriesLastTwoSamples
+  timeSeriesPredictLinearToGrid timeSeriesRange timeSeriesRateToGrid timeSeriesRemoveAllTagsExcept timeSeriesRemoveTag
+  timeSeriesRemoveTags timeSeriesReplaceTag timeSeriesResampleToGridWithStaleness timeSeriesResetsToGrid
+  timeSeriesStoreTags timeSeriesTagsGroupToTags timeSeriesTagsToGroup timeSeriesThrowDuplicateSeriesIf timeSlot
+  timeSlots timestamp TIMESTAMP_DIFF timestamp_diff timestampDiff timeZone timezone timeZoneOf timezoneOf
+  timeZoneOffset timezoneOffset TO_BASE64 TO_DAYS TO_UNIXTIME to_utc_timestamp toBFloat16 toBFloat16OrNull
+  toBFloat16OrZero toBool toColumnTypeName toDate toDate32 toDate32OrDefault toDate32OrNull toDate32OrZero
+  toDateOrDefault toDateOrNull toDateOrZero toDateTime toDateTime32 toDateTime64 toDateTime64OrDefault
+  toDateTime64OrNull toDateTime64OrZero toDateTimeOrDefault toDateTimeOrNull toDateTimeOrZero today toDayOfMonth
+  toDayOfWeek toDayOfYear toDaysInMonth toDaysSinceYearZero toDecimal128 toDecimal128OrDefault toDecimal128OrNull
+  toDecimal128OrZero toDecimal256 toDecimal256OrDefault toDecimal256OrNull toDecimal256OrZero toDecimal32
+  toDecimal32OrDefault toDecimal32OrNull toDecimal32OrZero toDecimal64 toDecimal64OrDefault toDecimal64OrNull
+  toDecimal64OrZero toDecimalString toFixedString toFloat32 toFloat32OrDefault toFloat32OrNull toFloat32OrZero
+  toFloat64 toFloat64OrDefault toFloat64OrNull toFloat64OrZero toHour toInt128 toInt128OrDefault toInt128OrNull
+  toInt128OrZero toInt16 toInt16OrDefault toInt16OrNull toInt16OrZero toInt256 toInt256OrDefault toInt256OrNull
+  toInt256OrZero toInt32 toInt32OrDefault toInt32OrNull toInt32OrZero toInt64 toInt64OrDefault toInt64OrNull
+  toInt64OrZero toInt8 toInt8OrDefault toInt8OrNull toInt8OrZero toInterval toIntervalDay toIntervalHour
+  toIntervalMicrosecond toIntervalMillisecond toIntervalMinute toIntervalMonth toIntervalNanosecond toIntervalQuarter
+  toIntervalSecond toIntervalWeek toIntervalYear toIPv4 toIPv4OrDefault toIPv4OrNull toIPv4OrZero toIPv6
+  toIPv6OrDefault toIPv6OrNull toIPv6OrZero toISOWeek toISOYear toJSONString tokenizeQuery tokens tokensForLikePattern
+  toLastDayOfMonth toLastDayOfWeek toLowCardinality toMicrosecond toMillisecond toMinute toModifiedJulianDay
+  toModifiedJulianDayOrNull toMonday toMonth toMonthNumSinceEpoch toNanosecond toNullable topK topKWeighted
+  topLevelDomain topLevelDomainRFC toQuarter toRelativeDayNum toRelativeHourNum toRelativeMinuteNum toRelativeMonthNum
+  toRelativeQuarterNum toRelativeSecondNum toRelativeWeekNum toRelativeYearNum toSecond toStartOfDay
+  toStartOfFifteenMinutes toStartOfFiveMinute toStartOfFiveMinutes toStartOfHour toStartOfInterval toStartOfISOYear
+  toStartOfMicrosecond toStartOfMillisecond toStartOfMinute toStartOfMonth toStartOfNanosecond toStartOfQuarter
+  toStartOfSecond toStartOfTenMinutes toStartOfWeek toStartOfYear toString toStringCutToZero toTime toTime64
+  toTime64OrNull toTime64OrZero toTimeOrNull toTimeOrZero toTimeWithFixedDate toTimeZone toTimezone toTypeName
+  toUInt128 toUInt128OrDefault toUInt128OrNull toUInt128OrZero toUInt16 toUInt16OrDefault toUInt16OrNull
+  toUInt16OrZero toUInt256 toUInt256OrDefault toUInt256OrNull toUInt256OrZero toUInt32 toUInt32OrDefault
+  toUInt32OrNull toUInt32OrZero toUInt64 toUInt64OrDefault toUInt64OrNull toUInt64OrZero toUInt8 toUInt8OrDefault
+  toUInt8OrNull toUInt8OrZero toUnixTimestamp toUnixTimestamp64Micro toUnixTimestamp64Milli toUnixTimestamp64Nano
+  toUnixTimestamp64Second toUTCTimestamp toUUID toUUIDOrDefault toUUIDOrNull toUUIDOrZero toValidUTF8 toWeek toYear
+  toYearNumSinceEpoch toYearWeek toYYYYMM toYYYYMMDD toYYYYMMDDhhmmss transform translate translateUTF8 trim trimBoth
+  trimLeft trimRight trunc truncate tryBase32Decode tryBase58Decode tryBase64Decode tryBase64URLDecode tryDecrypt
+  tumble tumbleEnd tumbleStart tuple tupleConcat tupleDivide tupleDivideByNumber tupleElement tupleHammingDistance
+  tupleIntDiv tupleIntDivByNumber tupleIntDivOrZero tupleIntDivOrZeroByNumber tupleMinus tupleModulo
+  tupleModuloByNumber tupleMultiply tupleMultiplyByNumber tupleNames tupleNegate tuplePlus tuplePositiveModuloByNumber
+  tupleToNameValuePairs ucase unbin unhex uniq uniqCombined uniqCombined64 uniqExact uniqHLL12 uniqUpTo unnest upper
+  upperUTF8 uptime URLHash URLHierarchy URLPathHierarchy user UTC_timestamp UTCTimestamp UTMToGeo UUIDNumToString
+  UUIDStringToNum UUIDToNum UUIDv7ToDateTime validateNestedArraySizes VAR_POP VAR_SAMP variantElement variantType
+  varPop varPopStable varSamp varSampStable vectorDifference vectorSum version visibleWidth visitParamExtractBool
+  visitParamExtractFloat visitParamExtractInt visitParamExtractRaw visitParamExtractString visitParamExtractUInt
+  visitParamHas week welchTTest width_bucket widthBucket windowFunnel windowID WKB wkb WKT wkt wordShingleMinHash
+  wordShingleMinHashArg wordShingleMinHashArgCaseInsensitive wordShingleMinHashArgCaseInsensitiveUTF8
+  wordShingleMinHashArgUTF8 wordShingleMinHashCaseInsensitive wordShingleMinHashCaseInsensitiveUTF8
+  wordShingleMinHashUTF8 wordShingleSimHash wordShingleSimHashCaseInsensitive wordShingleSimHashCaseInsensitiveUTF8
+  wordShingleSimHashUTF8 wyHash64 xor xxh3 xxh3_128 xxHash32 xxHash64 xxHash64Spark yandexConsistentHash YEAR yearweek
+  yesterday YYYYMMDDhhmmssToDateTime YYYYMMDDhhmmssToDateTime64 YYYYMMDDToDate YYYYMMDDToDate32
+`;
+
+/** Functions of the grammar, which the engine's own list does not have. */
+const OF_THE_GRAMMAR = "exists lambda grouping untuple";
+
+/** Suffixes of aggregate functions: `sumIf`, `uniqMergeState`. */
+const COMBINATOR =
+  /(If|Array|Map|Distinct|OrNull|OrDefault|State|SimpleState|Merge|MergeState|ForEach|Resample|ArgMin|ArgMax)$/;
+
+/** Functions that give rows, admitted where a table is named. */
+const TABLE_FUNCTIONS = "numbers numbers_mt zeros zeros_mt generateSeries generate_series values view";
+
+const ADMITTED = names(`${FUNCTIONS} ${OF_THE_GRAMMAR}`);
+const ADMITTED_TABLE_FUNCTIONS = names(TABLE_FUNCTIONS);
+
+/** Many names of functions have no case; to compare all of them without admits no other function, as no two differ by case alone. */
+export function isAdmittedFunction(name: string): boolean {
+  for (let rest = name; rest !== ""; ) {
+    if (ADMITTED.has(rest.toLowerCase())) return true;
+    const shorter = rest.replace(COMBINATOR, "");
+    if (shorter === rest) return false;
+    rest = shorter;
+  }
+  return false;
+}
+
+export function isAdmittedTableFunction(name: string): boolean {
+  return ADMITTED_TABLE_FUNCTIONS.has(name.toLowerCase());
+}
+
+function names(text: string): ReadonlySet<string> {
+  return new Set(text.toLowerCase().trim().split(/\s+/));
+}

@@ -1,0 +1,91 @@
+/**
+ * What SQL clients see of the system tables: views with the columns that tools ask for, in a database of their own that stands for
+ * `system` in their statements. Paths and what else tells of the machine is in none of them, and a system table that has no view here
+ * is not there. Rows are those of the databases that the user may read, by the engine's `additional_table_filters`.
+ */
+import type { Engine } from "../engine.js";
+import { PROTOCOL_PARAMETERS } from "../protocol-parameters.js";
+import { identifier, literal } from "../settings.js";
+import { ADMITTED_SETTINGS, LOWERABLE_SETTINGS } from "./admitted-settings.js";
+
+/** No tenant's database can have this name: theirs have no hyphens. */
+export const CATALOG = "sql-port";
+
+/** The engine's own views over system tables: they have no paths, and the filters reach into them. */
+export const INFORMATION_SCHEMA: {
+  readonly databases: readonly string[];
+  readonly tables: readonly string[];
+} = {
+  databases: ["information_schema", "INFORMATION_SCHEMA"],
+  tables: [
+    "schemata",
+    "tables",
+    "views",
+    "columns",
+    "key_column_usage",
+    "referential_constraints",
+    "statistics",
+  ],
+};
+
+const COLUMNS = {
+  databases: "name, engine, uuid, engine_full, comment",
+  tables: `
+    database, name, uuid, engine, is_temporary, metadata_modification_time, dependencies_database, dependencies_table,
+    create_table_query, engine_full, as_select, partition_key, sorting_key, primary_key, sampling_key, storage_policy,
+    total_rows, total_bytes, lifetime_rows, lifetime_bytes, comment, has_own_data, "table"`,
+  columns: `
+    database, "table", name, type, position, default_kind, default_expression, data_compressed_bytes, data_uncompressed_bytes,
+    marks_bytes, comment, is_in_partition_key, is_in_sorting_key, is_in_primary_key, is_in_sampling_key, compression_codec,
+    character_octet_length, numeric_precision, numeric_precision_radix, numeric_scale, datetime_precision`,
+  functions:
+    "name, is_aggregate, case_insensitive, alias_to, create_query, origin, description, syntax, categories",
+  table_functions: "name, description",
+  table_engines: "name, supports_settings, supports_skipping_indices, supports_sort_order, supports_ttl",
+  data_type_families: "name, case_insensitive, alias_to",
+  aggregate_function_combinators: "name, is_internal",
+  formats: "name, is_input, is_output, content_type",
+  collations: "name, language",
+  keywords: "keyword",
+  time_zones: "time_zone",
+  current_roles: "role_name, with_admin_option, is_default",
+  enabled_roles: "role_name, with_admin_option, is_current, is_default",
+  numbers: "number",
+  one: "dummy",
+} as const;
+
+const FILTERED = { databases: "name", tables: "database", columns: "database" } as const;
+
+/** Makes the views anew, so that those of an earlier version are gone. */
+export async function createCatalog(engine: Engine): Promise<void> {
+  const session = engine.open();
+  try {
+    await session.run(`CREATE DATABASE IF NOT EXISTS ${identifier(CATALOG)}`);
+    for (const [name, columns] of Object.entries(COLUMNS)) {
+      await session.run(`CREATE OR REPLACE VIEW ${view(name)} AS SELECT ${columns} FROM system.${name}`);
+    }
+    await session.run(`CREATE OR REPLACE VIEW ${view("settings")} AS ${settingsQuery()}`);
+  } finally {
+    session.close();
+  }
+}
+
+/** The setting that keeps other databases out of the system tables, for statements like SHOW TABLES too. */
+export function catalogFilters(databases: readonly string[]): string {
+  const list = databases.map(literal).join(", ");
+  const filters = Object.entries(FILTERED).map(
+    ([table, column]) => `${literal(`system.${table}`)}: ${literal(`${column} IN (${list})`)}`,
+  );
+  return `SET additional_table_filters = {${filters.join(", ")}}`;
+}
+
+/** Clients send only settings that are not `readonly` here, and some refuse others before they send them. */
+function settingsQuery(): string {
+  const names = [...ADMITTED_SETTINGS, ...LOWERABLE_SETTINGS, ...PROTOCOL_PARAMETERS];
+  const writable = `name IN (${names.map(literal).join(", ")})`;
+  return `SELECT name, value, changed, description, min, max, toUInt8(NOT ${writable}) AS readonly, type, "default", alias_for, is_obsolete, tier FROM system.settings`;
+}
+
+function view(name: string): string {
+  return `${identifier(CATALOG)}.${identifier(name)}`;
+}

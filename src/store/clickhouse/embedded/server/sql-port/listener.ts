@@ -1,0 +1,93 @@
+/**
+ * The listener for SQL clients. The service does not need it: when its port is taken the engine runs on without it, says so, and tries
+ * again until the port is free.
+ */
+import type { Server } from "node:http";
+import { availableParallelism } from "node:os";
+import {
+  type ChildConfig,
+  MAX_SQL_QUERIES,
+  MAX_SQL_WAITING,
+  SQL_MEMORY_PART,
+  type SqlListener,
+} from "../config.js";
+import { listen } from "../http.js";
+import type { OutputPipe } from "../output-pipe.js";
+import type { Port } from "../port.js";
+import { runningQueries } from "../running.js";
+import { createSlots } from "../slots.js";
+import { createCatalog } from "./catalog.js";
+import { createQuotas } from "./quotas.js";
+
+const RETRY_MS = 2_000;
+
+export type SharedParts = Pick<Port, "engine" | "facts" | "sessions" | "directory">;
+
+export interface SqlPort {
+  readonly port: Port;
+  /** No more tries; the server, when it listens, is given to be closed. */
+  stop(): Server | undefined;
+}
+
+/** @param tell called with null when the port listens, and with the problem when it could not for the first time. */
+export async function openSqlPort(
+  config: ChildConfig,
+  listener: SqlListener,
+  shared: SharedParts,
+  pipes: OutputPipe[],
+  tell: (problem: string | null) => void,
+): Promise<SqlPort> {
+  await createCatalog(shared.engine);
+  const port = sqlPortOf(config, listener, shared, pipes);
+  let server: Server | undefined;
+  let retry: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let told: string | null | undefined;
+
+  async function attempt(): Promise<void> {
+    let problem: string | null = null;
+    try {
+      const opened = await listen(port, { host: listener.host, port: listener.port });
+      if (stopped) opened.close();
+      else server = opened;
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error);
+      if (!stopped) retry = setTimeout(() => void attempt(), RETRY_MS);
+    }
+    if (problem !== told) tell(problem);
+    told = problem;
+  }
+
+  await attempt();
+  return {
+    port,
+    stop() {
+      stopped = true;
+      clearTimeout(retry);
+      return server;
+    },
+  };
+}
+
+function sqlPortOf(
+  config: ChildConfig,
+  listener: SqlListener,
+  shared: SharedParts,
+  pipes: OutputPipe[],
+): Port {
+  const { limits, users, allowedHosts } = listener;
+  return {
+    ...shared,
+    running: runningQueries(shared.engine),
+    users,
+    sql: {
+      limits,
+      allowedHosts,
+      quotas: createQuotas(limits.maxPerMinute),
+      maxMemoryBytes: Math.floor(config.maxMemoryBytes / SQL_MEMORY_PART / MAX_SQL_QUERIES),
+      maxThreads: Math.max(1, Math.floor(availableParallelism() / 2)),
+      dataDir: config.dataDir,
+    },
+    slots: createSlots(pipes, { maxWaiting: MAX_SQL_WAITING, maxRunning: limits.maxRunning }),
+  };
+}

@@ -1,0 +1,110 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
+import { type Book, books, type HeldDay, type HeldFacts, type NotedDay, readHeldFacts } from "./held-days.js";
+
+/**
+ * Whether a tenant's store holds what Postgres says is published. It does not when its files were deleted, when it or Postgres was
+ * set back to a backup, when the tenant was moved, and when it is the store of another host.
+ */
+export interface FactsCheck {
+  /** Null in a store that no run has used yet. */
+  readonly storeId: string | null;
+  /** The store that Postgres knows; null before the first run. */
+  readonly knownStoreId: string | null;
+  /** Days that are not as Postgres has them. */
+  readonly differing: readonly DifferingDay[];
+  /** Days that are. */
+  readonly agreeing: readonly (NotedDay & { readonly book: Book })[];
+}
+
+export interface DifferingDay {
+  readonly book: Book;
+  readonly day: string;
+  /** What the store holds instead, whole and noted; undefined when that is nothing, or nobody knows what. */
+  readonly held: { readonly hash: string; readonly rows: number } | undefined;
+}
+
+export interface CheckedTenant {
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  /** First UTC day that is kept: retention may be dropping older ones. */
+  readonly keepFrom: Readonly<Record<Book, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Claim {
+  readonly book: Book;
+  readonly day: string;
+  readonly hash: string;
+  readonly rows: number;
+  readonly version: string;
+}
+
+/**
+ * Asks Postgres, the store, and where they differ Postgres again: a day that is being published meanwhile has its intent noted before
+ * the store changes, and its result after it, so what Postgres says of it has changed and is not counted.
+ */
+export async function checkFacts(tenant: CheckedTenant): Promise<FactsCheck> {
+  const knownStoreId = await readKnownStore(tenant.postgres, tenant.tenantName);
+  const claims = await readClaims(tenant);
+  const held = await readHeldFacts(tenant.client, tenant.signal);
+  // A store from before stores had ids has noted nothing: its rows alone count.
+  const isNoted = held.storeId !== null || knownStoreId !== null;
+  const off = claims.filter((claim) => !isHeld(claim, held, isNoted));
+  const still = new Set(off.length === 0 ? [] : (await readClaims(tenant)).map(keyOf));
+  return {
+    storeId: held.storeId,
+    knownStoreId,
+    differing: off
+      .filter((claim) => still.has(keyOf(claim)))
+      .map(({ book, day }) => ({ book, day, held: wholeDay(held.books[book].get(day), isNoted) })),
+    agreeing: claims.filter((claim) => !off.includes(claim)),
+  };
+}
+
+export async function readKnownStore(postgres: Pool, tenantName: string): Promise<string | null> {
+  const { rows } = await postgres.query<{ store_id: string }>(
+    "SELECT store_id FROM fact_stores WHERE tenant_name = $1",
+    [tenantName],
+  );
+  return rows[0]?.store_id ?? null;
+}
+
+function isHeld({ book, day, hash, rows }: Claim, held: HeldFacts, isNoted: boolean): boolean {
+  const found = held.books[book].get(day);
+  if (rows === 0) return (found?.rows ?? 0) === 0;
+  if (found === undefined || found.rows !== rows || !found.isBilled) return false;
+  return !isNoted || found.hash === hash;
+}
+
+function wholeDay(found: HeldDay | undefined, isNoted: boolean): DifferingDay["held"] {
+  if (!isNoted || found?.hash === undefined || found.rows === 0) return undefined;
+  const isWhole = found.isBilled && found.rows === found.notedRows;
+  return isWhole ? { hash: found.hash, rows: found.rows } : undefined;
+}
+
+function keyOf({ book, day, version }: Claim): string {
+  return `${book} ${day} ${version}`;
+}
+
+const PUBLISHED: Readonly<Record<Book, string>> = {
+  chargebacks: `
+SELECT 'chargebacks' AS book, to_char(tracking_date, 'YYYY-MM-DD') AS day, published_hash AS hash, chargeback_rows AS rows,
+  concat_ws(' ', published_hash, extract(epoch FROM calculated_at)) AS version
+FROM tracking_dates
+WHERE tenant_name = $1 AND tracking_date >= $2::date AND published_hash IS NOT NULL AND publishing_hash IS NULL`,
+  topic_attributions: `
+SELECT 'topic_attributions' AS book, to_char(tracking_date, 'YYYY-MM-DD') AS day, published_hash AS hash, attribution_rows AS rows,
+  concat_ws(' ', published_hash, extract(epoch FROM calculated_at)) AS version
+FROM topic_attribution_dates
+WHERE tenant_name = $1 AND tracking_date >= $3::date AND published_hash IS NOT NULL AND publishing_hash IS NULL`,
+};
+
+async function readClaims({ postgres, tenantName, keepFrom }: CheckedTenant): Promise<Claim[]> {
+  const { rows } = await postgres.query<Claim>(
+    `${books.map((book) => PUBLISHED[book]).join("\nUNION ALL")}\nORDER BY book, day`,
+    [tenantName, keepFrom.chargebacks, keepFrom.topic_attributions],
+  );
+  return rows;
+}

@@ -1,0 +1,117 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+
+/** What facts are published of, each day for itself: the names of their tables. */
+export const books = ["chargebacks", "topic_attributions"] as const;
+export type Book = (typeof books)[number];
+
+/** What a store says of itself and of what it holds. */
+export interface HeldFacts {
+  /** Null in a store that no run has used yet. */
+  readonly storeId: string | null;
+  readonly books: Readonly<Record<Book, ReadonlyMap<string, HeldDay>>>;
+}
+
+export interface HeldDay {
+  /** Hash of the input of what is visible, as it was noted when it was published; undefined when nothing was. */
+  readonly hash: string | undefined;
+  /** How many rows were noted. */
+  readonly notedRows: number;
+  /** How many rows there are. */
+  readonly rows: number;
+  /** There are lines of the bill. */
+  readonly isBilled: boolean;
+}
+
+/** In milliseconds: the engine's list of parts and one small table, no row of a fact. */
+export async function readHeldFacts(client: ClickHouseClient, signal?: AbortSignal): Promise<HeldFacts> {
+  const read = async <Row>(query: string): Promise<Row[]> => {
+    const result = await client.query({
+      query,
+      format: "JSONEachRow",
+      ...(signal && { abort_signal: signal }),
+    });
+    return await result.json<Row>();
+  };
+  const [identity] = await read<{ store_id: string }>(
+    "SELECT toString(store_id) AS store_id FROM store_identity",
+  );
+  const noted = await read<{ book: string; name: string; input_hash: string; noted: string }>(
+    "SELECT book, toString(day) AS name, input_hash, toString(row_count) AS noted FROM published_days FINAL WHERE input_hash != ''",
+  );
+  const counted = await read<{ table: string; day: string; n: string }>(`
+SELECT table, partition AS day, toString(sum(rows)) AS n FROM system.parts
+WHERE database = currentDatabase() AND active AND table IN ('billing', 'chargebacks', 'topic_attributions')
+GROUP BY table, partition`);
+  const key = (table: string, day: string) => `${table} ${day}`;
+  const rows = new Map(counted.map(({ table, day, n }) => [key(table, day), Number(n)]));
+  const notes = new Map(noted.map((note) => [key(note.book, note.name), note]));
+  const daysOf = (book: Book) => {
+    const days = new Set([
+      ...noted.filter((note) => note.book === book).map(({ name }) => name),
+      ...counted.filter(({ table }) => table === book).map(({ day }) => day),
+    ]);
+    return new Map(
+      [...days].map((day): [string, HeldDay] => {
+        const note = notes.get(key(book, day));
+        return [
+          day,
+          {
+            hash: note?.input_hash,
+            notedRows: Number(note?.noted ?? 0),
+            rows: rows.get(key(book, day)) ?? 0,
+            isBilled: (rows.get(key("billing", day)) ?? 0) > 0,
+          },
+        ];
+      }),
+    );
+  };
+  return {
+    storeId: identity?.store_id ?? null,
+    books: { chargebacks: daysOf("chargebacks"), topic_attributions: daysOf("topic_attributions") },
+  };
+}
+
+/** A published day, with the hash of its input and its number of rows. */
+export interface NotedDay {
+  readonly day: string;
+  readonly hash: string;
+  readonly rows: number;
+}
+
+/** Notes beside the facts what is published of days. A later epoch counts, and in one epoch what is noted last. */
+export async function noteHeldDays(
+  client: ClickHouseClient,
+  { book, epoch, days }: { readonly book: Book; readonly epoch: number; readonly days: readonly NotedDay[] },
+): Promise<void> {
+  if (days.length === 0) return;
+  await client.insert({
+    table: "published_days",
+    format: "JSONEachRow",
+    values: days.map(({ day, hash, rows }) => ({ book, day, input_hash: hash, row_count: rows, epoch })),
+  });
+}
+
+/** Gives a store its id. */
+export async function writeStoreId(client: ClickHouseClient, storeId: string): Promise<void> {
+  await client.command({ query: "TRUNCATE TABLE store_identity" });
+  await client.insert({ table: "store_identity", format: "JSONEachRow", values: [{ store_id: storeId }] });
+}
+
+/** Forgets what was noted of days that retention has dropped. */
+export async function forgetHeldDays(
+  client: ClickHouseClient,
+  before: Readonly<Record<Book, string>>,
+): Promise<void> {
+  const condition = books.map((book) => `(book = '${book}' AND day < {${book}:Date})`).join(" OR ");
+  const found = await client.query({
+    query: `SELECT 1 FROM published_days WHERE ${condition} LIMIT 1`,
+    query_params: { ...before },
+    format: "JSONEachRow",
+  });
+  if ((await found.json()).length === 0) return;
+  await client.command({
+    query: `ALTER TABLE published_days DELETE WHERE ${condition}`,
+    query_params: { ...before },
+    clickhouse_settings: { mutations_sync: "1" },
+  });
+}

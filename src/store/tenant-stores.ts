@@ -1,0 +1,118 @@
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import type { Config, TenantConfig } from "../config/config.js";
+import { describeStorage, storageKey } from "../config/storage.js";
+import { openClickHouseClient } from "./clickhouse/client.js";
+import type { EmbeddedClickHouse } from "./clickhouse/embedded/supervisor.js";
+import { migrateClickHouse } from "./clickhouse/migrate.js";
+import type { StorePlace } from "./facts/holders.js";
+import type { TenantStore } from "./stores.js";
+
+export interface TenantStoresOptions {
+  readonly config: Config;
+  readonly postgres: Pool;
+  readonly embedded: EmbeddedClickHouse | undefined;
+  /** Undefined: schemas stay as they are. */
+  readonly migrations: string | undefined;
+  readonly logger: Logger;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface TenantStores {
+  open(tenantName: string): Promise<TenantStore>;
+  /** Client of a tenant's store whose database need not exist yet. */
+  serverClient(tenantName: string): Promise<ClickHouseClient>;
+  close(): Promise<void>;
+}
+
+/**
+ * Tenants' stores by name, each opened and migrated once. A failed opening is forgotten with all that it opened, so that the next call
+ * tries again and nothing piles up.
+ */
+export function createTenantStores(options: TenantStoresOptions): TenantStores {
+  const opened = new Map<string, Promise<TenantStore>>();
+  const clients = new Set<ClickHouseClient>();
+  let isClosed = false;
+
+  const connect = async (tenant: TenantConfig, database: string): Promise<ClickHouseClient> => {
+    const address = await addressOf(tenant, options.embedded);
+    if (isClosed) throw new Error("the stores have been closed");
+    const client = openClickHouseClient({
+      url: address.url,
+      username: address.username,
+      password: address.password,
+      socketPath: "socketPath" in address ? address.socketPath : undefined,
+      database,
+      applicationName: "chargehouse",
+    });
+    clients.add(client);
+    return client;
+  };
+  const disconnect = async (client: ClickHouseClient): Promise<void> => {
+    if (clients.delete(client)) await client.close();
+  };
+
+  const find = (tenantName: string): TenantConfig => {
+    const tenant = options.config.tenants.get(tenantName);
+    if (tenant === undefined) throw new Error(`unknown tenant ${tenantName}`);
+    return tenant;
+  };
+
+  const migrate = async (tenant: TenantConfig, dir: string): Promise<void> => {
+    const server = await connect(tenant, "default");
+    try {
+      await migrateClickHouse(server, {
+        dir,
+        database: tenant.storage.database,
+        lock: options.postgres,
+        address: storageKey(tenant.storage),
+        logger: options.logger,
+        signal: options.signal,
+      });
+    } finally {
+      await disconnect(server);
+    }
+  };
+
+  const openTenant = async (tenantName: string): Promise<TenantStore> => {
+    const tenant = find(tenantName);
+    const { database } = tenant.storage;
+    if (options.migrations !== undefined) await migrate(tenant, options.migrations);
+    const client = await connect(tenant, database);
+    const place = placeOf(tenant, options.config.data_dir);
+    return { tenantName, tenantId: tenant.tenant_id, ecosystem: tenant.ecosystem, client, database, place };
+  };
+
+  return {
+    serverClient: async (tenantName) => await connect(find(tenantName), "default"),
+    open(tenantName) {
+      const known = opened.get(tenantName);
+      if (known !== undefined) return known;
+      const opening = openTenant(tenantName);
+      opened.set(tenantName, opening);
+      opening.catch(() => opened.delete(tenantName));
+      return opening;
+    },
+    async close() {
+      isClosed = true;
+      await Promise.all([...clients].map(disconnect));
+    },
+  };
+}
+
+async function addressOf({ storage }: TenantConfig, embedded: EmbeddedClickHouse | undefined) {
+  if (storage.kind === "server") return storage;
+  if (embedded === undefined) throw new Error("the embedded store is not configured");
+  return await embedded.endpoint();
+}
+
+function placeOf({ storage }: TenantConfig, dataDir: string): StorePlace {
+  const isEmbedded = storage.kind === "embedded";
+  const address = isEmbedded
+    ? `${storage.database} in ${resolve(dataDir)} on host ${hostname()}`
+    : describeStorage(storage);
+  return { name: address, isEmbedded };
+}

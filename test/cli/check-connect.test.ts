@@ -1,0 +1,132 @@
+/** `check-config --connect`: every query of every tenant tried on a real Prometheus, and lists and bill on a simulated vendor. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { checkConfig } from "../../src/cli/check-config.js";
+import { tenantsSection } from "../../src/cli/simulation.js";
+import { startConfluentCloud } from "../../src/simulator/confluent/cloud.js";
+import { confluentTenant } from "../../src/simulator/confluent/tenant.js";
+import { daysAgo } from "../ingest/generic-tenant.js";
+import { PASSWORD, startRealPrometheus } from "../ingest/real-prometheus.js";
+import { needs } from "../programs.js";
+import { temporaryFolder } from "../stores.js";
+import { commandIo } from "./command-io.js";
+
+t.test("check-config --connect", async (t) => {
+  const folder = temporaryFolder(t);
+  const check = async (tenants: unknown, ...options: readonly string[]) => {
+    const file = join(folder, "chargehouse.yaml");
+    writeFileSync(file, JSON.stringify({ tenants }));
+    const { io, written } = commandIo();
+    const code = await checkConfig.run(["--config", file, "--connect", ...options], io);
+    for (const line of written.stdout.split("\n")) t.ok(line.length <= 80, line);
+    return { code, ...written };
+  };
+
+  await t.test(
+    "tells of every query what it returns, or what Prometheus says about it",
+    needs("prometheus", "promtool"),
+    async (t) => {
+      const from = Date.parse(`${daysAgo(8)}T00:05:00Z`) / 1000;
+      const until = Date.parse(`${daysAgo(5)}T00:00:00Z`) / 1000;
+      const each = (series: string) =>
+        Array.from({ length: (until - from) / 300 + 1 }, (_, index) => `${series} 7 ${from + index * 300}`);
+      const databases = ["orders", "users"].flatMap((name) => each(`size_bytes{datname="${name}",host="a"}`));
+      const text = ["# TYPE size_bytes gauge", ...databases, "# EOF", ""].join("\n");
+      const { url } = await startRealPrometheus(t, text);
+      const costType = (name: string, cost: string, usage: string) => ({
+        name,
+        product_category: "postgres",
+        rate: "0.1",
+        cost_quantity: { type: "storage_gib", query: cost },
+        allocation_strategy: "usage_ratio",
+        allocation_query: usage,
+        allocation_label: "datname",
+      });
+      const tenant = (name: string, cost_types: readonly unknown[]) => ({
+        ecosystem: "generic_metrics_only",
+        tenant_id: name,
+        lookback_days: 30,
+        storage: { connection_string: `embedded:${name}` },
+        plugin_settings: {
+          cluster_id: name,
+          metrics: { type: "prometheus", url, auth_type: "basic", username: "me", password: PASSWORD },
+          identity_source: {
+            source: "prometheus",
+            label: "datname",
+            discovery_query: "last_over_time(size_bytes[10d])",
+          },
+          cost_types,
+        },
+      });
+      const good = costType("GOOD", "sum(size_bytes)", "sum by (datname) (size_bytes)");
+      const tenants = {
+        good: tenant("good", [good]),
+        bad: tenant("bad", [
+          good,
+          costType("BROKEN", "sum(size_bytes", "sum by (datname) (size_bytes)"),
+          costType("ABSENT", "sum(size_byte)", "sum by (host) (size_bytes)"),
+        ]),
+      };
+      const one = await check(tenants, "--tenant", "good");
+      t.strictSame(one, {
+        code: 0,
+        stdout: [
+          "good (generic_metrics_only)",
+          "  ok     resources         1 cluster",
+          "  ok     identities        2 principal",
+          "  ok     cost GOOD         1 series, 3 days",
+          "  ok     usage discovery   2 series, 2 identities, 3 days; labels: datname, host",
+          "  ok     usage alloc_GOOD  2 series, 2 identities, 3 days; labels: datname",
+          "",
+        ].join("\n"),
+        stderr: "The configuration is valid, and every upstream answers.\n",
+      });
+      const both = await check(tenants);
+      t.equal(both.code, 1);
+      t.equal(both.stderr, "The configuration is valid; 2 of 14 questions to upstreams failed.\n");
+      const said = both.stdout.replaceAll(/\s+/g, " ");
+      t.match(
+        said,
+        /FAILS cost BROKEN \S+\/query: answered 400: bad_data: .*1:15: parse error: unclosed left parenthesis/,
+      );
+      t.match(
+        said,
+        /FAILS cost ABSENT no series on any of these days, and none now: does the metric exist\?/,
+      );
+      t.match(
+        said,
+        /look usage alloc_ABSENT 1 series, 0 identities, 3 days; labels: host; no series has the label datname/,
+      );
+      t.notOk(`${both.stdout}${both.stderr}`.includes(PASSWORD));
+    },
+  );
+
+  await t.test("asks the bill and every list of Confluent Cloud", async (t) => {
+    const cloud = await startConfluentCloud({ size: "tiny", days: 9 });
+    t.teardown(() => cloud.close());
+    const tenants = tenantsSection([confluentTenant(cloud)]);
+    const { code, stdout } = await check(tenants);
+    t.equal(code, 0, stdout);
+    const said = stdout.replaceAll(/\s+/g, " ");
+    t.match(said, /ok resources \d+ environment, \d+ kafka_cluster, /);
+    t.match(said, /ok bill \d+ lines, [123] days/);
+    t.match(said, /ok usage bytes_in \d+ series, \d+ identities, \d+ days; labels: kafka_id, principal_id/);
+
+    cloud.setFaults([
+      { kind: "status", status: 403, match: "/connect/" },
+      { kind: "status", status: 403, match: "/billing/" },
+    ]);
+    const refused = await check(tenants);
+    t.equal(refused.code, 1);
+    const failures = refused.stdout.split("\n").filter((line) => line.startsWith("  FAILS"));
+    t.strictSame(
+      failures.map((line) => line.split(/\s+/)[2]),
+      ["inventory", "bill"],
+    );
+    t.match(
+      refused.stdout.replaceAll(/\s+/g, " "),
+      /FAILS inventory connectors: .* answered 403: a fault that was asked for/,
+    );
+  });
+});

@@ -1,0 +1,76 @@
+/** `chargehouse demo` on a terminal: the proof that it adds up, who pays, and what ends it early. */
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import t from "tap";
+import { CommandFailed } from "../../src/cli/command.js";
+import { demo } from "../../src/cli/demo.js";
+import { until } from "../runner/runs.js";
+import { temporaryFolder } from "../stores.js";
+import { commandIo } from "./command-io.js";
+import { onTerminal } from "./terminal.js";
+
+t.test("a port that is taken is told before any work is done, with the flag to use", async (t) => {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => server.close());
+  const port = String((server.address() as AddressInfo).port);
+  const folder = temporaryFolder(t);
+  for (const [flag, others] of [
+    ["--port", []],
+    ["--sql-port", ["--port", "0"]],
+  ] as const) {
+    const { io, written } = commandIo();
+    const args = [flag, port, ...others, "--data-dir", join(folder, "demo")];
+    const refused = demo.run(args, io);
+    await t.rejects(refused, {
+      message: `Port ${port} on 127.0.0.1 is in use: choose another with ${flag}`,
+      exitCode: 1,
+    });
+    await t.rejects(refused, CommandFailed);
+    t.strictSame([written.stdout, readdirSync(folder)], ["", []], "nothing was begun");
+  }
+});
+
+t.test("--exit at 80 × 24: every table is whole, and says who pays", async (t) => {
+  const run = onTerminal(["demo", "--exit", "--size", "tiny", "--days", "4"], { cols: 80, rows: 24 });
+  t.equal(await run.ended, 0);
+  const said = run.lines();
+  const table = (head: RegExp) => {
+    const from = said.findIndex((line) => head.test(line));
+    const to = said.findIndex((line, at) => at > from && !/^(cloud|orders|payments) /.test(line));
+    return said.slice(from + 1, to === -1 ? undefined : to);
+  };
+  const sums = [...table(/CHARGEBACKS +DIFF$/), ...table(/ATTRIBUTED +DIFF$/)].map((line) =>
+    line.split(/ {2,}/),
+  );
+  t.strictSame(
+    sums.map(([tenant, days, _lines, _rows, _billing, _given, difference]) => [tenant, days, difference]),
+    ["cloud", "orders", "payments", "cloud"].map((tenant) => [tenant, "3 days", "0"]),
+  );
+  for (const [, , , , billing, given] of sums)
+    t.ok(billing === given && billing !== "0", `${billing} = ${given}`);
+  t.ok(said.includes("Every line adds up."));
+  const paying = table(/^TENANT +WHO PAYS MOST +COST +SHARE$/);
+  t.strictSame(
+    paying.map((line) =>
+      /^(\w+) +.*?( +\d+\.\d\d +[\d.]+ %)?$/
+        .exec(line)
+        ?.slice(1, 3)
+        .map((part) => part !== undefined),
+    ),
+    Array.from({ length: 12 }, (_, at) => [true, at % 4 < 3]),
+    "three of each tenant with cost and share, and how many more there are",
+  );
+});
+
+t.test("Ctrl-C before there is anything to prove proves nothing", async (t) => {
+  const run = onTerminal(["demo", "--exit", "--size", "tiny"], { cols: 80, rows: 24 });
+  await until("it gathers", () => run.lines().some((line) => line.includes("gathering")));
+  run.press("\u0003");
+  t.equal(await run.ended, 1);
+  t.equal(run.lines().at(-1), "The demo was interrupted: nothing is proven.");
+  t.notOk(run.lines().some((line) => line.includes("adds up")));
+});

@@ -1,0 +1,72 @@
+/** A command on a terminal: what a person sees on a screen of this size, and can scroll back to. */
+import { join } from "node:path";
+import { spawn } from "@lydell/node-pty";
+import xterm from "@xterm/headless";
+import { projectRoot } from "../../src/config/project.js";
+
+export interface ScreenSize {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+/** A command that runs on a terminal of its own. */
+export interface OnTerminal {
+  /** Every line that was written and not wiped, as the screen shows it; without trailing blanks and blank lines at the end. */
+  lines(): string[];
+  /** Whether the cursor can be seen. */
+  cursorShown(): boolean;
+  press(keys: string): void;
+  /** What the screen showed while the command ran: each frame that differs from the one before. */
+  readonly frames: readonly string[][];
+  /** Resolves with the exit code when all that was written is on the screen. */
+  readonly ended: Promise<number>;
+}
+
+const main = join(projectRoot(), "src/main.ts");
+
+/** Runs `chargehouse ARGS` on a terminal. */
+export function onTerminal(args: readonly string[], size: ScreenSize, cwd = projectRoot()): OnTerminal {
+  const terminal = new xterm.Terminal({ ...size, scrollback: 5000, allowProposedApi: true });
+  const env = { ...process.env, NODE_OPTIONS: "", TERM: "xterm-256color" };
+  const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), main, ...args], {
+    ...size,
+    cwd,
+    env,
+    name: "xterm-256color",
+  });
+  let cursor = true;
+  for (const [final, shown] of [
+    ["h", true],
+    ["l", false],
+  ] as const) {
+    terminal.parser.registerCsiHandler({ prefix: "?", final }, (parameters) => {
+      if (parameters.includes(25)) cursor = shown;
+      return false;
+    });
+  }
+  const lines = () => {
+    const { active } = terminal.buffer;
+    const all = Array.from(
+      { length: active.length },
+      (_, at) => active.getLine(at)?.translateToString(true) ?? "",
+    );
+    return all.slice(0, all.findLastIndex((line) => line !== "") + 1);
+  };
+  const frames: string[][] = [];
+  const noteFrame = () => {
+    const frame = lines();
+    if (frame.join("\n") !== frames.at(-1)?.join("\n")) frames.push(frame);
+  };
+  child.onData((data) => terminal.write(data, noteFrame));
+  const exited = new Promise<number>((resolve) => child.onExit(({ exitCode }) => resolve(exitCode)));
+  return {
+    lines,
+    cursorShown: () => cursor,
+    press: (keys) => child.write(keys),
+    frames,
+    ended: exited.then(async (code) => {
+      await new Promise<void>((resolve) => terminal.write("", resolve));
+      return code;
+    }),
+  };
+}

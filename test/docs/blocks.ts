@@ -1,0 +1,43 @@
+/**
+ * Blocks of a page of the documentation. The fence says what one is:
+ *
+ * - `sh`: commands that a reader types, and that the test runs; `sh unrun=WHY` are those it cannot run, such as `unrun=docker`
+ * - `yaml FILE`: a file that the reader writes; `yaml FILE add`: what the reader adds to it
+ * - all else, `console` and `yaml` alone among them, is an illustration
+ */
+
+export type Block =
+  | { readonly kind: "run"; readonly commands: readonly string[] }
+  | { readonly kind: "unrun"; readonly why: string }
+  | { readonly kind: "file"; readonly name: string; readonly text: string; readonly add: boolean }
+  | { readonly kind: "illustration" };
+
+export function blocksOf(page: string): Block[] {
+  return [...page.matchAll(/^```(\S+)?(?: (.*))?\n([\s\S]*?)^```$/gm)].map(
+    ([, language, words = "", text = ""]) => {
+      const [first = "", second] = words.split(" ");
+      if (language === "yaml" && first !== "")
+        return { kind: "file", name: first, text, add: second === "add" };
+      if (language !== "sh") return { kind: "illustration" };
+      if (first === "") return { kind: "run", commands: commandsOf(text) };
+      const [, why] = /^unrun=(\w+)$/.exec(words) ?? [];
+      if (why === undefined) throw new Error(`a block of commands says "${words}"`);
+      return { kind: "unrun", why };
+    },
+  );
+}
+
+/** Lines that belong together: after a backslash, and within quotes. */
+function commandsOf(text: string): string[] {
+  const commands: string[] = [];
+  let open = "";
+  for (const line of text.split("\n")) {
+    open += open === "" ? line : `\n${line}`;
+    if (open.endsWith("\\") || (open.replaceAll(/[^']/g, "").length % 2 === 1 && !/^\s*#/.test(open)))
+      continue;
+    if (open.trim() !== "" && !/^\s*#/.test(open)) commands.push(open);
+    open = "";
+  }
+  if (open.trim() !== "") throw new Error(`a command does not end: ${open}`);
+  return commands;
+}

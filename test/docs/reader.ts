@@ -1,0 +1,70 @@
+/** A reader with nothing else at hand who types every command of a page, in order. */
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { projectRoot } from "../../src/config/project.js";
+import { until } from "../runner/runs.js";
+import { type Block, blocksOf } from "./blocks.js";
+import { type Checkout, checkOut } from "./checkout.js";
+import { openShell, type Shell } from "./shell.js";
+
+export const tutorial = "docs/tutorial/first-tenant.md";
+
+export function pageBlocks(page: string): Block[] {
+  return blocksOf(readFileSync(join(projectRoot(), page), "utf8"));
+}
+
+/** What the reader of any page has: the program, and what is on these ports. */
+export const programs = ["curl", "jq"] as const;
+
+/** Commands that go on until Ctrl-C: a reader leaves them running and opens another terminal. */
+const goesOn = /^(npm ci && )?npm run demo$|main\.js (serve|simulate)\b/;
+
+/** Each page in a folder of its own, with the tutorial's configuration to begin with. */
+export async function readPages(t: Test, pages: readonly string[], given?: Checkout): Promise<void> {
+  const checkout = given ?? (await checkOut(t));
+  for (const page of pages) {
+    const blocks = pageBlocks(page);
+    if (!blocks.some(({ kind }) => kind === "run")) continue;
+    await t.test(page, async (t) => {
+      const folder = checkout.folder();
+      const shell = openShell(t, folder, checkout.env);
+      const first = pageBlocks(tutorial).find((block) => block.kind === "file");
+      for (const block of first === undefined ? blocks : [first, ...blocks])
+        await follow(t, block, { checkout, folder, shell });
+      t.ok([0, undefined].includes(await shell.stop()), "what goes on ends well at Ctrl-C");
+    });
+  }
+}
+
+async function isReady(port: number): Promise<boolean> {
+  const answer = await fetch(`http://127.0.0.1:${port}/api/v1/readiness`);
+  return JSON.parse(await answer.text()).status !== "initializing";
+}
+
+interface Reader {
+  readonly checkout: Checkout;
+  readonly folder: string;
+  readonly shell: Shell;
+}
+
+async function follow(t: Test, block: Block, { checkout, folder, shell }: Reader): Promise<void> {
+  if (block.kind === "file") {
+    const file = join(folder, block.name);
+    const text = checkout.withPorts(block.text);
+    if (block.add) appendFileSync(file, text);
+    else writeFileSync(file, `${text}api: { port: ${checkout.port["8080"]} }\n`);
+  }
+  if (block.kind !== "run") return;
+  for (const written of block.commands) {
+    const command = checkout.withPorts(written);
+    if (goesOn.test(command)) {
+      await shell.start(command);
+      if (/serve/.test(command)) await until("its stores are open", () => isReady(checkout.port["8080"]));
+      t.pass(`listens: ${written}`);
+    } else {
+      const { code, output } = await shell.run(command);
+      t.equal(code, 0, `${written}\n${output.slice(-2000)}`);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/** An assertion about the fields that it names, exact in each of them. tap's own `match` is not: it takes `[]` for any array. */
+import type { Test } from "tap";
+
+interface Asserts extends Pick<Test, "currentAssert"> {
+  strictSame(found: unknown, wanted: unknown, ...message: [] | [string]): boolean;
+}
+
+const TYPES = new Set<unknown>([String, Number, Boolean, Date]);
+
+function isOfType(value: unknown, type: unknown): boolean {
+  return type === Date
+    ? value instanceof Date
+    : typeof value === String((type as { name: string }).name).toLowerCase();
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** What of `actual` the expectation speaks of; a pattern or a type that holds is returned itself, so that both sides are equal. */
+function spokenOf(actual: unknown, expected: unknown): unknown {
+  if (expected instanceof RegExp)
+    return typeof actual === "string" && expected.test(actual) ? expected : actual;
+  if (TYPES.has(expected)) return isOfType(actual, expected) ? expected : actual;
+  if (Array.isArray(expected) && Array.isArray(actual)) {
+    return actual.map((item, index) => (index < expected.length ? spokenOf(item, expected[index]) : item));
+  }
+  if (!isPlainObject(expected) || typeof actual !== "object" || actual === null) return actual;
+  const names = Object.keys(expected);
+  if (names.length === 0 || Array.isArray(actual)) return actual;
+  const known = names.filter((name) => name in actual || expected[name] === undefined);
+  return Object.fromEntries(
+    known.map((name) => [name, spokenOf((actual as Record<string, unknown>)[name], expected[name])]),
+  );
+}
+
+/**
+ * Holds when each field that `expected` names is strictly equal, however deep; fields that it does not name are free. An array is
+ * compared whole, `[]` and `{}` are empty, a regular expression takes strings alone, and `String`, `Number`, `Boolean` or `Date` takes any
+ * value of that type.
+ */
+export function holds(
+  t: Asserts,
+  actual: unknown,
+  expected: unknown,
+  ...message: [] | [message: string]
+): boolean {
+  t.currentAssert = holds;
+  return t.strictSame(spokenOf(actual, expected), expected, ...message);
+}

@@ -1,0 +1,72 @@
+/** Whatever is wrong with a request, and however long it is: the answer is short, and costs little. */
+import t from "tap";
+import { type ApiDocument, operationsOf, resolvedParameter } from "../../src/http/description/document.js";
+import { documentOf } from "./contract.js";
+import { startService } from "./service.js";
+
+/** Characters of an answer. A page that lists what is wrong with twenty things, each with what is allowed. */
+const LONGEST = 32_000;
+const LONG = "x".repeat(8_000);
+
+t.test("answers to long input are short", async (t) => {
+  const { app } = await startService(t);
+  await app.ready();
+  const document: ApiDocument = documentOf(app);
+  const long: string[] = [];
+  const ask = async (method: "GET" | "POST" | "PATCH" | "DELETE", url: string, payload?: object) => {
+    const answer = await app.inject({ method, url, ...(payload && { payload }) });
+    if (answer.statusCode >= 400 && answer.body.length > LONGEST)
+      long.push(`${method} ${url.slice(0, 100)}: ${answer.body.length}`);
+    return answer;
+  };
+  const parameters = (length: number, name: (index: number) => string) =>
+    Array.from({ length }, (_, index) => `${name(index)}=1`).join("&");
+  const fields = (length: number) =>
+    Object.fromEntries(Array.from({ length }, (_, index) => [`field ${index}`, index]));
+  const bodies: readonly (readonly [string, object])[] = [
+    ["a field of a megabyte", { [LONG.repeat(125)]: 1 }],
+    ["tens of thousands of fields", fields(60_000)],
+    ["the same inside", { filters: fields(50_000), tags: Array(500).fill(fields(100)) }],
+    [
+      "long values",
+      { columns: Array(99).fill(LONG), timezone: LONG, start_date: LONG, tag_key: LONG, created_by: LONG },
+    ],
+    ["long tags", { [`tag:${LONG}`]: LONG, filters: { [`tag:${LONG}`]: LONG, identity_id: LONG } }],
+    [
+      "lists of the wrong",
+      { tags: Array(1000).fill({}), dimension_ids: Array(100_000).fill("x"), columns: Array(100).fill({}) },
+    ],
+  ];
+
+  for (const { method, path, operation } of operationsOf(document)) {
+    const verb = ({ get: "GET", post: "POST", patch: "PATCH", delete: "DELETE" } as const)[method];
+    const named = path.replace("{tenant_name}", "acme").replace(/\{\w+\}/g, "1");
+    await t.test(`${verb} ${path}`, async (t) => {
+      await ask(verb, path.replace(/\{\w+\}/g, LONG));
+      await ask(verb, path.replace("{tenant_name}", "acme").replace(/\{\w+\}/g, LONG));
+      for (const given of operation.parameters ?? []) {
+        const { in: where, name } = resolvedParameter(given, document.components ?? {});
+        if (where === "query") await ask(verb, `${named}?${name}=${LONG}`);
+      }
+      await ask(verb, `${named}?${LONG}=1`);
+      await ask(verb, `${named}?${parameters(3_000, (index) => `p${index}`)}`);
+      await ask(verb, `${named}?${parameters(3_000, () => "cursor")}`);
+      await ask(verb, `${named}?${parameters(2_000, (index) => `tag:k${index}`)}`);
+      if (operation.requestBody !== undefined)
+        for (const [what, body] of bodies) {
+          const { statusCode } = await ask(verb, named, body);
+          t.ok([400, 413].includes(statusCode), `${what}: ${statusCode}`);
+        }
+      t.strictSame(long.splice(0), []);
+    });
+  }
+
+  await t.test("the first twenty faults are named, and that there are more", async (t) => {
+    const { errors, detail } = (await ask("POST", "/api/v1/tenants/acme/export", fields(30_000))).json();
+    t.equal(errors.length, 20);
+    t.match(detail, /More is wrong with the request\.$/);
+    const few = (await ask("POST", "/api/v1/tenants/acme/export", fields(20))).json();
+    t.equal(few.errors.length, 20);
+    t.notMatch(few.detail, /More is wrong/);
+  });
+});

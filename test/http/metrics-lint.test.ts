@@ -1,0 +1,28 @@
+import { spawnSync } from "node:child_process";
+import t from "tap";
+import { appWithoutStores } from "../../src/http/description/documents.js";
+import { needs } from "../programs.js";
+
+t.test("GET /metrics: promtool check metrics finds nothing", needs("promtool"), async (t) => {
+  const app = await appWithoutStores("1.2.3");
+  t.teardown(() => app.close());
+  await app.inject({ url: "/health" });
+  const { body } = await app.inject({ url: "/metrics" });
+  t.match(
+    body,
+    /^chargehouse_http_request_duration_seconds_count\{method="GET",route="\/health",status="200"\} 1$/m,
+  );
+  for (const [text, wanted] of [
+    [body, [0, ""]],
+    [
+      "# HELP a_total A.\n# TYPE a_total gauge\na_total 1\n",
+      [3, 'a_total non-counter metrics should not have "_total" suffix'],
+    ],
+  ] as const) {
+    const { status, stderr, stdout } = spawnSync("promtool", ["check", "metrics"], {
+      input: text,
+      encoding: "utf8",
+    });
+    t.strictSame([status, `${stdout}${stderr}`.trim()], wanted);
+  }
+});

@@ -1,0 +1,71 @@
+import { mutantsOf } from "./mutant.js";
+
+const points = ["test/ingest/prometheus-points.test.ts"];
+const source = ["test/ingest/prometheus-source.test.ts"];
+
+export const ingestMutants = [
+  ...mutantsOf(
+    "src/ingest/inventory/sql/mark-identities-deleted.ts",
+    ["test/ingest/inventory.test.ts"],
+    [
+      ["UNALLOCATED is kept by its type alone", " AND identity_id <> 'UNALLOCATED'", ""],
+      [
+        "who was seen in the grace of absence is deleted",
+        "last_seen_at < $2::timestamptz - make_interval(secs => gone.grace)",
+        "last_seen_at < $2::timestamptz",
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    "src/ingest/staging/keep-measured.ts",
+    ["test/runner/partial-usage.test.ts"],
+    [["gaps that are published are ignored", "AND (day, metric) NOT IN", "OR (day, metric) NOT IN"]],
+  ),
+  ...mutantsOf(
+    "src/ingest/ecosystems/confluent_cloud/topics.ts",
+    ["test/ingest/confluent-topics.test.ts"],
+    [["topics at rest are not measured", "keepsZeros: true", "keepsZeros: false"]],
+  ),
+  ...mutantsOf("src/ingest/prometheus/points.ts", points, [
+    [
+      "the midnight that begins a window is in it",
+      "first: start + stepSeconds, last: end",
+      "first: start, last: end",
+    ],
+    [
+      "the midnight that ends a window is not in it",
+      "first: start + stepSeconds, last: end",
+      "first: start + stepSeconds, last: end - stepSeconds",
+    ],
+    ["a step that does not divide a day", "DAY_SECONDS % stepSeconds !== 0", "stepSeconds > DAY_SECONDS"],
+    ["a window without a day", "if (end <= start)", "if (end < start)"],
+    [
+      "one point is left out of each count",
+      "(last - first) / stepSeconds + 1",
+      "(last - first) / stepSeconds",
+    ],
+    ["pieces overlap by a point", "(size - 1) * range.stepSeconds", "size * range.stepSeconds"],
+    ["pieces do not end at midnight", "Math.floor(most / perDay) * perDay", "most"],
+    ["halves overlap by a point", "last: firstOfSecond - range.stepSeconds", "last: firstOfSecond"],
+    [
+      "a point at midnight is of the day that begins",
+      "at < last; at += DAY_SECONDS",
+      "at <= last; at += DAY_SECONDS",
+    ],
+    ["a point stands for the step behind it", "return point - stepSeconds", "return point"],
+  ]),
+  ...mutantsOf("src/ingest/prometheus/source.ts", source, [
+    ["partial answers are taken", 'partial_response: "false", deny_partial_response: "1"', ""],
+    ["what fails alone is dropped in silence", 'yield { kind: "failed", days, reason: error.message };', ""],
+    [
+      "an answer that is too large is not cut",
+      "const tooLarge = error.code",
+      "const tooLarge = range.first < 0 && error.code",
+    ],
+    [
+      "the points between two pieces are asked for twice",
+      "next = chunk.last + stepSeconds",
+      "next = chunk.last",
+    ],
+  ]),
+];

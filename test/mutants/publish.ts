@@ -1,0 +1,84 @@
+import { mutantsOf } from "./mutant.js";
+
+const fencing = ["test/runner/fencing.test.ts"];
+const crash = ["test/runner/publish-crash.test.ts"];
+const lease = ["test/runner/lease.test.ts"];
+
+export const publishMutants = [
+  ...mutantsOf("src/allocate/sql/finish-publishing.ts", fencing, [
+    [
+      "a result is noted without the lease",
+      "\n  AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2)",
+      "",
+    ],
+  ]),
+  ...mutantsOf("src/allocate/sql/begin-publishing.ts", fencing, [
+    [
+      "an intent is noted with a lease that has run out",
+      "staged_hash IS NOT NULL\n  AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now())",
+      "staged_hash IS NOT NULL\n  AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2)",
+    ],
+  ]),
+  ...mutantsOf("src/allocate/publish.ts", fencing, [
+    [
+      "a lost lease goes unnoticed",
+      "if (touched.rowCount !== days.length) throw",
+      "if (days.length < 0) throw",
+    ],
+  ]),
+  ...mutantsOf("src/allocate/sql/finish-publishing.ts", crash, [
+    ["the number of rows is not noted", "chargeback_rows = d.rows", "chargeback_rows = 0"],
+    [
+      "what was staged is not forgotten",
+      "publishing_hash = NULL, staged_hash = NULL",
+      "publishing_hash = NULL",
+    ],
+  ]),
+  ...mutantsOf("src/allocate/swap-days.ts", crash, [
+    [
+      "a day that has gone stays visible",
+      "filled.get(table)?.has(day) || filled.get(staged)?.has(day)",
+      "filled.get(staged)?.has(day)",
+    ],
+  ]),
+  ...mutantsOf("src/allocate/roll-forward.ts", crash, [
+    [
+      "a day is swapped in though its rows are gone",
+      "Number(billing_lines) === 0 ||",
+      "Number(billing_lines) >= 0 ||",
+    ],
+  ]),
+  ...mutantsOf(
+    "src/allocate/roll-forward.ts",
+    ["test/runner/topic-attribution-crash.test.ts"],
+    [
+      [
+        "attributions of a lost bill are kept",
+        "attributions.finished.filter(fits)",
+        "attributions.finished.slice()",
+      ],
+    ],
+  ),
+  ...mutantsOf("src/runner/sql/leases.ts", lease, [
+    [
+      "an expired lease is prolonged",
+      "WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now()`",
+      "WHERE tenant_name = $1 AND epoch = $2`",
+    ],
+    ["the epoch starts over", "epoch = leases.epoch + 1", "epoch = 1"],
+    ["a lease that is held is taken", "WHERE leases.expires_at <= now()\n", ""],
+    [
+      "whoever held it last gives back the lease of another",
+      '"UPDATE leases SET expires_at = now() WHERE tenant_name = $1 AND epoch = $2"',
+      '"UPDATE leases SET expires_at = now() WHERE tenant_name = $1 AND epoch <= $2 + 1"',
+    ],
+  ]),
+  ...mutantsOf("src/runner/lease.ts", lease, [
+    [
+      "a lease that was taken over is believed in",
+      "if (kept.rowCount !== 1) return lose",
+      "if (kept.rowCount === 7) return lose",
+    ],
+    ["the heartbeat does not count", "end = after(seconds - secondsSince(sentAt), ranOut);", ""],
+  ]),
+];

@@ -1,0 +1,83 @@
+/**
+ * Holds the tests against a list of mutants: `npm run mutants`, or `npm run mutants -- word` for those whose name or file has
+ * the word. Works on a copy. The tests that a mutant names have to pass without it, and one of them has to fail with it.
+ */
+import { spawn } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { projectRoot } from "../../src/config/project.js";
+import { allocateMutants } from "./allocate.js";
+import { ingestMutants } from "./ingest.js";
+import type { Mutant } from "./mutant.js";
+import { publishMutants } from "./publish.js";
+import { readMutants } from "./read.js";
+
+const all = [...allocateMutants, ...publishMutants, ...readMutants, ...ingestMutants];
+const copied = [
+  "src",
+  "test",
+  "migrations",
+  "package.json",
+  "tsconfig.json",
+  "chargehouse.schema.json",
+  "docs",
+];
+
+function copyOfProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), "chargehouse-mutants-"));
+  for (const name of copied) cpSync(join(projectRoot(), name), join(folder, name), { recursive: true });
+  symlinkSync(join(projectRoot(), "node_modules"), join(folder, "node_modules"));
+  return folder;
+}
+
+/** Fewer lines than CI draws: a mutant is in most of them. */
+const environment = {
+  ...process.env,
+  FC_LINES: process.env.FC_LINES ?? "1500",
+  FC_SEED: process.env.FC_SEED ?? "1",
+  TAP_TIMEOUT: "300",
+};
+
+async function passes(folder: string, test: string): Promise<boolean> {
+  const child = spawn(process.execPath, ["--import", "tsx", test], {
+    cwd: folder,
+    env: environment,
+    stdio: "ignore",
+  });
+  return await new Promise((resolve) => child.once("exit", (code) => resolve(code === 0)));
+}
+
+async function survives(folder: string, { file, from, to, tests }: Mutant): Promise<boolean> {
+  const path = join(folder, file);
+  const text = readFileSync(path, "utf8");
+  if (text.split(from).length !== 2) throw new Error(`${file} does not have this once: ${from}`);
+  writeFileSync(
+    path,
+    text.replace(from, () => to),
+  );
+  try {
+    for (const test of tests) if (!(await passes(folder, test))) return false;
+    return true;
+  } finally {
+    writeFileSync(path, text);
+  }
+}
+
+const word = process.argv[2] ?? "";
+const chosen = all.filter(({ name, file }) => name.includes(word) || file.includes(word));
+const folder = copyOfProject();
+try {
+  for (const test of new Set(chosen.flatMap(({ tests }) => tests)))
+    if (!(await passes(folder, test))) throw new Error(`${test} fails without any mutant`);
+  let survived = 0;
+  for (const mutant of chosen) {
+    const isAlive = await survives(folder, mutant);
+    if (isAlive) survived += 1;
+    console.log(`${isAlive ? "SURVIVED" : "killed"}  ${mutant.file}: ${mutant.name}`);
+  }
+  console.log(`${chosen.length - survived} of ${chosen.length} mutants killed`);
+  process.exitCode = survived === 0 ? 0 : 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { projectRoot } from "../../src/config/project.js";
+
+/** What a registry says of a package, as far as npm asks about a vulnerable one. */
+function packument(name: string): unknown {
+  return { name, "dist-tags": { latest: "1.0.0" }, versions: { "1.0.0": { name, version: "1.0.0" } } };
+}
+
+/** What `.ci/audit.mjs` says and exits with, against a registry that gives this answer to the question for advisories. */
+async function audit(t: Test, status: number, answer: unknown): Promise<{ code: number; said: string }> {
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      const asked = request.method === "POST";
+      const body = asked ? answer : packument(decodeURIComponent((request.url ?? "").slice(1)));
+      response
+        .writeHead(asked ? status : 200, { "content-type": "application/json" })
+        .end(JSON.stringify(body));
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  t.teardown(() => server.close());
+  const registry = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [join(projectRoot(), ".ci", "audit.mjs")],
+      { cwd: projectRoot(), env: { ...process.env, npm_config_registry: registry } },
+      (_, stdout) => resolve({ code: child.exitCode ?? -1, said: stdout }),
+    );
+  });
+}
+
+t.test("a registry that refuses the question does not fail the build, and the build says so", async (t) => {
+  const { code, said } = await audit(t, 405, {});
+  t.equal(code, 0);
+  t.match(said, /^NOT AUDITED: .*405/);
+});
+
+t.test("an advisory for a package that a user installs fails the build", async (t) => {
+  const advisory = {
+    id: 1,
+    title: "an example",
+    url: "https://example.com/1",
+    severity: "high",
+    vulnerable_versions: "*",
+  };
+  const { code, said } = await audit(t, 200, { pg: [advisory] });
+  t.equal(code, 1);
+  t.match(said, /^high: pg \*$/m);
+});
+
+t.test("no advisory passes", async (t) => {
+  t.strictSame(await audit(t, 200, {}), {
+    code: 0,
+    said: "0 vulnerable packages among those a user installs\n",
+  });
+});

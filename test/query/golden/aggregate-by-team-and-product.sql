@@ -1,0 +1,28 @@
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","team":"UNASSIGNED","timezone":"UTC","bucket_limit":10000}
+WITH
+  (SELECT arraySort(arrayDistinct(arrayPushBack(groupUniqArray(toString(team)), 'UNASSIGNED'))) FROM identities) AS team_names,
+  (
+    SELECT (groupArray(identity_id), groupArray(toUInt32(transform(toString(team), team_names, range(1, length(team_names) + 1), 0))))
+    FROM identities
+  ) AS team_places,
+  buckets AS (
+  SELECT toDate(timestamp, {timezone:String}) AS bucket, product_type AS c0, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c1,
+    sum(amount_hi) + sum(amount_lo) AS total,
+    sumIf(amount_hi, cost_type = 'usage') + sumIf(amount_lo, cost_type = 'usage') AS usage,
+    sumIf(amount_hi, cost_type = 'shared') + sumIf(amount_lo, cost_type = 'shared') AS shared,
+    count() AS row_count, toUInt8(max(provisional)) AS is_provisional
+  FROM chargebacks
+  WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id NOT IN (SELECT identity_id FROM identities WHERE team != {team:String})
+  GROUP BY bucket, c0, c1
+)
+SELECT toString(bucket) AS label, toString(total), toString(usage), toString(shared), row_count, is_provisional,
+  if(row_number() OVER (ORDER BY bucket, c0, c1) = 1,
+    [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []) AS totals_once, c0, team_names[c1]
+FROM (
+  SELECT *, sum(total) OVER () AS all_total, sum(usage) OVER () AS all_usage, sum(shared) OVER () AS all_shared,
+    sum(row_count) OVER () AS all_rows, count() OVER () AS all_buckets
+  FROM buckets
+  ORDER BY bucket, c0, c1
+  LIMIT {bucket_limit:UInt32}
+)
+ORDER BY bucket, c0, c1

@@ -1,0 +1,55 @@
+import t from "tap";
+import { readerPace } from "../../src/query/reader-pace.js";
+
+/** Its clock goes only when it is told to. */
+function pace(limit: { graceMs: number; bytesPerSecond: number }) {
+  let now = 1_000;
+  const state = { isWanted: true };
+  const reader = readerPace({ ...limit, isWanted: () => state.isWanted }, () => now);
+  const after = (milliseconds: number) => {
+    now += milliseconds;
+    return reader;
+  };
+  return { after, state };
+}
+
+const limit = { graceMs: 10_000, bytesPerSecond: 100 };
+const slow = { name: "SlowReaderError" };
+
+t.test("a slow reader is refused only behind the grace, and only while others wait", async (t) => {
+  const { after, state } = pace(limit);
+  after(0).offered();
+  t.doesNotThrow(() => after(9_999).check());
+  state.isWanted = false;
+  t.doesNotThrow(() => after(1).check());
+  state.isWanted = true;
+  t.throws(() => after(0).check(), slow);
+});
+
+t.test("one who takes a little at a time is as slow as one who takes nothing", async (t) => {
+  const { after } = pace(limit);
+  for (let second = 0; second < 10; second += 1) {
+    after(0).offered();
+    after(1_000).taken(99);
+  }
+  t.throws(() => after(0).check(), {
+    ...slow,
+    message: "990 bytes were read in 10 s while another waits for the place",
+  });
+});
+
+t.test("the pace itself is enough", async (t) => {
+  const { after } = pace(limit);
+  for (let second = 0; second < 20; second += 1) {
+    after(0).offered();
+    after(1_000).taken(100);
+    t.doesNotThrow(() => after(0).check());
+  }
+});
+
+t.test("the time that the store takes is not the reader's", async (t) => {
+  const { after } = pace(limit);
+  after(0).offered();
+  after(1).taken(1);
+  t.doesNotThrow(() => after(3_600_000).check());
+});

@@ -1,0 +1,113 @@
+import type { Test } from "tap";
+import { temporaryFolder } from "../stores.js";
+import { billOf, daysWithoutMetrics } from "./changing-upstream.js";
+import { childProcess } from "./child.js";
+import type { KillPoint } from "./kill-points.js";
+import { shortTenants } from "./runs.js";
+import type { Recovery, WorkerInput } from "./worker-process.js";
+
+type Said = { recovery?: Recovery; run?: number; hit?: string };
+
+/**
+ * A tenant whose workers are killed one after another. Each of them first shows what its predecessor left, and that a run makes
+ * it whole.
+ */
+export function killedTenant(t: Test) {
+  const folder = temporaryFolder(t);
+  const settings = ["allocation_retry_limit: 1", "topic_attribution_retry_limit: 1"];
+  const tenant = shortTenants(["acme"], settings).replace("lookback_days: 8", "lookback_days: 12");
+  const yaml = `data_dir: ${folder}/data\n${tenant}`;
+  /** Versions that may be visible: of the last run that was finished, and of the one that was killed. */
+  let versions: readonly number[] = [];
+  let version = 0;
+
+  return {
+    /** Holds what was left against the bills, and what the next run makes of it; that worker is then killed in its turn. */
+    async nextWorker(t: Test, point?: KillPoint, patience?: number) {
+      version += 7;
+      const input: WorkerInput = { yaml, folder, version, point };
+      const child = childProcess(t, "worker-process.ts", input);
+      const heard: Said[] = [];
+      const listen = async (): Promise<Said | undefined> => {
+        const line = await child.message();
+        if (line !== undefined) heard.push(JSON.parse(line));
+        return line === undefined ? undefined : heard.at(-1);
+      };
+      const recovery = (await listen())?.recovery;
+      if (recovery === undefined) throw new Error("the worker died before it said anything");
+      isWhole(t, recovery, versions, version);
+      await listen();
+      if (point === undefined) {
+        await new Promise((resolve) => setTimeout(resolve, patience));
+        child.kill("SIGKILL");
+      }
+      while ((await listen()) !== undefined);
+      const [, signal] = await child.exited;
+      t.equal(signal, "SIGKILL");
+      const last = heard.findLast(({ run }) => run !== undefined)?.run ?? version;
+      versions = [last - 1, last];
+      version = last;
+      return { recovery, hit: heard.findLast(({ hit }) => hit !== undefined)?.hit };
+    },
+  };
+}
+
+/**
+ * What the run of a version may say, and nothing else: the upstream never gives the metrics of some days, which are given up after one
+ * attempt, as the tenant is set up. A run that died may have settled some of those days already, so each of them may be missing.
+ */
+function errorsOf(version: number): string[] {
+  const lacking = daysWithoutMetrics(version);
+  const spans = [...lacking, `${lacking.length} days from ${lacking[0]} to ${lacking.at(-1)}`];
+  const settled = (what: string, metric: string) =>
+    `the ${what} are settled without it after 1 attempt: ${metric} could not be fetched: the test says so`;
+  const sentences = [
+    settled("chargebacks", "work of metered-1"),
+    settled("attributions to topics", "topic_bytes_in of metered-1, r-1, r-2"),
+  ];
+  return sentences.flatMap((sentence) => [...spans.map((span) => `${span}: ${sentence}`), sentence]);
+}
+
+function isWhole(t: Test, recovery: Recovery, versions: readonly number[], version: number): void {
+  const known = versions.map(billOf);
+  const days = [...new Set(known.flatMap(Object.keys))].sort();
+  const torn = days.filter((day) => known.every((bill) => bill[day] !== recovery.left[day]));
+  t.strictSame(torn, [], "before anything is repaired, each day is that of one version");
+  t.strictSame(
+    Object.keys(recovery.left).filter((day) => !days.includes(day)),
+    [],
+    "and there is no other",
+  );
+  t.strictSame(recovery.visible, billOf(version), "after it each day is that of the next");
+  const { left, visible, finished, cutOff, attributed, errors, ...rest } = recovery;
+  t.strictSame(
+    errors.filter((error) => !errorsOf(version).includes(error)),
+    [],
+  );
+  t.equal(new Set(errors).size, errors.length, "each is said once");
+  t.strictSame(rest, { off: [], staged: 0, attributedOff: [], open: 0 });
+  t.strictSame(attributed, Object.keys(visible).sort(), "all days are attributed to topics");
+  t.strictSame(
+    cutOff,
+    versions.length === 0 ? [] : ["failed: the run was orphaned: its process ended before it did"],
+    "no record stays open",
+  );
+}
+
+/** Kills one worker after another, each at its point. The next one finishes what was noted as about to be published, or does not. */
+export async function killAtEach(t: Test, points: readonly KillPoint[]): Promise<void> {
+  const tenant = killedTenant(t);
+  let finishedByTheNext = false;
+  for (const point of points) {
+    await t.test(point.name, async (t) => {
+      const { recovery, hit } = await tenant.nextWorker(t, point);
+      t.equal(recovery.finished, finishedByTheNext, "the run after the last kill finishes what it has to");
+      t.equal(hit, point.name, "it died there");
+    });
+    finishedByTheNext = point.finishedByTheNext;
+  }
+  await t.test("what the last one left", async (t) => {
+    const { recovery } = await tenant.nextWorker(t, undefined, 0);
+    t.equal(recovery.finished, finishedByTheNext);
+  });
+}

@@ -1,0 +1,189 @@
+/** Days that lack something: published at once, marked, and settled when it comes or is given up. */
+import t from "tap";
+import type { AllocationRule } from "../../src/config/allocation-rule.js";
+import { openTestStores } from "../stores.js";
+import {
+  chargedOn,
+  daysBefore,
+  reconciled,
+  rowsOf,
+  runContext,
+  runOnce,
+  shortTenants,
+  trackingDate,
+} from "./runs.js";
+import { scriptedUpstream, usageRule } from "./scripted-upstream.js";
+
+const [heavy, light] = [daysBefore(4), daysBefore(3)];
+
+/** Divided evenly among those whom the metric names. */
+const derivedRule: AllocationRule = {
+  product_type: "SHARED",
+  components: [
+    {
+      ratio: "1",
+      tiers: [
+        {
+          kind: "even",
+          scopes: ["metrics_derived", "resource_active"],
+          of: "resource",
+          detail: "shared_by_design",
+        },
+        { kind: "terminal", detail: "no_identities_located" },
+      ],
+    },
+  ],
+};
+
+t.test("days that lack something", async (t) => {
+  const tenants = ["outage", "kept", "late", "derived", "settled"];
+  const { config, stores } = await openTestStores(t, shortTenants(tenants, ["allocation_retry_limit: 3"]));
+  const state = async (tenant: string, day: string) => {
+    const { provisional, provisional_attempts, lacks } = await trackingDate(stores, tenant, day);
+    return { provisional, provisional_attempts, lacks };
+  };
+  const marked = async (tenant: string) => {
+    const rows = await rowsOf<{ day: string }>(
+      stores,
+      tenant,
+      "SELECT DISTINCT toString(day) AS day FROM chargebacks WHERE provisional ORDER BY day",
+    );
+    return rows.map(({ day }) => day);
+  };
+  const messages = (result: Awaited<ReturnType<typeof runOnce>>) =>
+    result.errors.map(({ date, message }) => `${date ?? ""}: ${message}`);
+  const lack = "work of metered-1 could not be fetched: the test says so";
+
+  await t.test("a day is published with what is known, until its facts come", async (t) => {
+    const { upstream, ecosystems } = scriptedUpstream();
+    for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8", "r-1": "2" });
+    upstream.gaps.add(heavy);
+    const context = runContext(stores, { ecosystems });
+    const first = await runOnce(context, config, "outage");
+    t.equal(first.dates_calculated, 2);
+    t.same(messages(first), [`${heavy}: the chargebacks are provisional: ${lack}`]);
+    t.same(await chargedOn(stores, "outage", heavy), [
+      "UNALLOCATED: 8 metrics_fetch_failed",
+      "ann: 1",
+      "bob: 1",
+    ]);
+    t.same(await state("outage", heavy), { provisional: true, provisional_attempts: 1, lacks: [lack] });
+    t.same(await state("outage", light), { provisional: false, provisional_attempts: 0, lacks: [] });
+    t.same(await marked("outage"), [heavy], "each row says so, and only of this day");
+
+    const second = await runOnce(context, config, "outage");
+    t.equal(second.dates_calculated, 0, "what is the same is not published again");
+    t.same(messages(second), messages(first));
+    upstream.gaps.clear();
+    const third = await runOnce(context, config, "outage");
+    t.equal(third.dates_calculated, 1);
+    t.same(messages(third), []);
+    t.same(await chargedOn(stores, "outage", heavy), ["ann: 2", "bob: 6", "ann: 1", "bob: 1"]);
+    t.same(await state("outage", heavy), { provisional: false, provisional_attempts: 0, lacks: [] });
+    t.same(await marked("outage"), []);
+    t.same((await reconciled(stores, "outage")).off, []);
+  });
+
+  await t.test("when the attempts are used up it is settled as it is, and the run says so", async (t) => {
+    const { upstream, ecosystems } = scriptedUpstream();
+    for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8" });
+    upstream.gaps.add(heavy).add(light);
+    const context = runContext(stores, { ecosystems });
+    const run = () => runOnce(context, config, "settled");
+    const both = `2 days from ${heavy} to ${light}`;
+    for (const calculated of [2, 0]) {
+      const result = await run();
+      t.equal(result.dates_calculated, calculated);
+      t.same(
+        messages(result),
+        [`: ${both}: the chargebacks are provisional: ${lack}`],
+        "once, not once a day",
+      );
+    }
+    t.same(await marked("settled"), [heavy, light]);
+    const settling = await run();
+    const given = [`: ${both}: the chargebacks are settled without it after 3 attempts: ${lack}`];
+    t.same(messages(settling), given);
+    t.equal(settling.dates_calculated, 2);
+    t.same(await marked("settled"), []);
+    t.same(await chargedOn(stores, "settled", heavy), ["UNALLOCATED: 8 metrics_fetch_failed"]);
+    t.same(await state("settled", heavy), { provisional: false, provisional_attempts: 3, lacks: [lack] });
+    const after = await run();
+    t.equal(after.dates_calculated, 0, "and it stays so while it lasts");
+    t.same(messages(after), given, "which is said again as long as it is so");
+    upstream.gaps.clear();
+    t.equal((await run()).dates_calculated, 2);
+    t.same(await chargedOn(stores, "settled", heavy), ["ann: 2", "bob: 6"], "until the metrics are back");
+  });
+
+  await t.test("an outage calculates nothing that stays the same, nor does its end", async (t) => {
+    const { upstream, ecosystems } = scriptedUpstream();
+    for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8" });
+    const context = runContext(stores, { ecosystems });
+    await runOnce(context, config, "kept");
+    upstream.gaps.add(heavy).add(light);
+    const outage = await runOnce(context, config, "kept");
+    t.equal(outage.dates_calculated, 0);
+    t.same(messages(outage), [
+      `: 2 days from ${heavy} to ${light}: ${lack}: the usage that is published stays`,
+    ]);
+    t.same(await marked("kept"), []);
+
+    upstream.bill.set(heavy, { "metered-1": "4" });
+    t.equal((await runOnce(context, config, "kept")).dates_calculated, 1);
+    t.same(await chargedOn(stores, "kept", heavy), ["ann: 1", "bob: 3"], "a revised bill is split by it");
+    t.same(await state("kept", heavy), { provisional: false, provisional_attempts: 0, lacks: [] });
+    upstream.gaps.clear();
+    t.equal((await runOnce(context, config, "kept")).dates_calculated, 0);
+    t.same((await reconciled(stores, "kept")).off, []);
+  });
+
+  await t.test("a late line of a new resource erases nothing that was measured of the others", async (t) => {
+    const { upstream, ecosystems } = scriptedUpstream();
+    upstream.bill.set(heavy, { "metered-1": "8" });
+    const context = runContext(stores, { ecosystems });
+    await runOnce(context, config, "late");
+    upstream.gaps.add(heavy);
+    upstream.bill.set(heavy, { "metered-1": "8", "metered-2": "4", "r-1": "2" });
+    const late = await runOnce(context, config, "late");
+    t.equal(late.dates_calculated, 1);
+    t.same(messages(late), [
+      `${heavy}: ${lack}: the usage that is published stays`,
+      `${heavy}: the chargebacks are provisional: work of metered-2 could not be fetched: the test says so`,
+    ]);
+    const others = ["ann: 2", "bob: 6", "UNALLOCATED: 4 metrics_fetch_failed"];
+    t.same(await chargedOn(stores, "late", heavy), [...others, "ann: 1", "bob: 1"]);
+    t.same(await marked("late"), [heavy]);
+    upstream.gaps.clear();
+    await runOnce(context, config, "late");
+    t.same(await chargedOn(stores, "late", heavy), [
+      "ann: 2",
+      "bob: 6",
+      "ann: 1",
+      "bob: 3",
+      "ann: 1",
+      "bob: 1",
+    ]);
+    t.same((await reconciled(stores, "late")).off, []);
+  });
+
+  await t.test("a metric that says who was there, and fails, says so on the lines of the set", async (t) => {
+    const { upstream, ecosystems } = scriptedUpstream({ derives: true, rules: [derivedRule, usageRule] });
+    upstream.bill.set(heavy, { "metered-1": "8" });
+    upstream.bill.set(light, { "metered-1": "8" });
+    upstream.shared.push("metered-1");
+    upstream.gaps.add(heavy);
+    await runOnce(runContext(stores, { ecosystems }), config, "derived");
+    const shared = async (day: string) => {
+      const rows = await rowsOf<{ text: string }>(
+        stores,
+        "derived",
+        `SELECT concat(identity_id, ' ', allocation_detail) AS text FROM chargebacks
+         WHERE day = '${day}' AND product_type = 'SHARED' ORDER BY text`,
+      );
+      return rows.map(({ text }) => text);
+    };
+    t.same(await shared(heavy), ["ann metrics_fetch_failed", "bob metrics_fetch_failed"]);
+    t.same(await shared(light), ["ann shared_by_design", "bob shared_by_design"]);
+  });
+});

@@ -1,0 +1,80 @@
+/** What reads text of clients and of the engine takes time linear in it: quadratic, each of these would take hours. */
+import t from "tap";
+import { exceptionFromEngine } from "../../../../src/store/clickhouse/embedded/server/exception.js";
+import { heredocsOf } from "../../../../src/store/clickhouse/embedded/server/heredocs.js";
+import { tokensOf } from "../../../../src/store/clickhouse/embedded/server/lexer.js";
+import { classify } from "../../../../src/store/clickhouse/embedded/server/statement.js";
+import fc from "../../../property.js";
+
+const MIB = 1024 * 1024;
+/** So many bytes of a text that repeats what `piece` makes of a number. */
+function long(piece: (index: number) => string, bytes: number): string {
+  const pieces: string[] = [];
+  for (let length = 0, index = 0; length < bytes; index += 1) {
+    const next = piece(index);
+    pieces.push(next);
+    length += next.length;
+  }
+  return pieces.join("");
+}
+
+const hostile: Readonly<Record<string, (index: number) => string>> = {
+  "tags of heredocs that never end": (index) => `$ ${index}`,
+  "tags without blanks": (index) => `,$${index}`,
+  "one tag that ends the one before": (index) => (index % 2 === 0 ? "$a$ " : "$b$ "),
+  "openings of comments": () => "/* ",
+  "ends of comments": () => "*/ ",
+  "quotes that never end": () => "\\' '",
+  "typographic quotes that never end": () => "\xe2\x80\x98 ",
+  brackets: () => "(",
+  "names of clauses": () => " FORMAT SETTINGS INTO OUTFILE",
+};
+
+for (const [title, piece] of Object.entries(hostile)) {
+  t.test(`4 MiB of ${title}`, async (t) => {
+    try {
+      t.type(classify(`SELECT ${long(piece, 4 * MIB)}`).kind, "string");
+    } catch (error) {
+      t.match(String(error), /ServerException/);
+    }
+  });
+}
+
+t.test("4 MiB of blanks, and of what looks like an exception, in an exception's text", async (t) => {
+  for (const piece of [" ", "Code: 1. DB::Exception: ", "(A) ", "DB::", ". (version "]) {
+    const text = long(() => piece, 4 * MIB);
+    const error = exceptionFromEngine(new Error(`Code: 395. DB::Exception: x${text}y. (FUNCTION_THROW_IF)`));
+    t.equal(error.code, 395);
+    t.equal(error.type, "FUNCTION_THROW_IF");
+    t.equal(error.message, `x${text}y.`);
+    t.equal(exceptionFromEngine(new Error(`x${text}`)).code, 1002);
+  }
+});
+
+/** As the engine's lexer does it: from each `$`, look for the next, and for that tag again. */
+function naive(sql: string, start: number): number | undefined {
+  const tagEnd = sql.indexOf("$", start + 1);
+  if (tagEnd < 0) return undefined;
+  const tag = sql.slice(start, tagEnd + 1);
+  const closing = sql.indexOf(tag, tagEnd + 1);
+  return closing < 0 ? undefined : closing + tag.length;
+}
+
+t.test("heredocs end where the engine's lexer ends them", async (t) => {
+  const text = fc
+    .array(fc.constantFrom("$", "$", "a", "b", " "), { maxLength: 40 })
+    .map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(text, fc.nat(3), (sql, skipped) => {
+      const heredocs = heredocsOf(sql);
+      const starts = [...sql].flatMap((character, at) =>
+        character === "$" && at % (skipped + 1) === 0 ? [at] : [],
+      );
+      return starts.every((start) => heredocs.endOf(start) === naive(sql, start));
+    }),
+  );
+  t.same(
+    [...tokensOf("$a$ ' $a$ x $b$ $")].map((token) => token.kind),
+    ["string", "word", "word", "word"],
+  );
+});

@@ -1,0 +1,154 @@
+/**
+ * Every setting, format and function that the engine knows, tried by a SQL client with the path of a file: whatever the engine learns,
+ * no file outside its own folder appears or changes.
+ */
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import t from "tap";
+import { PROTOCOL_PARAMETERS } from "../../../../src/store/clickhouse/embedded/server/protocol-parameters.js";
+import { ADMITTED_FORMATS } from "../../../../src/store/clickhouse/embedded/server/sql-port/admitted-formats.js";
+import {
+  isAdmittedFunction,
+  isAdmittedTableFunction,
+} from "../../../../src/store/clickhouse/embedded/server/sql-port/admitted-functions.js";
+import {
+  ADMITTED_SETTINGS,
+  LOWERABLE_SETTINGS,
+} from "../../../../src/store/clickhouse/embedded/server/sql-port/admitted-settings.js";
+import { ask, freePort, quietClient, sqlListener, startEngine, text } from "../engine-under-test.js";
+
+/** Formats that write a schema when a setting names a file for it. */
+const WITH_SCHEMA = ["Protobuf", "ProtobufSingle", "ProtobufList"];
+const AT_ONCE = 8;
+
+/** Functions that are not admitted: reviewed with the engine's version, so that a new one is looked at. */
+const REFUSED_FUNCTIONS = `
+AIClassify AIExtract AIGenerate AITranslate FQDN __actionName __applyFilter __bitBoolMaskAnd __bitBoolMaskOr __bitSwapLastTwo
+__bitWrapperFunc __getScalar __patchPartitionID __scalarSubqueryResult __toYearCalendarOnly addressToLine
+addressToLineWithInlines addressToSymbol aiClassify aiEmbed aiExtract aiGenerate aiTranslate buildId catboostEvaluate demangle
+dumpColumnStructure evalMLMethod file filesystemAvailable filesystemCapacity filesystemUnreserved flameGraph formatRow
+formatRowNoNewline fullHostName fuzzQuery generateSerialID getClientHTTPHeader getMacro getMaxTableNameLengthForDatabase
+getMergeTreeSetting getOSKernelVersion getServerPort getServerSetting hasColumnInTable hasThreadFuzzer
+isMergeTreePartCoveredBy joinGet joinGetOrNull logTrace mergeTreePartInfo naiveBayesClassifier
+naiveBayesClassifierWithAllProbs naiveBayesClassifierWithProb naiveBayesNgrams serverUUID shardCount shardNum showCertificate
+sleep sleepEachRow structureToCapnProtoSchema structureToProtobufSchema tcpPort tid transactionID transactionLatestSnapshot
+transactionOldestSnapshot zookeeperSessionUptime
+`
+  .trim()
+  .split(/\s+/);
+
+t.test("no setting, format or function of the engine makes a file", async (t) => {
+  const port = await freePort();
+  const user = { user: "bi", password: "s3cret", databases: ["facts"] };
+  const under = await startEngine(t, { sqlPort: sqlListener(port, [user]) });
+  const service = quietClient(t, under.endpoint);
+  await service.command({ query: "CREATE DATABASE facts" });
+  const list = async (query: string) => (await text(service, query)).split("\n");
+  const settings = await list("SELECT name FROM system.settings ORDER BY name");
+  const formats = await list("SELECT name FROM system.formats ORDER BY name");
+  const functions = await list("SELECT name FROM system.functions ORDER BY name");
+  const tableFunctions = await list("SELECT name FROM system.table_functions ORDER BY name");
+  t.ok(
+    settings.length > 1000 && formats.length > 80 && functions.length > 1500 && tableFunctions.length > 50,
+  );
+
+  // Beside the engine's folder: a file that is there, a way to it, and a name that is free.
+  const outside = t.testdir();
+  await writeFile(join(outside, "there"), "untouched");
+  await symlink(join(outside, "there"), join(outside, "link"));
+  await mkdir(join(outside, "folder"));
+  const targets = ["there", "link", "free", "folder/free"].map((name) => join(outside, name));
+  const target = (index: number) => targets[index % targets.length] ?? "";
+  const working = (await readdir(".")).sort();
+  const untouched = async () => {
+    t.same((await readdir(outside, { recursive: true })).sort(), ["folder", "link", "there"]);
+    t.equal(await readFile(join(outside, "there"), "utf8"), "untouched");
+    t.same((await readdir(".")).sort(), working);
+  };
+
+  const endpoint = { url: `http://127.0.0.1:${port}`, username: "bi", password: "s3cret" };
+  const asked = async (path: string, body: string) => {
+    const { status, headers } = await ask(endpoint, path, { body });
+    return { ok: status === 200, code: headers["x-clickhouse-exception-code"] };
+  };
+  async function each<Item>(items: readonly Item[], run: (item: Item, index: number) => Promise<void>) {
+    for (let start = 0; start < items.length; start += AT_ONCE)
+      await Promise.all(items.slice(start, start + AT_ONCE).map((item, index) => run(item, start + index)));
+  }
+
+  await t.test(
+    "a setting that is not admitted is refused by its name, in the URL and in the statement",
+    async (t) => {
+      const admitted = new Set([...ADMITTED_SETTINGS, ...LOWERABLE_SETTINGS, "readonly"]);
+      t.same(
+        [...ADMITTED_SETTINGS].filter((name) => !settings.includes(name)),
+        [],
+        "admitted names are settings",
+      );
+      const answers = new Map<string, unknown>();
+      await each(
+        settings.filter((name) => !admitted.has(name)),
+        async (name, index) => {
+          const path = `/?${name}=${encodeURIComponent(target(index))}`;
+          answers.set(name, (await asked(path, "SELECT 1 AS a FORMAT Protobuf")).code);
+        },
+      );
+      t.same(
+        [...answers].filter(([, code]) => code !== "164").map(([name]) => name),
+        [...PROTOCOL_PARAMETERS].filter((name) => settings.includes(name)).sort(),
+        "all but those that are the protocol's, and never come to the engine",
+      );
+      await each(settings, async (name, index) => {
+        const { code } = await asked("/", `SELECT 1 AS a FORMAT TSV SETTINGS ${name} = '${target(index)}'`);
+        if (code !== "164" && code !== "62") t.fail(`${name}: ${code}`);
+      });
+      await untouched();
+    },
+  );
+
+  await t.test("admitted settings with a path for their value, in every format", async (t) => {
+    const named = [...ADMITTED_SETTINGS].map((name, index) => [name, target(index)] as const);
+    await each([...formats, ...WITH_SCHEMA], async (format, index) => {
+      const { ok } = await asked("/", `SELECT 1 AS a FORMAT ${format}`);
+      if (ok !== ADMITTED_FORMATS.includes(format)) t.fail(format);
+      const schema = `/?output_format_schema=${encodeURIComponent(target(index))}&default_format=${format}`;
+      t.equal((await asked(schema, "SELECT 1 AS a")).code, "164");
+    });
+    await each(named, async ([name, path], index) => {
+      const format = ADMITTED_FORMATS[index % ADMITTED_FORMATS.length];
+      await asked(`/?${name}=${encodeURIComponent(path)}&default_format=${format}`, "SELECT 1 AS a");
+    });
+    await untouched();
+  });
+
+  await t.test("functions: those that are not admitted are refused, those of tables too", async (t) => {
+    const dictionaries = /^(dict(Get|Has|IsIn)|region)/;
+    t.same(
+      functions.filter((name) => !isAdmittedFunction(name) && !dictionaries.test(name)).sort(),
+      [...REFUSED_FUNCTIONS].sort(),
+    );
+    const refused = functions.filter((name) => !isAdmittedFunction(name));
+    await each(refused, async (name) => {
+      for (const call of [`${name}('${target(0)}')`, `arrayMap(${name}, ['${target(0)}'])`])
+        if ((await asked("/", `SELECT ${call}`)).code !== "164") t.fail(call);
+    });
+    t.same(tableFunctions.filter(isAdmittedTableFunction), [
+      "generateSeries",
+      "generate_series",
+      "numbers",
+      "numbers_mt",
+      "values",
+      "view",
+      "zeros",
+      "zeros_mt",
+    ]);
+    await each(
+      tableFunctions.filter((name) => !isAdmittedTableFunction(name)),
+      async (name) => {
+        for (const call of [`FROM ${name}('${target(2)}')`, `WHERE 1 IN ${name}('${target(2)}')`])
+          if (!["164", "62"].includes(String((await asked("/", `SELECT 1 ${call}`)).code))) t.fail(call);
+      },
+    );
+    await untouched();
+  });
+});

@@ -1,0 +1,49 @@
+/** Stores that cannot be opened leave nothing behind: no connection, no child, no lock. */
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { join } from "node:path";
+import t from "tap";
+import { openStores } from "../../src/store/open-stores.js";
+import { shortTenants, until } from "../runner/runs.js";
+import { openTestStores, temporaryFolder, testConfig, testLogger } from "../stores.js";
+
+t.test("openings that fail leave no connection, however often they are tried again", async (t) => {
+  const connections = new Set<Socket>();
+  let asked = 0;
+  const broken = createServer((request, response) => {
+    asked += 1;
+    request.resume().on("end", () => response.writeHead(500).end("Code: 1000. DB::Exception: out of order"));
+  });
+  broken.on("connection", (socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
+  broken.keepAliveTimeout = 600_000;
+  await new Promise<void>((listening) => broken.listen(0, "127.0.0.1", listening));
+  t.teardown(() => broken.close());
+  const { port } = broken.address() as AddressInfo;
+  const yaml = shortTenants(["away"]).replace("embedded:away", `clickhouse://u:p@127.0.0.1:${port}/away`);
+  const { stores } = await openTestStores(t, yaml);
+  const { postgres } = stores;
+  for (let attempt = 0; attempt < 5; attempt += 1) await t.rejects(stores.tenant("away"), /out of order/);
+  t.equal(asked, 5, "each asked anew");
+  await until("their connections are closed", () => connections.size === 0);
+  t.equal(postgres.totalCount, postgres.idleCount, "nobody keeps a connection of Postgres");
+});
+
+t.test("a start that is broken off gives up the data directory, and the next one has it", async (t) => {
+  const folder = temporaryFolder(t);
+  const config = testConfig(`data_dir: ${folder}/data\n${shortTenants(["acme"])}`, folder);
+  const stopped = new Error("stopped");
+  await t.rejects(openStores({ config, logger: testLogger, signal: AbortSignal.abort(stopped) }), stopped);
+  t.equal(existsSync(join(folder, "data", "chargehouse.pid")), false);
+  t.equal(
+    existsSync(join(folder, "data", "postgres", "postmaster.pid")),
+    false,
+    "no server of Postgres stays",
+  );
+  const stores = await openStores({ config, logger: testLogger });
+  t.equal((await stores.postgres.query("SELECT 1")).rowCount, 1);
+  await stores.close();
+});
