@@ -61,7 +61,6 @@ async function run(
       tenantName: store.tenantName,
       epoch,
       rules,
-      gatheredFrom: "1970-01-01",
       decimalPlaces: 4,
       retryLimit: 1,
       signal: new AbortController().signal,

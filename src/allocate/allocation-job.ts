@@ -18,8 +18,6 @@ export interface LedgerJob extends Calculation, Publication {
 
 /** Allocation to identities, and to topics where that is switched on. */
 export interface AllocatePending extends Omit<LedgerJob, "ledger"> {
-  /** The first day that the upstream is still asked for, `YYYY-MM-DD`. */
-  readonly gatheredFrom: string;
   readonly topics?: TopicAttribution;
 }
 

@@ -1,4 +1,4 @@
-/** What a run came to, in words: a line a tenant, and each thing that went wrong, once. */
+/** What a run came to, in words: a line a tenant, each thing that went wrong, once, and what is worth knowing. */
 import type { RunError, RunResult } from "../runner/sql/runs.js";
 import { wrapWords } from "./wrap.js";
 
@@ -11,14 +11,16 @@ export function runSummary(
   return [...results]
     .map(([tenant, result]) => {
       const errors = errorLines(result?.errors ?? []).map((line) => inParagraph(line, columns));
-      return `${tenant.padEnd(width)}  ${outcome(result)}\n${errors.join("")}`;
+      const notes = (result?.notes ?? []).map((note) => inParagraph(note, columns));
+      return `${tenant.padEnd(width)}  ${outcome(result)}\n${[...errors, ...notes].join("")}`;
     })
     .join("");
 }
 
 function outcome(result: RunResult | undefined): string {
   if (result === undefined) return "did not run: the log says why";
-  if (result.status !== "completed") return `FAILED: ${done(result)}`;
+  if (result.status === "failed") return `FAILED: ${done(result)}`;
+  if (result.status === "completed_with_errors") return `completed with errors: ${done(result)}`;
   return result.dates_gathered > 0 && result.dates_calculated === 0
     ? `${days(result.dates_gathered)} gathered, nothing has changed`
     : done(result);

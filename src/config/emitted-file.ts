@@ -2,6 +2,7 @@
  * Names of emitted files. A template is a plain file name with placeholders; whatever their values are, the result is a file
  * name too: nothing of it leads out of its folder, and two different values never give the same name.
  */
+import { parse } from "node:path";
 import type { CsvEmitter } from "./emitters.js";
 import type { Parsed } from "./setting.js";
 
@@ -40,7 +41,11 @@ export interface EmittedFile {
   readonly pipeline: string;
   /** Of what the file holds: its day, or the first of its month. */
   readonly firstDay: string;
+  /** Some of it may still change. Default false. */
+  readonly provisional?: boolean;
 }
+
+const PROVISIONAL = ".provisional";
 
 export function fileNameOf(emitter: CsvEmitter, file: EmittedFile): string {
   const values: Readonly<Record<FilePlaceholder, string>> = {
@@ -51,9 +56,10 @@ export function fileNameOf(emitter: CsvEmitter, file: EmittedFile): string {
     date: file.firstDay,
     month: file.firstDay.slice(0, 7),
   };
-  return emitter.params.filename_template.replaceAll(PLACEHOLDER, (_, name: FilePlaceholder) =>
-    safe(values[name]),
-  );
+  const filled = (template: string) =>
+    template.replaceAll(PLACEHOLDER, (_, name: FilePlaceholder) => safe(values[name]));
+  const { name, ext } = parse(emitter.params.filename_template);
+  return `${filled(name)}${file.provisional ? PROVISIONAL : ""}${filled(ext)}`;
 }
 
 /** Percent-encoded where needed; a full stop in front as well, so that no value makes a hidden file or `..`. */

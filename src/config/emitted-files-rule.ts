@@ -62,8 +62,11 @@ function nameProblem(
   tenant: { readonly tenantName: string; readonly tenantId: string },
   taken: Map<string, string>,
 ): string | undefined {
-  for (const pipeline of new Set(emitter.pipelines)) {
-    const name = fileNameOf(emitter, { ...tenant, pipeline, firstDay: "2026-03-01" });
+  const both = [...new Set(emitter.pipelines)].flatMap((pipeline) =>
+    [false, true].map((provisional) => ({ pipeline, provisional })),
+  );
+  for (const { pipeline, provisional } of both) {
+    const name = fileNameOf(emitter, { ...tenant, pipeline, provisional, firstDay: "2026-03-01" });
     const bytes = Buffer.byteLength(name);
     if (bytes > LONGEST_FILE_NAME)
       return `gives names of ${bytes} bytes; at most ${LONGEST_FILE_NAME} are allowed`;

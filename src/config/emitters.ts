@@ -32,6 +32,8 @@ const common = {
 const aggregation = (description: string) =>
   Type.Optional(choice(["hourly", "daily", "monthly"], { description }));
 
+const provisional = (description: string) => choice(["mark", "wait"], { description, default: "mark" });
+
 const emitted = <const Name extends Pipeline>(names: readonly Name[], standard: NoInfer<Name>[]) =>
   list(choice(names, { description: "A pipeline." }), {
     description: `What is emitted: ${names.join(", ")}; each once.`,
@@ -69,6 +71,10 @@ export const csvEmitterSettings = mapping(
             "`false`: cells that a spreadsheet would run as a formula get an apostrophe in front. `true`: cells as they are.",
           default: false,
         }),
+        provisional: provisional(
+          "Days whose costs may still change, because something is missing. `mark`: names of their files have `.provisional` before the " +
+            "ending, until they are settled. `wait`: they get no new file before.",
+        ),
       },
       { description: "Files of an emitter of type `csv`." },
     ),
@@ -106,6 +112,10 @@ const prometheusEmitter = mapping(
           maximum: 31,
           default: 1,
         }),
+        provisional: provisional(
+          "Days whose costs may still change, because something is missing. `mark`: they are shown, and counted by " +
+            "`chargehouse_shown_provisional_days`. `wait`: they are left out until they are settled.",
+        ),
       },
       { description: "The page of an emitter of type `prometheus`." },
     ),

@@ -15,6 +15,8 @@ export interface Emission {
   readonly today: string;
   /** First UTC day that is kept, of each pipeline. */
   readonly keepFrom: Readonly<Record<FilePipeline, string>>;
+  /** First UTC day that is still gathered. */
+  readonly gatheredFrom: string;
   readonly emitters: readonly CsvEmitter[];
   readonly logger: Logger;
   readonly signal: AbortSignal;

@@ -78,6 +78,7 @@ async function planOf({ emission, emitter, pipeline, key, span }: Job) {
     days: days.rows,
     records: records.rows,
     keepFrom: keepFrom[pipeline],
+    waitFrom: params.provisional === "wait" ? emission.gatheredFrom : undefined,
     from: lookback_days === undefined ? keepFrom[pipeline] : daysBefore(today, lookback_days),
   });
 }
@@ -89,14 +90,14 @@ function daysBefore(today: string, days: number): string {
 async function writeEmitted(job: Job, folder: OutputFolder, planned: PlannedFile): Promise<void> {
   const { emission, emitter, pipeline, key, span } = job;
   const { client, postgres, signal } = emission;
-  const { firstDay, lastDay, contentHash, before } = planned;
+  const { firstDay, lastDay, contentHash, before, provisional } = planned;
   await emission.onFile(firstDay);
   const sums = emitter.aggregation === undefined ? undefined : span;
   const { raw } = emitter.params;
   const content = { pipeline: emittedPipelines[pipeline], sums, firstDay, lastDay, raw };
   try {
     const { file, bytes } = await replaceFile(folder, {
-      name: fileNameOf(emitter, { ...emission, pipeline, firstDay }),
+      name: fileNameOf(emitter, { ...emission, pipeline, firstDay, provisional }),
       content: csvBytes(client, content, signal),
       beforeReplacing: () => checkLease(emission),
       signal,

@@ -14,6 +14,8 @@ export interface PlanInput {
   readonly keepFrom: string;
   /** First day that the emitter looks at. */
   readonly from: string;
+  /** Provisional days from this one on are waited for: nobody asks for what the earlier ones lack any more. Undefined: for none. */
+  readonly waitFrom: string | undefined;
 }
 
 export interface PlannedFile {
@@ -21,6 +23,8 @@ export interface PlannedFile {
   readonly firstDay: string;
   readonly lastDay: string;
   readonly contentHash: string;
+  /** Some of its days lack something. */
+  readonly provisional: boolean;
   /** What was written before, where it was. */
   readonly before: EmissionRecord | undefined;
 }
@@ -36,7 +40,7 @@ export interface EmissionPlan {
 const FORM = 1;
 
 export function planEmission(input: PlanInput): EmissionPlan {
-  const { span, records, keepFrom, from } = input;
+  const { span, records, keepFrom, from, waitFrom } = input;
   const known = new Map(
     records.filter((record) => record.span === span).map((record) => [record.first_day, record]),
   );
@@ -46,6 +50,8 @@ export function planEmission(input: PlanInput): EmissionPlan {
     if (lastDay < from || lastDay < keepFrom) return [];
     // A file is the better for it to stay as it is.
     if (days.some(({ is_lost }) => is_lost)) return [];
+    const provisional = days.filter(({ is_provisional }) => is_provisional);
+    if (waitFrom !== undefined && provisional.some(({ day }) => day >= waitFrom)) return [];
     const written = before !== undefined && before.content_hash !== null;
     // What never had rows has no file; what had, and has none now, becomes a header.
     if (!written && days.every(({ rows }) => rows === 0)) return [];
@@ -53,7 +59,7 @@ export function planEmission(input: PlanInput): EmissionPlan {
     if (written && firstDay < keepFrom) return [];
     const contentHash = hashOf([FORM, input.settings, span, days.map(({ day, version }) => [day, version])]);
     if (before?.status === "emitted" && before.content_hash === contentHash) return [];
-    return [{ firstDay, lastDay, contentHash, before }];
+    return [{ firstDay, lastDay, contentHash, before, provisional: provisional.length > 0 }];
   });
   const remove = records.filter(
     (record) => record.span !== span || lastDayOf(record.span, record.first_day) < keepFrom,

@@ -38,10 +38,8 @@ export interface StageWindowOptions {
   readonly decimalPlaces: number;
   /** `Ecosystem.derivingMetrics` of the tenant. */
   readonly derivingMetrics: readonly string[];
-  /** Whether this run gathered resources and identities completely. */
-  readonly inventoryComplete: boolean;
-  /** Sentences: what every day of the window lacks besides metrics, such as a part of the inventory. Default none. */
-  readonly lacks?: readonly string[];
+  /** Sentences: what this run could not gather of resources and identities. Every day of the window lacks it. */
+  readonly inventoryLacks: readonly string[];
   /** Gathers in a row without what a day lacks, after which it is settled as it is. */
   readonly retryLimit: number;
   /** Left out where costs are not attributed to topics. */
@@ -118,7 +116,7 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   const kept = await keepMeasuredUsage(client, { epoch, days: measured }, identityFacts, signal);
   await deriveMetricSets(client, { epoch, days: measured, metrics: options.derivingMetrics }, signal);
 
-  const { rulesHash, decimalPlaces, inventoryComplete, retryLimit, force = false } = options;
+  const { rulesHash, decimalPlaces, inventoryLacks, retryLimit, force = false } = options;
   const lacks = await lacksOfDays(options, complete);
   const contents = await dayContents(
     client,
@@ -131,7 +129,7 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     epoch,
     contents,
     stagedBefore: before.chargebacks,
-    inventoryComplete,
+    inventoryComplete: inventoryLacks.length === 0,
     retryLimit,
     force,
   });
@@ -253,11 +251,12 @@ function keptOf(kept: Lacks, what: string): DayRemark[] {
 }
 
 async function lacksOfDays(
-  { store, epoch, lacks = [], signal }: StageWindowOptions,
+  { store, epoch, inventoryLacks, signal }: StageWindowOptions,
   days: readonly string[],
 ): Promise<Lacks> {
+  const ofInventory = inventoryLacks.map((lack) => `the inventory is incomplete: ${lack}`);
   const ofMetrics = await dayLacks(store.client, { epoch, days }, identityFacts, signal);
-  return new Map(days.map((day) => [day, [...lacks, ...(ofMetrics.get(day) ?? [])]]));
+  return new Map(days.map((day) => [day, [...ofInventory, ...(ofMetrics.get(day) ?? [])]]));
 }
 
 /** Days that were gathered as completely as they can be. */

@@ -4,6 +4,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { PrometheusEmitter } from "../config/emitters.js";
 import { readChargebackDates } from "./chargeback-days.js";
+import { readRows } from "./clickhouse-read.js";
 import { engineBytes } from "./engine-bytes.js";
 import { readPostgres } from "./postgres-read.js";
 import {
@@ -14,6 +15,7 @@ import {
   familyHead,
   labelText,
   newestDayFamily,
+  provisionalFamily,
 } from "./tenant-metrics.js";
 import { readAttributionDates } from "./topic-attribution-list.js";
 
@@ -43,7 +45,14 @@ export async function openMetricsPage(page: MetricsPage, signal: AbortSignal): P
   );
 }
 
-type ShownDays = ReadonlyMap<AmountPipeline, readonly string[]>;
+interface Shown {
+  /** Ascending. */
+  readonly days: readonly string[];
+  /** How many of them are provisional. */
+  readonly provisional: number;
+}
+
+type ShownDays = ReadonlyMap<AmountPipeline, Shown>;
 
 /** The latest days that have rows. Bills and chargebacks have the same ones; attributions to topics may be behind. */
 async function shownDays(
@@ -51,15 +60,38 @@ async function shownDays(
   signal: AbortSignal,
 ): Promise<ShownDays> {
   const { pipelines, params } = emitter;
-  const latest = (days: readonly string[]) => days.filter((day) => day >= since).slice(-params.days);
-  const shown = new Map<AmountPipeline, readonly string[]>();
+  const latest = (days: readonly string[], provisional: readonly string[]): Shown => {
+    const marked = new Set(provisional);
+    const shown = days
+      .filter((day) => day >= since && (params.provisional === "mark" || !marked.has(day)))
+      .slice(-params.days);
+    return { days: shown, provisional: shown.filter((day) => marked.has(day)).length };
+  };
+  const found = new Map<AmountPipeline, Shown>();
   const [chargeback, billing] = [pipelines.includes("chargeback"), pipelines.includes("billing")];
-  const charged = chargeback || billing ? latest(await readChargebackDates(client, signal)) : [];
-  if (chargeback) shown.set("chargeback", charged);
-  if (billing) shown.set("billing", charged);
-  if (pipelines.includes("topic_attribution"))
-    shown.set("topic_attribution", latest(await readAttributionDates(client, signal)));
-  return shown;
+  if (chargeback || billing) {
+    const days = await readChargebackDates(client, signal);
+    const shown = latest(days, await readProvisionalDates(client, "chargebacks", signal));
+    if (chargeback) found.set("chargeback", shown);
+    if (billing) found.set("billing", shown);
+  }
+  if (pipelines.includes("topic_attribution")) {
+    const days = await readAttributionDates(client, signal);
+    found.set(
+      "topic_attribution",
+      latest(days, await readProvisionalDates(client, "topic_attributions", signal)),
+    );
+  }
+  return found;
+}
+
+async function readProvisionalDates(
+  client: ClickHouseClient,
+  facts: "chargebacks" | "topic_attributions",
+  signal: AbortSignal,
+): Promise<string[]> {
+  const read = { query: `SELECT DISTINCT day FROM ${facts} WHERE provisional`, params: {} };
+  return (await readRows<{ day: string }>(client, read, signal)).map(({ day }) => day);
 }
 
 async function* textOf(
@@ -67,8 +99,13 @@ async function* textOf(
   shown: ShownDays,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer | string> {
-  yield familyHead(newestDayFamily) + newestDays(page, shown);
-  for (const [pipeline, days] of shown) {
+  const ofPipelines = (valueOf: (each: Shown) => number | undefined, { name }: { readonly name: string }) =>
+    [...shown]
+      .flatMap(([pipeline, each]) => pipelineLine(page, { name, pipeline, value: valueOf(each) }))
+      .join("");
+  yield familyHead(newestDayFamily) + ofPipelines(newestDay, newestDayFamily);
+  yield familyHead(provisionalFamily) + ofPipelines(provisionalDays, provisionalFamily);
+  for (const [pipeline, { days }] of shown) {
     const family = amountFamilies[pipeline];
     yield familyHead(family);
     yield* await engineBytes(page.client, amountLines(family, days, page.emitter.params.days > 1), signal);
@@ -79,14 +116,23 @@ async function* textOf(
   if (page.openMetrics) yield "# EOF\n";
 }
 
-function newestDays({ tenantId, ecosystem }: MetricsPage, shown: ShownDays): string {
-  const lines = [...shown].flatMap(([pipeline, days]) => {
-    const newest = days.at(-1);
-    if (newest === undefined) return [];
-    const labels = `tenant_id="${labelText(tenantId)}",ecosystem="${labelText(ecosystem)}",pipeline="${pipeline}"`;
-    return [`${newestDayFamily.name}{${labels}} ${Date.parse(newest) / 1000}\n`];
-  });
-  return lines.join("");
+/** In seconds since 1970; undefined where no day is shown. */
+function newestDay({ days }: Shown): number | undefined {
+  const newest = days.at(-1);
+  return newest === undefined ? undefined : Date.parse(newest) / 1000;
+}
+
+function provisionalDays({ days, provisional }: Shown): number | undefined {
+  return days.length === 0 ? undefined : provisional;
+}
+
+function pipelineLine(
+  { tenantId, ecosystem }: MetricsPage,
+  { name, pipeline, value }: { name: string; pipeline: string; value: number | undefined },
+): string[] {
+  if (value === undefined) return [];
+  const labels = `tenant_id="${labelText(tenantId)}",ecosystem="${labelText(ecosystem)}",pipeline="${pipeline}"`;
+  return [`${name}{${labels}} ${value}\n`];
 }
 
 async function* entities(

@@ -91,6 +91,12 @@ export const newestDayFamily: Family = {
   help: "Beginning of the newest day whose amounts are shown.",
 };
 
+/** Of the days that are shown, so that whoever reads the amounts sees whether they may still change. */
+export const provisionalFamily: Family = {
+  name: "chargehouse_shown_provisional_days",
+  help: "How many of the days that are shown lack something that may still come.",
+};
+
 export function familyHead({ name, help }: Family): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
 }

@@ -12,16 +12,18 @@ export async function emitFiles(
     readonly today: string;
     readonly keepFrom: string;
     readonly keepAttributionsFrom: string;
+    readonly gatheredFrom: string;
     readonly stage: (name: string, day: string | null) => Promise<void>;
     readonly progress: RunProgress;
   },
 ): Promise<void> {
-  const { publication, today, stage, progress } = input;
+  const { publication, today, gatheredFrom, stage, progress } = input;
   publication.signal.throwIfAborted();
   const failures = await emitResults({
     ...publication,
     tenantId: tenant.tenant_id,
     today,
+    gatheredFrom,
     keepFrom: { chargeback: input.keepFrom, topic_attribution: input.keepAttributionsFrom },
     emitters: csvEmitters(tenant.plugin_settings.emitters),
     logger,

@@ -72,8 +72,6 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
     report(`gather failed: ${errorText(error)}`);
     await countFailure(input, errors.at(-1)?.message ?? "");
   }
-  for (const note of tally.notes)
-    input.logger.warn({ tenant: input.tenant.tenant_name }, `Tenant ${input.tenant.tenant_name}: ${note}`);
   return { days: tally.days, errors: [...errors, ...reportKept(tally.kept)], notes: [...tally.notes] };
 }
 
@@ -119,7 +117,7 @@ async function gatherAll(
       rulesHash: rules.hash,
       decimalPlaces: tenant.allocation.decimal_places,
       derivingMetrics: input.ecosystem.derivingMetrics(tenant.plugin_settings),
-      inventoryComplete: inventory.complete,
+      inventoryLacks: inventory.lacks,
       retryLimit: tenant.allocation_retry_limit,
       topics: input.topics,
       force: input.request.force ?? false,

@@ -38,7 +38,10 @@ export function resultOf({
   return { status: statusOf({ ...counts, errors }), ...counts, errors: [...errors], notes: [...notes] };
 }
 
-/** Days count: a run in which one came out well has not failed because another did not. */
+/**
+ * Days count: a run in which one came out well has not failed because another did not. What a gather says of a day concerns one that
+ * is published all the same.
+ */
 function statusOf({
   errors,
   dates_gathered: gathered,
@@ -47,7 +50,7 @@ function statusOf({
 }: Omit<RunProgress, "notes" | "conservationFailures" | "published">): RunResult["status"] {
   if (errors.length === 0) return "completed";
   const endedEarly = errors.some(({ source }) => source === "run");
-  const days = errors.flatMap(({ source, date }) => (source === "emit" ? [] : (date ?? [])));
+  const days = errors.flatMap(({ source, date }) => (source === "calculate" ? (date ?? []) : []));
   const hasGoodDay = calculated > 0 || Math.max(gathered, pending) > new Set(days).size;
   return endedEarly || !hasGoodDay ? "failed" : "completed_with_errors";
 }

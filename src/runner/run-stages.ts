@@ -72,7 +72,6 @@ export async function runStages(
     ...publication,
     ...run.limits,
     rules,
-    gatheredFrom: usualWindow.start,
     ...(topics && { topics }),
     decimalPlaces: tenant.allocation.decimal_places,
     retryLimit: tenant.allocation_retry_limit,
@@ -87,15 +86,13 @@ export async function runStages(
   progress.errors.push(...(await reportLacks(postgres, { tenantName, window, limits })));
   await dropNeedlessStaging(publication);
   await copyNewDimensions({ client: store.client, postgres, tenantName, signal });
-  await applyRetention({
-    ...{ client: store.client, postgres, tenantName, keepFrom, keepAttributionsFrom },
-    gatheredFrom: usualWindow.start,
-  });
+  const firstDays = { keepFrom, keepAttributionsFrom, gatheredFrom: usualWindow.start };
+  await applyRetention({ client: store.client, postgres, tenantName, ...firstDays });
   const mirror = { client: store.client, postgres, tenantName, signal };
   await checkMirror(mirror);
   await mirrorWaiting(mirror);
   progress.published = await readPublished(postgres, tenantName);
-  await emitFiles(run, { publication, today, keepFrom, keepAttributionsFrom, stage, progress });
+  await emitFiles(run, { publication, today, ...firstDays, stage, progress });
 }
 
 /** Takes over the staging tables, finishes what was cut off between its intent and its result, and forgets the rest. */

@@ -104,39 +104,55 @@ t.test("a table that is wider than the terminal is one line for each cell", asyn
   t.strictSame(await at(28), ["acme  7 days", "  BILLING  50.4", "  DIFF        0"]);
 });
 
-t.test("the summary of a run: a line a tenant, each error once, with its days", async (t) => {
-  const result = (changes: Partial<RunResult>): RunResult => ({
-    ...{ status: "completed", dates_gathered: 3, dates_pending: 0, dates_calculated: 0 },
-    ...{ chargeback_rows_written: 0, errors: [], notes: [], ...changes },
-  });
-  const error = (date: string | null, message: string) => ({ date, source: "calculate" as const, message });
-  const results = new Map([
-    ["acme", result({ dates_calculated: 1, chargeback_rows_written: 1 })],
-    ["globex", result({})],
-    ["initech", result({ dates_gathered: 0 })],
-    [
-      "umbrella",
-      result({
-        ...{ status: "failed", dates_calculated: 2, chargeback_rows_written: 9 },
-        errors: [
-          error("2026-06-03", "no prices"),
-          error("2026-06-01", "no prices"),
-          error(null, "a source is away"),
-        ],
-      }),
-    ],
-    ["wayne", undefined],
-  ]);
-  t.equal(
-    runSummary(results, 22),
-    `acme      1 day published, 1 row
+t.test(
+  "the summary of a run: a line a tenant, each error once, with its days, and what is worth knowing",
+  async (t) => {
+    const result = (changes: Partial<RunResult>): RunResult => ({
+      ...{ status: "completed", dates_gathered: 3, dates_pending: 0, dates_calculated: 0 },
+      ...{ chargeback_rows_written: 0, errors: [], notes: [], ...changes },
+    });
+    const error = (date: string | null, message: string) => ({ date, source: "calculate" as const, message });
+    const results = new Map([
+      ["acme", result({ dates_calculated: 1, chargeback_rows_written: 1 })],
+      ["globex", result({})],
+      ["initech", result({ dates_gathered: 0, notes: ["too soon"] })],
+      [
+        "stark",
+        result({
+          status: "completed_with_errors",
+          errors: [error("2026-06-02", "is provisional")],
+          notes: ["no net"],
+        }),
+      ],
+      [
+        "umbrella",
+        result({
+          ...{ status: "failed", dates_calculated: 2, chargeback_rows_written: 9 },
+          errors: [
+            error("2026-06-03", "no prices"),
+            error("2026-06-01", "no prices"),
+            error(null, "a source is away"),
+          ],
+        }),
+      ],
+      ["wayne", undefined],
+    ]);
+    t.equal(
+      runSummary(results, 22),
+      `acme      1 day published, 1 row
 globex    3 days gathered, nothing has changed
 initech   no days gathered
+  too soon
+stark     completed with errors: no days published
+  2026-06-02: is
+    provisional
+  no net
 umbrella  FAILED: 2 days published, 9 rows
   2026-06-01 and 1
     more: no prices
   a source is away
 wayne     did not run: the log says why
 `,
-  );
-});
+    );
+  },
+);

@@ -16,9 +16,18 @@ t.test("emitters with their defaults", async (t) => {
     {
       type: "csv",
       pipelines: ["chargeback"],
-      params: { output_dir: "out", filename_template: "{tenant_id}_{date}.csv", raw: false },
+      params: {
+        output_dir: "out",
+        filename_template: "{tenant_id}_{date}.csv",
+        raw: false,
+        provisional: "mark",
+      },
     },
-    { type: "prometheus", pipelines: ["chargeback", "billing", "resource", "identity"], params: { days: 1 } },
+    {
+      type: "prometheus",
+      pipelines: ["chargeback", "billing", "resource", "identity"],
+      params: { days: 1, provisional: "mark" },
+    },
   ]);
 });
 
@@ -101,6 +110,13 @@ t.test("refusals that look further than one emitter", async (t) => {
   holds(t, problemsOf(long), [/filename_template: gives names of 255 bytes; at most 200 are allowed/]);
 });
 
+t.test("no emitter's files have the names that another one's have while they are provisional", async (t) => {
+  const text = withEmitters(
+    "{type: csv, params: {output_dir: out}}, {type: csv, name: b, params: {output_dir: out, filename_template: '{tenant_id}_{date}.provisional.csv'}}",
+  );
+  holds(t, problemsOf(text), [/gives .*\/b\/chargeback the files of .*\/csv\/chargeback/]);
+});
+
 t.test("topic_attribution among the pipelines, where it is enabled", async (t) => {
   const text = (enabled: boolean, more = "") => `tenants:
   acme:
@@ -158,6 +174,9 @@ t.test(
     });
     const file = { tenantId: "i", tenantName: "t", pipeline: "p", firstDay: "2026-03-01" };
     t.equal(fileNameOf(all, file), "t-e-p-2026-03-2026-03-01");
+    const provisional = { ...file, provisional: true };
+    t.equal(fileNameOf(all, provisional), "t-e-p-2026-03-2026-03-01.provisional");
+    t.equal(fileNameOf(csvEmitter("out"), provisional), "i_2026-03-01.provisional.csv");
     for (const template of [
       "a{",
       "}a",

@@ -11,7 +11,7 @@ import { csvEmitter, emissionsOf, linesOf, namesIn, stateOf, withEmitters } from
 const HEADER =
   "ecosystem,tenant_id,timestamp,resource_id,product_category,product_type,identity_id,cost_type,amount,allocation_method,allocation_detail";
 const [first, second, third] = [daysBefore(6), daysBefore(4), daysBefore(3)];
-const tenants = ["kept", "failing", "summed", "topics", "moved", "ended", "quoted"];
+const tenants = ["kept", "failing", "summed", "topics", "moved", "ended", "quoted", "provisional"];
 
 t.test("files of emitters", async (t) => {
   const { config, stores, folder: root } = await openTestStores(t, shortTenants(tenants));
@@ -244,7 +244,7 @@ t.test("files of emitters", async (t) => {
     holds(t, await run(), { dates_calculated: 1 });
     const cells = (resource: string, topic: string, method: string, amount: number) =>
       `generic_metrics_only,topics,${first}T00:00:00Z,,${resource},${topic},test,METERED,${method},${amount}`;
-    t.same(linesOf(out, file), [
+    t.same(linesOf(out, file.replace(".csv", ".provisional.csv")), [
       cells("metered-1", "orders", "bytes_ratio", 2),
       cells("metered-1", "users", "bytes_ratio", 6),
       cells("metered-2", "__UNATTRIBUTED__", "terminal", 1),
@@ -256,6 +256,42 @@ t.test("files of emitters", async (t) => {
     t.same(await attributedOn(stores, "topics", first), [], "what is no longer attributed is withdrawn");
     t.same(linesOf(out, file), [], "costs that do not add up to the new bill are gone from the file too");
     t.equal(linesOf(out, `chargeback_${first}.csv`).length, 4);
+  });
+
+  await t.test("days that lack something are marked in their names, or waited for", async (t) => {
+    const [marking, waiting] = [folderOf("marking"), folderOf("waiting")];
+    const emitters = [
+      csvEmitter(marking),
+      csvEmitter(waiting, { name: "waiting", params: { provisional: "wait" } }),
+    ];
+    const emitting = withEmitters(config, "provisional", emitters);
+    const { upstream, ecosystems } = scriptedUpstream();
+    for (const day of [first, second]) upstream.bill.set(day, { "metered-1": "8" });
+    upstream.gaps.add(second);
+    const run = () => runOnce(runContext(stores, { ecosystems }), emitting, "provisional");
+    holds(t, await run(), { dates_calculated: 2 });
+    const whole = [`provisional_${first}.csv`, `provisional_${second}.csv`];
+    const marked = `provisional_${second}.provisional.csv`;
+    t.same(namesIn(marking), [whole[0], marked]);
+    t.match(linesOf(marking, marked).join("\n"), /,UNALLOCATED,shared,8,terminal,metrics_fetch_failed$/);
+    t.same(namesIn(waiting), [whole[0]]);
+    upstream.gaps.clear();
+    holds(t, await run(), { status: "completed", dates_calculated: 1 });
+    t.same(namesIn(marking), whole, "the marked file has given way to the settled one");
+    t.same(namesIn(waiting), whole);
+    t.equal(linesOf(marking, whole[1] ?? "").length, 2);
+
+    await t.test(
+      "and a file of a day that lacks something again stays as it is where it waits",
+      async (t) => {
+        const before = stateOf(waiting);
+        upstream.gaps.add(second);
+        upstream.bill.set(second, { "metered-1": "8", "metered-2": "4" });
+        holds(t, await run(), { dates_calculated: 1 });
+        t.same(namesIn(marking), [whole[0], marked]);
+        t.same(stateOf(waiting), before);
+      },
+    );
   });
 
   await t.test(

@@ -16,7 +16,13 @@ export function csvEmitter(
   return {
     type: "csv",
     pipelines: ["chargeback"],
-    params: { output_dir: folder, filename_template: "{tenant_id}_{date}.csv", raw: false, ...params },
+    params: {
+      output_dir: folder,
+      filename_template: "{tenant_id}_{date}.csv",
+      raw: false,
+      provisional: "mark",
+      ...params,
+    },
     ...changes,
   };
 }

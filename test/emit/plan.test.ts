@@ -2,12 +2,15 @@ import t from "tap";
 import { lastDayOf, type PlanInput, planEmission } from "../../src/emit/plan.js";
 import type { EmissionRecord } from "../../src/emit/sql/emission-records.js";
 
-const day = (name: string, version = "v1", rows = 2, is_lost = false) => ({
+const day = (name: string, version = "v1", rows = 2, is_lost = false, is_provisional = false) => ({
   day: name,
   version,
   rows,
   is_lost,
+  is_provisional,
 });
+
+const provisional = (name: string) => day(name, "v1-provisional", 2, false, true);
 
 function input(changes: Partial<PlanInput> = {}): PlanInput {
   return {
@@ -17,6 +20,7 @@ function input(changes: Partial<PlanInput> = {}): PlanInput {
     records: [],
     keepFrom: "2026-01-10",
     from: "2026-01-10",
+    waitFrom: undefined,
     ...changes,
   };
 }
@@ -87,6 +91,33 @@ t.test("a month is written anew with any of its days, until it begins to be drop
     "2026-02-01",
   ]);
   t.same(removed(input({ ...month, days: days.slice(2), records, keepFrom: "2026-02-01" })), ["2026-01-01"]);
+});
+
+t.test("days that lack something: marked, or waited for as long as somebody asks for it", async (t) => {
+  const days = [day("2026-02-01"), provisional("2026-02-02")];
+  const marks = (planned: PlanInput) =>
+    planEmission(planned).write.map((file) => [file.firstDay, file.provisional]);
+  t.same(marks(input({ days })), [
+    ["2026-02-01", false],
+    ["2026-02-02", true],
+  ]);
+  t.same(marks(input({ days, waitFrom: "2026-02-02" })), [["2026-02-01", false]]);
+  t.same(
+    marks(input({ days, waitFrom: "2026-02-03" })),
+    [
+      ["2026-02-01", false],
+      ["2026-02-02", true],
+    ],
+    "what is no longer gathered is not waited for",
+  );
+  const month = { span: "month", keepFrom: "2026-01-01" } as const;
+  t.same(marks(input({ ...month, days })), [["2026-02-01", true]], "a month with such a day");
+  t.same(marks(input({ ...month, days, waitFrom: "2026-02-01" })), []);
+  t.same(
+    written(input({ days: [day("2026-02-01"), day("2026-02-02")], records: done(input({ days })) })),
+    ["2026-02-02"],
+    "a day that is settled gets its file",
+  );
 });
 
 t.test("what has to be removed", async (t) => {

@@ -20,7 +20,7 @@ function prometheusEmitter(changes: Partial<PrometheusEmitter> = {}): Prometheus
   return {
     type: "prometheus",
     pipelines: ["chargeback", "billing", "resource", "identity", "topic_attribution"],
-    params: { days: 1 },
+    params: { days: 1, provisional: "mark" },
     ...changes,
   };
 }
@@ -94,17 +94,40 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
     ]);
   });
 
+  await t.test("days that lack something are counted, or left out", async (t) => {
+    const { client } = await stores.tenant("acme");
+    const mark = async (marked: boolean) =>
+      await client.command({
+        query: `ALTER TABLE chargebacks UPDATE provisional = ${marked} WHERE day = '2026-03-03'`,
+        clickhouse_settings: { mutations_sync: "1" },
+      });
+    const labels = (pipeline: string) =>
+      `chargehouse_shown_provisional_days{tenant_id="acme",ecosystem="generic_metrics_only",pipeline="${pipeline}"}`;
+    const counts = async (emitter: PrometheusEmitter) => await samples(emitter, "shown_provisional_days");
+    await mark(true);
+    t.same(await counts(prometheusEmitter({ params: { days: 2, provisional: "mark" } })), [
+      `${labels("chargeback")} 1`,
+      `${labels("billing")} 1`,
+      `${labels("topic_attribution")} 0`,
+    ]);
+    const waiting = prometheusEmitter({ params: { days: 1, provisional: "wait" } });
+    t.match((await samples(waiting, "billing_amount")).join("\n"), /^[^\n]*\} 8$/, "the day before");
+    t.same((await counts(waiting)).at(0), `${labels("chargeback")} 0`);
+    await mark(false);
+    t.match((await samples(waiting, "billing_amount")).join("\n"), /^[^\n]*\} 29\.500000000001$/);
+  });
+
   await t.test("several days carry their date; no more than there are, and none too old", async (t) => {
     const dated = async (emitter: PrometheusEmitter) =>
       (await samples(emitter, "billing_amount")).map((line) =>
         /date="(.*)"\} (.*)$/.exec(line)?.slice(1).join(" "),
       );
-    t.same(await dated(prometheusEmitter({ params: { days: 2 } })), [
+    t.same(await dated(prometheusEmitter({ params: { days: 2, provisional: "mark" } })), [
       "2026-03-01 8",
       "2026-03-03 29.500000000001",
     ]);
-    t.same((await dated(prometheusEmitter({ params: { days: 31 } }))).length, 3);
-    t.same(await dated(prometheusEmitter({ params: { days: 31 }, lookback_days: 7 })), [
+    t.same((await dated(prometheusEmitter({ params: { days: 31, provisional: "mark" } }))).length, 3);
+    t.same(await dated(prometheusEmitter({ params: { days: 31, provisional: "mark" }, lookback_days: 7 })), [
       "2026-03-03 29.500000000001",
     ]);
   });
@@ -125,7 +148,11 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
   await t.test("only what the emitter names", async (t) => {
     const { body } = await page(prometheusEmitter({ pipelines: ["billing"] }));
     const families = [...body.matchAll(/^# TYPE (\S+) gauge$/gm)].map(([, name]) => name);
-    t.same(families, ["chargehouse_newest_day_timestamp_seconds", "chargehouse_billing_amount"]);
+    t.same(families, [
+      "chargehouse_newest_day_timestamp_seconds",
+      "chargehouse_shown_provisional_days",
+      "chargehouse_billing_amount",
+    ]);
   });
 
   await t.test("the format that the client prefers", async (t) => {
@@ -147,7 +174,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
   });
 
   await t.test("promtool finds nothing to object to", needs("prometheus", "promtool"), async (t) => {
-    const { body } = await page(prometheusEmitter({ params: { days: 3 } }));
+    const { body } = await page(prometheusEmitter({ params: { days: 3, provisional: "mark" } }));
     const { status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], {
       input: body,
       encoding: "utf8",

@@ -65,7 +65,7 @@ t.test("gathering a bill again", async (t) => {
       rulesHash: "rules",
       decimalPlaces: 4,
       derivingMetrics: [],
-      inventoryComplete: true,
+      inventoryLacks: [],
       retryLimit: 3,
       signal: forever,
       logger: silent,

@@ -127,27 +127,38 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
     t.type((await identity("KEY0001"))?.deleted_at, Date);
   });
 
-  await t.test("with a source failing, nothing of it is deleted, and changed days wait", async (t) => {
-    organisation.lists.set("/iam/v2/service-accounts", [person("sa-11")]);
-    organisation.failing.set("/iam/v2/service-accounts", 403);
-    bill({ [TWO]: "8" });
-    const run1 = await run();
-    holds(t, run1, { dates_calculated: 0 });
-    t.match(JSON.stringify(run1.errors), /service accounts: /);
-    t.same(await identity("sa-12"), { deleted_at: null });
-    holds(t, await trackingDate(stores, "acme", TWO), { billing_gathered: true, resources_gathered: false });
-    organisation.failing.clear();
-    holds(t, await run(), { status: "completed", errors: [], dates_calculated: 1 });
-    t.type((await identity("sa-12"))?.deleted_at, Date);
-    t.same((await chargedOn(stores, "acme", TWO)).slice(0, 5), [
-      "sa-10: 1 direct_owner_allocation",
-      "sa-10: 3",
-      "sa-10: 4 shared_by_design",
-      "u-3: 1",
-      "u-3: 4 shared_by_design",
-    ]);
-    holds(t, await reconciled(stores, "acme"), { days: 3, off: [], billing: "54" });
-  });
+  await t.test(
+    "with a source failing, nothing of it is deleted, and changed days are provisional",
+    async (t) => {
+      organisation.lists.set("/iam/v2/service-accounts", [person("sa-11")]);
+      organisation.failing.set("/iam/v2/service-accounts", 403);
+      bill({ [TWO]: "8" });
+      const run1 = await run();
+      holds(t, run1, { status: "completed_with_errors", dates_calculated: 1 });
+      t.match(run1.errors[0]?.message, /^service accounts: .*403/);
+      t.match(
+        run1.errors[1]?.message,
+        /^the chargebacks are provisional: the inventory is incomplete: service accounts: /,
+      );
+      t.same(await identity("sa-12"), { deleted_at: null });
+      const flags = { billing_gathered: true, resources_gathered: false, provisional: true };
+      holds(t, await trackingDate(stores, "acme", TWO), flags);
+      const charged = [
+        "sa-10: 1 direct_owner_allocation",
+        "sa-10: 3",
+        "sa-10: 4 shared_by_design",
+        "u-3: 1",
+        "u-3: 4 shared_by_design",
+      ];
+      t.same((await chargedOn(stores, "acme", TWO)).slice(0, 5), charged);
+      organisation.failing.clear();
+      holds(t, await run(), { status: "completed", errors: [], dates_calculated: 1 });
+      t.type((await identity("sa-12"))?.deleted_at, Date);
+      holds(t, await trackingDate(stores, "acme", TWO), { resources_gathered: true, provisional: false });
+      t.same((await chargedOn(stores, "acme", TWO)).slice(0, 5), charged);
+      holds(t, await reconciled(stores, "acme"), { days: 3, off: [], billing: "54" });
+    },
+  );
 
   await t.test("what is new and has been there before changes the days that it was there on", async (t) => {
     organisation.lists.set("/fcpm/v2/compute-pools?environment=env-2", [pool("lfcp-9")]);
@@ -156,4 +167,37 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
     holds(t, await run(), { status: "completed", errors: [], dates_calculated: 1 });
     t.ok((await chargedOn(stores, "acme", THREE)).includes("u-new: 1.5 shared_by_design"));
   });
+});
+
+t.test("connectors that may not be listed keep no day back: nobody is known to own them", async (t) => {
+  const organisation = await startOrganisation(t, small);
+  organisation.lists.set(
+    "/billing/v1/costs",
+    days.flatMap((day) => rowsOf(day, "2")),
+  );
+  organisation.failing.set(connectorsOf("lkc-aa11"), 403);
+  const metrics = await startMetrics(t, []);
+  const { config, stores } = await openTestStores(t, yaml(organisation.url, metrics.url));
+  const run = () => runOnce(runContext(stores, { now: () => new Date() }), config, "acme");
+  const connectorRow = async () =>
+    (await chargedOn(stores, "acme", ONE)).filter((row) => row.includes("owner"));
+  const refused = await run();
+  holds(t, refused, { status: "completed_with_errors", dates_calculated: 3 });
+  t.same(await connectorRow(), ["UNALLOCATED: 1 owner_unknown"]);
+  holds(t, await trackingDate(stores, "acme", ONE), { provisional: true, resources_gathered: false });
+  t.match(
+    refused.errors.at(-1)?.message,
+    /^3 days from .*: the chargebacks are provisional: the inventory is incomplete: connectors: .*403/,
+  );
+  holds(t, await reconciled(stores, "acme"), { days: 3, off: [], billing: "48", staged: 0 });
+  organisation.failing.clear();
+  organisation.objects.set(connectorsOf("lkc-aa11"), {
+    "sink-one": connector("lcc-9x", {
+      "kafka.auth.mode": "SERVICE_ACCOUNT",
+      "kafka.service.account.id": "sa-10",
+    }),
+  });
+  holds(t, await run(), { status: "completed", errors: [], dates_calculated: 3 });
+  t.same(await connectorRow(), ["sa-10: 1 direct_owner_allocation"]);
+  holds(t, await trackingDate(stores, "acme", ONE), { provisional: false, resources_gathered: true });
 });

@@ -92,7 +92,7 @@ export async function openStaging(t: Test) {
       rulesHash: "rules",
       decimalPlaces: 4,
       derivingMetrics: ["m"],
-      inventoryComplete: true,
+      inventoryLacks: [],
       retryLimit: 3,
       signal: forever,
       logger: silent,

@@ -1,6 +1,7 @@
 /** Days that lack something: published at once, marked, and settled when it comes or is given up. */
 import t from "tap";
 import type { AllocationRule } from "../../src/config/allocation-rule.js";
+import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import {
   chargedOn,
@@ -36,7 +37,7 @@ const derivedRule: AllocationRule = {
 };
 
 t.test("days that lack something", async (t) => {
-  const tenants = ["outage", "kept", "late", "derived", "settled"];
+  const tenants = ["outage", "kept", "late", "derived", "settled", "refused"];
   const { config, stores } = await openTestStores(t, shortTenants(tenants, ["allocation_retry_limit: 3"]));
   const state = async (tenant: string, day: string) => {
     const { provisional, provisional_attempts, lacks } = await trackingDate(stores, tenant, day);
@@ -166,6 +167,51 @@ t.test("days that lack something", async (t) => {
     ]);
     t.same((await reconciled(stores, "late")).off, []);
   });
+
+  await t.test(
+    "a list of the inventory that is always refused keeps no day from being published",
+    async (t) => {
+      const refusal = "connectors: the upstream answered 403";
+      const { upstream, ecosystems } = scriptedUpstream({ inventoryErrors: [refusal] });
+      upstream.bill.set(heavy, { "r-1": "2" });
+      const run = () => runOnce(runContext(stores, { ecosystems }), config, "refused");
+      const incomplete = `the inventory is incomplete: ${refusal}`;
+      for (const [attempt, calculated] of [1, 0].entries()) {
+        const result = await run();
+        t.equal(result.status, "completed_with_errors");
+        t.equal(result.dates_calculated, calculated);
+        t.same(messages(result), [
+          `: ${refusal}`,
+          `${heavy}: the chargebacks are provisional: ${incomplete}`,
+        ]);
+        t.same(await state("refused", heavy), {
+          provisional: true,
+          provisional_attempts: attempt + 1,
+          lacks: [incomplete],
+        });
+      }
+      t.same(await chargedOn(stores, "refused", heavy), ["ann: 1", "bob: 1"]);
+      holds(t, await trackingDate(stores, "refused", heavy), { resources_gathered: false });
+      t.same(await marked("refused"), [heavy]);
+      const settling = await run();
+      t.equal(settling.dates_calculated, 1);
+      t.same(messages(settling), [
+        `: ${refusal}`,
+        `${heavy}: the chargebacks are settled without it after 3 attempts: ${incomplete}`,
+      ]);
+      t.same(await marked("refused"), []);
+      upstream.bill.set(light, { "r-1": "2" });
+      t.equal((await run()).dates_calculated, 1);
+      t.same(await marked("refused"), [light], "each new day waits for it as often");
+      upstream.inventoryErrors = [];
+      const whole = await run();
+      t.same(messages(whole), []);
+      t.same(await marked("refused"), []);
+      t.equal(whole.dates_calculated, 1, "only the day that was provisional is published again");
+      holds(t, await trackingDate(stores, "refused", heavy), { resources_gathered: true });
+      t.same((await reconciled(stores, "refused")).off, []);
+    },
+  );
 
   await t.test("a metric that says who was there, and fails, says so on the lines of the set", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream({ derives: true, rules: [derivedRule, usageRule] });

@@ -26,6 +26,8 @@ export interface Upstream {
   sourceErrors: readonly string[];
   /** Called before each window is answered; may throw, or wait for its signal. */
   onWindow: (window: DayWindow, signal: AbortSignal) => Promise<void>;
+  /** Sentences of lists of the inventory that failed. */
+  inventoryErrors: readonly string[];
   onConnect: () => void;
   /** Windows that were answered. */
   windows: number;
@@ -74,6 +76,7 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
     shared: [],
     sourceErrors: [],
     onWindow: async () => undefined,
+    inventoryErrors: [],
     onConnect: () => undefined,
     windows: 0,
     ...changes,
@@ -97,7 +100,9 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
               metadata: {},
             })),
           );
-          return { completeResourceTypes: [], completeIdentityTypes: ["principal"], errors: [] };
+          const errors = upstream.inventoryErrors;
+          const completeIdentityTypes = errors.length === 0 ? ["principal"] : [];
+          return { completeResourceTypes: [], completeIdentityTypes, errors };
         },
         async gatherWindow(window, sink, signal) {
           await upstream.onWindow(window, signal);

@@ -12,19 +12,16 @@ export interface PendingDay {
 }
 
 /**
- * Days that wait for their calculation, oldest first, whatever their age. In: tenant, and the first day that is still gathered. A day
- * whose inventory was gathered incompletely waits for a complete one, as long as it can come: a day that is gathered no more is
- * calculated with what there is.
+ * Days that wait for their calculation, oldest first, whatever their age. In: tenant.
  */
-export function pendingDays(input: { tenantName: string; gatheredFrom: string }): QueryConfig {
+export function pendingDays(input: { tenantName: string }): QueryConfig {
   return {
     text: `
 SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${isProvisional("staged_hash")} AS provisional, allocation_attempts, billing_lines
 FROM tracking_dates
 WHERE tenant_name = $1 AND staged_hash IS NOT NULL AND billing_gathered
-  AND (resources_gathered OR tracking_date < $2::date)
 ORDER BY tracking_date`,
-    values: [input.tenantName, input.gatheredFrom],
+    values: [input.tenantName],
   };
 }
 

@@ -8,10 +8,12 @@ export interface EmittableDay {
   readonly rows: number;
   /** The store has lost it, and it is not calculated anew yet. */
   readonly is_lost: boolean;
+  /** It lacks something that may still come. */
+  readonly is_provisional: boolean;
 }
 
 /**
- * Days whose results are settled, ascending. In: tenant. A day is published again with the hash it had before, when it is forced:
+ * Days that are published, ascending. In: tenant. A day is published again with the hash it had before, when it is forced:
  * the time of its calculation tells these apart. A day in the middle of its publishing waits for the next run.
  */
 export function emittableDays(input: { pipeline: EmittedPipeline; tenantName: string }): QueryConfig {
@@ -19,6 +21,7 @@ export function emittableDays(input: { pipeline: EmittedPipeline; tenantName: st
   return {
     text: `
 SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${rows}::float8 AS rows, lost_at IS NOT NULL AS is_lost,
+  provisional AS is_provisional,
   concat_ws(' ', published_hash, extract(epoch FROM calculated_at)) AS version
 FROM ${state}
 WHERE tenant_name = $1 AND calculated_at IS NOT NULL AND publishing_hash IS NULL

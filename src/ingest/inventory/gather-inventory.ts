@@ -36,8 +36,8 @@ export interface GatheredInventory {
   readonly identities: number;
   readonly deletedResources: number;
   readonly deletedIdentities: number;
-  /** Nothing failed that days need: they may count this inventory as theirs. */
-  readonly complete: boolean;
+  /** Sentences: what failed of what days need. Empty when they may count this inventory as theirs. */
+  readonly lacks: readonly string[];
   readonly errors: readonly string[];
 }
 
@@ -71,14 +71,14 @@ export async function gatherInventory(options: GatherInventoryOptions): Promise<
       "entities are gone from the upstream",
     );
   }
-  const errors = [...report.errors, ...findings.errors];
+  const needed = report.daysNeedIt === false ? [] : report.errors;
   return {
     resources,
     identities,
     deletedResources,
     deletedIdentities,
-    complete: findings.errors.length === 0 && (report.errors.length === 0 || report.daysNeedIt === false),
-    errors: [...errors, ...(report.warnings ?? [])],
+    lacks: [...needed, ...findings.errors],
+    errors: [...report.errors, ...findings.errors, ...(report.warnings ?? [])],
   };
 }
 
