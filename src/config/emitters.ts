@@ -114,7 +114,7 @@ const prometheusEmitter = mapping(
         }),
         provisional: provisional(
           "Days whose costs may still change, because something is missing. `mark`: they are shown, and counted by " +
-            "`chargehouse_shown_provisional_days`. `wait`: they are left out until they are settled.",
+            "`chargehouse_shown_provisional_dates`. `wait`: they are left out until they are settled.",
         ),
       },
       { description: "The page of an emitter of type `prometheus`." },

@@ -82,12 +82,12 @@ function pipelineMetrics(registry: Registry): PipelineMetrics {
     ...ofTenant,
   });
   const lost = new Gauge({
-    name: "chargehouse_days_lost",
+    name: "chargehouse_lost_dates",
     help: "Days that were published, that the tenant's store has lost, and that are not calculated anew yet. Alert on any.",
     ...ofTenant,
   });
   const provisional = new Gauge({
-    name: "chargehouse_provisional_days",
+    name: "chargehouse_provisional_dates",
     help: "Days whose published chargebacks lack something that may still come, after the tenant's last run.",
     ...ofTenant,
   });

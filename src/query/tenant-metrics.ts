@@ -93,7 +93,7 @@ export const newestDayFamily: Family = {
 
 /** Of the days that are shown, so that whoever reads the amounts sees whether they may still change. */
 export const provisionalFamily: Family = {
-  name: "chargehouse_shown_provisional_days",
+  name: "chargehouse_shown_provisional_dates",
   help: "How many of the days that are shown lack something that may still come.",
 };
 

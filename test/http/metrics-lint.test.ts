@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import t from "tap";
 import { appWithoutStores } from "../../src/http/description/documents.js";
+import { createServiceMetrics } from "../../src/http/metrics.js";
 import { needs } from "../programs.js";
 
 t.test("GET /metrics: promtool check metrics finds nothing", needs("promtool"), async (t) => {
@@ -12,8 +13,18 @@ t.test("GET /metrics: promtool check metrics finds nothing", needs("promtool"), 
     body,
     /^chargehouse_http_request_duration_seconds_count\{method="GET",route="\/health",status="200"\} 1$/m,
   );
+  const { registry, runs } = createServiceMetrics();
+  runs.resumed("acme");
+  runs.skipped("acme");
+  const counts = { rows: 1, calculated: 1, failedDays: 1, conservationFailures: 1, seconds: 1 };
+  const published = { newestDay: "2026-03-01", lostDays: 1, provisionalDays: 2 };
+  runs.finished("acme", { status: "completed", ...counts, published });
+  const afterRuns = await registry.metrics();
+  t.match(afterRuns, /^chargehouse_provisional_dates\{tenant="acme"\} 2$/m);
+  t.match(afterRuns, /^chargehouse_lost_dates\{tenant="acme"\} 1$/m);
   for (const [text, wanted] of [
     [body, [0, ""]],
+    [afterRuns, [0, ""]],
     [
       "# HELP a_total A.\n# TYPE a_total gauge\na_total 1\n",
       [3, 'a_total non-counter metrics should not have "_total" suffix'],

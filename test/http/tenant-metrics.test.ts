@@ -102,8 +102,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
         clickhouse_settings: { mutations_sync: "1" },
       });
     const labels = (pipeline: string) =>
-      `chargehouse_shown_provisional_days{tenant_id="acme",ecosystem="generic_metrics_only",pipeline="${pipeline}"}`;
-    const counts = async (emitter: PrometheusEmitter) => await samples(emitter, "shown_provisional_days");
+      `chargehouse_shown_provisional_dates{tenant_id="acme",ecosystem="generic_metrics_only",pipeline="${pipeline}"}`;
+    const counts = async (emitter: PrometheusEmitter) => await samples(emitter, "shown_provisional_dates");
     await mark(true);
     t.same(await counts(prometheusEmitter({ params: { days: 2, provisional: "mark" } })), [
       `${labels("chargeback")} 1`,
@@ -150,7 +150,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
     const families = [...body.matchAll(/^# TYPE (\S+) gauge$/gm)].map(([, name]) => name);
     t.same(families, [
       "chargehouse_newest_day_timestamp_seconds",
-      "chargehouse_shown_provisional_days",
+      "chargehouse_shown_provisional_dates",
       "chargehouse_billing_amount",
     ]);
   });
