@@ -22,7 +22,7 @@ export interface ServiceWithRun extends Service {
 }
 
 /** With the limits on reads that users have when they set none. */
-export async function startServiceWithRun({ stores, store }: Bench): Promise<ServiceWithRun> {
+export async function startServiceWithRun({ stores, store, folder: data }: Bench): Promise<ServiceWithRun> {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-bench-http-"));
   const gathered = `bench_gathered_${Date.now()}`;
   const undo = [() => rmSync(folder, { recursive: true, force: true })] as (() => unknown)[];
@@ -44,7 +44,7 @@ export async function startServiceWithRun({ stores, store }: Bench): Promise<Ser
     const { tenant_id, ecosystem } = upstream.tenant;
     const held = await hold(gathered, String(tenant_id), String(ecosystem));
     undo.push(() => store.client.command({ query: `DROP DATABASE IF EXISTS ${gathered} SYNC` }));
-    const service = await startService(stores, store, folder, {
+    const service = await startService(stores, store, data, {
       api: {},
       mode: "both",
       others: { [gathered]: upstream.tenant },

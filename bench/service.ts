@@ -1,7 +1,4 @@
-/**
- * The HTTP service as users run it, in a process of its own, so that its memory is its own. It reads the stores that the
- * benchmark has open, by their addresses.
- */
+/** The HTTP service as users run it, in a process of its own, so that its memory is its own. It reads the stores that the benchmark has open. */
 import { spawn } from "node:child_process";
 import { once as happens } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -32,7 +29,7 @@ export interface ServiceOptions {
 
 const usual: ServiceOptions = { api: { request_timeout_seconds: 300 }, mode: "api", others: {} };
 
-/** `folder`: where its configuration goes. In mode `both` it runs its tenants once by itself. */
+/** `folder`: that of the open stores. In mode `both` it runs its tenants once by itself. */
 export async function startService(
   stores: OpenedStores,
   store: TenantStore,
@@ -43,8 +40,7 @@ export async function startService(
   if (engine === undefined) throw new Error("the engine is not embedded");
   const { host, user, password } = stores.postgres.options;
   const port = await freePort();
-  const storageOf = (database: string) =>
-    `clickhouse://${engine.username}:${engine.password}@${new URL(engine.url).host}/${database}`;
+  const storageOf = (database: string) => `embedded:${database}`;
   const more = Object.entries(others).map(([name, tenant]) => {
     const storage = { connection_string: storageOf(name) };
     return `\n  ${name}: ${JSON.stringify({ ...tenant, storage })}`;
@@ -52,7 +48,7 @@ export async function startService(
   const file = join(folder, "service.yaml");
   writeFileSync(
     file,
-    `data_dir: ${JSON.stringify(join(folder, "service-data"))}
+    `data_dir: ${JSON.stringify(join(folder, "data"))}
 postgres:
   connection_string: ${JSON.stringify(`postgres://${user}:${String(password)}@/postgres?host=${host}`)}
 api: ${JSON.stringify({ ...api, port })}
@@ -62,12 +58,18 @@ tenants:${tenantYaml(store.tenantName, storageOf(store.database))}${more.join(""
 `,
     { mode: 0o600 },
   );
-  return await spawnService(["serve", "--config", file, "--mode", mode], port);
+  const args = ["--import", "tsx", join(import.meta.dirname, "service-process.ts"), file, mode];
+  return await spawnService(args, port, { BENCH_ENGINE: JSON.stringify(engine) });
 }
 
-/** Starts the program and waits until it answers. */
-export async function spawnService(args: readonly string[], port: number): Promise<Service> {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+/** Starts Node.js with these arguments and waits until it answers. */
+export async function spawnService(
+  args: readonly string[],
+  port: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Service> {
+  const env = { ...process.env, ...environment };
+  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr.on("data", (data: Buffer) => {
     said = (said + data.toString()).slice(-2000);

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Figure, median } from "./measure.js";
-import { freePort, spawnService, until } from "./service.js";
+import { freePort, program, spawnService, until } from "./service.js";
 import { tenantYaml } from "./stores.js";
 
 export async function benchStart(repeat: number): Promise<Figure[]> {
@@ -50,7 +50,7 @@ async function startOnce(folder: string): Promise<Start> {
     `data_dir: ${JSON.stringify(join(folder, "data"))}\napi: { port: ${port} }\nlogging: { level: warn }\ntenants:${tenantYaml("acme", "embedded:acme")}\n`,
   );
   const started = performance.now();
-  const service = await spawnService(["serve", "--config", file, "--mode", "api"], port);
+  const service = await spawnService([program, "serve", "--config", file, "--mode", "api"], port);
   try {
     const health = performance.now() - started;
     await until(async () => {

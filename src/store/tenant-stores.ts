@@ -14,7 +14,7 @@ import type { TenantStore } from "./stores.js";
 export interface TenantStoresOptions {
   readonly config: Config;
   readonly postgres: Pool;
-  readonly embedded: EmbeddedClickHouse | undefined;
+  readonly embedded: Pick<EmbeddedClickHouse, "endpoint"> | undefined;
   /** Undefined: schemas stay as they are. */
   readonly migrations: string | undefined;
   readonly logger: Logger;
@@ -103,7 +103,7 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
   };
 }
 
-async function addressOf({ storage }: TenantConfig, embedded: EmbeddedClickHouse | undefined) {
+async function addressOf({ storage }: TenantConfig, embedded: TenantStoresOptions["embedded"]) {
   if (storage.kind === "server") return storage;
   if (embedded === undefined) throw new Error("the embedded store is not configured");
   return await embedded.endpoint();

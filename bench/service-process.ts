@@ -1,0 +1,50 @@
+/**
+ * `chargehouse serve` on stores that another process has open: an embedded engine listens on a socket of its owner's, which no
+ * configuration names. In: the configuration's file, the mode; in the environment, where the engine is.
+ */
+import { pino } from "pino";
+import { roomForBuffers } from "../src/cli/heap.js";
+import { modes, serveStores } from "../src/cli/serve.js";
+import { readConfig } from "../src/config/read-file.js";
+import { ecosystems } from "../src/ingest/ecosystems/registry.js";
+import type { Endpoint } from "../src/store/clickhouse/embedded/supervisor.js";
+import { createStoreHolders } from "../src/store/facts/holders.js";
+import { migrationFolders } from "../src/store/open-stores.js";
+import { openPostgres } from "../src/store/postgres/client.js";
+import { createTenantStores } from "../src/store/tenant-stores.js";
+
+roomForBuffers();
+const [, , file = "", asked] = process.argv;
+const mode = modes.find((each) => each === asked);
+const endpoint: Endpoint = JSON.parse(process.env.BENCH_ENGINE ?? "null");
+const ending = new AbortController();
+process.once("SIGTERM", () => ending.abort());
+const signal = ending.signal;
+const logger = pino({ level: "warn" }, pino.destination(2));
+
+const read = await readConfig(file, { env: {}, ecosystems });
+if (mode === undefined || !read.ok || read.config.postgres.kind !== "server")
+  throw new Error(`not what the benchmark writes: ${file}, ${asked}`);
+const { config } = read;
+const postgres = openPostgres(
+  { connectionString: read.config.postgres.connection_string },
+  { logger, max: 20 },
+);
+const tenants = createTenantStores({
+  ...{ config, postgres, logger, signal },
+  embedded: { endpoint: async () => endpoint },
+  migrations: migrationFolders.clickhouse,
+});
+const holders = createStoreHolders(postgres, logger);
+const stores = {
+  ...{ postgres, holders, tenant: tenants.open, serverClient: tenants.serverClient },
+  embeddedClickHouse: undefined,
+  ownsPostgres: false,
+  async close() {
+    await holders.release();
+    await tenants.close();
+    await postgres.end();
+  },
+};
+const { stdout, stderr } = process;
+await serveStores({ config, logger, stores, mode, io: { stdout, stderr, env: {}, signal } });
