@@ -3,7 +3,6 @@
  * name too: nothing of it leads out of its folder, and two different values never give the same name.
  */
 import { parse } from "node:path";
-import type { CsvEmitter } from "./emitters.js";
 import type { Parsed } from "./setting.js";
 
 export const filePlaceholders = ["tenant_id", "tenant_name", "date", "month", "emitter", "pipeline"] as const;
@@ -47,7 +46,14 @@ export interface EmittedFile {
 
 const PROVISIONAL = ".provisional";
 
-export function fileNameOf(emitter: CsvEmitter, file: EmittedFile): string {
+/** What of an emitter its files are named by. */
+interface NamingEmitter {
+  readonly name?: string | undefined;
+  readonly type: string;
+  readonly params: { readonly filename_template: string };
+}
+
+export function fileNameOf(emitter: NamingEmitter, file: EmittedFile): string {
   const values: Readonly<Record<FilePlaceholder, string>> = {
     tenant_id: file.tenantId,
     tenant_name: file.tenantName,

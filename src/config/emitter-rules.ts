@@ -1,6 +1,5 @@
 /** What is refused between the emitters of one tenant. */
 import { type Emitter, emitterName } from "./emitters.js";
-import type { PluginSettings } from "./plugin-settings.js";
 import type { Rule } from "./setting.js";
 
 /** Entries that could not be read are missing, and others may lack keys. */
@@ -14,8 +13,14 @@ function present(emitters: ReadEmitters | undefined) {
 
 const spans = ["hourly", "daily", "monthly"];
 
+/** What of `plugin_settings` the rules are about. */
+interface EmittingSettings {
+  readonly emitters: Emitter[];
+  readonly chargeback_granularity: "daily";
+}
+
 /** Rules of `plugin_settings`. */
-export const emitterRules: Rule<PluginSettings>[] = [
+export const emitterRules: Rule<EmittingSettings>[] = [
   {
     rule: "No two `emitters` have the same name; one without a name is called like its type.",
     check({ emitters }, report) {

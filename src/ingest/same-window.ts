@@ -5,7 +5,7 @@
 import { daysOfWindow } from "./day-window.js";
 import type { WindowReport } from "./ecosystem.js";
 import type { StagedTopics } from "./stage-topics.js";
-import type { StagedWindow, StageWindowOptions } from "./stage-window.js";
+import type { StagedWindow, StageWindowOptions } from "./staged-window.js";
 import type { DayContent } from "./staging/content-hash.js";
 import {
   type GatheredWindow,

@@ -5,14 +5,12 @@
  * dropped and written anew, and only when a day is complete is its hash recorded. A day without that hash is never
  * published, whatever lies in the staging tables.
  */
-import type { Pool } from "pg";
-import type { Logger } from "pino";
 import { dropStagedDays } from "../store/clickhouse/staging.js";
-import type { TenantStore } from "../store/stores.js";
 import { daysOfWindow } from "./day-window.js";
-import type { DayWindow, Gatherer, WindowReport } from "./ecosystem.js";
+import type { WindowReport } from "./ecosystem.js";
 import { rememberGathered, unchangedWindow, warnOfDropped } from "./same-window.js";
-import { noTopics, type StagedTopics, stageTopics, type TopicStaging } from "./stage-topics.js";
+import { noTopics, type StagedTopics, stageTopics } from "./stage-topics.js";
+import { type DayRemark, type StagedWindow, type StageWindowOptions, StagingLost } from "./staged-window.js";
 import { dayContents } from "./staging/content-hash.js";
 import { dayLacks, type Lacks } from "./staging/day-lacks.js";
 import { deriveMetricSets } from "./staging/derive-sets.js";
@@ -20,72 +18,12 @@ import { doubtBills } from "./staging/doubted-bills.js";
 import { forgetStaged } from "./staging/forget-staged.js";
 import { fullerPublished } from "./staging/fuller-published.js";
 import { keepDroppedUsage } from "./staging/keep-dropped.js";
-import { identityFacts, keepMeasuredUsage } from "./staging/keep-measured.js";
+import { keepMeasuredUsage } from "./staging/keep-measured.js";
 import { keepPricedDays } from "./staging/keep-priced.js";
+import { identityFacts } from "./staging/measured-facts.js";
 import { type DayVerdict, recordGathered } from "./staging/record-gathered.js";
 import { createStagingSink, EVERY_DAY, type SinkFindings } from "./staging/staging-sink.js";
 import { createStagingWriter } from "./staging/staging-writer.js";
-
-export interface StageWindowOptions {
-  readonly store: TenantStore;
-  readonly postgres: Pool;
-  /** Of the lease that is held; names the staging tables. */
-  readonly epoch: number;
-  readonly gatherer: Gatherer;
-  /** At most `gatherer.daysPerWindow` days. */
-  readonly window: DayWindow;
-  readonly rulesHash: string;
-  readonly decimalPlaces: number;
-  /** `Ecosystem.derivingMetrics` of the tenant. */
-  readonly derivingMetrics: readonly string[];
-  /** Sentences: what this run could not gather of resources and identities. Every day of the window lacks it. */
-  readonly inventoryLacks: readonly string[];
-  /** Gathers in a row without what a day lacks, after which it is settled as it is. */
-  readonly retryLimit: number;
-  /** Left out where costs are not attributed to topics. */
-  readonly topics?: TopicStaging | undefined;
-  /** Stage also the days whose input has not changed. Default false. */
-  readonly force?: boolean;
-  readonly signal: AbortSignal;
-  readonly logger: Logger;
-}
-
-export interface StagedWindow {
-  /** Days that wait to be calculated, ascending. */
-  readonly staged: readonly string[];
-  /** Days whose published rows were calculated from the same input. */
-  readonly unchanged: readonly string[];
-  /** Days that nothing was billed on, now or before. */
-  readonly empty: readonly string[];
-  /** Days that could not be gathered: they keep what they had. */
-  readonly incomplete: readonly string[];
-  readonly billingLines: number;
-  readonly usageFacts: number;
-  /** Records that were not taken, by reason. */
-  readonly dropped: Readonly<Record<string, number>>;
-  /** One sentence for each day or source that is incomplete. */
-  readonly errors: readonly string[];
-  /** What is worth knowing and no error, as sentences. */
-  readonly notes: readonly string[];
-  /** As in the report of a window. */
-  readonly refused?: string | undefined;
-  /** What could not be had of days that stay as they are published, by day. */
-  readonly kept: readonly DayRemark[];
-}
-
-/** A sentence about a day; that of many days may be the same. */
-export interface DayRemark {
-  readonly day: string;
-  readonly remark: string;
-}
-
-/** The lease of the epoch has gone to another holder; what is staged is its now. */
-export class StagingLost extends Error {
-  override readonly name = "StagingLost";
-  constructor(tenantName: string, epoch: number) {
-    super(`tenant ${tenantName}: the lease with epoch ${epoch} is no longer held`);
-  }
-}
 
 /**
  * Throws what the gatherer or a store throws. Nothing of the window is then newly staged; days that waited from before still

@@ -4,7 +4,7 @@ import type { AnyEcosystem, DayWindow, Gatherer } from "../ingest/ecosystem.js";
 import { gatherInventory } from "../ingest/inventory/gather-inventory.js";
 import { createKnownInventory, type KnownInventoryReader } from "../ingest/inventory/known-inventory.js";
 import type { TopicStaging } from "../ingest/stage-topics.js";
-import { type DayRemark, StagingLost } from "../ingest/stage-window.js";
+import { type DayRemark, StagingLost } from "../ingest/staged-window.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import type { TenantStore } from "../store/stores.js";
 import { reportKept } from "./report-lacks.js";

@@ -1,7 +1,7 @@
 /** What could not be had, as sentences of a run: one for each cause, however many days it concerns. */
 import type { Pool } from "pg";
 import type { DayWindow } from "../ingest/ecosystem.js";
-import type { DayRemark } from "../ingest/stage-window.js";
+import type { DayRemark } from "../ingest/staged-window.js";
 import { type LackingDays, lackingDays } from "./sql/lacking-days.js";
 import type { RunError } from "./sql/runs.js";
 

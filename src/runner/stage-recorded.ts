@@ -1,5 +1,6 @@
 import { daysOfWindow } from "../ingest/day-window.js";
-import { type StagedWindow, type StageWindowOptions, stageWindow } from "../ingest/stage-window.js";
+import { stageWindow } from "../ingest/stage-window.js";
+import type { StagedWindow, StageWindowOptions } from "../ingest/staged-window.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { noteGatheredDays } from "./sql/gathered-days.js";
 

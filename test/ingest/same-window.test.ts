@@ -1,6 +1,6 @@
 /** When a window is left alone, and when it is gathered although the upstream says the same. On the real stores. */
 import t from "tap";
-import type { StageWindowOptions } from "../../src/ingest/stage-window.js";
+import type { StageWindowOptions } from "../../src/ingest/staged-window.js";
 import { holds } from "../holds.js";
 import { billing, DAYS, openStaging, type Script, scripted, usage } from "./staging-script.js";
 

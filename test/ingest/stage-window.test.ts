@@ -1,7 +1,7 @@
 /** Gathering into the staging tables: what is staged, and what a day's hash notices. On the real stores. */
 import t from "tap";
 import type { Gatherer } from "../../src/ingest/ecosystem.js";
-import type { StageWindowOptions } from "../../src/ingest/stage-window.js";
+import type { StageWindowOptions } from "../../src/ingest/staged-window.js";
 import { holds } from "../holds.js";
 import { billing, DAYS, fact, line, openStaging, type Script, scripted, usage } from "./staging-script.js";
 

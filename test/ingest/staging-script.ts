@@ -8,7 +8,8 @@ import type {
   UsageGap,
   WindowSink,
 } from "../../src/ingest/ecosystem.js";
-import { type StageWindowOptions, stageWindow } from "../../src/ingest/stage-window.js";
+import { stageWindow } from "../../src/ingest/stage-window.js";
+import type { StageWindowOptions } from "../../src/ingest/staged-window.js";
 import { type FactTable, stagedTable } from "../../src/store/clickhouse/staging.js";
 import { EPOCH, openGatheringStores } from "./gathering-stores.js";
 import { forever, silent } from "./generic-tenant.js";

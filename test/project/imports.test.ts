@@ -47,3 +47,25 @@ t.test("every source file imports only from its own stage and those below", asyn
     }
   }
 });
+
+t.test("no file imports itself, however far around", async (t) => {
+  const imports = new Map(
+    files.map((file) => {
+      const path = join(sources, file);
+      const found = readFileSync(path, "utf8").matchAll(/(?:from|import) "(\.[^"]+)\.js"/g);
+      return [path, [...found].map(([, target = ""]) => `${resolve(dirname(path), target)}.ts`)] as const;
+    }),
+  );
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const walk = (file: string, way: readonly string[]): void => {
+    if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].map(named).join(" → "));
+    if (way.includes(file) || done.has(file)) return;
+    for (const next of imports.get(file) ?? []) walk(next, [...way, file]);
+    done.add(file);
+  };
+  const named = (file: string) => relative(sources, file);
+  for (const file of imports.keys()) walk(file, []);
+  t.ok([...imports.values()].flat().length > 1000, "imports are found");
+  t.strictSame(circles, []);
+});

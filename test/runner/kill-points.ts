@@ -9,6 +9,8 @@ export interface KillPoint {
   readonly when: "before" | "during" | "after";
   /** Whether the days count as about to be published by then, and the next run has to finish them. */
   readonly finishedByTheNext: boolean;
+  /** It is a swap of what readers see. */
+  readonly swapsResults?: boolean;
 }
 
 const INTENT = "^\\s*UPDATE tracking_dates SET publishing_hash = staged_hash";
@@ -30,8 +32,12 @@ const swapped = [
   "topic_attributions",
 ];
 
+/** Of these, those that readers see. */
+const results = ["billing", "chargebacks", "topic_attributions"];
+
 const swapOf = (table: string) => ({
   store: "clickhouse" as const,
+  swapsResults: results.includes(table),
   statements: [`^ALTER TABLE ${table} REPLACE PARTITION`],
   finishedByTheNext: true,
 });

@@ -1,7 +1,7 @@
 /** What days lack, in words: a sentence for each cause, the same on each day that lacks the same. */
 import type { BaseQueryParams, ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
-import type { MeasuredFacts, StagedDays } from "./keep-measured.js";
+import type { MeasuredFacts, StagedDays } from "./measured-facts.js";
 
 /** Day → sentences; days that lack nothing are left out. */
 export type Lacks = ReadonlyMap<string, readonly string[]>;

@@ -7,7 +7,7 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
-import type { MeasuredFacts, StagedDays } from "./keep-measured.js";
+import type { MeasuredFacts, StagedDays } from "./measured-facts.js";
 
 /** Less is measured of a metric on these days, and on these resources (at most 100 of them are named), than is published. */
 export interface Thinner {

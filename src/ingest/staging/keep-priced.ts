@@ -7,7 +7,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { filledDays } from "../../store/clickhouse/partitions.js";
 import { dropStagedDays, isoDay, stagedTable } from "../../store/clickhouse/staging.js";
 import { notCovered, type StillCovers, type Thinner } from "./keep-dropped.js";
-import type { StagedDays } from "./keep-measured.js";
+import type { StagedDays } from "./measured-facts.js";
 
 const INPUT = ["billing", "usage", "identity_sets", "usage_gaps"] as const;
 

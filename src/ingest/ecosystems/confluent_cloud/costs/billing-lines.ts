@@ -7,7 +7,7 @@
  */
 import type { BillingLine } from "../../../ecosystem.js";
 import { decimalText, type Exact, minus, parseExact, plus, roundedQuotient, zero } from "../../../exact.js";
-import type { CostPart } from "./cost-row.js";
+import type { CostPart } from "./cost-part.js";
 import { fittingMetadata } from "./metadata.js";
 
 /** Decimals of quantities, prices and costs in the store. */

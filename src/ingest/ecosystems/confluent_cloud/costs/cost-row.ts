@@ -3,29 +3,13 @@
  *
  * A row that cannot be understood is not thrown away: it is a malformed part, charged to nobody, which says why.
  */
-import { type Exact, minus, zero } from "../../../exact.js";
+import { minus, zero } from "../../../exact.js";
 import { isRecord } from "../api/envelope.js";
+import type { CostPart } from "./cost-part.js";
 import { amountAt, LONGEST_ID, objectAt, readDay, storable, textAt, Unreadable } from "./fields.js";
 import { malformedPart } from "./malformed-row.js";
 import { productTypeOf } from "./product-types.js";
 import { plusDays } from "./request-windows.js";
-
-/** What a row adds to a line: rows of one key and day are one line. */
-export interface CostPart {
-  readonly day: string;
-  readonly env_id: string;
-  readonly resource_id: string;
-  readonly product_category: string;
-  readonly product_type: string;
-  readonly quantity: Exact;
-  readonly price: Exact;
-  readonly cost: Exact;
-  readonly original: Exact | undefined;
-  readonly discount: Exact | undefined;
-  readonly vendorId: string | undefined;
-  /** What else the row says, for the line's metadata. Values are JSON, with keys in order. */
-  readonly notes: Readonly<Record<string, unknown>>;
-}
 
 export interface ReadRow {
   readonly part: CostPart;

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { type Exact, minus, zero } from "../../../exact.js";
 import { isRecord } from "../api/envelope.js";
-import type { CostPart } from "./cost-row.js";
+import type { CostPart } from "./cost-part.js";
 import { amountAt, LONGEST_ID, objectAt, storable, textAt } from "./fields.js";
 import { MALFORMED } from "./product-types.js";
 

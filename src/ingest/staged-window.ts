@@ -1,0 +1,67 @@
+/** What a window is staged with, and what comes of it. */
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import type { TenantStore } from "../store/stores.js";
+import type { DayWindow, Gatherer } from "./ecosystem.js";
+import type { TopicStaging } from "./stage-topics.js";
+
+export interface StageWindowOptions {
+  readonly store: TenantStore;
+  readonly postgres: Pool;
+  /** Of the lease that is held; names the staging tables. */
+  readonly epoch: number;
+  readonly gatherer: Gatherer;
+  /** At most `gatherer.daysPerWindow` days. */
+  readonly window: DayWindow;
+  readonly rulesHash: string;
+  readonly decimalPlaces: number;
+  /** `Ecosystem.derivingMetrics` of the tenant. */
+  readonly derivingMetrics: readonly string[];
+  /** Sentences: what this run could not gather of resources and identities. Every day of the window lacks it. */
+  readonly inventoryLacks: readonly string[];
+  /** Gathers in a row without what a day lacks, after which it is settled as it is. */
+  readonly retryLimit: number;
+  /** Left out where costs are not attributed to topics. */
+  readonly topics?: TopicStaging | undefined;
+  /** Stage also the days whose input has not changed. Default false. */
+  readonly force?: boolean;
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+}
+
+export interface StagedWindow {
+  /** Days that wait to be calculated, ascending. */
+  readonly staged: readonly string[];
+  /** Days whose published rows were calculated from the same input. */
+  readonly unchanged: readonly string[];
+  /** Days that nothing was billed on, now or before. */
+  readonly empty: readonly string[];
+  /** Days that could not be gathered: they keep what they had. */
+  readonly incomplete: readonly string[];
+  readonly billingLines: number;
+  readonly usageFacts: number;
+  /** Records that were not taken, by reason. */
+  readonly dropped: Readonly<Record<string, number>>;
+  /** One sentence for each day or source that is incomplete. */
+  readonly errors: readonly string[];
+  /** What is worth knowing and no error, as sentences. */
+  readonly notes: readonly string[];
+  /** As in the report of a window. */
+  readonly refused?: string | undefined;
+  /** What could not be had of days that stay as they are published, by day. */
+  readonly kept: readonly DayRemark[];
+}
+
+/** A sentence about a day; that of many days may be the same. */
+export interface DayRemark {
+  readonly day: string;
+  readonly remark: string;
+}
+
+/** The lease of the epoch has gone to another holder; what is staged is its now. */
+export class StagingLost extends Error {
+  override readonly name = "StagingLost";
+  constructor(tenantName: string, epoch: number) {
+    super(`tenant ${tenantName}: the lease with epoch ${epoch} is no longer held`);
+  }
+}
