@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { benchAggregate } from "./aggregate.js";
 import { benchAllocate } from "./allocate.js";
 import { allocateAll } from "./allocation-run.js";
-import { type BenchArguments, readArguments } from "./arguments.js";
+import { type BenchArguments, readArguments, usage } from "./arguments.js";
 import { benchBackfill } from "./backfill.js";
 import type { Bench, Benchmark } from "./benchmark.js";
 import { count, makeFacts, settle } from "./dataset.js";
@@ -139,4 +139,6 @@ async function runReaders(
   return figures;
 }
 
-await main(readArguments(process.argv.slice(2)));
+const typed = process.argv.slice(2);
+if (typed.includes("--help")) process.stdout.write(`${usage}\n`);
+else await main(readArguments(typed));

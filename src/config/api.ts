@@ -59,16 +59,16 @@ export const apiSettings = section(
     }),
     max_heavy_reads: integer({
       description:
-        "So many heavy reads (aggregations, exports, allocation issues, lists under tags, tags by filter) run at once in this " +
-        "process; of several tenants, one gets three quarters at most. More of them make each slower and nothing faster.",
+        "How many heavy reads (aggregations, exports, allocation issues, lists under tags, tags by filter) may run at once in this " +
+        "process; with several tenants, one gets at most three quarters of them. More make each slower and nothing faster.",
       minimum: 1,
       maximum: 64,
       default: 4,
     }),
     max_waiting_reads: integer({
       description:
-        "So many more heavy reads wait, for half of `request_timeout_seconds` at most; what finds no place is answered with 503 " +
-        "and `Retry-After`. 0: none waits.",
+        "How many more heavy reads may wait, for at most half of `request_timeout_seconds`; the others get 503 " +
+        "with `Retry-After`. 0: none waits.",
       minimum: 0,
       maximum: 1000,
       default: 64,

@@ -8,7 +8,7 @@ export const featuresSettings = section(
   {
     enable_periodic_refresh: flag({
       description:
-        "Run the pipeline again and again in modes `worker` and `both`. " +
+        "Run the pipeline repeatedly in modes `worker` and `both`. " +
         "`false`: one cycle at start, then only runs that the API triggers.",
       default: true,
     }),

@@ -46,14 +46,15 @@ const tenantProperties = {
   }),
   allocation_retry_limit: integer({
     description:
-      "After so many failed attempts a line is allocated to `UNALLOCATED`, so that it does not block its day.",
+      "Attempts after which a line that fails is allocated to `UNALLOCATED`, so that it does not block its day, and a day whose data is " +
+      "still incomplete is settled as it is.",
     unit: "attempts",
     minimum: 1,
     maximum: 10,
     default: 3,
   }),
   gather_failure_threshold: integer({
-    description: "After so many failed gatherings in a row the tenant is suspended until the next start.",
+    description: "Failed gatherings in a row after which the tenant is suspended until the next start.",
     unit: "gatherings",
     minimum: 1,
     maximum: 1_000_000,
@@ -61,7 +62,7 @@ const tenantProperties = {
   }),
   zero_gather_deletion_threshold: integer({
     description:
-      "After so many gatherings in a row that return nothing of a type, its entities are marked deleted. " +
+      "Gatherings in a row without any entity of a type after which its entities are marked deleted. " +
       "`-1`: never; `0` is taken as 1.",
     unit: "gatherings",
     minimum: -1,
@@ -84,8 +85,8 @@ const tenantProperties = {
   }),
   topic_attribution_retry_limit: integer({
     description:
-      "After so many runs without the metrics of topics a day is attributed to topics without them. " +
-      "Only for ecosystems with `topic_attribution`; the others take it and have no use for it.",
+      "Attempts after which a day is attributed to topics without the metrics that are missing. " +
+      "Only used by ecosystems with `topic_attribution`; the others accept and ignore it.",
     unit: "attempts",
     minimum: 1,
     maximum: 10,
@@ -108,7 +109,8 @@ const tenantProperties = {
   allocation: section(
     {
       decimal_places: integer({
-        description: "Amounts are split to so many decimals. Sums are exact for every value.",
+        description:
+          "The number of decimal places that amounts are split to. Sums are exact for every value.",
         unit: "digits",
         minimum: 2,
         maximum: 12,

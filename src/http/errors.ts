@@ -12,7 +12,7 @@ export const errorTable = {
   invalid_request: {
     status: 400,
     title: "Invalid request",
-    when: "a parameter or a field of the body cannot be used",
+    when: "a parameter or a field of the body is not valid",
   },
   invalid_cursor: {
     status: 400,
@@ -32,12 +32,12 @@ export const errorTable = {
   cross_site_request: {
     status: 403,
     title: "Cross-site request",
-    when: "a browser sent what may change something for a page of an origin that api.cors_origins does not list",
+    when: "a browser sent a request that may change something, for a page whose origin api.cors_origins does not list",
   },
   host_not_allowed: {
     status: 421,
     title: "Host not allowed",
-    when: "`Host` is no name of this service: not what it listens on, not loopback, not in api.allowed_hosts",
+    when: "`Host` is not a name of this service: not the address it listens on, not loopback, and not in api.allowed_hosts",
   },
   tenant_not_found: { status: 404, title: "Tenant not found", when: "no tenant of this name is configured" },
   dimension_not_found: {
@@ -76,12 +76,12 @@ export const errorTable = {
   not_acceptable: {
     status: 406,
     title: "Not acceptable",
-    when: "the operation has no media type that `Accept` takes",
+    when: "the operation offers no media type that `Accept` allows",
   },
   run_in_progress: {
     status: 409,
     title: "Run in progress",
-    when: "the tenant has a run under way, whoever started it",
+    when: "the tenant already has a run in progress",
   },
   tag_key_exists: {
     status: 409,
@@ -91,7 +91,7 @@ export const errorTable = {
   tenant_suspended: {
     status: 409,
     title: "Tenant suspended",
-    when: "the tenant is permanently failed; restart the service when the cause is mended",
+    when: "the tenant is permanently failed; restart the service once the cause is fixed",
   },
   body_too_large: { status: 413, title: "Body too large", when: "the body is longer than 1 MiB" },
   internal_error: {
@@ -102,12 +102,12 @@ export const errorTable = {
   too_busy: {
     status: 503,
     title: "Too busy",
-    when: "as many heavy reads as may run are running, and no place came free in time; light reads are not concerned",
+    when: "the limit on heavy reads was reached, and no place became free in time; light reads are not affected",
   },
   store_unavailable: {
     status: 503,
     title: "Store unavailable",
-    when: "the store behind the answer cannot be reached; the log has the cause under error_id",
+    when: "the store that holds the data cannot be reached; the log has the cause under error_id",
   },
   request_timeout: {
     status: 504,

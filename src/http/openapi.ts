@@ -20,8 +20,8 @@ export async function describeApi(
         version,
         description:
           "Costs of a bill, allocated exactly to the identities that caused them.\n\nAmounts are decimals as text. Dates are inclusive at " +
-          "both ends. Errors are `application/problem+json` with a stable `code`; every invalid request is 400, also one with an " +
-          "unknown parameter. `X-Request-Id` is taken and given back. There is no authentication: put a proxy in front.",
+          "both ends. Errors are `application/problem+json` with a stable `code`; every invalid request is 400, including one with an " +
+          "unknown parameter. `X-Request-Id` is accepted and returned. There is no authentication: put a proxy in front.",
         contact: { name: "chargehouse" },
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
@@ -29,15 +29,15 @@ export async function describeApi(
       // None, said of every operation.
       security: [],
       tags: [
-        { name: "Health", description: "Is it there, and what has it to serve." },
+        { name: "Health", description: "Liveness and readiness." },
         { name: "Tenants", description: "Configured tenants and the state of their days." },
-        { name: "Billing", description: "What was paid." },
-        { name: "Chargebacks", description: "Who pays." },
+        { name: "Billing", description: "Billed costs." },
+        { name: "Chargebacks", description: "Chargebacks: the part of each cost that each identity pays." },
         { name: "Topics", description: "Which topics the costs of Kafka clusters come from." },
-        { name: "Tags", description: "What people call the dimensions that chargebacks fall under." },
+        { name: "Tags", description: "Labels of your own on chargeback dimensions." },
         { name: "Export", description: "Chargebacks as a file." },
         { name: "Inventory", description: "Resources and identities, now and at any time before." },
-        { name: "Pipeline", description: "Gathering and calculating." },
+        { name: "Pipeline", description: "Runs of the pipeline: gather, calculate, publish." },
       ],
     },
     transformObject: (given) => {

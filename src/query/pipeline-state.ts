@@ -13,7 +13,7 @@ export type PipelineStage = (typeof pipelineStages)[number];
 
 export interface PipelineState {
   readonly tenant_name: string;
-  /** Some day has chargeback rows. */
+  /** At least one day has chargeback rows. */
   readonly has_data: boolean;
   readonly suspension_reason: string | null;
   /** Also while the run waits for its place. */

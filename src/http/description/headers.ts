@@ -3,7 +3,7 @@ import type { Content, Header, Operation, Parameter, Response } from "./document
 
 export const headerComponents = {
   RequestId: {
-    description: "The request's `X-Request-Id`, or one that was made for it. The log has it too.",
+    description: "The request's `X-Request-Id`, or a generated one. It is in the log as well.",
     schema: { type: "string" },
     example: "trace-7",
   },
@@ -14,17 +14,17 @@ export const headerComponents = {
     example: 'W/"Zb1xT1xkqWJtH9vY3m0aQp5dLwE"',
   },
   Location: {
-    description: "Path of what was made.",
+    description: "Path of the new object.",
     schema: { type: "string" },
     example: "/api/v1/tenants/acme/tags/17",
   },
   RetryAfter: {
-    description: "Seconds after which it may be worth asking again.",
+    description: "Seconds to wait before trying again.",
     schema: { type: "integer" },
     example: 5,
   },
   ContentDisposition: {
-    description: "Name for the file.",
+    description: "Suggested file name.",
     schema: { type: "string" },
     example: 'attachment; filename="chargebacks_acme_2026-01-01_2026-01-31.csv"',
   },
@@ -65,7 +65,7 @@ export function requestHeaders({ responses }: Pick<Operation, "responses">): Par
     in: "header",
     name: "If-None-Match",
     required: false,
-    description: "ETags of answers that the client has: 304 when one of them still holds.",
+    description: "ETags of responses that the client has: 304 when one of them is still current.",
     schema: { type: "string" },
     example: 'W/"Zb1xT1xkqWJtH9vY3m0aQp5dLwE"',
   };

@@ -5,7 +5,7 @@ import { type Content, refTo, type Schema } from "./document.js";
 
 /** Plain JSON: TypeBox's symbols are left behind. */
 export const problemSchema: Schema = {
-  description: "An error, as RFC 9457 has it.",
+  description: "An error in the form of RFC 9457.",
   ...JSON.parse(JSON.stringify(problemBody)),
 };
 

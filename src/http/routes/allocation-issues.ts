@@ -31,8 +31,8 @@ export const allocationIssueRoutes =
           tags: ["Chargebacks"],
           summary: "Allocation issues",
           description:
-            "Chargeback rows that somebody should look at, because nobody could be found to pay or not by the usual way, summed by " +
-            `what they have in common. Outcomes by design are not among them. ${ORDER}`,
+            "Chargeback rows that need attention, because no payer was found, or not in the usual way, summed by " +
+            `what they have in common. Outcomes by design are not included. ${ORDER}`,
           params: TenantPath,
           querystring: inputOf({ ...paging, ...dateRange, ...timezone, ...chargebackFilters, ...tagFilters }),
           response: {

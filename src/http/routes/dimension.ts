@@ -39,7 +39,7 @@ export const dimensionRoutes =
           operationId: "getDimension",
           tags: ["Chargebacks"],
           summary: "One chargeback dimension",
-          description: "Its fields, its tags in full, and what its newest row says.",
+          description: "Its fields, its tags in full, and its newest row.",
           params: DimensionPath,
           response: { 200: Dimension, ...problemResponses(...readProblems) },
         },
@@ -62,8 +62,8 @@ export const dimensionRoutes =
           tags: ["Tags"],
           summary: "Change the tags of a dimension",
           description:
-            "Replaces (`tags`), then removes (`remove_tag_ids`), then adds (`add_tags`); all or nothing. Answers with the dimension; while " +
-            "the tenant's store is away the tags are changed all the same, and the fields of the newest row are null.",
+            "Replaces (`tags`), then removes (`remove_tag_ids`), then adds (`add_tags`); all or nothing. Returns the dimension. While " +
+            "the tenant's store is down, the tags are still changed, and the fields of the newest row are null.",
           params: DimensionPath,
           body: TagChanges,
           response: { 200: Dimension, ...problemResponses(...writeProblems, "tag_not_found") },
@@ -88,7 +88,7 @@ export const dimensionRoutes =
           operationId: "listDimensionTags",
           tags: ["Tags"],
           summary: "Tags of a dimension",
-          description: "All of them, by tag_id.",
+          description: "All tags, by tag_id.",
           params: DimensionPath,
           response: {
             200: Type.Array(TagRecord, { description: "The tags." }),
@@ -109,7 +109,7 @@ export const dimensionRoutes =
           operationId: "addDimensionTag",
           tags: ["Tags"],
           summary: "Add a tag to a dimension",
-          description: "Also while the tenant's store is away: it shows the tag when it is back.",
+          description: "Works while the tenant's store is down: the tag shows once the store is back.",
           params: DimensionPath,
           body: TagInput,
           response: { 201: TagRecord, ...problemResponses(...writeProblems) },

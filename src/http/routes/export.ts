@@ -55,7 +55,7 @@ export const exportRoutes =
   async (app) => {
     // An export may take minutes, but not stand still: for so long no byte may move.
     const idleMs = Math.max(context.config.api.request_timeout_seconds, 30) * 1000;
-    const description = `Streams all matching rows, as what \`format\` or \`Accept\` says: ${mediaTypes.join(", ")}. Broken off when no byte moves for ${idleMs / 1000} seconds, or when it is read at less than ${SLOWEST / 1024} KiB a second while another read waits for its place.`;
+    const description = `Streams all matching rows, in the format that \`format\` or \`Accept\` asks for: ${mediaTypes.join(", ")}. The connection is closed when no byte moves for ${idleMs / 1000} seconds, or when the client reads less than ${SLOWEST / 1024} KiB a second while another read waits for a place.`;
     // Half of what one waits in line.
     const graceMs = (context.config.api.request_timeout_seconds / 4) * 1000;
 
@@ -127,7 +127,7 @@ export const exportRoutes =
           operationId: "downloadChargebacks",
           tags: ["Export"],
           summary: "Chargeback rows as a file, by a plain URL",
-          description: `The same file as by POST, for spreadsheets, BI tools and \`curl\`: all is said by parameters. ${description}`,
+          description: `The same file as with POST, for spreadsheets, BI tools and \`curl\`: everything is a parameter. ${description}`,
           params: TenantPath,
           querystring: exportQuery,
           response: {

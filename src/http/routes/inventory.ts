@@ -82,7 +82,7 @@ export const inventoryRoutes =
           tags: ["Inventory"],
           summary: "Number of resources and identities",
           description:
-            "Both counted alike: what has no `deleted_at` is active. With `active_at`, what was known of then: what had been " +
+            "What has no `deleted_at` is active. With `active_at`, what was known of then: what had been " +
             "created until then, or at a time not known, and of it what was deleted by then.",
           params: TenantPath,
           querystring: inputOf(countedAt),

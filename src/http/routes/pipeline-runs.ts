@@ -13,14 +13,14 @@ const RunPath = Type.Composite([
   TenantPath,
   Type.Object({
     run_id: Type.String({
-      description: "Id of the run, as the trigger and the history give it.",
+      description: "Id of the run, as the trigger and the history return it.",
       maxLength: 64,
       examples: ["0b7e1f5e-6f1c-4c39-9d8e-3f0a2f6f7a10"],
     }),
   }),
 ]);
 
-const ORDER = "Newest first, by begin and then id.";
+const ORDER = "Newest first, by start and then id.";
 
 export const pipelineRunRoutes =
   ({ stores }: HttpContext): FastifyPluginAsyncTypebox =>
@@ -32,7 +32,7 @@ export const pipelineRunRoutes =
           operationId: "listPipelineRuns",
           tags: ["Pipeline"],
           summary: "Runs of the pipeline",
-          description: `Every run that is under way or over, within the tenant's retention, whoever began it. ${ORDER}`,
+          description: `Every run within the tenant's retention, in progress or finished, whatever started it. ${ORDER}`,
           params: TenantPath,
           querystring: inputOf({ ...paging, ...cursorParameter }),
           response: {
@@ -52,7 +52,7 @@ export const pipelineRunRoutes =
           operationId: "getPipelineRun",
           tags: ["Pipeline"],
           summary: "A run of the pipeline",
-          description: "What one run did, or does: ask again while its status is `running`.",
+          description: "One run. Poll it while its status is `queued` or `running`.",
           params: RunPath,
           response: {
             200: PipelineRun,

@@ -21,17 +21,17 @@ export const pipelineRoutes =
           tags: ["Pipeline"],
           summary: "Start a run",
           description:
-            "Starts gathering and calculating for the tenant, at once or when one of the `features.max_parallel_tenants` places is free. " +
+            "Gathers and calculates for the tenant, at once or as soon as one of the `features.max_parallel_tenants` places is free. " +
             "Upstreams are asked at most once a minute, or once in `min_refresh_gap_seconds` where that is less. Needs the mode `both`.",
           params: TenantPath,
           body: inputOf(
             {
               force_gather: Type.Boolean({
-                description: "Gather also when the last gathering began less than a minute ago.",
+                description: "Gather even when the last gathering began less than a minute ago.",
                 default: false,
               }),
             },
-            { description: "No body is an empty object." },
+            { description: "A request without a body is the same as one with an empty object." },
           ),
           response: {
             202: RunAccepted,
@@ -68,7 +68,7 @@ export const pipelineRoutes =
           operationId: "getPipelineStatus",
           tags: ["Pipeline"],
           summary: "State of the pipeline",
-          description: "Whether a run is under way, and how the newest finished one ended.",
+          description: "Whether a run is in progress, and how the newest finished one ended.",
           params: TenantPath,
           response: {
             200: PipelineStatus,

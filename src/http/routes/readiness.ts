@@ -34,7 +34,7 @@ export const readinessRoutes =
             ...problemResponses("request_timeout"),
             503: {
               description:
-                "With `strict`: there is nothing, or not all, to serve. The same object as with 200.",
+                "With `strict`: nothing, or not everything, can be served. The same object as with 200.",
               content: {
                 "application/json": {
                   schema: Readiness,

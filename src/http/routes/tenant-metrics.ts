@@ -40,8 +40,7 @@ export const tenantMetricsRoutes =
           params: TenantPath,
           response: {
             200: {
-              description:
-                "Gauges. A connection that breaks before its end means that the page is not whole.",
+              description: "Gauges. If the connection breaks before its end, the page is incomplete.",
               content: { "text/plain": content(""), "application/openmetrics-text": content("# EOF\n") },
             },
             ...problemResponses(

@@ -28,15 +28,15 @@ export const aggregateParameters = {
     },
   ),
   time_bucket: choice(timeBuckets, {
-    description: "Length of a bucket, in the zone of the request. Weeks are ISO weeks, from Monday.",
+    description: "Length of a bucket, in the request's time zone. Weeks are ISO weeks, from Monday.",
     default: "day",
   }),
 };
 
 const amounts = {
   total_amount: decimal("Sum of all amounts.", "30"),
-  usage_amount: decimal("Of it, cost attributed by measured usage.", "23.3334"),
-  shared_amount: decimal("Of it, cost divided evenly or given to nobody.", "6.6666"),
+  usage_amount: decimal("The part that was attributed by measured usage.", "23.3334"),
+  shared_amount: decimal("The part that was divided evenly or could not be given to anybody.", "6.6666"),
 };
 
 export const Aggregation = Type.Object(
@@ -65,21 +65,21 @@ export const Aggregation = Type.Object(
         ...amounts,
         row_count: count("Chargeback rows in the bucket.", 12),
         provisional: Type.Boolean({
-          description: "Some of the rows are of a day that lacks something that may still come.",
+          description: "Some rows belong to a day whose data is still incomplete: they may change.",
           examples: [false],
         }),
       }),
       {
-        description: `At most ${BUCKET_LIMIT} buckets, by time, then by the columns in the order asked for. Empty ones are left out.`,
+        description: `At most ${BUCKET_LIMIT} buckets, ordered by time, then by the columns in the order you list them. Empty buckets are left out.`,
       },
     ),
     ...amounts,
     total_rows: count("Chargeback rows that match, in all buckets.", 12),
-    total_buckets: count("Buckets there are, also those left out.", 1),
+    total_buckets: count("Number of buckets, including those left out.", 1),
     truncated: Type.Boolean({
-      description: "Buckets were left out. The totals are over all rows nevertheless.",
+      description: "Some buckets were left out. The totals still cover all rows.",
       examples: [false],
     }),
   },
-  { title: "Aggregation", description: "The sums." },
+  { title: "Aggregation", description: "Sums by time bucket and column." },
 );

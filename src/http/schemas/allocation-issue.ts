@@ -20,7 +20,7 @@ export const AllocationIssue = Type.Object(
     env_id: text("Environment of the resource; empty when there is none.", "env-42"),
     resource_id: rowFields.resource_id,
     product_type: rowFields.product_type,
-    identity_id: text("Who pays meanwhile: often UNALLOCATED.", "UNALLOCATED"),
+    identity_id: text("Who pays until it is resolved: often UNALLOCATED.", "UNALLOCATED"),
     allocation_detail: choice(issueDetails, {
       description: `What is wrong. ${issueDetails.map((detail) => `\`${detail}\`: ${meanings[detail]}.`).join(" ")}`,
       examples: ["no_identities_located"],

@@ -17,7 +17,7 @@ export const BillingLineItem = Type.Object(
     metadata: Type.Object(
       {},
       {
-        description: "What else the bill said of the line.",
+        description: "Other fields of the billed line.",
         additionalProperties: true,
         examples: [{ resource_name: "orders" }],
       },

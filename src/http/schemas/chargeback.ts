@@ -44,8 +44,8 @@ export const ChargebackRow = Type.Object(
   {
     dimension_id: Type.Integer({
       description:
-        "What tags hang on: a hash of ecosystem, tenant_id, environment, resource_id, product_category, product_type, " +
-        "identity_id and cost_type. The same dimension has the same id for ever.",
+        "What tags are attached to: a hash of ecosystem, tenant_id, environment, resource_id, product_category, product_type, " +
+        "identity_id and cost_type. The same dimension always has the same id.",
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       examples: [4670551728646912],
@@ -64,12 +64,12 @@ export const ChargebackRow = Type.Object(
       examples: ["usage_ratio"],
     }),
     allocation_detail: choice(allocationDetails, {
-      description: `Why this method applied. These mean that somebody should look: ${issueDetails.map((detail) => `\`${detail}\``).join(", ")}.`,
+      description: `Why this method applied. These need attention: ${issueDetails.map((detail) => `\`${detail}\``).join(", ")}.`,
       examples: ["usage_ratio_allocation"],
     }),
     provisional: Type.Boolean({
       description:
-        "The day lacks something that may still come, such as metrics of some resource: the row may change with the next run.",
+        "The data of the day is still incomplete, for example the metrics of a resource: the row may change with the next run.",
       examples: [false],
     }),
     tags: Type.Array(Type.String(), {

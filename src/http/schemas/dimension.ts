@@ -37,7 +37,7 @@ export const Dimension = Type.Object(
     identity_name: row.identity_name,
     identity_type: row.identity_type,
     team: nullableText({
-      description: `${String(row.team.description)} Null while the tenant's store is away.`,
+      description: `${String(row.team.description)} Null while the tenant's store is down.`,
       examples: ["payments"],
     }),
     resource_name: row.resource_name,

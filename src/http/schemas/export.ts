@@ -25,7 +25,7 @@ export const ExportBody = inputOf(
       ...tagFields,
     }),
   },
-  { title: "ExportBody", description: "All fields may be left out, and so may the body." },
+  { title: "ExportBody", description: "Every field is optional, and so is the body." },
 );
 
 export const exportParameters = {
@@ -59,11 +59,11 @@ const bytes = Type.Unsafe<Readable>({ type: "string", contentEncoding: "binary" 
 
 export const exportResponse = {
   description:
-    "The rows in the order of the list. There is no row limit. A connection that breaks before its end means that the file is not " +
-    "whole. CSV (unless `format` or `Accept` says otherwise): RFC 4180, UTF-8, line feeds, with a header. Text is quoted where needed; timestamps " +
+    "The rows in the order of the list. There is no row limit. If the connection breaks before its end, the file is " +
+    "incomplete. CSV (unless `format` or `Accept` says otherwise): RFC 4180, UTF-8, line feeds, with a header. Text is quoted where needed; timestamps " +
     "are `2026-01-01T00:00:00Z`; tags are display names joined by `;`, with `;` and `\\` in them escaped by `\\`; metadata is JSON. " +
     "Parquet and Arrow: `amount` is a decimal(38, 12), `timestamp` in milliseconds, UTC; `tags` a list of texts, `metadata` JSON as text; " +
-    "all others text. Arrow batches are not compressed. A column that is asked for again is called `amount_2` and so on. Only CSV is compressed by `Accept-Encoding`.",
+    "all others text. Arrow batches are not compressed. A repeated column is named `amount_2` and so on. Only CSV is compressed by `Accept-Encoding`.",
   content: {
     "text/csv": {
       schema: text,

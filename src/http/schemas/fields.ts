@@ -76,7 +76,7 @@ export const rowFields = {
   ecosystem: text("Kind of upstream the cost came from.", "confluent_cloud"),
   tenant_id: text("Billing boundary the cost belongs to.", "org-4711"),
   timestamp: instant("Start of the billed period."),
-  resource_id: text("What was paid for.", "lkc-1a2b3c"),
+  resource_id: text("Resource that the cost is for.", "lkc-1a2b3c"),
   product_category: text("Family of the product, as the bill names it.", "KAFKA"),
   product_type: text("Product, as the bill names it.", "KAFKA_STORAGE"),
 };

@@ -15,7 +15,7 @@ const at = (description: string, example: string) =>
 const ofType = (what: string, example: string) =>
   Type.Optional(
     Type.String({
-      description: `Only ${what} of this type: equal, also in case.`,
+      description: `Only ${what} of this type: exact and case-sensitive.`,
       maxLength: 1000,
       examples: [example],
     }),
@@ -23,8 +23,8 @@ const ofType = (what: string, example: string) =>
 
 const temporal = {
   active_at: at(
-    "Those active at that instant: created until then, or at a time not known, and not deleted until then. Shown as they were " +
-      "known then. Not together with a period.",
+    "Only those active at that instant: created by then, or at an unknown time, and not yet deleted. Shown as they were " +
+      "known then. Cannot be combined with a period.",
     "2026-01-31T12:00:00Z",
   ),
   period_start: at(
@@ -42,7 +42,7 @@ const search = {
   search: Type.Optional(
     Type.String({
       description:
-        "Only those with this text in their id or display name, in any case. `%` and `_` mean themselves.",
+        "Only those whose id or display name contains this text, case-insensitively. `%` and `_` mean themselves.",
       maxLength: 1000,
       examples: ["orders"],
     }),
@@ -53,8 +53,7 @@ const order = {
   order: choice(sortOrders, { description: "Direction of the order.", default: "asc" }),
 };
 
-const SORT =
-  "Column to order by, then by id. Times that are not known come before all others, and so do missing names.";
+const SORT = "Column to order by, then by id. Unknown times and missing names come first.";
 
 export const resourceFilters = {
   resource_type: ofType("resources", "kafka_cluster"),
@@ -88,7 +87,7 @@ const life = {
     "Newest gathering that returned it; for a past time, the last that returned it as it is shown.",
   ),
   metadata: Type.Record(Type.String(), Type.Unknown(), {
-    description: "What else the upstream says of it.",
+    description: "Other fields that the upstream reports.",
     examples: [{ cloud: "aws", region: "eu-central-1" }],
   }),
 };
@@ -106,13 +105,13 @@ export const Resource = Type.Object(
     resource_id: text("Id of the resource.", "lkc-1a2b3c"),
     resource_type: text("Kind of resource, as its ecosystem names it.", "kafka_cluster"),
     display_name: nameOf("resource", "orders-prod"),
-    parent_id: nullableText({ description: "What it belongs to; null when nothing.", examples: ["env-42"] }),
+    parent_id: nullableText({ description: "Parent resource; null when it has none.", examples: ["env-42"] }),
     owner_id: nullableText({
       description: "Identity that owns it; null when none is known.",
       examples: ["sa-12345"],
     }),
     status: choice(["active", "deleted"], {
-      description: "`deleted` when a gathering no longer found it.",
+      description: "`deleted` once a gathering no longer finds it.",
       examples: ["active"],
     }),
     ...life,
@@ -146,7 +145,7 @@ const TypeCount = Type.Object(
 
 const countsByType = (description: string, type: string) =>
   Type.Record(Type.String(), TypeCount, {
-    description: `${description}, by type. Types of which nothing is known have no entry.`,
+    description: `${description}, by type. Types without any entity have no entry.`,
     examples: [
       { [type]: { total: 12, active: 10, deleted: 2 } } satisfies Record<string, Static<typeof TypeCount>>,
     ],
@@ -157,5 +156,5 @@ export const InventorySummary = Type.Object(
     resource_counts: countsByType("Number of resources", "kafka_cluster"),
     identity_counts: countsByType("Number of identities", "service_account"),
   },
-  { title: "InventorySummary", description: "How many resources and identities are known." },
+  { title: "InventorySummary", description: "Numbers of known resources and identities." },
 );

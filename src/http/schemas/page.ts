@@ -31,8 +31,8 @@ export function pageOf<Item extends TSchema>(item: Item, order: string) {
       }),
       next_cursor: nullableText({
         description:
-          "Give it as `cursor`, with the same filters and order, for the rows behind this page. Null when there are none, and " +
-          "where a list has no cursors.",
+          "Pass it as `cursor`, with the same filters and order, to get the rows after this page. Null when there are none, or when the " +
+          "list has no cursors.",
         examples: [null],
       }),
     },

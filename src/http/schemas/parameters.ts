@@ -74,7 +74,7 @@ export const paging = {
 const exactly = (what: string, example: string) =>
   Type.Optional(
     Type.String({
-      description: `Only rows of this ${what}: equal, also in case.`,
+      description: `Only rows of this ${what}: exact and case-sensitive.`,
       minLength: 1,
       maxLength: 1000,
       examples: [example],

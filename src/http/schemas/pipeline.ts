@@ -19,25 +19,25 @@ export const RunAccepted = Type.Object(
     }),
     message: text("The same as a sentence.", "A pipeline run of tenant acme has started."),
   },
-  { title: "RunAccepted", description: "The run has started, or waits for its place." },
+  { title: "RunAccepted", description: "The run has started or is queued." },
 );
 
 const notes = Type.Array(Type.String(), {
-  description: "What is worth knowing and no error: why nothing was gathered, or what the store had lost.",
+  description: "Remarks that are not errors, such as why nothing was gathered or what the store had lost.",
   examples: [["not gathered: the last gathering began 300 seconds ago, and min_refresh_gap_seconds is 1800"]],
 });
 
 const RunResult = Type.Object(
   {
     status: choice(["completed", "completed_with_errors", "failed"], {
-      description: "As in the history of runs.",
+      description: "The same as in the history of runs.",
       examples: ["completed"],
     }),
     dates_gathered: count("Days whose costs were gathered.", 195),
     dates_calculated: count("Days whose chargebacks were calculated.", 2),
     chargeback_rows_written: count("Chargeback rows written.", 3560),
     errors: Type.Array(Type.String(), {
-      description: "One entry for each day or source that failed, its date or name in front.",
+      description: "One entry for each day or source that failed, starting with its date or name.",
       examples: [["2026-01-03: the sums of chargebacks and billing differ"]],
     }),
     notes,
@@ -49,7 +49,7 @@ const RunResult = Type.Object(
 export const PipelineStatus = Type.Object(
   {
     tenant_name: text("The tenant.", "acme"),
-    is_running: Type.Boolean({ description: "A run is under way or in line, in whichever process." }),
+    is_running: Type.Boolean({ description: "A run is in progress or queued, in any process." }),
     state: choice(["idle", "queued", "running"], {
       description: "`queued`: the run waits until fewer than `features.max_parallel_tenants` tenants run.",
       examples: ["idle"],
@@ -60,12 +60,13 @@ export const PipelineStatus = Type.Object(
       examples: ["2026-01-01T04:00:00Z"],
     }),
     last_success: nullableText({
-      description: "End of the newest run in which some day came out well; null before the first. UTC.",
+      description: "End of the newest run in which at least one day succeeded; null before the first. UTC.",
       format: "date-time",
       examples: ["2026-01-01T04:00:00Z"],
     }),
     last_result: Type.Unsafe<import("@sinclair/typebox").Static<typeof RunResult> | null>({
-      description: "Of the newest run that is over, also while another runs; null before the first.",
+      description:
+        "Result of the newest finished run, also while another one is in progress; null before the first.",
       anyOf: [RunResult, { type: "null" }],
     }),
   },
@@ -84,7 +85,7 @@ const RunFault = Type.Object(
         "Part of the run it concerns: `gather`, `calculate`, `emit` or `run`; null when that is not known.",
       examples: ["calculate"],
     }),
-    message: text("What went wrong.", "the sums of chargebacks and billing differ"),
+    message: text("What failed.", "the sums of chargebacks and billing differ"),
   },
   { title: "RunFault" },
 );
@@ -98,25 +99,25 @@ export const PipelineRun = Type.Object(
     }),
     tenant_name: text("The tenant.", "acme"),
     trigger: choice(runTriggers, {
-      description: "What began it: the schedule, this API, or a command.",
+      description: "What started it: the schedule, this API, or a command.",
       examples: ["schedule"],
     }),
     status: choice(runStatuses, {
       description:
-        "`queued`: it waits for its place. `completed_with_errors`: some date or source failed, others did not. `failed`: it ended early " +
+        "`queued`: it waits for a free place. `completed_with_errors`: some date or source failed, others did not. `failed`: it ended early " +
         "or no date came out well, or its process died. What was published stays.",
       examples: ["completed"],
     }),
     stage: nullableChoice(pipelineStages, {
-      description: "Where the run is; null when it is over.",
+      description: "Current stage of the run; null when it has ended.",
       examples: [null],
     }),
     stage_date: nullableText({
-      description: "Day the run works on; null when it works on none, or is over.",
+      description: "Day that the run is working on; null when there is none.",
       format: "date",
       examples: [null],
     }),
-    started_at: instant("Begin of the run."),
+    started_at: instant("Start of the run."),
     ended_at: nullableText({
       description: "End of the run; null while it runs. UTC.",
       format: "date-time",

@@ -6,10 +6,13 @@ import { choice } from "./fields.js";
 
 const InputProblem = Type.Object(
   {
-    in: choice(["query", "path", "body"], { description: "Where the value stands." }),
-    name: Type.String({ description: "Parameter, or path of the field in the body.", examples: ["page"] }),
+    in: choice(["query", "path", "body"], { description: "Where the value is." }),
+    name: Type.String({
+      description: "Name of the parameter, or path of the field in the body.",
+      examples: ["page"],
+    }),
     detail: Type.String({ description: "What is allowed, as a sentence." }),
-    code: choice(["unknown", "invalid", "repeated", "missing"], { description: "What is wrong with it." }),
+    code: choice(["unknown", "invalid", "repeated", "missing"], { description: "Kind of problem." }),
   },
   { title: "InputProblem" },
 );
@@ -52,18 +55,16 @@ export const problemBody = Type.Object({
   title: Type.String({ description: "What happened, in two or three words.", examples: ["Invalid request"] }),
   status: Type.Integer({ description: "The HTTP status.", examples: [400] }),
   detail: Type.String({
-    description: "What happened and what is allowed, as a sentence for people.",
+    description: "What happened and what is allowed, for people.",
     examples: ["`page` must be an integer from 1 to 9007199254740991."],
   }),
   code: choice(Object.keys(errorTable), {
-    description: "Which error it is, for programs. Stable.",
+    description: "Stable code of the error, for programs.",
     examples: ["invalid_request"],
   }),
-  errors: Type.Optional(
-    Type.Array(InputProblem, { description: "Each thing that is wrong with the request." }),
-  ),
+  errors: Type.Optional(Type.Array(InputProblem, { description: "Every problem with the request." })),
   error_id: Type.Optional(
-    Type.String({ format: "uuid", description: "Under which the log of the service has the cause." }),
+    Type.String({ format: "uuid", description: "Id under which the service logs the cause." }),
   ),
 });
 
@@ -79,6 +80,6 @@ function problemSchema(codes: ErrorCode[], status: number) {
 export const notModified = {
   304: Type.Unsafe<undefined>({
     type: "null",
-    description: "The answer is still what it was when it had one of the ETags of `If-None-Match`.",
+    description: "The response has not changed since it had one of the ETags in `If-None-Match`.",
   }),
 };

@@ -11,7 +11,7 @@ const version = text("Version of the service; `0.0.0-dev` when run from source."
 
 export const Health = Type.Object(
   {
-    status: Type.Literal("ok", { description: "Always ok while the process runs." }),
+    status: Type.Literal("ok", { description: "Always `ok` while the process runs." }),
     version,
   },
   { title: "Health", description: "The process runs." },
@@ -20,23 +20,20 @@ export const Health = Type.Object(
 const TenantReadiness = Type.Object(
   {
     tenant_name: text("The tenant.", "acme"),
-    tables_ready: Type.Boolean({ description: "The tenant's store answers, with its tables." }),
+    tables_ready: Type.Boolean({ description: "The tenant's store responds and has its tables." }),
     store_state: nullableChoice(storeStates, {
       description:
         "`known`: the store that Postgres knows. `lost`: an empty one in its place; the next run fills it. `other`: another store, such as " +
-        "that of another host; the tenant is not served. Null when it does not answer.",
+        "that of another host; the tenant is not served. Null when the store does not respond.",
     }),
-    has_data: Type.Boolean({ description: "Some day has chargeback rows." }),
-    days_lost: count(
-      "Days that were published and that the store does not have; the next run calculates them anew.",
-      0,
-    ),
-    pipeline_running: Type.Boolean({ description: "A run is under way, in whichever process." }),
+    has_data: Type.Boolean({ description: "At least one day has chargeback rows." }),
+    days_lost: count("Published days that the store has lost; the next run calculates them again.", 0),
+    pipeline_running: Type.Boolean({ description: "A run is in progress, in any process." }),
     pipeline_stage: nullableChoice(pipelineStages, {
-      description: "Stage of that run; null when none is under way.",
+      description: "Stage of the run; null when none is in progress.",
     }),
     pipeline_current_date: nullableText({
-      description: "Day that run works on; null when it works on none, or none is under way.",
+      description: "Day that the run is working on; null when there is none.",
       format: "date",
       examples: ["2026-01-01"],
     }),
@@ -51,7 +48,7 @@ const TenantReadiness = Type.Object(
       examples: ["2026-01-01T04:00:00Z"],
     }),
     permanent_failure: nullableText({
-      description: "Why the tenant is suspended until the service is restarted; null when it is not.",
+      description: "Why the tenant is suspended until the service restarts; null when it is not suspended.",
       examples: [null],
     }),
   },

@@ -10,7 +10,7 @@ export const TenantSummary = Type.Object(
     ecosystem: text("Kind of upstream.", "confluent_cloud"),
     dates_pending: count("Dates with gathered costs that are not calculated yet.", 2),
     dates_calculated: count("Dates with published chargebacks.", 195),
-    dates_provisional: count("Of these, dates whose chargebacks lack something that may still come.", 0),
+    dates_provisional: count("Those of them whose data is still incomplete.", 0),
     last_calculated_date: nullableText({
       description: "Newest calculated date; null when there is none.",
       format: "date",
@@ -18,7 +18,7 @@ export const TenantSummary = Type.Object(
     }),
     topic_attribution: choice(["enabled", "disabled"], {
       description:
-        "Whether costs of Kafka clusters are attributed to topics; `disabled` for ecosystems that know none.",
+        "Whether costs of Kafka clusters are attributed to topics; `disabled` for ecosystems without topics.",
       examples: ["disabled"],
     }),
   },
@@ -28,8 +28,8 @@ export const TenantSummary = Type.Object(
 export const TrackingDate = Type.Object(
   {
     tracking_date: day("UTC day."),
-    billing_gathered: Type.Boolean({ description: "The bill of the day is there." }),
-    resources_gathered: Type.Boolean({ description: "Resources and identities of the day are there." }),
+    billing_gathered: Type.Boolean({ description: "The bill of the day was gathered." }),
+    resources_gathered: Type.Boolean({ description: "Resources and identities were gathered completely." }),
     chargeback_calculated: Type.Boolean({ description: "Chargebacks of the day are published." }),
     state: choice(dayStates, {
       description:
@@ -39,7 +39,7 @@ export const TrackingDate = Type.Object(
       examples: ["published"],
     }),
     error: nullableText({
-      description: "What went wrong with the day the last time; null when nothing did.",
+      description: "Error of the day's last attempt; null when it succeeded.",
       examples: [null],
     }),
     last_success: nullableText({
@@ -49,7 +49,7 @@ export const TrackingDate = Type.Object(
     }),
     provisional: Type.Boolean({
       description:
-        "The published chargebacks lack something that may still come: they are gathered again each run, until it comes or the attempts are used up.",
+        "The data of the day is still incomplete: it is gathered again in each run, until it is complete or the attempts are used up.",
       examples: [false],
     }),
     lacks: Type.Array(Type.String(), {

@@ -32,12 +32,12 @@ export const TopicAttributionRow = Type.Object({
   amount: decimal("Cost attributed to the topic, in the currency of the billing line.", "1.2345"),
   attribution_method: choice(attributionMethods, { description: METHODS, examples: ["bytes_ratio"] }),
   attribution_detail: choice(attributionDetails, {
-    description: `Why this method applied. These mean that somebody should look: ${attributionIssueDetails.map((detail) => `\`${detail}\``).join(", ")}.`,
+    description: `Why this method applied. These need attention: ${attributionIssueDetails.map((detail) => `\`${detail}\``).join(", ")}.`,
     examples: ["usage_ratio_allocation"],
   }),
   provisional: Type.Boolean({
     description:
-      "The day lacks something that may still come, such as metrics of some resource: the row may change with the next run.",
+      "The data of the day is still incomplete, for example the metrics of a resource: the row may change with the next run.",
     examples: [false],
   }),
   metric: text(
@@ -59,7 +59,7 @@ export const TopicAttributionDates = Type.Object(
 const exactly = (what: string, example: string) =>
   Type.Optional(
     Type.String({
-      description: `Only rows of this ${what}: equal, also in case.`,
+      description: `Only rows of this ${what}: exact and case-sensitive.`,
       maxLength: 1000,
       examples: [example],
     }),
@@ -83,15 +83,15 @@ export const attributionAggregateParameters = {
     "x-expected": `one of ${groupNames.join(", ")}, at most 20 times`,
   }),
   time_bucket: choice(timeBuckets, {
-    description: "Length of a bucket, in the zone of the request. Weeks are ISO weeks, from Monday.",
+    description: "Length of a bucket, in the request's time zone. Weeks are ISO weeks, from Monday.",
     default: "day",
   }),
 };
 
 const amounts = {
   total_amount: decimal("Sum of all amounts.", "30"),
-  usage_amount: decimal("Of it, cost attributed by measured bytes.", "23.3334"),
-  shared_amount: decimal("Of it, cost divided evenly or attributed to no topic.", "6.6666"),
+  usage_amount: decimal("The part that was attributed by measured bytes.", "23.3334"),
+  shared_amount: decimal("The part that was divided evenly or could not be attributed to a topic.", "6.6666"),
 };
 
 export const TopicAggregation = Type.Object(
@@ -116,20 +116,20 @@ export const TopicAggregation = Type.Object(
         ...amounts,
         row_count: count("Attributions in the bucket.", 12),
         provisional: Type.Boolean({
-          description: "Some of the rows are of a day that lacks something that may still come.",
+          description: "Some rows belong to a day whose data is still incomplete: they may change.",
           examples: [false],
         }),
       }),
       {
-        description: `At most ${BUCKET_LIMIT} buckets, by time, then by the columns in the order asked for. Empty ones are left out.`,
+        description: `At most ${BUCKET_LIMIT} buckets, ordered by time, then by the columns in the order you list them. Empty buckets are left out.`,
       },
     ),
     ...amounts,
     total_rows: count("Attributions that match, in all buckets.", 12),
-    total_buckets: count("Buckets there are, also those left out.", 1),
+    total_buckets: count("Number of buckets, including those left out.", 1),
     truncated: Type.Boolean({
-      description: "Buckets were left out. The totals are over all rows nevertheless.",
+      description: "Some buckets were left out. The totals still cover all rows.",
     }),
   },
-  { description: "The sums." },
+  { description: "Sums by time bucket and column." },
 );

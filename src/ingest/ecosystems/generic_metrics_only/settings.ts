@@ -38,7 +38,7 @@ const costQuantity = oneOf(
       {
         type: quantityKind("fixed"),
         count: integer({
-          description: "So many units for every hour of the day.",
+          description: "The number of units in every hour of the day.",
           unit: "units",
           minimum: 1,
           maximum: 1_000_000_000,

@@ -1,0 +1,22 @@
+/** The page of the benchmarks shows what was measured, and nothing else: its tables come from the committed results. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { readPage, readReport, reportsOf, withTables } from "../../bench/page.js";
+import { projectRoot } from "../../src/config/project.js";
+
+t.test("the tables of bench/README.md are those of the results", async (t) => {
+  const page = readPage();
+  t.equal(withTables(page), page, "npm run bench:page");
+  const files = readdirSync(join(projectRoot(), "bench", "results")).map((name) => `results/${name}`);
+  t.strictSame(reportsOf(page).sort(), files.sort(), "every result is shown");
+  t.ok(files.length >= 5);
+  for (const file of files) {
+    const { repeat, figures, command, measured_on } = readReport(file);
+    t.ok(repeat >= 5, `${file}: medians of five`);
+    t.ok(figures.length > 0, file);
+    t.match(command, /--only \w/, file);
+    t.match(measured_on, /^\d{4}-\d\d-\d\d$/, file);
+    t.ok(page.includes(`npm run bench -- ${command}`), `${file}: the command is shown`);
+  }
+});
