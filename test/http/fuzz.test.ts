@@ -20,7 +20,7 @@ const seed = Number(
 );
 const slow = runs > 30;
 
-t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 : 230_000 }, async (t) => {
+t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 : 890_000 }, async (t) => {
   const cors = ["enable_cors: true", "cors_origins: ['https://console.example.org']"];
   // Runs go by the clock of the machine, rows by that of the tests: retention would drop them.
   const tenant = { tenant: ["retention_days: 730"], settings: ["emitters: [{type: prometheus}]"] };

@@ -4,7 +4,7 @@ import t from "tap";
 import { projectRoot } from "../../src/config/project.js";
 
 /**
- * Imports run one way along the way of the data: a stage may use what lies below it, never what lies above or beside it.
+ * Imports run one way, as data flows: a stage may use what lies below it, never what lies above or beside it.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: [],
