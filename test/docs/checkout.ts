@@ -1,10 +1,10 @@
 /** A folder like a fresh clone that has been built, for the commands of the pages. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import type { Test } from "tap";
 import { projectRoot } from "../../src/config/project.js";
+import { freePort } from "../free-port.js";
 import { temporaryFolder } from "../stores.js";
 
 /** Ports that the pages name, and that may be taken here: each is replaced by a free one. */
@@ -81,13 +81,3 @@ case "$1 $2" in
   *) echo "npm $* is not known to this test"; exit 1 ;;
 esac
 `;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  return await new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
-}

@@ -79,15 +79,6 @@ export function sqlListener(
   return { host: "127.0.0.1", port, users, allowedHosts: more.allowedHosts ?? [], limits };
 }
 
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** A port of loopback that leads to a unix socket, for clients that know no sockets. */
 export async function portOfSocket(t: Test, socketPath: string): Promise<number> {
   const server = createServer((near) => {

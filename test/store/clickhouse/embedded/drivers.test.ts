@@ -4,7 +4,8 @@ import { join } from "node:path";
 import t from "tap";
 import { compress, decompress } from "../../../../src/store/clickhouse/embedded/server/compressed-blocks.js";
 import { nativeBlocks } from "../../../../src/store/clickhouse/embedded/server/native-blocks.js";
-import { ask, freePort, quietClient, sqlListener, startEngine } from "../engine-under-test.js";
+import { freePort } from "../../../free-port.js";
+import { ask, quietClient, sqlListener, startEngine } from "../engine-under-test.js";
 
 const LIMIT = 1 << 28;
 const BLOCK_INFO = "010002ffffffff00";

@@ -15,7 +15,8 @@ import {
   ADMITTED_SETTINGS,
   LOWERABLE_SETTINGS,
 } from "../../../../src/store/clickhouse/embedded/server/sql-port/admitted-settings.js";
-import { ask, freePort, quietClient, sqlListener, startEngine, text } from "../engine-under-test.js";
+import { freePort } from "../../../free-port.js";
+import { ask, quietClient, sqlListener, startEngine, text } from "../engine-under-test.js";
 
 /** Formats that write a schema when a setting names a file for it. */
 const WITH_SCHEMA = ["Protobuf", "ProtobufSingle", "ProtobufList"];

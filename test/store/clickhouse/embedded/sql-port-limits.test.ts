@@ -4,7 +4,8 @@ import { createServer } from "node:net";
 import t from "tap";
 import { ServerException } from "../../../../src/store/clickhouse/embedded/server/exception.js";
 import { createQuotas } from "../../../../src/store/clickhouse/embedded/server/sql-port/quotas.js";
-import { ask, freePort, quietClient, sqlListener, startEngine, text, until } from "../engine-under-test.js";
+import { freePort } from "../../../free-port.js";
+import { ask, quietClient, sqlListener, startEngine, text, until } from "../engine-under-test.js";
 
 process.env.SECRET_OF_THE_SERVICE = "hunter2";
 

@@ -1,14 +1,8 @@
 /** The read-only port for BI tools: what it lets through, and the ways out of it that were tried. */
 import { existsSync } from "node:fs";
 import t from "tap";
-import {
-  ask,
-  type EngineUnderTest,
-  freePort,
-  quietClient,
-  sqlListener,
-  startEngine,
-} from "../engine-under-test.js";
+import { freePort } from "../../../free-port.js";
+import { ask, type EngineUnderTest, quietClient, sqlListener, startEngine } from "../engine-under-test.js";
 
 const allowed: readonly string[] = [
   "SELECT count() FROM facts.t",
