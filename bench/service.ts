@@ -2,12 +2,12 @@
 import { spawn } from "node:child_process";
 import { once as happens } from "node:events";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { projectRoot } from "../src/config/project.js";
 import type { OpenedStores } from "../src/store/open-stores.js";
 import type { TenantStore } from "../src/store/stores.js";
+import { freePort } from "../test/free-port.js";
 import { tenantYaml } from "./stores.js";
 
 export interface Service {
@@ -108,14 +108,4 @@ async function answers(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await happens(server, "listening");
-  const address = server.address();
-  server.close();
-  await happens(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }

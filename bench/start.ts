@@ -2,8 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../test/free-port.js";
 import { type Figure, median } from "./measure.js";
-import { freePort, program, spawnService, until } from "./service.js";
+import { program, spawnService, until } from "./service.js";
 import { tenantYaml } from "./stores.js";
 
 export async function benchStart(repeat: number): Promise<Figure[]> {

@@ -1,5 +1,6 @@
 -- Days that lack something are published at once, and are provisional until it comes or is given up. Every row says so, so that
 -- it changes in the step in which the rows do; a gap is of a metric and a resource.
+-- The views of chargebacks that 0009 makes anew say so from there on.
 
 ALTER TABLE usage_gaps
     ADD COLUMN IF NOT EXISTS resource_id LowCardinality(String) DEFAULT '' COMMENT 'resource that it could not be fetched for, empty for all of them' CODEC(ZSTD(1)) AFTER metric,
@@ -37,73 +38,6 @@ FROM (
 )
 GROUP BY date
 COMMENT 'Days that the service waits for something of';
-
-CREATE OR REPLACE VIEW chargeback_details
-(
-    date              Date                   COMMENT 'UTC day',
-    timestamp         DateTime('UTC')        COMMENT 'start of the billed period, UTC',
-    environment_id    LowCardinality(String) COMMENT 'environment of the resource, empty when there is none',
-    resource_id       LowCardinality(String) COMMENT 'what was paid for',
-    product_category  LowCardinality(String) COMMENT 'family of the product',
-    product_type      LowCardinality(String) COMMENT 'product as the bill names it',
-    identity_id       LowCardinality(String) COMMENT 'who pays; UNALLOCATED when nobody was found',
-    cost_type         LowCardinality(String) COMMENT 'usage: by measured usage or sole owner; shared: divided evenly or unallocated',
-    amount            Decimal(38, 12)        COMMENT 'cost given to the identity, in the currency of the bill',
-    allocation_method LowCardinality(String) COMMENT 'usage_ratio, direct_owner, even_split or terminal',
-    allocation_detail LowCardinality(String) COMMENT 'why this method applied',
-    is_issue          Bool                   COMMENT 'true when somebody should look why the cost was allocated this way',
-    is_provisional    Bool                   COMMENT 'true while the service waits for what is missing of the day: it may still change'
-)
-AS SELECT
-    day AS date, timestamp, env_id AS environment_id, resource_id, product_category, product_type, identity_id, cost_type,
-    amount_hi + amount_lo AS amount, allocation_method, allocation_detail,
-    allocation_detail NOT IN ('usage_ratio_allocation', 'even_split_allocation', 'direct_owner_allocation', 'shared_by_design', 'unattributable_by_design') AS is_issue, provisional AS is_provisional
-FROM chargebacks
-COMMENT 'Every part of every bill, with the identity that pays it';
-
-CREATE OR REPLACE VIEW daily_cost_by_identity
-(
-    date          Date                   COMMENT 'UTC day',
-    identity_id   LowCardinality(String) COMMENT 'who pays; UNALLOCATED when nobody was found',
-    usage_amount  Decimal(38, 12)        COMMENT 'cost by measured usage or sole ownership, in the currency of the bill',
-    shared_amount Decimal(38, 12)        COMMENT 'cost divided evenly or unallocated, in the currency of the bill',
-    total_amount  Decimal(38, 12)        COMMENT 'usage_amount + shared_amount',
-    row_count     UInt64                 COMMENT 'number of chargebacks',
-    is_provisional Bool                  COMMENT 'true while the service waits for what is missing of the day: it may still change'
-)
-AS SELECT
-    toDate(timestamp, 'UTC') AS date, identity_id,
-    sumIf(hi + lo, cost_type = 'usage') AS usage_amount, sumIf(hi + lo, cost_type = 'shared') AS shared_amount,
-    sum(hi + lo) AS total_amount, sum(n) AS row_count,
-    max(toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional)) AS is_provisional
-FROM (SELECT timestamp, identity_id, cost_type, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n FROM chargebacks GROUP BY timestamp, identity_id, cost_type)
-GROUP BY date, identity_id
-COMMENT 'What each identity cost per day';
-
-CREATE OR REPLACE VIEW daily_cost_by_resource
-(
-    date             Date                   COMMENT 'UTC day',
-    environment_id   LowCardinality(String) COMMENT 'environment of the resource, empty when there is none',
-    resource_id      LowCardinality(String) COMMENT 'what was paid for',
-    product_category LowCardinality(String) COMMENT 'family of the product',
-    product_type     LowCardinality(String) COMMENT 'product as the bill names it',
-    usage_amount     Decimal(38, 12)        COMMENT 'cost by measured usage or sole ownership, in the currency of the bill',
-    shared_amount    Decimal(38, 12)        COMMENT 'cost divided evenly or unallocated, in the currency of the bill',
-    total_amount     Decimal(38, 12)        COMMENT 'usage_amount + shared_amount',
-    row_count        UInt64                 COMMENT 'number of chargebacks',
-    is_provisional   Bool                   COMMENT 'true while the service waits for what is missing of the day: it may still change'
-)
-AS SELECT
-    toDate(timestamp, 'UTC') AS date, env_id AS environment_id, resource_id, product_category, product_type,
-    sumIf(hi + lo, cost_type = 'usage') AS usage_amount, sumIf(hi + lo, cost_type = 'shared') AS shared_amount,
-    sum(hi + lo) AS total_amount, sum(n) AS row_count,
-    max(toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional)) AS is_provisional
-FROM (
-    SELECT timestamp, resource_id, product_type, product_category, env_id, cost_type, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
-    FROM chargebacks GROUP BY timestamp, resource_id, product_type, product_category, env_id, cost_type
-)
-GROUP BY date, environment_id, resource_id, product_category, product_type
-COMMENT 'What each resource and product cost per day';
 
 CREATE OR REPLACE VIEW daily_cost_by_tag
 (
