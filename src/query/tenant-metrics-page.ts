@@ -99,9 +99,9 @@ async function* textOf(
   shown: ShownDays,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer | string> {
-  const ofPipelines = (valueOf: (each: Shown) => number | undefined, { name }: { readonly name: string }) =>
+  const ofPipelines = (figureOf: (each: Shown) => number | undefined, { name }: { readonly name: string }) =>
     [...shown]
-      .flatMap(([pipeline, each]) => pipelineLine(page, { name, pipeline, value: valueOf(each) }))
+      .flatMap(([pipeline, each]) => pipelineLine(page, { name, pipeline, value: figureOf(each) }))
       .join("");
   yield familyHead(newestDayFamily) + ofPipelines(newestDay, newestDayFamily);
   yield familyHead(provisionalFamily) + ofPipelines(provisionalDays, provisionalFamily);
