@@ -1,4 +1,5 @@
-import type { ClickHouseClient } from "@clickhouse/client";
+import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
+import pRetry from "p-retry";
 import { filledDays } from "../store/clickhouse/partitions.js";
 import { type FactTable, isoDay, stagedTable } from "../store/clickhouse/staging.js";
 
@@ -24,22 +25,38 @@ const order = [
   "topic_attributions",
 ] as const satisfies readonly FactTable[];
 
+/** A store that dies is waited for so long, 15 s in all: a day that was cut off amid its replacement may show both versions until then. */
+const RETRIES = { retries: 5, minTimeout: 500, factor: 2 } as const;
+
+interface Swap {
+  readonly client: ClickHouseClient;
+  readonly epoch: number;
+  /** An abort stops nothing, but no store is waited for any more. */
+  readonly signal: AbortSignal;
+}
+
 /**
- * Swaps the staged partitions of days in: one statement a table, in which each day is replaced in one step. Can be repeated.
+ * Swaps the staged partitions of days in: one statement a table, in which each day is replaced in one step. Can be repeated, and is,
+ * while the store is away.
  *
  * A day that has rows now and none staged is replaced too, from nothing, rather than dropped: every action names the staging
  * table, so that a holder that lost its lease after it was allowed to publish fails here, and removes nothing.
  */
 export async function swapDays(
-  { client, epoch }: { readonly client: ClickHouseClient; readonly epoch: number },
+  { client, epoch, signal }: Swap,
   days: readonly string[],
   attributions: AttributionDays = noAttributions,
 ): Promise<void> {
-  const filled = await filledDays(
-    client,
-    order.flatMap((table) => [table, stagedTable(table, epoch)]),
+  const isAway = (error: Error) => !(error instanceof ClickHouseError) && !signal.aborted;
+  const patiently = <T>(step: () => Promise<T>) =>
+    pRetry(step, { ...RETRIES, shouldRetry: ({ error }) => isAway(error) });
+  const filled = await patiently(() =>
+    filledDays(
+      client,
+      order.flatMap((table) => [table, stagedTable(table, epoch)]),
+    ),
   );
-  const settings = await replaceFromNothing(client);
+  const settings = await patiently(() => replaceFromNothing(client));
   for (const table of order) {
     const staged = stagedTable(table, epoch);
     const concerned = daysOf(table, days, attributions).filter(
@@ -47,10 +64,8 @@ export async function swapDays(
     );
     if (concerned.length === 0) continue;
     const actions = concerned.map((day) => `REPLACE PARTITION '${isoDay(day)}' FROM ${staged}`);
-    await client.command({
-      query: `ALTER TABLE ${table} ${actions.join(", ")}`,
-      clickhouse_settings: settings,
-    });
+    const query = `ALTER TABLE ${table} ${actions.join(", ")}`;
+    await patiently(() => client.command({ query, clickhouse_settings: settings }));
   }
 }
 

@@ -21,7 +21,7 @@ import { scriptedUpstream } from "./scripted-upstream.js";
 const [changed, vanished, kept] = [daysBefore(4), daysBefore(3), daysBefore(2)];
 
 t.test("a publish that is cut off", async (t) => {
-  const names = ["before_swap", "after_swap", "staging_gone", "input_gone", "engine_away"];
+  const names = ["before_swap", "after_swap", "staging_gone", "input_gone", "store_refuses", "engine_dies"];
   const { config, stores } = await openTestStores(t, shortTenants(names));
   const { postgres } = stores;
 
@@ -137,32 +137,71 @@ t.test("a publish that is cut off", async (t) => {
     },
   );
 
-  await t.test("an engine that goes away in the middle leaves the intent to the next run", async (t) => {
+  await t.test("a store that refuses in the middle leaves the intent to the next run", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     upstream.bill.set(changed, { "r-1": "10" });
     const context = runContext(stores, { ecosystems });
-    await runOnce(context, config, "engine_away");
+    await runOnce(context, config, "store_refuses");
     upstream.bill.set(changed, { "r-1": "20" });
-    const { client } = await stores.tenant("engine_away");
+    const { client } = await stores.tenant("store_refuses");
     // The bill can be swapped in, the chargebacks cannot.
     upstream.onWindow = async () => {
       await client.command({ query: "RENAME TABLE chargebacks TO chargebacks_kept" });
       await client.command({ query: "CREATE VIEW chargebacks AS SELECT * FROM chargebacks_kept" });
     };
-    const broken = await runOnce(context, config, "engine_away");
+    const broken = await runOnce(context, config, "store_refuses");
     holds(t, broken, { status: "failed", dates_calculated: 0 });
     t.match(broken.errors.at(-1)?.message, /publishing 1 days was interrupted, the next run finishes it/);
-    holds(t, await trackingDate(stores, "engine_away", changed), {
+    holds(t, await trackingDate(stores, "store_refuses", changed), {
       publishing_hash: String,
       allocation_attempts: 0,
     });
     await client.command({ query: "DROP VIEW chargebacks" });
     await client.command({ query: "RENAME TABLE chargebacks_kept TO chargebacks" });
     upstream.onWindow = async () => undefined;
-    await runOnce(context, config, "engine_away");
-    t.same(await chargedOn(stores, "engine_away", changed), ["ann: 10", "bob: 10"]);
-    holds(t, await reconciled(stores, "engine_away"), { off: [], staged: 0 });
+    await runOnce(context, config, "store_refuses");
+    t.same(await chargedOn(stores, "store_refuses", changed), ["ann: 10", "bob: 10"]);
+    holds(t, await reconciled(stores, "store_refuses"), { off: [], staged: 0 });
   });
+
+  await t.test(
+    "an engine that dies in the middle is waited for, and no day shows two versions",
+    async (t) => {
+      const { upstream, ecosystems } = scriptedUpstream();
+      for (const day of [changed, vanished, kept]) upstream.bill.set(day, { "r-1": "10" });
+      const context = runContext(stores, { ecosystems });
+      await runOnce(context, config, "engine_dies");
+      const { client } = await stores.tenant("engine_dies");
+      const send = client.command.bind(client);
+      const killed = new Set<string>();
+      // Each of the two tables' replacements, once.
+      client.command = async (command) => {
+        const table = /^ALTER TABLE (billing|chargebacks) REPLACE/.exec(command.query)?.[1];
+        if (table === undefined || killed.has(table)) return await send(command);
+        killed.add(table);
+        const sent = send(command);
+        setTimeout(() => process.kill(stores.embeddedClickHouse?.pid() ?? 0, "SIGKILL"), 5);
+        return await sent;
+      };
+      for (const day of [changed, vanished, kept]) upstream.bill.set(day, { "r-1": "20" });
+      await lossSaidBefore(stores, "engine_dies");
+      const { status, errors } = await runOnce(context, config, "engine_dies");
+      client.command = send;
+      t.strictSame(
+        { status, errors, killed: [...killed] },
+        {
+          status: "completed",
+          errors: [],
+          killed: ["billing", "chargebacks"],
+        },
+      );
+      for (const day of [changed, vanished, kept])
+        t.strictSame(await chargedOn(stores, "engine_dies", day), ["ann: 10", "bob: 10"]);
+      t.strictSame((await trackingDate(stores, "engine_dies", changed)).publishing_hash, null);
+      const { off, staged } = await reconciled(stores, "engine_dies");
+      t.strictSame({ off, staged }, { off: [], staged: 0 });
+    },
+  );
 
   await t.test("staged input that has gone from the store never makes a day empty", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();

@@ -43,7 +43,8 @@ export function decodedBody(request: IncomingMessage): Readable {
   }
   const decoder = DECODERS[encoding as keyof typeof DECODERS]();
   pipeline(request, decoder, () => undefined);
-  return decoder;
+  // It may break before anyone reads it; who reads it is told then.
+  return decoder.on("error", () => undefined);
 }
 
 /** Chunks of a body read by pieces: first a head, then what is left. */

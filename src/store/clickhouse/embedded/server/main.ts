@@ -17,6 +17,7 @@ import { openEngine } from "./engine.js";
 import { listen } from "./http.js";
 import { openPipes } from "./output-pipe.js";
 import type { Port } from "./port.js";
+import { openReplacements } from "./replacements.js";
 import { runningQueries } from "./running.js";
 import { createSlots } from "./slots.js";
 import { openSqlPort } from "./sql-port/listener.js";
@@ -33,6 +34,9 @@ async function serve(config: ChildConfig): Promise<Serving> {
   await writeFile(configFile, engineConfigXml(config.maxMemoryBytes), { mode: 0o600 });
   // The engine locks its folder: opened first, so that a second process touches nothing of the first one's files.
   const engine = openEngine(join(config.dataDir, "engine"), configFile);
+  const replacements = await openReplacements(join(config.dataDir, "replacements"));
+  for (const problem of await replacements.redo(engine))
+    console.error(`A statement that was cut off could not be run again: ${problem}`);
   await rm(io, { recursive: true, force: true });
   await mkdir(io, { mode: 0o700 });
   const pipes = await openPipes(io, MAX_QUERIES + MAX_SQL_QUERIES);
@@ -41,6 +45,7 @@ async function serve(config: ChildConfig): Promise<Serving> {
     facts: await readFacts(engine),
     sessions: clientSessions(engine),
     directory: io,
+    replacements,
   };
   const own: Port = {
     ...shared,

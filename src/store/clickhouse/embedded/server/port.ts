@@ -4,6 +4,7 @@ import type { ClientSessions } from "./client-sessions.js";
 import type { EngineFacts } from "./content.js";
 import type { Engine } from "./engine.js";
 import type { OutputPipe } from "./output-pipe.js";
+import type { Replacements } from "./replacements.js";
 import type { RunningQueries } from "./running.js";
 import type { Slots } from "./slots.js";
 import type { SqlRules } from "./sql-port/rules.js";
@@ -24,6 +25,7 @@ export interface Port {
   readonly slots: Slots<OutputPipe>;
   readonly running: RunningQueries;
   readonly sessions: ClientSessions;
+  readonly replacements: Replacements;
   /** For the data of inserts. */
   readonly directory: string;
 }

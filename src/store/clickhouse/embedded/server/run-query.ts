@@ -8,10 +8,11 @@ import { execute } from "./execute.js";
 import type { OutputPipe } from "./output-pipe.js";
 import type { Port, PortUser } from "./port.js";
 import { type QueryText, readQueryText, readStatement } from "./query-text.js";
+import { replacesPartitions } from "./replacements.js";
 import { parseRequest, type QueryRequest } from "./request.js";
 import { HOLD_BYTES, type QueryResponse, queryResponse } from "./response.js";
 import type { RunningQuery } from "./running.js";
-import { type PreparedSession, prepareSession } from "./session.js";
+import { type PreparedSession, prepareSession, surroundingsOf } from "./session.js";
 import { DEFAULT_FORMAT } from "./settings.js";
 import { withoutSecrets } from "./sql-port/messages.js";
 import { MAX_HELD_BYTES, MAX_SQL_STATEMENT_BYTES } from "./sql-port/rules.js";
@@ -109,7 +110,8 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
       );
       text = prepared.text;
       try {
-        return await execute(prepared.session, prepared.text, pipe, running, output, signal);
+        const run = () => execute(prepared.session, prepared.text, pipe, running, output, signal);
+        return await whole(query, run);
       } finally {
         await prepared.release();
       }
@@ -121,6 +123,15 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
     if (gone.aborted) await answered.discard();
     else await answered.fail(told(query, ending.signal.aborted ? ending.signal.reason : error));
   }
+}
+
+/** A replacement of partitions that is cut off by a kill is finished at the next start. */
+async function whole<T>({ asked, text, port }: Query, run: () => Promise<T>): Promise<T> {
+  if (text.statement.verb !== "ALTER" || !replacesPartitions(text.sql.toString("latin1"))) return await run();
+  return await port.replacements.during(
+    { ...surroundingsOf(asked, text), sql: text.sql.toString("utf8") },
+    run,
+  );
 }
 
 /** The service's own answers wait in a file, those of SQL clients in memory, as far as they fit. */

@@ -7,15 +7,11 @@ import type { EngineSession } from "./engine.js";
 import type { Port, PortUser } from "./port.js";
 import type { QueryText } from "./query-text.js";
 import type { QueryRequest } from "./request.js";
-import { DEFAULT_FORMAT, identifier, literal, SESSION_DEFAULTS, setStatement } from "./settings.js";
+import { DEFAULT_FORMAT, SESSION_DEFAULTS } from "./settings.js";
 import type { SqlRules } from "./sql-port/rules.js";
 import { admitSettings, homeDatabase, openSqlSession } from "./sql-port/session.js";
 import { admitStatement } from "./sql-port/statement.js";
-
-/** Below the engine's default max_query_size however the characters are encoded. */
-const SHORT_STATEMENT = 64 * 1024;
-const MAX_BYTES_PER_CHARACTER = 4;
-const DEFAULT_QUERY_SIZE = "262144";
+import { type Surroundings, surround } from "./surroundings.js";
 
 export interface PreparedSession {
   readonly session: EngineSession;
@@ -38,7 +34,7 @@ export async function prepareSession(
     text,
     () => session.close(),
     async () => {
-      await use(session, asked, asked.settings, text);
+      await surround(session, surroundingsOf(asked, text));
       if (asked.readOnly) await session.run("SET readonly = 2");
     },
   );
@@ -76,7 +72,7 @@ async function clientSession(
   };
   return await prepared(session, text, release, async () => {
     before = await currentSettings(session, [...asked.settings.keys()]);
-    await use(session, asked, asked.settings, text);
+    await surround(session, surroundingsOf(asked, text));
   });
 }
 
@@ -96,21 +92,6 @@ async function prepared(
   return { session, text, release: async () => await release() };
 }
 
-async function use(
-  session: EngineSession,
-  asked: QueryRequest,
-  settings: ReadonlyMap<string, string>,
-  text: QueryText,
-): Promise<void> {
-  if (asked.database !== undefined) await session.run(`USE ${identifier(asked.database)}`);
-  const set = setStatement(settings, text.parameters);
-  if (set === undefined) return;
-  const long = set.length > SHORT_STATEMENT;
-  // The limit is for the client's statement, not for ours.
-  if (long) await session.run(`SET max_query_size = ${set.length * MAX_BYTES_PER_CHARACTER}`);
-  await session.run(set);
-  if (long)
-    await session.run(
-      `SET max_query_size = ${literal(settings.get("max_query_size") ?? DEFAULT_QUERY_SIZE)}`,
-    );
+export function surroundingsOf(asked: QueryRequest, text: QueryText): Surroundings {
+  return { database: asked.database, settings: asked.settings, parameters: text.parameters };
 }
