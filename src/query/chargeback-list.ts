@@ -15,12 +15,13 @@ import {
 import { type ClickHouseRead, readRows } from "./clickhouse-read.js";
 import type { DateWindow } from "./date-window.js";
 import { collidedSql, dimensionIdSql } from "./dimension-id-sql.js";
-import { type DimensionTag, hasTags, readDimensionTags, tagPair } from "./dimension-tags.js";
+import { readDimensionTags, tagPair } from "./dimension-tags.js";
 import { type IdentityNames, type ResourceNames, readNames } from "./inventory-names.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "./keyset.js";
 import { type OrderedRow, readOrderedPage } from "./keyset-page.js";
 import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "./page-days.js";
-import { metadataColumns, metadataSql, type RowMetadata, weightJoins } from "./row-metadata.js";
+import type { RowMetadata } from "./row-metadata.js";
+import { readMetadata, type SplitRow, splitColumns } from "./row-weights.js";
 
 /** Behind `day`. */
 export const chargebackKey: OrderColumns = {
@@ -77,7 +78,8 @@ export interface ChargebackListInput extends PageRequest {
   readonly place?: Place | undefined;
 }
 
-const shown = [
+/** As they are stored; the rest is looked up for the page. */
+const stored = [
   "ecosystem",
   "tenant_id",
   "timestamp",
@@ -86,9 +88,11 @@ const shown = [
   "product_type",
   "identity_id",
   "cost_type",
-];
-const explained = ["allocation_method", "allocation_detail", "provisional"];
-const needed = [...new Set([...metadataColumns, ...shown, ...explained])];
+  "allocation_method",
+  "allocation_detail",
+  "provisional",
+] as const satisfies readonly (keyof ChargebackRow)[];
+const read = [...new Set<string>([...stored, ...splitColumns])];
 
 /** `span` says where the page lies: only its days are read, in key order, and no further than `rows`. */
 export function chargebackPage(
@@ -101,20 +105,14 @@ export function chargebackPage(
   const behind: Condition =
     place === undefined ? { condition: "", params: {} } : fromPlace(chargebackKey, place);
   const { first_day, last_day, offset } = span;
-  const page = `page AS (
-    SELECT ${needed.join(", ")}, amount_hi, amount_lo
-    FROM chargebacks
-    WHERE ${condition}${where.condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}
-    ORDER BY ${[...chargebackOrder, ...ties].join(", ")}
-    LIMIT {rows:UInt32} OFFSET {offset:UInt64}
-  )`;
   return {
     query: `
-${withNames(collidedSql, ...where.names, page)}SELECT ${dimensionIdSql("r.")} AS dimension_id, ${shown.map((column) => `r.${column} AS ${column}`).join(", ")},
-  toString(r.amount_hi + r.amount_lo) AS amount, ${explained.map((column) => `r.${column} AS ${column}`).join(", ")}, ${metadataSql} AS metadata,
-  ${orderValuesSql(chargebackKey, "r.")} AS order_values
-FROM page AS r${weightJoins("page")}
-ORDER BY ${[...chargebackOrder, ...ties].map((column) => `r.${column}`).join(", ")}`,
+${withNames(collidedSql, ...where.names)}SELECT ${read.join(", ")}, toString(amount_hi + amount_lo) AS amount,
+  ${dimensionIdSql()} AS dimension_id, ${orderValuesSql(chargebackKey)} AS order_values
+FROM chargebacks
+WHERE ${condition}${where.condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}
+ORDER BY ${[...chargebackOrder, ...ties].join(", ")}
+LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
     params: {
       ...{ ...params, ...where.params, ...behind.params },
       ...{ page_first: first_day, page_last: last_day, rows, offset },
@@ -137,21 +135,16 @@ ${withNames(...where.names)}SELECT day, count() AS rows FROM chargebacks WHERE $
   };
 }
 
-type StoredRow = Omit<
-  ChargebackRow,
-  "dimension_id" | "tags" | "tag_pairs" | "metadata" | keyof IdentityNames | keyof ResourceNames
-> &
-  OrderedRow & { dimension_id: string; metadata: string };
+type StoredRow = Pick<ChargebackRow, (typeof stored)[number] | "amount"> &
+  SplitRow &
+  OrderedRow & { readonly dimension_id: string };
 
 export async function readChargebackPage(
   client: ClickHouseClient,
   input: ChargebackListInput,
   signal?: AbortSignal,
 ): Promise<{ items: ChargebackRow[]; total: number; next: Place | undefined }> {
-  const [days, tagged] = await Promise.all([
-    readDayCounts(client, chargebackDays(input.window, input.filters), signal),
-    hasTags(client, signal),
-  ]);
+  const days = await readDayCounts(client, chargebackDays(input.window, input.filters), signal);
   const { rows, total, next } = await readOrderedPage<StoredRow>({
     columns: chargebackKey,
     days,
@@ -162,20 +155,24 @@ export async function readChargebackPage(
       totalRows(await readDayCounts(client, chargebacksBefore(input, place), signal)),
   });
   const ids = rows.map((row) => Number(row.dimension_id));
-  const [tags, names] = await Promise.all([
-    tagged ? readDimensionTags(client, ids, signal) : new Map<number, DimensionTag[]>(),
+  const [metadata, tags, names] = await Promise.all([
+    readMetadata(client, rows, signal),
+    readDimensionTags(client, ids, signal),
     readNames(client, rows, signal),
   ]);
-  const items = rows.map(({ order_values: _, ...row }) => {
+  const items = rows.map((row) => {
     const ofDimension = tags.get(Number(row.dimension_id)) ?? [];
+    const { ecosystem, tenant_id, timestamp, resource_id, product_category, product_type } = row;
+    const { identity_id, cost_type, amount, allocation_method, allocation_detail, provisional } = row;
     return {
-      ...row,
-      ...names.identity(row.identity_id),
-      ...names.resource(row.resource_id),
+      ...{ ecosystem, tenant_id, timestamp, resource_id, product_category, product_type },
+      ...{ identity_id, cost_type, amount, allocation_method, allocation_detail, provisional },
+      ...names.identity(identity_id),
+      ...names.resource(resource_id),
       dimension_id: Number(row.dimension_id),
       tags: ofDimension.map(({ display_name }) => display_name),
       tag_pairs: ofDimension.map(tagPair),
-      metadata: JSON.parse(row.metadata) as RowMetadata,
+      metadata: metadata(row),
     };
   });
   return { items, total, next };

@@ -5,7 +5,7 @@ import { dimensionFields } from "../store/clickhouse/dimension-id.js";
 import { readChargebackDates } from "./chargeback-days.js";
 import { type ClickHouseRead, readRows } from "./clickhouse-read.js";
 import type { RowMetadata } from "./row-metadata.js";
-import { readWeights } from "./row-weights.js";
+import { readMetadata } from "./row-weights.js";
 
 export type DimensionFields = Readonly<Record<(typeof dimensionFields)[number], string>>;
 
@@ -63,17 +63,10 @@ export async function readNewestRow(
 ): Promise<NewestRow | undefined> {
   const found = await findRow(client, dimension, signal);
   if (found === undefined) return undefined;
-  const { day: _, component, component_ratio, tier, metric, ...row } = found;
-  const weights = await readWeights(client, { ...dimension, ...found }, signal);
-  const metadata = {
-    component,
-    component_ratio,
-    tier,
-    ...(dimension.env_id !== "" && { env_id: dimension.env_id }),
-    ...(row.allocation_method === "usage_ratio" && { metric }),
-    ...weights,
-  };
-  return { ...row, metadata };
+  const { timestamp, amount, allocation_method, allocation_detail, provisional } = found;
+  const row = { ...dimension, ...found };
+  const metadata = await readMetadata(client, [row], signal);
+  return { timestamp, amount, allocation_method, allocation_detail, provisional, metadata: metadata(row) };
 }
 
 /**

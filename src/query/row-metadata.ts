@@ -1,8 +1,8 @@
 /**
  * What explains a chargeback row: its component, and the weights it was split by, as the text of a JSON object.
  *
- * The weights are not stored with the rows (that would double the table) but joined when they are read, from the usage that
- * the day was calculated from:
+ * The weights are not stored with the rows (that would double the table) but joined when many are exported, from the usage that
+ * the day was calculated from (`row-weights.ts` looks up those of a page):
  * - usage_ratio: usage of the identity, and of all, over the row's metrics on its resource and day, in the metric's unit;
  * - even_split: 1, and the number of identities of the component; those whose part came out as zero have no row and are not
  *   counted;
@@ -19,22 +19,6 @@ export interface RowMetadata {
   readonly weight?: string;
   readonly total_weight?: string;
 }
-
-/** Columns that `metadataSql` needs from the rows it is joined to. */
-export const metadataColumns = [
-  "day",
-  "timestamp",
-  "env_id",
-  "resource_id",
-  "product_category",
-  "product_type",
-  "identity_id",
-  "allocation_method",
-  "component",
-  "component_ratio",
-  "tier",
-  "metric",
-] as const;
 
 /** The line's key and its component: what rows of one split have in common. */
 const split = ["day", "resource_id", "product_type", "env_id", "product_category", "timestamp", "component"];

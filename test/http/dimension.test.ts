@@ -1,4 +1,5 @@
 import t from "tap";
+import type { ChargebackRow } from "../../src/query/chargeback-list.js";
 import { holds } from "../holds.js";
 import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "../tags/tagging.js";
 import { insertChargebacks, startService } from "./service.js";
@@ -55,7 +56,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     holds(t, await read(two), { env_id: "", amount: "1", timestamp: "2026-03-05T00:00:00Z" });
   });
 
-  await t.test("GET: the metadata is that of the row in the list, whatever the method", async (t) => {
+  await t.test("GET: the metadata is that of the list and of the export, whatever the method", async (t) => {
     const { client } = await stores.tenant("globex");
     const at = "2026-03-06T00:00:00Z";
     const row = { timestamp: at, amount: "1", resource_id: "r-9" };
@@ -87,7 +88,28 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     for (const item of items) {
       const { body } = await send(app, "GET", `globex/chargebacks/${item.dimension_id}`);
       t.same({ ...body, tags: [], env_id: undefined }, { ...item, env_id: undefined }, item.identity_id);
+      const { identity_id, cost_type } = item;
+      const exported = await app.inject({
+        method: "POST",
+        url: "/api/v1/tenants/globex/export?raw=true",
+        payload: { columns: ["metadata"], filters: { identity_id, cost_type } },
+      });
+      const [, cell = ""] = exported.body.split("\n");
+      t.equal(cell.slice(1, -1).replaceAll('""', '"'), JSON.stringify(item.metadata), identity_id);
     }
+    const weights = items.map(({ identity_id, metadata }: ChargebackRow) => [
+      identity_id,
+      metadata.weight,
+      metadata.total_weight,
+    ]);
+    t.strictSame(weights.sort(), [
+      ["UNALLOCATED", "1", "1"],
+      ["by-usage", "1.500001", "2.000001"],
+      ["even-1", "1", "2"],
+      ["even-2", "1", "2"],
+      ["owner", "1", "1"],
+      ["without-usage", undefined, undefined],
+    ]);
   });
 
   await t.test("GET: a dimension without rows says so by nulls", async (t) => {

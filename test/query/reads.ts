@@ -15,7 +15,7 @@ import { newestRow } from "../../src/query/dimension-row.js";
 import { dimensionTags, tagPresence } from "../../src/query/dimension-tags.js";
 import { defaultExportColumns, exportColumnNames } from "../../src/query/export-columns.js";
 import { inventoryNames } from "../../src/query/inventory-names.js";
-import { evenWeights, usageWeights } from "../../src/query/row-weights.js";
+import { partsOf, usageOf } from "../../src/query/row-weights.js";
 
 const window = (input: DateWindowInput = {}) =>
   dateWindow(
@@ -72,15 +72,6 @@ const dimension = {
   product_type: "STORAGE",
   identity_id: "sa-1",
   cost_type: "usage",
-};
-
-const splitRow = {
-  ...dimension,
-  day: "2026-03-01",
-  timestamp: "2026-03-01T00:00:00Z",
-  allocation_method: "usage_ratio" as const,
-  component: 0,
-  metric: "in+out",
 };
 
 /** By the name of the file with the text. */
@@ -165,8 +156,8 @@ export const reads: Readonly<Record<string, ClickHouseRead>> = {
   "billing-before": billingBefore({ window: window(), filters: {} }, billingPlace),
   "dimension-newest-row": newestRow(dimension),
   "dimension-newest-row-of-days": newestRow(dimension, { first: "2026-03-01", last: "2026-03-02" }),
-  "weights-by-usage": usageWeights(splitRow),
-  "weights-by-number": evenWeights(splitRow),
+  "usage-of-rows": usageOf([["2026-03-01", "in", "r-1"]], ["sa-1"]),
+  "parts-of-rows": partsOf([["2026-03-01", "r-1", "STORAGE", "env-1", "KAFKA", "2026-03-01 00:00:00", 0]]),
   "matching-dimensions": matchingDimensions(window(), {}),
   "matching-dimensions-tagged": matchingDimensions(window(), { tags }),
   "matching-dimensions-every-filter": matchingDimensions(window({ timezone: "America/Denver" }), {
