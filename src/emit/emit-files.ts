@@ -1,7 +1,7 @@
-import { DateTime } from "luxon";
 import { fileNameOf } from "../config/emitted-file.js";
 import { type CsvEmitter, emitterName, type FilePipeline } from "../config/emitters.js";
 import { errorText } from "../store/clickhouse/error-text.js";
+import { addDays } from "../time/days.js";
 import { csvBytes } from "./csv/content.js";
 import { type OutputFolder, openOutputFolder, removeFile, replaceFile } from "./csv/output-folder.js";
 import type { Emission } from "./emission.js";
@@ -79,12 +79,8 @@ async function planOf({ emission, emitter, pipeline, key, span }: Job) {
     records: records.rows,
     keepFrom: keepFrom[pipeline],
     waitFrom: params.provisional === "wait" ? emission.gatheredFrom : undefined,
-    from: lookback_days === undefined ? keepFrom[pipeline] : daysBefore(today, lookback_days),
+    from: lookback_days === undefined ? keepFrom[pipeline] : addDays(today, -lookback_days),
   });
-}
-
-function daysBefore(today: string, days: number): string {
-  return DateTime.fromISO(today, { zone: "utc" }).minus({ days }).toISODate() ?? today;
 }
 
 async function writeEmitted(job: Job, folder: OutputFolder, planned: PlannedFile): Promise<void> {

@@ -5,8 +5,9 @@
  * dropped and written anew, and only when a day is complete is its hash recorded. A day without that hash is never
  * published, whatever lies in the staging tables.
  */
+
 import { dropStagedDays } from "../store/clickhouse/staging.js";
-import { daysOfWindow } from "./day-window.js";
+import { daysOfWindow } from "../time/days.js";
 import type { WindowReport } from "./ecosystem.js";
 import { rememberGathered, unchangedWindow, warnOfDropped } from "./same-window.js";
 import { noTopics, type StagedTopics, stageTopics } from "./stage-topics.js";
