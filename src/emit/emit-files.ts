@@ -1,6 +1,7 @@
 import { fileNameOf } from "../config/emitted-file.js";
 import { type CsvEmitter, emitterName, type FilePipeline } from "../config/emitters.js";
 import { errorText } from "../store/clickhouse/error-text.js";
+import { LeaseLostError } from "../store/lease-lost.js";
 import { addDays } from "../time/days.js";
 import { csvBytes } from "./csv/content.js";
 import { type OutputFolder, openOutputFolder, removeFile, replaceFile } from "./csv/output-folder.js";
@@ -122,5 +123,5 @@ async function removeUnlessTaken(job: Job, folder: OutputFolder, record: Emissio
 /** A worker that was held up may have lost the tenant to another one, which may have written a newer file. */
 async function checkLease({ postgres, tenantName, epoch }: Emission): Promise<void> {
   const held = await postgres.query(holdsLease({ tenantName, epoch }));
-  if (held.rowCount === 0) throw new Error("the lease was lost: another worker emits this tenant's files");
+  if (held.rowCount === 0) throw new LeaseLostError(epoch);
 }

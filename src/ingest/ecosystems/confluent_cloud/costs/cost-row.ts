@@ -3,11 +3,12 @@
  *
  * A row that cannot be understood is not thrown away: it is a malformed part, charged to nobody, which says why.
  */
+import { LONGEST_ID } from "../../../../store/text-limits.js";
 import { addDays } from "../../../../time/days.js";
 import { minus, zero } from "../../../exact.js";
 import { isRecord } from "../api/envelope.js";
 import type { CostPart } from "./cost-part.js";
-import { amountAt, LONGEST_ID, objectAt, readDay, storable, textAt, Unreadable } from "./fields.js";
+import { amountAt, objectAt, readDay, storable, textAt, Unreadable } from "./fields.js";
 import { malformedPart } from "./malformed-row.js";
 import { productTypeOf } from "./product-types.js";
 

@@ -13,7 +13,6 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Control characters break logs and exports; a lone surrogate is no text at all. The staging tables refuse both. */
 const UNFIT = /[\p{Cc}\p{Surrogate}]/u;
 const LONGEST_NAME = 200;
-export const LONGEST_ID = 500;
 
 /** Undefined for what is absent or empty. */
 export function textAt(of: Fields, key: string, longest = LONGEST_NAME): string | undefined {
