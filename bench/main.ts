@@ -1,5 +1,7 @@
 /** `npm run bench`: makes the data, runs the benchmarks that were asked for, prints a table and writes JSON. Nothing here fails for being slow. */
+
 import { writeFileSync } from "node:fs";
+import { dayOf } from "../src/time/days.js";
 import { benchAggregate } from "./aggregate.js";
 import { benchAllocate } from "./allocate.js";
 import { allocateAll } from "./allocation-run.js";
@@ -64,7 +66,7 @@ async function main(args: BenchArguments): Promise<void> {
       figures.push(...(await benchStart(args.repeat)));
     }
     if (args.only.includes("backfill")) figures.push(...(await benchBackfill(args, sizes, say)));
-    const measured_on = new Date().toISOString().slice(0, 10);
+    const measured_on = dayOf(new Date());
     const report = { command: args.command, measured_on, machine, sizes, repeat: args.repeat, figures };
     process.stdout.write(reportTable(report));
     if (args.json !== undefined) writeFileSync(args.json, reportJson(report));

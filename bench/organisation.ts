@@ -5,7 +5,9 @@
  * many pools), weights and costs have heavy tails, and a tenth of a pool is idle on any day. So nearly all rows of a day are
  * different dimensions. Everything is a hash of its numbers: the same size gives the same data, and no row passes through JavaScript.
  */
+
 import type { Statement } from "../src/allocate/sql/allocate-days.js";
+import { addDays } from "../src/time/days.js";
 
 export const organisation = {
   days: 200,
@@ -22,7 +24,7 @@ export const organisation = {
 const ACTIVE = 0.9;
 
 export function dayOf(index: number): string {
-  return new Date(Date.parse(organisation.firstDay) + index * 86_400_000).toISOString().slice(0, 10);
+  return addDays(organisation.firstDay, index);
 }
 
 export const allDays: readonly string[] = Array.from({ length: organisation.days }, (_, index) =>

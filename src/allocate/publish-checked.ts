@@ -1,9 +1,10 @@
 import { errorText } from "../store/clickhouse/error-text.js";
 import { dropStagedDays } from "../store/clickhouse/staging.js";
+import { LeaseLostError } from "../store/lease-lost.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { recordDimensions } from "./dimensions.js";
 import { outdatedAttributions } from "./outdated-attributions.js";
-import { LeaseLostError, PublishInterruptedError, publishDays } from "./publish.js";
+import { PublishInterruptedError, publishDays } from "./publish.js";
 import type { DayCheck } from "./sql/check-conservation.js";
 
 /** Attributions to topics that were calculated and wait to be published, by day. */

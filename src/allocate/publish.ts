@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient, QueryConfig } from "pg";
 import { type NotedDay, noteHeldDays } from "../store/facts/held-days.js";
+import { LeaseLostError } from "../store/lease-lost.js";
 import { withTransaction } from "../store/postgres/transaction.js";
 import { chargebackLedger, type Ledger, topicLedger } from "./ledger.js";
 import { beginPublishing, beginWithdrawing } from "./sql/begin-publishing.js";
@@ -20,14 +21,6 @@ export interface Publication {
   readonly tenantName: string;
   readonly epoch: number;
   readonly signal: AbortSignal;
-}
-
-/** The lease of this run was taken over: whatever it does now must not be seen. */
-export class LeaseLostError extends Error {
-  override readonly name = "LeaseLostError";
-  constructor(tenantName: string, epoch: number) {
-    super(`lease ${epoch} of tenant ${tenantName} was lost: another worker has taken the tenant over`);
-  }
 }
 
 /**
@@ -140,13 +133,13 @@ export async function noteResult(
 
 /** Runs statements that touch each of their days once, all or none of them. */
 async function note(
-  { postgres, tenantName, epoch }: Publication,
+  { postgres, epoch }: Publication,
   steps: readonly { readonly days: readonly unknown[]; readonly statement: QueryConfig }[],
 ): Promise<void> {
   const run = async (client: Pool | PoolClient) => {
     for (const { days, statement } of needed) {
       const touched = await client.query(statement);
-      if (touched.rowCount !== days.length) throw new LeaseLostError(tenantName, epoch);
+      if (touched.rowCount !== days.length) throw new LeaseLostError(epoch);
     }
   };
   const needed = steps.filter(({ days }) => days.length > 0);

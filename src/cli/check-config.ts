@@ -3,7 +3,8 @@ import type { Config } from "../config/config.js";
 import { describeConfig } from "../config/describe.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
 import { probeTenant } from "../ingest/probe-tenant.js";
-import { gatherWindow, utcToday } from "../runner/window.js";
+import { gatherWindow } from "../runner/window.js";
+import { dayOf } from "../time/days.js";
 import { type Command, type CommandIo, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { createLogger } from "./logger.js";
@@ -48,7 +49,7 @@ async function connectTenants(
     if (ecosystem === undefined) throw new Error(`unknown ecosystem ${tenant.ecosystem}`);
     const { tenant_name: tenantName, tenant_id: tenantId, plugin_settings: settings } = tenant;
     const parallelQueries = tenant.metrics_prefetch_workers;
-    const window = gatherWindow(utcToday(new Date()), tenant.lookback_days, tenant.cutoff_days);
+    const window = gatherWindow(dayOf(new Date()), tenant.lookback_days, tenant.cutoff_days);
     const context = { tenantName, tenantId, logger, parallelQueries };
     const probes = await probeTenant({ ecosystem, settings, context, window }, signal);
     const told: TenantProbes = { tenantName, ecosystem: tenant.ecosystem, probes };

@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { isDay } from "../time/days.js";
 
 /** A command of the `chargehouse` program: its name, its words for `--help`, and what it does. */
 export interface Command {
@@ -71,13 +72,6 @@ export function parseOptions<Options extends NonNullable<ParseArgsConfig["option
 /** A day given on the command line. */
 export function dayOption(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  const parsed = new Date(`${value}T00:00:00Z`);
-  if (
-    !/^\d{4}-\d{2}-\d{2}$/.test(value) ||
-    Number.isNaN(parsed.getTime()) ||
-    !parsed.toISOString().startsWith(value)
-  ) {
-    throw new UsageError(`--${name} must be a day as YYYY-MM-DD, not "${value}"`);
-  }
+  if (!isDay(value)) throw new UsageError(`--${name} must be a day as YYYY-MM-DD, not "${value}"`);
   return value;
 }

@@ -1,5 +1,6 @@
 import type { DayWindow } from "../ingest/ecosystem.js";
 import { openStores } from "../store/open-stores.js";
+import { addDays } from "../time/days.js";
 import { type Command, dayOption, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { commandLogger } from "./logger.js";
@@ -65,7 +66,5 @@ function windowOf(from: string | undefined, to: string | undefined): DayWindow |
   if (start === undefined && last === undefined) return undefined;
   if (start === undefined || last === undefined) throw new UsageError("--from and --to go together");
   if (start > last) throw new UsageError(`--from ${start} is after --to ${last}`);
-  const end = new Date(`${last}T00:00:00Z`);
-  end.setUTCDate(end.getUTCDate() + 1);
-  return { start, end: end.toISOString().slice(0, 10) };
+  return { start, end: addDays(last, 1) };
 }

@@ -1,11 +1,11 @@
 /** `tenants.T.plugin_settings`: what every ecosystem takes; each adds its own keys (`ecosystem-settings.ts`). */
+
 import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { DAY_SECONDS } from "../time/days.js";
 import { emitterRules } from "./emitter-rules.js";
 import { emittersSetting } from "./emitters.js";
 import { metricsSettings } from "./metrics.js";
 import { choice, integer, type Rule, unsupported } from "./setting.js";
-
-const DAY_SECONDS = 86_400;
 
 export const commonPluginProperties = {
   metrics: Type.Optional(metricsSettings),

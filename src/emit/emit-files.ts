@@ -1,7 +1,8 @@
-import { DateTime } from "luxon";
 import { fileNameOf } from "../config/emitted-file.js";
 import { type CsvEmitter, emitterName, type FilePipeline } from "../config/emitters.js";
 import { errorText } from "../store/clickhouse/error-text.js";
+import { LeaseLostError } from "../store/lease-lost.js";
+import { addDays } from "../time/days.js";
 import { csvBytes } from "./csv/content.js";
 import { type OutputFolder, openOutputFolder, removeFile, replaceFile } from "./csv/output-folder.js";
 import type { Emission } from "./emission.js";
@@ -79,12 +80,8 @@ async function planOf({ emission, emitter, pipeline, key, span }: Job) {
     records: records.rows,
     keepFrom: keepFrom[pipeline],
     waitFrom: params.provisional === "wait" ? emission.gatheredFrom : undefined,
-    from: lookback_days === undefined ? keepFrom[pipeline] : daysBefore(today, lookback_days),
+    from: lookback_days === undefined ? keepFrom[pipeline] : addDays(today, -lookback_days),
   });
-}
-
-function daysBefore(today: string, days: number): string {
-  return DateTime.fromISO(today, { zone: "utc" }).minus({ days }).toISODate() ?? today;
 }
 
 async function writeEmitted(job: Job, folder: OutputFolder, planned: PlannedFile): Promise<void> {
@@ -126,5 +123,5 @@ async function removeUnlessTaken(job: Job, folder: OutputFolder, record: Emissio
 /** A worker that was held up may have lost the tenant to another one, which may have written a newer file. */
 async function checkLease({ postgres, tenantName, epoch }: Emission): Promise<void> {
   const held = await postgres.query(holdsLease({ tenantName, epoch }));
-  if (held.rowCount === 0) throw new Error("the lease was lost: another worker emits this tenant's files");
+  if (held.rowCount === 0) throw new LeaseLostError(epoch);
 }

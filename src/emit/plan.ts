@@ -1,5 +1,7 @@
 /** What an emitter has to do now: a pure function of the published days, of what was emitted, and of its settings. */
+
 import { createHash } from "node:crypto";
+import { firstOfMonth, lastOfMonth } from "../time/days.js";
 import type { EmissionRecord } from "./sql/emission-records.js";
 import type { EmittableDay } from "./sql/emittable-days.js";
 
@@ -70,7 +72,7 @@ export function planEmission(input: PlanInput): EmissionPlan {
 function periods({ span, days }: PlanInput): Map<string, EmittableDay[]> {
   const found = new Map<string, EmittableDay[]>();
   for (const day of days) {
-    const firstDay = span === "day" ? day.day : `${day.day.slice(0, 7)}-01`;
+    const firstDay = span === "day" ? day.day : firstOfMonth(day.day);
     const others = found.get(firstDay);
     if (others === undefined) found.set(firstDay, [day]);
     else others.push(day);
@@ -79,9 +81,7 @@ function periods({ span, days }: PlanInput): Map<string, EmittableDay[]> {
 }
 
 export function lastDayOf(span: "day" | "month", firstDay: string): string {
-  if (span === "day") return firstDay;
-  const [year = 0, month = 0] = firstDay.split("-").map(Number);
-  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10);
+  return span === "day" ? firstDay : lastOfMonth(firstDay);
 }
 
 function hashOf(content: unknown): string {

@@ -2,12 +2,14 @@
  * Whether each tenant's store holds what Postgres says is published, looked at when somebody asks, and not more often than every few
  * seconds. Until a run has seen to it, a lost store is told by what is answered from here.
  */
+
 import type { Logger } from "pino";
 import type { TenantConfig } from "../config/config.js";
 import { keptFrom } from "../runner/topic-plan.js";
-import { gatherWindow, utcToday } from "../runner/window.js";
+import { gatherWindow } from "../runner/window.js";
 import { checkFacts, type FactsCheck } from "../store/facts/check-facts.js";
 import type { Stores } from "../store/stores.js";
+import { dayOf } from "../time/days.js";
 
 /**
  * - `known`: the store that Postgres knows, or one that no run has used yet;
@@ -47,7 +49,7 @@ export function createFactsWatch({
     const signal = AbortSignal.timeout(PROBE_MS);
     try {
       const { client } = await inTime(stores.tenant(tenant.tenant_name), signal);
-      const today = utcToday(clock());
+      const today = dayOf(clock());
       const check = checkFacts({
         ...{ client, postgres: stores.postgres, tenantName: tenant.tenant_name, signal },
         keepFrom: {

@@ -1,6 +1,8 @@
 /** What Prometheus may know of the service. Labels have few values: route patterns, statuses, configured tenants. */
+
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { RunObserver } from "../runner/observe.js";
+import { midnightSeconds } from "../time/days.js";
 
 export interface ServiceMetrics {
   readonly registry: Registry;
@@ -105,7 +107,7 @@ function pipelineMetrics(registry: Registry): PipelineMetrics {
       duration.set({ tenant }, outcome.seconds);
       if (outcome.status !== "failed") success.setToCurrentTime({ tenant });
       const { newestDay = null, lostDays, provisionalDays } = outcome.published ?? {};
-      if (newestDay !== null) newest.set({ tenant }, Date.parse(newestDay) / 1000);
+      if (newestDay !== null) newest.set({ tenant }, midnightSeconds(newestDay));
       if (lostDays !== undefined) lost.set({ tenant }, lostDays);
       if (provisionalDays !== undefined) provisional.set({ tenant }, provisionalDays);
     },

@@ -1,10 +1,12 @@
 /** `ETag` and `304 Not Modified` for reads of published days: a client that has the answer is told so before the store is asked. */
+
 import { createHash, randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { DateWindow } from "../query/date-window.js";
 import { type PublishedBook, readPublishedState } from "../query/published-state.js";
 import { keptFrom } from "../runner/topic-plan.js";
 import { gatherWindow } from "../runner/window.js";
+import { dayOf } from "../time/days.js";
 import type { HttpContext } from "./context.js";
 
 /** Nobody but the client keeps the answer, and it asks each time whether that still holds. */
@@ -59,7 +61,7 @@ async function stateOf(
   book: PublishedBook,
 ): Promise<string | undefined> {
   // Days are dropped in the first run after midnight, by a clock that may be ahead of this one.
-  const today = new Date(clock().getTime() + HOUR).toISOString().slice(0, 10);
+  const today = dayOf(new Date(clock().getTime() + HOUR));
   const keepFrom =
     book === "chargebacks" ? gatherWindow(today, tenant.retention_days, 0).start : keptFrom(tenant, today);
   const signal = AbortSignal.any([stopSignal, AbortSignal.timeout(PATIENCE_MS)]);

@@ -2,7 +2,7 @@
  * A window that is published as it was gathered, and about which the upstream still answers the same, is left alone: nothing is
  * staged, hashed or compared again.
  */
-import { daysOfWindow } from "./day-window.js";
+import { daysOfWindow } from "../time/days.js";
 import type { WindowReport } from "./ecosystem.js";
 import type { StagedTopics } from "./stage-topics.js";
 import type { StagedWindow, StageWindowOptions } from "./staged-window.js";

@@ -2,11 +2,13 @@
  * Gathers the usage of topics on days whose bill is staged, and records which of them wait to be attributed. Whatever fails here
  * fails for the attribution alone: a day's chargebacks neither wait for its topics nor change with them.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { type TopicRule, topicMetrics } from "../config/topic-rule.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { isoDay, stagedTable } from "../store/clickhouse/staging.js";
+import { addDays } from "../time/days.js";
 import type { Gatherer, TopicReport } from "./ecosystem.js";
 import { attributionContents, type DayContent } from "./staging/content-hash.js";
 import { dayLacks, type Lacks } from "./staging/day-lacks.js";
@@ -99,7 +101,7 @@ async function gatherToStaging(
   let answers: unknown;
   try {
     if (gatherer.gatherTopics === undefined) throw new Error("this ecosystem knows no topics");
-    const window = { start, end: dayAfter(last) };
+    const window = { start, end: addDays(last, 1) };
     const report = await gatherer.gatherTopics({ window, clusters }, sink, signal);
     for (const [reason, count] of Object.entries(report.dropped)) {
       sink.dropped[reason] = (sink.dropped[reason] ?? 0) + count;
@@ -135,8 +137,4 @@ async function billedClusters(
     abort_signal: signal,
   });
   return (await result.json<{ cluster: string }>()).map(({ cluster }) => cluster);
-}
-
-function dayAfter(day: string): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
 }

@@ -5,12 +5,14 @@
  * dropped and written anew, and only when a day is complete is its hash recorded. A day without that hash is never
  * published, whatever lies in the staging tables.
  */
+
 import { dropStagedDays } from "../store/clickhouse/staging.js";
-import { daysOfWindow } from "./day-window.js";
+import { LeaseLostError } from "../store/lease-lost.js";
+import { daysOfWindow } from "../time/days.js";
 import type { WindowReport } from "./ecosystem.js";
 import { rememberGathered, unchangedWindow, warnOfDropped } from "./same-window.js";
 import { noTopics, type StagedTopics, stageTopics } from "./stage-topics.js";
-import { type DayRemark, type StagedWindow, type StageWindowOptions, StagingLost } from "./staged-window.js";
+import type { DayRemark, StagedWindow, StageWindowOptions } from "./staged-window.js";
 import { dayContents } from "./staging/content-hash.js";
 import { dayLacks, type Lacks } from "./staging/day-lacks.js";
 import { deriveMetricSets } from "./staging/derive-sets.js";
@@ -71,7 +73,7 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     retryLimit,
     force,
   });
-  if (verdicts === undefined) throw new StagingLost(tenantName, epoch);
+  if (verdicts === undefined) throw new LeaseLostError(epoch);
   const staged = withVerdict(verdicts, "staged");
   const unbilled = contents.filter(({ billingLines }) => billingLines === 0).map(({ day }) => day);
   const topics = await stageTopicsOf(options, complete, before.attributions);
@@ -121,7 +123,7 @@ async function gatherToStaging(
   const prepare = async () => {
     const chargebacks = await forgetStaged(postgres, "tracking_dates", tenantName, epoch, window);
     const attributions = await forgetStaged(postgres, "topic_attribution_dates", tenantName, epoch, window);
-    if (chargebacks === undefined || attributions === undefined) throw new StagingLost(tenantName, epoch);
+    if (chargebacks === undefined || attributions === undefined) throw new LeaseLostError(epoch);
     before = { chargebacks, attributions };
     await dropStagedDays(client, epoch, days);
   };
@@ -146,7 +148,7 @@ async function stageTopicsOf(
   if (topics === undefined) return noTopics;
   const { client, tenantName } = store;
   const staged = await stageTopics({ ...options, client, tenantName, topics, days, stagedBefore, force });
-  if (staged === undefined) throw new StagingLost(tenantName, options.epoch);
+  if (staged === undefined) throw new LeaseLostError(options.epoch);
   return staged;
 }
 

@@ -57,11 +57,3 @@ export interface DayRemark {
   readonly day: string;
   readonly remark: string;
 }
-
-/** The lease of the epoch has gone to another holder; what is staged is its now. */
-export class StagingLost extends Error {
-  override readonly name = "StagingLost";
-  constructor(tenantName: string, epoch: number) {
-    super(`tenant ${tenantName}: the lease with epoch ${epoch} is no longer held`);
-  }
-}

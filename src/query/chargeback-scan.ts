@@ -6,6 +6,7 @@
  * - a projection (rows summed per timestamp and some columns), which the engine takes by itself, but only when every column
  *   of the query is in it. `day` is in neither, so such a read is cut by `timestamp` alone, which leads their keys.
  */
+import { DAY_SECONDS, dayOfSeconds } from "../time/days.js";
 import type { DateWindow } from "./date-window.js";
 import { ofTeam } from "./inventory-names.js";
 import { type TagFilter, UNTAGGED } from "./tag-filter.js";
@@ -53,7 +54,6 @@ export function isProjected(columns: readonly string[], filters: ChargebackFilte
 
 /** Instants that DateTime holds, in seconds since 1970: until 2106-02-07. */
 const LAST_INSTANT = 2 ** 32 - 1;
-const DAY = 86_400;
 
 export interface Condition {
   readonly condition: string;
@@ -63,10 +63,11 @@ export interface Condition {
 /** For reads of the table itself. The instants are compared only where the window does not begin and end with a UTC day. */
 export function rowsInWindow(window: Pick<DateWindow, "from" | "to">): Condition {
   const { from, to } = storable(window);
-  const params = { first_day: utcDay(from), last_day: utcDay(Math.max(to - 1, 0)) };
+  const params = { first_day: dayOfSeconds(from), last_day: dayOfSeconds(Math.max(to - 1, 0)) };
   const days = "day >= {first_day:Date} AND day <= {last_day:Date}";
   if (from >= to) return { condition: "0", params: {} };
-  if (from % DAY === 0 && (to % DAY === 0 || to === LAST_INSTANT)) return { condition: days, params };
+  if (from % DAY_SECONDS === 0 && (to % DAY_SECONDS === 0 || to === LAST_INSTANT))
+    return { condition: days, params };
   const { condition, params: instants } = instantsInWindow(window);
   return { condition: `${days} AND ${condition}`, params: { ...params, ...instants } };
 }
@@ -139,10 +140,6 @@ export function withNames(...names: readonly string[]): string {
 export function storable({ from, to }: Pick<DateWindow, "from" | "to">) {
   const clamp = (instant: number) => Math.min(Math.max(instant, 0), LAST_INSTANT);
   return { from: clamp(from), to: clamp(to) };
-}
-
-export function utcDay(instant: number): string {
-  return new Date(instant * 1000).toISOString().slice(0, 10);
 }
 
 /** `YYYY-MM-DD hh:mm:ss`, the form of a DateTime parameter. */

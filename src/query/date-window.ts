@@ -2,7 +2,7 @@
  * Which instants a request means by its dates. Both dates are inclusive, everywhere; a day begins at its first midnight in
  * the request's zone, so that a day on which clocks change has 23 or 25 hours.
  */
-import { DateTime } from "luxon";
+import { addDays, dayOf, isDay } from "../time/days.js";
 import { startOfDay } from "./start-of-day.js";
 import { isTimeZone } from "./time-zone.js";
 
@@ -39,9 +39,8 @@ export const LATEST_YEAR = 2299;
 
 /** A date that exists, in a year that the service takes. */
 export function isDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const { isValid, year } = DateTime.fromISO(text, { zone: "utc" });
-  return isValid && year >= EARLIEST_YEAR && year <= LATEST_YEAR;
+  const year = Number(text.slice(0, 4));
+  return isDay(text) && year >= EARLIEST_YEAR && year <= LATEST_YEAR;
 }
 
 /**
@@ -56,10 +55,11 @@ export function dateWindow(input: DateWindowInput, lookbackDays: number, now: Da
       "`timezone` must be a name of the IANA time zone list, written as there, such as Europe/Berlin or UTC.",
     );
   }
-  const today = DateTime.fromJSDate(now, { zone: "utc" }).toISODate() ?? "";
+  const today = dayOf(now);
   const endDate =
     input.end_date ?? (input.start_date !== undefined && input.start_date > today ? input.start_date : today);
-  const startDate = input.start_date ?? daysAfter(endDate, -lookbackDays);
+  // An end that is no day is refused below.
+  const startDate = input.start_date ?? (isDay(endDate) ? addDays(endDate, -lookbackDays) : "");
   for (const [name, date] of [
     ["start_date", startDate],
     ["end_date", endDate],
@@ -79,10 +79,6 @@ export function dateWindow(input: DateWindowInput, lookbackDays: number, now: Da
   return {
     ...{ startDate, endDate, timezone },
     from: startOfDay(startDate, timezone),
-    to: startOfDay(daysAfter(endDate, 1), timezone),
+    to: startOfDay(addDays(endDate, 1), timezone),
   };
-}
-
-function daysAfter(date: string, days: number): string {
-  return DateTime.fromISO(date, { zone: "utc" }).plus({ days }).toISODate() ?? "";
 }

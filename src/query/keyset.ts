@@ -2,8 +2,9 @@
  * Reading on behind a row in the order of a table's key, at the cost of a first page. The order of these tables is total but for rows
  * that are the same in all of it (two lines of one bill may be): of those, a cursor counts how many were given already.
  */
+import { dayOfSeconds } from "../time/days.js";
 import type { Condition } from "./chargeback-scan.js";
-import { utcDay, utcInstant } from "./chargeback-scan.js";
+import { utcInstant } from "./chargeback-scan.js";
 import type { CursorKey, KeyColumn } from "./cursor.js";
 import { type DayCount, type PageSpan, totalRows } from "./page-days.js";
 
@@ -75,7 +76,7 @@ function placeParams(columns: OrderColumns, { values }: Place): Record<string, u
 }
 
 export function dayOf(columns: OrderColumns, values: Place["values"]): string {
-  return utcDay(within(values[Object.keys(columns).indexOf("timestamp")], LAST_INSTANT));
+  return dayOfSeconds(within(values[Object.keys(columns).indexOf("timestamp")], LAST_INSTANT));
 }
 
 /** A cursor that was made up may hold what the store cannot. */

@@ -3,17 +3,18 @@
  * autumn) show it twice, clocks that skip midnight begin the day when they have changed, and a day that is skipped whole
  * (Samoa, 2011-12-30) begins where the next one does.
  */
+
 import { IANAZone } from "luxon";
+import { DAY_MS, midnightOf } from "../time/days.js";
 
 const MINUTE = 60_000;
-const DAY = 86_400_000;
 
 /** In seconds since 1970. `date` is `YYYY-MM-DD`, `timezone` a name of the IANA list. */
 export function startOfDay(date: string, timezone: string): number {
   const offset = offsets(timezone);
-  const midnight = Date.parse(`${date}T00:00:00Z`); // as if local time were UTC
-  const before = offset(midnight - DAY);
-  const after = offset(midnight + DAY);
+  const midnight = midnightOf(date).getTime(); // as if local time were UTC
+  const before = offset(midnight - DAY_MS);
+  const after = offset(midnight + DAY_MS);
   const found = [before, after].map((each) => midnight - each).filter((at) => at + offset(at) === midnight);
   if (found.length > 0) return Math.min(...found) / 1000;
   return changeOfOffset(offset, midnight - after, midnight - before) / 1000;
@@ -26,7 +27,7 @@ export interface Comeback {
 }
 
 /** Clocks change at most once in so long, but for a few days in a century. */
-const STEP = 7 * DAY;
+const STEP = 7 * DAY_MS;
 
 /**
  * From the first to the second midnight of days whose clocks fall back *past* midnight, so that the day before comes back for a while
@@ -41,7 +42,7 @@ export function comebacks(window: Comeback, timezone: string): Comeback[] {
     after = offset(at + STEP);
     if (after >= before) continue;
     const change = changeOfOffset(offset, at, at + STEP);
-    const midnight = Math.floor((change + before - 1000) / DAY) * DAY; // of the day that had begun
+    const midnight = Math.floor((change + before - 1000) / DAY_MS) * DAY_MS; // of the day that had begun
     if (change + after < midnight)
       found.push({ from: (midnight - before) / 1000, to: (midnight - after) / 1000 });
   }

@@ -2,18 +2,15 @@
  * Tags as a filter and as a column, both written `tag:KEY`. A filter's value lists display names, any of which will do; `\,`
  * and `\\` stand for a comma and a backslash in one, any other backslash for itself.
  */
+import { tagTextLimits } from "../store/text-limits.js";
 
 export const TAG_PREFIX = "tag:";
 
 /** What rows are said to have whose dimension has no such tag, as a bucket and in a filter. */
 export const UNTAGGED = "UNTAGGED";
 
-/** Characters, as people count them: code points. */
-const LONGEST_KEY = 100;
-const LONGEST_NAME = 500;
-
 /** `tag:` and a key. Also the pattern of the API's description. */
-export const TAG_COLUMN = `^${TAG_PREFIX}[^\\u0000-\\u001f\\u007f-\\u009f]{1,${LONGEST_KEY}}$`;
+export const TAG_COLUMN = `^${TAG_PREFIX}[^\\u0000-\\u001f\\u007f-\\u009f]{1,${tagTextLimits.tag_key}}$`;
 
 /** Rows whose dimension has, under `key`, one of `names`. */
 export interface TagFilter {
@@ -41,6 +38,6 @@ export function tagNamesOf(text: string): string[] | undefined {
     if (piece === ",") names.push("");
     else names[names.length - 1] += piece.length > 1 && piece.startsWith("\\") ? piece.slice(1) : piece;
   }
-  const isName = (name: string) => name !== "" && [...name].length <= LONGEST_NAME;
+  const isName = (name: string) => name !== "" && [...name].length <= tagTextLimits.display_name;
   return names.every(isName) ? names : undefined;
 }

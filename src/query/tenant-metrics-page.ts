@@ -1,8 +1,10 @@
 /** A tenant's page for Prometheus: rendered from the stores when it is asked for, in pieces, with nothing kept in memory. */
+
 import { addAbortSignal, Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { PrometheusEmitter } from "../config/emitters.js";
+import { midnightSeconds } from "../time/days.js";
 import { readChargebackDates } from "./chargeback-days.js";
 import { readRows } from "./clickhouse-read.js";
 import { engineBytes } from "./engine-bytes.js";
@@ -119,7 +121,7 @@ async function* textOf(
 /** In seconds since 1970; undefined where no day is shown. */
 function newestDay({ days }: Shown): number | undefined {
   const newest = days.at(-1);
-  return newest === undefined ? undefined : Date.parse(newest) / 1000;
+  return newest === undefined ? undefined : midnightSeconds(newest);
 }
 
 function provisionalDays({ days, provisional }: Shown): number | undefined {

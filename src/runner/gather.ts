@@ -4,8 +4,9 @@ import type { AnyEcosystem, DayWindow, Gatherer } from "../ingest/ecosystem.js";
 import { gatherInventory } from "../ingest/inventory/gather-inventory.js";
 import { createKnownInventory, type KnownInventoryReader } from "../ingest/inventory/known-inventory.js";
 import type { TopicStaging } from "../ingest/stage-topics.js";
-import { type DayRemark, StagingLost } from "../ingest/staged-window.js";
+import type { DayRemark } from "../ingest/staged-window.js";
 import { errorText } from "../store/clickhouse/error-text.js";
+import { LeaseLostError } from "../store/lease-lost.js";
 import type { TenantStore } from "../store/stores.js";
 import { reportKept } from "./report-lacks.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
@@ -68,7 +69,7 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
   } catch (error) {
     // Neither an abort nor a store that is away is the upstream's fault: they end the run and count for nothing.
     input.signal.throwIfAborted();
-    if (error instanceof StagingLost || !(await input.store.client.ping()).success) throw error;
+    if (error instanceof LeaseLostError || !(await input.store.client.ping()).success) throw error;
     report(`gather failed: ${errorText(error)}`);
     await countFailure(input, errors.at(-1)?.message ?? "");
   }

@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import { LeaseLostError } from "../store/lease-lost.js";
 import {
   type LeaseTiming,
   prolongLease,
@@ -39,11 +40,11 @@ export async function acquireLease(
   if (first === undefined) return undefined;
   let epoch = first;
   const lost = new AbortController();
-  const lose = (how: string) => lost.abort(new Error(`the lease of tenant ${tenantName} ${how}`));
+  const lose = (how: string) => lost.abort(new LeaseLostError(epoch, how));
 
   // The database prolongs from some moment after it was asked: counted from the asking, we never believe in a lease longer
   // than it does, even when an answer hangs or this process was stopped for a while.
-  const ranOut = () => lose("ran out: the database was not reached in time");
+  const ranOut = () => lose("it ran out, because the database was not reached in time");
   let end = after(seconds - secondsSince(askedAt), ranOut);
   let released = false;
   const beat = async () => {
@@ -52,7 +53,7 @@ export async function acquireLease(
     try {
       const kept = await pool.query(prolongLease({ tenantName, epoch: sent, seconds }));
       if (released || sent !== epoch) return;
-      if (kept.rowCount !== 1) return lose("was lost to another worker, or had run out");
+      if (kept.rowCount !== 1) return lose("another worker has taken the tenant over, or it had run out");
       clearTimeout(end);
       end = after(seconds - secondsSince(sentAt), ranOut);
     } catch {

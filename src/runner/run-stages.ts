@@ -6,6 +6,7 @@ import { copyNames } from "../ingest/inventory/copy-names.js";
 import { claimStaging, dropStagedDaysExcept } from "../store/clickhouse/staging.js";
 import { copyNewDimensions } from "../tags/copy-new-dimensions.js";
 import { checkMirror, mirrorWaiting } from "../tags/mirror.js";
+import { dayOf } from "../time/days.js";
 import { emitFiles } from "./emit-files.js";
 import { gatherTenant } from "./gather.js";
 import type { Lease } from "./lease.js";
@@ -18,7 +19,7 @@ import { noteStage } from "./sql/runs.js";
 import { stagedDays } from "./sql/staged-days.js";
 import { takeStore } from "./take-store.js";
 import { keptFrom, topicPlan } from "./topic-plan.js";
-import { gatherWindow, utcToday } from "./window.js";
+import { gatherWindow } from "./window.js";
 
 /** What a run does, in order: repair what the last one left, gather, calculate and publish, drop what is too old, emit. */
 export async function runStages(
@@ -35,7 +36,7 @@ export async function runStages(
   const rules = buildRuleSet(ecosystem.rules(tenant.plugin_settings));
   const store = await run.stores.tenant(tenantName);
   signal.throwIfAborted();
-  const today = utcToday(run.now());
+  const today = dayOf(run.now());
   const keepFrom = gatherWindow(today, tenant.retention_days, 0).start;
   const keepAttributionsFrom = keptFrom(tenant, today);
   const kept = { chargebacks: keepFrom, topic_attributions: keepAttributionsFrom };

@@ -1,7 +1,7 @@
-import { daysOfWindow } from "../ingest/day-window.js";
 import { stageWindow } from "../ingest/stage-window.js";
 import type { StagedWindow, StageWindowOptions } from "../ingest/staged-window.js";
 import { errorText } from "../store/clickhouse/error-text.js";
+import { daysOfWindow } from "../time/days.js";
 import { noteGatheredDays } from "./sql/gathered-days.js";
 
 /** Stages a window, and records the days that nothing can be seen of otherwise: those without a bill, and those whose bill did not come. */

@@ -1,4 +1,5 @@
 /** Evaluates a selection at points in time. */
+import { DAY_SECONDS } from "../time/days.js";
 import type { Aggregation, RangeFunction, Selection } from "./selector.js";
 import type { History, RawSeries } from "./series.js";
 
@@ -41,7 +42,7 @@ function selected(
 ): Result[] {
   const { metric, matches, over, aggregation } = selection;
   const latest = history.now() / 1000;
-  const earliest = Math.floor(latest / 86_400 - history.days) * 86_400;
+  const earliest = Math.floor(latest / DAY_SECONDS - history.days) * DAY_SECONDS;
   const groups = new Map<
     string,
     { labels: Record<string, string>; values: Float64Array; counts: Float64Array }

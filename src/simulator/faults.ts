@@ -1,4 +1,5 @@
 /** What can go wrong with an upstream, on purpose. */
+import { dayOf } from "../time/days.js";
 
 /** `times`: how many requests are hit; without it, all. `match`: only requests whose query holds this text. */
 interface Scope {
@@ -60,7 +61,7 @@ export function createFaults(initial: readonly Fault[]): Faults {
       for (const entry of faults) {
         const { fault } = entry;
         if (!isRequestFault(fault) || entry.left === 0 || !query.includes(fault.match ?? "")) continue;
-        if (fault.kind === "outage" && !points.some((point) => fault.days.includes(dayOf(point)))) continue;
+        if (fault.kind === "outage" && !points.some((point) => fault.days.includes(dayUpTo(point)))) continue;
         entry.left -= 1;
         hit.push(fault);
       }
@@ -73,10 +74,10 @@ export function createFaults(initial: readonly Fault[]): Faults {
         if (
           fault.kind === "missing_days" &&
           metric === (fault.metric ?? metric) &&
-          fault.days.includes(dayOf(second))
+          fault.days.includes(dayUpTo(second))
         ) {
           distorted = undefined;
-        } else if (fault.kind === "revision" && fault.day === dayOf(second)) {
+        } else if (fault.kind === "revision" && fault.day === dayUpTo(second)) {
           distorted = Math.floor(distorted * fault.factor);
         } else if (fault.kind === "not_finite") {
           samples += 1;
@@ -98,6 +99,6 @@ function timesOf(fault: Fault): number {
 }
 
 /** A point at midnight belongs to the day that ends there. */
-function dayOf(second: number): string {
-  return new Date(second * 1000 - 1).toISOString().slice(0, 10);
+function dayUpTo(second: number): string {
+  return dayOf(new Date(second * 1000 - 1));
 }

@@ -1,8 +1,5 @@
 /** What the texts of tags may be, and how they are searched: one rule for the API, for Postgres and for the search. */
 
-/** Most characters, as people count them (code points); the least is 1. Postgres checks them again. */
-export const tagTextLimits = { tag_key: 100, display_name: 500, created_by: 100 } as const;
-
 /** Control characters are refused: they are invisible, and one of them keeps key and name apart in `searchText`. */
 export const TAG_TEXT = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 

@@ -3,15 +3,14 @@ import { type Calculation, calculateDays } from "../../src/allocate/calculate.js
 import { chargebackLedger } from "../../src/allocate/ledger.js";
 import { storeRuleSet } from "../../src/allocate/rules.js";
 import { claimStaging } from "../../src/store/clickhouse/staging.js";
+import { addDays } from "../../src/time/days.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 import { allocate, type RefereeInput } from "./referee.js";
 import { decimalUnits, readStaged, stageInput, unit, variedRuleSet } from "./staged-days.js";
 
 /** Days that random cases are put on: a statement allocates many cases at once, each on days of its own. */
-const days = Array.from({ length: 60 }, (_, i) =>
-  new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(0, 10),
-);
+const days = Array.from({ length: 60 }, (_, i) => addDays("2026-01-01", i));
 const epoch = 1;
 
 t.test("the allocation statement does what the referee does", async (t) => {

@@ -6,6 +6,7 @@ import { type RuleSet, storeRuleSet } from "../../src/allocate/rules.js";
 import { topicRuleSet } from "../../src/allocate/topic-rules.js";
 import { type TopicRule, topicMetrics } from "../../src/config/topic-rule.js";
 import { claimStaging, stagedTable } from "../../src/store/clickhouse/staging.js";
+import { addDays } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";
@@ -13,9 +14,7 @@ import { allocate, type RefereeInput } from "./referee.js";
 import { decimalText, decimalUnits } from "./staged-days.js";
 
 const epoch = 1;
-const days = Array.from({ length: 20 }, (_, i) =>
-  new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(0, 10),
-);
+const days = Array.from({ length: 20 }, (_, i) => addDays("2026-01-01", i));
 const rules: readonly TopicRule[] = [
   { product_type: "WRITE", metrics: ["topic_bytes_in"] },
   { product_type: "CKU", metrics: ["topic_bytes_in", "topic_bytes_out"] },

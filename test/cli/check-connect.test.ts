@@ -1,4 +1,5 @@
 /** `check-config --connect`: every query of every tenant tried on a real Prometheus, and lists and bill on a simulated vendor. */
+
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -6,6 +7,7 @@ import { checkConfig } from "../../src/cli/check-config.js";
 import { tenantsSection } from "../../src/cli/simulation.js";
 import { startConfluentCloud } from "../../src/simulator/confluent/cloud.js";
 import { confluentTenant } from "../../src/simulator/confluent/tenant.js";
+import { midnightSeconds } from "../../src/time/days.js";
 import { daysAgo } from "../ingest/generic-tenant.js";
 import { PASSWORD, startRealPrometheus } from "../ingest/real-prometheus.js";
 import { needs } from "../programs.js";
@@ -28,7 +30,7 @@ t.test("check-config --connect", async (t) => {
     needs("prometheus", "promtool"),
     async (t) => {
       const from = Date.parse(`${daysAgo(8)}T00:05:00Z`) / 1000;
-      const until = Date.parse(`${daysAgo(5)}T00:00:00Z`) / 1000;
+      const until = midnightSeconds(daysAgo(5));
       const each = (series: string) =>
         Array.from({ length: (until - from) / 300 + 1 }, (_, index) => `${series} 7 ${from + index * 300}`);
       const databases = ["orders", "users"].flatMap((name) => each(`size_bytes{datname="${name}",host="a"}`));

@@ -1,4 +1,5 @@
 /** Commands as they are called: exit codes, what they print, and what they leave behind. */
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -13,6 +14,7 @@ import { run } from "../../src/cli/run.js";
 import { serve } from "../../src/cli/serve.js";
 import { projectRoot } from "../../src/config/project.js";
 import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
+import { addDays, dayOf } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { shortTenants } from "../runner/runs.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
@@ -119,7 +121,7 @@ t.test("commands on the stores", async (t) => {
   });
 
   await t.test("run --from --to: whole days, both of them included", async (t) => {
-    const day = (age: number) => new Date(Date.now() - age * 86_400_000).toISOString().slice(0, 10);
+    const day = (age: number) => addDays(dayOf(new Date()), -age);
     const [from, to] = [day(4), day(3)];
     t.equal((await call(run, ["--tenant", "globex", "--from", from, "--to", to])).code, 0);
     const { stdout } = await call(reconcile, ["--tenant", "globex"]);

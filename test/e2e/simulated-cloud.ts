@@ -2,6 +2,7 @@
  * A whole service on simulated upstreams: one tenant of each ecosystem, the real stores, and the simulator's own bill as the
  * truth to hold them against. Amounts are counted in trillionths of a dollar.
  */
+
 import type { Test } from "tap";
 import { tenantsSection } from "../../src/cli/simulation.js";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
@@ -12,6 +13,7 @@ import { confluentTenant } from "../../src/simulator/confluent/tenant.js";
 import { selfManagedTenant, simulatedTenants } from "../../src/simulator/tenants.js";
 import { factTables } from "../../src/store/clickhouse/staging.js";
 import type { OpenedStores } from "../../src/store/open-stores.js";
+import { addDays } from "../../src/time/days.js";
 import { quick } from "../ingest/confluent-tenant.js";
 import { recordingObserver, rowsOf, runContext, runOnce, today } from "../runner/runs.js";
 import { openTestStores } from "../stores.js";
@@ -82,7 +84,7 @@ function queriedByParts(tenant: ReturnType<typeof confluentTenant>): ReturnType<
 
 /** Days of the window, ascending. */
 export const days: readonly string[] = Array.from({ length: DAYS - 1 }, (_, index) =>
-  new Date(Date.parse(today) - (DAYS - index) * 86_400_000).toISOString().slice(0, 10),
+  addDays(today, index - DAYS),
 );
 
 /** What the vendor charges now, by day and resource; without a resource: by nothing. */

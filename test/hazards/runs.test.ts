@@ -1,4 +1,5 @@
 /** Hazards between the API and the pipeline, each with both at work: what a run may hold up, hide or leave behind. */
+
 import type { FastifyInstance } from "fastify";
 import t from "tap";
 import { buildApp } from "../../src/http/app.js";
@@ -6,6 +7,7 @@ import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import type { PipelineControl } from "../../src/runner/control.js";
 import { observeAll } from "../../src/runner/observe.js";
 import { startTenantRun, type TenantRunContext } from "../../src/runner/tenant-run.js";
+import { addDays } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { holdContract } from "../http/contract.js";
 import {
@@ -199,7 +201,7 @@ t.test("runs beside the API", async (t) => {
     t.equal(await pending(), 1, "it counts as pending");
     const later = runContext(stores, {
       ecosystems,
-      now: () => new Date(Date.parse(`${today}T12:00:00Z`) + 5 * 86_400_000),
+      now: () => new Date(`${addDays(today, 5)}T12:00:00Z`),
     });
     holds(t, await runOnce(later, config, "late"), { status: "completed", dates_calculated: 1 });
     t.same(await chargedOn(stores, "late", day), ["ann: 5", "bob: 5"]);

@@ -1,6 +1,8 @@
 /** The vendor's bill behind a real HTTP server: rows that a test can change, in pages. */
+
 import type { RequestListener } from "node:http";
 import type { Test } from "tap";
+import { addDays } from "../../src/time/days.js";
 import { upstream } from "./upstream-server.js";
 
 export type Row = Readonly<Record<string, unknown>> | string | number | null;
@@ -89,7 +91,7 @@ export function costRow(
   return {
     id: "c-0001",
     start_date: day,
-    end_date: new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10),
+    end_date: addDays(day, 1),
     granularity: "DAILY",
     product: "KAFKA",
     line_type: "KAFKA_STORAGE",

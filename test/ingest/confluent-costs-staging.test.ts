@@ -1,10 +1,10 @@
 /** The bill of Confluent Cloud on the real stores: what is staged again when it is gathered again, and what is not. */
 
 import t from "tap";
-import { daysOfWindow } from "../../src/ingest/day-window.js";
 import type { DayWindow } from "../../src/ingest/ecosystem.js";
 import { stageWindow } from "../../src/ingest/stage-window.js";
 import { dropStagedDays, stagedTable } from "../../src/store/clickhouse/staging.js";
+import { daysOfWindow } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
 import { costRow, type Row, resource, startBill } from "./confluent-bill.js";

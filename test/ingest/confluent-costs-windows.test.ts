@@ -1,9 +1,9 @@
 /** How the bill of Confluent Cloud is asked for: in which queries, and what becomes of the days of one that fails. */
 import t from "tap";
-import { daysOfWindow } from "../../src/ingest/day-window.js";
 import type { DayWindow } from "../../src/ingest/ecosystem.js";
 import { requestWindows } from "../../src/ingest/ecosystems/confluent_cloud/costs/request-windows.js";
 import { cutWindow } from "../../src/runner/window.js";
+import { daysOfWindow } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { type Bill, costRow, startBill } from "./confluent-bill.js";
 import { billed, march } from "./confluent-billed.js";

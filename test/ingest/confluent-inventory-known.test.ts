@@ -2,10 +2,10 @@
 import t from "tap";
 import type { KnownInventory } from "../../src/ingest/ecosystem.js";
 import { collectBilled } from "../../src/ingest/ecosystems/confluent_cloud/billed.js";
-import { plusDays } from "../../src/ingest/ecosystems/confluent_cloud/costs/request-windows.js";
 import { writeIdentitySets } from "../../src/ingest/ecosystems/confluent_cloud/identity-sets.js";
 import { gatherInventory } from "../../src/ingest/inventory/gather-inventory.js";
 import { createKnownInventory } from "../../src/ingest/inventory/known-inventory.js";
+import { addDays, dayOf } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { cluster, small, startOrganisation } from "./confluent-organisation.js";
 import { connectConfluentTenant } from "./confluent-tenant.js";
@@ -24,7 +24,7 @@ async function ownersOn(known: KnownInventory, day: string): Promise<string[]> {
   const collector = collectBilled();
   collector.add(day, "ksqldb", "lksqlc-1");
   const sink = recordingSink();
-  const window = { start: day, end: plusDays(day, 1) };
+  const window = { start: day, end: addDays(day, 1) };
   await writeIdentitySets({ billed: collector.billed, window, known }, sink, forever);
   const { identitySets } = sink.recorded;
   return identitySets.filter(({ scope }) => scope === "owner").map(({ identity_id }) => identity_id);
@@ -83,7 +83,7 @@ t.test("the deleted and what was before are known too, the system's own identity
     { owner_id: "sa-30", earlier: [{ owner_id: "sa-10", until: Number }] },
   );
   t.same(await ownersOn(now, "2026-01-07"), ["sa-10"], "a day before keeps its owner");
-  t.same(await ownersOn(now, new Date(gathering + 86_400_000).toISOString().slice(0, 10)), ["sa-30"]);
+  t.same(await ownersOn(now, addDays(dayOf(new Date(gathering)), 1)), ["sa-30"]);
 
   const other = createKnownInventory(postgres, "somebody-else");
   t.same(await other.read(forever), { resources: [], identities: [] });

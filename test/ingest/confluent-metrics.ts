@@ -2,9 +2,11 @@
  * A Prometheus of the test's own that has scraped the vendor's metrics: it answers `sum by (…) (sum_over_time(…))`, and no other
  * query, from samples of single minutes.
  */
+
 import type { Test } from "tap";
 import { createPrometheusSource, type PrometheusSource } from "../../src/ingest/prometheus/source.js";
 import { createUpstreamClient } from "../../src/ingest/upstream-http/client.js";
+import { DAY_SECONDS, midnightSeconds } from "../../src/time/days.js";
 import { silent } from "./generic-tenant.js";
 import { upstream } from "./upstream-server.js";
 
@@ -81,8 +83,8 @@ interface Range {
 }
 
 function touches({ start, end, step }: Range, day: string): boolean {
-  const from = Date.parse(`${day}T00:00:00Z`) / 1000;
-  return start - step < from + 86_400 && end > from;
+  const from = midnightSeconds(day);
+  return start - step < from + DAY_SECONDS && end > from;
 }
 
 function evaluated(all: readonly MinuteSeries[], query: string, { start, end, step }: Range) {

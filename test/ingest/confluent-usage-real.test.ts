@@ -1,14 +1,16 @@
 /** The queries of Confluent Cloud's usage in a real Prometheus: that it understands them, and that nothing is lost. */
+
 import t from "tap";
 import { usageQuery } from "../../src/ingest/ecosystems/confluent_cloud/usage/queries.js";
 import { createPrometheusSource } from "../../src/ingest/prometheus/source.js";
 import { createUpstreamClient } from "../../src/ingest/upstream-http/client.js";
+import { midnightSeconds } from "../../src/time/days.js";
 import { needs } from "../programs.js";
 import { daysAgo, forever, silent } from "./generic-tenant.js";
 import { PASSWORD, startRealPrometheus } from "./real-prometheus.js";
 
 const day = daysAgo(3);
-const start = Date.parse(`${day}T00:00:00Z`) / 1000;
+const start = midnightSeconds(day);
 const odd = "lkc-]){ü.*|x";
 const minutes = (labels: string, count: number) =>
   Array.from(

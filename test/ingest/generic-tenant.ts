@@ -7,6 +7,7 @@ import { commonPluginProperties, type PluginSettings } from "../../src/config/pl
 import type { Gatherer } from "../../src/ingest/ecosystem.js";
 import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";
 import { genericMetricsOnlySettings } from "../../src/ingest/ecosystems/generic_metrics_only/settings.js";
+import { addDays, dayOf } from "../../src/time/days.js";
 
 const schema = Type.Object({ ...commonPluginProperties, ...genericMetricsOnlySettings.settings.properties });
 
@@ -33,7 +34,7 @@ export function connectGeneric(written: Readonly<Record<string, unknown>>): Gath
 
 /** `YYYY-MM-DD`, so many days before today. */
 export function daysAgo(days: number, now = Date.now()): string {
-  return new Date(now - days * 86_400_000).toISOString().slice(0, 10);
+  return addDays(dayOf(new Date(now)), -days);
 }
 
 export const forever = new AbortController().signal;

@@ -1,18 +1,16 @@
 /** Points in time: whatever the window, the step and the size of a piece, no moment is lost or counted twice. */
 
 import t from "tap";
-import { daysOfWindow } from "../../src/ingest/day-window.js";
 import {
   chunksOf,
   countOf,
   coveredFrom,
-  dayStart,
   daysOf,
   halvesOf,
-  isoDayOf,
   type PointRange,
   pointsOf,
 } from "../../src/ingest/prometheus/points.js";
+import { addDays, DAY_SECONDS, dayOfSeconds, daysOfWindow, midnightSeconds } from "../../src/time/days.js";
 import fc from "../property.js";
 
 function listed({ first, last, stepSeconds }: PointRange): number[] {
@@ -25,12 +23,15 @@ function isoTime(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 16);
 }
 
-const dividers = Array.from({ length: 86_400 }, (_, index) => index + 1).filter(
-  (step) => 86_400 % step === 0,
+const dividers = Array.from({ length: DAY_SECONDS }, (_, index) => index + 1).filter(
+  (step) => DAY_SECONDS % step === 0,
 );
 const windows = fc
   .tuple(fc.integer({ min: 0, max: 30_000 }), fc.integer({ min: 1, max: 40 }))
-  .map(([start, days]) => ({ start: isoDayOf(start * 86_400), end: isoDayOf((start + days) * 86_400) }));
+  .map(([start, days]) => ({
+    start: addDays("1970-01-01", start),
+    end: addDays("1970-01-01", start + days),
+  }));
 const coarseSteps = fc.constantFrom(...dividers.filter((step) => step >= 300));
 
 t.test("a day at a step of an hour is the points 01:00 to 24:00", async (t) => {
@@ -50,13 +51,13 @@ t.test("the steps of a window's points cover it once, in every cutting", async (
       const points = chunks.flatMap(listed);
       const spans = points.map((point) => [coveredFrom(point, step), point] as const);
       const joined = spans.every(
-        ([from], index) => from === (spans[index - 1]?.[1] ?? dayStart(window.start)),
+        ([from], index) => from === (spans[index - 1]?.[1] ?? midnightSeconds(window.start)),
       );
       return (
         joined &&
-        points.at(-1) === dayStart(window.end) &&
+        points.at(-1) === midnightSeconds(window.end) &&
         chunks.every((chunk) => countOf(chunk) <= most) &&
-        points.every((point) => days.has(isoDayOf(coveredFrom(point, step))))
+        points.every((point) => days.has(dayOfSeconds(coveredFrom(point, step))))
       );
     }),
     { numRuns: 300 },
@@ -90,11 +91,11 @@ t.test(
 t.test("halves of halves, down to single points, are the whole; midnight parts them first", async (t) => {
   const leaves = (range: PointRange): PointRange[] => halvesOf(range)?.flatMap(leaves) ?? [range];
   fc.assert(
-    fc.property(windows, fc.constantFrom(3600, 7200, 21_600, 86_400), (window, step) => {
+    fc.property(windows, fc.constantFrom(3600, 7200, 21_600, DAY_SECONDS), (window, step) => {
       const whole = pointsOf(window, step);
       const halves = halvesOf(whole) ?? [];
       const partedAtMidnight =
-        daysOf(whole).length === 1 || halves[0]?.last === undefined || halves[0].last % 86_400 === 0;
+        daysOf(whole).length === 1 || halves[0]?.last === undefined || halves[0].last % DAY_SECONDS === 0;
       const ends = leaves(whole);
       return (
         partedAtMidnight &&
@@ -111,7 +112,7 @@ t.test("days of a range are those its steps lie in", async (t) => {
   fc.assert(
     fc.property(windows, coarseSteps, (window, step) => {
       const whole = pointsOf(window, step);
-      const expected = [...new Set(listed(whole).map((point) => isoDayOf(coveredFrom(point, step))))];
+      const expected = [...new Set(listed(whole).map((point) => dayOfSeconds(coveredFrom(point, step))))];
       return daysOf(whole).join() === expected.join() && expected.join() === daysOfWindow(window).join();
     }),
     { numRuns: 200 },

@@ -4,7 +4,9 @@
  * The gauges have one sample an hour, on the hour, for the hour before it. `app_bytes_total` is a counter that is
  * scraped every minute.
  */
+
 import t from "tap";
+import { midnightSeconds } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { needs } from "../programs.js";
 import { connectGeneric, daysAgo, forever } from "./generic-tenant.js";
@@ -13,19 +15,18 @@ import { recordingSink } from "./recording-sink.js";
 
 const GIB = 2 ** 30;
 const [before, first, second, third] = [daysAgo(5), daysAgo(4), daysAgo(3), daysAgo(2)];
-const startOf = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000;
 
 /** Samples at the hours `from` to `to` of a day; hour 24 is the midnight that ends it. */
 const hourly = (series: string, day: string, [from, to]: [number, number], value: number | string) =>
   Array.from(
     { length: to - from + 1 },
-    (_, index) => `${series} ${value} ${startOf(day) + (from + index) * 3600}`,
+    (_, index) => `${series} ${value} ${midnightSeconds(day) + (from + index) * 3600}`,
   );
 
 /** A counter that grows by 1,000 bytes a minute, over the days of the window and an hour before. */
 function counter(series: string): string[] {
-  const from = startOf(first) - 3600;
-  const minutes = (startOf(third) - from) / 60;
+  const from = midnightSeconds(first) - 3600;
+  const minutes = (midnightSeconds(third) - from) / 60;
   return Array.from(
     { length: minutes + 1 },
     (_, minute) => `${series} ${1000 * minute} ${from + minute * 60}`,

@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import t, { type Test } from "tap";
 import type { DayWindow } from "../../src/ingest/ecosystem.js";
-import { isoDayOf } from "../../src/ingest/prometheus/points.js";
 import { createPrometheusSource, type DropReason } from "../../src/ingest/prometheus/source.js";
 import { createUpstreamClient } from "../../src/ingest/upstream-http/client.js";
 import type { UpstreamAuth } from "../../src/ingest/upstream-http/credentials.js";
 import type { UpstreamError } from "../../src/ingest/upstream-http/upstream-error.js";
 import { BYTES_IN } from "../../src/simulator/series.js";
 import { type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.js";
+import { dayOfSeconds } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { daysAgo, forever, silent } from "./generic-tenant.js";
 
@@ -51,7 +51,7 @@ async function gathered(
     if (piece.kind === "failed") failed.push(...piece.days);
     else
       piece.each((labels, from, value) => {
-        days.add(isoDayOf(from));
+        days.add(dayOfSeconds(from));
         samples.push(`${labels.principal} ${from} ${value.units}e-${value.scale}`);
       });
   }

@@ -2,7 +2,9 @@
  * A real Prometheus that has scraped two brokers every minute, one of which was restarted: the default queries of
  * `self_managed_kafka`, with amounts calculated by hand.
  */
+
 import t from "tap";
+import { midnightSeconds } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { needs } from "../programs.js";
 import { daysAgo, forever } from "./generic-tenant.js";
@@ -14,9 +16,8 @@ const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 const MINUTE = 60;
 const [first, second, third] = [daysAgo(4), daysAgo(3), daysAgo(2)];
-const startOf = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000;
-const from = startOf(first) - 3600;
-const minutes = (startOf(third) - from) / MINUTE;
+const from = midnightSeconds(first) - 3600;
+const minutes = (midnightSeconds(third) - from) / MINUTE;
 /** Broker 1 is restarted in the middle of an hour of the first day: its counters begin at 0 again. */
 const restart = 60 + 10 * 60 + 23;
 

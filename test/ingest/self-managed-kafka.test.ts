@@ -1,9 +1,9 @@
 /** The ecosystem `self_managed_kafka` against a Prometheus whose samples are scripted: bill, usage, inventory, outages, rules. */
 import pino from "pino";
 import t, { type Test } from "tap";
-import { daysOfWindow } from "../../src/ingest/day-window.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { selfManagedKafka } from "../../src/ingest/ecosystems/self_managed_kafka/index.js";
+import { addMonths, DAY_SECONDS, daysOfWindow, midnightSeconds } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { forever } from "./generic-tenant.js";
 import { connectKafka, kafkaBasics, kafkaSettings } from "./kafka-tenant.js";
@@ -12,10 +12,8 @@ import { type Script, type ScriptedSeries, startScriptedPrometheus } from "./scr
 
 const GIB = 2 ** 30;
 const HOUR = 3600;
-const DAY = 86_400;
 const [first, second] = ["2026-03-04", "2026-03-05"];
 const window = { start: first, end: "2026-03-06" };
-const startOf = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000;
 
 const bytesIn = /bytesin_total/;
 const perPrincipal = /sum by \(principal\)/;
@@ -26,7 +24,7 @@ const rangeOf = (query: string) => Number(/\[(\d+)s\]/.exec(query)?.[1] ?? 0);
 /** 20 GiB in and 40 GiB out a day, evenly; 50 GiB stored on the mean; alice and bob write, bob alone reads. */
 const usual: Script = (query) => {
   if (/group by/.test(query)) return discovered;
-  const share = rangeOf(query) / DAY;
+  const share = rangeOf(query) / DAY_SECONDS;
   const constant = (value: number, labels = {}): ScriptedSeries => ({ labels, at: () => value });
   if (/log_size/.test(query)) return [{ at: (point) => (point % (2 * HOUR) === 0 ? 40 * GIB : 60 * GIB) }];
   if (perPrincipal.test(query) && bytesIn.test(query)) {
@@ -137,7 +135,12 @@ t.test("another step looks back over as long, and costs the same", async (t) => 
 t.test("the sample of midnight belongs to the day that ends there", async (t) => {
   const script: Script = (query) =>
     bytesIn.test(query) && !perPrincipal.test(query)
-      ? [{ at: (point) => (point === startOf(second) ? GIB : point <= startOf(first) ? 9e15 : 0) }]
+      ? [
+          {
+            at: (point) =>
+              point === midnightSeconds(second) ? GIB : point <= midnightSeconds(first) ? 9e15 : 0,
+          },
+        ]
       : usual(query);
   const { recorded } = await (await kafka(t, script)).gather();
   const ingress = recorded.billing.filter((line) => line.product_type === "SELF_KAFKA_NETWORK_INGRESS");
@@ -221,8 +224,8 @@ t.test("a Prometheus that is away is asked once in a run, not for every window",
     /discovery in metrics failed/,
   ]);
   for (let window = 0; window < 3; window += 1) {
-    const from = new Date(Date.UTC(2026, window, 1)).toISOString().slice(0, 10);
-    const to = new Date(Date.UTC(2026, window + 1, 1)).toISOString().slice(0, 10);
+    const from = addMonths("2026-01-01", window);
+    const to = addMonths("2026-01-01", window + 1);
     const sink = recordingSink();
     const report = await gatherer.gatherWindow({ start: from, end: to }, sink, forever);
     t.same(report.partialDays, daysOfWindow({ start: from, end: to }));
@@ -260,7 +263,7 @@ t.test(
       daysNeedIt: false,
     });
     for (const type of ["broker", "topic", "principal"]) {
-      t.ok((report.absenceGraceSeconds?.[type] ?? 0) > DAY, `${type} may rest for a while`);
+      t.ok((report.absenceGraceSeconds?.[type] ?? 0) > DAY_SECONDS, `${type} may rest for a while`);
     }
     t.same(
       recorded.resources.map((r) => [

@@ -1,6 +1,8 @@
 /** Gathering that goes wrong: records that cannot be stored, upstreams that fail, leases that are lost. */
+
 import t from "tap";
 import type { BillingLine } from "../../src/ingest/ecosystem.js";
+import { LeaseLostError } from "../../src/store/lease-lost.js";
 import { holds } from "../holds.js";
 import { EPOCH } from "./gathering-stores.js";
 import { billing, DAYS, fact, line, openStaging, usage } from "./staging-script.js";
@@ -72,15 +74,15 @@ t.test("staging a window when something fails", async (t) => {
   await t.test("who lost the lease neither stages nor records anything", async (t) => {
     await stage({ billing, usage });
     const before = await dates();
-    await t.rejects(stage({ billing, usage }, { epoch: EPOCH - 1 }), { name: "StagingLost" });
+    await t.rejects(stage({ billing, usage }, { epoch: EPOCH - 1 }), LeaseLostError);
     t.same(await dates(), before);
     const taken = async () => {
       await postgres.query("UPDATE leases SET epoch = $1", [EPOCH + 1]);
     };
-    await t.rejects(stage({ billing, usage, last: taken }), { name: "StagingLost" });
+    await t.rejects(stage({ billing, usage, last: taken }), LeaseLostError);
     t.same(await dates(), before, "lost while gathering");
     await postgres.query("UPDATE leases SET epoch = $1", [EPOCH]);
-    await t.rejects(stage({ billing, usage: plenty, last: taken }), { name: "StagingLost" });
+    await t.rejects(stage({ billing, usage: plenty, last: taken }), LeaseLostError);
     t.same(await hashes(), [null, null, null], "lost while staging: nothing is recorded as staged");
     await postgres.query("UPDATE leases SET epoch = $1", [EPOCH]);
   });

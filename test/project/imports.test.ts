@@ -7,17 +7,18 @@ import { projectRoot } from "../../src/config/project.js";
  * Imports run one way, as data flows: a stage may use what lies below it, never what lies above or beside it.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  config: [],
-  simulator: [],
-  store: ["config"],
-  ingest: ["store", "config"],
-  allocate: ["store", "config"],
-  query: ["store", "config"],
-  tags: ["store", "config"],
-  emit: ["query", "store", "config"],
-  runner: ["tags", "emit", "ingest", "allocate", "store", "config"],
-  http: ["tags", "query", "runner", "store", "config"],
-  cli: ["tags", "http", "runner", "ingest", "allocate", "query", "store", "config", "simulator"],
+  time: [],
+  config: ["time"],
+  simulator: ["time"],
+  store: ["config", "time"],
+  ingest: ["store", "config", "time"],
+  allocate: ["store", "config", "time"],
+  query: ["store", "config", "time"],
+  tags: ["store", "config", "time"],
+  emit: ["query", "store", "config", "time"],
+  runner: ["tags", "emit", "ingest", "allocate", "store", "config", "time"],
+  http: ["tags", "query", "runner", "store", "config", "time"],
+  cli: ["tags", "http", "runner", "ingest", "allocate", "query", "store", "config", "simulator", "time"],
 };
 
 const sources = join(projectRoot(), "src");

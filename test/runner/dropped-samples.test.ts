@@ -2,11 +2,13 @@
  * A real Prometheus whose retention passes, under tenants of all three ecosystems: what was measured, and what was priced by it, stays.
  * The vendor of the Confluent Cloud tenant is simulated; its metrics come from the Prometheus as well.
  */
+
 import t from "tap";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import { confluentCloud, connectGatherer } from "../../src/ingest/ecosystems/confluent_cloud/index.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { startConfluentCloud } from "../../src/simulator/confluent/cloud.js";
+import { midnightSeconds } from "../../src/time/days.js";
 import { quick } from "../ingest/confluent-tenant.js";
 import { PASSWORD, startRealPrometheus } from "../ingest/real-prometheus.js";
 import { openTestStores } from "../stores.js";
@@ -14,13 +16,12 @@ import { daysBefore, reconciled, rowsOf, runContext, runOnce, today } from "./ru
 
 const DAYS = 7;
 const HOUR = 3600;
-const startOf = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000;
 const now = () => new Date(`${today}T12:00:00Z`);
 
 /** A sample every half an hour, from a day before the window until its end. */
 const halfHours = (series: string, valueAt: (index: number) => number) => {
-  const from = startOf(daysBefore(DAYS + 1));
-  const count = ((startOf(daysBefore(1)) - from) / HOUR) * 2;
+  const from = midnightSeconds(daysBefore(DAYS + 1));
+  const count = ((midnightSeconds(daysBefore(1)) - from) / HOUR) * 2;
   return Array.from(
     { length: count + 1 },
     (_, index) => `${series} ${valueAt(index)} ${from + (index * HOUR) / 2}`,

@@ -2,7 +2,9 @@
  * The configuration of the README, and a self-managed Kafka cluster, against a real Prometheus that has kept a few days of the 200
  * that are asked for: the days before are not there, which is no failure.
  */
+
 import t from "tap";
+import { midnightSeconds } from "../../src/time/days.js";
 import { daysAgo } from "../ingest/generic-tenant.js";
 import { PASSWORD, startRealPrometheus } from "../ingest/real-prometheus.js";
 import { needs } from "../programs.js";
@@ -14,7 +16,7 @@ const firstAge = 9;
 const kept = [daysAgo(9), daysAgo(8), daysAgo(7), daysAgo(6)];
 /** From nine in the morning of the first day. */
 const from = Date.parse(`${daysAgo(firstAge)}T09:00:00Z`) / 1000;
-const until = Date.parse(`${daysAgo(5)}T00:00:00Z`) / 1000;
+const until = midnightSeconds(daysAgo(5));
 
 const each = (series: string, value: (index: number) => number) =>
   Array.from(

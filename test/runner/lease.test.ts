@@ -2,6 +2,7 @@ import t from "tap";
 import { acquireLease } from "../../src/runner/lease.js";
 import { prolongLease } from "../../src/runner/sql/leases.js";
 import { registerTenant } from "../../src/runner/sql/tenants.js";
+import { LeaseLostError } from "../../src/store/lease-lost.js";
 import { openTestStores } from "../stores.js";
 import { childProcess } from "./child.js";
 import { until } from "./runs.js";
@@ -69,7 +70,10 @@ t.test("the lease of a tenant", async (t) => {
     await postgres.query("UPDATE leases SET expires_at = now() WHERE tenant_name = $1", [tenant]);
     const other = await acquireLease(postgres, tenant, "b", { leaseSeconds: 30, heartbeatSeconds: 10 });
     await until("the heartbeat notices", () => lease?.lost.aborted === true);
-    t.match(lease?.lost.reason.message, /lost to another worker/);
+    t.strictSame(
+      lease?.lost.reason,
+      new LeaseLostError(1, "another worker has taken the tenant over, or it had run out"),
+    );
     await lease?.release();
     t.ok((await secondsLeft(tenant)) > 20, "what the old holder gives back is not the new holder's");
     await other?.release();
@@ -94,7 +98,10 @@ t.test("the lease of a tenant", async (t) => {
     await lock.query("BEGIN");
     await lock.query("LOCK TABLE leases IN ACCESS EXCLUSIVE MODE");
     await until("the lease runs out", () => lease?.lost.aborted === true);
-    t.match(lease?.lost.reason.message, /ran out/);
+    t.strictSame(
+      lease?.lost.reason,
+      new LeaseLostError(1, "it ran out, because the database was not reached in time"),
+    );
     await lock.query("ROLLBACK");
     lock.release();
     await lease?.release();

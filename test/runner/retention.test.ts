@@ -1,5 +1,6 @@
 import t from "tap";
 import { factTables } from "../../src/store/clickhouse/staging.js";
+import { addDays } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import {
@@ -38,7 +39,7 @@ t.test("what is older than the retention goes as whole days", async (t) => {
     VALUES (gen_random_uuid(), 'acme', 'cli', 'completed', ${old}, ${old})`);
 
   // Two days later the two oldest days are too old; they are also no longer in the window.
-  const later = new Date(Date.parse(today) + 2 * 86_400_000).toISOString().slice(0, 10);
+  const later = addDays(today, 2);
   holds(t, await run(later), { status: "completed" });
   holds(t, await reconciled(stores, "acme"), { days: 5, off: [], staged: 0 });
   const counts = await rowsOf<{ name: string; n: string }>(

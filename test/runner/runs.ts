@@ -12,6 +12,7 @@ import {
   usualLimits,
 } from "../../src/runner/tenant-run.js";
 import type { OpenedStores } from "../../src/store/open-stores.js";
+import { addDays } from "../../src/time/days.js";
 import { testLogger } from "../stores.js";
 
 /** The day that runs of tests take for today. */
@@ -19,7 +20,7 @@ export const today = "2026-06-30";
 
 /** `YYYY-MM-DD`, so many days before that today. */
 export function daysBefore(days: number): string {
-  return new Date(Date.parse(today) - days * 86_400_000).toISOString().slice(0, 10);
+  return addDays(today, -days);
 }
 
 /** A runner's context on real stores; parts of it can be replaced. */

@@ -1,7 +1,7 @@
 import type { AllocationRule } from "../../src/config/allocation-rule.js";
-import { daysOfWindow } from "../../src/ingest/day-window.js";
 import type { AnyEcosystem, BillingLine, DayWindow } from "../../src/ingest/ecosystem.js";
 import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";
+import { daysOfWindow } from "../../src/time/days.js";
 
 /** What an upstream of a test says. May be changed between runs, and while one waits in `onWindow`. */
 export interface Upstream {

@@ -2,7 +2,9 @@
  * Runs of a `self_managed_kafka` tenant on the real stores: who pays what on a usual day, and what an outage of the metrics does
  * to days that are published and to days that are not.
  */
+
 import t from "tap";
+import { DAY_SECONDS } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { type Script, type ScriptedSeries, startScriptedPrometheus } from "../ingest/scripted-prometheus.js";
 import { openTestStores } from "../stores.js";
@@ -30,7 +32,7 @@ const usual: Script = (query) => {
 /** So many GiB a day, in whole bytes an hour that add up exactly. */
 function hourly(point: number, gib: number): number {
   const each = Math.floor((gib * GIB) / 24);
-  return point % 86_400 === 0 ? gib * GIB - 23 * each : each;
+  return point % DAY_SECONDS === 0 ? gib * GIB - 23 * each : each;
 }
 
 const tenant = (name: string, url: string) => `

@@ -2,6 +2,7 @@ import t, { type Test } from "tap";
 import { topicRuleSet } from "../../src/allocate/topic-rules.js";
 import { reconcileAttributions } from "../../src/query/reconcile.js";
 import type { OpenedStores } from "../../src/store/open-stores.js";
+import { addDays, midnightOf } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import {
@@ -261,7 +262,7 @@ t.test("costs are attributed to topics beside identities", async (t) => {
     const days = async () => (await attributionDays(stores, "kept")).map((row) => row.day);
     t.same(await days(), [daysBefore(3), daysBefore(2)], "older days are not even attributed");
     t.same(asked, ["metered-1"]);
-    const later = new Date(Date.parse(today) + 86_400_000);
+    const later = midnightOf(addDays(today, 1));
     await runOnce(runContext(stores, { ecosystems, now: () => later }), three, "kept");
     t.same(await days(), [daysBefore(2)]);
     t.equal(await attributionDate(stores, "kept", daysBefore(3)), undefined, "with its state");

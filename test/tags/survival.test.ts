@@ -3,6 +3,7 @@ import { migrateClickHouse } from "../../src/store/clickhouse/migrate.js";
 import { migrationFolders } from "../../src/store/open-stores.js";
 import { copyNewDimensions } from "../../src/tags/copy-new-dimensions.js";
 import { addTag } from "../../src/tags/write.js";
+import { addDays } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { daysBefore, rowsOf, runContext, runOnce, shortTenants, today } from "../runner/runs.js";
 import { evenRule, scriptedUpstream, usageRule } from "../runner/scripted-upstream.js";
@@ -105,7 +106,7 @@ t.test("tags outlive what they hang on being calculated anew, and go with it in 
   });
 
   await t.test("what has run out by retention goes with its tags; the rest stays", async (t) => {
-    const later = new Date(Date.parse(today) + 86_400_000).toISOString().slice(0, 10);
+    const later = addDays(today, 1);
     holds(t, await run({ now: later }), { status: "completed" });
     const left = before.filter(({ resource_id }) => resource_id !== "metered-old");
     t.ok(left.length < before.length);
@@ -119,7 +120,7 @@ t.test("tags outlive what they hang on being calculated anew, and go with it in 
 
   await t.test("what comes back after that has its old id, and no tags", async (t) => {
     upstream.bill.set(daysBefore(3), { "metered-1": "8", "metered-old": "3" });
-    const later = new Date(Date.parse(today) + 86_400_000).toISOString().slice(0, 10);
+    const later = addDays(today, 1);
     holds(t, await run({ now: later }), { status: "completed" });
     t.same(await dimensions(), before);
     t.same(await copied(), before);
@@ -132,7 +133,7 @@ t.test("tags outlive what they hang on being calculated anew, and go with it in 
   });
 
   await t.test("what a calculation takes away, and may give back, keeps its tags for as long", async (t) => {
-    const at = (days: number) => new Date(Date.parse(today) + days * 86_400_000).toISOString().slice(0, 10);
+    const at = (days: number) => addDays(today, days);
     const { client } = await stores.tenant("acme");
     const recorded = async (day: string) =>
       void (await client.command({

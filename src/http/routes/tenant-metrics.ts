@@ -1,9 +1,11 @@
 /** A tenant's costs for Prometheus. */
+
 import type { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
 import { prometheusEmitterOf } from "../../config/emitters.js";
 import { openMetricsPage } from "../../query/tenant-metrics-page.js";
+import { addDays, dayOf } from "../../time/days.js";
 import { type HttpContext, openTenantStore } from "../context.js";
 import { ApiError } from "../errors.js";
 import { TenantPath } from "../schemas/parameters.js";
@@ -11,7 +13,6 @@ import { problemResponses } from "../schemas/problem.js";
 
 const TEXT = "text/plain; version=0.0.4; charset=utf-8";
 const OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-const DAY = 86_400_000;
 
 const content = (end: string) => ({
   // A stream for the handler, text for the reader.
@@ -62,10 +63,7 @@ export const tenantMetricsRoutes =
         const { client } = await openTenantStore(context, request.tenant);
         const openMetrics = prefersOpenMetrics(request.headers.accept);
         const { lookback_days: lookback } = emitter;
-        const since =
-          lookback === undefined
-            ? undefined
-            : new Date(context.clock().getTime() - lookback * DAY).toISOString().slice(0, 10);
+        const since = lookback === undefined ? undefined : addDays(dayOf(context.clock()), -lookback);
         const { postgres } = context.stores;
         const page = { client, postgres, tenantName, tenantId, ecosystem, emitter, since, openMetrics };
         const stream = await openMetricsPage(page, request.stopSignal);

@@ -1,6 +1,8 @@
 /** Resources, identities, and how many there are. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { inventorySorts, sortOrders } from "../../query/inventory-order.js";
+import { LONGEST_ID } from "../../store/text-limits.js";
 import { choice, count, instant, nullableText, rowFields, text } from "./fields.js";
 
 const at = (description: string, example: string) =>
@@ -16,7 +18,7 @@ const ofType = (what: string, example: string) =>
   Type.Optional(
     Type.String({
       description: `Only ${what} of this type: exact and case-sensitive.`,
-      maxLength: 1000,
+      maxLength: LONGEST_ID,
       examples: [example],
     }),
   );
@@ -43,7 +45,7 @@ const search = {
     Type.String({
       description:
         "Only those whose id or display name contains this text, case-insensitively. `%` and `_` mean themselves.",
-      maxLength: 1000,
+      maxLength: LONGEST_ID,
       examples: ["orders"],
     }),
   ),

@@ -1,4 +1,5 @@
 /** Parameters that several endpoints take. */
+
 import {
   KindGuard,
   type ObjectOptions,
@@ -10,6 +11,7 @@ import {
 import { costTypes } from "../../config/allocation-rule.js";
 import { UNASSIGNED } from "../../query/inventory-names.js";
 import { TAG_COLUMN, TAG_PREFIX, type TagFilter, UNTAGGED } from "../../query/tag-filter.js";
+import { LONGEST_ID } from "../../store/text-limits.js";
 import { choice } from "./fields.js";
 
 /** The fields of a request. One with a default need not be given, though a handler always has it. */
@@ -76,7 +78,7 @@ const exactly = (what: string, example: string) =>
     Type.String({
       description: `Only rows of this ${what}: exact and case-sensitive.`,
       minLength: 1,
-      maxLength: 1000,
+      maxLength: LONGEST_ID,
       examples: [example],
     }),
   );
@@ -93,7 +95,7 @@ export const chargebackFilters = {
   team: Type.Optional(
     Type.String({
       description: `Only rows whose identity belongs to this team; \`${UNASSIGNED}\` for identities without one.`,
-      maxLength: 1000,
+      maxLength: LONGEST_ID,
       examples: ["payments"],
     }),
   ),

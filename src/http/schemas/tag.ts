@@ -1,6 +1,8 @@
 /** Tags: what clients send and get. */
+
 import { Type } from "@sinclair/typebox";
-import { TAG_TEXT, tagTextLimits } from "../../tags/tag-text.js";
+import { tagTextLimits } from "../../store/text-limits.js";
+import { TAG_TEXT } from "../../tags/tag-text.js";
 import { count, instant, text } from "./fields.js";
 import { chargebackFilters, dateRange, inputOf, TenantPath, tagFields, timezone } from "./parameters.js";
 
@@ -74,9 +76,9 @@ export const tagSearch = {
     Type.String({
       description:
         "Only tags whose key or display name contains this text, literally and case-insensitively: `%`, `_` and `*` mean themselves.",
-      maxLength: 500,
+      maxLength: tagTextLimits.display_name,
       pattern: TAG_TEXT,
-      "x-expected": "text of at most 500 characters without control characters",
+      "x-expected": `text of at most ${tagTextLimits.display_name} characters without control characters`,
       examples: ["plat"],
     }),
   ),

@@ -1,4 +1,5 @@
 /** Attributions of costs to topics. */
+
 import { Type } from "@sinclair/typebox";
 import {
   attributionDetails,
@@ -12,6 +13,7 @@ import {
   type AttributionGroupColumn,
   attributionGroupColumns,
 } from "../../query/topic-attribution-aggregate.js";
+import { LONGEST_ID } from "../../store/text-limits.js";
 import { choice, count, decimal, nullableText, rowFields, text } from "./fields.js";
 
 const { resource_id: _, ...lineFields } = rowFields;
@@ -60,7 +62,7 @@ const exactly = (what: string, example: string) =>
   Type.Optional(
     Type.String({
       description: `Only rows of this ${what}: exact and case-sensitive.`,
-      maxLength: 1000,
+      maxLength: LONGEST_ID,
       examples: [example],
     }),
   );

@@ -2,8 +2,10 @@
  * The sink of an inventory gathering: records are collected and go to Postgres in large batches, one statement each. A gatherer
  * that asks cluster by cluster sends hundreds of small ones.
  */
+
 import type { Pool } from "pg";
 import { UNALLOCATED } from "../../config/allocation-rule.js";
+import { LONGEST_ID } from "../../store/text-limits.js";
 import type { IdentityRecord, InventorySink, ResourceRecord } from "../ecosystem.js";
 import { quoted } from "../staging/refuse.js";
 import { UPSERT_IDENTITIES } from "./sql/upsert-identities.js";
@@ -146,7 +148,7 @@ function refuseKey(id: string, type: string): string | undefined {
     ["type", type],
   ] as const) {
     if (text === "") return `its ${name} is empty`;
-    if (text.length > 1000) return `its ${name} is longer than 1000 characters`;
+    if (text.length > LONGEST_ID) return `its ${name} is longer than ${LONGEST_ID} characters`;
     if (/[\p{Cc}\p{Surrogate}]/u.test(text)) return `its ${name} has control characters`;
   }
   return undefined;

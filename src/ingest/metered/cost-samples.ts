@@ -1,7 +1,7 @@
 /** What the query of one cost type gives for a window: per day, the sum of its series at each point; or why a day failed. */
+import { dayOfSeconds } from "../../time/days.js";
 import type { DayWindow } from "../ecosystem.js";
 import { type Exact, plus } from "../exact.js";
-import { isoDayOf } from "../prometheus/points.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";
 
 export interface CostSamples {
@@ -23,7 +23,7 @@ export async function costSamples(
       continue;
     }
     piece.each((_labels, from, value) => {
-      const day = isoDayOf(from);
+      const day = dayOfSeconds(from);
       const ofDay = sums.get(day) ?? new Map<number, Exact>();
       const before = ofDay.get(from);
       ofDay.set(from, before === undefined ? value : plus(before, value));

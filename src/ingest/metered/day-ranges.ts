@@ -1,4 +1,5 @@
 /** Sentences about days, folded: neighbouring days with the same reason make one sentence. */
+import { daysBetween } from "../../time/days.js";
 
 export function dayRanges(missing: readonly { readonly day: string; readonly reason: string }[]): string[] {
   const open = new Map<string, { first: string; last: string }>();
@@ -8,7 +9,7 @@ export function dayRanges(missing: readonly { readonly day: string; readonly rea
   };
   for (const { day, reason } of missing) {
     const range = open.get(reason);
-    if (range !== undefined && isNext(range.last, day)) {
+    if (range !== undefined && daysBetween(range.last, day) === 1) {
       range.last = day;
       continue;
     }
@@ -17,8 +18,4 @@ export function dayRanges(missing: readonly { readonly day: string; readonly rea
   }
   for (const [reason, range] of open) close(reason, range);
   return sentences;
-}
-
-function isNext(day: string, next: string): boolean {
-  return Date.parse(next) - Date.parse(day) === 86_400_000;
 }

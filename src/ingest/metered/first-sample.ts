@@ -1,17 +1,16 @@
 /** The first day that an upstream has a sample of a query, as far as it can be asked about at once. */
-import { dayStart, isoDayOf } from "../prometheus/points.js";
+import { addDays, dayOf, earliest, latest } from "../../time/days.js";
 import type { PrometheusSource } from "../prometheus/source.js";
 
-const DAY_SECONDS = 86_400;
 /** More than the longest lookback, in days. */
 const REACH = 400;
 
 /** What may hold samples that concern a window which ends on that day: `[end − 400 days, tomorrow)`. */
 export function reachOf(end: string) {
-  const tomorrow = Date.now() / 1000 + DAY_SECONDS;
+  const tomorrow = addDays(dayOf(new Date()), 1);
   return {
-    start: isoDayOf(dayStart(end) - REACH * DAY_SECONDS),
-    end: isoDayOf(Math.max(dayStart(end), Math.min(tomorrow, dayStart(end) + REACH * DAY_SECONDS))),
+    start: addDays(end, -REACH),
+    end: latest(end, earliest(tomorrow, addDays(end, REACH))),
   };
 }
 
@@ -25,5 +24,5 @@ export async function firstSample(
   if (day !== undefined) return day;
   // An upstream that was started today has no whole day yet.
   const now = await source.labelsNow(expression, stepSeconds, signal);
-  return now.length === 0 ? undefined : isoDayOf(Date.now() / 1000);
+  return now.length === 0 ? undefined : dayOf(new Date());
 }

@@ -1,11 +1,12 @@
 /** Records of the identities that a query found, and of those that are named in the configuration. */
+import { DAY_SECONDS } from "../../time/days.js";
 import type { IdentityRecord } from "../ecosystem.js";
 import { type IdentitySource, namesIdentities } from "./identity-source.js";
 
 /** What discovered identities are. */
 export const PRINCIPAL = "principal";
 /** A principal shows only while it is active; one that rests over a weekend, or a week, has not gone. */
-export const PRINCIPAL_GRACE_SECONDS = 8 * 86_400;
+export const PRINCIPAL_GRACE_SECONDS = 8 * DAY_SECONDS;
 
 export function namedIdentities(source: IdentitySource | undefined): IdentityRecord[] {
   if (!namesIdentities(source)) return [];

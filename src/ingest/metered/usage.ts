@@ -2,10 +2,9 @@
  * Usage facts of one query: how much each identity used in each step. Several series of an identity are added up, one
  * answer at a time, so that memory holds one answer and a batch of facts.
  */
-import { daysOfWindow } from "../day-window.js";
+import { dayOfSeconds, daysOfWindow } from "../../time/days.js";
 import type { DayWindow, UsageFact, UsageGap, WindowSink } from "../ecosystem.js";
 import { roundedQuotient } from "../exact.js";
-import { isoDayOf } from "../prometheus/points.js";
 import type { DropReason, PrometheusSource, RangePiece } from "../prometheus/source.js";
 import { UpstreamError } from "../upstream-http/upstream-error.js";
 
@@ -66,7 +65,7 @@ function* batchesOf(
   for (const [identity_id, steps] of usedBy(query, piece, dropped)) {
     for (const [from, used] of steps) {
       if (used > LARGEST_MICRO_UNITS) {
-        gaps.set(isoDayOf(from), "a sample is too large to be a usage");
+        gaps.set(dayOfSeconds(from), "a sample is too large to be a usage");
         continue;
       }
       const { metric, resourceId: resource_id } = query;

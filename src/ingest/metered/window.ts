@@ -5,8 +5,9 @@
  * A product whose samples cannot be had, or are not there, has no price on that day, and what happens to the day is the
  * ecosystem's to say (`whenUnmeasured`): it has no bill at all, or it is billed for what needs no samples.
  */
+
 import pLimit from "p-limit";
-import { daysOfWindow } from "../day-window.js";
+import { DAY_SECONDS, daysOfWindow } from "../../time/days.js";
 import type { BillingLine, DayWindow, UsageGap, WindowReport, WindowSink } from "../ecosystem.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";
 import { UpstreamError } from "../upstream-http/upstream-error.js";
@@ -176,7 +177,7 @@ function priceOf({ resourceId, stepSeconds }: MeteredTenant, day: string, measur
   for (const { product, samples } of measured) {
     const failure = samples.failed.get(day);
     const sums = samples.sums.get(day) ?? new Map();
-    const expectedSamples = 86_400 / stepSeconds;
+    const expectedSamples = DAY_SECONDS / stepSeconds;
     const line =
       failure === undefined ? priceDay({ resourceId, day, product, sums, expectedSamples }) : undefined;
     if (line !== undefined) lines.push(line);

@@ -4,9 +4,8 @@
  * The point at t covers the step before it, (t - step, t]. So a day has the points start + step … end: 24 at a step of an
  * hour, and the one at midnight belongs to the day that ends there. Nothing is lost, and nothing counted twice.
  */
+import { DAY_SECONDS, dayOfSeconds, midnightSeconds } from "../../time/days.js";
 import type { DayWindow } from "../ecosystem.js";
-
-const DAY_SECONDS = 86_400;
 
 /** Points `first` to `last`, both included, in seconds since 1970, `stepSeconds` apart. */
 export interface PointRange {
@@ -19,8 +18,8 @@ export function pointsOf(window: DayWindow, stepSeconds: number): PointRange {
   if (!Number.isInteger(stepSeconds) || stepSeconds < 1 || DAY_SECONDS % stepSeconds !== 0) {
     throw new RangeError(`a step must divide a day evenly, which ${stepSeconds} s does not`);
   }
-  const start = dayStart(window.start);
-  const end = dayStart(window.end);
+  const start = midnightSeconds(window.start);
+  const end = midnightSeconds(window.end);
   if (end <= start)
     throw new RangeError(`a window must have at least one day: ${window.start} to ${window.end}`);
   return { first: start + stepSeconds, last: end, stepSeconds };
@@ -52,7 +51,7 @@ export function halvesOf(range: PointRange): [PointRange, PointRange] | undefine
   const middle = days[Math.floor(days.length / 2)];
   const firstOfSecond =
     days.length > 1 && middle !== undefined
-      ? dayStart(middle) + range.stepSeconds
+      ? midnightSeconds(middle) + range.stepSeconds
       : range.first + Math.ceil(points / 2) * range.stepSeconds;
   return [
     { ...range, last: firstOfSecond - range.stepSeconds },
@@ -64,16 +63,6 @@ export function halvesOf(range: PointRange): [PointRange, PointRange] | undefine
 export function daysOf({ first, last, stepSeconds }: PointRange): string[] {
   const days: string[] = [];
   const from = coveredFrom(first, stepSeconds);
-  for (let at = from - (from % DAY_SECONDS); at < last; at += DAY_SECONDS) days.push(isoDayOf(at));
+  for (let at = from - (from % DAY_SECONDS); at < last; at += DAY_SECONDS) days.push(dayOfSeconds(at));
   return days;
-}
-
-export function dayStart(day: string): number {
-  const at = Date.parse(`${day}T00:00:00Z`);
-  if (Number.isNaN(at)) throw new RangeError(`not a day: ${day}`);
-  return at / 1000;
-}
-
-export function isoDayOf(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, 10);
 }

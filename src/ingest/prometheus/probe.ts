@@ -1,7 +1,7 @@
 /** Tries a query as a gathering would ask it: how many series it has, of how many identities, on how many days. */
+import { addDays } from "../../time/days.js";
 import type { DayWindow, Probe } from "../ecosystem.js";
 import { UpstreamError } from "../upstream-http/upstream-error.js";
-import { dayStart, isoDayOf } from "./points.js";
 import type { PrometheusSource } from "./source.js";
 
 export interface ProbedQuery {
@@ -55,7 +55,7 @@ async function seriesOn(
   { expression, stepSeconds }: ProbedQuery,
   signal: AbortSignal,
 ): Promise<Labels[]> {
-  const window = { start: day, end: isoDayOf(dayStart(day) + 86_400) };
+  const window = { start: day, end: addDays(day, 1) };
   const series = new Map<string, Labels>();
   for await (const piece of source.range({ expression, window, stepSeconds }, () => undefined, signal)) {
     if (piece.kind === "samples") piece.each((labels) => series.set(JSON.stringify(labels), labels));

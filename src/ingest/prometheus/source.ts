@@ -2,14 +2,16 @@
  * Prometheus as a source of measured quantities: range queries over whole UTC days, in pieces that stay small. Memory is bounded by
  * the limit on one answer.
  */
+
 import type { Logger } from "pino";
+import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
 import type { DayWindow } from "../ecosystem.js";
 import { type Exact, parseExact } from "../exact.js";
 import type { UpstreamClient, UpstreamRequest } from "../upstream-http/client.js";
 import { digesting, digestOf } from "../upstream-http/digest.js";
 import { type Answer, isSample, readAnswer, type Series } from "./answer.js";
 import { type Asking, piecesOf } from "./pieces.js";
-import { chunksOf, coveredFrom, daysOf, isoDayOf, type PointRange, pointsOf } from "./points.js";
+import { chunksOf, coveredFrom, daysOf, type PointRange, pointsOf } from "./points.js";
 
 export interface RangeQuery {
   /** PromQL. The text `$step` in it is replaced by the step (`3600s`), nothing else is. */
@@ -79,7 +81,6 @@ export interface PrometheusSource {
   close(): void;
 }
 
-const DAY_SECONDS = 86_400;
 /** Prometheus refuses more than 11,000 points of a series in one answer. */
 const MOST_POINTS = 10_000;
 /** Read and added up, an answer takes about ten times its size in memory, and several queries run at once: at 32 MiB four of them took 1.3 GB. */
@@ -132,7 +133,7 @@ export function createPrometheusSource(
     const decode = (body: Buffer) => readAnswer(body.toString("utf8"), "matrix");
     const { series } = await ask(counted, points, { decode }, signal);
     const ends = series.flatMap(({ samples }) => samples.filter(isSample).map(([at]) => at));
-    return ends.sort((a, b) => a - b).map((end) => isoDayOf(coveredFrom(end, DAY_SECONDS)));
+    return ends.sort((a, b) => a - b).map((end) => dayOfSeconds(coveredFrom(end, DAY_SECONDS)));
   }
 
   return {

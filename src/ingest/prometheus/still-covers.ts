@@ -2,7 +2,7 @@
  * Whether a Prometheus still has all samples of a day: it has, when it has one from before the day. What it drops, it drops from the old
  * end.
  */
-import { DateTime } from "luxon";
+import { addDays } from "../../time/days.js";
 import { UpstreamError } from "../upstream-http/upstream-error.js";
 import type { PrometheusSource } from "./source.js";
 
@@ -19,7 +19,7 @@ export async function coveredDays(
   const [first] = days;
   const last = days.at(-1);
   if (first === undefined || last === undefined) return [];
-  const start = DateTime.fromISO(first, { zone: "utc" }).minus({ days: DAYS_BEFORE }).toISODate() ?? first;
+  const start = addDays(first, -DAYS_BEFORE);
   try {
     const earliest = await source.earliestDay({ expression, window: { start, end: last } }, signal);
     return earliest === undefined ? [] : days.filter((day) => earliest < day);

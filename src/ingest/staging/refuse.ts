@@ -1,7 +1,7 @@
 /** Why a record of an upstream cannot be stored: one sentence part, or undefined when it can. */
+import { LONGEST_ID } from "../../store/text-limits.js";
 import type { BillingLine, IdentitySetMember, TopicUsageFact, UsageFact } from "../ecosystem.js";
 
-const LONGEST_ID = 1000;
 const LONGEST_METADATA = 1_000_000;
 
 /** `Decimal(38, 12)`. */

@@ -1,8 +1,8 @@
 /** The bill, day by day, with what the vendor corrects afterwards. */
+import { addDays, DAY_MS, dayOf, midnightOf } from "../../time/days.js";
 import { hash } from "../hash.js";
 import { type Charge, chargesOf } from "./charges.js";
 import { type CostRow, costRow, costRowText } from "./cost-row.js";
-import { DAY_MS } from "./lifetime.js";
 import { type MalformedKind, malformedText } from "./malformed.js";
 import type { ConfluentOrganisation } from "./organisation.js";
 
@@ -39,9 +39,9 @@ export function createBill(organisation: ConfluentOrganisation): Bill {
   const kept = new Map<string, readonly string[]>();
 
   function rows(day: string): CostRow[] {
-    const midnight = Date.parse(`${day}T00:00:00Z`);
-    const today = Math.floor(organisation.now() / DAY_MS) * DAY_MS;
-    if (midnight < organisation.start || midnight >= today) return [];
+    const midnight = midnightOf(day).getTime();
+    const today = dayOf(new Date(organisation.now()));
+    if (midnight < organisation.start || day >= today) return [];
     const found: CostRow[] = [];
     let sequence = 0;
     for (const charge of chargesOf(organisation, midnight)) {
@@ -55,7 +55,7 @@ export function createBill(organisation: ConfluentOrganisation): Bill {
   function texts(day: string): readonly string[] {
     const known = kept.get(day);
     if (known !== undefined) return known;
-    const nextDay = new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
+    const nextDay = addDays(day, 1);
     const written = rows(day).map((row, at) => costRowText(row, nextDay, at % QUOTED === QUOTED - 1));
     if (written.length > 0) written.push(...malformed.map((kind) => malformedText(kind, day, nextDay)));
     let size = written.length;

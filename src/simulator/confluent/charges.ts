@@ -1,7 +1,8 @@
 /** What the organisation is charged for on a day, before anybody writes it down. */
+import { DAY_MS } from "../../time/days.js";
 import { chance } from "../hash.js";
 import type { Connector } from "./connectors.js";
-import { DAY_MS, hoursOn } from "./lifetime.js";
+import { hoursOn } from "./lifetime.js";
 import type { LineType } from "./line-types.js";
 import type { ConfluentOrganisation } from "./organisation.js";
 import type { Environment, KafkaCluster } from "./places.js";

@@ -1,4 +1,5 @@
 /** Flink compute pools and their statements. Names of statements are reused: by other pools, and by a successor in the same. */
+import { DAY_MS } from "../../time/days.js";
 import { hash } from "../hash.js";
 import { type Era, idOf, kinds, type Lifetime, lifetimeOf } from "./lifetime.js";
 import type { Identity } from "./people.js";
@@ -46,7 +47,7 @@ export function createPools(
 /** Four: the third had stopped when the fourth, by somebody else, took its name. */
 function statementsOf(era: Era, pool: number, identities: readonly Identity[]): Statement[] {
   const handover = Math.floor((era.start + era.end) / 2 / 3_600_000) * 3_600_000;
-  const before = era.start - 20 * 86_400_000;
+  const before = era.start - 20 * DAY_MS;
   return Array.from({ length: 4 }, (_, index) => {
     const name = NAMES[Math.min(index, 2)] ?? "statement";
     return {

@@ -1,7 +1,6 @@
 /** When things of the organisation came into being and went away: most before the history, some within it. */
+import { DAY_MS } from "../../time/days.js";
 import { chance } from "../hash.js";
-
-export const DAY_MS = 86_400_000;
 
 export interface Lifetime {
   /** In milliseconds since 1970. */

@@ -2,11 +2,12 @@
  * A synthetic Confluent Cloud organisation: a function of the seed and of the days it goes back. What costs a day, and what
  * was measured in an hour, is not here: it is worked out when it is asked for (`bill.ts`, `series.ts`).
  */
+import { DAY_MS, dayOf, midnightOf } from "../../time/days.js";
 import { hash } from "../hash.js";
 import { type Connector, createConnectors } from "./connectors.js";
 import { type ComputePool, createPools } from "./flink.js";
 import { type ApiKey, createKeys } from "./keys.js";
-import { DAY_MS, type Era } from "./lifetime.js";
+import type { Era } from "./lifetime.js";
 import { createIdentities, type Identity, type Provider } from "./people.js";
 import {
   createClusters,
@@ -37,7 +38,7 @@ export interface ConfluentOrganisation extends Era {
 
 export function createConfluentOrganisation(options: ConfluentOptions = {}): ConfluentOrganisation {
   const { seed = 1, days = 30, now = Date.now } = options;
-  const end = Math.floor(now() / DAY_MS) * DAY_MS;
+  const end = midnightOf(dayOf(new Date(now()))).getTime();
   const era: Era = { seed, start: end - days * DAY_MS, end };
   const counts = countsOf(options);
   const { identities, providers } = createIdentities(era, counts.identities);

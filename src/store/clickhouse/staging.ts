@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from "@clickhouse/client";
+import { LeaseLostError } from "../lease-lost.js";
 import { filledDays } from "./partitions.js";
 
 /**
@@ -24,14 +25,6 @@ export function stagedTable(table: FactTable, epoch: number): string {
   return `staged_${table}_e${epoch}`;
 }
 
-/** A newer holder has the staging tables: whoever claims now has lost its lease without knowing. */
-export class StagingTakenError extends Error {
-  override readonly name = "StagingTakenError";
-  constructor(epoch: number, newer: number) {
-    super(`staging tables of epoch ${newer} exist: lease ${epoch} was lost to another worker`);
-  }
-}
-
 /**
  * Takes over what earlier epochs staged, or makes empty staging tables. After it, only `epoch` can write or publish. Each table
  * is taken for itself, so a claim that died half-way is finished by the next one, whatever it had renamed.
@@ -39,7 +32,8 @@ export class StagingTakenError extends Error {
 export async function claimStaging(client: ClickHouseClient, epoch: number): Promise<void> {
   const twins = await stagingTwins(client);
   const newer = Math.max(...twins.map((twin) => twin.epoch), epoch);
-  if (newer > epoch) throw new StagingTakenError(epoch, newer);
+  // A newer holder has the staging tables: whoever claims now has lost its lease without knowing.
+  if (newer > epoch) throw new LeaseLostError(epoch, `staging tables of lease ${newer} exist`);
   const renames: string[] = [];
   const outdated: string[] = [];
   const missing: FactTable[] = [];

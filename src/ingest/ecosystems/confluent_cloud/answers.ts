@@ -2,8 +2,10 @@
  * What the upstream answered about a window, as digests: a window whose answers are the same again, byte for byte, has the same
  * input, and need not be read again. To read 200 days of 5,000 lines takes over a minute; to see that they are the same, a second.
  */
+
 import pLimit from "p-limit";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
+import { dayOf } from "../../../time/days.js";
 import type { DayWindow, KnownInventory } from "../../ecosystem.js";
 import type { RangeAnswer } from "../../prometheus/source.js";
 import { digestOf } from "../../upstream-http/digest.js";
@@ -85,11 +87,7 @@ export async function answersAsBefore(
   const { settings, connection, now } = asking;
   if (of.settings !== windowSettings(settings)) return false;
   if (topics !== undefined && topics.settings !== topicSettings(settings)) return false;
-  const queries = requestWindows(
-    window,
-    settings.billing_api.days_per_query,
-    now().toISOString().slice(0, 10),
-  );
+  const queries = requestWindows(window, settings.billing_api.days_per_query, dayOf(now()));
   if (!sameQueries(queries, of.bill)) return false;
   if (of.known !== knownDigest(await asking.known(signal), window)) return false;
   try {

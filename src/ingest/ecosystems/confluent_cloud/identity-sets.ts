@@ -9,7 +9,7 @@
  * account is deleted today, and the day is not calculated again for it. Nor is it when a connector or a ksqlDB cluster gets another
  * owner: a day has the owner that was known when it ended.
  */
-import { daysOfWindow } from "../../day-window.js";
+import { daysOfWindow } from "../../../time/days.js";
 import type {
   DayWindow,
   IdentitySetMember,

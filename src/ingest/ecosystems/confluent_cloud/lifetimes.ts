@@ -1,7 +1,6 @@
 /** Which days something existed on, and as what. */
+import { addDays, midnightOf } from "../../../time/days.js";
 import type { KnownResource, Lifetime } from "../../ecosystem.js";
-
-const DAY_MS = 86_400_000;
 
 /** `[start, end)`, in milliseconds since 1970. */
 export interface Span {
@@ -10,9 +9,7 @@ export interface Span {
 }
 
 export function spanOfDay(day: string): Span {
-  const start = Date.parse(`${day}T00:00:00Z`);
-  if (Number.isNaN(start)) throw new RangeError(`not a day: ${day}`);
-  return { start, end: start + DAY_MS };
+  return { start: midnightOf(day).getTime(), end: midnightOf(addDays(day, 1)).getTime() };
 }
 
 /**

@@ -1,10 +1,12 @@
 /** Tries the bill, and every metric of what there is, once. */
+
 import type { PluginSettings } from "../../../config/plugin-settings.js";
+import { addDays, dayOf, latest } from "../../../time/days.js";
 import type { DayWindow, Probe, ResourceRecord } from "../../ecosystem.js";
 import { probeQuery } from "../../prometheus/probe.js";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import { gatherCosts } from "./costs/gather-costs.js";
-import { plusDays, requestWindows } from "./costs/request-windows.js";
+import { requestWindows } from "./costs/request-windows.js";
 import { BYTES_IN, BYTES_OUT, FLINK_CFU, FLINK_CFU_MINUTES } from "./rules.js";
 import { type MeasuredMetric, PRINCIPAL, STATEMENT_NAME, usageQuery } from "./usage/queries.js";
 import type { WindowGathering } from "./window.js";
@@ -53,11 +55,11 @@ async function probeBill(
   signal: AbortSignal,
 ): Promise<Probe> {
   const name = "bill";
-  const today = now().toISOString().slice(0, 10);
+  const today = dayOf(now());
   const last = requestWindows(window, BILLED_DAYS, today).at(-1);
   if (last === undefined)
     return { name, remark: "no day of the lookback is within the year that the vendor keeps" };
-  const start = [last.start, plusDays(last.end, -BILLED_DAYS)].sort().at(-1) ?? last.start;
+  const start = latest(last.start, addDays(last.end, -BILLED_DAYS));
   try {
     const query = { cloud: connection.cloud, window: { ...last, start }, logger, dropped: () => undefined };
     const found = { lines: 0, days: 0 };
@@ -66,7 +68,7 @@ async function probeBill(
       found.days += lines.length > 0 ? 1 : 0;
     }
     const remark = found.lines === 0 && {
-      remark: `nothing is billed from ${start} to ${plusDays(last.end, -1)}`,
+      remark: `nothing is billed from ${start} to ${addDays(last.end, -1)}`,
     };
     return { name, found, ...remark };
   } catch (error) {

@@ -1,13 +1,13 @@
 /** Which days the Prometheus of a Confluent Cloud tenant still has all samples of, by metric. */
+
 import { type TopicMetric, topicMetrics } from "../../../config/topic-rule.js";
+import { DAY_SECONDS } from "../../../time/days.js";
 import type { Gatherer } from "../../ecosystem.js";
 import type { PrometheusSource } from "../../prometheus/source.js";
 import { coveredDays } from "../../prometheus/still-covers.js";
 import type { ConfluentCloudSettings } from "./settings.js";
 import { topicQuery } from "./topics.js";
 import { isMeasured, usageQuery } from "./usage/queries.js";
-
-const DAY_SECONDS = 86_400;
 
 /** What does not come from Prometheus is never dropped by it: statements that ran. */
 export async function stillCovers(

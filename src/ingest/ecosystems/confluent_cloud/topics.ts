@@ -5,6 +5,7 @@
  * topic that existed half a day weighs half. By the day and not by the hour, because the vendor bills whole days: 660 clusters
  * with eight topics each are 16,000 facts a day, where it would be 380,000.
  */
+
 import pLimit from "p-limit";
 import type { TopicAttributionSettings } from "../../../config/topic-attribution.js";
 import {
@@ -13,7 +14,7 @@ import {
   type TopicSplit,
   topicMetrics,
 } from "../../../config/topic-rule.js";
-import { daysOfWindow } from "../../day-window.js";
+import { DAY_SECONDS, daysOfWindow } from "../../../time/days.js";
 import type { TopicReport, TopicRequest, TopicSink, UsageFact } from "../../ecosystem.js";
 import type { PrometheusSource, RangeAnswer } from "../../prometheus/source.js";
 import { type TopicAnswers, topicSettings } from "./answers.js";
@@ -67,8 +68,6 @@ export interface TopicGathering {
   readonly source: PrometheusSource | undefined;
   readonly parallelQueries: number;
 }
-
-const DAY_SECONDS = 86_400;
 
 /** Clusters of one query, as for usage of identities. */
 const CLUSTERS_A_QUERY = 100;

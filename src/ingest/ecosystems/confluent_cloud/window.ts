@@ -4,9 +4,10 @@
  * A query of the bill that fails leaves its days as they were, and the others go on, unless nothing can be asked at all. A
  * metric that fails is a gap: the bill stands.
  */
+
 import type { Logger } from "pino";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
-import { daysOfWindow } from "../../day-window.js";
+import { dayOf, daysOfWindow } from "../../../time/days.js";
 import type { DayWindow, KnownInventory, WindowReport, WindowSink } from "../../ecosystem.js";
 import { isHopeless, UpstreamError } from "../../upstream-http/upstream-error.js";
 import { type BillAnswer, knownDigest, type WindowAnswers, windowSettings } from "./answers.js";
@@ -92,7 +93,7 @@ async function gatherBill(
   const completeDays: string[] = [];
   const bill: BillAnswer[] = [];
   const failures: { readonly query: DayWindow; readonly error: UpstreamError }[] = [];
-  const today = now().toISOString().slice(0, 10);
+  const today = dayOf(now());
   const queries = requestWindows(window, settings.billing_api.days_per_query, today);
   for (const query of queries) {
     signal.throwIfAborted();

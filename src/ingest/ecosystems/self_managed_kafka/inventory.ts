@@ -1,5 +1,7 @@
 /** The cluster, its brokers and topics, and the principals that use it, as they are now. */
+
 import type { Logger } from "pino";
+import { DAY_SECONDS } from "../../../time/days.js";
 import type { InventoryReport, InventorySink } from "../../ecosystem.js";
 import {
   labelValues,
@@ -19,8 +21,8 @@ import type { SelfManagedKafkaSettings } from "./settings.js";
 
 export const RESOURCE_TYPES = ["cluster", "broker", "topic"] as const;
 /** Seen in metrics only while it works; in the cluster's own answer a broker is missing while it restarts. */
-const SEEN_IN_METRICS_GRACE_SECONDS = 8 * 86_400;
-const RESTARTING_GRACE_SECONDS = 86_400;
+const SEEN_IN_METRICS_GRACE_SECONDS = 8 * DAY_SECONDS;
+const RESTARTING_GRACE_SECONDS = DAY_SECONDS;
 
 export interface InventoryConnection {
   readonly source: PrometheusSource;

@@ -3,13 +3,14 @@
  *
  * A row that cannot be understood is not thrown away: it is a malformed part, charged to nobody, which says why.
  */
+import { LONGEST_ID } from "../../../../store/text-limits.js";
+import { addDays } from "../../../../time/days.js";
 import { minus, zero } from "../../../exact.js";
 import { isRecord } from "../api/envelope.js";
 import type { CostPart } from "./cost-part.js";
-import { amountAt, LONGEST_ID, objectAt, readDay, storable, textAt, Unreadable } from "./fields.js";
+import { amountAt, objectAt, readDay, storable, textAt, Unreadable } from "./fields.js";
 import { malformedPart } from "./malformed-row.js";
 import { productTypeOf } from "./product-types.js";
-import { plusDays } from "./request-windows.js";
 
 export interface ReadRow {
   readonly part: CostPart;
@@ -118,7 +119,7 @@ function dayAtAnyCost(row: unknown): string | undefined {
   const start = quietly(() => readDay(row, "start_date"));
   if (start !== undefined) return start;
   const end = quietly(() => readDay(row, "end_date"));
-  return end === undefined ? undefined : plusDays(end, -1);
+  return end === undefined ? undefined : addDays(end, -1);
 }
 
 function quietly<T>(read: () => T): T | undefined {

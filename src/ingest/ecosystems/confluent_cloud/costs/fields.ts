@@ -1,4 +1,5 @@
 /** Fields of a billed row. Absent and `null` are the same; anything else that does not fit makes the row malformed. */
+import { isDay } from "../../../../time/days.js";
 import { type Exact, parseExact } from "../../../exact.js";
 import { isRecord } from "../api/envelope.js";
 
@@ -12,7 +13,6 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Control characters break logs and exports; a lone surrogate is no text at all. The staging tables refuse both. */
 const UNFIT = /[\p{Cc}\p{Surrogate}]/u;
 const LONGEST_NAME = 200;
-export const LONGEST_ID = 500;
 
 /** Undefined for what is absent or empty. */
 export function textAt(of: Fields, key: string, longest = LONGEST_NAME): string | undefined {
@@ -53,10 +53,6 @@ export function readDay(of: Fields, key: string): string | undefined {
   const text = textAt(of, key);
   if (text === undefined) return undefined;
   const [, day = ""] = /^(\d{4}-\d{2}-\d{2})(?:T00:00:00(?:\.0+)?(?:Z|\+00:00))?$/.exec(text) ?? [];
-  const at = Date.parse(`${day}T00:00:00Z`);
-  // 30 February is parsed as a day of March, so the way back has to give the same.
-  if (Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== day) {
-    throw new Unreadable(`${key} is not a date`);
-  }
+  if (!isDay(day)) throw new Unreadable(`${key} is not a date`);
   return day;
 }

@@ -3,11 +3,13 @@
  * reason and the row itself beside it. It keeps what can be read of it. Without a resource its id is the vendor's, or made of its
  * content: the same row has it again tomorrow.
  */
+
 import { createHash } from "node:crypto";
+import { LONGEST_ID } from "../../../../store/text-limits.js";
 import { type Exact, minus, zero } from "../../../exact.js";
 import { isRecord } from "../api/envelope.js";
 import type { CostPart } from "./cost-part.js";
-import { amountAt, LONGEST_ID, objectAt, storable, textAt } from "./fields.js";
+import { amountAt, objectAt, storable, textAt } from "./fields.js";
 import { MALFORMED } from "./product-types.js";
 
 const LONGEST_RAW = 20_000;

@@ -1,4 +1,5 @@
 /** Fields of the vendor's JSON objects, whose shape nobody promises: what is not there, or of another kind, is null. */
+import { midnightOf } from "../../../../time/days.js";
 
 export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
   let found = value;
@@ -16,7 +17,7 @@ export function textAt(value: unknown, ...path: readonly string[]): string | nul
 }
 
 /** Before it there was no Confluent Cloud: the vendor's "no time" is the year 1. */
-const EARLIEST = Date.UTC(2010, 0, 1);
+const EARLIEST = midnightOf("2010-01-01").getTime();
 
 /** A time as ISO 8601 in UTC; null when it is not one. */
 export function timeAt(value: unknown, ...path: readonly string[]): string | null {

@@ -6,10 +6,11 @@
  * start. One a day and not one a step, because that is all a set needs; and after the last answer, so that it does not
  * depend on how the answers were cut.
  */
+
 import { UNALLOCATED } from "../../../../config/allocation-rule.js";
+import { dayOfSeconds } from "../../../../time/days.js";
 import type { DayWindow, UsageFact, UsageGap, WindowSink } from "../../../ecosystem.js";
 import { type Exact, roundedQuotient } from "../../../exact.js";
-import { isoDayOf } from "../../../prometheus/points.js";
 import type {
   Divisible,
   DropReason,
@@ -192,7 +193,7 @@ const times = new Map<number, string>();
 const MOST_CACHED = 20_000;
 
 function dayOf(from: number): string {
-  return cached(days, from, isoDayOf);
+  return cached(days, from, dayOfSeconds);
 }
 
 function isoTime(from: number): string {
