@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { dropStagedDays } from "../store/clickhouse/staging.js";
-import type { Ledger } from "./ledger.js";
+import type { SplitLedger } from "./ledger.js";
 import type { RuleSet } from "./rules.js";
 import { allocateDays, type Statement } from "./sql/allocate-days.js";
 import { checkConservation, type DayCheck } from "./sql/check-conservation.js";
@@ -12,7 +12,7 @@ import { weightBound } from "./sql/weight-bound.js";
  * its bill. Says of each day whether it may be published; never publishes.
  */
 export interface Calculation {
-  readonly ledger: Ledger;
+  readonly ledger: SplitLedger;
   readonly client: ClickHouseClient;
   readonly epoch: number;
   readonly rules: RuleSet;
@@ -30,7 +30,7 @@ const int128Digits = 37;
 /** Allocates the days and checks them. Throws when the statement itself fails; then none of the days is calculated. */
 export async function calculateDays(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   const { ledger, client, epoch, rules } = calculation;
-  await dropStagedDays(client, epoch, days, [ledger.output]);
+  await dropStagedDays(client, epoch, days, [ledger.name]);
   const wide = await needsWideIntegers(calculation, days);
   const { hash: rulesHash, combinesMetrics } = rules;
   const { decimalPlaces } = calculation;
@@ -70,7 +70,7 @@ async function allAtOnce(calculation: Calculation, statements: readonly Statemen
 export async function unallocate(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   const { ledger, client, epoch, rules } = calculation;
   const provisional = provisionalAmong(calculation, days);
-  await dropStagedDays(client, epoch, days, [ledger.output]);
+  await dropStagedDays(client, epoch, days, [ledger.name]);
   await execute(calculation, unallocateDays({ ledger, epoch, rulesHash: rules.hash, days, provisional }));
   return await checkDays(calculation, days);
 }

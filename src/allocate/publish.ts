@@ -3,7 +3,7 @@ import type { Pool, PoolClient, QueryConfig } from "pg";
 import { type NotedDay, noteHeldDays } from "../store/facts/held-days.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { withTransaction } from "../store/postgres/transaction.js";
-import { chargebackLedger, type Ledger, topicLedger } from "./ledger.js";
+import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { beginPublishing, beginWithdrawing } from "./sql/begin-publishing.js";
 import { finishAttribution } from "./sql/finish-attribution.js";
 import { finishPublishing, type PublishedDay } from "./sql/finish-publishing.js";
@@ -100,15 +100,15 @@ export async function noteHeld(
 ): Promise<void> {
   const { client, epoch } = publication;
   const noted = await publishingHashes(publication, chargebackLedger, days);
-  await noteHeldDays(client, { book: "chargebacks", epoch, days: noted });
+  await noteHeldDays(client, { ledger: "chargebacks", epoch, days: noted });
   const gone = withdrawn.map((day) => ({ day, hash: "", rows: 0 }));
   const attributed = await publishingHashes(publication, topicLedger, replaced);
-  await noteHeldDays(client, { book: "topic_attributions", epoch, days: [...attributed, ...gone] });
+  await noteHeldDays(client, { ledger: "topic_attributions", epoch, days: [...attributed, ...gone] });
 }
 
 async function publishingHashes(
   { postgres, tenantName }: Publication,
-  ledger: Ledger,
+  ledger: SplitLedger,
   days: readonly PublishedDay[],
 ): Promise<NotedDay[]> {
   if (days.length === 0) return [];

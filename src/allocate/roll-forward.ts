@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { filledDays } from "../store/clickhouse/partitions.js";
 import { dropStagedDays, stagedTable } from "../store/clickhouse/staging.js";
-import { chargebackLedger, type Ledger, topicLedger } from "./ledger.js";
+import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { outdatedAttributions } from "./outdated-attributions.js";
 import { noteHeld, noteIntent, noteResult, type Publication } from "./publish.js";
 import { WITHDRAWN } from "./sql/begin-publishing.js";
@@ -60,7 +60,7 @@ interface Interrupted extends RolledForward {
   readonly withdrawn: readonly string[];
 }
 
-async function interruptedOf(publication: Publication, ledger: Ledger): Promise<Interrupted> {
+async function interruptedOf(publication: Publication, ledger: SplitLedger): Promise<Interrupted> {
   const { client, postgres, tenantName, epoch } = publication;
   const { rows } = await postgres.query<InterruptedDay>(interruptedPublishing({ ledger, tenantName }));
   if (rows.length === 0) return { finished: [], lost: [], withdrawn: [] };
@@ -76,7 +76,7 @@ async function interruptedOf(publication: Publication, ledger: Ledger): Promise<
 
 async function forget(
   { postgres, tenantName, epoch }: Publication,
-  ledger: Ledger,
+  ledger: SplitLedger,
   days: readonly string[],
 ): Promise<void> {
   if (days.length > 0) await postgres.query(forgetPublishing({ ledger, tenantName, epoch, days }));
@@ -103,19 +103,19 @@ async function finish(
 async function stagedCompletely(
   client: ClickHouseClient,
   epoch: number,
-  ledger: Ledger,
+  ledger: SplitLedger,
 ): Promise<(day: InterruptedDay) => boolean> {
-  const tables = [stagedTable("billing", epoch), stagedTable(ledger.output, epoch)];
+  const tables = [stagedTable("billing", epoch), stagedTable(ledger.name, epoch)];
   const filled = await filledDays(client, tables);
   return ({ day, billing_lines }) =>
     Number(billing_lines) === 0 || tables.every((table) => filled.get(table)?.has(day));
 }
 
 /** Days with the number of rows that are visible of them. */
-async function withRows(client: ClickHouseClient, { output }: Ledger, days: readonly string[]) {
+async function withRows(client: ClickHouseClient, { name }: SplitLedger, days: readonly string[]) {
   if (days.length === 0) return [];
   const result = await client.query({
-    query: `SELECT toString(day) AS name, toString(count()) AS n FROM ${output} WHERE day IN {days:Array(Date)} GROUP BY day`,
+    query: `SELECT toString(day) AS name, toString(count()) AS n FROM ${name} WHERE day IN {days:Array(Date)} GROUP BY day`,
     query_params: { days },
     format: "JSONEachRow",
   });

@@ -6,7 +6,7 @@ import { addDays } from "../time/days.js";
 import { csvBytes } from "./csv/content.js";
 import { type OutputFolder, openOutputFolder, removeFile, replaceFile } from "./csv/output-folder.js";
 import type { Emission } from "./emission.js";
-import { emittedPipelines } from "./pipeline.js";
+import { fileLayouts } from "./file-layout.js";
 import { type PlannedFile, planEmission } from "./plan.js";
 import { type EmissionKey, type EmissionRecord, emissionRecords } from "./sql/emission-records.js";
 import { type EmittableDay, emittableDays } from "./sql/emittable-days.js";
@@ -69,8 +69,8 @@ export async function emitFiles(
 
 async function planOf({ emission, emitter, pipeline, key, span }: Job) {
   const { postgres, tenantName, today, keepFrom } = emission;
-  const known = emittedPipelines[pipeline];
-  const days = await postgres.query<EmittableDay>(emittableDays({ pipeline: known, tenantName }));
+  const { ledger } = fileLayouts[pipeline];
+  const days = await postgres.query<EmittableDay>(emittableDays({ ledger, tenantName }));
   const records = await postgres.query<EmissionRecord>(emissionRecords(key));
   const { aggregation = null, lookback_days, params } = emitter;
   return planEmission({
@@ -91,7 +91,7 @@ async function writeEmitted(job: Job, folder: OutputFolder, planned: PlannedFile
   await emission.onFile(firstDay);
   const sums = emitter.aggregation === undefined ? undefined : span;
   const { raw } = emitter.params;
-  const content = { pipeline: emittedPipelines[pipeline], sums, firstDay, lastDay, raw };
+  const content = { layout: fileLayouts[pipeline], sums, firstDay, lastDay, raw };
   try {
     const { file, bytes } = await replaceFile(folder, {
       name: fileNameOf(emitter, { ...emission, pipeline, firstDay, provisional }),

@@ -79,7 +79,7 @@ export function createFactsWatch({
 
 function watched({ storeId, knownStoreId, differing }: FactsCheck): WatchedFacts {
   const isKnown = knownStoreId === null || storeId === knownStoreId;
-  const lost = differing.filter(({ book, held }) => book === "chargebacks" && held === undefined);
+  const lost = differing.filter(({ ledger, held }) => ledger === "chargebacks" && held === undefined);
   return {
     store: isKnown ? "known" : storeId === null ? "lost" : "other",
     lostDays: new Set(lost.map(({ day }) => day)),

@@ -8,13 +8,13 @@ import type { Pool } from "pg";
 import { type TopicRule, topicMetrics } from "../config/topic-rule.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { isoDay, stagedTable } from "../store/clickhouse/staging.js";
+import { ledgers } from "../store/ledger.js";
 import { addDays } from "../time/days.js";
 import type { Gatherer, TopicReport } from "./ecosystem.js";
 import { attributionContents, type DayContent } from "./staging/content-hash.js";
 import { dayLacks, type Lacks } from "./staging/day-lacks.js";
 import { keepDroppedUsage } from "./staging/keep-dropped.js";
 import { keepMeasuredUsage } from "./staging/keep-measured.js";
-import { topicFacts } from "./staging/measured-facts.js";
 import { recordAttributable } from "./staging/record-attributable.js";
 import { createStagingWriter } from "./staging/staging-writer.js";
 import { createTopicSink } from "./staging/topic-sink.js";
@@ -71,13 +71,18 @@ export async function stageTopics(options: StageTopicsOptions): Promise<StagedTo
   if (days.length === 0) return noTopics;
   const productTypes = topics.rules.map((rule) => rule.product_type);
   const report = await gatherToStaging(options, { days, productTypes });
-  const kept = await keepMeasuredUsage(client, { epoch, days }, { ...topicFacts, productTypes }, signal);
+  const kept = await keepMeasuredUsage(
+    client,
+    { epoch, days },
+    { ledger: ledgers.topic_attributions, productTypes },
+    signal,
+  );
   const { stillCovers } = options.gatherer;
   if (stillCovers !== undefined) {
-    const facts = { ...topicFacts, productTypes };
+    const facts = { ledger: ledgers.topic_attributions, productTypes };
     await keepDroppedUsage(client, { epoch, days }, { facts, stillCovers }, signal);
   }
-  const lacks = await dayLacks(client, { epoch, days }, topicFacts, signal);
+  const lacks = await dayLacks(client, { epoch, days }, ledgers.topic_attributions, signal);
   const inputs = { days, rulesHash: topics.rulesHash, decimalPlaces, lacks, productTypes };
   const contents = await attributionContents(client, epoch, inputs, signal);
   const { stagedBefore, force } = options;

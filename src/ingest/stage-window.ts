@@ -8,6 +8,7 @@
 
 import { dropStagedDays } from "../store/clickhouse/staging.js";
 import { LeaseLostError } from "../store/lease-lost.js";
+import { ledgers } from "../store/ledger.js";
 import { daysOfWindow } from "../time/days.js";
 import type { WindowReport } from "./ecosystem.js";
 import { rememberGathered, unchangedWindow, warnOfDropped } from "./same-window.js";
@@ -22,7 +23,6 @@ import { fullerPublished } from "./staging/fuller-published.js";
 import { keepDroppedUsage } from "./staging/keep-dropped.js";
 import { keepMeasuredUsage } from "./staging/keep-measured.js";
 import { keepPricedDays } from "./staging/keep-priced.js";
-import { identityFacts } from "./staging/measured-facts.js";
 import { type DayVerdict, recordGathered } from "./staging/record-gathered.js";
 import { createStagingSink, EVERY_DAY, type SinkFindings } from "./staging/staging-sink.js";
 import { createStagingWriter } from "./staging/staging-writer.js";
@@ -50,10 +50,15 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   );
   const complete = whole.filter((day) => !doubted.held.includes(day));
   const incomplete = days.filter((day) => !complete.includes(day));
-  const lackingBill = await dayLacks(client, { epoch, days: fuller }, identityFacts, signal);
+  const lackingBill = await dayLacks(client, { epoch, days: fuller }, ledgers.chargebacks, signal);
   await dropStagedDays(client, epoch, incomplete);
   const measured = complete.filter((day) => !repriced.includes(day));
-  const kept = await keepMeasuredUsage(client, { epoch, days: measured }, identityFacts, signal);
+  const kept = await keepMeasuredUsage(
+    client,
+    { epoch, days: measured },
+    { ledger: ledgers.chargebacks },
+    signal,
+  );
   await deriveMetricSets(client, { epoch, days: measured, metrics: options.derivingMetrics }, signal);
 
   const { rulesHash, decimalPlaces, inventoryLacks, retryLimit, force = false } = options;
@@ -121,8 +126,8 @@ async function gatherToStaging(
   const { client, tenantName, tenantId, ecosystem } = store;
   let before: StagedBefore = { chargebacks: new Map(), attributions: new Map() };
   const prepare = async () => {
-    const chargebacks = await forgetStaged(postgres, "tracking_dates", tenantName, epoch, window);
-    const attributions = await forgetStaged(postgres, "topic_attribution_dates", tenantName, epoch, window);
+    const chargebacks = await forgetStaged(postgres, ledgers.chargebacks, tenantName, epoch, window);
+    const attributions = await forgetStaged(postgres, ledgers.topic_attributions, tenantName, epoch, window);
     if (chargebacks === undefined || attributions === undefined) throw new LeaseLostError(epoch);
     before = { chargebacks, attributions };
     await dropStagedDays(client, epoch, days);
@@ -173,7 +178,7 @@ async function keepDropped(options: StageWindowOptions, days: readonly string[])
   if (stillCovers === undefined) return [];
   const priced = await keepPricedDays(client, { epoch, days }, stillCovers, signal);
   const others = days.filter((day) => !priced.includes(day));
-  const facts = identityFacts;
+  const facts = { ledger: ledgers.chargebacks };
   const measured = await keepDroppedUsage(client, { epoch, days: others }, { facts, stillCovers }, signal);
   if (priced.length + measured.length > 0) {
     const kept = [...priced, ...measured].length;
@@ -195,7 +200,7 @@ async function lacksOfDays(
   days: readonly string[],
 ): Promise<Lacks> {
   const ofInventory = inventoryLacks.map((lack) => `the inventory is incomplete: ${lack}`);
-  const ofMetrics = await dayLacks(store.client, { epoch, days }, identityFacts, signal);
+  const ofMetrics = await dayLacks(store.client, { epoch, days }, ledgers.chargebacks, signal);
   return new Map(days.map((day) => [day, [...ofInventory, ...(ofMetrics.get(day) ?? [])]]));
 }
 

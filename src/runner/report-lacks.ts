@@ -2,8 +2,11 @@
 import type { Pool } from "pg";
 import type { DayWindow } from "../ingest/ecosystem.js";
 import type { DayRemark } from "../ingest/staged-window.js";
+import type { LedgerName } from "../store/ledger.js";
 import { type LackingDays, lackingDays } from "./sql/lacking-days.js";
 import type { RunError } from "./sql/runs.js";
+
+const called = { chargebacks: "chargebacks", topic_attributions: "attributions to topics" } as const;
 
 /** Of days that are published without something: which are provisional, and which were settled without it, and why. */
 export async function reportLacks(
@@ -15,16 +18,16 @@ export async function reportLacks(
   }: {
     readonly tenantName: string;
     readonly window: DayWindow;
-    readonly limits: Readonly<Record<LackingDays["book"], number>>;
+    readonly limits: Readonly<Record<LedgerName, number>>;
   },
 ): Promise<RunError[]> {
   const { rows } = await postgres.query<LackingDays>(lackingDays({ tenantName, ...window }));
-  return rows.map(({ book, lack, provisional, days }) => {
-    const limit = limits[book];
+  return rows.map(({ ledger, lack, provisional, days }) => {
+    const limit = limits[ledger];
     const state = provisional
       ? "provisional"
       : `settled without it after ${limit} attempt${limit === 1 ? "" : "s"}`;
-    return aboutDays(days, `the ${book} are ${state}: ${lack}`);
+    return aboutDays(days, `the ${called[ledger]} are ${state}: ${lack}`);
   });
 }
 

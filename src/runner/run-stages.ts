@@ -82,7 +82,7 @@ export async function runStages(
   });
   const limits = {
     chargebacks: tenant.allocation_retry_limit,
-    "attributions to topics": tenant.topic_attribution_retry_limit,
+    topic_attributions: tenant.topic_attribution_retry_limit,
   };
   progress.errors.push(...(await reportLacks(postgres, { tenantName, window, limits })));
   await dropNeedlessStaging(publication);

@@ -1,7 +1,8 @@
 import { newestStagedEpoch } from "../store/clickhouse/staging.js";
 import { checkFacts, type DifferingDay } from "../store/facts/check-facts.js";
-import { books, noteHeldDays } from "../store/facts/held-days.js";
+import { noteHeldDays } from "../store/facts/held-days.js";
 import { lookAtStore, ownStore } from "../store/facts/own-store.js";
+import { ledgerNames } from "../store/ledger.js";
 import type { TenantStore } from "../store/stores.js";
 import type { Lease } from "./lease.js";
 import type { BegunRun } from "./run-context.js";
@@ -34,13 +35,13 @@ export async function takeStore(
   const { epoch } = lease;
   const { differing, agreeing } = await checkFacts({ client, postgres, tenantName, keepFrom });
   if (seen.verdict === "first" && seen.storeId === null) {
-    for (const book of books)
-      await noteHeldDays(client, { book, epoch, days: agreeing.filter((day) => day.book === book) });
+    for (const ledger of ledgerNames)
+      await noteHeldDays(client, { ledger, epoch, days: agreeing.filter((day) => day.ledger === ledger) });
   }
   await ownStore(own, seen);
-  for (const book of books) {
-    const days = differing.filter((day) => day.book === book);
-    if (days.length > 0) await postgres.query(takeOverHeld({ book, tenantName, epoch, days }));
+  for (const ledger of ledgerNames) {
+    const days = differing.filter((day) => day.ledger === ledger);
+    if (days.length > 0) await postgres.query(takeOverHeld({ ledger, tenantName, epoch, days }));
   }
   // They are gathered now, whatever the gap between gathers.
   if (differing.length > 0) await postgres.query(forgetGather(tenantName));

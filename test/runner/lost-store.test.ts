@@ -53,8 +53,8 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
     const { client } = await stores.tenant("acme");
     return await checkFacts({ client, postgres: stores.postgres, tenantName: "acme", keepFrom });
   };
-  const differing = async (book = "chargebacks") =>
-    (await check()).differing.filter((each) => each.book === book).map(({ day }) => day);
+  const differing = async (ledger = "chargebacks") =>
+    (await check()).differing.filter((each) => each.ledger === ledger).map(({ day }) => day);
   /** What the API and `reconcile` say, of an instance that has just started. */
   const told = async () => {
     const app = await buildApp({

@@ -1,5 +1,5 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
-import { type Ledger, ruledLines } from "../ledger.js";
+import { ruledLines, type SplitLedger } from "../ledger.js";
 
 /**
  * The statement that allocates a batch of days: every staged billing line in, its rows of a ledger out (chargebacks, or
@@ -14,7 +14,7 @@ import { type Ledger, ruledLines } from "../ledger.js";
  * count of those equal to the threshold, so that a line with 10,000 recipients costs n log n.
  */
 export interface AllocateDays {
-  readonly ledger: Ledger;
+  readonly ledger: SplitLedger;
   readonly epoch: number;
   readonly days: readonly string[];
   /** Of these, the days whose rows are provisional. */
@@ -56,7 +56,7 @@ export function allocateDays(input: AllocateDays): Statement {
   ];
   return {
     query: `
-INSERT INTO ${stagedTable(ledger.output, epoch)} (${columns.join(", ")})
+INSERT INTO ${stagedTable(ledger.name, epoch)} (${columns.join(", ")})
 WITH
   {decimal_places:UInt8} AS decimal_places,
   CAST(exp10(12 - decimal_places) AS ${int}) AS tick,
@@ -218,7 +218,7 @@ FROM rows`,
 }
 
 /** Rank of a recipient among all names. Worked out per entry of the column's dictionary. */
-function rankOf({ recipient }: Ledger): string {
+function rankOf({ recipient }: SplitLedger): string {
   return `toUInt32(transform(${recipient}, names, arrayEnumerate(names), 0))`;
 }
 

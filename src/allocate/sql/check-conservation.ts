@@ -1,5 +1,5 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
-import { type Ledger, ruledLines } from "../ledger.js";
+import { ruledLines, type SplitLedger } from "../ledger.js";
 import type { Statement } from "./allocate-days.js";
 
 /**
@@ -17,7 +17,7 @@ export interface DayCheck {
 }
 
 export function checkConservation(input: {
-  ledger: Ledger;
+  ledger: SplitLedger;
   epoch: number;
   rulesHash: string;
   days: readonly string[];
@@ -25,7 +25,7 @@ export function checkConservation(input: {
   const { ledger, epoch } = input;
   return holdAgainstBill({
     lines: `${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)}${ruledLines(ledger)}`,
-    rows: `${stagedTable(ledger.output, epoch)} WHERE toDate(timestamp, 'UTC') IN {days:Array(Date)}`,
+    rows: `${stagedTable(ledger.name, epoch)} WHERE toDate(timestamp, 'UTC') IN {days:Array(Date)}`,
     resource: ledger.resource,
     params: { days: input.days, rules_hash: input.rulesHash },
   });
@@ -48,7 +48,7 @@ export function checkPublishedAttributions(input: { epoch: number; days: readonl
 function holdAgainstBill(input: {
   lines: string;
   rows: string;
-  resource: Ledger["resource"];
+  resource: SplitLedger["resource"];
   params: Statement["query_params"];
 }): Statement {
   return {

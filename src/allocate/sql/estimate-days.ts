@@ -1,5 +1,5 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
-import type { Ledger } from "../ledger.js";
+import type { SplitLedger } from "../ledger.js";
 import type { Statement } from "./allocate-days.js";
 
 /**
@@ -10,7 +10,11 @@ import type { Statement } from "./allocate-days.js";
  * Counted by resource, because pools of identities are skewed: all lines with the day's largest set is 60 times too much on
  * 2,000 resources, and would make every day a batch of its own.
  */
-export function estimateDays(input: { ledger: Ledger; epoch: number; days: readonly string[] }): Statement {
+export function estimateDays(input: {
+  ledger: SplitLedger;
+  epoch: number;
+  days: readonly string[];
+}): Statement {
   return {
     query: `
 SELECT toString(day) AS day, toFloat64(sum(lines)) + sum(facts) + sum(members) + least(sum(rows_at_most), 1e9) AS work

@@ -1,5 +1,5 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
-import { type Ledger, ruledLines } from "../ledger.js";
+import { ruledLines, type SplitLedger } from "../ledger.js";
 import type { Statement } from "./allocate-days.js";
 
 /**
@@ -7,7 +7,7 @@ import type { Statement } from "./allocate-days.js";
  * that says so. No joins and no arithmetic: nothing here can fail for size.
  */
 export function unallocateDays(input: {
-  ledger: Ledger;
+  ledger: SplitLedger;
   epoch: number;
   rulesHash: string;
   days: readonly string[];
@@ -16,7 +16,7 @@ export function unallocateDays(input: {
   const { ledger, epoch } = input;
   return {
     query: `
-INSERT INTO ${stagedTable(ledger.output, epoch)}
+INSERT INTO ${stagedTable(ledger.name, epoch)}
   (timestamp, ecosystem, tenant_id, env_id, ${ledger.resource}, product_category, product_type, ${ledger.recipient},
    ${Object.keys(ledger.givenUp).join(", ")}, provisional, amount_hi, amount_lo)
 SELECT timestamp, any(ecosystem), any(tenant_id), env_id, resource_id, product_category, product_type, '${ledger.nobody}',

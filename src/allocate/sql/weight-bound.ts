@@ -1,12 +1,16 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
-import type { Ledger } from "../ledger.js";
+import type { SplitLedger } from "../ledger.js";
 import type { Statement } from "./allocate-days.js";
 
 /**
  * How large cost x weight can get in these days, as a power of ten, counted generously: the largest line in units of
  * 1e-12 times all usage of a day, or times a millionth share. Decides between Int128 and Int256.
  */
-export function weightBound(input: { ledger: Ledger; epoch: number; days: readonly string[] }): Statement {
+export function weightBound(input: {
+  ledger: SplitLedger;
+  epoch: number;
+  days: readonly string[];
+}): Statement {
   return {
     query: `
 SELECT

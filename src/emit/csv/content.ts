@@ -8,6 +8,6 @@ export async function* csvBytes(
   content: CsvContent,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  yield Buffer.from(csvHeader(content.pipeline));
+  yield Buffer.from(csvHeader(content.layout));
   yield* await engineBytes(client, csvRows(content), signal);
 }

@@ -1,10 +1,10 @@
 /** The lines of an emitted file, as a statement whose result is their bytes. */
 import type { ClickHouseRead } from "../../query/clickhouse-read.js";
 import { textCell } from "../../query/csv-cell.js";
-import type { EmittedPipeline } from "../pipeline.js";
+import type { FileLayout } from "../file-layout.js";
 
 export interface CsvContent {
-  readonly pipeline: EmittedPipeline;
+  readonly layout: FileLayout;
   /** Undefined: rows as they are. */
   readonly sums: "day" | "month" | undefined;
   /** UTC days, inclusive. */
@@ -14,22 +14,22 @@ export interface CsvContent {
   readonly raw: boolean;
 }
 
-export function csvHeader({ columns }: EmittedPipeline): string {
+export function csvHeader({ columns }: FileLayout): string {
   return `${columns.join(",")}\n`;
 }
 
 /** In one order, so that the same rows give the same bytes. */
 export function csvRows(content: CsvContent): ClickHouseRead {
-  const { pipeline, sums, raw, firstDay, lastDay } = content;
-  const { columns, order } = pipeline;
+  const { layout, sums, raw, firstDay, lastDay } = content;
+  const { columns, order } = layout;
   const cell = (column: string, index: number) => {
     const isPlain = column === "timestamp" || column === "amount";
-    const isLeftOut = sums !== undefined && pipeline.leftOutOfSums.includes(column);
+    const isLeftOut = sums !== undefined && layout.leftOutOfSums.includes(column);
     return `${isLeftOut ? "''" : isPlain ? `r.${column}` : textCell(`r.${column}`, raw)} AS cell_${index}`;
   };
-  const from = sums === undefined ? rowsAsTheyAre(pipeline) : summed(pipeline, sums);
+  const from = sums === undefined ? rowsAsTheyAre(layout) : summed(layout, sums);
   const sorted =
-    sums === undefined ? [...order, ...columns.filter((each) => !order.includes(each))] : keysOf(pipeline);
+    sums === undefined ? [...order, ...columns.filter((each) => !order.includes(each))] : keysOf(layout);
   return {
     query: `
 SELECT
@@ -43,22 +43,22 @@ FORMAT CustomSeparated`,
 
 const IN_PERIOD = "day >= {first_day:Date} AND day <= {last_day:Date}";
 
-function rowsAsTheyAre({ facts, columns, order }: EmittedPipeline): string {
+function rowsAsTheyAre({ ledger, columns, order }: FileLayout): string {
   const read = [...new Set([...order, ...columns])].filter((column) => column !== "amount");
-  return `SELECT ${read.join(", ")}, amount_hi + amount_lo AS amount FROM ${facts} WHERE ${IN_PERIOD}`;
+  return `SELECT ${read.join(", ")}, amount_hi + amount_lo AS amount FROM ${ledger.name} WHERE ${IN_PERIOD}`;
 }
 
 /** Exact: decimals are added as integers. The timestamp is the beginning of the day or of the month. */
-function summed(pipeline: EmittedPipeline, span: "day" | "month"): string {
-  const keys = keysOf(pipeline).filter((column) => column !== "timestamp");
+function summed(layout: FileLayout, span: "day" | "month"): string {
+  const keys = keysOf(layout).filter((column) => column !== "timestamp");
   const begin = span === "day" ? "day" : "toStartOfMonth(day)";
   return `
   SELECT ${keys.join(", ")}, toDateTime(begins, 'UTC') AS timestamp, sum(amount_hi) + sum(amount_lo) AS amount
-  FROM (SELECT ${keys.join(", ")}, ${begin} AS begins, amount_hi, amount_lo FROM ${pipeline.facts} WHERE ${IN_PERIOD})
+  FROM (SELECT ${keys.join(", ")}, ${begin} AS begins, amount_hi, amount_lo FROM ${layout.ledger.name} WHERE ${IN_PERIOD})
   GROUP BY begins, ${keys.join(", ")}`;
 }
 
 /** What sums are kept apart by. */
-function keysOf({ columns, leftOutOfSums }: EmittedPipeline): string[] {
+function keysOf({ columns, leftOutOfSums }: FileLayout): string[] {
   return columns.filter((column) => column !== "amount" && !leftOutOfSums.includes(column));
 }

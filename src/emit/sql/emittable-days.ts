@@ -1,5 +1,5 @@
 import type { QueryConfig } from "pg";
-import type { EmittedPipeline } from "../pipeline.js";
+import type { Ledger } from "../../store/ledger.js";
 
 /** A day that was published. What is visible of it changes only with its version. */
 export interface EmittableDay {
@@ -16,8 +16,8 @@ export interface EmittableDay {
  * Days that are published, ascending. In: tenant. A day is published again with the hash it had before, when it is forced:
  * the time of its calculation tells these apart. A day in the middle of its publishing waits for the next run.
  */
-export function emittableDays(input: { pipeline: EmittedPipeline; tenantName: string }): QueryConfig {
-  const { state, rows } = input.pipeline;
+export function emittableDays(input: { ledger: Ledger; tenantName: string }): QueryConfig {
+  const { state, rows } = input.ledger;
   return {
     text: `
 SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${rows}::float8 AS rows, lost_at IS NOT NULL AS is_lost,

@@ -1,7 +1,8 @@
 /** What days lack, in words: a sentence for each cause, the same on each day that lacks the same. */
 import type { BaseQueryParams, ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
-import type { MeasuredFacts, StagedDays } from "./measured-facts.js";
+import type { Ledger } from "../../store/ledger.js";
+import type { StagedDays } from "./measured-facts.js";
 
 /** Day → sentences; days that lack nothing are left out. */
 export type Lacks = ReadonlyMap<string, readonly string[]>;
@@ -13,7 +14,7 @@ const MOST_NAMED = 3;
 export async function dayLacks(
   client: ClickHouseClient,
   { epoch, days }: StagedDays,
-  { gaps }: Pick<MeasuredFacts, "gaps">,
+  { gaps }: Ledger,
   signal: AbortSignal,
 ): Promise<Lacks> {
   if (days.length === 0) return new Map();

@@ -1,14 +1,12 @@
 /** Takes back that days are staged, before their staged rows are dropped, and says what was staged. */
 import type { Pool } from "pg";
-
-/** Where the state of days is: of their chargebacks, or of their attribution to topics. */
-export type DayState = "tracking_dates" | "topic_attribution_dates";
+import type { Ledger } from "../../store/ledger.js";
 
 /**
  * $1 tenant, $2 epoch, $3 first day, $4 day after the last. The lease row is locked against a new holder while this runs:
  * a holder that lost its lease changes nothing, and gets no row with `held`.
  */
-const forgetStagedOf = (state: DayState) => `
+const forgetStagedOf = ({ state }: Ledger) => `
   WITH lease AS (
     SELECT 1 FROM leases WHERE tenant_name = $1 AND epoch = $2 FOR SHARE
   ), before AS (
@@ -27,13 +25,13 @@ const forgetStagedOf = (state: DayState) => `
 /** Hash of what was staged, by day. Undefined when the lease is no longer held. */
 export async function forgetStaged(
   postgres: Pool,
-  state: DayState,
+  ledger: Ledger,
   tenantName: string,
   epoch: number,
   { start, end }: { readonly start: string; readonly end: string },
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const { rows } = await postgres.query<{ held: boolean; staged: Record<string, string> }>(
-    forgetStagedOf(state),
+    forgetStagedOf(ledger),
     [tenantName, epoch, start, end],
   );
   const [found] = rows;

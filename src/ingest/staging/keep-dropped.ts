@@ -40,7 +40,7 @@ export async function keepDroppedUsage(
     clickhouse_settings: { max_partitions_per_insert_block: "1000", mutations_sync: "1" },
     abort_signal: signal,
   } as const;
-  const usage = stagedTable(facts.usage, epoch);
+  const usage = stagedTable(facts.ledger.usage, epoch);
   const isKept = `
     day IN {kept_days:Array(Date)} AND (day, toString(metric), toString(resource_id)) IN (
       SELECT day, metric, resource_id FROM (${thinner})
@@ -48,16 +48,16 @@ export async function keepDroppedUsage(
     )`;
   // Once its facts are gone, what was thinner still is: both statements mean the same facts.
   await client.command({ ...scope, query: `ALTER TABLE ${usage} DELETE WHERE ${isKept}` });
-  const columns = `timestamp, metric, resource_id, ${facts.recipient}, micro_units`;
+  const columns = `timestamp, metric, resource_id, ${facts.ledger.recipient}, micro_units`;
   await client.command({
     ...scope,
-    query: `INSERT INTO ${usage} (${columns}) SELECT ${columns} FROM ${facts.usage} WHERE ${isKept}`,
+    query: `INSERT INTO ${usage} (${columns}) SELECT ${columns} FROM ${facts.ledger.usage} WHERE ${isKept}`,
   });
   return [...new Set(kept.map(({ day }) => day))].sort();
 }
 
 /** Rows `{day, metric, resource_id}`. Only of resources that are billed now, and of metrics that could be had. */
-function thinnerFacts(epoch: number, { usage, gaps, recipient }: MeasuredFacts): string {
+function thinnerFacts(epoch: number, { ledger: { usage, gaps, recipient } }: MeasuredFacts): string {
   const inDays = "WHERE day IN {days:Array(Date)}";
   const of = "day, toString(metric) AS metric, toString(resource_id) AS resource_id";
   const both = (columns: string) => `

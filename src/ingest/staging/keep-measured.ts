@@ -27,14 +27,14 @@ export async function keepMeasuredUsage(
   const measured = measuredGaps(staged.epoch, facts);
   const kept = await lacksOf(client, `SELECT * FROM (${measured})`, scope);
   if (kept.size === 0) return kept;
-  const usage = stagedTable(facts.usage, staged.epoch);
-  const columns = `timestamp, metric, resource_id, ${facts.recipient}`;
+  const usage = stagedTable(facts.ledger.usage, staged.epoch);
+  const columns = `timestamp, metric, resource_id, ${facts.ledger.recipient}`;
   // Facts that came before the fetch broke off are there already.
   await client.command({
     ...scope,
     query: `
       INSERT INTO ${usage} (${columns}, micro_units)
-      SELECT ${columns}, micro_units FROM ${facts.usage}
+      SELECT ${columns}, micro_units FROM ${facts.ledger.usage}
       WHERE day IN {days:Array(Date)}
         AND (day, toString(metric), toString(resource_id)) IN (SELECT day, metric, resource_id FROM (${measured}))
         AND (${columns}) NOT IN (SELECT ${columns} FROM ${usage} WHERE day IN {days:Array(Date)})`,
@@ -42,7 +42,7 @@ export async function keepMeasuredUsage(
   await client.command({
     ...scope,
     query: `
-      ALTER TABLE ${stagedTable(facts.gaps, staged.epoch)} DELETE
+      ALTER TABLE ${stagedTable(facts.ledger.gaps, staged.epoch)} DELETE
       WHERE (day, toString(metric), toString(resource_id)) IN (SELECT day, metric, resource_id FROM (${measured}))`,
     clickhouse_settings: { ...scope.clickhouse_settings, mutations_sync: "1" },
   });
@@ -50,7 +50,9 @@ export async function keepMeasuredUsage(
 }
 
 /** Rows `{day, metric, resource_id, reason}`: staged gaps of what the published day was measured for. */
-function measuredGaps(epoch: number, { usage, gaps, lines, productTypes }: MeasuredFacts): string {
+function measuredGaps(epoch: number, { ledger, productTypes }: MeasuredFacts): string {
+  const { usage, gaps } = ledger;
+  const lines = `SELECT DISTINCT day, ${ledger.resource} AS resource_id, product_type FROM ${ledger.lines}`;
   const ofTypes = productTypes === undefined ? "" : " AND product_type IN {product_types:Array(String)}";
   const key = "day, toString(metric), toString(resource_id)";
   const line = "day, toString(resource_id), toString(product_type)";

@@ -1,23 +1,20 @@
 import type { QueryConfig } from "pg";
 import type { DifferingDay } from "../../store/facts/check-facts.js";
-
-const TABLES = {
-  chargebacks: { state: "tracking_dates", rows: "chargeback_rows", flag: "chargeback_calculated = d.held," },
-  topic_attributions: { state: "topic_attribution_dates", rows: "attribution_rows", flag: "" },
-} as const;
+import { type LedgerName, ledgers } from "../../store/ledger.js";
 
 /**
  * Takes back what Postgres says of days that the store does not have so: a day that is gone counts as not calculated, with the time at
- * which it was missed; one that is there in another state counts as published in that state. In: tenant, epoch, days of one book.
+ * which it was missed; one that is there in another state counts as published in that state. In: tenant, epoch, days of one ledger.
  * Touches nothing when another run has the lease.
  */
 export function takeOverHeld(input: {
-  book: DifferingDay["book"];
+  ledger: LedgerName;
   tenantName: string;
   epoch: number;
   days: readonly DifferingDay[];
 }): QueryConfig {
-  const { state, rows, flag } = TABLES[input.book];
+  const { state, rows } = ledgers[input.ledger];
+  const flag = input.ledger === "chargebacks" ? "chargeback_calculated = d.held," : "";
   return {
     text: `
 UPDATE ${state} AS t SET

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import { type Book, books, type HeldDay, type HeldFacts, type NotedDay, readHeldFacts } from "./held-days.js";
+import { type Ledger, type LedgerName, ledgerNames, ledgers } from "../ledger.js";
+import { type HeldDay, type HeldFacts, type NotedDay, readHeldFacts } from "./held-days.js";
 
 /**
  * Whether a tenant's store holds what Postgres says is published. It does not when its files were deleted, when it or Postgres was
@@ -14,11 +15,11 @@ export interface FactsCheck {
   /** Days that are not as Postgres has them. */
   readonly differing: readonly DifferingDay[];
   /** Days that are. */
-  readonly agreeing: readonly (NotedDay & { readonly book: Book })[];
+  readonly agreeing: readonly (NotedDay & { readonly ledger: LedgerName })[];
 }
 
 export interface DifferingDay {
-  readonly book: Book;
+  readonly ledger: LedgerName;
   readonly day: string;
   /** What the store holds instead, whole and noted; undefined when that is nothing, or nobody knows what. */
   readonly held: { readonly hash: string; readonly rows: number } | undefined;
@@ -29,12 +30,12 @@ export interface CheckedTenant {
   readonly postgres: Pool;
   readonly tenantName: string;
   /** First UTC day that is kept: retention may be dropping older ones. */
-  readonly keepFrom: Readonly<Record<Book, string>>;
+  readonly keepFrom: Readonly<Record<LedgerName, string>>;
   readonly signal?: AbortSignal | undefined;
 }
 
 interface Claim {
-  readonly book: Book;
+  readonly ledger: LedgerName;
   readonly day: string;
   readonly hash: string;
   readonly rows: number;
@@ -58,7 +59,7 @@ export async function checkFacts(tenant: CheckedTenant): Promise<FactsCheck> {
     knownStoreId,
     differing: off
       .filter((claim) => still.has(keyOf(claim)))
-      .map(({ book, day }) => ({ book, day, held: wholeDay(held.books[book].get(day), isNoted) })),
+      .map(({ ledger, day }) => ({ ledger, day, held: wholeDay(held.ledgers[ledger].get(day), isNoted) })),
     agreeing: claims.filter((claim) => !off.includes(claim)),
   };
 }
@@ -71,8 +72,8 @@ export async function readKnownStore(postgres: Pool, tenantName: string): Promis
   return rows[0]?.store_id ?? null;
 }
 
-function isHeld({ book, day, hash, rows }: Claim, held: HeldFacts, isNoted: boolean): boolean {
-  const found = held.books[book].get(day);
+function isHeld({ ledger, day, hash, rows }: Claim, held: HeldFacts, isNoted: boolean): boolean {
+  const found = held.ledgers[ledger].get(day);
   if (rows === 0) return (found?.rows ?? 0) === 0;
   if (found === undefined || found.rows !== rows || !found.isBilled) return false;
   return !isNoted || found.hash === hash;
@@ -84,27 +85,22 @@ function wholeDay(found: HeldDay | undefined, isNoted: boolean): DifferingDay["h
   return isWhole ? { hash: found.hash, rows: found.rows } : undefined;
 }
 
-function keyOf({ book, day, version }: Claim): string {
-  return `${book} ${day} ${version}`;
+function keyOf({ ledger, day, version }: Claim): string {
+  return `${ledger} ${day} ${version}`;
 }
 
-const PUBLISHED: Readonly<Record<Book, string>> = {
-  chargebacks: `
-SELECT 'chargebacks' AS book, to_char(tracking_date, 'YYYY-MM-DD') AS day, published_hash AS hash, chargeback_rows AS rows,
+/** `$1` is the tenant; `keepFrom` is the parameter with the first day that is kept. */
+const publishedOf = ({ name, state, rows }: Ledger, keepFrom: string) => `
+SELECT '${name}' AS ledger, to_char(tracking_date, 'YYYY-MM-DD') AS day, published_hash AS hash, ${rows} AS rows,
   concat_ws(' ', published_hash, extract(epoch FROM calculated_at)) AS version
-FROM tracking_dates
-WHERE tenant_name = $1 AND tracking_date >= $2::date AND published_hash IS NOT NULL AND publishing_hash IS NULL`,
-  topic_attributions: `
-SELECT 'topic_attributions' AS book, to_char(tracking_date, 'YYYY-MM-DD') AS day, published_hash AS hash, attribution_rows AS rows,
-  concat_ws(' ', published_hash, extract(epoch FROM calculated_at)) AS version
-FROM topic_attribution_dates
-WHERE tenant_name = $1 AND tracking_date >= $3::date AND published_hash IS NOT NULL AND publishing_hash IS NULL`,
-};
+FROM ${state}
+WHERE tenant_name = $1 AND tracking_date >= ${keepFrom}::date AND published_hash IS NOT NULL AND publishing_hash IS NULL`;
 
 async function readClaims({ postgres, tenantName, keepFrom }: CheckedTenant): Promise<Claim[]> {
-  const { rows } = await postgres.query<Claim>(
-    `${books.map((book) => PUBLISHED[book]).join("\nUNION ALL")}\nORDER BY book, day`,
-    [tenantName, keepFrom.chargebacks, keepFrom.topic_attributions],
-  );
+  const published = ledgerNames.map((name, index) => publishedOf(ledgers[name], `$${index + 2}`));
+  const { rows } = await postgres.query<Claim>(`${published.join("\nUNION ALL")}\nORDER BY ledger, day`, [
+    tenantName,
+    ...ledgerNames.map((name) => keepFrom[name]),
+  ]);
   return rows;
 }

@@ -1,14 +1,11 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-
-/** What facts are published of, each day for itself: the names of their tables. */
-export const books = ["chargebacks", "topic_attributions"] as const;
-export type Book = (typeof books)[number];
+import { type LedgerName, ledgerNames } from "../ledger.js";
 
 /** What a store says of itself and of what it holds. */
 export interface HeldFacts {
   /** Null in a store that no run has used yet. */
   readonly storeId: string | null;
-  readonly books: Readonly<Record<Book, ReadonlyMap<string, HeldDay>>>;
+  readonly ledgers: Readonly<Record<LedgerName, ReadonlyMap<string, HeldDay>>>;
 }
 
 export interface HeldDay {
@@ -45,20 +42,20 @@ GROUP BY table, partition`);
   const key = (table: string, day: string) => `${table} ${day}`;
   const rows = new Map(counted.map(({ table, day, n }) => [key(table, day), Number(n)]));
   const notes = new Map(noted.map((note) => [key(note.book, note.name), note]));
-  const daysOf = (book: Book) => {
+  const daysOf = (ledger: LedgerName) => {
     const days = new Set([
-      ...noted.filter((note) => note.book === book).map(({ name }) => name),
-      ...counted.filter(({ table }) => table === book).map(({ day }) => day),
+      ...noted.filter((note) => note.book === ledger).map(({ name }) => name),
+      ...counted.filter(({ table }) => table === ledger).map(({ day }) => day),
     ]);
     return new Map(
       [...days].map((day): [string, HeldDay] => {
-        const note = notes.get(key(book, day));
+        const note = notes.get(key(ledger, day));
         return [
           day,
           {
             hash: note?.input_hash,
             notedRows: Number(note?.noted ?? 0),
-            rows: rows.get(key(book, day)) ?? 0,
+            rows: rows.get(key(ledger, day)) ?? 0,
             isBilled: (rows.get(key("billing", day)) ?? 0) > 0,
           },
         ];
@@ -67,7 +64,7 @@ GROUP BY table, partition`);
   };
   return {
     storeId: identity?.store_id ?? null,
-    books: { chargebacks: daysOf("chargebacks"), topic_attributions: daysOf("topic_attributions") },
+    ledgers: { chargebacks: daysOf("chargebacks"), topic_attributions: daysOf("topic_attributions") },
   };
 }
 
@@ -81,13 +78,23 @@ export interface NotedDay {
 /** Notes beside the facts what is published of days. A later epoch counts, and in one epoch what is noted last. */
 export async function noteHeldDays(
   client: ClickHouseClient,
-  { book, epoch, days }: { readonly book: Book; readonly epoch: number; readonly days: readonly NotedDay[] },
+  {
+    ledger,
+    epoch,
+    days,
+  }: { readonly ledger: LedgerName; readonly epoch: number; readonly days: readonly NotedDay[] },
 ): Promise<void> {
   if (days.length === 0) return;
   await client.insert({
     table: "published_days",
     format: "JSONEachRow",
-    values: days.map(({ day, hash, rows }) => ({ book, day, input_hash: hash, row_count: rows, epoch })),
+    values: days.map(({ day, hash, rows }) => ({
+      book: ledger,
+      day,
+      input_hash: hash,
+      row_count: rows,
+      epoch,
+    })),
   });
 }
 
@@ -100,9 +107,9 @@ export async function writeStoreId(client: ClickHouseClient, storeId: string): P
 /** Forgets what was noted of days that retention has dropped. */
 export async function forgetHeldDays(
   client: ClickHouseClient,
-  before: Readonly<Record<Book, string>>,
+  before: Readonly<Record<LedgerName, string>>,
 ): Promise<void> {
-  const condition = books.map((book) => `(book = '${book}' AND day < {${book}:Date})`).join(" OR ");
+  const condition = ledgerNames.map((name) => `(book = '${name}' AND day < {${name}:Date})`).join(" OR ");
   const found = await client.query({
     query: `SELECT 1 FROM published_days WHERE ${condition} LIMIT 1`,
     query_params: { ...before },

@@ -1,25 +1,22 @@
-/** What a pipeline's files hold, as fixed SQL: where its rows are, and which of its columns are written. */
+/** What the files of a ledger hold: which of its columns are written, and in which order. */
 import type { FilePipeline } from "../config/emitters.js";
 import { chargebackOrder } from "../query/chargeback-list.js";
 import { attributionKey } from "../query/topic-attribution-list.js";
+import { type Ledger, ledgers } from "../store/ledger.js";
 
-export interface EmittedPipeline {
-  /** Table of ClickHouse. */
-  readonly facts: "chargebacks" | "topic_attributions";
+export interface FileLayout {
+  readonly ledger: Ledger;
   /** Of a file, in its order. `timestamp` and `amount` are written as they are, all others as text. */
   readonly columns: readonly string[];
   /** Columns that sums do not keep apart: empty in their files. */
   readonly leftOutOfSums: readonly string[];
   /** Order of rows as they are. */
   readonly order: readonly string[];
-  /** Table of Postgres with the state of its days, and its column with their number of rows. */
-  readonly state: "tracking_dates" | "topic_attribution_dates";
-  readonly rows: "chargeback_rows" | "attribution_rows";
 }
 
-export const emittedPipelines: Readonly<Record<FilePipeline, EmittedPipeline>> = {
+export const fileLayouts: Readonly<Record<FilePipeline, FileLayout>> = {
   chargeback: {
-    facts: "chargebacks",
+    ledger: ledgers.chargebacks,
     columns: [
       "ecosystem",
       "tenant_id",
@@ -35,11 +32,9 @@ export const emittedPipelines: Readonly<Record<FilePipeline, EmittedPipeline>> =
     ],
     leftOutOfSums: ["allocation_detail"],
     order: chargebackOrder,
-    state: "tracking_dates",
-    rows: "chargeback_rows",
   },
   topic_attribution: {
-    facts: "topic_attributions",
+    ledger: ledgers.topic_attributions,
     columns: [
       "ecosystem",
       "tenant_id",
@@ -54,7 +49,5 @@ export const emittedPipelines: Readonly<Record<FilePipeline, EmittedPipeline>> =
     ],
     leftOutOfSums: [],
     order: ["day", ...Object.keys(attributionKey)],
-    state: "topic_attribution_dates",
-    rows: "attribution_rows",
   },
 };
