@@ -23,7 +23,7 @@ export const organisation = {
 /** Share of a pool that is active on a day. */
 const ACTIVE = 0.9;
 
-export function dayOf(index: number): string {
+function dayOf(index: number): string {
   return addDays(organisation.firstDay, index);
 }
 
