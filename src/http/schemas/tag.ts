@@ -1,5 +1,4 @@
 /** Tags: what clients send and get. */
-
 import { Type } from "@sinclair/typebox";
 import { tagTextLimits } from "../../store/text-limits.js";
 import { TAG_TEXT } from "../../tags/tag-text.js";
