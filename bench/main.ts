@@ -1,5 +1,4 @@
 /** `npm run bench`: makes the data, runs the benchmarks that were asked for, prints a table and writes JSON. Nothing here fails for being slow. */
-
 import { writeFileSync } from "node:fs";
 import { dayOf } from "../src/time/days.js";
 import { benchAggregate } from "./aggregate.js";

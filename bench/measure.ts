@@ -32,7 +32,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** Milliseconds of each of `times` runs, after one that does not count: it fills the caches. */
-export async function timed(times: number, run: () => Promise<unknown>): Promise<number[]> {
+async function timed(times: number, run: () => Promise<unknown>): Promise<number[]> {
   await run();
   const taken: number[] = [];
   for (let turn = 0; turn < times; turn++) taken.push(await once(run));

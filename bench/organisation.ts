@@ -5,7 +5,6 @@
  * many pools), weights and costs have heavy tails, and a tenth of a pool is idle on any day. So nearly all rows of a day are
  * different dimensions. Everything is a hash of its numbers: the same size gives the same data, and no row passes through JavaScript.
  */
-
 import type { Statement } from "../src/allocate/sql/allocate-days.js";
 import { addDays } from "../src/time/days.js";
 
@@ -23,7 +22,7 @@ export const organisation = {
 /** Share of a pool that is active on a day. */
 const ACTIVE = 0.9;
 
-export function dayOf(index: number): string {
+function dayOf(index: number): string {
   return addDays(organisation.firstDay, index);
 }
 

@@ -13,7 +13,7 @@ export interface Report {
   readonly figures: readonly Figure[];
 }
 
-export function isMet({ value, target }: Figure): boolean | undefined {
+function isMet({ value, target }: Figure): boolean | undefined {
   if (target === undefined) return undefined;
   return target.at === "least" ? value >= target.value : value <= target.value;
 }

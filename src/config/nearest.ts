@@ -5,7 +5,7 @@
  */
 
 /** Rows of the classic dynamic programme; O(length × length), on names of at most some dozens of letters. */
-export function editDistance(from: string, to: string): number {
+function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row++) {

@@ -1,5 +1,4 @@
 /** `tenants.T.plugin_settings`: what every ecosystem takes; each adds its own keys (`ecosystem-settings.ts`). */
-
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../time/days.js";
 import { emitterRules } from "./emitter-rules.js";

@@ -14,7 +14,7 @@ export type StorageTarget =
 
 export type ParsedStorage = { storage: StorageTarget } | { problem: string };
 
-export const STORAGE_EXPECTED =
+const STORAGE_EXPECTED =
   "`embedded:NAME`, or clickhouse://user:password@host:8123/database (clickhouses:// for TLS)";
 
 /** A name that needs no quoting anywhere: not in SQL, not as a folder. */

@@ -21,7 +21,7 @@ export const attributionMethods = [...topicSplits, "terminal"] as const;
 export type AttributionMethod = (typeof attributionMethods)[number];
 
 /** Details of a healthy attribution. */
-export const healthyAttributionDetails = ["usage_ratio_allocation", "even_split_allocation"] as const;
+const healthyAttributionDetails = ["usage_ratio_allocation", "even_split_allocation"] as const;
 
 /** Details that mean that somebody should look. */
 export const attributionIssueDetails = [

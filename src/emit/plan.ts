@@ -1,5 +1,4 @@
 /** What an emitter has to do now: a pure function of the published days, of what was emitted, and of its settings. */
-
 import { createHash } from "node:crypto";
 import { firstOfMonth, lastOfMonth } from "../time/days.js";
 import type { EmissionRecord } from "./sql/emission-records.js";

@@ -2,7 +2,6 @@
  * Whether each tenant's store holds what Postgres says is published, looked at when somebody asks, and not more often than every few
  * seconds. Until a run has seen to it, a lost store is told by what is answered from here.
  */
-
 import type { Logger } from "pino";
 import type { TenantConfig } from "../config/config.js";
 import { keptFrom } from "../runner/topic-plan.js";

@@ -1,5 +1,4 @@
 /** What Prometheus may know of the service. Labels have few values: route patterns, statuses, configured tenants. */
-
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { RunObserver } from "../runner/observe.js";
 import { midnightSeconds } from "../time/days.js";

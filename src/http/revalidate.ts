@@ -1,5 +1,4 @@
 /** `ETag` and `304 Not Modified` for reads of published days: a client that has the answer is told so before the store is asked. */
-
 import { createHash, randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { DateWindow } from "../query/date-window.js";

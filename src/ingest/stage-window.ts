@@ -5,7 +5,6 @@
  * dropped and written anew, and only when a day is complete is its hash recorded. A day without that hash is never
  * published, whatever lies in the staging tables.
  */
-
 import { dropStagedDays } from "../store/clickhouse/staging.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { ledgers } from "../store/ledger.js";

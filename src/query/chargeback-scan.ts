@@ -23,7 +23,7 @@ export interface ChargebackFilters {
   readonly tags?: readonly TagFilter[] | undefined;
 }
 
-export const chargebackFilterNames = ["identity_id", "product_type", "resource_id", "cost_type"] as const;
+const chargebackFilterNames = ["identity_id", "product_type", "resource_id", "cost_type"] as const;
 
 /** Columns that each projection of the table groups by. */
 const projections = {

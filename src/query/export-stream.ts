@@ -15,7 +15,7 @@ import { type PaceLimit, readerPace } from "./reader-pace.js";
 const PACE_CHECK_MS = 500;
 
 /** No byte has moved for too long: the store is stuck, or the one who reads has stopped reading. */
-export class ExportIdleError extends Error {
+class ExportIdleError extends Error {
   override readonly name = "ExportIdleError";
 }
 

@@ -67,7 +67,7 @@ export interface InventoryPage<Item> {
  * One statement, so that rows and total are of one moment. Rows `{total, cursor_key, item}`, one more than the page holds when
  * more follow; for an empty page a single row whose cursor_key is null.
  */
-export function inventoryPage(
+function inventoryPage(
   kind: InventoryKind,
   tenantName: string,
   input: InventoryListInput,

@@ -17,7 +17,7 @@ export interface InventorySummary {
 }
 
 /** Rows `{kind, type, total, active}`, by type. One statement: both kinds as of one moment. */
-export function inventoryCounts(tenantName: string, activeAt: string | undefined): PostgresRead {
+function inventoryCounts(tenantName: string, activeAt: string | undefined): PostgresRead {
   const { bind, params } = bindings();
   const moment = momentOf({ active_at: activeAt });
   const counts = (kind: InventoryKind) => `

@@ -50,7 +50,7 @@ const SHOWN = `run_id, tenant_name, trigger, CASE WHEN orphaned THEN 'failed' EL
   dates_gathered, dates_pending, dates_calculated, chargeback_rows_written, errors, notes, orphaned`;
 
 /** Newest first: rows `{total, run}`, one more than the page holds when more follow; a single one without run for an empty page. */
-export function pipelineRuns(
+function pipelineRuns(
   tenantName: string,
   { page, page_size }: PageRequest,
   after: CursorKey | undefined,
@@ -75,7 +75,7 @@ ORDER BY page.started_at DESC, run_id DESC`,
 }
 
 /** Rows `{run}`: one, or none. */
-export function pipelineRun(tenantName: string, runId: string): PostgresRead {
+function pipelineRun(tenantName: string, runId: string): PostgresRead {
   return {
     query: `
 SELECT (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) AS run

@@ -58,7 +58,7 @@ export type RunErrorEntry =
 export const INTERRUPTED = "The run was interrupted: its process ended before it did.";
 
 /** One row for each name, in their order, also for tenants that never ran. */
-export function pipelineStates(tenantNames: readonly string[]): PostgresRead {
+function pipelineStates(tenantNames: readonly string[]): PostgresRead {
   return {
     query: `
 WITH seen AS NOT MATERIALIZED (

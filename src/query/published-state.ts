@@ -29,7 +29,7 @@ export interface PublishedStateInput {
  * calculation tells these apart. The mirror of the tags has a version of its own each time it changes,
  * and so has the copy of the inventory's names.
  */
-export function publishedState({ tenantName, book, window, keepFrom }: PublishedStateInput): PostgresRead {
+function publishedState({ tenantName, book, window, keepFrom }: PublishedStateInput): PostgresRead {
   const tagged = book === "chargebacks";
   return {
     query: `

@@ -4,7 +4,7 @@
  */
 
 /** Somebody else waits for the place of one who reads too slowly. */
-export class SlowReaderError extends Error {
+class SlowReaderError extends Error {
   override readonly name = "SlowReaderError";
 }
 

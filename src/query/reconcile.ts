@@ -22,7 +22,7 @@ export interface Reconciliation {
  * Holds all published chargebacks against all published billing, line by line: differences of two lines that cancel out in a
  * day's sum are still found.
  */
-export function reconciliationQuery(): string {
+function reconciliationQuery(): string {
   return holdAgainstBill({ lines: "billing", rows: "chargebacks", resource: "resource_id" });
 }
 
@@ -30,7 +30,7 @@ export function reconciliationQuery(): string {
  * Holds all published attributions to topics against the lines that were attributed: those of product types that have
  * attributions on their day. The sums of `chargebacks` are then those of the attributions.
  */
-export function attributionReconciliationQuery(): string {
+function attributionReconciliationQuery(): string {
   return holdAgainstBill({
     lines: "billing WHERE (day, product_type) IN (SELECT day, product_type FROM topic_attributions)",
     rows: "topic_attributions",

@@ -3,7 +3,6 @@
  * autumn) show it twice, clocks that skip midnight begin the day when they have changed, and a day that is skipped whole
  * (Samoa, 2011-12-30) begins where the next one does.
  */
-
 import { IANAZone } from "luxon";
 import { DAY_MS, midnightOf } from "../time/days.js";
 

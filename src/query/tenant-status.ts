@@ -28,10 +28,7 @@ export const dayStates = ["published", "outdated", "pending", "no_bill", "failed
 export type DayState = (typeof dayStates)[number];
 
 /** Dates ascending, both ends inclusive. */
-export function trackingDates(
-  tenantName: string,
-  window: { startDate: string; endDate: string },
-): PostgresRead {
+function trackingDates(tenantName: string, window: { startDate: string; endDate: string }): PostgresRead {
   return {
     query: `
 SELECT tracking_date::text,

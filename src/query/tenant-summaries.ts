@@ -17,7 +17,7 @@ export interface TenantDates {
  * One row for each name, in their order, also for tenants that never ran. Pending counts all dates whose bill is there, also
  * those whose resources are not: nothing else would ever show them.
  */
-export function tenantDates(tenantNames: readonly string[]): PostgresRead {
+function tenantDates(tenantNames: readonly string[]): PostgresRead {
   return {
     query: `
 SELECT wanted.tenant_name,

@@ -4,7 +4,7 @@
  */
 
 /** Types as the protocol numbers them. */
-export const thriftType = { true: 1, false: 2, i64: 6, list: 9, struct: 12 } as const;
+const thriftType = { true: 1, false: 2, i64: 6, list: 9, struct: 12 } as const;
 
 export interface ThriftField {
   readonly id: number;

@@ -13,7 +13,7 @@ export interface IdentityCost {
 }
 
 /** In: how many. Out: so many identities, the most expensive first, each with its share of the whole. */
-export function topIdentitiesQuery(limit: number): ClickHouseRead {
+function topIdentitiesQuery(limit: number): ClickHouseRead {
   return {
     query: `
 SELECT identity_id, toDecimalString(round(amount, 2), 2) AS cost, toString(count() OVER ()) AS identities,

@@ -36,7 +36,7 @@ export interface AttributionAggregateInput {
  * Rows `[label, total, usage, shared, row_count, provisional, totals, columns…, names…]`, with a name for each column of clusters and environments. The first row has the totals over all rows, `[total, usage,
  * shared, rows, buckets]`; the others have none.
  */
-export function attributionAggregate(input: AttributionAggregateInput): ClickHouseRead {
+function attributionAggregate(input: AttributionAggregateInput): ClickHouseRead {
   const { window, filters, timeBucket } = input;
   const bucket = bucketKey(timeBucket, window);
   const columns = distinctColumns(input).map((name) => attributionGroupColumns[name]);

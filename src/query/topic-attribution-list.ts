@@ -54,7 +54,7 @@ export interface TopicAttributionRow {
 type Reading = Pick<AttributionListInput, "window" | "filters" | "place">;
 
 /** Rows `{day, rows}`, days ascending. */
-export function attributionDays({ window, filters }: Reading): ClickHouseRead {
+function attributionDays({ window, filters }: Reading): ClickHouseRead {
   const { condition, params } = attributionsInWindow(window, filters);
   return {
     query: `SELECT day, count() AS rows FROM topic_attributions WHERE ${condition} GROUP BY day ORDER BY day`,
@@ -62,11 +62,7 @@ export function attributionDays({ window, filters }: Reading): ClickHouseRead {
   };
 }
 
-export function attributionPage(
-  { window, filters, place }: Reading,
-  span: PageSpan,
-  rows: number,
-): ClickHouseRead {
+function attributionPage({ window, filters, place }: Reading, span: PageSpan, rows: number): ClickHouseRead {
   const { condition, params } = attributionsInWindow(window, filters);
   const behind: Condition =
     place === undefined ? { condition: "", params: {} } : fromPlace(attributionKey, place);
@@ -87,7 +83,7 @@ LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
 }
 
 /** Rows `{day, rows}`: of the place's day, how many lie before it. */
-export function attributionsBefore({ window, filters }: Reading, place: Place): ClickHouseRead {
+function attributionsBefore({ window, filters }: Reading, place: Place): ClickHouseRead {
   const { condition, params } = attributionsInWindow(window, filters);
   const before = beforePlace(attributionKey, place);
   return {

@@ -20,19 +20,6 @@ export interface Dimension {
 
 const fields = dimensionFields.join(", ");
 
-/** Of those ids, which the copy has. */
-export async function copiedIds(
-  postgres: Pool | PoolClient,
-  tenantName: string,
-  ids: readonly number[],
-): Promise<Set<number>> {
-  const { rows } = await postgres.query<{ dimension_id: number }>(
-    "SELECT dimension_id FROM dimensions WHERE tenant_name = $1 AND dimension_id = ANY($2)",
-    [tenantName, ids],
-  );
-  return new Set(rows.map((row) => row.dimension_id));
-}
-
 /** Of those ids, which the copy lacks. Ascending. Each by the index: to join would be to read the whole copy for each batch of a bulk. */
 export async function uncopiedIds(
   postgres: Pool | PoolClient,

@@ -17,7 +17,7 @@ export interface TagSearch {
 }
 
 /** So many labels are followed one by one. */
-export const MOST_LABELS_FOLLOWED = 500;
+const MOST_LABELS_FOLLOWED = 500;
 
 /** One row: `total` tags, in `labels` labels, of which `label_ids` are at most the first MOST_LABELS_FOLLOWED + 1. */
 export interface SearchTotal {

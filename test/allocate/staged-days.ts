@@ -22,7 +22,7 @@ export function decimalUnits(text: string): bigint {
 }
 
 /** Rules that use every kind of tier, two components, and two metrics together. */
-export const variedRules: readonly AllocationRule[] = [
+const variedRules: readonly AllocationRule[] = [
   {
     product_type: "NETWORK",
     components: [

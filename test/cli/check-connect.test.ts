@@ -1,5 +1,4 @@
 /** `check-config --connect`: every query of every tenant tried on a real Prometheus, and lists and bill on a simulated vendor. */
-
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

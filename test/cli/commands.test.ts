@@ -1,5 +1,4 @@
 /** Commands as they are called: exit codes, what they print, and what they leave behind. */
-
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";

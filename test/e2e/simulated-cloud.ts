@@ -2,7 +2,6 @@
  * A whole service on simulated upstreams: one tenant of each ecosystem, the real stores, and the simulator's own bill as the
  * truth to hold them against. Amounts are counted in trillionths of a dollar.
  */
-
 import type { Test } from "tap";
 import { tenantsSection } from "../../src/cli/simulation.js";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";

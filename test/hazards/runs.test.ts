@@ -1,5 +1,4 @@
 /** Hazards between the API and the pipeline, each with both at work: what a run may hold up, hide or leave behind. */
-
 import type { FastifyInstance } from "fastify";
 import t from "tap";
 import { buildApp } from "../../src/http/app.js";

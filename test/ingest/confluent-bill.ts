@@ -1,5 +1,4 @@
 /** The vendor's bill behind a real HTTP server: rows that a test can change, in pages. */
-
 import type { RequestListener } from "node:http";
 import type { Test } from "tap";
 import { addDays } from "../../src/time/days.js";

@@ -70,6 +70,13 @@ t.test("a row that cannot be read is kept, says why, and is charged as far as it
       "l",
     ],
     ["an id that is a list", { resource: { id: ["l"] } }, /id is not text/, "2", own],
+    [
+      "an id that is too long",
+      { resource: { id: "x".repeat(1001) } },
+      /id is longer than 1000 characters/,
+      "2",
+      own,
+    ],
     ["an id with a line end", { resource: { id: "lkc\n1" } }, /id has control characters/, "2", own],
     ["a line type that is an object", { line_type: {} }, /line_type is not text/],
     ["a date that there is not", { start_date: "2026-02-30" }, /start_date is not a date/],

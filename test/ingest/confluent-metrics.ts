@@ -2,7 +2,6 @@
  * A Prometheus of the test's own that has scraped the vendor's metrics: it answers `sum by (…) (sum_over_time(…))`, and no other
  * query, from samples of single minutes.
  */
-
 import type { Test } from "tap";
 import { createPrometheusSource, type PrometheusSource } from "../../src/ingest/prometheus/source.js";
 import { createUpstreamClient } from "../../src/ingest/upstream-http/client.js";

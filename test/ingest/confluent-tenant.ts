@@ -9,7 +9,7 @@ import { connectGatherer } from "../../src/ingest/ecosystems/confluent_cloud/ind
 import { confluentCloudSettings } from "../../src/ingest/ecosystems/confluent_cloud/settings.js";
 import { silent } from "./generic-tenant.js";
 
-export const ecosystems = new Map([["confluent_cloud", confluentCloudSettings]]);
+const ecosystems = new Map([["confluent_cloud", confluentCloudSettings]]);
 
 /** Waits of milliseconds where the service waits for seconds. */
 export const quick: Tuning = {

@@ -1,5 +1,4 @@
 /** What is asked in one question and fails in part: the failing days and resources stand alone, and a full outage costs few requests. */
-
 import t from "tap";
 import { type Part, type Patience, piecesOf } from "../../src/ingest/prometheus/pieces.js";
 import { daysOf, pointsOf } from "../../src/ingest/prometheus/points.js";

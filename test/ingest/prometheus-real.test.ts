@@ -4,7 +4,6 @@
  * The gauges have one sample an hour, on the hour, for the hour before it. `app_bytes_total` is a counter that is
  * scraped every minute.
  */
-
 import t from "tap";
 import { midnightSeconds } from "../../src/time/days.js";
 import { holds } from "../holds.js";

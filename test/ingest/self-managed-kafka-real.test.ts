@@ -2,7 +2,6 @@
  * A real Prometheus that has scraped two brokers every minute, one of which was restarted: the default queries of
  * `self_managed_kafka`, with amounts calculated by hand.
  */
-
 import t from "tap";
 import { midnightSeconds } from "../../src/time/days.js";
 import { holds } from "../holds.js";

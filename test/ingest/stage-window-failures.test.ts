@@ -1,5 +1,4 @@
 /** Gathering that goes wrong: records that cannot be stored, upstreams that fail, leases that are lost. */
-
 import t from "tap";
 import type { BillingLine } from "../../src/ingest/ecosystem.js";
 import { LeaseLostError } from "../../src/store/lease-lost.js";

@@ -2,7 +2,6 @@
  * A real Prometheus whose retention passes, under tenants of all three ecosystems: what was measured, and what was priced by it, stays.
  * The vendor of the Confluent Cloud tenant is simulated; its metrics come from the Prometheus as well.
  */
-
 import t from "tap";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import { confluentCloud, connectGatherer } from "../../src/ingest/ecosystems/confluent_cloud/index.js";

@@ -2,7 +2,6 @@
  * The configuration of the README, and a self-managed Kafka cluster, against a real Prometheus that has kept a few days of the 200
  * that are asked for: the days before are not there, which is no failure.
  */
-
 import t from "tap";
 import { midnightSeconds } from "../../src/time/days.js";
 import { daysAgo } from "../ingest/generic-tenant.js";

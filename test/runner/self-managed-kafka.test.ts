@@ -2,7 +2,6 @@
  * Runs of a `self_managed_kafka` tenant on the real stores: who pays what on a usual day, and what an outage of the metrics does
  * to days that are published and to days that are not.
  */
-
 import t from "tap";
 import { DAY_SECONDS } from "../../src/time/days.js";
 import { holds } from "../holds.js";

@@ -1,5 +1,4 @@
 /** A tenant's costs for Prometheus. */
-
 import type { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";

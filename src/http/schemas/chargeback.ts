@@ -8,7 +8,7 @@ import {
 } from "../../config/allocation-rule.js";
 import { choice, count, decimal, identityNames, resourceNames, rowFields, text } from "./fields.js";
 
-export const costType = choice(costTypes, {
+const costType = choice(costTypes, {
   description:
     "`usage`: attributed by measured usage or to the sole owner. `shared`: divided evenly, or given to nobody.",
   examples: ["usage"],

@@ -1,5 +1,4 @@
 /** Resources, identities, and how many there are. */
-
 import { type Static, Type } from "@sinclair/typebox";
 import { inventorySorts, sortOrders } from "../../query/inventory-order.js";
 import { LONGEST_ID } from "../../store/text-limits.js";

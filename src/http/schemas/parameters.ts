@@ -1,5 +1,4 @@
 /** Parameters that several endpoints take. */
-
 import {
   KindGuard,
   type ObjectOptions,

@@ -55,7 +55,7 @@ const TenantReadiness = Type.Object(
   { title: "TenantReadiness" },
 );
 
-export const readinessStatuses = ["ready", "initializing", "no_data", "error"] as const;
+const readinessStatuses = ["ready", "initializing", "no_data", "error"] as const;
 
 export const Readiness = Type.Object(
   {

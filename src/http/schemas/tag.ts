@@ -1,5 +1,4 @@
 /** Tags: what clients send and get. */
-
 import { Type } from "@sinclair/typebox";
 import { tagTextLimits } from "../../store/text-limits.js";
 import { TAG_TEXT } from "../../tags/tag-text.js";
@@ -9,8 +8,8 @@ import { chargebackFilters, dateRange, inputOf, TenantPath, tagFields, timezone 
 const id = (description: string, example: number) =>
   Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] });
 
-export const dimensionId = id("What tags are attached to.", 4670551728646912);
-export const tagId = id("Id of the tag. Never reused, even after the tag is deleted.", 17);
+const dimensionId = id("What tags are attached to.", 4670551728646912);
+const tagId = id("Id of the tag. Never reused, even after the tag is deleted.", 17);
 
 export const DimensionPath = Type.Object({
   ...TenantPath.properties,

@@ -1,5 +1,4 @@
 /** Attributions of costs to topics. */
-
 import { Type } from "@sinclair/typebox";
 import {
   attributionDetails,

@@ -5,7 +5,6 @@
  * A product whose samples cannot be had, or are not there, has no price on that day, and what happens to the day is the
  * ecosystem's to say (`whenUnmeasured`): it has no bill at all, or it is billed for what needs no samples.
  */
-
 import pLimit from "p-limit";
 import { DAY_SECONDS, daysOfWindow } from "../../time/days.js";
 import type { BillingLine, DayWindow, UsageGap, WindowReport, WindowSink } from "../ecosystem.js";

@@ -2,7 +2,6 @@
  * Prometheus as a source of measured quantities: range queries over whole UTC days, in pieces that stay small. Memory is bounded by
  * the limit on one answer.
  */
-
 import type { Logger } from "pino";
 import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
 import type { DayWindow } from "../ecosystem.js";

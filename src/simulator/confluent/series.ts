@@ -8,13 +8,13 @@ import { existsAt } from "./lifetime.js";
 import type { ConfluentOrganisation } from "./organisation.js";
 import type { KafkaCluster } from "./places.js";
 
-export const REQUEST_BYTES = "confluent_kafka_server_request_bytes";
-export const RESPONSE_BYTES = "confluent_kafka_server_response_bytes";
-export const RECEIVED_BYTES = "confluent_kafka_server_received_bytes";
-export const SENT_BYTES = "confluent_kafka_server_sent_bytes";
-export const RETAINED_BYTES = "confluent_kafka_server_retained_bytes";
-export const NUM_CFU = "confluent_flink_num_cfu";
-export const CFU_MINUTES = "confluent_flink_statement_utilization_cfu_minutes_consumed";
+const REQUEST_BYTES = "confluent_kafka_server_request_bytes";
+const RESPONSE_BYTES = "confluent_kafka_server_response_bytes";
+const RECEIVED_BYTES = "confluent_kafka_server_received_bytes";
+const SENT_BYTES = "confluent_kafka_server_sent_bytes";
+const RETAINED_BYTES = "confluent_kafka_server_retained_bytes";
+const NUM_CFU = "confluent_flink_num_cfu";
+const CFU_MINUTES = "confluent_flink_statement_utilization_cfu_minutes_consumed";
 
 const HOUR_MS = 3_600_000;
 const MIB = 2 ** 20;

@@ -2,7 +2,7 @@
 import type { Size } from "../organisation.js";
 
 /** `lines`: about so many rows of the bill a day. `identities`: service accounts, users and identity pools in all. */
-export const confluentSizes = {
+const confluentSizes = {
   tiny: { lines: 80, identities: 20 },
   small: { lines: 150, identities: 40 },
   medium: { lines: 600, identities: 300 },

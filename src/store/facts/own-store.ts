@@ -6,7 +6,7 @@ import { readHeldFacts, writeStoreId } from "./held-days.js";
 import type { StoreHolders } from "./holders.js";
 
 /** The tenant's facts are in another store, which another host has open. */
-export class StoreHeldElsewhereError extends Error {
+class StoreHeldElsewhereError extends Error {
   override readonly name = "StoreHeldElsewhereError";
   constructor(tenantName: string, here: string, there: string) {
     super(

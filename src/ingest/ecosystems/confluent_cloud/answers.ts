@@ -2,7 +2,6 @@
  * What the upstream answered about a window, as digests: a window whose answers are the same again, byte for byte, has the same
  * input, and need not be read again. To read 200 days of 5,000 lines takes over a minute; to see that they are the same, a second.
  */
-
 import pLimit from "p-limit";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { dayOf } from "../../../time/days.js";

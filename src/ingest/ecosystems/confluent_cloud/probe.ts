@@ -1,5 +1,4 @@
 /** Tries the bill, and every metric of what there is, once. */
-
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { addDays, dayOf, latest } from "../../../time/days.js";
 import type { DayWindow, Probe, ResourceRecord } from "../../ecosystem.js";

@@ -1,5 +1,4 @@
 /** Which days the Prometheus of a Confluent Cloud tenant still has all samples of, by metric. */
-
 import { type TopicMetric, topicMetrics } from "../../../config/topic-rule.js";
 import { DAY_SECONDS } from "../../../time/days.js";
 import type { Gatherer } from "../../ecosystem.js";

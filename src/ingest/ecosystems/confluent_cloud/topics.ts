@@ -5,7 +5,6 @@
  * topic that existed half a day weighs half. By the day and not by the hour, because the vendor bills whole days: 660 clusters
  * with eight topics each are 16,000 facts a day, where it would be 380,000.
  */
-
 import pLimit from "p-limit";
 import type { TopicAttributionSettings } from "../../../config/topic-attribution.js";
 import {

@@ -2,7 +2,6 @@
  * Usage of what was billed, as hourly facts (by the step): bytes of Kafka clusters, CFUs of Flink. All of owners: what an API
  * key or a statement did is its owner's, so that a key and its owner are one; what has no known owner is nobody's.
  */
-
 import pLimit from "p-limit";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { daysOfWindow } from "../../../time/days.js";

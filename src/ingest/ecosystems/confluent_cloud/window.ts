@@ -4,7 +4,6 @@
  * A query of the bill that fails leaves its days as they were, and the others go on, unless nothing can be asked at all. A
  * metric that fails is a gap: the bill stands.
  */
-
 import type { Logger } from "pino";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { dayOf, daysOfWindow } from "../../../time/days.js";

@@ -129,7 +129,7 @@ export type GenericMetricsOnlySettings = Static<typeof settings>;
 export type CostType = GenericMetricsOnlySettings["cost_types"][number];
 
 /** Whether a day of this cost type is measured or split with the help of Prometheus. */
-export function asksPrometheus({
+function asksPrometheus({
   cost_quantity: quantity,
   allocation_strategy: strategy,
 }: Partial<CostType>): boolean {

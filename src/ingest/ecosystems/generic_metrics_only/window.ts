@@ -50,7 +50,7 @@ function firstDayOf(
     : createFirstDay({ source, expressions, needed: "any", stepSeconds });
 }
 
-export function products({ cost_types }: GenericMetricsOnlySettings): MeteredProduct[] {
+function products({ cost_types }: GenericMetricsOnlySettings): MeteredProduct[] {
   return cost_types.map(({ name, product_category: category, rate, cost_quantity: quantity }) => ({
     name,
     category,

@@ -1,5 +1,4 @@
 /** The cluster, its brokers and topics, and the principals that use it, as they are now. */
-
 import type { Logger } from "pino";
 import { DAY_SECONDS } from "../../../time/days.js";
 import type { InventoryReport, InventorySink } from "../../ecosystem.js";

@@ -9,7 +9,7 @@ export const NETWORK_INGRESS = "SELF_KAFKA_NETWORK_INGRESS";
 export const NETWORK_EGRESS = "SELF_KAFKA_NETWORK_EGRESS";
 
 /** An override replaces the rates that it names. A region without one has the rates of the model. */
-export function ratesOf({ region, cost_model }: SelfManagedKafkaSettings): Rates {
+function ratesOf({ region, cost_model }: SelfManagedKafkaSettings): Rates {
   const { region_overrides: overrides, ...rates } = cost_model;
   if (region === undefined || !Object.hasOwn(overrides, region)) return rates;
   return { ...rates, ...overrides[region] };

@@ -14,7 +14,7 @@ const BYTES_OUT = "kafka_server_brokertopicmetrics_bytesout_total";
 const LOG_SIZE = "kafka_log_log_size";
 
 /** What stands for `discovery_window_hours` in the discovery query. */
-export const DISCOVERY_WINDOW = "$window";
+const DISCOVERY_WINDOW = "$window";
 
 export const BYTES_IN_PER_PRINCIPAL = "bytes_in_per_principal";
 export const BYTES_OUT_PER_PRINCIPAL = "bytes_out_per_principal";

@@ -49,7 +49,7 @@ export interface ListLimits {
 }
 
 /** A million items at the vendor's size of a page. A million rows of a bill take some 0.65 GB. */
-export const mostOfList: ListLimits = { pages: 10_000, items: 1_000_000, emptyPagesInARow: 100 };
+const mostOfList: ListLimits = { pages: 10_000, items: 1_000_000, emptyPagesInARow: 100 };
 
 export interface Page {
   readonly digest: string;

@@ -5,7 +5,6 @@
  * Rows come in no order, so a query is held in memory until its last page: 75,000 rows at 5,000 a day. The bill of 200 such
  * days, a million rows, took 20 s of one core, in a process of at most 0.65 GB.
  */
-
 import type { Logger } from "pino";
 import { daysOfWindow } from "../../../../time/days.js";
 import type { BillingLine, DayWindow } from "../../../ecosystem.js";

@@ -3,7 +3,6 @@
  * reason and the row itself beside it. It keeps what can be read of it. Without a resource its id is the vendor's, or made of its
  * content: the same row has it again tomorrow.
  */
-
 import { createHash } from "node:crypto";
 import { LONGEST_ID } from "../../../../store/text-limits.js";
 import { type Exact, minus, zero } from "../../../exact.js";

@@ -80,7 +80,7 @@ const credits = {
 /** Product type of a row of the bill that cannot be read: nobody can be charged for it. */
 export const MALFORMED = "MALFORMED";
 /** Product type of a row that has no line type. */
-export const UNNAMED = "UNNAMED";
+const UNNAMED = "UNNAMED";
 
 export const vendorLineTypes: readonly string[] = Object.keys(vendorTypes);
 

@@ -29,6 +29,6 @@ export function requestWindows(window: DayWindow, daysPerQuery: number, today: s
 }
 
 /** The same date a year back, and a day of room for the midnight between asking and answering. */
-export function oldestDay(today: string): string {
+function oldestDay(today: string): string {
   return addDays(addMonths(firstOfMonth(today), -12), Number(today.slice(8)));
 }

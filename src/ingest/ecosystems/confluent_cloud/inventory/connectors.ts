@@ -10,8 +10,8 @@ import { fieldAt, textAt } from "./fields.js";
 import { forEach, type Listing } from "./listing.js";
 
 /** How a connector gets at its Kafka cluster; anything else the vendor says is kept as it is. */
-export const SERVICE_ACCOUNT = "SERVICE_ACCOUNT";
-export const KAFKA_API_KEY = "KAFKA_API_KEY";
+const SERVICE_ACCOUNT = "SERVICE_ACCOUNT";
+const KAFKA_API_KEY = "KAFKA_API_KEY";
 const UNKNOWN = "UNKNOWN";
 
 /** `owners`: as those that pay are found, so that the owner that is shown is the one that pays. */

@@ -6,7 +6,6 @@
  * start. One a day and not one a step, because that is all a set needs; and after the last answer, so that it does not
  * depend on how the answers were cut.
  */
-
 import { UNALLOCATED } from "../../../../config/allocation-rule.js";
 import { dayOfSeconds } from "../../../../time/days.js";
 import type { DayWindow, UsageFact, UsageGap, WindowSink } from "../../../ecosystem.js";

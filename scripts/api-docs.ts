@@ -4,8 +4,8 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { projectRoot } from "../config/project.js";
-import { apiDocuments } from "../http/description/documents.js";
+import { projectRoot } from "../src/config/project.js";
+import { apiDocuments } from "../src/http/description/documents.js";
 
 const { openapi, page } = await apiDocuments();
 await writeFile(join(projectRoot(), "docs/reference/openapi.json"), openapi);

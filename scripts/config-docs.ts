@@ -1,0 +1,13 @@
+/**
+ * Writes the generated documents of the configuration: `chargehouse.schema.json` and `docs/reference/configuration.md`.
+ *
+ * Run by `npm run docs:config` after a setting was changed; a test fails while they lag behind the definitions.
+ */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { referenceDocument, schemaDocument } from "../src/config/documents.js";
+import { projectRoot } from "../src/config/project.js";
+import { ecosystems } from "../src/ingest/ecosystems/registry.js";
+
+await writeFile(join(projectRoot(), "chargehouse.schema.json"), schemaDocument(ecosystems));
+await writeFile(join(projectRoot(), "docs/reference/configuration.md"), referenceDocument(ecosystems));
