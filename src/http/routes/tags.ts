@@ -24,6 +24,7 @@ export const tagRoutes =
     app.get(
       "/tenants/:tenant_name/tags",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listTags",
           tags: ["Tags"],
@@ -44,6 +45,7 @@ export const tagRoutes =
     app.get(
       "/tenants/:tenant_name/tags/:tag_id",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getTag",
           tags: ["Tags"],
@@ -63,6 +65,7 @@ export const tagRoutes =
     app.patch(
       "/tenants/:tenant_name/tags/:tag_id",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "renameTag",
           tags: ["Tags"],
@@ -88,6 +91,7 @@ export const tagRoutes =
     app.delete(
       "/tenants/:tenant_name/tags/:tag_id",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "deleteTag",
           tags: ["Tags"],
