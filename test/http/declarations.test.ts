@@ -56,7 +56,7 @@ function textOf({ heavy, etag, showsTags, cursors, anyHost, quiet }: FastifyCont
   };
   return [
     said("heavy", heavy),
-    said("etag", etag && etag.book),
+    said("etag", etag ? etag.book : false),
     said("showsTags", showsTags),
     said("cursors", cursors?.kind),
     said("anyHost", anyHost),

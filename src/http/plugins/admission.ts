@@ -35,7 +35,7 @@ export const admission = fp<Pick<HttpContext, "config" | "metrics" | "stores">>(
       if (heavy === false) return;
       wrapHandler(route, async (request, _reply, handle) => {
         if (typeof heavy === "function" && !heavy(request)) return await handle();
-        // A store that is away is no reason to wait in line.
+        // First, so that nobody waits in line for a store that is away.
         await openTenantStore(context, request.tenant);
         const giveBack = await enter(request.tenant.tenant_name, request.stopSignal);
         places.add(request);

@@ -34,7 +34,7 @@ export const cursors = fp(
     app.addHook("preHandler", async (request) => {
       const { cursors: of } = request.routeOptions.config;
       if (of === undefined) return;
-      // Validated by the schema.
+      // The schema has validated it.
       const { page, page_size: _, cursor, ...filters } = request.query as ListQuery;
       // As given, so that a cursor outlives the midnight that moves a window.
       const fingerprint = cursorFingerprint({ ...filters, tenant: request.tenant.tenant_name });

@@ -15,10 +15,10 @@ export const dateWindow = fp<Pick<HttpContext, "clock">>(
   async (app, { clock }) => {
     app.decorateRequest("window");
     app.addHook("preHandler", async (request) => {
-      const { schema = {} } = request.routeOptions;
-      const dates = takesDates(schema.body) ? request.body : request.query;
-      if (!takesDates(schema.body) && !takesDates(schema.querystring)) return;
-      // Validated by the schema.
+      const { body, querystring } = request.routeOptions.schema ?? {};
+      const dates = takesDates(body) ? request.body : takesDates(querystring) ? request.query : undefined;
+      if (dates === undefined) return;
+      // The schema has validated them.
       request.window = windowOf(dates as DateWindowInput, request.tenant.lookback_days, clock());
     });
   },

@@ -53,7 +53,7 @@ export const revalidation = fp<RevalidationContext>(
       });
     });
   },
-  // Inside: what the client has costs no place.
+  // Wraps what waits for a place: what the client has costs none.
   { name: "revalidation", dependencies: ["admission"] },
 );
 

@@ -25,6 +25,6 @@ export const tagMirror = fp<Pick<HttpContext, "tags">>(
     app.addHook("onReady", async () => tags.start());
     app.addHook("onClose", async () => tags.stop());
   },
-  // Inside: the state of the tags is part of an ETag.
+  // Wraps what makes ETags: the state of the tags is part of them.
   { name: "tag-mirror", dependencies: ["revalidation"] },
 );

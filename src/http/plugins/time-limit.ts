@@ -57,7 +57,7 @@ export const timeLimit = fp<Pick<HttpContext, "config">>(
       }),
     );
   },
-  // Outermost: all that a request waits for counts.
+  // Wraps all the others: whatever a request waits for counts.
   { name: "time-limit", dependencies: ["tag-mirror"] },
 );
 

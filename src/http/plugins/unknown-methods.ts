@@ -40,7 +40,7 @@ function refuseOthers(app: FastifyInstance, url: string, { methods: allowed, con
   app.route({
     method: methods.filter((method) => !allowed.has(method)),
     url,
-    // Of the path: who may ask, and how loudly it is logged.
+    // What holds for the path holds here: the names it may be asked by, and how it is logged.
     ...(config && { config }),
     schema: { hide: true },
     onRequest: async (request, reply) => {

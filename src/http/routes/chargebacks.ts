@@ -23,7 +23,7 @@ const ORDER =
   "By UTC day, resource_id, product_type, environment, product_category, timestamp, component, identity_id.";
 const cursors = { kind: "chargebacks", columns: chargebackKey };
 
-/** Where neither the store's own books nor a projection knows the total. The query is validated by its schema. */
+/** Where neither the store's own books nor a projection knows the total. The schema has validated the query. */
 const looksAtAllRows = ({ query }: FastifyRequest) => !isProjected([], query as ChargebackFilters);
 
 export const chargebackRoutes =

@@ -29,7 +29,7 @@ declare module "fastify" {
 
 /** What the URL says, else what `Accept` prefers. */
 function formatOf({ query, headers }: FastifyRequest): ExportFormatName {
-  // Validated by the schema.
+  // The schema has validated it.
   const { format } = query as { format?: ExportFormatName };
   if (format !== undefined) return format;
   const wanted = preferred(headers.accept, mediaTypes);

@@ -47,6 +47,7 @@ const NoParameters: TSchema = inputOf({});
 
 export async function routes(app: FastifyInstance, context: HttpContext): Promise<void> {
   await app.register(declarations);
+  // A query without a schema would take any parameter.
   app.addHook("onRoute", (route) => {
     if (route.schema) route.schema.querystring ??= NoParameters;
   });
