@@ -98,6 +98,19 @@ t.test("what the routes of the API declare", async (t) => {
   }
 });
 
+t.test("a method that a path does not take is refused under the names of the path", async (t) => {
+  const app = await appWithoutStores("1.2.3");
+  t.teardown(() => app.close());
+  const quiet: unknown[] = [];
+  app.addHook("onResponse", async ({ routeOptions }) => void quiet.push(routeOptions.config.quiet));
+  const headers = { host: "elsewhere.example.org" };
+  const statuses: number[] = [];
+  for (const url of ["/health", "/metrics", "/api/v1/tenants"])
+    statuses.push((await app.inject({ method: "DELETE", url, headers })).statusCode);
+  t.strictSame(statuses, [405, 421, 421]);
+  t.strictSame(quiet, [true, true, undefined]);
+});
+
 t.test("a route that declares nothing is an error at the start", async (t) => {
   const app = fastify();
   t.teardown(() => app.close());
