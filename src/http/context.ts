@@ -6,7 +6,6 @@ import type { PipelineControl } from "../runner/control.js";
 import type { Stores, TenantStore } from "../store/stores.js";
 import type { TagMirror } from "../tags/tag-mirror.js";
 import type { FactsWatch } from "./facts-watch.js";
-import type { HeavyReads } from "./heavy-reads.js";
 import type { ServiceMetrics } from "./metrics.js";
 import { storeUnavailable } from "./problem.js";
 import type { Mode } from "./schemas/readiness.js";
@@ -26,12 +25,13 @@ export interface HttpContext {
   readonly tags: TagMirror;
   /** Whether stores hold what Postgres says is published. */
   readonly facts: FactsWatch;
-  /** Where heavy reads wait for their place. */
-  readonly heavyReads: HeavyReads;
 }
 
 /** The tenant's store. Throws `store_unavailable`; other tenants are not concerned. */
-export async function openTenantStore(context: HttpContext, tenant: TenantConfig): Promise<TenantStore> {
+export async function openTenantStore(
+  context: Pick<HttpContext, "stores">,
+  tenant: TenantConfig,
+): Promise<TenantStore> {
   try {
     return await context.stores.tenant(tenant.tenant_name);
   } catch (error) {
@@ -39,12 +39,8 @@ export async function openTenantStore(context: HttpContext, tenant: TenantConfig
   }
 }
 
-/** Whether a read may look at most of what a tenant has. */
-export type Weight = "light" | "heavy";
-
-/** What most reads need of a request. A heavy one has waited for its place then; throws TooBusyError when there was none. */
-export async function tenantRead(context: HttpContext, request: FastifyRequest, weight: Weight = "light") {
+/** What most reads need of a request. */
+export async function tenantRead(context: HttpContext, request: FastifyRequest) {
   const { client } = await openTenantStore(context, request.tenant);
-  if (weight === "heavy") await context.heavyReads.admit(request);
   return { client, signal: request.stopSignal };
 }

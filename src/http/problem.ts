@@ -5,7 +5,7 @@ import { InvalidCursor } from "../query/cursor.js";
 import { InvalidParameter } from "../query/date-window.js";
 import { RunInProgressError, TenantSuspendedError } from "../runner/control.js";
 import { DimensionNotFoundError, TagKeyTakenError, TagNotFoundError } from "../tags/tag-errors.js";
-import { TooBusyError } from "./admission.js";
+import { TooBusyError } from "./admission-queue.js";
 import { ApiError, type ErrorCode, errorTable, type InputProblem, invalidRequest } from "./errors.js";
 
 export interface Problem {

@@ -7,17 +7,14 @@
  * for are equal, nothing was changed in between, and all that was read in between shows the same.
  */
 import type { Pool } from "pg";
+import { type LedgerName, ledgers } from "../store/ledger.js";
 import type { DateWindow } from "./date-window.js";
 import { type PostgresRead, readPostgres } from "./postgres-read.js";
 
-/** What days are published of, each with a state of its own. Only rows of chargebacks show tags. */
-export type PublishedBook = "chargebacks" | "topic_attributions";
-
-const states = { chargebacks: "tracking_dates", topic_attributions: "topic_attribution_dates" } as const;
-
 export interface PublishedStateInput {
   readonly tenantName: string;
-  readonly book: PublishedBook;
+  /** Only rows of chargebacks show tags. */
+  readonly ledger: LedgerName;
   /** The days that are read; all when undefined. */
   readonly window?: Pick<DateWindow, "from" | "to"> | undefined;
   /** Days before this date (UTC) are dropped, or about to be. */
@@ -29,8 +26,8 @@ export interface PublishedStateInput {
  * calculation tells these apart. The mirror of the tags has a version of its own each time it changes,
  * and so has the copy of the inventory's names.
  */
-function publishedState({ tenantName, book, window, keepFrom }: PublishedStateInput): PostgresRead {
-  const tagged = book === "chargebacks";
+function publishedState({ tenantName, ledger, window, keepFrom }: PublishedStateInput): PostgresRead {
+  const tagged = ledger === "chargebacks";
   return {
     query: `
 SELECT
@@ -39,7 +36,7 @@ SELECT
   md5(coalesce(string_agg(concat_ws(' ', tracking_date, published_hash, extract(epoch FROM calculated_at)), ',' ORDER BY tracking_date), '')) AS days,
   ${tagged ? "(SELECT concat_ws(' ', mirror_id, version) FROM tag_mirrors WHERE tenant_name = $1)" : "''"} AS tags,
   (SELECT inventory_generation FROM tenants WHERE tenant_name = $1) AS names
-FROM ${states[book]}
+FROM ${ledgers[ledger].state}
 WHERE tenant_name = $1
   AND ($2::float8 IS NULL OR (tracking_date >= (to_timestamp($2) AT TIME ZONE 'UTC')::date AND tracking_date < to_timestamp($3) AT TIME ZONE 'UTC'))`,
     params: [tenantName, window?.from ?? null, window?.to ?? null, keepFrom],

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import t from "tap";
-import { type AdmissionLimits, createAdmission, type Load } from "../../src/http/admission.js";
+import { type AdmissionLimits, createAdmission, type Load } from "../../src/http/admission-queue.js";
 import { createServiceMetrics } from "../../src/http/metrics.js";
 import { holds } from "../holds.js";
 import { startService } from "./service.js";

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import t from "tap";
 import { hostOf } from "../../src/config/host-names.js";
-import { hostCheck } from "../../src/http/allowed-hosts.js";
+import { hostCheck } from "../../src/http/plugins/allowed-hosts.js";
 
 const loopback = [
   "localhost",

@@ -18,6 +18,11 @@ export function isTagParameter(name: string): boolean {
   return name.startsWith(TAG_PREFIX);
 }
 
+/** Whether a body has any. */
+export function hasTagParameters(body: unknown): boolean {
+  return typeof body === "object" && body !== null && Object.keys(body).some(isTagParameter);
+}
+
 /** Adds to `problems` what is wrong with them. Undefined when there are none. */
 export function readTagParameters(
   given: Readonly<Record<string, unknown>>,

@@ -1,9 +1,7 @@
 /** Sums of chargebacks. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readAggregate } from "../../query/chargeback-aggregate.js";
-import { dateWindow } from "../../query/date-window.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { isUnchanged } from "../revalidate.js";
 import { Aggregation, aggregateParameters } from "../schemas/aggregate.js";
 import {
   chargebackFilters,
@@ -21,6 +19,7 @@ export const aggregateRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks/aggregate",
       {
+        config: { heavy: true, etag: { ledger: "chargebacks" }, showsTags: true },
         schema: {
           operationId: "aggregateChargebacks",
           tags: ["Chargebacks"],
@@ -42,12 +41,10 @@ export const aggregateRoutes =
           },
         },
       },
-      async (request, reply) => {
+      async (request) => {
         const { group_by: groupBy, time_bucket: timeBucket, ...filters } = request.query;
-        const window = dateWindow(filters, request.tenant.lookback_days, context.clock());
-        if (await isUnchanged(context, request, reply, window)) return reply.code(304).send(undefined);
-        const { client, signal } = await tenantRead(context, request, "heavy");
-        return readAggregate(client, { window, filters, groupBy, timeBucket }, signal);
+        const { client, signal } = await tenantRead(context, request);
+        return readAggregate(client, { window: request.window, filters, groupBy, timeBucket }, signal);
       },
     );
   };

@@ -1,9 +1,7 @@
 /** Allocation issues. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readAllocationIssues } from "../../query/allocation-issues.js";
-import { dateWindow } from "../../query/date-window.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { isUnchanged } from "../revalidate.js";
 import { AllocationIssue } from "../schemas/allocation-issue.js";
 import { envelope, pageOf } from "../schemas/page.js";
 import {
@@ -26,6 +24,7 @@ export const allocationIssueRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks/allocation-issues",
       {
+        config: { heavy: true, etag: { ledger: "chargebacks" }, showsTags: true },
         schema: {
           operationId: "listAllocationIssues",
           tags: ["Chargebacks"],
@@ -42,12 +41,10 @@ export const allocationIssueRoutes =
           },
         },
       },
-      async (request, reply) => {
+      async (request) => {
         const { page, page_size, ...filters } = request.query;
-        const window = dateWindow(filters, request.tenant.lookback_days, context.clock());
-        if (await isUnchanged(context, request, reply, window)) return reply.code(304).send(undefined);
-        const { client, signal } = await tenantRead(context, request, "heavy");
-        const input = { page, page_size, window, filters };
+        const { client, signal } = await tenantRead(context, request);
+        const input = { page, page_size, window: request.window, filters };
         return envelope(await readAllocationIssues(client, input, signal), request.query);
       },
     );

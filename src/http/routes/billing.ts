@@ -1,12 +1,10 @@
 /** Billing line items. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { billingKey, readBillingPage } from "../../query/billing-list.js";
-import { dateWindow } from "../../query/date-window.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { cursorPage } from "../cursor-page.js";
-import { isUnchanged } from "../revalidate.js";
+import { listEnvelope, listInput } from "../plugins/cursors.js";
 import { BillingLineItem } from "../schemas/billing.js";
-import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
+import { cursorParameter, pageOf } from "../schemas/page.js";
 import { billingFilters, dateRange, inputOf, paging, TenantPath, timezone } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
 
@@ -19,6 +17,7 @@ export const billingRoutes =
     app.get(
       "/tenants/:tenant_name/billing",
       {
+        config: { heavy: false, etag: { ledger: "chargebacks" }, showsTags: false, cursors },
         schema: {
           operationId: "listBilling",
           tags: ["Billing"],
@@ -39,14 +38,9 @@ export const billingRoutes =
           },
         },
       },
-      async (request, reply) => {
-        const { page, page_size, cursor, ...filters } = request.query;
-        const window = dateWindow(filters, request.tenant.lookback_days, context.clock());
-        const { place, nextCursor } = cursorPage(request, cursors, { page, cursor }, filters);
-        if (await isUnchanged(context, request, reply, window)) return reply.code(304).send(undefined);
+      async (request) => {
         const { client, signal } = await tenantRead(context, request);
-        const found = await readBillingPage(client, { page, page_size, place, window, filters }, signal);
-        return envelope({ ...found, next_cursor: nextCursor(found.next) }, { page, page_size });
+        return listEnvelope(request, await readBillingPage(client, listInput(request), signal));
       },
     );
   };

@@ -1,14 +1,13 @@
 /** Chargeback rows, and the days that have any. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import type { FastifyRequest } from "fastify";
 import { readChargebackDates } from "../../query/chargeback-days.js";
 import { chargebackKey, readChargebackPage } from "../../query/chargeback-list.js";
 import { type ChargebackFilters, isProjected } from "../../query/chargeback-scan.js";
-import { dateWindow } from "../../query/date-window.js";
-import { type HttpContext, tenantRead, type Weight } from "../context.js";
-import { cursorPage } from "../cursor-page.js";
-import { isUnchanged } from "../revalidate.js";
+import { type HttpContext, tenantRead } from "../context.js";
+import { listEnvelope, listInput } from "../plugins/cursors.js";
 import { ChargebackDates, ChargebackRow } from "../schemas/chargeback.js";
-import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
+import { cursorParameter, pageOf } from "../schemas/page.js";
 import {
   chargebackFilters,
   dateRange,
@@ -24,8 +23,8 @@ const ORDER =
   "By UTC day, resource_id, product_type, environment, product_category, timestamp, component, identity_id.";
 const cursors = { kind: "chargebacks", columns: chargebackKey };
 
-/** The total is known to the store's own books or to a projection; else every row is looked at. */
-const listWeight = (filters: ChargebackFilters): Weight => (isProjected([], filters) ? "light" : "heavy");
+/** Where neither the store's own books nor a projection knows the total. The schema has validated the query. */
+const looksAtAllRows = ({ query }: FastifyRequest) => !isProjected([], query as ChargebackFilters);
 
 export const chargebackRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
@@ -33,6 +32,7 @@ export const chargebackRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks",
       {
+        config: { heavy: looksAtAllRows, etag: { ledger: "chargebacks" }, showsTags: true, cursors },
         schema: {
           operationId: "listChargebacks",
           tags: ["Chargebacks"],
@@ -60,20 +60,16 @@ export const chargebackRoutes =
           },
         },
       },
-      async (request, reply) => {
-        const { page, page_size, cursor, ...filters } = request.query;
-        const window = dateWindow(filters, request.tenant.lookback_days, context.clock());
-        const { place, nextCursor } = cursorPage(request, cursors, { page, cursor }, filters);
-        if (await isUnchanged(context, request, reply, window)) return reply.code(304).send(undefined);
-        const { client, signal } = await tenantRead(context, request, listWeight(filters));
-        const found = await readChargebackPage(client, { page, page_size, place, window, filters }, signal);
-        return envelope({ ...found, next_cursor: nextCursor(found.next) }, { page, page_size });
+      async (request) => {
+        const { client, signal } = await tenantRead(context, request);
+        return listEnvelope(request, await readChargebackPage(client, listInput(request), signal));
       },
     );
 
     app.get(
       "/tenants/:tenant_name/chargebacks/dates",
       {
+        config: { heavy: false, etag: { ledger: "chargebacks" }, showsTags: false },
         schema: {
           operationId: "listChargebackDates",
           tags: ["Chargebacks"],
@@ -87,8 +83,7 @@ export const chargebackRoutes =
           },
         },
       },
-      async (request, reply) => {
-        if (await isUnchanged(context, request, reply)) return reply.code(304).send(undefined);
+      async (request) => {
         const { client, signal } = await tenantRead(context, request);
         return { dates: await readChargebackDates(client, signal) };
       },

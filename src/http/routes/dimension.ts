@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
+import type { TenantConfig } from "../../config/config.js";
 import { readNewestRow } from "../../query/dimension-row.js";
 import { tagPair } from "../../query/dimension-tags.js";
 import { readNames } from "../../query/inventory-names.js";
@@ -30,11 +31,10 @@ const path = "/tenants/:tenant_name/chargebacks/:dimension_id";
 export const dimensionRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres } = context.stores;
-
     app.get(
       path,
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getDimension",
           tags: ["Chargebacks"],
@@ -57,6 +57,7 @@ export const dimensionRoutes =
     app.patch(
       path,
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "changeDimensionTags",
           tags: ["Tags"],
@@ -70,11 +71,9 @@ export const dimensionRoutes =
         },
       },
       async (request) => {
-        const { tenant_name: tenantName } = request.tenant;
         const dimension = await findDimension(context, request, request.params.dimension_id);
-        const on = { postgres, tenantName, dimensionId: dimension.dimension_id, stop: request.interruption };
-        const tags = await changeTags(on, request.body);
-        await context.tags.afterWrite(tenantName);
+        const tags = await changeTags(target(context, request, dimension), request.body);
+        await context.tags.afterWrite(request.tenant.tenant_name);
         const shortly = AbortSignal.any([request.stopSignal, AbortSignal.timeout(ROW_PATIENCE_MS)]);
         const newest = await newestRow(context, request, dimension, shortly).catch(() => undefined);
         return answer(dimension, newest, tags);
@@ -84,6 +83,7 @@ export const dimensionRoutes =
     app.get(
       `${path}/tags`,
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listDimensionTags",
           tags: ["Tags"],
@@ -105,6 +105,7 @@ export const dimensionRoutes =
     app.post(
       `${path}/tags`,
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "addDimensionTag",
           tags: ["Tags"],
@@ -116,20 +117,24 @@ export const dimensionRoutes =
         },
       },
       async (request, reply) => {
-        const { tenant_name: tenantName } = request.tenant;
-        const { dimension_id: dimensionId } = await findDimension(
-          context,
-          request,
-          request.params.dimension_id,
-        );
-        const on = { postgres, tenantName, dimensionId, stop: request.interruption };
-        const tag = await addTag(on, request.body);
-        await context.tags.afterWrite(tenantName);
-        const location = `/api/v1/tenants/${encodeURIComponent(tenantName)}/tags/${tag.tag_id}`;
-        return reply.code(201).header("location", location).send(tag);
+        const dimension = await findDimension(context, request, request.params.dimension_id);
+        const tag = await addTag(target(context, request, dimension), request.body);
+        await context.tags.afterWrite(request.tenant.tenant_name);
+        return reply.code(201).header("location", pathOfTag(request.tenant, tag)).send(tag);
       },
     );
   };
+
+/** Where tags are written. */
+function target({ stores }: HttpContext, request: FastifyRequest, { dimension_id }: DimensionFields) {
+  const { tenant, interruption: stop } = request;
+  const { tenant_name: tenantName } = tenant;
+  return { postgres: stores.postgres, tenantName, dimensionId: dimension_id, stop };
+}
+
+function pathOfTag({ tenant_name }: TenantConfig, { tag_id }: Tag): string {
+  return `/api/v1/tenants/${encodeURIComponent(tenant_name)}/tags/${tag_id}`;
+}
 
 /** While the tenant's store is away. */
 const unknownNames = {

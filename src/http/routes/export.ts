@@ -3,16 +3,14 @@
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ChargebackFilters } from "../../query/chargeback-scan.js";
-import { type DateWindowInput, dateWindow } from "../../query/date-window.js";
-import { defaultExportColumns, type ExportColumn } from "../../query/export-columns.js";
+import type { ExportInput } from "../../query/chargeback-export.js";
+import { defaultExportColumns } from "../../query/export-columns.js";
 import { type ExportFormatName, exportFormatNames, exportFormats } from "../../query/export-format.js";
 import { openExport } from "../../query/export-stream.js";
 import { preferred } from "../accept.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { ApiError } from "../errors.js";
 import { readTagParameters } from "../input/tag-parameters.js";
-import { isUnchanged } from "../revalidate.js";
 import { ExportBody, exportParameters, exportQuery, exportResponse } from "../schemas/export.js";
 import { inputOf, TenantPath } from "../schemas/parameters.js";
 import { bodyProblems, notModified, problemResponses } from "../schemas/problem.js";
@@ -22,24 +20,30 @@ const mediaTypes = exportFormatNames.map((name) => exportFormats[name].mediaType
 /** Bytes a second that a reader takes at least while others wait. */
 const SLOWEST = 65_536;
 
-function formatOf(accept: string | undefined): ExportFormatName {
-  const wanted = preferred(accept, mediaTypes);
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Of exports. */
+    exportFormat: ExportFormatName;
+  }
+}
+
+/** What the URL says, else what `Accept` prefers. */
+function formatOf({ query, headers }: FastifyRequest): ExportFormatName {
+  // The schema has validated it.
+  const { format } = query as { format?: ExportFormatName };
+  if (format !== undefined) return format;
+  const wanted = preferred(headers.accept, mediaTypes);
   const name = exportFormatNames.find((each) => exportFormats[each].mediaType === wanted);
   if (name !== undefined) return name;
   throw new ApiError("not_acceptable", `\`Accept\` must take one of ${mediaTypes.join(", ")}.`);
 }
 
 /** What a body, or the parameters of a URL, say of the file. */
-interface Wanted extends DateWindowInput {
-  readonly columns: readonly ExportColumn[];
-  readonly filters: ChargebackFilters;
-  readonly raw: boolean;
-  readonly format?: ExportFormatName | undefined;
-}
+type Wanted = Pick<ExportInput, "columns" | "filters" | "raw">;
 
 /**
  * `curl -d '{}'` calls JSON a form. Taken here, where nothing is changed, and only when it is JSON; a web page that could send the same without a
- * preflight is refused before (`refuseForeignPages`).
+ * preflight is refused before (`crossOrigin`).
  */
 function takeJsonAsForm(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
@@ -60,38 +64,30 @@ export const exportRoutes =
     const graceMs = (context.config.api.request_timeout_seconds / 4) * 1000;
 
     const answer = async (request: FastifyRequest, reply: FastifyReply, wanted: Wanted) => {
-      const { tenant } = request;
-      const window = dateWindow(wanted, tenant.lookback_days, context.clock());
-      const format = wanted.format ?? formatOf(request.headers.accept);
-      const { mediaType, extension } = exportFormats[format];
-      reply.header("vary", "Accept");
-      if (
-        request.method !== "POST" &&
-        (await isUnchanged(context, request, reply, window, "chargebacks", format))
-      )
-        return reply.code(304).send(undefined);
-      const isHead = request.method === "HEAD";
-      const { client, signal } = await tenantRead(context, request, isHead ? "light" : "heavy");
+      const { window, exportFormat: format } = request;
+      const { client, signal } = await tenantRead(context, request);
       const columns = wanted.columns.length > 0 ? wanted.columns : defaultExportColumns;
-      const { filters, raw } = wanted;
-      const isWanted = () => context.heavyReads.isWanted(request);
+      const isWanted = () => request.isPlaceWanted();
       const pace = { graceMs, bytesPerSecond: SLOWEST, isWanted };
       // The stream, not the reply: a reply counts as answered when its last byte is gone, and the time limit with it.
-      const stream = isHead
+      const stream = isHead(request)
         ? Readable.from([])
-        : await openExport(client, { window, filters, columns, raw, format }, { signal, idleMs, pace });
-      const name = `chargebacks_${tenant.tenant_name}_${window.startDate}_${window.endDate}.${extension}`;
-      reply
-        .header("content-disposition", `attachment; filename="${name}"`)
-        .type(format === "csv" ? `${mediaType}; charset=utf-8` : mediaType);
+        : await openExport(client, { ...wanted, columns, window, format }, { signal, idleMs, pace });
+      nameFile(request, reply);
       return stream;
     };
 
     takeJsonAsForm(app);
+    app.decorateRequest("exportFormat");
+    app.addHook("preHandler", async (request, reply) => {
+      request.exportFormat = formatOf(request);
+      reply.header("vary", "Accept");
+    });
 
     app.post(
       "/tenants/:tenant_name/export",
       {
+        config: { heavy: true, etag: false, showsTags: true },
         schema: {
           operationId: "exportChargebacks",
           tags: ["Export"],
@@ -116,13 +112,18 @@ export const exportRoutes =
       (request, reply) => {
         const tags = readTagParameters({ ...request.body.filters }, "body", []);
         const filters = { ...request.body.filters, tags };
-        return answer(request, reply, { ...request.body, ...request.query, filters });
+        return answer(request, reply, { columns: request.body.columns, raw: request.query.raw, filters });
       },
     );
 
     app.get(
       "/tenants/:tenant_name/export",
       {
+        config: {
+          heavy: (request) => !isHead(request),
+          etag: { ledger: "chargebacks", form: ({ exportFormat }) => exportFormat },
+          showsTags: true,
+        },
         schema: {
           operationId: "downloadChargebacks",
           tags: ["Export"],
@@ -144,8 +145,18 @@ export const exportRoutes =
         },
       },
       (request, reply) => {
-        const { columns, start_date, end_date, timezone, raw, format, ...filters } = request.query;
-        return answer(request, reply, { columns, start_date, end_date, timezone, raw, format, filters });
+        const { columns, raw, ...filters } = request.query;
+        return answer(request, reply, { columns, raw, filters });
       },
     );
   };
+
+const isHead = ({ method }: FastifyRequest) => method === "HEAD";
+
+function nameFile({ tenant, window, exportFormat }: FastifyRequest, reply: FastifyReply): void {
+  const { mediaType, extension } = exportFormats[exportFormat];
+  const name = `chargebacks_${tenant.tenant_name}_${window.startDate}_${window.endDate}.${extension}`;
+  reply
+    .header("content-disposition", `attachment; filename="${name}"`)
+    .type(exportFormat === "csv" ? `${mediaType}; charset=utf-8` : mediaType);
+}

@@ -33,6 +33,7 @@ export const inventoryRoutes =
     app.get(
       "/tenants/:tenant_name/resources",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listResources",
           tags: ["Inventory"],
@@ -43,18 +44,17 @@ export const inventoryRoutes =
           response: { 200: pageOf(Resource, ORDER), ...problems },
         },
       },
-      async ({ tenant, query: { resource_type: type, ...query }, stopSignal }) => {
+      async ({ tenant: { tenant_name }, query: { resource_type: type, ...query }, stopSignal }) => {
         const input = { ...query, type };
-        return envelope(
-          await readInventoryPage(stores.postgres, "resources", tenant.tenant_name, input, stopSignal),
-          query,
-        );
+        const found = await readInventoryPage(stores.postgres, "resources", tenant_name, input, stopSignal);
+        return envelope(found, query);
       },
     );
 
     app.get(
       "/tenants/:tenant_name/identities",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listIdentities",
           tags: ["Inventory"],
@@ -65,18 +65,17 @@ export const inventoryRoutes =
           response: { 200: pageOf(Identity, ORDER), ...problems },
         },
       },
-      async ({ tenant, query: { identity_type: type, ...query }, stopSignal }) => {
+      async ({ tenant: { tenant_name }, query: { identity_type: type, ...query }, stopSignal }) => {
         const input = { ...query, type };
-        return envelope(
-          await readInventoryPage(stores.postgres, "identities", tenant.tenant_name, input, stopSignal),
-          query,
-        );
+        const found = await readInventoryPage(stores.postgres, "identities", tenant_name, input, stopSignal);
+        return envelope(found, query);
       },
     );
 
     app.get(
       "/tenants/:tenant_name/inventory/summary",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getInventorySummary",
           tags: ["Inventory"],

@@ -10,6 +10,7 @@ export const metricsRoutes =
     app.get(
       "/metrics",
       {
+        config: { heavy: false, etag: false, showsTags: false, quiet: true },
         schema: {
           operationId: "getMetrics",
           tags: ["Health"],

@@ -20,6 +20,9 @@ const RunPath = Type.Composite([
   }),
 ]);
 
+const runNotFound = (tenantName: string) =>
+  new ApiError("run_not_found", `Tenant ${tenantName} has no such run. GET …/pipeline/runs lists its runs.`);
+
 const ORDER = "Newest first, by start and then id.";
 
 export const pipelineRunRoutes =
@@ -28,6 +31,7 @@ export const pipelineRunRoutes =
     app.get(
       "/tenants/:tenant_name/pipeline/runs",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listPipelineRuns",
           tags: ["Pipeline"],
@@ -48,6 +52,7 @@ export const pipelineRunRoutes =
     app.get(
       "/tenants/:tenant_name/pipeline/runs/:run_id",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getPipelineRun",
           tags: ["Pipeline"],
@@ -62,11 +67,8 @@ export const pipelineRunRoutes =
       },
       async ({ tenant: { tenant_name }, params: { run_id }, stopSignal }) => {
         const run = await readPipelineRun(stores.postgres, tenant_name, run_id, stopSignal);
-        if (run !== undefined) return run;
-        throw new ApiError(
-          "run_not_found",
-          `Tenant ${tenant_name} has no such run. GET …/pipeline/runs lists its runs.`,
-        );
+        if (run === undefined) throw runNotFound(tenant_name);
+        return run;
       },
     );
   };

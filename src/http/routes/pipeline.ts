@@ -1,9 +1,10 @@
 /** The pipeline of a tenant: start a run, see how it does. */
 
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { instantOf } from "../../query/instant.js";
-import { readPipelineStates, runErrors } from "../../query/pipeline-state.js";
+import { type PipelineState, readPipelineStates, runErrors } from "../../query/pipeline-state.js";
+import type { PipelineControl, TriggeredRun } from "../../runner/control.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 import { inputOf, TenantPath } from "../schemas/parameters.js";
@@ -11,11 +12,14 @@ import { PipelineStatus, RunAccepted } from "../schemas/pipeline.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
 
 export const pipelineRoutes =
-  ({ control, stores, mode }: HttpContext): FastifyPluginAsyncTypebox =>
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { postgres } = context.stores;
+
     app.post(
       "/tenants/:tenant_name/pipeline/run",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "startPipelineRun",
           tags: ["Pipeline"],
@@ -47,23 +51,17 @@ export const pipelineRoutes =
           },
         },
       },
-      async ({ tenant, body, interruption: stop }, reply) => {
-        if (control === undefined) {
-          const detail = `No workflow runner is available in ${mode} mode. Start the service in both mode to run the pipeline.`;
-          throw new ApiError("pipeline_unavailable", detail);
-        }
-        const { tenant_name } = tenant;
+      async ({ tenant: { tenant_name }, body, interruption: stop }, reply) => {
         const forceGather = body.force_gather ?? false;
-        const { run_id, queued } = await control.trigger(tenant_name, { forceGather, stop });
-        const how = queued ? "waits for its place" : "has started";
-        const message = `A pipeline run of tenant ${tenant_name} ${how}.`;
-        return reply.code(202).send({ tenant_name, status: queued ? "queued" : "started", run_id, message });
+        const run = await controlOf(context).trigger(tenant_name, { forceGather, stop });
+        return reply.code(202).send(accepted(tenant_name, run));
       },
     );
 
     app.get(
       "/tenants/:tenant_name/pipeline/status",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getPipelineStatus",
           tags: ["Pipeline"],
@@ -77,28 +75,40 @@ export const pipelineRoutes =
         },
       },
       async ({ tenant: { tenant_name }, stopSignal }) => {
-        const [state] = await readPipelineStates(stores.postgres, [tenant_name], stopSignal);
-        const finished = state?.finished ?? null;
-        return {
-          tenant_name,
-          is_running: state?.is_running ?? false,
-          state: state?.is_queued
-            ? ("queued" as const)
-            : state?.is_running
-              ? ("running" as const)
-              : ("idle" as const),
-          last_run: state?.last_run_at ? instantOf(state.last_run_at) : null,
-          last_success: state?.last_success_at ? instantOf(state.last_success_at) : null,
-          last_result: finished && {
-            status: finished.status,
-            dates_gathered: finished.dates_gathered,
-            dates_calculated: finished.dates_calculated,
-            chargeback_rows_written: finished.chargeback_rows_written,
-            errors: runErrors(finished),
-            notes: [...finished.notes],
-            completed_at: instantOf(new Date(finished.completed_at)),
-          },
-        };
+        const [state] = await readPipelineStates(postgres, [tenant_name], stopSignal);
+        return statusOf(tenant_name, state);
       },
     );
   };
+
+function controlOf({ control, mode }: HttpContext): PipelineControl {
+  if (control !== undefined) return control;
+  const detail = `No workflow runner is available in ${mode} mode. Start the service in both mode to run the pipeline.`;
+  throw new ApiError("pipeline_unavailable", detail);
+}
+
+function accepted(tenant_name: string, { run_id, queued }: TriggeredRun): Static<typeof RunAccepted> {
+  const how = queued ? "waits for its place" : "has started";
+  const message = `A pipeline run of tenant ${tenant_name} ${how}.`;
+  return { tenant_name, status: queued ? "queued" : "started", run_id, message };
+}
+
+function statusOf(tenant_name: string, state: PipelineState | undefined): Static<typeof PipelineStatus> {
+  const finished = state?.finished ?? null;
+  return {
+    tenant_name,
+    is_running: state?.is_running ?? false,
+    state: state?.is_queued ? "queued" : state?.is_running ? "running" : "idle",
+    last_run: state?.last_run_at ? instantOf(state.last_run_at) : null,
+    last_success: state?.last_success_at ? instantOf(state.last_success_at) : null,
+    last_result: finished && {
+      status: finished.status,
+      dates_gathered: finished.dates_gathered,
+      dates_calculated: finished.dates_calculated,
+      chargeback_rows_written: finished.chargeback_rows_written,
+      errors: runErrors(finished),
+      notes: [...finished.notes],
+      completed_at: instantOf(new Date(finished.completed_at)),
+    },
+  };
+}

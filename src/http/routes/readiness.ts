@@ -23,6 +23,7 @@ export const readinessRoutes =
     app.get(
       "/readiness",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getReadiness",
           tags: ["Health"],

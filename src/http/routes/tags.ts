@@ -1,8 +1,8 @@
 /** All tags of a tenant, and single ones. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import type { FastifyRequest } from "fastify";
 import { readPostgres } from "../../query/postgres-read.js";
-
 import { TagNotFoundError } from "../../tags/tag-errors.js";
 import { type TagRecord as Tag, tagsById } from "../../tags/tag-record.js";
 import { deleteTag, renameTag } from "../../tags/write.js";
@@ -13,8 +13,18 @@ import { bodyProblems, problemResponses } from "../schemas/problem.js";
 import { TagInContext, TagPath, TagRecord, TagRename, tagSearch } from "../schemas/tag.js";
 import { readTagPage } from "../tag-page.js";
 
+interface TagParams {
+  readonly params: Static<typeof TagPath>;
+}
+
 const ORDER = "By tag_id.";
 const problems = ["tenant_not_found", "tag_not_found", "store_unavailable", "request_timeout"] as const;
+
+/** The tag that a request changes. */
+const target = (
+  { stores: { postgres } }: HttpContext,
+  { tenant, params, interruption }: Pick<FastifyRequest, "tenant" | "interruption"> & TagParams,
+) => ({ postgres, tenantName: tenant.tenant_name, tagId: params.tag_id, stop: interruption });
 
 export const tagRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
@@ -24,6 +34,7 @@ export const tagRoutes =
     app.get(
       "/tenants/:tenant_name/tags",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listTags",
           tags: ["Tags"],
@@ -44,6 +55,7 @@ export const tagRoutes =
     app.get(
       "/tenants/:tenant_name/tags/:tag_id",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getTag",
           tags: ["Tags"],
@@ -63,6 +75,7 @@ export const tagRoutes =
     app.patch(
       "/tenants/:tenant_name/tags/:tag_id",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "renameTag",
           tags: ["Tags"],
@@ -73,14 +86,9 @@ export const tagRoutes =
           response: { 200: TagRecord, ...problemResponses(...problems, ...bodyProblems) },
         },
       },
-      async ({
-        tenant: { tenant_name: tenantName },
-        params: { tag_id: tagId },
-        body,
-        interruption: stop,
-      }) => {
-        const tag = await renameTag({ postgres, tenantName, tagId, stop }, body.display_name);
-        await context.tags.afterWrite(tenantName);
+      async (request) => {
+        const tag = await renameTag(target(context, request), request.body.display_name);
+        await context.tags.afterWrite(request.tenant.tenant_name);
         return tag;
       },
     );
@@ -88,6 +96,7 @@ export const tagRoutes =
     app.delete(
       "/tenants/:tenant_name/tags/:tag_id",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "deleteTag",
           tags: ["Tags"],
@@ -100,12 +109,9 @@ export const tagRoutes =
           },
         },
       },
-      async (
-        { tenant: { tenant_name: tenantName }, params: { tag_id: tagId }, interruption: stop },
-        reply,
-      ) => {
-        await deleteTag({ postgres, tenantName, tagId, stop });
-        await context.tags.afterWrite(tenantName);
+      async (request, reply) => {
+        await deleteTag(target(context, request));
+        await context.tags.afterWrite(request.tenant.tenant_name);
         return reply.code(204).send();
       },
     );

@@ -2,8 +2,10 @@
 import type { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
-import { prometheusEmitterOf } from "../../config/emitters.js";
-import { openMetricsPage } from "../../query/tenant-metrics-page.js";
+import type { FastifyRequest } from "fastify";
+import type { TenantConfig } from "../../config/config.js";
+import { type PrometheusEmitter, prometheusEmitterOf } from "../../config/emitters.js";
+import { type MetricsPage, openMetricsPage } from "../../query/tenant-metrics-page.js";
 import { addDays, dayOf } from "../../time/days.js";
 import { type HttpContext, openTenantStore } from "../context.js";
 import { ApiError } from "../errors.js";
@@ -29,6 +31,7 @@ export const tenantMetricsRoutes =
     app.get(
       "/tenants/:tenant_name/metrics",
       {
+        config: { heavy: false, etag: false, showsTags: false, quiet: true },
         schema: {
           operationId: "getTenantMetrics",
           tags: ["Export"],
@@ -53,27 +56,38 @@ export const tenantMetricsRoutes =
         },
       },
       async (request, reply) => {
-        const { tenant_name: tenantName, tenant_id: tenantId, ecosystem, plugin_settings } = request.tenant;
-        const emitter = prometheusEmitterOf(plugin_settings.emitters);
-        if (emitter === undefined) {
-          const detail = `Tenant ${tenantName} has no emitter of type prometheus, and therefore no page of metrics.`;
-          throw new ApiError("emitter_not_found", detail);
-        }
-        const { client } = await openTenantStore(context, request.tenant);
-        const openMetrics = prefersOpenMetrics(request.headers.accept);
-        const { lookback_days: lookback } = emitter;
-        const since = lookback === undefined ? undefined : addDays(dayOf(context.clock()), -lookback);
-        const { postgres } = context.stores;
-        const page = { client, postgres, tenantName, tenantId, ecosystem, emitter, since, openMetrics };
+        const page = await pageOf(context, request);
         const stream = await openMetricsPage(page, request.stopSignal);
         reply
-          .type(openMetrics ? OPEN_METRICS : TEXT)
+          .type(page.openMetrics ? OPEN_METRICS : TEXT)
           .header("vary", "accept")
           .header("cache-control", "no-store");
         return stream;
       },
     );
   };
+
+async function pageOf(context: HttpContext, { tenant, headers }: FastifyRequest): Promise<MetricsPage> {
+  const emitter = emitterOf(tenant);
+  const { client } = await openTenantStore(context, tenant);
+  const { tenant_name: tenantName, tenant_id: tenantId, ecosystem } = tenant;
+  const { postgres } = context.stores;
+  const since = firstDay(emitter, context.clock());
+  const openMetrics = prefersOpenMetrics(headers.accept);
+  return { client, postgres, tenantName, tenantId, ecosystem, emitter, since, openMetrics };
+}
+
+function emitterOf({ tenant_name, plugin_settings }: TenantConfig): PrometheusEmitter {
+  const emitter = prometheusEmitterOf(plugin_settings.emitters);
+  if (emitter !== undefined) return emitter;
+  const detail = `Tenant ${tenant_name} has no emitter of type prometheus, and therefore no page of metrics.`;
+  throw new ApiError("emitter_not_found", detail);
+}
+
+/** Undefined when days of any age are shown. */
+function firstDay({ lookback_days: lookback }: PrometheusEmitter, now: Date): string | undefined {
+  return lookback === undefined ? undefined : addDays(dayOf(now), -lookback);
+}
 
 /** Prometheus names several formats, each with its weight. Whoever names none, or anything, gets the older format. */
 export function prefersOpenMetrics(accept = ""): boolean {

@@ -1,11 +1,12 @@
 /** Tenants, and the state of their days. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import type { TenantConfig } from "../../config/config.js";
 import { topicAttributionOf } from "../../config/topic-attribution.js";
-import { dateWindow } from "../../query/date-window.js";
 import { readTrackingDates } from "../../query/tenant-status.js";
-import { readTenantDates } from "../../query/tenant-summaries.js";
+import { readTenantDates, type TenantDates } from "../../query/tenant-summaries.js";
 import type { HttpContext } from "../context.js";
+import type { WatchedFacts } from "../facts-watch.js";
 import { dateRange, inputOf, TenantPath } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 import { TenantSummary, TrackingDate } from "../schemas/tenant.js";
@@ -14,11 +15,12 @@ import { TenantSummary, TrackingDate } from "../schemas/tenant.js";
 const LOST = { chargeback_calculated: false, state: "lost", last_success: null } as const;
 
 export const tenantRoutes =
-  ({ config, stores, clock, facts }: HttpContext): FastifyPluginAsyncTypebox =>
+  ({ config, stores, facts }: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       "/tenants",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listTenants",
           tags: ["Tenants"],
@@ -35,33 +37,14 @@ export const tenantRoutes =
         const tenants = [...config.tenants.values()];
         const dates = await readTenantDates(stores.postgres, [...config.tenants.keys()], stopSignal);
         const held = await Promise.all(tenants.map(({ tenant_name }) => facts.look(tenant_name)));
-        return tenants.map(({ tenant_name, tenant_id, ecosystem, plugin_settings }, index) => {
-          const known = dates[index];
-          const dates_pending = known?.dates_pending ?? 0;
-          const lost = held[index]?.lostDays.size ?? 0;
-          const dates_calculated = Math.max(0, (known?.dates_calculated ?? 0) - lost);
-          const last_calculated_date = dates_calculated === 0 ? null : (known?.last_calculated_date ?? null);
-          const dates_provisional = known?.dates_provisional ?? 0;
-          const isEnabled = topicAttributionOf(plugin_settings)?.enabled === true;
-          return {
-            ...{
-              tenant_name,
-              tenant_id,
-              ecosystem,
-              dates_pending,
-              dates_calculated,
-              dates_provisional,
-              last_calculated_date,
-            },
-            topic_attribution: isEnabled ? ("enabled" as const) : ("disabled" as const),
-          };
-        });
+        return tenants.map((tenant, index) => summaryOf(tenant, dates[index], held[index]));
       },
     );
 
     app.get(
       "/tenants/:tenant_name/status",
       {
+        config: { heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getTenantStatus",
           tags: ["Tenants"],
@@ -75,11 +58,29 @@ export const tenantRoutes =
           },
         },
       },
-      async ({ tenant, query, stopSignal }) => {
-        const window = dateWindow(query, tenant.lookback_days, clock());
+      async ({ tenant, window, stopSignal }) => {
         const days = await readTrackingDates(stores.postgres, tenant.tenant_name, window, stopSignal);
         const lost = (await facts.look(tenant.tenant_name))?.lostDays;
         return days.map((day) => (lost?.has(day.tracking_date) ? { ...day, ...LOST } : day));
       },
     );
   };
+
+function summaryOf(
+  { tenant_name, tenant_id, ecosystem, plugin_settings }: TenantConfig,
+  known: TenantDates | undefined,
+  facts: WatchedFacts | undefined,
+): Static<typeof TenantSummary> {
+  const lost = facts?.lostDays.size ?? 0;
+  const dates_calculated = Math.max(0, (known?.dates_calculated ?? 0) - lost);
+  return {
+    tenant_name,
+    tenant_id,
+    ecosystem,
+    dates_pending: known?.dates_pending ?? 0,
+    dates_calculated,
+    dates_provisional: known?.dates_provisional ?? 0,
+    last_calculated_date: dates_calculated === 0 ? null : (known?.last_calculated_date ?? null),
+    topic_attribution: topicAttributionOf(plugin_settings)?.enabled === true ? "enabled" : "disabled",
+  };
+}

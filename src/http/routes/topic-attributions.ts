@@ -1,7 +1,5 @@
 /** Costs of Kafka clusters by topic: rows, days and sums. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import type { FastifyReply, FastifyRequest } from "fastify";
-import { type DateWindow, dateWindow } from "../../query/date-window.js";
 import { readAttributionAggregate } from "../../query/topic-attribution-aggregate.js";
 import {
   attributionKey,
@@ -9,9 +7,8 @@ import {
   readAttributionPage,
 } from "../../query/topic-attribution-list.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { cursorPage } from "../cursor-page.js";
-import { isUnchanged } from "../revalidate.js";
-import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
+import { listEnvelope, listInput } from "../plugins/cursors.js";
+import { cursorParameter, pageOf } from "../schemas/page.js";
 import { dateRange, inputOf, paging, TenantPath, timezone } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
 import {
@@ -26,17 +23,16 @@ const ORDER =
   "By UTC day, cluster_resource_id, product_type, environment, product_category, timestamp, topic_name.";
 const EMPTY = "Empty where costs were never attributed to topics; the list of tenants says whether they are.";
 const tags = ["Topics"];
+const etag = { ledger: "topic_attributions" } as const;
 const cursors = { kind: "topic_attributions", columns: attributionKey };
 
 export const topicAttributionRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const unchanged = (request: FastifyRequest, reply: FastifyReply, window?: DateWindow) =>
-      isUnchanged(context, request, reply, window, "topic_attributions");
-
     app.get(
       "/tenants/:tenant_name/topic-attributions",
       {
+        config: { heavy: false, etag, showsTags: false, cursors },
         schema: {
           operationId: "listTopicAttributions",
           tags,
@@ -57,20 +53,16 @@ export const topicAttributionRoutes =
           },
         },
       },
-      async (request, reply) => {
-        const { page, page_size, cursor, ...filters } = request.query;
-        const window = dateWindow(filters, request.tenant.lookback_days, context.clock());
-        const { place, nextCursor } = cursorPage(request, cursors, { page, cursor }, filters);
-        if (await unchanged(request, reply, window)) return reply.code(304).send(undefined);
+      async (request) => {
         const { client, signal } = await tenantRead(context, request);
-        const found = await readAttributionPage(client, { page, page_size, place, window, filters }, signal);
-        return envelope({ ...found, next_cursor: nextCursor(found.next) }, { page, page_size });
+        return listEnvelope(request, await readAttributionPage(client, listInput(request), signal));
       },
     );
 
     app.get(
       "/tenants/:tenant_name/topic-attributions/dates",
       {
+        config: { heavy: false, etag, showsTags: false },
         schema: {
           operationId: "listTopicAttributionDates",
           tags,
@@ -84,8 +76,7 @@ export const topicAttributionRoutes =
           },
         },
       },
-      async (request, reply) => {
-        if (await unchanged(request, reply)) return reply.code(304).send(undefined);
+      async (request) => {
         const { client, signal } = await tenantRead(context, request);
         return { dates: await readAttributionDates(client, signal) };
       },
@@ -94,6 +85,7 @@ export const topicAttributionRoutes =
     app.get(
       "/tenants/:tenant_name/topic-attributions/aggregate",
       {
+        config: { heavy: true, etag, showsTags: false },
         schema: {
           operationId: "aggregateTopicAttributions",
           tags,
@@ -113,12 +105,11 @@ export const topicAttributionRoutes =
           },
         },
       },
-      async (request, reply) => {
+      async (request) => {
         const { group_by: groupBy, time_bucket: timeBucket, ...filters } = request.query;
-        const window = dateWindow(filters, request.tenant.lookback_days, context.clock());
-        if (await unchanged(request, reply, window)) return reply.code(304).send(undefined);
-        const { client, signal } = await tenantRead(context, request, "heavy");
-        return readAttributionAggregate(client, { window, filters, groupBy, timeBucket }, signal);
+        const { client, signal } = await tenantRead(context, request);
+        const input = { window: request.window, filters, groupBy, timeBucket };
+        return readAttributionAggregate(client, input, signal);
       },
     );
   };

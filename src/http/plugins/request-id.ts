@@ -1,11 +1,22 @@
 /** `X-Request-Id`: taken from the client when it is usable, made otherwise; in the log and in every answer. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import fp from "fastify-plugin";
 
 /** What fits a log line and a header as it is. */
 const USABLE = /^[A-Za-z0-9._~:/+=@-]{1,128}$/;
 
+/** For Fastify's `genReqId`. */
 export function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers["x-request-id"];
   return typeof given === "string" && USABLE.test(given) ? given : randomUUID();
 }
+
+export const requestId = fp(
+  async (app) => {
+    app.addHook("onRequest", async (request, reply) => {
+      reply.header("x-request-id", request.id);
+    });
+  },
+  { name: "request-id" },
+);

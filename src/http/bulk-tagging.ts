@@ -1,0 +1,79 @@
+/** One tag on many dimensions: those of a list, or all that have rows under filters. */
+import type { Static } from "@sinclair/typebox";
+import type { FastifyRequest } from "fastify";
+import { matchingDimensions, streamDimensionIds } from "../query/dimension-matches.js";
+import { tagInBulk } from "../tags/bulk.js";
+import { completeCopy, type UnknownDimension } from "../tags/known-dimensions.js";
+import { TAGS_PER_ENTRY } from "../tags/outbox.js";
+import { type HttpContext, openTenantStore, tenantRead } from "./context.js";
+import { invalidRequest } from "./errors.js";
+import { readTagParameters } from "./input/tag-parameters.js";
+import { type BulkResult, type BulkTags, type BulkTagsByFilter, MOST_DIMENSIONS } from "./schemas/tag.js";
+
+type Result = Static<typeof BulkResult>;
+
+export async function tagListed(
+  context: HttpContext,
+  { tenant, stopSignal, interruption: stop }: FastifyRequest,
+  body: Static<typeof BulkTags>,
+): Promise<Result> {
+  const { postgres } = context.stores;
+  const { tenant_name: tenantName } = tenant;
+  const ids = distinctIds(body.dimension_ids);
+  const store = async () => (await openTenantStore(context, tenant)).client;
+  let errors: UnknownDimension[] = [];
+  const counts = await tagInBulk({ postgres, tenantName, stop }, body, async function* () {
+    const { known, unknown } = await completeCopy({ postgres, tenantName, store, signal: stopSignal }, ids);
+    errors = unknown;
+    stopSignal.throwIfAborted();
+    yield known;
+  });
+  await context.tags.afterWrite(tenantName);
+  return { ...counts, errors };
+}
+
+export async function tagMatching(
+  context: HttpContext,
+  request: FastifyRequest,
+  body: Static<typeof BulkTagsByFilter>,
+): Promise<Result> {
+  const { postgres } = context.stores;
+  const { tenant, window, interruption: stop } = request;
+  const { tenant_name: tenantName } = tenant;
+  const tags = readTagParameters({ ...body }, "body", []);
+  const { client, signal } = await tenantRead(context, request);
+  const copy = { postgres, tenantName, store: async () => client, signal };
+  const matches = matchingDimensions(window, { ...body, tags });
+  const open = () => streamDimensionIds(client, matches, { batch: TAGS_PER_ENTRY, signal });
+  // The store has found them all when the first come: before the transaction, which must not wait for it with its locks.
+  let ready: AsyncIterable<number[]> | undefined = await begun(open());
+  const counts = await tagInBulk({ postgres, tenantName, stop }, body, async function* () {
+    const batches = ready ?? open();
+    ready = undefined;
+    for await (const ids of batches) {
+      const { known } = await completeCopy(copy, ids);
+      signal.throwIfAborted();
+      yield known;
+    }
+  });
+  await context.tags.afterWrite(tenantName);
+  return { ...counts, errors: [] };
+}
+
+/** Ascending. */
+function distinctIds(given: readonly number[]): number[] {
+  const ids = [...new Set(given)].sort((a, b) => a - b);
+  if (ids.length <= MOST_DIMENSIONS) return ids;
+  const detail = `\`dimension_ids\` must be a list of 1 to ${MOST_DIMENSIONS} different ids.`;
+  throw invalidRequest([{ in: "body", name: "dimension_ids", detail, code: "invalid" }]);
+}
+
+/** The stream, once its first item is there. */
+async function begun<Item>(stream: AsyncGenerator<Item>): Promise<AsyncIterable<Item>> {
+  const first = await stream.next();
+  return (async function* () {
+    if (first.done) return;
+    yield first.value;
+    yield* stream;
+  })();
+}

@@ -1,0 +1,30 @@
+/** The days that a request is about: of every route whose query or body takes `start_date`. */
+import { KindGuard } from "@sinclair/typebox";
+import fp from "fastify-plugin";
+import { type DateWindow, type DateWindowInput, dateWindow as windowOf } from "../../query/date-window.js";
+import type { HttpContext } from "../context.js";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Of routes that take dates. Made once, so that all that reads the clock means the same day. */
+    window: DateWindow;
+  }
+}
+
+export const dateWindow = fp<Pick<HttpContext, "clock">>(
+  async (app, { clock }) => {
+    app.decorateRequest("window");
+    app.addHook("preHandler", async (request) => {
+      const { body, querystring } = request.routeOptions.schema ?? {};
+      const dates = takesDates(body) ? request.body : takesDates(querystring) ? request.query : undefined;
+      if (dates === undefined) return;
+      // The schema has validated them.
+      request.window = windowOf(dates as DateWindowInput, request.tenant.lookback_days, clock());
+    });
+  },
+  { name: "date-window", dependencies: ["tenant"] },
+);
+
+function takesDates(schema: unknown): boolean {
+  return KindGuard.IsObject(schema) && "start_date" in schema.properties;
+}

@@ -1,0 +1,35 @@
+/** Whatever a hook or a handler throws becomes a problem. */
+import type { Server } from "node:http";
+import type { FastifyHttpOptions } from "fastify";
+import fp from "fastify-plugin";
+import type { HttpContext } from "../context.js";
+import { PROBLEM_TYPE, problemOf, sendProblem, toApiError } from "../problem.js";
+import { allowedOrigin } from "./cross-origin.js";
+import { ClientGoneError } from "./time-limit.js";
+
+export const errors = fp(
+  async (app) => {
+    app.setErrorHandler((error, request, reply) => {
+      if (error instanceof ClientGoneError) return reply.code(499).send();
+      return sendProblem(error, request, reply);
+    });
+  },
+  { name: "errors" },
+);
+
+type FrameworkErrors = NonNullable<FastifyHttpOptions<Server>["frameworkErrors"]>;
+
+/** For Fastify's `frameworkErrors`: errors that come before all hooks, those for CORS too. */
+export function sendFrameworkError(api: HttpContext["config"]["api"]): FrameworkErrors {
+  return (error, request, { raw }) => {
+    const problem = problemOf(toApiError(error, request.method));
+    const headers = { "content-type": PROBLEM_TYPE, "x-request-id": request.id };
+    const origin = allowedOrigin(api, request.headers.origin);
+    raw
+      .writeHead(problem.status, {
+        ...headers,
+        ...(origin && { "access-control-allow-origin": origin, vary: "Origin" }),
+      })
+      .end(JSON.stringify(problem));
+  };
+}

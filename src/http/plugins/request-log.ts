@@ -1,0 +1,31 @@
+/** One line of the log, and one observation for Prometheus, of each request that has its answer. */
+import fp from "fastify-plugin";
+import type { HttpContext } from "../context.js";
+import { pathOf } from "../problem.js";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** True where machines ask all the time: then the line is for debugging alone. */
+    quiet?: boolean;
+  }
+}
+
+export const requestLog = fp<Pick<HttpContext, "metrics">>(
+  async (app, { metrics }) => {
+    app.addHook("onResponse", async (request, reply) => {
+      const { url: route = "unknown", config } = request.routeOptions;
+      const labels = { method: request.method, route, status: String(reply.statusCode) };
+      metrics.requests.observe(labels, reply.elapsedTime / 1000);
+      request.log[config.quiet === true ? "debug" : "info"](
+        {
+          method: request.method,
+          path: pathOf(request.url),
+          status: reply.statusCode,
+          ms: Math.round(reply.elapsedTime),
+        },
+        "request",
+      );
+    });
+  },
+  { name: "request-log" },
+);

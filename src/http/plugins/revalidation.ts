@@ -1,0 +1,109 @@
+/** `ETag` and `304 Not Modified` for reads of published days: a client that has the answer is told so before the store is asked. */
+import { createHash, randomUUID } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import fp from "fastify-plugin";
+import { readPublishedState } from "../../query/published-state.js";
+import { keptFrom } from "../../runner/topic-plan.js";
+import { gatherWindow } from "../../runner/window.js";
+import type { LedgerName } from "../../store/ledger.js";
+import { dayOf } from "../../time/days.js";
+import type { HttpContext } from "../context.js";
+import { wrapHandler } from "../wrap-handler.js";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** False where the answer may change without a publish. */
+    etag: false | PublishedRead;
+  }
+}
+
+/** What a route reads: of the days of `request.window`, or all days where its requests have none. */
+interface PublishedRead {
+  readonly ledger: LedgerName;
+  /** What the answer is made as, where the URL does not say it. */
+  readonly form?: (request: FastifyRequest) => string;
+}
+
+type RevalidationContext = Pick<HttpContext, "stores" | "clock" | "version">;
+
+/** Nobody but the client keeps the answer, and it asks each time whether that still holds. */
+const CACHING = "private, no-cache";
+
+/** An answer of the store does not wait longer for Postgres to say what it is called. */
+const PATIENCE_MS = 2000;
+
+/** Code that is run from source changes without its version: then a name holds for one process. */
+const UNRELEASED = "0.0.0-dev";
+const thisProcess = randomUUID();
+
+const HOUR = 3_600_000;
+
+export const revalidation = fp<RevalidationContext>(
+  async (app, context) => {
+    app.addHook("onRoute", (route) => {
+      const { etag: read = false } = route.config ?? {};
+      if (read === false) return;
+      wrapHandler(route, async (request, reply, handle) => {
+        reply.header("cache-control", CACHING);
+        // Before anything is read: who then reads something newer has it under a name that never comes again.
+        const etag = await etagOf(context, request, read);
+        if (etag === undefined) return await handle();
+        // Weak, since the same answer may be compressed or not.
+        reply.header("etag", `W/${etag}`);
+        const isUnchanged = tagsOf(request.headers["if-none-match"]).includes(etag);
+        return isUnchanged ? reply.code(304).send() : await handle();
+      });
+    });
+  },
+  // Wraps what waits for a place: what the client has costs none.
+  { name: "revalidation", dependencies: ["admission"] },
+);
+
+/** The opaque part, with its quotes. Undefined when nothing is certain. */
+async function etagOf(
+  context: RevalidationContext,
+  request: FastifyRequest,
+  { ledger, form }: PublishedRead,
+): Promise<string | undefined> {
+  const state = await stateOf(context, request, ledger);
+  if (state === undefined) return undefined;
+  const answer = [
+    context.version === UNRELEASED ? thisProcess : context.version,
+    request.routeOptions.url,
+    request.tenant.tenant_name,
+    request.query,
+    request.window,
+    state,
+    form?.(request) ?? "json",
+  ];
+  return `"${createHash("sha256").update(JSON.stringify(answer)).digest("base64url").slice(0, 27)}"`;
+}
+
+/** Undefined while it may be changing, and also when Postgres does not answer, which is no reason not to read. */
+async function stateOf(
+  { stores, clock }: RevalidationContext,
+  { tenant, window, stopSignal, log }: FastifyRequest,
+  ledger: LedgerName,
+): Promise<string | undefined> {
+  // Days are dropped in the first run after midnight, by a clock that may be ahead of this one.
+  const today = dayOf(new Date(clock().getTime() + HOUR));
+  const keepFrom =
+    ledger === "chargebacks" ? gatherWindow(today, tenant.retention_days, 0).start : keptFrom(tenant, today);
+  const signal = AbortSignal.any([stopSignal, AbortSignal.timeout(PATIENCE_MS)]);
+  try {
+    return await readPublishedState(
+      stores.postgres,
+      { tenantName: tenant.tenant_name, ledger, window, keepFrom },
+      signal,
+    );
+  } catch (error) {
+    stopSignal.throwIfAborted();
+    log.debug({ err: error }, "no ETag: the state of the tenant's days could not be read");
+    return undefined;
+  }
+}
+
+/** The opaque parts, with their quotes. `*` would be true of any answer, and says nothing of the one the client has. */
+function tagsOf(header: string | undefined): string[] {
+  return [...(header ?? "").matchAll(/"[^"]*"/g)].map(([tag]) => tag);
+}

@@ -1,0 +1,30 @@
+/** Reads that show tags begin when the tenant's store shows all tags that are committed: whoever wrote one sees it at once. */
+import fp from "fastify-plugin";
+import type { HttpContext } from "../context.js";
+import { wrapHandler } from "../wrap-handler.js";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Whether the route, or this request of it, reads tags from the tenant's store. */
+    showsTags: boolean | ((request: FastifyRequest) => boolean);
+  }
+}
+
+export const tagMirror = fp<Pick<HttpContext, "tags">>(
+  async (app, { tags }) => {
+    app.addHook("onRoute", (route) => {
+      const { showsTags = false } = route.config ?? {};
+      if (showsTags === false) return;
+      wrapHandler(route, async (request, _reply, handle) => {
+        if (typeof showsTags === "function" && !showsTags(request)) return await handle();
+        await tags.beforeRead(request.tenant.tenant_name);
+        request.stopSignal.throwIfAborted();
+        return await handle();
+      });
+    });
+    app.addHook("onReady", async () => tags.start());
+    app.addHook("onClose", async () => tags.stop());
+  },
+  // Wraps what makes ETags: the state of the tags is part of them.
+  { name: "tag-mirror", dependencies: ["revalidation"] },
+);

@@ -1,0 +1,37 @@
+/** Finds the tenant that a path names, before anything else of the request is looked at: an unknown one is 404 in any case. */
+import fp from "fastify-plugin";
+import type { TenantConfig } from "../../config/config.js";
+import type { HttpContext } from "../context.js";
+import { ApiError } from "../errors.js";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Of requests whose path has `tenant_name`. */
+    tenant: TenantConfig;
+  }
+}
+
+export const tenant = fp<Pick<HttpContext, "config">>(
+  async (app, { config }) => {
+    app.decorateRequest("tenant");
+    app.addHook("onRequest", async (request) => {
+      const name = tenantName(request.params);
+      if (name === undefined) return;
+      const found = config.tenants.get(name);
+      if (found === undefined) {
+        throw new ApiError(
+          "tenant_not_found",
+          `Tenant "${name.slice(0, 100)}" not found. GET /api/v1/tenants lists the tenants.`,
+        );
+      }
+      request.tenant = found;
+    });
+  },
+  // Neither a stranger nor a page of another origin learns which tenants there are.
+  { name: "tenant", dependencies: ["cross-origin"] },
+);
+
+function tenantName(params: unknown): string | undefined {
+  if (typeof params !== "object" || params === null || !("tenant_name" in params)) return undefined;
+  return String(params.tenant_name);
+}

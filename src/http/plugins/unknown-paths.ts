@@ -1,0 +1,25 @@
+/** 404, before a body is read. */
+import fp from "fastify-plugin";
+import { ApiError } from "../errors.js";
+import { pathOf, sendProblem } from "../problem.js";
+
+export const unknownPaths = fp(
+  async (app) => {
+    // Of files under /docs that are not there.
+    app.setNotFoundHandler((request, reply) =>
+      sendProblem(new ApiError("path_not_found", notFoundDetail(pathOf(request.url))), request, reply),
+    );
+    app.addHook("onRequest", async (request) => {
+      // CORS has a route for all paths there are not.
+      if (request.is404 || request.routeOptions.url === "*")
+        throw new ApiError("path_not_found", notFoundDetail(pathOf(request.url)));
+    });
+  },
+  { name: "unknown-paths" },
+);
+
+function notFoundDetail(path: string): string {
+  if (path.length > 1 && path.endsWith("/"))
+    return "The API has no such path. Paths have no slash at their end.";
+  return "The API has no such path. GET /openapi.json describes all that there are.";
+}

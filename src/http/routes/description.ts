@@ -1,0 +1,10 @@
+/** `/openapi.json`: the description of the API. */
+import type { FastifyPluginAsync } from "fastify";
+
+export const descriptionRoutes = (): FastifyPluginAsync => async (app) => {
+  app.get(
+    "/openapi.json",
+    { config: { heavy: false, etag: false, showsTags: false }, schema: { hide: true } },
+    async () => app.swagger(),
+  );
+};

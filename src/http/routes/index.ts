@@ -1,0 +1,56 @@
+/** All routes of the API. */
+import type { TSchema } from "@sinclair/typebox";
+import type { FastifyInstance } from "fastify";
+import type { HttpContext } from "../context.js";
+import { declarations } from "../plugins/declarations.js";
+import { inputOf } from "../schemas/parameters.js";
+import { aggregateRoutes } from "./aggregate.js";
+import { allocationIssueRoutes } from "./allocation-issues.js";
+import { billingRoutes } from "./billing.js";
+import { bulkTagRoutes } from "./bulk-tags.js";
+import { chargebackRoutes } from "./chargebacks.js";
+import { descriptionRoutes } from "./description.js";
+import { dimensionRoutes } from "./dimension.js";
+import { exportRoutes } from "./export.js";
+import { healthRoutes } from "./health.js";
+import { inventoryRoutes } from "./inventory.js";
+import { metricsRoutes } from "./metrics.js";
+import { pipelineRoutes } from "./pipeline.js";
+import { pipelineRunRoutes } from "./pipeline-runs.js";
+import { readinessRoutes } from "./readiness.js";
+import { tagRoutes } from "./tags.js";
+import { tenantMetricsRoutes } from "./tenant-metrics.js";
+import { tenantRoutes } from "./tenants.js";
+import { topicAttributionRoutes } from "./topic-attributions.js";
+
+const ofService = [descriptionRoutes, healthRoutes, metricsRoutes];
+
+const ofApi = [
+  readinessRoutes,
+  tenantRoutes,
+  billingRoutes,
+  chargebackRoutes,
+  aggregateRoutes,
+  allocationIssueRoutes,
+  dimensionRoutes,
+  tagRoutes,
+  topicAttributionRoutes,
+  bulkTagRoutes,
+  exportRoutes,
+  tenantMetricsRoutes,
+  inventoryRoutes,
+  pipelineRoutes,
+  pipelineRunRoutes,
+];
+
+const NoParameters: TSchema = inputOf({});
+
+export async function routes(app: FastifyInstance, context: HttpContext): Promise<void> {
+  await app.register(declarations);
+  // A query without a schema would take any parameter.
+  app.addHook("onRoute", (route) => {
+    if (route.schema) route.schema.querystring ??= NoParameters;
+  });
+  for (const noun of ofService) await app.register(noun(context));
+  for (const noun of ofApi) await app.register(noun(context), { prefix: "/api/v1" });
+}

@@ -1,0 +1,33 @@
+/** What Fastify, and Node's server below it, do with connections and requests before there are hooks. */
+import type { Server } from "node:http";
+import fastify, { type FastifyBaseLogger, type FastifyHttpOptions } from "fastify";
+import type { HttpContext } from "./context.js";
+import { sendFrameworkError } from "./plugins/errors.js";
+import { requestIdOf } from "./plugins/request-id.js";
+import { refuseUnreadable } from "./unreadable-requests.js";
+
+const SECOND = 1000;
+
+export function serverOptions({
+  config: { api },
+  logger,
+}: Pick<HttpContext, "config" | "logger">): FastifyHttpOptions<Server, FastifyBaseLogger> {
+  const requestTimeout = api.request_timeout_seconds * SECOND;
+  return {
+    loggerInstance: logger,
+    logController: new fastify.LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: "request_id",
+    }),
+    genReqId: requestIdOf,
+    // As long as Node takes a path to be: what a parameter may be is said by its schema. No route has a regular expression.
+    routerOptions: { maxParamLength: 16_384 },
+    // What still comes on a connection while the service stops is answered like anything else, and the connection closed.
+    return503OnClosing: false,
+    // A request that trickles in holds nothing but its connection, and that no longer than this.
+    requestTimeout,
+    http: { headersTimeout: requestTimeout, connectionsCheckingInterval: SECOND },
+    clientErrorHandler: refuseUnreadable(logger),
+    frameworkErrors: sendFrameworkError(api),
+  };
+}
