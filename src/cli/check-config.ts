@@ -20,7 +20,7 @@ const options = {
 /** Says whether a configuration would be accepted, and what it comes to with all defaults; secrets are masked. */
 export const checkConfig: Command = {
   name: "check-config",
-  summary: "check a configuration and print what it comes to, or what its upstreams return",
+  summary: "check a configuration and print the result, or what its upstreams return",
   usage: "check-config --config FILE [--connect [--tenant NAME]...] [--env-file FILE]",
   options,
   async run(args, io) {

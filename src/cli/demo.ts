@@ -42,7 +42,7 @@ const options = {
  */
 export const demo: Command = {
   name: "demo",
-  summary: "see it work: simulated costs, embedded stores, no credentials and no network",
+  summary: "show it at work: simulated costs, embedded stores, no credentials and no network",
   usage:
     "demo [--exit] [--size tiny|small|medium|large|huge] [--days N] [--seed N] [--port N] [--sql-port N] [--data-dir DIR]",
   options,

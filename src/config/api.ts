@@ -51,7 +51,7 @@ export const apiSettings = section(
       },
     ),
     request_timeout_seconds: integer({
-      description: "A request that takes longer is cancelled in the store as well, and answered with 504.",
+      description: "A request that takes longer is also cancelled in the store, and gets 504.",
       unit: "seconds",
       minimum: 1,
       maximum: 300,

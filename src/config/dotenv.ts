@@ -50,7 +50,7 @@ export function parseDotEnv(source: string, file: string): DotEnv {
       if (/^['"]/.test(value)) {
         const found = quoted(value);
         if (found === undefined)
-          problem("the quotes of this value are not closed, or something follows them");
+          problem("the quotes around this value are not closed, or something follows them");
         else {
           values.set(assignment[1] ?? "", found.value);
           taken = start + found.length;

@@ -14,7 +14,7 @@ export type FilePipeline = (typeof filePipelines)[number];
 const common = {
   name: Type.Optional(
     text({
-      description: "Tells emitters apart, in records and messages. Left out, it is the type.",
+      description: "Identifies the emitter in records and messages. Default: its type.",
       expected: "1 to 50 letters, digits, `.`, `_` and `-`, starting with a letter or a digit",
       pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$",
     }),
@@ -45,7 +45,7 @@ const emitted = <const Name extends Pipeline>(names: readonly Name[], standard: 
 
 export const csvEmitterSettings = mapping(
   {
-    type: Type.Literal("csv", { description: "What takes the results." }),
+    type: Type.Literal("csv", { description: "What receives the results." }),
     ...common,
     aggregation: aggregation(
       "Left out: a file a day, of the rows as they are. `daily`: a file a day, of sums. `monthly`: a file a month, of sums.",
@@ -80,7 +80,7 @@ export const csvEmitterSettings = mapping(
     ),
   },
   {
-    description: "Where results go beside the API.",
+    description: "Where results go in addition to the API.",
     rules: [
       {
         rule: "`filename_template` names the period: `{date}`, or `{month}` for a `monthly` emitter.",
@@ -98,7 +98,7 @@ export const csvEmitterSettings = mapping(
 
 const prometheusEmitter = mapping(
   {
-    type: Type.Literal("prometheus", { description: "What takes the results." }),
+    type: Type.Literal("prometheus", { description: "What receives the results." }),
     ...common,
     aggregation: aggregation("`daily`, which is also what it is when left out: the page shows days."),
     pipelines: emitted(pipelines, ["chargeback", "billing", "resource", "identity"]),
@@ -121,7 +121,7 @@ const prometheusEmitter = mapping(
     ),
   },
   {
-    description: "Where results go beside the API.",
+    description: "Where results go in addition to the API.",
     rules: [
       {
         rule: "`aggregation` of an emitter of type `prometheus` is `daily` or left out.",
@@ -138,7 +138,7 @@ const shared = Type.Object({ ...common });
 
 export const emittersSetting = list(
   oneOf("type", shared, [csvEmitterSettings, prometheusEmitter], {
-    description: "Where results go beside the API.",
+    description: "Where results go in addition to the API.",
   }),
   {
     description:

@@ -29,7 +29,7 @@ export const topicAttributionSettings = section(
         pattern: "^[A-Za-z0-9._*?!\\[\\]-]{1,249}$",
       }),
       {
-        description: "Topics that get nothing: the others share what they would have got.",
+        description: "Topics that are charged nothing. The other topics share their part.",
         expected: "a list of at most 100 patterns",
         maxItems: 100,
         default: ["__consumer_offsets", "_schemas", "_confluent-*"],

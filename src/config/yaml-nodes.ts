@@ -122,7 +122,7 @@ export class Unfolding {
   #entry(pair: Pair, line: number, entries: Map<string, WrittenEntry>, lines: Map<string, number>): void {
     const here = this.#lineOfNode(pair.key, line);
     const key = isAlias(pair.key) ? this.#targets.get(pair.key) : pair.key;
-    if (!isScalar(key)) this.#problem(here, "a key must be a single word, not a mapping or a list");
+    if (!isScalar(key)) this.#problem(here, "a key must be a scalar, not a mapping or a list");
     if (!isScalar(key) || isMergeKey(key)) return;
     const name = key.source ?? String(key.value);
     const first = lines.get(name);

@@ -58,7 +58,7 @@ export function createFactsWatch({
       });
       return watched(await inTime(check, signal));
     } catch (error) {
-      logger.warn({ err: error, tenant: tenant.tenant_name }, "a tenant's store does not answer");
+      logger.warn({ err: error, tenant: tenant.tenant_name }, "a tenant's store does not respond");
       return undefined;
     }
   };

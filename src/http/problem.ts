@@ -120,7 +120,7 @@ function frameworkError(error: unknown): ApiError | undefined {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return new ApiError("body_too_large", "The body must be at most 1 MiB long.");
     case "FST_ERR_BAD_URL":
-      return new ApiError("invalid_request", "The path holds a percent-encoding that cannot be read.");
+      return new ApiError("invalid_request", "The path has an invalid percent-encoding.");
     default:
       return undefined;
   }

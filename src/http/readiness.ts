@@ -79,7 +79,7 @@ async function pipelineStates({ stores, logger }: HttpContext, names: string[]) 
     const states = await readPipelineStates(stores.postgres, names, AbortSignal.timeout(PROBE_MS));
     return new Map(states.map((state) => [state.tenant_name, state]));
   } catch (error) {
-    logger.warn({ err: error }, "readiness: Postgres does not answer");
+    logger.warn({ err: error }, "readiness: Postgres does not respond");
     return undefined;
   }
 }

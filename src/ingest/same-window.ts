@@ -57,7 +57,7 @@ export function warnOfDropped(
   dropped: Readonly<Record<string, number>>,
 ): void {
   if (Object.keys(dropped).length === 0) return;
-  logger.warn({ tenant: tenantName, window, dropped }, "records of the upstream were not taken");
+  logger.warn({ tenant: tenantName, window, dropped }, "skipped records from the upstream");
 }
 
 function identified(options: StageWindowOptions): GatheredWindow {

@@ -104,7 +104,7 @@ async function gatherToStaging(
   const errors: string[] = [];
   let answers: unknown;
   try {
-    if (gatherer.gatherTopics === undefined) throw new Error("this ecosystem knows no topics");
+    if (gatherer.gatherTopics === undefined) throw new Error("this ecosystem has no topics");
     const window = { start, end: addDays(last, 1) };
     const report = await gatherer.gatherTopics({ window, clusters }, sink, signal);
     for (const [reason, count] of Object.entries(report.dropped)) {

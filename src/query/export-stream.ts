@@ -49,7 +49,7 @@ export async function openExport(
   const started = first && (await engineBytes(client, first, stopped, format.settings));
   const idle = new AbortController();
   const timer = setTimeout(() => {
-    idle.abort(new ExportIdleError(`no byte of an export moved for ${options.idleMs} ms`));
+    idle.abort(new ExportIdleError(`no byte of an export was read for ${options.idleMs} ms`));
   }, options.idleMs);
   const pace = options.pace && readerPace(options.pace);
 

@@ -25,7 +25,7 @@ export async function closeRun(
   } finally {
     // Stops the heartbeat even when the database is away: else the tenant would never be run again.
     await lease.release().catch((error: unknown) => {
-      run.logger.error({ err: error, tenant: tenantName }, "the lease was not given back: it has to run out");
+      run.logger.error({ err: error, tenant: tenantName }, "could not release the lease; it will expire");
     });
   }
   logEnd(run, result, seconds);

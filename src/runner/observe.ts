@@ -20,7 +20,7 @@ export interface RunOutcome {
   readonly failedDays: number;
   readonly conservationFailures: number;
   readonly seconds: number;
-  /** What is published; undefined when the run ended early. */
+  /** What is published; undefined when the run stopped early. */
   readonly published?: PublishedDays | undefined;
 }
 

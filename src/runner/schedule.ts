@@ -15,7 +15,7 @@ export async function repeatCycles(
   let next = Date.now();
   while (!options.signal.aborted) {
     const running = cycle()
-      .catch((error: unknown) => options.logger.error({ err: error }, "a cycle failed"))
+      .catch((error: unknown) => options.logger.error({ err: error }, "a run cycle failed"))
       .finally(() => underWay.delete(running));
     underWay.add(running);
     next += interval * Math.max(1, Math.ceil((Date.now() - next) / interval));

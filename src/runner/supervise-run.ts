@@ -21,7 +21,7 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
   } catch (error) {
     const message = signal.aborted ? abortText(signal) : errorText(error);
     progress.errors.push({ date: null, source: "run", message });
-    run.logger.debug({ err: error, tenant: run.tenant.tenant_name }, "the run ended early");
+    run.logger.debug({ err: error, tenant: run.tenant.tenant_name }, "the run stopped early");
   } finally {
     timeout.clear();
   }

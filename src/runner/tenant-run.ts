@@ -61,7 +61,7 @@ export async function startTenantRun(
   async function startQueued(begin: () => Promise<RunResult>): Promise<RunResult> {
     // Its record can be closed all the same.
     await postgres.query(startQueuedRun(runId)).catch((error: unknown) => {
-      context.logger.warn({ err: error, tenant: tenantName }, "the begin of a queued run could not be noted");
+      context.logger.warn({ err: error, tenant: tenantName }, "could not record the start of a queued run");
     });
     return await begin();
   }

@@ -73,7 +73,7 @@ export async function openStores(options: OpenStoresOptions): Promise<OpenedStor
     };
   } catch (error) {
     // What started all this is what the operator has to know of.
-    await close().catch((failure: unknown) => logger.warn({ err: failure }, "a store could not be closed"));
+    await close().catch((failure: unknown) => logger.warn({ err: failure }, "could not close a store"));
     throw error;
   }
 }

@@ -72,7 +72,7 @@ export function createTagMirror(options: TagMirrorOptions): TagMirror {
   let looking = Promise.resolve();
   const look = () => {
     looking = lookAfterAll()
-      .catch((error: unknown) => logger.debug({ err: error }, "the tags that wait could not be looked at"))
+      .catch((error: unknown) => logger.debug({ err: error }, "could not check for pending tag changes"))
       .then(() => {
         if (timer !== undefined) timer = setTimeout(look, timing.interval).unref();
       });
@@ -141,18 +141,17 @@ function tenantMirror(
       const { client } = await stores.tenant(tenantName);
       const target = { client, postgres: stores.postgres, tenantName, signal };
       if (isDue()) {
-        if (await checkMirror(target))
-          logger.info({ tenant: tenantName }, "the mirror of the tags was filled");
+        if (await checkMirror(target)) logger.info({ tenant: tenantName }, "filled the tag mirror");
         checkedAt = performance.now();
       }
       await mirrorWaiting(target);
-      if (isDown) logger.info({ tenant: tenantName }, "tags are mirrored again");
+      if (isDown) logger.info({ tenant: tenantName }, "tags are being mirrored again");
       isDown = false;
     } catch (error) {
       checkedAt = Number.NEGATIVE_INFINITY;
       failedAt = performance.now();
       if (!isDown && !signal.aborted)
-        logger.warn({ err: error, tenant: tenantName }, "tags cannot be mirrored now; they wait");
+        logger.warn({ err: error, tenant: tenantName }, "cannot mirror tags now; they stay pending");
       isDown = true;
     }
   };

@@ -89,7 +89,7 @@ t.test("check-config --connect", async (t) => {
       const said = both.stdout.replaceAll(/\s+/g, " ");
       t.match(
         said,
-        /FAILS cost BROKEN \S+\/query: answered 400: bad_data: .*1:15: parse error: unclosed left parenthesis/,
+        /FAILS cost BROKEN \S+\/query: returned 400: bad_data: .*1:15: parse error: unclosed left parenthesis/,
       );
       t.match(
         said,
@@ -127,7 +127,7 @@ t.test("check-config --connect", async (t) => {
     );
     t.match(
       refused.stdout.replaceAll(/\s+/g, " "),
-      /FAILS inventory connectors: .* answered 403: a fault that was asked for/,
+      /FAILS inventory connectors: .* returned 403: a fault that was asked for/,
     );
   });
 });

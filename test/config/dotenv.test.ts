@@ -43,9 +43,9 @@ t.test("lines that are none are problems with their line, without their text", a
     problems.map(({ line, message }) => [line, message]),
     [
       [3, "is not of the form NAME=value"],
-      [4, "the quotes of this value are not closed, or something follows them"],
+      [4, "the quotes around this value are not closed, or something follows them"],
       [5, "is not of the form NAME=value"],
-      [6, "the quotes of this value are not closed, or something follows them"],
+      [6, "the quotes around this value are not closed, or something follows them"],
     ],
   );
 });

@@ -16,7 +16,7 @@ const cases: [name: string, text: string, problems: (string | RegExp)[]][] = [
   ["an open bracket", "api: {port: 1", [/^1: .*a bracket or a quote is not closed/]],
   ["an alias without an anchor", "api: *nowhere", [/^1: an alias .* needs an anchor/]],
   ["an unknown tag", "api: !secret x", ["1: this YAML tag (`!…`) is not supported"]],
-  ["a mapping as a key", "? {a: b}\n: 1", ["1: a key must be a single word, not a mapping or a list"]],
+  ["a mapping as a key", "? {a: b}\n: 1", ["1: a key must be a scalar, not a mapping or a list"]],
   ["a merge of a word", "api: {<<: x}", ["1: `<<` takes a mapping or a list of mappings"]],
 ];
 

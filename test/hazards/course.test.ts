@@ -109,7 +109,7 @@ t.test("the course of a tenant", async (t) => {
 
   await t.test("a bill that fails once, and then once too often", async (t) => {
     const fail = async () => {
-      throw new Error("the upstream answered 503");
+      throw new Error("the upstream returned 503");
     };
     const mend = async () => undefined;
     for (const onWindow of [fail, mend, fail, fail]) {

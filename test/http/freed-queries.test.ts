@@ -166,7 +166,7 @@ t.test("nothing runs on in a store for a request that is over", async (t) => {
       }
       t.equal((await fetch(patient + path("tags"))).status, 200);
       t.equal((await fetch(patient + path("pipeline/status"))).status, 200);
-      t.ok((await reads()) > 0, `it still runs, and /health has answered ${HEALTHY} times`);
+      t.ok((await reads()) > 0, `it still runs, and /health has returned ${HEALTHY} times`);
       gone.abort();
       await heavy;
       await isFree();

@@ -226,10 +226,10 @@ t.test("an error says what the vendor says, without secrets", async (t) => {
   holds(t, error, { code: "unauthorized", status: 403, attempts: 1 });
   t.equal(
     error.message,
-    `${new URL(url).host}/iam/v2/users: answered 403: needs BillingAdmin, not ***; Second`,
+    `${new URL(url).host}/iam/v2/users: returned 403: needs BillingAdmin, not ***; Second`,
   );
   const plain = await listed(t, answers(400, "no such thing"));
-  t.match((await failure(plain.list())).message, /answered 400: no such thing/);
+  t.match((await failure(plain.list())).message, /returned 400: no such thing/);
 });
 
 t.test("a 404 is an error, or nothing where that is harmless", async (t) => {

@@ -200,7 +200,9 @@ t.test("a source that fails costs only the proof of its own types", async (t) =>
   organisation.objects.set(connectorsOf("lkc-b"), { data: null });
   const nameless = (await gathered(t, organisation)).report;
   t.notOk(nameless.completeResourceTypes.includes("connector"), "connectors without their list");
-  t.strictSame(nameless.errors, ["connectors: the answer is not an object with an entry for each connector"]);
+  t.strictSame(nameless.errors, [
+    "connectors: the response is not an object with an entry for each connector",
+  ]);
   organisation.failing.set("/srcm/v3/clusters", 404);
   t.notOk((await gathered(t, organisation)).report.completeResourceTypes.includes("schema_registry"), "404");
 });

@@ -80,7 +80,7 @@ t.test("what may pass is tried again, and what cannot is not", async (t) => {
     const { url, host, seen } = await upstream(t, answers(status, "said why"));
     const error = await failure(clientOf(t, url).request(get(), forever));
     holds(t, error, { code, attempts, status, endpoint: `${host}/api/v1/query` }, name);
-    t.ok(error.message.includes(`answered ${status}: said why`), error.message);
+    t.ok(error.message.includes(`returned ${status}: said why`), error.message);
     t.equal(seen.length, attempts, `${name}: requests`);
   }
 });

@@ -171,7 +171,7 @@ t.test("days that lack something", async (t) => {
   await t.test(
     "a list of the inventory that is always refused keeps no day from being published",
     async (t) => {
-      const refusal = "connectors: the upstream answered 403";
+      const refusal = "connectors: the upstream returned 403";
       const { upstream, ecosystems } = scriptedUpstream({ inventoryErrors: [refusal] });
       upstream.bill.set(heavy, { "r-1": "2" });
       const run = () => runOnce(runContext(stores, { ecosystems }), config, "refused");

@@ -36,12 +36,12 @@ t.test(
       return rows[0];
     };
     const { errors } = await run();
-    t.match(errors.map(({ message }) => message).join(" "), /answered 401: no/);
+    t.match(errors.map(({ message }) => message).join(" "), /returned 401: no/);
     t.strictSame(await state(), { gather_failures: 1, suspended: false, reason: null });
     await run();
     const { gather_failures, suspended, reason } = await state();
     t.strictSame({ gather_failures, suspended }, { gather_failures: 2, suspended: true });
-    t.match(reason, /^2 consecutive gather failures, the last one: .*answered 401: no$/);
+    t.match(reason, /^2 consecutive gather failures, the last one: .*returned 401: no$/);
     await t.rejects(run(), { name: "TenantSuspendedError" });
   },
 );

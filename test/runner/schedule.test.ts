@@ -61,7 +61,7 @@ t.test("a cycle that fails is logged, and the next one comes", async (t) => {
     throw new Error("the database is away");
   };
   await repeatCycles(cycle, { intervalSeconds: 0.01, signal: stop.signal, logger });
-  t.same(messages(), ["a cycle failed", "a cycle failed"]);
+  t.same(messages(), ["a run cycle failed", "a run cycle failed"]);
 });
 
 t.test("starts that were missed are not made up for", async (t) => {

@@ -28,7 +28,7 @@ t.test("a tenant whose gathering keeps failing", async (t) => {
   const context = runContext(stores, { ecosystems, logger });
   const down = () => {
     upstream.onWindow = async () => {
-      throw new Error("the upstream answered 503");
+      throw new Error("the upstream returned 503");
     };
   };
   const up = () => {
@@ -85,7 +85,7 @@ t.test("a tenant whose gathering keeps failing", async (t) => {
     await t.rejects(startTenantRun(context, tenantOf(config, "bad"), { trigger: "api", signal }), {
       name: "TenantSuspendedError",
       tenantName: "bad",
-      cause: "3 consecutive gather failures, the last one: gather failed: the upstream answered 503",
+      cause: "3 consecutive gather failures, the last one: gather failed: the upstream returned 503",
     });
     up();
     const runs = (await runRecords(stores, "bad")).length;

@@ -37,7 +37,7 @@ const RowMetadata = Type.Object(
       ),
     ),
   },
-  { description: "Why the row is what it is." },
+  { description: "Why the row was allocated this way." },
 );
 
 export const ChargebackRow = Type.Object(

@@ -72,7 +72,7 @@ function problemSchema(codes: ErrorCode[], status: number) {
   return Type.Object({
     ...problemBody.properties,
     status: Type.Integer({ const: status }),
-    code: choice(codes, { description: "Which error it is." }),
+    code: choice(codes, { description: "The error's code." }),
   });
 }
 

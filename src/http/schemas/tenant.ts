@@ -56,7 +56,7 @@ export const TrackingDate = Type.Object(
       description:
         "What could not be had when the day was gathered last, a sentence for each cause. Empty when nothing is missing.",
       examples: [
-        ["bytes_in of lkc-1a2b3c could not be fetched: prometheus:9090/api/v1/query_range: answered 422"],
+        ["bytes_in of lkc-1a2b3c could not be fetched: prometheus:9090/api/v1/query_range: returned 422"],
       ],
     }),
   },

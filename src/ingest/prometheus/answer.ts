@@ -25,11 +25,11 @@ type ResultType = "matrix" | "vector";
 export function readAnswer(body: string, wanted: ResultType): Answer {
   const answer = parseObject(body);
   if (answer.status === "error") {
-    throw new DecodeError("bad_status", `answered ${text(answer.errorType)}: ${text(answer.error)}`, false);
+    throw new DecodeError("bad_status", `returned ${text(answer.errorType)}: ${text(answer.error)}`, false);
   }
   const data = answer.data;
   if (answer.status !== "success" || !isRecord(data) || !Array.isArray(data.result)) {
-    throw new DecodeError("bad_body", "the answer is not one of the Prometheus HTTP API", true);
+    throw new DecodeError("bad_body", "the response is not one of the Prometheus HTTP API", true);
   }
   if (data.resultType !== wanted) {
     throw new DecodeError(
@@ -58,33 +58,33 @@ function parseObject(body: string): Record<string, unknown> {
   try {
     parsed = JSON.parse(body);
   } catch {
-    throw new DecodeError("bad_body", "the answer is not JSON, or was cut short", true);
+    throw new DecodeError("bad_body", "the response is not JSON, or was cut short", true);
   }
-  if (!isRecord(parsed)) throw new DecodeError("bad_body", "the answer is not a JSON object", true);
+  if (!isRecord(parsed)) throw new DecodeError("bad_body", "the response is not a JSON object", true);
   return parsed;
 }
 
 function readRemarks(answer: Record<string, unknown>): string[] {
   if (answer.isPartial === true)
-    throw new DecodeError("partial_answer", "the answer is marked as partial", true);
+    throw new DecodeError("partial_answer", "the response is marked as partial", true);
   const said = [...strings(answer.warnings), ...strings(answer.infos)];
   const serious = strings(answer.warnings).find((warning) => !/^PromQL (info|warning):/i.test(warning));
   if (serious !== undefined) {
-    throw new DecodeError("partial_answer", `the answer may be partial: ${serious}`, true);
+    throw new DecodeError("partial_answer", `the response may be partial: ${serious}`, true);
   }
   return said;
 }
 
 function readSeries(entry: unknown, field: "value" | "values"): Series {
   if (!isRecord(entry) || !isRecord(entry.metric)) {
-    throw new DecodeError("bad_body", "a series of the answer has no labels", true);
+    throw new DecodeError("bad_body", "a series in the response has no labels", true);
   }
   if (entry.histograms !== undefined || entry.histogram !== undefined) {
     throw new DecodeError("bad_body", "the query gives histograms where numbers are needed", false);
   }
   const samples = field === "value" && Array.isArray(entry.value) ? [entry.value] : entry.values;
   if (!Array.isArray(samples))
-    throw new DecodeError("bad_body", "a series of the answer has no samples", true);
+    throw new DecodeError("bad_body", "a series in the response has no samples", true);
   const labels = Object.fromEntries(
     Object.entries(entry.metric).filter((label): label is [string, string] => typeof label[1] === "string"),
   );

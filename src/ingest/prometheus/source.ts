@@ -120,7 +120,7 @@ export function createPrometheusSource(
 
   function logRemarks({ remarks }: Answer): void {
     for (const remark of remarks)
-      logger.warn({ remark: client.shown(remark) }, "Prometheus remarks on a query");
+      logger.warn({ remark: client.shown(remark) }, "Prometheus returned warnings for a query");
   }
 
   async function sampledDays(

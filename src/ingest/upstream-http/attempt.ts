@@ -72,7 +72,7 @@ export async function attempt(request: AttemptRequest, signal: AbortSignal): Pro
       if (failed && size > LONGEST_ERROR_BYTES) break;
     }
     if (response === undefined)
-      return { kind: "unreachable", reason: "the connection ended without an answer" };
+      return { kind: "unreachable", reason: "the connection ended without a response" };
     return {
       kind: "answer",
       status: response.statusCode,
@@ -89,7 +89,8 @@ export async function attempt(request: AttemptRequest, signal: AbortSignal): Pro
 
 /** The library's messages hold neither address nor headers, but its error objects do: only words of ours go on. */
 function failure(error: unknown): AttemptOutcome {
-  if (error instanceof TimeoutError) return { kind: "timeout", reason: `no answer in time (${error.event})` };
+  if (error instanceof TimeoutError)
+    return { kind: "timeout", reason: `no response in time (${error.event})` };
   const code = error instanceof RequestError ? error.code : undefined;
   if (code === "ETIMEDOUT") return { kind: "timeout", reason: "no connection in time" };
   return { kind: "unreachable", reason: `cannot be reached (${code ?? "unknown cause"})` };

@@ -26,7 +26,7 @@ export function judge<T>(
   { decode, explain, maxBytes, secrets }: Judging<T>,
 ): { readonly value: T } | Failed {
   if (outcome.kind === "too_large") {
-    return { code: "too_large", reason: `the answer is larger than ${maxBytes} bytes`, retry: false };
+    return { code: "too_large", reason: `the response is larger than ${maxBytes} bytes`, retry: false };
   }
   if (outcome.kind !== "answer") return { code: outcome.kind, reason: outcome.reason, retry: true };
   const { status, headers, body } = outcome;
@@ -50,7 +50,7 @@ export function judge<T>(
   return {
     code: status === 429 ? "rate_limited" : status === 401 || status === 403 ? "unauthorized" : "bad_status",
     status,
-    reason: `answered ${status}${said === "" ? "" : `: ${said}`}`,
+    reason: `returned ${status}${said === "" ? "" : `: ${said}`}`,
     retry: isRetriedStatus(status),
     askedMs: status === 429 || status === 503 ? askedWaitMs(headers, Date.now()) : undefined,
   };
@@ -72,7 +72,7 @@ function decodeFailure(error: unknown, secrets: readonly string[]): Failed {
   if (error instanceof DecodeError) {
     return { code: error.code, reason: excerpt(error.message, secrets), retry: error.retry };
   }
-  return { code: "bad_body", reason: "the answer cannot be read", retry: true };
+  return { code: "bad_body", reason: "the response cannot be read", retry: true };
 }
 
 function redirectReason(status: number, location: string | undefined): string {
@@ -82,5 +82,5 @@ function redirectReason(status: number, location: string | undefined): string {
   } catch {
     target = "another path"; // a relative or unreadable location: nothing of it is worth showing
   }
-  return `answered ${status}, a redirect to ${target}, which is not followed: configure the final address`;
+  return `returned ${status}, a redirect to ${target}, which is not followed: configure the final address`;
 }

@@ -40,7 +40,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     const { headers, wait } = limit.count();
     try {
       if (request.method !== "GET")
-        throw new ApiError(405, "method_not_allowed", "only GET is understood here");
+        throw new ApiError(405, "method_not_allowed", "only GET is supported here");
       if (request.headers.authorization !== basic(options.credentials)) {
         throw new ApiError(401, "unauthorized", "the API key or its secret is wrong");
       }

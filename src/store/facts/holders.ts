@@ -39,7 +39,9 @@ export function createStoreHolders(postgres: Pool, logger: Logger): StoreHolders
   const touch = () =>
     postgres
       .query("UPDATE fact_store_holders SET seen_at = now() WHERE holder = $1", [holder])
-      .catch((error: unknown) => logger.debug({ err: error }, "open stores could not be noted in Postgres"));
+      .catch((error: unknown) =>
+        logger.debug({ err: error }, "could not record the open stores in Postgres"),
+      );
   return {
     async hold({ tenantName, storeId, place }) {
       await postgres.query(HOLD, [tenantName, holder, storeId, place.name]);

@@ -34,7 +34,7 @@ export async function withAdvisoryLock<T>(
   try {
     await holder.query("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0");
     for (let waited = false; !(await tryLock(holder, key)); waited = true) {
-      if (!waited) logger.info("waiting for another process that holds the migration lock");
+      if (!waited) logger.info("waiting for another process to release the migration lock");
       await delay(RETRY_MS, undefined, signal === undefined ? {} : { signal });
     }
     return await work(holder);

@@ -32,7 +32,7 @@ export function openPostgres(connection: pg.PoolConfig, options: PostgresOptions
   });
   const lost = (err: Error) => {
     // A server that is stopped right after us may end connections before their sockets have closed.
-    if (!pool.ending) options.logger.warn({ err }, "a Postgres connection was lost");
+    if (!pool.ending) options.logger.warn({ err }, "lost a Postgres connection");
   };
   pool.on("error", lost); // of idle connections; the pool makes new ones
   // A connection that is lent out and breaks between two queries raises `error` on itself, and an `error` event that

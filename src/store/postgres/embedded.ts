@@ -113,10 +113,10 @@ function supervise(first: ServerRun, { launch, connection, logger, closed }: Sup
   const relaunch = async (): Promise<boolean> => {
     try {
       run = await launch(stopping.signal);
-      logger.info({ pid: run.pid }, "the embedded Postgres runs again");
+      logger.info({ pid: run.pid }, "restarted the embedded Postgres");
       return true;
     } catch (error) {
-      logger.error({ err: error }, "the embedded Postgres could not be started again");
+      logger.error({ err: error }, "could not restart the embedded Postgres");
       return false;
     }
   };

@@ -38,7 +38,10 @@ const STALE_FILES = ["postmaster.pid", ".s.PGSQL.5432.lock", ".s.PGSQL.5432"];
 export async function stopLeftBehind(cluster: string, logger: Logger): Promise<void> {
   let alive = serversOf(cluster);
   if (alive.length > 0) {
-    logger.warn({ cluster, pids: alive.map(({ pid }) => pid) }, "stopping a Postgres that was left behind");
+    logger.warn(
+      { cluster, pids: alive.map(({ pid }) => pid) },
+      "stopping a Postgres left by an earlier process",
+    );
   }
   for (const { signal, patienceMs } of ESCALATION) {
     // Only the postmaster is asked to end in order: it ends its children. Without it they end by themselves.

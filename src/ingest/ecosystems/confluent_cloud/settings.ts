@@ -56,12 +56,12 @@ const allocatorParams = section(
   {
     kafka_cku_usage_ratio: text({
       ...RATIO,
-      description: "Of CKU lines: the part that is split by measured bytes.",
+      description: "For CKU lines: the part that is split by measured bytes.",
       default: "0.7",
     }),
     kafka_cku_shared_ratio: text({
       ...RATIO,
-      description: "Of CKU lines: the part that is divided evenly.",
+      description: "For CKU lines: the part that is divided evenly.",
       default: "0.3",
     }),
   },
@@ -101,7 +101,7 @@ const settings = mapping(
           default: "https://api.confluent.cloud",
         }),
       },
-      { description: "How the organisation's resources, identities and costs are asked for." },
+      { description: "How the organisation's resources, identities and costs are requested." },
     ),
     billing_api: section(
       {
@@ -114,7 +114,7 @@ const settings = mapping(
           default: 15,
         }),
       },
-      { description: "How the bill is asked for." },
+      { description: "How the bill is requested." },
     ),
     flink: list(flinkRegion, {
       description:

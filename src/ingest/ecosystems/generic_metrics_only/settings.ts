@@ -83,7 +83,7 @@ const costType = mapping(
     allocation_label: Type.Optional(
       text({
         ...LABEL,
-        description: "Of `usage_ratio`: the label that holds the identity in `allocation_query`.",
+        description: "For `usage_ratio`: the label that holds the identity in `allocation_query`.",
       }),
     ),
   },
@@ -162,7 +162,7 @@ const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
 ];
 
 export const genericMetricsOnlySettings: EcosystemSettings<typeof settings> = {
-  description: "`generic_metrics_only`: any metered system whose prices stand in this file.",
+  description: "`generic_metrics_only`: any metered system whose prices are set in this file.",
   settings,
   refusals,
 };

@@ -20,7 +20,7 @@ const properties = {
   }),
   bootstrap_servers: Type.Optional(
     text({
-      description: "Of `admin_api`: brokers to begin with, tried in this order.",
+      description: "For `admin_api`: bootstrap brokers, tried in this order.",
       expected: "host:port, several separated by commas",
       maxLength: 2000,
       parse: parseServers,
@@ -34,12 +34,14 @@ const properties = {
   ),
   sasl_mechanism: Type.Optional(
     choice(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"], {
-      description: "Of the `SASL_` protocols: how the user is authenticated.",
+      description: "For the `SASL_` protocols: how the user is authenticated.",
     }),
   ),
-  sasl_username: Type.Optional(text({ description: "Of the `SASL_` protocols: the user.", maxLength: 1000 })),
+  sasl_username: Type.Optional(
+    text({ description: "For the `SASL_` protocols: the user.", maxLength: 1000 }),
+  ),
   sasl_password: Type.Optional(
-    text({ description: "Of the `SASL_` protocols: the password.", maxLength: 10_000, secret: true }),
+    text({ description: "For the `SASL_` protocols: the password.", maxLength: 10_000, secret: true }),
   ),
   ssl_ca_file: file(
     "Of `SSL` and `SASL_SSL`: the certificate authorities to trust instead of the usual ones.",

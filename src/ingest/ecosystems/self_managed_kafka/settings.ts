@@ -48,7 +48,7 @@ const queries = section(
     bytes_in_per_principal: override("Bytes that each principal wrote in each step."),
     bytes_out_per_principal: override("Bytes that each principal read in each step."),
   },
-  { description: "PromQL to ask instead of the default, for exporters that name their metrics otherwise." },
+  { description: "PromQL to use instead of the default, for exporters with other metric names." },
 );
 
 const identitySource = identitySourceSettings({
@@ -134,7 +134,7 @@ const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
 ];
 
 export const selfManagedKafkaSettings: EcosystemSettings<typeof settings> = {
-  description: "`self_managed_kafka`: a Kafka cluster whose prices stand in this file.",
+  description: "`self_managed_kafka`: a Kafka cluster whose prices are set in this file.",
   settings,
   refusals,
 };

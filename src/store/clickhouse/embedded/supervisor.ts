@@ -97,8 +97,8 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
   function onSqlPort(problem: string | null): void {
     sqlProblem = problem;
     const { host, port } = options.sqlPort ?? {};
-    if (problem === null) logger.info({ host, port }, "the SQL port listens");
-    else logger.error({ host, port, problem }, "the SQL port does not listen, trying again until it does");
+    if (problem === null) logger.info({ host, port }, "listening on the SQL port");
+    else logger.error({ host, port, problem }, "cannot listen on the SQL port; retrying");
   }
 
   async function start(): Promise<void> {
@@ -204,7 +204,7 @@ function spawnChild(logger: Logger, onText: (text: string) => void): ChildProces
   child.on("error", (error) => logger.error({ err: error }, "embedded ClickHouse could not be started"));
   child.stderr?.on("data", (data: Buffer) => {
     const text = data.toString("utf8").trimEnd();
-    logger.warn({ pid: child.pid, text }, "embedded ClickHouse says");
+    logger.warn({ pid: child.pid, text }, "embedded ClickHouse wrote to stderr");
     onText(text);
   });
   return child;

@@ -270,7 +270,7 @@ t.test("the HTTP interface", async (t) => {
     t.equal(failed.status, 500);
     t.match(
       failed.body.toString(),
-      /^Code: 243\. DB::Exception: The answer could not be kept until its end: ENOENT\. /,
+      /^Code: 243\. DB::Exception: The response could not be buffered to its end: ENOENT\. /,
     );
     t.equal(await read("/?wait_end_of_query=1", "SELECT 1"), "1\n");
     t.same(await spooledFiles(under), []);

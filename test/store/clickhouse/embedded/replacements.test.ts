@@ -91,7 +91,7 @@ t.test("what cannot be run again is said, and keeps no engine from starting", as
   t.equal(await text(client, "SELECT 1"), "1");
   await until("it is said", () => said.length > 0);
   t.equal(said.length, 1);
-  t.ok(said[0]?.startsWith(`A statement that was cut off could not be run again: ${sql}: `), String(said[0]));
+  t.ok(said[0]?.startsWith(`Could not finish a statement that was interrupted: ${sql}: `), String(said[0]));
   t.strictSame(await readdir(notes), []);
 });
 

@@ -13,7 +13,7 @@ export function readEnvelope(body: string): Envelope {
   const { data, metadata } = readObject(body);
   // Not even `null` is an empty list: an upstream that has lost its data says so, and the bill would vanish.
   if (!Array.isArray(data)) {
-    throw new DecodeError("bad_body", "the answer is not a list of the Confluent Cloud API", true);
+    throw new DecodeError("bad_body", "the response is not a list of the Confluent Cloud API", true);
   }
   const next = isRecord(metadata) ? metadata.next : undefined;
   if (next !== undefined && next !== null && typeof next !== "string") {
@@ -68,9 +68,9 @@ export function readObject(body: string): Record<string, unknown> {
   try {
     parsed = JSON.parse(body);
   } catch {
-    throw new DecodeError("bad_body", "the answer is not JSON, or was cut short", true);
+    throw new DecodeError("bad_body", "the response is not JSON, or was cut short", true);
   }
-  if (!isRecord(parsed)) throw new DecodeError("bad_body", "the answer is not a JSON object", true);
+  if (!isRecord(parsed)) throw new DecodeError("bad_body", "the response is not a JSON object", true);
   return parsed;
 }
 

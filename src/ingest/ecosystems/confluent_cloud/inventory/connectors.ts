@@ -32,7 +32,7 @@ export async function gatherConnectors(
       .map(([name, item]) => connectorRecord(name, item, cluster, environment))
       .map((record) => ({ ...record, owner_id: owners.ofResource(record) ?? null }));
     if (connectors.length < entries.length)
-      tally.fail("connectors", "the answer is not an object with an entry for each connector");
+      tally.fail("connectors", "the response is not an object with an entry for each connector");
     if (connectors.length > 0) await sink.resources(connectors);
   });
 }

@@ -29,7 +29,7 @@ export async function describeCluster(source: ResourceSource, signal: AbortSigna
   if (first === undefined || failures.length === 1) throw first ?? new Error("no bootstrap server");
   const { code } = failures.at(-1) ?? first;
   const reason = failures.map(({ message }) => message).join("; ");
-  throw new UpstreamError({ code, endpoint: "no bootstrap server answers", reason, attempts: 1 });
+  throw new UpstreamError({ code, endpoint: "no bootstrap server responds", reason, attempts: 1 });
 }
 
 async function askServer(source: ResourceSource, server: Server, signal: AbortSignal): Promise<KafkaCluster> {

@@ -68,7 +68,7 @@ async function metadataVersion(connection: Connection, newWriter: NewWriter): Pr
       ),
     }),
   });
-  if (spoken.error !== 0) throw new KafkaProtocolError(`the broker answers error ${spoken.error}`);
+  if (spoken.error !== 0) throw new KafkaProtocolError(`the broker returned error ${spoken.error}`);
   const metadata = spoken.apis.find(({ key }) => key === METADATA);
   if (metadata === undefined || metadata.newest < OLDEST || metadata.oldest > NEWEST) {
     throw new KafkaProtocolError(
@@ -152,7 +152,7 @@ function send<Answer>(connection: Connection, request: Request<Answer>): Promise
       flexible,
       (error, answer) => {
         if (error !== null && error !== undefined) reject(error);
-        else if (answer === undefined) reject(new KafkaProtocolError("the broker's answer is empty"));
+        else if (answer === undefined) reject(new KafkaProtocolError("the broker's response is empty"));
         else resolve(answer);
       },
     );

@@ -36,7 +36,7 @@ async function serve(config: ChildConfig): Promise<Serving> {
   const engine = openEngine(join(config.dataDir, "engine"), configFile);
   const replacements = await openReplacements(join(config.dataDir, "replacements"));
   for (const problem of await replacements.redo(engine))
-    console.error(`A statement that was cut off could not be run again: ${problem}`);
+    console.error(`Could not finish a statement that was interrupted: ${problem}`);
   await rm(io, { recursive: true, force: true });
   await mkdir(io, { mode: 0o700 });
   const pipes = await openPipes(io, MAX_QUERIES + MAX_SQL_QUERIES);

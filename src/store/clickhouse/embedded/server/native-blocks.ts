@@ -46,7 +46,7 @@ export function nativeBlocks(revision: number): NativeBlocks {
     end() {
       wanted = 0;
       const rest = take(Buffer.alloc(0));
-      if (held.length > 0) throw exception("INCORRECT_DATA", "The answer ended amid a block");
+      if (held.length > 0) throw exception("INCORRECT_DATA", "The response ended within a block");
       return rest;
     },
   };

@@ -59,7 +59,7 @@ export function createSlots<T>(free: T[], limits: SlotLimits): Slots<T> {
       return new Promise((resolve, reject) => {
         const leave = () => {
           line.delete(waiting);
-          reject(exception("QUERY_WAS_CANCELLED", "The client left before the query started"));
+          reject(exception("QUERY_WAS_CANCELLED", "The client disconnected before the query started"));
         };
         const waiting: Waiting<T> = {
           owner,

@@ -26,7 +26,7 @@ export function waitingResponse(
   file.on("drain", options.onDrain);
   let failure: ServerException | undefined;
   file.on("error", (error: NodeJS.ErrnoException) => {
-    failure = exception("NOT_ENOUGH_SPACE", `The answer could not be kept until its end: ${error.code}`);
+    failure = exception("NOT_ENOUGH_SPACE", `The response could not be buffered to its end: ${error.code}`);
     options.onFailure(failure);
   });
   let resume: () => void = () => undefined;

@@ -42,10 +42,10 @@ export async function admitStatement(
     const sql = Buffer.from(checkWords(canonical, text.parameters).sql, "latin1");
     const statement = classify(sql.toString("latin1"));
     if (statement.kind !== "rows")
-      throw exception("READONLY", `${statement.verb} is not admitted on this read-only port`);
+      throw exception("READONLY", `${statement.verb} is not allowed on this read-only port`);
     const format = statement.format ?? defaultFormat;
     if (!isAdmittedFormat(format))
-      throw exception("UNKNOWN_FORMAT", `Format ${format} is not admitted on this port`);
+      throw exception("UNKNOWN_FORMAT", `Format ${format} is not allowed on this port`);
     const tree = await ask(`EXPLAIN AST ${sql.subarray(0, statement.clauseAt).toString("utf8")}`);
     checkTree(readSyntaxTree(tree.toString("utf8")), {
       databases: user.databases,
