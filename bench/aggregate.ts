@@ -8,8 +8,8 @@ import {
   type AggregateInput,
   type GroupColumn,
   readAggregate,
-} from "../src/query/chargeback-aggregate.js";
-import { dateWindow } from "../src/query/date-window.js";
+} from "../src/query/chargebacks/aggregate.js";
+import { dateWindow } from "../src/query/time/date-window.js";
 import type { Benchmark } from "./benchmark.js";
 import { loadDuckDb } from "./duckdb.js";
 import { readAll } from "./http-client.js";

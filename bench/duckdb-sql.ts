@@ -4,7 +4,7 @@ import {
   BUCKET_LIMIT,
   type GroupColumn,
   groupColumns,
-} from "../src/query/chargeback-aggregate.js";
+} from "../src/query/chargebacks/aggregate.js";
 
 /** Tables of the same rows, by what they are sorted by: as ours, or by identity and then day. */
 export const layouts = { day: "by_day", identity: "by_identity" } as const;

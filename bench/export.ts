@@ -3,13 +3,13 @@
  * service's socket.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { chargebackDays } from "../src/query/chargeback-days.js";
-import { chargebackExport } from "../src/query/chargeback-export.js";
-import { readSettings } from "../src/query/clickhouse-read.js";
-import { csvSettings } from "../src/query/csv-cell.js";
-import { dateWindow } from "../src/query/date-window.js";
-import { defaultExportColumns } from "../src/query/export-columns.js";
-import { readDayCounts } from "../src/query/page-days.js";
+import { chargebackDays } from "../src/query/chargebacks/days.js";
+import { defaultExportColumns } from "../src/query/export/columns.js";
+import { csvSettings } from "../src/query/export/csv-cell.js";
+import { chargebackExport } from "../src/query/export/statement.js";
+import { readDayCounts } from "../src/query/page/days.js";
+import { readSettings } from "../src/query/stores/clickhouse-read.js";
+import { dateWindow } from "../src/query/time/date-window.js";
 import type { Benchmark } from "./benchmark.js";
 import { drain, readAll } from "./http-client.js";
 import { type Figure, median, once, watchProcess } from "./measure.js";

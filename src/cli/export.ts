@@ -1,8 +1,8 @@
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { type DateWindowInput, dateWindow, InvalidParameter } from "../query/date-window.js";
-import { defaultExportColumns, type ExportColumn, exportColumnNames } from "../query/export-columns.js";
-import { openExport } from "../query/export-stream.js";
+import { defaultExportColumns, type ExportColumn, exportColumnNames } from "../query/export/columns.js";
+import { openExport } from "../query/export/stream.js";
+import { type DateWindowInput, dateWindow, InvalidParameter } from "../query/time/date-window.js";
 import { openStores } from "../store/open-stores.js";
 import { type Command, dayOption, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf } from "./configuration.js";

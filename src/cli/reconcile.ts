@@ -3,7 +3,7 @@ import {
   type Reconciliation,
   reconcileAttributions,
   reconcileDays,
-} from "../query/reconcile.js";
+} from "../query/state/reconcile.js";
 import { type OpenedStores, openStores } from "../store/open-stores.js";
 import { type Command, type CommandIo, type Options, parseOptions } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";

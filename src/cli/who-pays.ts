@@ -1,4 +1,4 @@
-import { type IdentityCost, readTopIdentities } from "../query/top-identities.js";
+import { type IdentityCost, readTopIdentities } from "../query/chargebacks/top-identities.js";
 import type { OpenedStores } from "../store/open-stores.js";
 import type { CommandIo } from "./command.js";
 import { type Table, writeTable } from "./table.js";

@@ -1,7 +1,7 @@
 /** What the files of a ledger hold: which of its columns are written, and in which order. */
 import type { FilePipeline } from "../config/emitters.js";
-import { chargebackOrder } from "../query/chargeback-list.js";
-import { attributionKey } from "../query/topic-attribution-list.js";
+import { chargebackOrder } from "../query/chargebacks/list.js";
+import { attributionKey } from "../query/topics/list.js";
 import { type Ledger, ledgers } from "../store/ledger.js";
 
 export interface FileLayout {

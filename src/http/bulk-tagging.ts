@@ -1,7 +1,7 @@
 /** One tag on many dimensions: those of a list, or all that have rows under filters. */
 import type { Static } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
-import { matchingDimensions, streamDimensionIds } from "../query/dimension-matches.js";
+import { matchingDimensions, streamDimensionIds } from "../query/chargebacks/dimension-matches.js";
 import { tagInBulk } from "../tags/bulk.js";
 import { completeCopy, type UnknownDimension } from "../tags/known-dimensions.js";
 import { TAGS_PER_ENTRY } from "../tags/outbox.js";

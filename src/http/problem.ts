@@ -1,8 +1,8 @@
 /** From whatever was thrown to the answer: RFC 9457 `application/problem+json`. */
 import { randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { InvalidCursor } from "../query/cursor.js";
-import { InvalidParameter } from "../query/date-window.js";
+import { InvalidCursor } from "../query/page/cursor.js";
+import { InvalidParameter } from "../query/time/date-window.js";
 import { RunInProgressError, TenantSuspendedError } from "../runner/control.js";
 import { DimensionNotFoundError, TagKeyTakenError, TagNotFoundError } from "../tags/tag-errors.js";
 import { TooBusyError } from "./admission-queue.js";

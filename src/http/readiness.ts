@@ -1,8 +1,8 @@
 /** Whether the service has anything to serve, tenant by tenant. Never throws: a store that is down is part of the answer. */
 
 import type { Static } from "@sinclair/typebox";
-import { instantOf } from "../query/instant.js";
-import { type PipelineState, readPipelineStates } from "../query/pipeline-state.js";
+import { type PipelineState, readPipelineStates } from "../query/state/pipeline.js";
+import { instantOf } from "../query/time/instant.js";
 import type { HttpContext } from "./context.js";
 import type { WatchedFacts } from "./facts-watch.js";
 import type { Readiness } from "./schemas/readiness.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import type { ChargebackRow } from "../../src/query/chargeback-list.js";
+import type { ChargebackRow } from "../../src/query/chargebacks/list.js";
 import { holds } from "../holds.js";
 import { get, insertChargebacks, startService } from "./service.js";
 

@@ -10,8 +10,8 @@ import type {
   ResourceRecord,
 } from "../../src/ingest/ecosystem.js";
 import { gatherInventory } from "../../src/ingest/inventory/gather-inventory.js";
-import { type InventoryListInput, readInventoryPage } from "../../src/query/inventory-list.js";
-import { readInventorySummary } from "../../src/query/inventory-summary.js";
+import { type InventoryListInput, readInventoryPage } from "../../src/query/inventory/list.js";
+import { readInventorySummary } from "../../src/query/inventory/summary.js";
 import { applyRetention } from "../../src/runner/retention.js";
 import { migratePostgres } from "../../src/store/postgres/migrate.js";
 import { holds } from "../holds.js";

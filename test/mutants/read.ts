@@ -2,7 +2,7 @@ import { mutantsOf } from "./mutant.js";
 
 export const readMutants = [
   ...mutantsOf(
-    "src/query/chargeback-scan.ts",
+    "src/query/chargebacks/scan.ts",
     ["test/http/window-end.test.ts"],
     [
       [
@@ -14,7 +14,7 @@ export const readMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/query/keyset.ts",
+    "src/query/page/keyset.ts",
     ["test/http/cursors.test.ts"],
     [
       [

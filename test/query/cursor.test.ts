@@ -5,7 +5,7 @@ import {
   decodeCursor,
   encodeCursor,
   type KeyColumn,
-} from "../../src/query/cursor.js";
+} from "../../src/query/page/cursor.js";
 
 const fingerprint = cursorFingerprint({ tenant: "acme", search: "ü" });
 const encoded = (...key: (string | number)[]) => encodeCursor("rows", fingerprint, key);

@@ -1,7 +1,7 @@
 import { DateTime } from "luxon";
 import t from "tap";
-import { type DateWindowInput, dateWindow, isDate } from "../../src/query/date-window.js";
-import { isTimeZone, timeZones } from "../../src/query/time-zone.js";
+import { type DateWindowInput, dateWindow, isDate } from "../../src/query/time/date-window.js";
+import { isTimeZone, timeZones } from "../../src/query/time/zone.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
 

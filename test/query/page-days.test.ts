@@ -1,5 +1,5 @@
 import t from "tap";
-import { pageSpan } from "../../src/query/page-days.js";
+import { pageSpan } from "../../src/query/page/days.js";
 import fc from "../property.js";
 
 t.test("the span of a page holds its rows, and no day more", async () => {

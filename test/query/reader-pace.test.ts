@@ -1,5 +1,5 @@
 import t from "tap";
-import { readerPace } from "../../src/query/reader-pace.js";
+import { readerPace } from "../../src/query/export/reader-pace.js";
 
 /** Its clock goes only when it is told to. */
 function pace(limit: { graceMs: number; bytesPerSecond: number }) {

@@ -1,21 +1,21 @@
 /** Every read of ClickHouse, with inputs that reach each of its shapes: the table that the golden texts and the engine are held to. */
 
-import { aggregateBuckets } from "../../src/query/aggregate-buckets.js";
-import { aggregateExtent } from "../../src/query/aggregate-extent.js";
-import type { AggregateInput } from "../../src/query/aggregate-source.js";
-import { allocationIssueCount, allocationIssues } from "../../src/query/allocation-issues.js";
-import { billingBefore, billingDays, billingPage } from "../../src/query/billing-list.js";
-import { chargebackDates, chargebackDays } from "../../src/query/chargeback-days.js";
-import { chargebackExport } from "../../src/query/chargeback-export.js";
-import { chargebackPage, chargebacksBefore } from "../../src/query/chargeback-list.js";
-import type { ClickHouseRead } from "../../src/query/clickhouse-read.js";
-import { type DateWindowInput, dateWindow } from "../../src/query/date-window.js";
-import { matchingDimensions } from "../../src/query/dimension-matches.js";
-import { newestRow } from "../../src/query/dimension-row.js";
-import { dimensionTags, tagPresence } from "../../src/query/dimension-tags.js";
-import { defaultExportColumns, exportColumnNames } from "../../src/query/export-columns.js";
-import { inventoryNames } from "../../src/query/inventory-names.js";
-import { partsOf, usageOf } from "../../src/query/row-weights.js";
+import { billingBefore, billingDays, billingPage } from "../../src/query/billing/list.js";
+import { aggregateBuckets } from "../../src/query/chargebacks/aggregate-buckets.js";
+import { aggregateExtent } from "../../src/query/chargebacks/aggregate-extent.js";
+import type { AggregateInput } from "../../src/query/chargebacks/aggregate-source.js";
+import { allocationIssueCount, allocationIssues } from "../../src/query/chargebacks/allocation-issues.js";
+import { chargebackDates, chargebackDays } from "../../src/query/chargebacks/days.js";
+import { matchingDimensions } from "../../src/query/chargebacks/dimension-matches.js";
+import { newestRow } from "../../src/query/chargebacks/dimension-row.js";
+import { chargebackPage, chargebacksBefore } from "../../src/query/chargebacks/list.js";
+import { partsOf, usageOf } from "../../src/query/chargebacks/row-weights.js";
+import { defaultExportColumns, exportColumnNames } from "../../src/query/export/columns.js";
+import { chargebackExport } from "../../src/query/export/statement.js";
+import { inventoryNames } from "../../src/query/inventory/names.js";
+import type { ClickHouseRead } from "../../src/query/stores/clickhouse-read.js";
+import { dimensionTags, tagPresence } from "../../src/query/tags/of-dimensions.js";
+import { type DateWindowInput, dateWindow } from "../../src/query/time/date-window.js";
 
 const window = (input: DateWindowInput = {}) =>
   dateWindow(

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import t from "tap";
-import { dateWindow } from "../../src/query/date-window.js";
-import { openExport } from "../../src/query/export-stream.js";
+import { openExport } from "../../src/query/export/stream.js";
+import { dateWindow } from "../../src/query/time/date-window.js";
 import { startService } from "../http/service.js";
 
 t.test("an export that is read too slowly ends when its place is wanted, and only then", async (t) => {

@@ -1,5 +1,5 @@
 import t from "tap";
-import { refuseBrokenEnd } from "../../src/query/stream-end.js";
+import { refuseBrokenEnd } from "../../src/query/export/stream-end.js";
 
 async function read(chunks: readonly string[], tag?: string): Promise<string> {
   let text = "";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { readPipelineStates } from "../../src/query/pipeline-state.js";
+import { readPipelineStates } from "../../src/query/state/pipeline.js";
 import { RunInProgressError } from "../../src/runner/control.js";
 import { createCycleRunner } from "../../src/runner/cycle.js";
 import { observeAll } from "../../src/runner/observe.js";

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import type { Test } from "tap";
 import type { Config, TenantConfig } from "../../src/config/config.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
-import { type DayReconciliation, reconcileDays } from "../../src/query/reconcile.js";
+import { type DayReconciliation, reconcileDays } from "../../src/query/state/reconcile.js";
 import { observeAll, type RunObserver } from "../../src/runner/observe.js";
 import type { RunResult } from "../../src/runner/sql/runs.js";
 import {

@@ -1,5 +1,5 @@
 import t from "tap";
-import { reconcileDays } from "../../src/query/reconcile.js";
+import { reconcileDays } from "../../src/query/state/reconcile.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import { runContext, runOnce, trackingDate } from "./runs.js";

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { noteIntent, type Publication } from "../../src/allocate/publish.js";
 import { swapDays } from "../../src/allocate/swap-days.js";
-import { reconcileAttributions } from "../../src/query/reconcile.js";
+import { reconcileAttributions } from "../../src/query/state/reconcile.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import { chargedOn, daysBefore, reconciled, rowsOf, runContext, runOnce, shortTenants } from "./runs.js";

@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import { topicRuleSet } from "../../src/allocate/topic-rules.js";
-import { reconcileAttributions } from "../../src/query/reconcile.js";
+import { reconcileAttributions } from "../../src/query/state/reconcile.js";
 import type { OpenedStores } from "../../src/store/open-stores.js";
 import { addDays, midnightOf } from "../../src/time/days.js";
 import { holds } from "../holds.js";

@@ -3,7 +3,7 @@
  * again and again, the input different each time, until it dies at the point that it was given, or of its parent.
  */
 
-import { reconcileAttributions } from "../../src/query/reconcile.js";
+import { reconcileAttributions } from "../../src/query/state/reconcile.js";
 import { expireLeases } from "../../src/runner/sql/leases.js";
 import { openStores } from "../../src/store/open-stores.js";
 import { testConfig, testLogger } from "../stores.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { readPostgres } from "../../src/query/postgres-read.js";
+import { readPostgres } from "../../src/query/stores/postgres-read.js";
 import { type SearchTotal, searchPage, searchTotal } from "../../src/tags/search.js";
 import { foldCase, searchText } from "../../src/tags/tag-text.js";
 import { openTestStores } from "../stores.js";

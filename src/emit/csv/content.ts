@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import { engineBytes } from "../../query/engine-bytes.js";
+import { engineBytes } from "../../query/export/engine-bytes.js";
 import { type CsvContent, csvHeader, csvRows } from "./rows.js";
 
 /** The bytes of a file, read as they are taken. */

@@ -1,6 +1,7 @@
 /** The lines of an emitted file, as a statement whose result is their bytes. */
-import type { ClickHouseRead } from "../../query/clickhouse-read.js";
-import { textCell } from "../../query/csv-cell.js";
+
+import { textCell } from "../../query/export/csv-cell.js";
+import type { ClickHouseRead } from "../../query/stores/clickhouse-read.js";
 import type { FileLayout } from "../file-layout.js";
 
 export interface CsvContent {

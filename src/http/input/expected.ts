@@ -1,7 +1,7 @@
 /** What a schema allows, in words: for the sentences of error messages. */
 import { KindGuard, type TSchema } from "@sinclair/typebox";
-import { EARLIEST_YEAR, LATEST_YEAR } from "../../query/date-window.js";
-import { instantExpected } from "../../query/instant.js";
+import { EARLIEST_YEAR, LATEST_YEAR } from "../../query/time/date-window.js";
+import { instantExpected } from "../../query/time/instant.js";
 
 export function expected(schema: TSchema): string {
   if (typeof schema["x-expected"] === "string") return schema["x-expected"];

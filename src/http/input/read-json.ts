@@ -1,7 +1,7 @@
 /** Values of a JSON body, held against their schemas without any conversion: `"1"` and `1.0e0` are told apart. */
 import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
-import { isDate } from "../../query/date-window.js";
-import { isInstant } from "../../query/instant.js";
+import { isDate } from "../../query/time/date-window.js";
+import { isInstant } from "../../query/time/instant.js";
 import { type InputProblem, MOST_PROBLEMS } from "../errors.js";
 import { expected } from "./expected.js";
 import { isTagParameter, readTagParameters } from "./tag-parameters.js";

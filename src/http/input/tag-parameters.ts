@@ -1,6 +1,6 @@
 /** Filters by tags in a request: names that begin with `tag:`, as many as a client likes, each with display names as its value. */
 import type { TSchema } from "@sinclair/typebox";
-import { isTagColumn, TAG_PREFIX, type TagFilter, tagKey, tagNamesOf } from "../../query/tag-filter.js";
+import { isTagColumn, TAG_PREFIX, type TagFilter, tagKey, tagNamesOf } from "../../query/tags/filter.js";
 import type { InputProblem } from "../errors.js";
 
 /** Of one request. Each costs the store a look at the tenant's tags. */

@@ -1,9 +1,15 @@
 /** Cursors of the lists that ClickHouse holds: from the request to a place in their order, and from the end of a page to the next cursor. */
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { cursorFingerprint, cursorOf, encodeCursor } from "../../query/cursor.js";
-import { cursorColumns, cursorKeyOf, type OrderColumns, type Place, placeOf } from "../../query/keyset.js";
-import type { PageRequest } from "../../query/page-days.js";
+import { cursorFingerprint, cursorOf, encodeCursor } from "../../query/page/cursor.js";
+import type { PageRequest } from "../../query/page/days.js";
+import {
+  cursorColumns,
+  cursorKeyOf,
+  type OrderColumns,
+  type Place,
+  placeOf,
+} from "../../query/page/keyset.js";
 import { envelope } from "../schemas/page.js";
 
 declare module "fastify" {

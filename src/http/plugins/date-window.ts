@@ -1,7 +1,11 @@
 /** The days that a request is about: of every route whose query or body takes `start_date`. */
 import { KindGuard } from "@sinclair/typebox";
 import fp from "fastify-plugin";
-import { type DateWindow, type DateWindowInput, dateWindow as windowOf } from "../../query/date-window.js";
+import {
+  type DateWindow,
+  type DateWindowInput,
+  dateWindow as windowOf,
+} from "../../query/time/date-window.js";
 import type { HttpContext } from "../context.js";
 
 declare module "fastify" {

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { readPublishedState } from "../../query/published-state.js";
+import { readPublishedState } from "../../query/state/published.js";
 import { keptFrom } from "../../runner/topic-plan.js";
 import { gatherWindow } from "../../runner/window.js";
 import type { LedgerName } from "../../store/ledger.js";

@@ -1,6 +1,6 @@
 /** Sums of chargebacks. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { readAggregate } from "../../query/chargeback-aggregate.js";
+import { readAggregate } from "../../query/chargebacks/aggregate.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { Aggregation, aggregateParameters } from "../schemas/aggregate.js";
 import {

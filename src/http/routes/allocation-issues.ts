@@ -1,6 +1,6 @@
 /** Allocation issues. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { readAllocationIssues } from "../../query/allocation-issues.js";
+import { readAllocationIssues } from "../../query/chargebacks/allocation-issues.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { AllocationIssue } from "../schemas/allocation-issue.js";
 import { envelope, pageOf } from "../schemas/page.js";

@@ -1,6 +1,6 @@
 /** Billing line items. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { billingKey, readBillingPage } from "../../query/billing-list.js";
+import { billingKey, readBillingPage } from "../../query/billing/list.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { listEnvelope, listInput } from "../plugins/cursors.js";
 import { BillingLineItem } from "../schemas/billing.js";

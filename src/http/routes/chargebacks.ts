@@ -1,9 +1,9 @@
 /** Chargeback rows, and the days that have any. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyRequest } from "fastify";
-import { readChargebackDates } from "../../query/chargeback-days.js";
-import { chargebackKey, readChargebackPage } from "../../query/chargeback-list.js";
-import { type ChargebackFilters, isProjected } from "../../query/chargeback-scan.js";
+import { readChargebackDates } from "../../query/chargebacks/days.js";
+import { chargebackKey, readChargebackPage } from "../../query/chargebacks/list.js";
+import { type ChargebackFilters, isProjected } from "../../query/chargebacks/scan.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { listEnvelope, listInput } from "../plugins/cursors.js";
 import { ChargebackDates, ChargebackRow } from "../schemas/chargeback.js";

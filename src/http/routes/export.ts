@@ -3,10 +3,10 @@
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ExportInput } from "../../query/chargeback-export.js";
-import { defaultExportColumns } from "../../query/export-columns.js";
-import { type ExportFormatName, exportFormatNames, exportFormats } from "../../query/export-format.js";
-import { openExport } from "../../query/export-stream.js";
+import { defaultExportColumns } from "../../query/export/columns.js";
+import { type ExportFormatName, exportFormatNames, exportFormats } from "../../query/export/format.js";
+import type { ExportInput } from "../../query/export/statement.js";
+import { openExport } from "../../query/export/stream.js";
 import { preferred } from "../accept.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { ApiError } from "../errors.js";

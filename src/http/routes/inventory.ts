@@ -1,7 +1,7 @@
 /** Resources, identities, and how many there are: now, or as it was known at some time. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { readInventoryPage } from "../../query/inventory-list.js";
-import { readInventorySummary } from "../../query/inventory-summary.js";
+import { readInventoryPage } from "../../query/inventory/list.js";
+import { readInventorySummary } from "../../query/inventory/summary.js";
 import type { HttpContext } from "../context.js";
 import {
   countedAt,

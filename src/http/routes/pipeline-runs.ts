@@ -1,7 +1,7 @@
 /** The history of a tenant's pipeline. Runs are kept as long as the tenant's data. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
-import { readPipelineRun, readPipelineRuns } from "../../query/pipeline-runs.js";
+import { readPipelineRun, readPipelineRuns } from "../../query/state/pipeline-runs.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 import { cursorParameter, envelope, pageOf } from "../schemas/page.js";

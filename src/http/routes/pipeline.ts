@@ -2,8 +2,8 @@
 
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
-import { instantOf } from "../../query/instant.js";
-import { type PipelineState, readPipelineStates, runErrors } from "../../query/pipeline-state.js";
+import { type PipelineState, readPipelineStates, runErrors } from "../../query/state/pipeline.js";
+import { instantOf } from "../../query/time/instant.js";
 import type { PipelineControl, TriggeredRun } from "../../runner/control.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";

@@ -5,7 +5,7 @@ import { Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
 import type { TenantConfig } from "../../config/config.js";
 import { type PrometheusEmitter, prometheusEmitterOf } from "../../config/emitters.js";
-import { type MetricsPage, openMetricsPage } from "../../query/tenant-metrics-page.js";
+import { type MetricsPage, openMetricsPage } from "../../query/metrics/tenant-metrics-page.js";
 import { addDays, dayOf } from "../../time/days.js";
 import { type HttpContext, openTenantStore } from "../context.js";
 import { ApiError } from "../errors.js";

@@ -1,11 +1,7 @@
 /** Costs of Kafka clusters by topic: rows, days and sums. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { readAttributionAggregate } from "../../query/topic-attribution-aggregate.js";
-import {
-  attributionKey,
-  readAttributionDates,
-  readAttributionPage,
-} from "../../query/topic-attribution-list.js";
+import { readAttributionAggregate } from "../../query/topics/aggregate.js";
+import { attributionKey, readAttributionDates, readAttributionPage } from "../../query/topics/list.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { listEnvelope, listInput } from "../plugins/cursors.js";
 import { cursorParameter, pageOf } from "../schemas/page.js";

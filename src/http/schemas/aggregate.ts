@@ -1,9 +1,9 @@
 /** Sums of chargebacks. */
 import { Type } from "@sinclair/typebox";
-import { BUCKET_LIMIT, type GroupColumn, groupColumns, TEAM } from "../../query/chargeback-aggregate.js";
-import { UNASSIGNED } from "../../query/inventory-names.js";
-import { TAG_COLUMN, UNTAGGED } from "../../query/tag-filter.js";
-import { timeBuckets } from "../../query/time-bucket.js";
+import { BUCKET_LIMIT, type GroupColumn, groupColumns, TEAM } from "../../query/chargebacks/aggregate.js";
+import { UNASSIGNED } from "../../query/inventory/names.js";
+import { TAG_COLUMN, UNTAGGED } from "../../query/tags/filter.js";
+import { timeBuckets } from "../../query/time/bucket.js";
 import { choice, count, decimal, text } from "./fields.js";
 
 const groupNames = [...Object.keys(groupColumns), TEAM];

@@ -1,8 +1,8 @@
 /** The body of an export, and the file it answers with. */
 import type { Readable } from "node:stream";
 import { Type } from "@sinclair/typebox";
-import { defaultExportColumns, exportColumnNames } from "../../query/export-columns.js";
-import { exportFormatNames } from "../../query/export-format.js";
+import { defaultExportColumns, exportColumnNames } from "../../query/export/columns.js";
+import { exportFormatNames } from "../../query/export/format.js";
 import { choice } from "./fields.js";
 import { chargebackFilters, dateRange, inputOf, tagFields, tagFilters, timezone } from "./parameters.js";
 

@@ -1,6 +1,6 @@
 /** Resources, identities, and how many there are. */
 import { type Static, Type } from "@sinclair/typebox";
-import { inventorySorts, sortOrders } from "../../query/inventory-order.js";
+import { inventorySorts, sortOrders } from "../../query/inventory/order.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
 import { choice, count, instant, nullableText, rowFields, text } from "./fields.js";
 

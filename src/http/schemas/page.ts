@@ -1,6 +1,6 @@
 /** The envelope of paginated lists. */
 import { type TSchema, Type } from "@sinclair/typebox";
-import type { PageRequest } from "../../query/page-days.js";
+import type { PageRequest } from "../../query/page/days.js";
 import { nullableText } from "./fields.js";
 
 /** Of lists that also page by key: beside `paging`. */

@@ -8,8 +8,8 @@ import {
   Type,
 } from "@sinclair/typebox";
 import { costTypes } from "../../config/allocation-rule.js";
-import { UNASSIGNED } from "../../query/inventory-names.js";
-import { TAG_COLUMN, TAG_PREFIX, type TagFilter, UNTAGGED } from "../../query/tag-filter.js";
+import { UNASSIGNED } from "../../query/inventory/names.js";
+import { TAG_COLUMN, TAG_PREFIX, type TagFilter, UNTAGGED } from "../../query/tags/filter.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
 import { choice } from "./fields.js";
 

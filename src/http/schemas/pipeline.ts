@@ -1,7 +1,7 @@
 /** Pipeline runs. */
 import { Type } from "@sinclair/typebox";
-import { runTriggers } from "../../query/pipeline-runs.js";
-import { pipelineStages, runStatuses } from "../../query/pipeline-state.js";
+import { pipelineStages, runStatuses } from "../../query/state/pipeline.js";
+import { runTriggers } from "../../query/state/pipeline-runs.js";
 import { choice, count, instant, nullableChoice, nullableText, text } from "./fields.js";
 
 export const RunAccepted = Type.Object(

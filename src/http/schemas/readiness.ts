@@ -1,6 +1,6 @@
 /** Liveness and readiness. */
 import { Type } from "@sinclair/typebox";
-import { pipelineStages, runStatuses } from "../../query/pipeline-state.js";
+import { pipelineStages, runStatuses } from "../../query/state/pipeline.js";
 import { storeStates } from "../facts-watch.js";
 import { choice, count, nullableChoice, nullableText, text } from "./fields.js";
 

@@ -1,6 +1,6 @@
 /** Tenants and the state of their days. */
 import { Type } from "@sinclair/typebox";
-import { dayStates } from "../../query/tenant-status.js";
+import { dayStates } from "../../query/state/tenant-status.js";
 import { choice, count, day, nullableText, text } from "./fields.js";
 
 export const TenantSummary = Type.Object(

@@ -6,12 +6,9 @@ import {
   attributionMethods,
   UNATTRIBUTED,
 } from "../../config/topic-rule.js";
-import { BUCKET_LIMIT } from "../../query/aggregate-buckets.js";
-import { timeBuckets } from "../../query/time-bucket.js";
-import {
-  type AttributionGroupColumn,
-  attributionGroupColumns,
-} from "../../query/topic-attribution-aggregate.js";
+import { BUCKET_LIMIT } from "../../query/chargebacks/aggregate-buckets.js";
+import { timeBuckets } from "../../query/time/bucket.js";
+import { type AttributionGroupColumn, attributionGroupColumns } from "../../query/topics/aggregate.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
 import { choice, count, decimal, nullableText, rowFields, text } from "./fields.js";
 

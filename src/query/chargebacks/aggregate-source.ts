@@ -1,0 +1,119 @@
+/** What an aggregation reads: the rows and columns that its statements have in common. */
+
+import { knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
+import { isTagColumn, type TagColumn, tagKey } from "../tags/filter.js";
+import { tagLookup } from "../tags/lookup.js";
+import type { TimeBucket } from "../time/bucket.js";
+import type { DateWindow } from "../time/date-window.js";
+import type { ChargebackFilters } from "./scan.js";
+import { filtered, instantsInWindow, isProjected, rowsInWindow } from "./scan.js";
+
+/** What can be grouped by besides tags, and the column it is. */
+export const groupColumns = {
+  identity_id: "identity_id",
+  resource_id: "resource_id",
+  product_type: "product_type",
+  product_category: "product_category",
+  cost_type: "cost_type",
+  allocation_method: "allocation_method",
+  environment_id: "env_id",
+} as const;
+export const TEAM = "team";
+export type GroupColumn = keyof typeof groupColumns | typeof TEAM | TagColumn;
+
+export interface AggregateInput {
+  readonly window: DateWindow;
+  readonly filters: ChargebackFilters;
+  /** In the order in which buckets are sorted. Repetitions are taken once. */
+  readonly groupBy: readonly GroupColumn[];
+  readonly timeBucket: TimeBucket;
+}
+
+export interface SourceColumn {
+  /** What rows are grouped by: a column of the table, or a number that orders like the text it stands for. */
+  readonly key: string;
+  /** Column of the table that the key is, or is looked up by, and that a projection may have; a tag has none. */
+  readonly column?: string;
+  /** Its text, from the expression of the key. */
+  text(key: string): string;
+  /** For a key that is a number: how many there are of it. They begin with 1. */
+  readonly places?: string;
+  /** Its display name, from the expression of the key. */
+  name?(key: string): string;
+}
+
+/** Columns of ids, and what is known by them. Environments are resources. */
+const namesOf: Readonly<Partial<Record<GroupColumn, NameColumn>>> = {
+  identity_id: "identity_name",
+  resource_id: "resource_name",
+  environment_id: "resource_name",
+};
+
+/** Whether buckets say what this column's values are called. */
+export function hasNames(column: GroupColumn): boolean {
+  return namesOf[column] !== undefined;
+}
+
+export interface AggregateSource {
+  readonly columns: readonly SourceColumn[];
+  /** Stand behind the WITH of the whole statement. */
+  readonly names: readonly string[];
+  /** What names of buckets need besides. */
+  readonly bucketNames: readonly string[];
+  readonly params: Readonly<Record<string, unknown>>;
+  /** A projection has all the columns: a read that groups by nothing else is answered from it. */
+  readonly projected: boolean;
+  /** What stands behind WHERE. */
+  readonly condition: string;
+}
+
+export function aggregateSource({ window, filters, groupBy }: AggregateInput): AggregateSource {
+  const lookups: ReturnType<typeof tagLookup>[] = [];
+  const columns = distinctColumns(groupBy).map((name, index): SourceColumn => {
+    if (name === TEAM)
+      return {
+        key: teamLookup.place,
+        column: "identity_id",
+        text: (key) => `${teamLookup.teams}[${key}]`,
+        places: `length(${teamLookup.teams})`,
+      };
+    if (!isTagColumn(name)) return storedColumn(name);
+    const lookup = tagLookup(tagKey(name), `c${index}`);
+    lookups.push(lookup);
+    const { displayNames, place } = lookup;
+    return {
+      key: place,
+      text: (key) => `${displayNames}[${key}]`,
+      places: `length(${displayNames})`,
+    };
+  });
+  const keys = ["timestamp", "cost_type", ...columns.map(({ key, column = key }) => column)];
+  const projected = isProjected(keys, filters);
+  const inWindow = projected ? instantsInWindow(window) : rowsInWindow(window);
+  const rows = filtered(filters);
+  return {
+    columns,
+    projected,
+    names: [
+      ...rows.names,
+      ...(groupBy.includes(TEAM) ? teamLookup.names : []),
+      ...lookups.flatMap((lookup) => lookup.names),
+    ],
+    bucketNames: knownNames(groupBy.flatMap((name) => namesOf[name] ?? [])),
+    condition: inWindow.condition + rows.condition,
+    params: Object.assign({}, inWindow.params, rows.params, ...lookups.map(({ params }) => params)),
+  };
+}
+
+function storedColumn(name: keyof typeof groupColumns): SourceColumn {
+  const column = groupColumns[name];
+  const known = namesOf[name];
+  return {
+    ...{ key: column, column, text: (key: string) => key },
+    ...(known && { name: (key: string) => nameSql(known, key) }),
+  };
+}
+
+export function distinctColumns(groupBy: readonly GroupColumn[]): GroupColumn[] {
+  return [...new Set(groupBy)];
+}

@@ -1,0 +1,114 @@
+/**
+ * Allocation issues: chargeback rows whose detail says that nobody, or not the right one, could be found, summed by what they
+ * have in common. The most expensive first.
+ *
+ * No projection has the detail, and none could: it would have to keep identities and resources together, which are as many as
+ * the rows. The detail costs next to nothing to read, so the engine reads it first, and of the other columns only the granules
+ * that have an issue: 20 M rows with one in every granule take 0.3 s on 2 busy cores, without any 0.05 s.
+ */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { issueDetails } from "../../config/allocation-rule.js";
+import { type IdentityNames, type ResourceNames, readNames } from "../inventory/names.js";
+import type { PageRequest } from "../page/days.js";
+import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+import type { DateWindow } from "../time/date-window.js";
+import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
+
+export interface AllocationIssue extends IdentityNames, ResourceNames {
+  readonly ecosystem: string;
+  /** Empty when there is none. */
+  readonly env_id: string;
+  readonly resource_id: string;
+  readonly product_type: string;
+  readonly identity_id: string;
+  readonly allocation_detail: (typeof issueDetails)[number];
+  readonly row_count: number;
+  /** Plain decimals. */
+  readonly usage_cost: string;
+  readonly shared_cost: string;
+  readonly total_cost: string;
+}
+
+export interface AllocationIssuesInput extends PageRequest {
+  readonly window: DateWindow;
+  readonly filters: ChargebackFilters;
+}
+
+const group = [
+  "ecosystem",
+  "env_id",
+  "resource_id",
+  "product_type",
+  "identity_id",
+  "allocation_detail",
+] as const;
+
+/** Rows of a page, each with the number of all groups. */
+export function allocationIssues(input: AllocationIssuesInput): ClickHouseRead {
+  const { names, from, params } = issueRows(input);
+  return {
+    query: `
+${withNames(...names)}SELECT ${group.join(", ")}, row_count, toString(usage) AS usage_cost, toString(shared) AS shared_cost,
+  toString(total) AS total_cost, groups
+FROM (
+  SELECT *, count() OVER () AS groups
+  FROM (
+    SELECT ${group.join(", ")}, count() AS row_count, sum(amount_hi) + sum(amount_lo) AS total,
+      sumIf(amount_hi, cost_type = 'usage') + sumIf(amount_lo, cost_type = 'usage') AS usage,
+      sumIf(amount_hi, cost_type = 'shared') + sumIf(amount_lo, cost_type = 'shared') AS shared
+    ${from}
+    GROUP BY ${group.join(", ")}
+  )
+)
+ORDER BY total DESC, ${group.join(", ")}
+LIMIT {page_size:UInt32} OFFSET {offset:UInt64}`,
+    params: { ...params, page_size: input.page_size, offset: (input.page - 1) * input.page_size },
+  };
+}
+
+/** One row `{groups}`: for a page past the end, whose rows are not there to say it. */
+export function allocationIssueCount(input: AllocationIssuesInput): ClickHouseRead {
+  const { names, from, params } = issueRows(input);
+  const query = `
+${withNames(...names)}SELECT uniqExact(${group.join(", ")}) AS groups
+${from}`;
+  return { query, params };
+}
+
+function issueRows({ window, filters }: AllocationIssuesInput) {
+  const inWindow = rowsInWindow(window);
+  const rows = filtered(filters);
+  return {
+    names: rows.names,
+    from: `FROM chargebacks
+    WHERE ${inWindow.condition} AND allocation_detail IN {issue_details:Array(String)}${rows.condition}`,
+    params: { ...inWindow.params, ...rows.params, issue_details: issueDetails },
+  };
+}
+
+type StoredIssue = Omit<AllocationIssue, "row_count" | keyof IdentityNames | keyof ResourceNames> & {
+  row_count: string;
+  groups: string;
+};
+
+export async function readAllocationIssues(
+  client: ClickHouseClient,
+  input: AllocationIssuesInput,
+  signal?: AbortSignal,
+): Promise<{ items: AllocationIssue[]; total: number }> {
+  const rows = await readRows<StoredIssue>(client, allocationIssues(input), signal);
+  const [first] = rows;
+  if (first !== undefined) {
+    const names = await readNames(client, rows, signal);
+    const items = rows.map(({ groups, row_count, ...issue }) => ({
+      ...issue,
+      ...names.identity(issue.identity_id),
+      ...names.resource(issue.resource_id),
+      row_count: Number(row_count),
+    }));
+    return { items, total: Number(first.groups) };
+  }
+  if (input.page === 1) return { items: [], total: 0 };
+  const [counted] = await readRows<{ groups: string }>(client, allocationIssueCount(input), signal);
+  return { items: [], total: Number(counted?.groups ?? 0) };
+}

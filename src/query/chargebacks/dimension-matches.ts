@@ -1,0 +1,61 @@
+/** The dimensions that have chargeback rows under the filters: their ids, ascending, streamed. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { dimensionFields } from "../../store/clickhouse/dimension-id.js";
+import { type ClickHouseRead, readSettings } from "../stores/clickhouse-read.js";
+import type { DateWindow } from "../time/date-window.js";
+import { collidedSql, dimensionIdSql } from "./dimension-id.js";
+import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
+
+const fieldsButIdentity = dimensionFields.filter((field) => field !== "identity_id").join(", ");
+
+/** Rows: dimension_id. Distinct identities by line first, so that only different dimensions are hashed. */
+export function matchingDimensions(
+  window: Pick<DateWindow, "from" | "to">,
+  filters: ChargebackFilters,
+): ClickHouseRead {
+  const { condition, params } = rowsInWindow(window);
+  const { names, condition: wanted, params: values } = filtered(filters);
+  return {
+    query: `
+${withNames(collidedSql, ...names)}SELECT ${dimensionIdSql()} AS dimension_id
+FROM (
+  SELECT ${fieldsButIdentity}, arrayJoin(identities) AS identity_id
+  FROM (
+    SELECT ${fieldsButIdentity}, groupUniqArray(identity_id) AS identities
+    FROM chargebacks
+    WHERE ${condition}${wanted}
+    GROUP BY ${fieldsButIdentity}
+  )
+)
+ORDER BY dimension_id`,
+    params: { ...params, ...values },
+  };
+}
+
+/** In batches of so many. */
+export async function* streamDimensionIds(
+  client: ClickHouseClient,
+  { query, params }: ClickHouseRead,
+  { batch, signal }: { batch: number; signal: AbortSignal },
+): AsyncGenerator<number[]> {
+  signal.throwIfAborted();
+  const result = await client.query({
+    query,
+    query_params: { ...params },
+    format: "JSONCompactEachRow",
+    clickhouse_settings: readSettings,
+    abort_signal: signal,
+  });
+  let ids: number[] = [];
+  for await (const rows of result.stream<[string]>()) {
+    for (const row of rows) {
+      ids.push(Number(row.json<[string]>()[0]));
+      if (ids.length < batch) continue;
+      yield ids;
+      ids = [];
+    }
+  }
+  // A cancelled read may end as if it were complete.
+  signal.throwIfAborted();
+  if (ids.length > 0) yield ids;
+}

@@ -1,0 +1,90 @@
+/** The newest chargeback row of one dimension, with what explains it. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
+import { dimensionFields } from "../../store/clickhouse/dimension-id.js";
+import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+import { readChargebackDates } from "./days.js";
+import type { RowMetadata } from "./row-metadata.js";
+import { readMetadata } from "./row-weights.js";
+
+export type DimensionFields = Readonly<Record<(typeof dimensionFields)[number], string>>;
+
+export interface NewestRow {
+  /** `2026-01-01T00:00:00Z`. */
+  readonly timestamp: string;
+  /** Plain decimal. */
+  readonly amount: string;
+  readonly allocation_method: AllocationMethod;
+  readonly allocation_detail: AllocationDetail;
+  readonly provisional: boolean;
+  readonly metadata: RowMetadata;
+}
+
+export interface FoundRow extends Omit<NewestRow, "metadata"> {
+  readonly day: string;
+  readonly component: number;
+  readonly component_ratio: string;
+  readonly tier: number;
+  readonly metric: string;
+}
+
+/** Both inclusive. */
+export interface DaySpan {
+  readonly first: string;
+  readonly last: string;
+}
+
+/** Of the newest day of all when no span is given. Of several rows of one instant (a line in components), that of the first component. */
+export function newestRow(dimension: DimensionFields, span?: DaySpan): ClickHouseRead {
+  const days =
+    span === undefined
+      ? "day = (SELECT max(day) FROM chargebacks)"
+      : "day >= {first:Date} AND day <= {last:Date}";
+  const equal = dimensionFields.map((field) => `${field} = {${field}:String}`).join(" AND ");
+  return {
+    query: `
+SELECT day, timestamp, toString(amount_hi + amount_lo) AS amount, allocation_method, allocation_detail,
+  provisional, component, component_ratio, tier, metric
+FROM chargebacks
+WHERE ${days} AND ${equal}
+ORDER BY day DESC, timestamp DESC, component
+LIMIT 1`,
+    params: { ...Object.fromEntries(dimensionFields.map((field) => [field, dimension[field]])), ...span },
+  };
+}
+
+/**
+ * Two short statements in place of the list's one with its joins. Undefined when the dimension has no row.
+ */
+export async function readNewestRow(
+  client: ClickHouseClient,
+  dimension: DimensionFields,
+  signal?: AbortSignal,
+): Promise<NewestRow | undefined> {
+  const found = await findRow(client, dimension, signal);
+  if (found === undefined) return undefined;
+  const { timestamp, amount, allocation_method, allocation_detail, provisional } = found;
+  const row = { ...dimension, ...found };
+  const metadata = await readMetadata(client, [row], signal);
+  return { timestamp, amount, allocation_method, allocation_detail, provisional, metadata: metadata(row) };
+}
+
+/**
+ * Nearly every dimension has rows on the newest day; otherwise from there back, in spans that grow fourfold: each day is a part
+ * of its own, and read or not.
+ */
+async function findRow(
+  client: ClickHouseClient,
+  dimension: DimensionFields,
+  signal?: AbortSignal,
+): Promise<FoundRow | undefined> {
+  const [newest] = await readRows<FoundRow>(client, newestRow(dimension), signal);
+  if (newest !== undefined) return newest;
+  const days = await readChargebackDates(client, signal);
+  for (let end = days.length - 1, length = 4; end > 0; end -= length, length *= 4) {
+    const span = { first: days[Math.max(end - length, 0)] ?? "", last: days[end - 1] ?? "" };
+    const [row] = await readRows<FoundRow>(client, newestRow(dimension, span), signal);
+    if (row !== undefined) return row;
+  }
+  return undefined;
+}

@@ -1,0 +1,173 @@
+/**
+ * A page of chargeback rows, in the order of the table's key, UTC day first: an order that costs nothing, and that is total
+ * and stable while nothing is published.
+ */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { AllocationDetail, AllocationMethod, CostType } from "../../config/allocation-rule.js";
+import { type IdentityNames, type ResourceNames, readNames } from "../inventory/names.js";
+import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
+import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
+import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
+import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+import { readDimensionTags, tagPair } from "../tags/of-dimensions.js";
+import type { DateWindow } from "../time/date-window.js";
+import { chargebackDays } from "./days.js";
+import { collidedSql, dimensionIdSql } from "./dimension-id.js";
+import type { RowMetadata } from "./row-metadata.js";
+import { readMetadata, type SplitRow, splitColumns } from "./row-weights.js";
+import { type ChargebackFilters, type Condition, filtered, rowsInWindow, withNames } from "./scan.js";
+
+/** Behind `day`. */
+export const chargebackKey: OrderColumns = {
+  resource_id: "String",
+  product_type: "String",
+  env_id: "String",
+  product_category: "String",
+  timestamp: "DateTime('UTC')",
+  component: "UInt8",
+  identity_id: "String",
+};
+
+export const chargebackOrder = ["day", ...Object.keys(chargebackKey)];
+
+/** Two lines of a bill that are the same in its order have parts that are: what else differs puts them in order, at no cost. */
+const ties = [
+  "amount_hi",
+  "amount_lo",
+  "cost_type",
+  "allocation_method",
+  "allocation_detail",
+  "metric",
+  "tier",
+  "component_ratio",
+];
+
+export interface ChargebackRow extends IdentityNames, ResourceNames {
+  readonly dimension_id: number;
+  readonly ecosystem: string;
+  readonly tenant_id: string;
+  /** `2026-01-01T00:00:00Z`. */
+  readonly timestamp: string;
+  readonly resource_id: string;
+  readonly product_category: string;
+  readonly product_type: string;
+  readonly identity_id: string;
+  readonly cost_type: CostType;
+  /** Plain decimal. */
+  readonly amount: string;
+  readonly allocation_method: AllocationMethod;
+  readonly allocation_detail: AllocationDetail;
+  /** Its day lacks something that may still come. */
+  readonly provisional: boolean;
+  readonly tags: string[];
+  /** `team=Platform`, in the order of `tags`. */
+  readonly tag_pairs: string[];
+  readonly metadata: RowMetadata;
+}
+
+export interface ChargebackListInput extends PageRequest {
+  readonly window: DateWindow;
+  readonly filters: ChargebackFilters;
+  /** Behind this place instead of the page's number. */
+  readonly place?: Place | undefined;
+}
+
+/** As they are stored; the rest is looked up for the page. */
+const stored = [
+  "ecosystem",
+  "tenant_id",
+  "timestamp",
+  "resource_id",
+  "product_category",
+  "product_type",
+  "identity_id",
+  "cost_type",
+  "allocation_method",
+  "allocation_detail",
+  "provisional",
+] as const satisfies readonly (keyof ChargebackRow)[];
+const read = [...new Set<string>([...stored, ...splitColumns])];
+
+/** `span` says where the page lies: only its days are read, in key order, and no further than `rows`. */
+export function chargebackPage(
+  { window, filters, place }: Omit<ChargebackListInput, keyof PageRequest>,
+  span: PageSpan,
+  rows: number,
+): ClickHouseRead {
+  const { condition, params } = rowsInWindow(window);
+  const where = filtered(filters);
+  const behind: Condition =
+    place === undefined ? { condition: "", params: {} } : fromPlace(chargebackKey, place);
+  const { first_day, last_day, offset } = span;
+  return {
+    query: `
+${withNames(collidedSql, ...where.names)}SELECT ${read.join(", ")}, toString(amount_hi + amount_lo) AS amount,
+  ${dimensionIdSql()} AS dimension_id, ${orderValuesSql(chargebackKey)} AS order_values
+FROM chargebacks
+WHERE ${condition}${where.condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}
+ORDER BY ${[...chargebackOrder, ...ties].join(", ")}
+LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
+    params: {
+      ...{ ...params, ...where.params, ...behind.params },
+      ...{ page_first: first_day, page_last: last_day, rows, offset },
+    },
+  };
+}
+
+/** Rows `{day, rows}`: of the place's day, how many lie before it. */
+export function chargebacksBefore(
+  { window, filters }: Pick<ChargebackListInput, "window" | "filters">,
+  place: Place,
+): ClickHouseRead {
+  const { condition, params } = rowsInWindow(window);
+  const where = filtered(filters);
+  const before = beforePlace(chargebackKey, place);
+  return {
+    query: `
+${withNames(...where.names)}SELECT day, count() AS rows FROM chargebacks WHERE ${condition}${where.condition}${before.condition} GROUP BY day`,
+    params: { ...params, ...where.params, ...before.params },
+  };
+}
+
+type StoredRow = Pick<ChargebackRow, (typeof stored)[number] | "amount"> &
+  SplitRow &
+  OrderedRow & { readonly dimension_id: string };
+
+export async function readChargebackPage(
+  client: ClickHouseClient,
+  input: ChargebackListInput,
+  signal?: AbortSignal,
+): Promise<{ items: ChargebackRow[]; total: number; next: Place | undefined }> {
+  const days = await readDayCounts(client, chargebackDays(input.window, input.filters), signal);
+  const { rows, total, next } = await readOrderedPage<StoredRow>({
+    columns: chargebackKey,
+    days,
+    page: input,
+    place: input.place,
+    read: (span, rows) => readRows(client, chargebackPage(input, span, rows), signal),
+    countBefore: async (place) =>
+      totalRows(await readDayCounts(client, chargebacksBefore(input, place), signal)),
+  });
+  const ids = rows.map((row) => Number(row.dimension_id));
+  const [metadata, tags, names] = await Promise.all([
+    readMetadata(client, rows, signal),
+    readDimensionTags(client, ids, signal),
+    readNames(client, rows, signal),
+  ]);
+  const items = rows.map((row) => {
+    const ofDimension = tags.get(Number(row.dimension_id)) ?? [];
+    const { ecosystem, tenant_id, timestamp, resource_id, product_category, product_type } = row;
+    const { identity_id, cost_type, amount, allocation_method, allocation_detail, provisional } = row;
+    return {
+      ...{ ecosystem, tenant_id, timestamp, resource_id, product_category, product_type },
+      ...{ identity_id, cost_type, amount, allocation_method, allocation_detail, provisional },
+      ...names.identity(identity_id),
+      ...names.resource(resource_id),
+      dimension_id: Number(row.dimension_id),
+      tags: ofDimension.map(({ display_name }) => display_name),
+      tag_pairs: ofDimension.map(tagPair),
+      metadata: metadata(row),
+    };
+  });
+  return { items, total, next };
+}

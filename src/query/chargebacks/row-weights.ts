@@ -1,0 +1,180 @@
+/**
+ * The weights that the rows of a page were split by, looked up by the rows' own keys: two statements of constants, side by side, where
+ * joining them to the page would make the engine read the page once for each side of each join.
+ */
+import { type ClickHouseClient, TupleParam } from "@clickhouse/client";
+import type { AllocationMethod } from "../../config/allocation-rule.js";
+import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+import type { RowMetadata } from "./row-metadata.js";
+
+/** What a row's metadata is made of. */
+export interface SplitRow {
+  /** UTC day. */
+  readonly day: string;
+  /** `2026-01-01T00:00:00Z`. */
+  readonly timestamp: string;
+  readonly env_id: string;
+  readonly resource_id: string;
+  readonly product_category: string;
+  readonly product_type: string;
+  readonly identity_id: string;
+  readonly allocation_method: AllocationMethod;
+  readonly component: number;
+  readonly component_ratio: string;
+  readonly tier: number;
+  /** Names joined by `+`. */
+  readonly metric: string;
+}
+
+type Weights = Pick<RowMetadata, "weight" | "total_weight">;
+
+/** Fields of `SplitRow` from the table. */
+export const splitColumns = [
+  "day",
+  "timestamp",
+  "env_id",
+  "resource_id",
+  "product_category",
+  "product_type",
+  "identity_id",
+  "allocation_method",
+  "component",
+  "component_ratio",
+  "tier",
+  "metric",
+] as const satisfies readonly (keyof SplitRow)[];
+
+/** Of each of the rows. */
+export async function readMetadata(
+  client: ClickHouseClient,
+  rows: readonly SplitRow[],
+  signal?: AbortSignal,
+): Promise<(row: SplitRow) => RowMetadata> {
+  const [usage, parts] = await Promise.all([
+    readUsage(client, rows.filter(isMeasured), signal),
+    readParts(client, rows.filter(isEven), signal),
+  ]);
+  return (row) => {
+    const { component, component_ratio, tier, env_id, metric } = row;
+    return {
+      component,
+      component_ratio,
+      tier,
+      ...(env_id !== "" && { env_id }),
+      ...(isMeasured(row) && { metric }),
+      ...(isMeasured(row) ? usage(row) : { weight: "1", total_weight: isEven(row) ? parts(row) : "1" }),
+    };
+  };
+}
+
+const isMeasured = (row: SplitRow) => row.allocation_method === "usage_ratio";
+const isEven = (row: SplitRow) => row.allocation_method === "even_split";
+
+/** What is measured of a resource on a day, by one metric. */
+type Measured = readonly [day: string, metric: string, resource_id: string];
+
+const measuredOf = ({ day, metric, resource_id }: SplitRow): Measured[] =>
+  metric.split("+").map((each) => [day, each, resource_id]);
+
+/** Rows `{day, metric, resource_id, total, own}`: micro-units of all identities, and of those that are asked for. */
+export function usageOf(measured: readonly Measured[], identities: readonly string[]): ClickHouseRead {
+  return {
+    query: `
+SELECT day, metric, resource_id, toString(sum(quantity)) AS total,
+  groupArrayIf((identity_id, toString(quantity)), identity_id IN {identities:Array(String)}) AS own
+FROM (
+  SELECT day, metric, resource_id, identity_id, sum(micro_units) AS quantity
+  FROM usage
+  WHERE (day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))} AND micro_units > 0
+  GROUP BY day, metric, resource_id, identity_id
+)
+GROUP BY day, metric, resource_id`,
+    params: { measured: measured.map((each) => new TupleParam(each)), identities },
+  };
+}
+
+interface UsageRow {
+  readonly day: string;
+  readonly metric: string;
+  readonly resource_id: string;
+  readonly total: string;
+  readonly own: readonly (readonly [identity_id: string, quantity: string])[];
+}
+
+async function readUsage(
+  client: ClickHouseClient,
+  rows: readonly SplitRow[],
+  signal?: AbortSignal,
+): Promise<(row: SplitRow) => Weights> {
+  if (rows.length === 0) return () => ({});
+  const measured = new Map(rows.flatMap(measuredOf).map((each) => [keyOf(each), each]));
+  const identities = new Set(rows.map(({ identity_id }) => identity_id));
+  const found = await readRows<UsageRow>(client, usageOf([...measured.values()], [...identities]), signal);
+  const known = new Map(
+    found.map(({ day, metric, resource_id, total, own }) => [
+      keyOf([day, metric, resource_id]),
+      { total: BigInt(total), own: new Map(own.map(([id, quantity]) => [id, BigInt(quantity)])) },
+    ]),
+  );
+  return (row) => {
+    const each = measuredOf(row).flatMap((key) => known.get(keyOf(key)) ?? []);
+    const weight = each.reduce((sum, { own }) => sum + (own.get(row.identity_id) ?? 0n), 0n);
+    if (weight === 0n) return {};
+    const total = each.reduce((sum, measured) => sum + measured.total, 0n);
+    return { weight: unitsOf(weight), total_weight: unitsOf(total) };
+  };
+}
+
+/** A line's key and its component: what the parts of one split have in common. */
+const splitKey = [
+  "day",
+  "resource_id",
+  "product_type",
+  "env_id",
+  "product_category",
+  "timestamp",
+  "component",
+] as const satisfies readonly (keyof SplitRow)[];
+
+const splitOf = (row: Pick<SplitRow, (typeof splitKey)[number]>) => splitKey.map((column) => row[column]);
+
+/** Rows of the split's key with `parts`, how many rows it has. */
+export function partsOf(splits: readonly (readonly (string | number)[])[]): ClickHouseRead {
+  const types = "Date, String, String, String, String, DateTime('UTC'), UInt8";
+  return {
+    query: `
+SELECT ${splitKey.join(", ")}, toString(count()) AS parts
+FROM chargebacks
+WHERE (${splitKey.join(", ")}) IN {splits:Array(Tuple(${types}))}
+GROUP BY ${splitKey.join(", ")}`,
+    params: { splits: splits.map((each) => new TupleParam(each)) },
+  };
+}
+
+type PartsRow = Pick<SplitRow, (typeof splitKey)[number]> & { readonly parts: string };
+
+async function readParts(
+  client: ClickHouseClient,
+  rows: readonly SplitRow[],
+  signal?: AbortSignal,
+): Promise<(row: SplitRow) => string> {
+  const splits = new Map(rows.map((row) => [keyOf(splitOf(row)), splitOf(storable(row))]));
+  const found =
+    splits.size === 0 ? [] : await readRows<PartsRow>(client, partsOf([...splits.values()]), signal);
+  const parts = new Map(found.map((row) => [keyOf(splitOf(row)), row.parts]));
+  return (row) => parts.get(keyOf(splitOf(row))) ?? "0";
+}
+
+/** Instants as the text that a DateTime is read from. */
+const storable = (row: SplitRow): SplitRow => ({
+  ...row,
+  timestamp: row.timestamp.replace("T", " ").replace("Z", ""),
+});
+
+const keyOf = (values: readonly (string | number)[]) => JSON.stringify(values);
+
+/** Micro-units as plain units: `1500000n` is `1.5`. */
+function unitsOf(microUnits: bigint): string {
+  const digits = microUnits.toString().padStart(7, "0");
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, "");
+}

@@ -1,0 +1,33 @@
+/** Who pays: the identities with the highest cost over all published days. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+
+export interface IdentityCost {
+  readonly identity_id: string;
+  /** Rounded to cents, for people to read. */
+  readonly cost: string;
+  /** Of all costs, in percent; empty where they add up to 0. */
+  readonly share: string;
+  /** How many identities there are in all. */
+  readonly identities: string;
+}
+
+/** In: how many. Out: so many identities, the most expensive first, each with its share of the whole. */
+function topIdentitiesQuery(limit: number): ClickHouseRead {
+  return {
+    query: `
+SELECT identity_id, toDecimalString(round(amount, 2), 2) AS cost, toString(count() OVER ()) AS identities,
+  if(sum(amount) OVER () = 0, '', toDecimalString(100 * toFloat64(amount) / toFloat64(sum(amount) OVER ()), 1)) AS share
+FROM (SELECT identity_id, sum(total_amount) AS amount FROM daily_cost_by_identity GROUP BY identity_id)
+ORDER BY amount DESC, identity_id LIMIT {limit:UInt32}`,
+    params: { limit },
+  };
+}
+
+export async function readTopIdentities(
+  client: ClickHouseClient,
+  limit: number,
+  signal: AbortSignal,
+): Promise<IdentityCost[]> {
+  return await readRows<IdentityCost>(client, topIdentitiesQuery(limit), signal);
+}

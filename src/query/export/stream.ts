@@ -1,0 +1,90 @@
+/**
+ * The bytes of an export: the engine's, passed on as they come. Memory stays flat, because nothing is read before the one
+ * who takes the bytes asks for more.
+ */
+import { addAbortSignal, Readable } from "node:stream";
+import type { ClickHouseClient } from "@clickhouse/client";
+import { chargebackDays } from "../chargebacks/days.js";
+import { readDayCounts } from "../page/days.js";
+import { hasTags } from "../tags/of-dimensions.js";
+import { engineBytes } from "./engine-bytes.js";
+import { type ExportFormat, exportFormats } from "./format.js";
+import { type PaceLimit, readerPace } from "./reader-pace.js";
+import { chargebackExport, type ExportInput, isTagsColumn } from "./statement.js";
+
+const PACE_CHECK_MS = 500;
+
+/** No byte has moved for too long: the store is stuck, or the one who reads has stopped reading. */
+class ExportIdleError extends Error {
+  override readonly name = "ExportIdleError";
+}
+
+export interface ExportOptions {
+  readonly signal: AbortSignal;
+  /** Milliseconds without a byte after which the export is broken off. */
+  readonly idleMs: number;
+  /** Undefined: nobody waits for its place. */
+  readonly pace?: PaceLimit;
+}
+
+/**
+ * Answers when the engine has begun to write, so that what is wrong with the statement is still an ordinary error. An error after
+ * that destroys the stream. Ending the stream early cancels the statement in the store.
+ */
+export async function openExport(
+  client: ClickHouseClient,
+  input: ExportInput,
+  options: ExportOptions,
+): Promise<Readable> {
+  const { signal } = options;
+  const showsTags = input.columns.some(isTagsColumn);
+  const tagged = showsTags && (await hasTags(client, signal));
+  // Unfiltered counts come from the engine's own books. Only with the metadata is it worth finding days to leave out.
+  const counted = input.columns.includes("metadata") ? input.filters : {};
+  const days = await readDayCounts(client, chargebackDays(input.window, counted), signal);
+  const format: ExportFormat = exportFormats[input.format ?? "csv"];
+  const [first, ...others] = chargebackExport(input, { tagged, days });
+  const ended = new AbortController();
+  const stopped = AbortSignal.any([signal, ended.signal]);
+  const started = first && (await engineBytes(client, first, stopped, format.settings));
+  const idle = new AbortController();
+  const timer = setTimeout(() => {
+    idle.abort(new ExportIdleError(`no byte of an export was read for ${options.idleMs} ms`));
+  }, options.idleMs);
+  const pace = options.pace && readerPace(options.pace);
+
+  async function* bytes(): AsyncGenerator<Buffer> {
+    const pieces = format.pieces(input.columns);
+    try {
+      yield* unlessEmpty(pieces.begin());
+      for (let index = 0, source = started; source !== undefined; index++) {
+        for await (const chunk of pieces.piece(source)) {
+          timer.refresh();
+          pace?.offered();
+          yield chunk;
+          pace?.taken(chunk.length);
+        }
+        const next = others[index];
+        source = next && (await engineBytes(client, next, stopped, format.settings));
+      }
+      yield* unlessEmpty(pieces.end());
+    } finally {
+      clearTimeout(timer);
+      ended.abort();
+    }
+  }
+  const stream = Readable.from(bytes(), { objectMode: false, highWaterMark: 1 << 18 });
+  const watch = setInterval(() => {
+    try {
+      pace?.check();
+    } catch (error) {
+      idle.abort(error);
+    }
+  }, PACE_CHECK_MS);
+  stream.once("close", () => clearInterval(watch));
+  return addAbortSignal(AbortSignal.any([signal, idle.signal]), stream);
+}
+
+function* unlessEmpty(bytes: Buffer): Generator<Buffer> {
+  if (bytes.length > 0) yield bytes;
+}

@@ -1,0 +1,80 @@
+/**
+ * Resources or identities as they were known at some time, as the text of a subquery: what lists, searches and counts of the
+ * inventory read from. `resources` and `identities` hold the present, `resource_versions` and `identity_versions` what was.
+ *
+ * The versions of an entity follow each other without a gap, and a deletion is a version of its own. So one version says all of
+ * a time: whether the entity was deleted before it, and what it was called then.
+ */
+
+import type { Bind } from "../stores/postgres-bindings.js";
+import type { Moment } from "./moment.js";
+
+export type InventoryKind = "resources" | "identities";
+
+interface InventoryTables {
+  readonly present: string;
+  readonly versions: string;
+  readonly id: string;
+  readonly type: string;
+  /** Beside id, type and those that both kinds have. */
+  readonly own: readonly string[];
+}
+
+export const inventoryTables: Readonly<Record<InventoryKind, InventoryTables>> = {
+  resources: {
+    present: "resources",
+    versions: "resource_versions",
+    id: "resource_id",
+    type: "resource_type",
+    own: ["parent_id", "owner_id", "status"],
+  },
+  identities: {
+    present: "identities",
+    versions: "identity_versions",
+    id: "identity_id",
+    type: "identity_type",
+    own: [],
+  },
+};
+
+/** Columns of an entity; `last_seen_at` stands apart in the history. */
+export function inventoryColumns(kind: InventoryKind): string[] {
+  const { id, type, own } = inventoryTables[kind];
+  return ["ecosystem", "tenant_id", id, type, "display_name", ...own, "created_at", "deleted_at", "metadata"];
+}
+
+/** Every entity that was known, deleted ones too, as it was then. */
+export function knownAt(kind: InventoryKind, tenantName: string, moment: Moment, bind: Bind): string {
+  const { present, versions, id } = inventoryTables[kind];
+  const tenant = bind(tenantName);
+  const columns = inventoryColumns(kind);
+  if (moment.kind === "present") {
+    return `SELECT ${[...columns, "last_seen_at"].join(", ")} FROM ${present} WHERE tenant_name = ${tenant}`;
+  }
+  const { covers, begun } = versionAt(moment, bind);
+  // A look-up for the rows of a page, after sorting and cutting: joined, it would be done for all.
+  const lastSeen = `(SELECT last_seen_at FROM ${present} AS present WHERE present.tenant_name = version.tenant_name AND present.${id} = version.${id})`;
+  return `
+  SELECT ${columns.join(", ")}, coalesce(version.last_seen_at, ${lastSeen}) AS last_seen_at
+  FROM ${versions} AS version
+  WHERE tenant_name = ${tenant} AND ${covers} AND (created_at IS NULL OR ${begun})`;
+}
+
+/** The one version that an entity was in at the instant; in a period, the last, which is the one that its end falls into. */
+function versionAt(moment: Exclude<Moment, { kind: "present" }>, bind: Bind) {
+  if (moment.kind === "instant") {
+    const at = `${bind(moment.at)}::timestamptz`;
+    return { covers: `valid_from <= ${at} AND valid_to > ${at}`, begun: `created_at <= ${at}` };
+  }
+  const [start, end] = [`${bind(moment.start)}::timestamptz`, `${bind(moment.end)}::timestamptz`];
+  // A period without length is an instant: else what was renamed just then would be in neither of its versions.
+  const covers = `CASE WHEN ${start} < ${end} THEN valid_from < ${end} AND valid_to >= ${end} ELSE valid_from <= ${start} AND valid_to > ${start} END`;
+  return { covers, begun: `created_at < ${end}` };
+}
+
+/** Of the entities that were known, those that were active then. All of them for the present: it lists the deleted too. */
+export function activeThen(moment: Moment, bind: Bind): string {
+  if (moment.kind === "present") return "true";
+  if (moment.kind === "instant") return "deleted_at IS NULL";
+  return `(deleted_at IS NULL OR deleted_at > ${bind(moment.start)}::timestamptz)`;
+}

@@ -1,0 +1,38 @@
+/** Which time a request for inventory means: the present, an instant, or a period. */
+import { InvalidParameter } from "../time/date-window.js";
+
+/** Instants as `isInstant` takes them. */
+export interface MomentInput {
+  readonly active_at?: string | undefined;
+  readonly period_start?: string | undefined;
+  readonly period_end?: string | undefined;
+}
+
+export type Moment =
+  | { readonly kind: "present" }
+  | { readonly kind: "instant"; readonly at: string }
+  /** `[start, end)`. */
+  | { readonly kind: "period"; readonly start: string; readonly end: string };
+
+export function momentOf({ active_at, period_start, period_end }: MomentInput): Moment {
+  if (active_at !== undefined) {
+    if (period_start === undefined && period_end === undefined) return { kind: "instant", at: active_at };
+    const both =
+      "`active_at` cannot be combined with `period_start` or `period_end`: ask for an instant or for a period.";
+    throw new InvalidParameter("active_at", both);
+  }
+  if (period_start === undefined && period_end === undefined) return { kind: "present" };
+  if (period_start === undefined) throw missing("period_start", "period_end");
+  if (period_end === undefined) throw missing("period_end", "period_start");
+  if (Date.parse(period_start) > Date.parse(period_end)) {
+    throw new InvalidParameter("period_start", "`period_start` must not be later than `period_end`.");
+  }
+  return { kind: "period", start: period_start, end: period_end };
+}
+
+function missing(name: string, given: string): InvalidParameter {
+  return new InvalidParameter(
+    name,
+    `\`${name}\` must be given too: a period has both ends, and \`${given}\` is there.`,
+  );
+}

@@ -1,0 +1,155 @@
+/**
+ * Names, types and teams of identities and resources, from the copy of the inventory that stands beside the facts. They are looked up
+ * when rows are grouped or a page is known, never joined before: what a read costs does not depend on them.
+ */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+
+/** Team of identities that have none, as a bucket and in a filter. */
+export const UNASSIGNED = "UNASSIGNED";
+
+/** By what a name is found, and where it stands in the constant of `knownSql`. */
+export const nameColumns = {
+  identity_name: { id: "identity_id", known: "known_identities", at: 2, unknown: "" },
+  identity_type: { id: "identity_id", known: "known_identities", at: 3, unknown: "" },
+  team: { id: "identity_id", known: "known_identities", at: 4, unknown: UNASSIGNED },
+  resource_name: { id: "resource_id", known: "known_resources", at: 2, unknown: "" },
+  resource_type: { id: "resource_id", known: "known_resources", at: 3, unknown: "" },
+} as const;
+export type NameColumn = keyof typeof nameColumns;
+
+export function isNameColumn(column: string): column is NameColumn {
+  return Object.hasOwn(nameColumns, column);
+}
+
+/** Constants that stand behind WITH: lists of ids, and of what is known of each. */
+const knownSql = {
+  known_identities: `(
+    SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities
+  ) AS known_identities`,
+  known_resources: `(
+    SELECT (groupArray(resource_id), groupArray(resource_name), groupArray(toString(resource_type))) FROM resources
+  ) AS known_resources`,
+} as const;
+
+/** What has to stand behind WITH for these columns. */
+export function knownNames(columns: readonly string[]): string[] {
+  const known = new Set(columns.filter(isNameColumn).map((column) => nameColumns[column].known));
+  return [...known].sort().map((each) => knownSql[each]);
+}
+
+/** The name as an expression over an id, which is that of the column unless another one is given. */
+export function nameSql(column: NameColumn, id: string): string {
+  const { known, at, unknown } = nameColumns[column];
+  return `transform(${id}, ${known}.1, ${known}.${at}, '${unknown}')`;
+}
+
+/** Identities of a team: a condition over `identity_id`, ready to follow another one. */
+export function ofTeam(team: string): string {
+  return team === UNASSIGNED
+    ? " AND identity_id NOT IN (SELECT identity_id FROM identities WHERE team != {team:String})"
+    : " AND identity_id IN (SELECT identity_id FROM identities WHERE team = {team:String})";
+}
+
+export interface TeamLookup {
+  /** Stand behind WITH. */
+  readonly names: readonly string[];
+  /** UInt32 by `identity_id`: place of its team in `teams`. */
+  readonly place: string;
+  /** Array(String), ascending, with `UNASSIGNED` among them. */
+  readonly teams: string;
+}
+
+/** The team as a number that rows are grouped by. */
+export const teamLookup: TeamLookup = {
+  teams: "team_names",
+  place: `transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, '${UNASSIGNED}')))`,
+  names: [
+    `(SELECT arraySort(arrayDistinct(arrayPushBack(groupUniqArray(toString(team)), '${UNASSIGNED}'))) FROM identities) AS team_names`,
+    `(
+    SELECT (groupArray(identity_id), groupArray(toUInt32(transform(toString(team), team_names, range(1, length(team_names) + 1), 0))))
+    FROM identities
+  ) AS team_places`,
+  ],
+};
+
+export interface IdentityNames {
+  /** Null when there is none. */
+  readonly identity_name: string | null;
+  readonly identity_type: string | null;
+  readonly team: string;
+}
+
+export interface ResourceNames {
+  readonly resource_name: string | null;
+  readonly resource_type: string | null;
+}
+
+export interface KnownNames {
+  identity(id: string): IdentityNames;
+  resource(id: string): ResourceNames;
+}
+
+/** Rows `{kind, id, name, type, team}` of those that are known. */
+export function inventoryNames(identities: readonly string[], resources: readonly string[]): ClickHouseRead {
+  return {
+    query: `
+SELECT 'identity' AS kind, identity_id AS id, identity_name AS name, toString(identity_type) AS type, toString(team) AS team
+FROM identities WHERE identity_id IN {identities:Array(String)}
+UNION ALL
+SELECT 'resource', resource_id, resource_name, toString(resource_type), ''
+FROM resources WHERE resource_id IN {resources:Array(String)}`,
+    params: { identities, resources },
+  };
+}
+
+interface NameRow {
+  readonly kind: "identity" | "resource";
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly team: string;
+}
+
+/** Those of the rows of a page. */
+export async function readNames(
+  client: ClickHouseClient,
+  rows: readonly { readonly identity_id?: string; readonly resource_id: string }[],
+  signal?: AbortSignal,
+): Promise<KnownNames> {
+  const distinct = (ids: (string | undefined)[]) => [...new Set(ids.filter((id) => id !== undefined))];
+  const read = inventoryNames(
+    distinct(rows.map(({ identity_id }) => identity_id)),
+    distinct(rows.map(({ resource_id }) => resource_id)),
+  );
+  const found = rows.length === 0 ? [] : await readRows<NameRow>(client, read, signal);
+  const known = new Map(found.map((row) => [`${row.kind} ${row.id}`, row]));
+  return {
+    identity(id) {
+      const row = known.get(`identity ${id}`);
+      return {
+        identity_name: row?.name || null,
+        identity_type: row?.type || null,
+        team: row?.team ?? UNASSIGNED,
+      };
+    },
+    resource(id) {
+      const row = known.get(`resource ${id}`);
+      return { resource_name: row?.name || null, resource_type: row?.type || null };
+    },
+  };
+}
+
+/** Of a bucket: behind the values of its columns stand the names of those that are called something. */
+export function displayNames<Column extends string>(
+  columns: readonly Column[],
+  called: readonly Column[],
+  values: readonly string[],
+): Record<string, string> {
+  return Object.fromEntries(
+    called.flatMap((column, index) => {
+      const name = values[columns.length + index] ?? "";
+      return name === "" ? [] : [[column, name]];
+    }),
+  );
+}

@@ -1,0 +1,70 @@
+/** In which order lists of the inventory stand, and what lies behind a row of them. The id settles every tie. */
+import type { CursorKey, KeyColumn } from "../page/cursor.js";
+import type { Bind } from "../stores/postgres-bindings.js";
+import { type InventoryKind, inventoryTables } from "./known.js";
+
+export type SortOrder = "asc" | "desc";
+
+export const sortOrders = ["asc", "desc"] as const satisfies readonly SortOrder[];
+
+export const inventorySorts = {
+  resources: [
+    "resource_id",
+    "resource_type",
+    "display_name",
+    "status",
+    "created_at",
+    "deleted_at",
+    "last_seen_at",
+  ],
+  identities: ["identity_id", "identity_type", "display_name", "created_at", "deleted_at", "last_seen_at"],
+} as const satisfies Record<InventoryKind, readonly string[]>;
+
+interface SortKey {
+  readonly sql: string;
+  readonly type: "text" | "numeric";
+}
+
+const text = (column: string): SortKey => ({ sql: `coalesce(${column}, '')`, type: "text" });
+/** Seconds since 1970, to the microsecond. A time that is not there comes before all others. */
+const time = (column: string): SortKey => ({
+  sql: `coalesce(extract(epoch FROM ${column}), -1000000000000000)`,
+  type: "numeric",
+});
+
+/** By the name of the column; an id has no key beside itself. */
+const sortKeys = new Map<string, SortKey>([
+  ["resource_type", text("resource_type")],
+  ["identity_type", text("identity_type")],
+  ["display_name", text("display_name")],
+  ["status", text("status")],
+  ["created_at", time("created_at")],
+  ["deleted_at", time("deleted_at")],
+  ["last_seen_at", time("last_seen_at")],
+]);
+
+export interface InventoryOrder {
+  /** Behind ORDER BY. */
+  readonly orderBy: string;
+  /** What a cursor holds of a row, an array of text. */
+  readonly keySql: string;
+  readonly keyColumns: readonly KeyColumn[];
+  /** Condition of the rows behind a key: a comparison of rows, which for ids the index answers. */
+  behind(key: CursorKey, bind: Bind): string;
+}
+
+export function inventoryOrder(kind: InventoryKind, sort: string, order: SortOrder): InventoryOrder {
+  const byId: SortKey = { sql: inventoryTables[kind].id, type: "text" };
+  const key = sortKeys.get(sort);
+  const keys = key ? [key, byId] : [byId];
+  const direction = { asc: "ASC", desc: "DESC" }[order];
+  return {
+    orderBy: keys.map(({ sql }) => `${sql} ${direction}`).join(", "),
+    keySql: `ARRAY[${keys.map(({ sql }) => `(${sql})::text`).join(", ")}]`,
+    keyColumns: keys.map(({ type }) => (type === "numeric" ? "decimal" : "text")),
+    behind(after, bind) {
+      const values = keys.map(({ type }, index) => `${bind(after[index])}::${type}`);
+      return `(${keys.map(({ sql }) => sql).join(", ")}) ${order === "asc" ? ">" : "<"} (${values.join(", ")})`;
+    },
+  };
+}

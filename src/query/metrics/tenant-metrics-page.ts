@@ -1,0 +1,151 @@
+/** A tenant's page for Prometheus: rendered from the stores when it is asked for, in pieces, with nothing kept in memory. */
+import { addAbortSignal, Readable } from "node:stream";
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
+import type { PrometheusEmitter } from "../../config/emitters.js";
+import { midnightSeconds } from "../../time/days.js";
+import { readChargebackDates } from "../chargebacks/days.js";
+import { engineBytes } from "../export/engine-bytes.js";
+import { readRows } from "../stores/clickhouse-read.js";
+import { readPostgres } from "../stores/postgres-read.js";
+import { readAttributionDates } from "../topics/list.js";
+import {
+  amountFamilies,
+  amountLines,
+  entityFamilies,
+  entityLines,
+  familyHead,
+  labelText,
+  newestDayFamily,
+  provisionalFamily,
+} from "./tenant-metrics.js";
+
+export interface MetricsPage {
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  readonly tenantId: string;
+  readonly ecosystem: string;
+  readonly emitter: PrometheusEmitter;
+  /** Older days are left out. */
+  readonly since: string | undefined;
+  /** OpenMetrics ends with a mark. */
+  readonly openMetrics: boolean;
+}
+
+const ENTITIES_AT_ONCE = 5000;
+
+type AmountPipeline = keyof typeof amountFamilies;
+
+/** Answers when it is known which days are shown, so that a store that is away is still an ordinary error. */
+export async function openMetricsPage(page: MetricsPage, signal: AbortSignal): Promise<Readable> {
+  const days = await shownDays(page, signal);
+  return addAbortSignal(
+    signal,
+    Readable.from(textOf(page, days, signal), { objectMode: false, highWaterMark: 1 << 17 }),
+  );
+}
+
+interface Shown {
+  /** Ascending. */
+  readonly days: readonly string[];
+  /** How many of them are provisional. */
+  readonly provisional: number;
+}
+
+type ShownDays = ReadonlyMap<AmountPipeline, Shown>;
+
+/** The latest days that have rows. Bills and chargebacks have the same ones; attributions to topics may be behind. */
+async function shownDays(
+  { client, emitter, since = "" }: MetricsPage,
+  signal: AbortSignal,
+): Promise<ShownDays> {
+  const { pipelines, params } = emitter;
+  const latest = (days: readonly string[], provisional: readonly string[]): Shown => {
+    const marked = new Set(provisional);
+    const shown = days
+      .filter((day) => day >= since && (params.provisional === "mark" || !marked.has(day)))
+      .slice(-params.days);
+    return { days: shown, provisional: shown.filter((day) => marked.has(day)).length };
+  };
+  const found = new Map<AmountPipeline, Shown>();
+  const [chargeback, billing] = [pipelines.includes("chargeback"), pipelines.includes("billing")];
+  if (chargeback || billing) {
+    const days = await readChargebackDates(client, signal);
+    const shown = latest(days, await readProvisionalDates(client, "chargebacks", signal));
+    if (chargeback) found.set("chargeback", shown);
+    if (billing) found.set("billing", shown);
+  }
+  if (pipelines.includes("topic_attribution")) {
+    const days = await readAttributionDates(client, signal);
+    found.set(
+      "topic_attribution",
+      latest(days, await readProvisionalDates(client, "topic_attributions", signal)),
+    );
+  }
+  return found;
+}
+
+async function readProvisionalDates(
+  client: ClickHouseClient,
+  facts: "chargebacks" | "topic_attributions",
+  signal: AbortSignal,
+): Promise<string[]> {
+  const read = { query: `SELECT DISTINCT day FROM ${facts} WHERE provisional`, params: {} };
+  return (await readRows<{ day: string }>(client, read, signal)).map(({ day }) => day);
+}
+
+async function* textOf(
+  page: MetricsPage,
+  shown: ShownDays,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer | string> {
+  const ofPipelines = (figureOf: (each: Shown) => number | undefined, { name }: { readonly name: string }) =>
+    [...shown]
+      .flatMap(([pipeline, each]) => pipelineLine(page, { name, pipeline, value: figureOf(each) }))
+      .join("");
+  yield familyHead(newestDayFamily) + ofPipelines(newestDay, newestDayFamily);
+  yield familyHead(provisionalFamily) + ofPipelines(provisionalDays, provisionalFamily);
+  for (const [pipeline, { days }] of shown) {
+    const family = amountFamilies[pipeline];
+    yield familyHead(family);
+    yield* await engineBytes(page.client, amountLines(family, days, page.emitter.params.days > 1), signal);
+  }
+  for (const pipeline of ["resource", "identity"] as const) {
+    if (page.emitter.pipelines.includes(pipeline)) yield* entities(page, entityFamilies[pipeline], signal);
+  }
+  if (page.openMetrics) yield "# EOF\n";
+}
+
+/** In seconds since 1970; undefined where no day is shown. */
+function newestDay({ days }: Shown): number | undefined {
+  const newest = days.at(-1);
+  return newest === undefined ? undefined : midnightSeconds(newest);
+}
+
+function provisionalDays({ days, provisional }: Shown): number | undefined {
+  return days.length === 0 ? undefined : provisional;
+}
+
+function pipelineLine(
+  { tenantId, ecosystem }: MetricsPage,
+  { name, pipeline, value }: { name: string; pipeline: string; value: number | undefined },
+): string[] {
+  if (value === undefined) return [];
+  const labels = `tenant_id="${labelText(tenantId)}",ecosystem="${labelText(ecosystem)}",pipeline="${pipeline}"`;
+  return [`${name}{${labels}} ${value}\n`];
+}
+
+async function* entities(
+  { postgres, tenantName }: MetricsPage,
+  family: (typeof entityFamilies)[keyof typeof entityFamilies],
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  yield familyHead(family);
+  for (let after: string | null = ""; after !== null; ) {
+    const read = entityLines(family, tenantName, after, ENTITIES_AT_ONCE);
+    const [piece] = await readPostgres<{ lines: string; last: string | null }>(postgres, read, signal);
+    if (piece?.lines) yield piece.lines;
+    after = piece?.last ?? null;
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Keyset paging: a cursor holds the key of the last row of a page, and the next page begins behind that key. Unlike a page
+ * number it costs the same however deep it is, and rows that come or go meanwhile are neither repeated nor skipped.
+ *
+ * To a client it is opaque. It belongs to one query: the same list, filters and order, which it carries as a fingerprint.
+ */
+import { createHash } from "node:crypto";
+import { InvalidParameter, isDate } from "../time/date-window.js";
+
+/** A cursor that is not one, or that belongs to another query. */
+export class InvalidCursor extends InvalidParameter {
+  constructor() {
+    super(
+      "cursor",
+      "`cursor` must be the `next_cursor` of an answer to this very query: the same path, filters and order.",
+    );
+  }
+}
+
+export type CursorKey = readonly (string | number)[];
+
+/** What a column of a key may look like: whoever makes cursors up gets a 400, and never an error of the store. */
+export type KeyColumn = "text" | "integer" | "decimal" | "day" | "instant" | "uuid";
+
+const VERSION = 1;
+const LONGEST_CURSOR = 8192;
+
+/** Short and the same for equal queries, whatever the order of the fields. Fields that are undefined do not count. */
+export function cursorFingerprint(query: Readonly<Record<string, unknown>>): string {
+  const fields = Object.entries(query).filter(([, value]) => value !== undefined);
+  const text = JSON.stringify(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return createHash("sha256").update(text).digest("base64url").slice(0, 16);
+}
+
+export function encodeCursor(kind: string, fingerprint: string, key: CursorKey): string {
+  return Buffer.from(JSON.stringify([VERSION, kind, fingerprint, ...key])).toString("base64url");
+}
+
+/** The key. With `columns`, also held against what it should look like. Throws InvalidCursor. */
+export function decodeCursor(
+  text: string,
+  kind: string,
+  fingerprint: string,
+  columns?: readonly KeyColumn[],
+): CursorKey {
+  const [version, itsKind, itsFingerprint, ...key] = readParts(text);
+  const isOfQuery = version === VERSION && itsKind === kind && itsFingerprint === fingerprint;
+  if (!isOfQuery || !key.every(isScalar)) throw new InvalidCursor();
+  if (columns !== undefined && !fits(key, columns)) throw new InvalidCursor();
+  return key;
+}
+
+/** The key behind which a request wants to read on; undefined without a cursor. Throws InvalidParameter. */
+export function cursorOf(
+  { cursor, page }: { readonly cursor?: string | undefined; readonly page: number },
+  kind: string,
+  fingerprint: string,
+  columns: readonly KeyColumn[],
+): CursorKey | undefined {
+  if (cursor === undefined) return undefined;
+  if (page > 1) {
+    throw new InvalidParameter(
+      "cursor",
+      "`cursor` and `page` exclude each other: a cursor is a place of its own.",
+    );
+  }
+  return decodeCursor(cursor, kind, fingerprint, columns);
+}
+
+function readParts(text: string): unknown[] {
+  if (text.length > LONGEST_CURSOR || !/^[A-Za-z0-9_-]+$/.test(text)) throw new InvalidCursor();
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    if (Array.isArray(parts)) return parts;
+  } catch {
+    // Not JSON: refused below like anything else that is no cursor.
+  }
+  throw new InvalidCursor();
+}
+
+const isScalar = (part: unknown): part is string | number =>
+  (typeof part === "string" && !part.includes("\0")) || Number.isSafeInteger(part);
+
+const looksLike: Readonly<Record<Exclude<KeyColumn, "integer">, (text: string) => boolean>> = {
+  text: () => true,
+  decimal: (text) => /^-?\d{1,26}(\.\d{1,12})?$/.test(text),
+  day: isDate,
+  instant: (text) =>
+    isDate(text.slice(0, 10)) && /^[T ]([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,6})?Z?$/.test(text.slice(10)),
+  uuid: (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text),
+};
+
+function fits(key: CursorKey, columns: readonly KeyColumn[]): boolean {
+  if (key.length !== columns.length) return false;
+  return columns.every((column, index) => {
+    const part = key[index];
+    if (column === "integer") return typeof part === "number";
+    return typeof part === "string" && looksLike[column](part);
+  });
+}

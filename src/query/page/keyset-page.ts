@@ -1,0 +1,75 @@
+/** One page of rows in the order of a table's key, by number or behind a place, and the place where the next one begins. */
+
+import { type DayCount, type PageRequest, type PageSpan, pageSpan, totalRows } from "./days.js";
+import {
+  dayOf,
+  endOfPage,
+  type OrderColumns,
+  type Place,
+  placeSpan,
+  rowsFrom,
+  withoutGiven,
+} from "./keyset.js";
+
+export interface OrderedRow {
+  readonly order_values: Place["values"];
+}
+
+export interface PageReading<Row extends OrderedRow> {
+  readonly columns: OrderColumns;
+  /** Rows a day under the filters, ascending. */
+  readonly days: readonly DayCount[];
+  readonly page: PageRequest;
+  /** Instead of the page's number. */
+  readonly place: Place | undefined;
+  /** So many rows of these days, behind the place if there is one. */
+  read(span: PageSpan, rows: number): Promise<Row[]>;
+  /** Rows of the place's day before the place. */
+  countBefore(place: Place): Promise<number>;
+}
+
+export interface OrderedPage<Row> {
+  readonly rows: Row[];
+  readonly total: number;
+  /** Undefined when nothing comes behind the page. */
+  readonly next: Place | undefined;
+}
+
+export async function readOrderedPage<Row extends OrderedRow>(
+  reading: PageReading<Row>,
+): Promise<OrderedPage<Row>> {
+  return reading.place === undefined ? readNumbered(reading) : readBehind(reading, reading.place);
+}
+
+async function readNumbered<Row extends OrderedRow>(reading: PageReading<Row>): Promise<OrderedPage<Row>> {
+  const { days, page } = reading;
+  const total = totalRows(days);
+  const span = pageSpan(days, page);
+  if (span === undefined) return { rows: [], total, next: undefined };
+  const rows = await reading.read(span, page.page_size);
+  const end = endOfPage(rows.map(valuesOf), undefined);
+  if (end === undefined || page.page * page.page_size >= total) return { rows, total, next: undefined };
+  // A page of nothing but rows that are the same in the order: those before it may be more of them.
+  const isUnclear = end.given === rows.length && span.offset > 0;
+  if (!isUnclear) return { rows, total, next: end };
+  const given = span.offset + rows.length - (await reading.countBefore(end));
+  return { rows, total, next: { ...end, given: Math.max(given, rows.length) } };
+}
+
+async function readBehind<Row extends OrderedRow>(
+  reading: PageReading<Row>,
+  place: Place,
+): Promise<OrderedPage<Row>> {
+  const { days, page, columns } = reading;
+  const total = totalRows(days);
+  // One more than the page, to know whether there is more.
+  const wanted = page.page_size + 1;
+  const span = placeSpan(days, dayOf(columns, place.values), place, wanted);
+  if (span === undefined) return { rows: [], total, next: undefined };
+  const found = withoutGiven(await reading.read(span, rowsFrom(place, wanted)), valuesOf, place);
+  const rows = found.slice(0, page.page_size);
+  const next = found.length > page.page_size ? endOfPage(rows.map(valuesOf), place) : undefined;
+  return { rows, total, next };
+}
+
+const valuesOf = (row: OrderedRow) => row.order_values;

@@ -1,0 +1,137 @@
+/**
+ * Reading on behind a row in the order of a table's key, at the cost of a first page. The order of these tables is total but for rows
+ * that are the same in all of it (two lines of one bill may be): of those, a cursor counts how many were given already.
+ */
+import { dayOfSeconds } from "../../time/days.js";
+import type { Condition } from "../chargebacks/scan.js";
+import { utcInstant } from "../chargebacks/scan.js";
+import type { CursorKey, KeyColumn } from "./cursor.js";
+import { type DayCount, type PageSpan, totalRows } from "./days.js";
+
+/** Columns behind `day` that rows are ordered by, and what they are. One is `timestamp`, of which the day is. */
+export type OrderColumns = Readonly<Record<string, "String" | "UInt8" | "DateTime('UTC')">>;
+
+/** A place in the order: the values of the last row given, and how many rows with the same ones were. */
+export interface Place {
+  readonly values: readonly (string | number)[];
+  readonly given: number;
+}
+
+const LAST_INSTANT = 2 ** 32 - 1;
+
+/** What a cursor holds: instants in seconds since 1970, and the count last. */
+export function cursorColumns(columns: OrderColumns): KeyColumn[] {
+  return [
+    ...Object.values(columns).map((type): KeyColumn => (type === "String" ? "text" : "integer")),
+    "integer",
+  ];
+}
+
+export function cursorKeyOf({ values, given }: Place): CursorKey {
+  return [...values, given];
+}
+
+export function placeOf(key: CursorKey): Place {
+  return { values: key.slice(0, -1), given: Math.max(Number(key.at(-1)), 0) };
+}
+
+/** The values of a row as its cursor holds them: a tuple. */
+export function orderValuesSql(columns: OrderColumns, prefix = ""): string {
+  const value = ([name, type]: [string, string]) =>
+    type === "DateTime('UTC')" ? `toUnixTimestamp(${prefix}${name})` : `${prefix}${name}`;
+  return `tuple(${Object.entries(columns).map(value).join(", ")})`;
+}
+
+/**
+ * Rows at the place and behind it, ready to follow another condition. Spelt out, with the day in front: 13 ms where a comparison of tuples
+ * took 480 ms (50 M rows).
+ */
+export function fromPlace(columns: OrderColumns, place: Place): Condition {
+  const names = Object.keys(columns);
+  const value = (index: number) => `{place_${index}:${Object.values(columns)[index]}}`;
+  const behind = names.reduceRight((inner, name, index) => {
+    if (inner === "") return `${name} >= ${value(index)}`;
+    return `${name} > ${value(index)} OR (${name} = ${value(index)} AND (${inner}))`;
+  }, "");
+  return {
+    condition: ` AND day >= {place_day:Date} AND (day > {place_day:Date} OR (${behind}))`,
+    params: placeParams(columns, place),
+  };
+}
+
+/** Rows of the place's day before it. */
+export function beforePlace(columns: OrderColumns, place: Place): Condition {
+  const behind = fromPlace(columns, place);
+  return { condition: ` AND day = {place_day:Date} AND NOT (1${behind.condition})`, params: behind.params };
+}
+
+function placeParams(columns: OrderColumns, { values }: Place): Record<string, unknown> {
+  const types = Object.values(columns);
+  const param = (value: string | number | undefined, type: OrderColumns[string]) => {
+    if (type === "String") return value;
+    return type === "UInt8" ? within(value, 255) : utcInstant(within(value, LAST_INSTANT));
+  };
+  const params = types.map((type, index) => [`place_${index}`, param(values[index], type)]);
+  return { ...Object.fromEntries(params), place_day: dayOf(columns, values) };
+}
+
+export function dayOf(columns: OrderColumns, values: Place["values"]): string {
+  return dayOfSeconds(within(values[Object.keys(columns).indexOf("timestamp")], LAST_INSTANT));
+}
+
+/** A cursor that was made up may hold what the store cannot. */
+function within(value: string | number | undefined, most: number): number {
+  return Math.min(Math.max(Number(value), 0), most);
+}
+
+/** Rows that are the same in the whole order: so many are read again to leave them out, beyond that they are passed over. */
+const MOST_SAME = 1_000;
+
+/** The days that hold the next `rows` rows behind a place. */
+export function placeSpan(
+  days: readonly DayCount[],
+  placeDay: string,
+  place: Place,
+  rows: number,
+): PageSpan | undefined {
+  const [first, ...others] = days.filter(({ day }) => day >= placeDay);
+  if (first === undefined) return undefined;
+  // How many of the first day's rows lie behind the place is not known: the days after it have to do.
+  const enough = others.findIndex((_, index) => totalRows(others.slice(0, index + 1)) >= rows);
+  const last = others.at(enough) ?? first;
+  return {
+    first_day: first.day,
+    last_day: last.day,
+    offset: first.day === placeDay ? Math.max(place.given - MOST_SAME, 0) : 0,
+  };
+}
+
+/** How many rows to read for `rows` behind a place: those that were given come again. */
+export function rowsFrom({ given }: Place, rows: number): number {
+  return rows + Math.min(given, MOST_SAME);
+}
+
+/** Leaves out the rows that were given. They come first, and may be fewer by now. */
+export function withoutGiven<Row>(
+  rows: readonly Row[],
+  valuesOf: (row: Row) => Place["values"],
+  place: Place,
+): Row[] {
+  const text = JSON.stringify(place.values);
+  const most = Math.min(place.given, MOST_SAME);
+  const first = rows.findIndex((row, index) => index >= most || JSON.stringify(valuesOf(row)) !== text);
+  return first === -1 ? [] : rows.slice(first);
+}
+
+/** The place where a page ends that began behind `start`. */
+export function endOfPage(
+  pageValues: readonly Place["values"][],
+  start: Place | undefined,
+): Place | undefined {
+  const last = pageValues.at(-1);
+  if (last === undefined) return undefined;
+  const text = JSON.stringify(last);
+  const same = pageValues.filter((values) => JSON.stringify(values) === text).length;
+  const before = start !== undefined && JSON.stringify(start.values) === text ? start.given : 0;
+  return { values: last, given: before + same };
+}

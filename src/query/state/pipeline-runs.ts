@@ -1,0 +1,132 @@
+/** The history of a tenant's pipeline: what each run did, and how it ended. */
+import type { Pool } from "pg";
+import { type CursorKey, cursorFingerprint, cursorOf, encodeCursor } from "../page/cursor.js";
+import type { PageRequest } from "../page/days.js";
+import { bindings } from "../stores/postgres-bindings.js";
+import { instantText } from "../stores/postgres-instant.js";
+import { type PostgresRead, readPostgres } from "../stores/postgres-read.js";
+import { INTERRUPTED, type PipelineStage, type RunErrorEntry, type RunStatus } from "./pipeline.js";
+
+export const runTriggers = ["schedule", "api", "cli"] as const;
+
+export interface PipelineRun {
+  readonly run_id: string;
+  readonly tenant_name: string;
+  readonly trigger: (typeof runTriggers)[number];
+  /** A run whose process died has failed. */
+  readonly status: RunStatus;
+  /** Where it is, and the day it works on; null when it is over. */
+  readonly stage: PipelineStage | null;
+  readonly stage_date: string | null;
+  readonly started_at: string;
+  /** Null while it runs. */
+  readonly ended_at: string | null;
+  readonly dates_gathered: number;
+  readonly dates_pending: number;
+  readonly dates_calculated: number;
+  readonly chargeback_rows_written: number;
+  readonly errors: RunFault[];
+  readonly notes: string[];
+}
+
+/** What went wrong, with the day, or the part of the run, that it concerns. */
+export interface RunFault {
+  readonly date: string | null;
+  readonly source: string | null;
+  readonly message: string;
+}
+
+/** A run is under way as `pipeline-state.ts` has it: while its record says so and the lease it began with has not run out. */
+const SEEN = `
+  SELECT run.*, CASE WHEN coalesce(run.epoch = lease.epoch, true) THEN lease.expires_at END AS lost_at,
+    run.status IN ('queued', 'running') AND (lease.expires_at > now() AND coalesce(run.epoch = lease.epoch, true)) IS NOT TRUE AS orphaned
+  FROM runs AS run
+  LEFT JOIN leases AS lease USING (tenant_name)`;
+
+const SHOWN = `run_id, tenant_name, trigger, CASE WHEN orphaned THEN 'failed' ELSE status END AS status,
+  CASE WHEN NOT orphaned THEN stage END AS stage, CASE WHEN NOT orphaned THEN stage_date::text END AS stage_date,
+  ${instantText("started_at")} AS started_at,
+  ${instantText("CASE WHEN orphaned THEN coalesce(lost_at, started_at) ELSE ended_at END")} AS ended_at,
+  dates_gathered, dates_pending, dates_calculated, chargeback_rows_written, errors, notes, orphaned`;
+
+/** Newest first: rows `{total, run}`, one more than the page holds when more follow; a single one without run for an empty page. */
+function pipelineRuns(
+  tenantName: string,
+  { page, page_size }: PageRequest,
+  after: CursorKey | undefined,
+): PostgresRead {
+  const { bind, params } = bindings();
+  const tenant = bind(tenantName);
+  const behind = after
+    ? `(run.started_at, run.run_id) < (${bind(after[0])}::timestamptz, ${bind(after[1])}::uuid)`
+    : "true";
+  return {
+    query: `
+SELECT total, CASE WHEN run_id IS NOT NULL THEN (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) END AS run
+FROM (SELECT count(*) AS total FROM runs WHERE tenant_name = ${tenant}) AS counted
+LEFT JOIN (${SEEN}
+  WHERE run.tenant_name = ${tenant} AND ${behind}
+  ORDER BY run.started_at DESC, run.run_id DESC
+  LIMIT ${bind(page_size + 1)} OFFSET ${bind((page - 1) * page_size)}
+) AS page ON true
+ORDER BY page.started_at DESC, run_id DESC`,
+    params,
+  };
+}
+
+/** Rows `{run}`: one, or none. */
+function pipelineRun(tenantName: string, runId: string): PostgresRead {
+  return {
+    query: `
+SELECT (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) AS run
+FROM (${SEEN} WHERE run.tenant_name = $1 AND run.run_id = $2::uuid) AS found`,
+    params: [tenantName, runId],
+  };
+}
+
+interface StoredRun extends Omit<PipelineRun, "errors"> {
+  readonly errors: readonly RunErrorEntry[];
+  readonly orphaned: boolean;
+}
+
+/** Throws InvalidParameter for a cursor that cannot be used. */
+export async function readPipelineRuns(
+  pool: Pool,
+  tenantName: string,
+  input: PageRequest & { readonly cursor?: string | undefined },
+  signal?: AbortSignal,
+): Promise<{ items: PipelineRun[]; total: number; next_cursor: string | null }> {
+  const fingerprint = cursorFingerprint({ tenantName });
+  const after = cursorOf(input, "runs", fingerprint, ["instant", "uuid"]);
+  const read = pipelineRuns(tenantName, input, after);
+  const rows = await readPostgres<{ total: number; run: StoredRun | null }>(pool, read, signal);
+  const found = rows.flatMap(({ run }) => (run === null ? [] : [runOf(run)]));
+  const last = found.length > input.page_size ? found[input.page_size - 1] : undefined;
+  return {
+    items: found.slice(0, input.page_size),
+    total: rows[0]?.total ?? 0,
+    next_cursor: last ? encodeCursor("runs", fingerprint, [last.started_at, last.run_id]) : null,
+  };
+}
+
+/** Undefined when the tenant has no such run, or `runId` is none at all. */
+export async function readPipelineRun(
+  pool: Pool,
+  tenantName: string,
+  runId: string,
+  signal?: AbortSignal,
+): Promise<PipelineRun | undefined> {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(runId)) return undefined;
+  const [row] = await readPostgres<{ run: StoredRun }>(pool, pipelineRun(tenantName, runId), signal);
+  return row && runOf(row.run);
+}
+
+function runOf({ orphaned, errors, ...run }: StoredRun): PipelineRun {
+  const faults = errors.map((error) =>
+    typeof error === "string"
+      ? { date: null, source: null, message: error }
+      : { date: error.date ?? null, source: error.source ?? null, message: error.message },
+  );
+  const interrupted = { date: null, source: "run", message: INTERRUPTED };
+  return { ...run, errors: orphaned ? [...faults, interrupted] : faults };
+}

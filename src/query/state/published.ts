@@ -1,0 +1,59 @@
+/**
+ * What a tenant's published data is, in short: as long as it is the same, every read of it gives the same answer. Asked of Postgres, in
+ * a millisecond, whatever the read itself would cost.
+ *
+ * Nothing is said while it may be changing: between a publish's intent and its result, while retention is about to drop days, and
+ * while written tags are not yet shown. Intents are committed before the store changes, and results after it; so when two states asked
+ * for are equal, nothing was changed in between, and all that was read in between shows the same.
+ */
+import type { Pool } from "pg";
+import { type LedgerName, ledgers } from "../../store/ledger.js";
+import { type PostgresRead, readPostgres } from "../stores/postgres-read.js";
+import type { DateWindow } from "../time/date-window.js";
+
+export interface PublishedStateInput {
+  readonly tenantName: string;
+  /** Only rows of chargebacks show tags. */
+  readonly ledger: LedgerName;
+  /** The days that are read; all when undefined. */
+  readonly window?: Pick<DateWindow, "from" | "to"> | undefined;
+  /** Days before this date (UTC) are dropped, or about to be. */
+  readonly keepFrom: string;
+}
+
+/**
+ * One row `{changing, days, tags, names}`. A day is published again with the hash it had before, or one it had long before: the time of its
+ * calculation tells these apart. The mirror of the tags has a version of its own each time it changes,
+ * and so has the copy of the inventory's names.
+ */
+function publishedState({ tenantName, ledger, window, keepFrom }: PublishedStateInput): PostgresRead {
+  const tagged = ledger === "chargebacks";
+  return {
+    query: `
+SELECT
+  coalesce(bool_or(publishing_hash IS NOT NULL OR tracking_date < $4::date), false)
+    ${tagged ? "OR EXISTS (SELECT FROM tag_outbox WHERE tenant_name = $1)" : ""} AS changing,
+  md5(coalesce(string_agg(concat_ws(' ', tracking_date, published_hash, extract(epoch FROM calculated_at)), ',' ORDER BY tracking_date), '')) AS days,
+  ${tagged ? "(SELECT concat_ws(' ', mirror_id, version) FROM tag_mirrors WHERE tenant_name = $1)" : "''"} AS tags,
+  (SELECT inventory_generation FROM tenants WHERE tenant_name = $1) AS names
+FROM ${ledgers[ledger].state}
+WHERE tenant_name = $1
+  AND ($2::float8 IS NULL OR (tracking_date >= (to_timestamp($2) AT TIME ZONE 'UTC')::date AND tracking_date < to_timestamp($3) AT TIME ZONE 'UTC'))`,
+    params: [tenantName, window?.from ?? null, window?.to ?? null, keepFrom],
+  };
+}
+
+/** Undefined while the data may be changing. */
+export async function readPublishedState(
+  pool: Pool,
+  input: PublishedStateInput,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const [row] = await readPostgres<{
+    changing: boolean;
+    days: string;
+    tags: string | null;
+    names: number | null;
+  }>(pool, publishedState(input), signal);
+  return row === undefined || row.changing ? undefined : `${row.days} ${row.tags ?? ""} ${row.names ?? 0}`;
+}

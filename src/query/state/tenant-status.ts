@@ -1,0 +1,61 @@
+/** How far each day of a tenant is: its three flags. */
+import type { Pool } from "pg";
+import { instantText } from "../stores/postgres-instant.js";
+import { type PostgresRead, readPostgres } from "../stores/postgres-read.js";
+
+export interface TrackingDate {
+  /** `YYYY-MM-DD`. */
+  readonly tracking_date: string;
+  readonly billing_gathered: boolean;
+  readonly resources_gathered: boolean;
+  readonly chargeback_calculated: boolean;
+  readonly state: DayState;
+  /** What went wrong with it the last time; null when nothing did. */
+  readonly error: string | null;
+  /** When its chargebacks were last published; null when they never were. */
+  readonly last_success: string | null;
+  /** What is published lacks something that the service still waits for. */
+  readonly provisional: boolean;
+  /** What was missing when the day was gathered last, a sentence each. */
+  readonly lacks: string[];
+}
+
+/**
+ * `outdated`: published, and new input waits. `pending`: its input waits. `no_bill`: gathered, and nothing was billed. `failed`: its bill
+ * did not come. `lost`: it was published, the store has lost it, and it is not calculated anew yet.
+ */
+export const dayStates = ["published", "outdated", "pending", "no_bill", "failed", "lost"] as const;
+export type DayState = (typeof dayStates)[number];
+
+/** Dates ascending, both ends inclusive. */
+function trackingDates(tenantName: string, window: { startDate: string; endDate: string }): PostgresRead {
+  return {
+    query: `
+SELECT tracking_date::text,
+  coalesce(d.billing_gathered, g.outcome = 'no_bill') AS billing_gathered,
+  coalesce(d.resources_gathered, g.outcome = 'no_bill') AS resources_gathered,
+  coalesce(d.chargeback_calculated, false) AS chargeback_calculated,
+  CASE WHEN d.lost_at IS NOT NULL THEN 'lost'
+    WHEN d.chargeback_calculated AND d.staged_hash IS NOT NULL THEN 'outdated'
+    WHEN d.chargeback_calculated THEN 'published'
+    WHEN d.tracking_date IS NOT NULL THEN 'pending'
+    ELSE g.outcome END AS state,
+  coalesce(d.last_error, g.error) AS error,
+  CASE WHEN d.lost_at IS NULL THEN ${instantText("d.calculated_at")} END AS last_success,
+  coalesce(d.provisional, false) AS provisional, coalesce(d.lacks, '{}') AS lacks
+FROM (SELECT * FROM tracking_dates WHERE tenant_name = $1 AND tracking_date BETWEEN $2::date AND $3::date) AS d
+FULL JOIN (SELECT * FROM gathered_days WHERE tenant_name = $1 AND tracking_date BETWEEN $2::date AND $3::date) AS g
+  USING (tracking_date)
+ORDER BY tracking_date`,
+    params: [tenantName, window.startDate, window.endDate],
+  };
+}
+
+export function readTrackingDates(
+  pool: Pool,
+  tenantName: string,
+  window: { startDate: string; endDate: string },
+  signal?: AbortSignal,
+): Promise<TrackingDate[]> {
+  return readPostgres<TrackingDate>(pool, trackingDates(tenantName, window), signal);
+}

@@ -1,0 +1,84 @@
+/**
+ * Which instants a request means by its dates. Both dates are inclusive, everywhere; a day begins at its first midnight in
+ * the request's zone, so that a day on which clocks change has 23 or 25 hours.
+ */
+import { addDays, dayOf, isDay } from "../../time/days.js";
+import { startOfDay } from "./start-of-day.js";
+import { isTimeZone } from "./zone.js";
+
+export interface DateWindowInput {
+  readonly start_date?: string | undefined;
+  readonly end_date?: string | undefined;
+  /** IANA name; UTC unless given. */
+  readonly timezone?: string | undefined;
+}
+
+export interface DateWindow {
+  /** `YYYY-MM-DD`, inclusive. */
+  readonly startDate: string;
+  readonly endDate: string;
+  readonly timezone: string;
+  /** Seconds since 1970, `[from, to)`. May lie outside what the stores can hold. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A value of a request that cannot be used; `message` is a sentence about it. */
+export class InvalidParameter extends Error {
+  override readonly name = "InvalidParameter";
+  constructor(
+    readonly parameter: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export const EARLIEST_YEAR = 1900;
+export const LATEST_YEAR = 2299;
+
+/** A date that exists, in a year that the service takes. */
+export function isDate(text: string): boolean {
+  const year = Number(text.slice(0, 4));
+  return isDay(text) && year >= EARLIEST_YEAR && year <= LATEST_YEAR;
+}
+
+/**
+ * Fills in what was left out: both dates, `[today - lookback, today]`; only the end, a lookback before it; only the start,
+ * up to today or to itself when it lies later. Today is the UTC date whatever the zone.
+ */
+export function dateWindow(input: DateWindowInput, lookbackDays: number, now: Date): DateWindow {
+  const timezone = input.timezone ?? "UTC";
+  if (!isTimeZone(timezone)) {
+    throw new InvalidParameter(
+      "timezone",
+      "`timezone` must be a name of the IANA time zone list, written as there, such as Europe/Berlin or UTC.",
+    );
+  }
+  const today = dayOf(now);
+  const endDate =
+    input.end_date ?? (input.start_date !== undefined && input.start_date > today ? input.start_date : today);
+  // An end that is no day is refused below.
+  const startDate = input.start_date ?? (isDay(endDate) ? addDays(endDate, -lookbackDays) : "");
+  for (const [name, date] of [
+    ["start_date", startDate],
+    ["end_date", endDate],
+  ] as const) {
+    if (isDate(date)) continue;
+    const range = `in the years ${EARLIEST_YEAR} to ${LATEST_YEAR}`;
+    throw new InvalidParameter(
+      name,
+      input[name] === undefined
+        ? `\`${name}\` was left out and would lie outside the years ${EARLIEST_YEAR} to ${LATEST_YEAR}; give it.`
+        : `\`${name}\` must be a date YYYY-MM-DD ${range}.`,
+    );
+  }
+  if (startDate > endDate) {
+    throw new InvalidParameter("start_date", "`start_date` must not be later than `end_date`.");
+  }
+  return {
+    ...{ startDate, endDate, timezone },
+    from: startOfDay(startDate, timezone),
+    to: startOfDay(addDays(endDate, 1), timezone),
+  };
+}

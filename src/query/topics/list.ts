@@ -1,0 +1,127 @@
+/** A page of attributions to topics, in the order of the table's key, UTC day first. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { AttributionDetail, AttributionMethod } from "../../config/topic-rule.js";
+import type { Condition } from "../chargebacks/scan.js";
+import { readNames } from "../inventory/names.js";
+import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
+import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
+import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
+import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+import type { DateWindow } from "../time/date-window.js";
+import { type AttributionFilters, attributionsInWindow } from "./scan.js";
+
+/** Behind `day`. */
+export const attributionKey: OrderColumns = {
+  cluster_resource_id: "String",
+  product_type: "String",
+  env_id: "String",
+  product_category: "String",
+  timestamp: "DateTime('UTC')",
+  topic_name: "String",
+};
+
+const order = ["day", ...Object.keys(attributionKey)].join(", ");
+
+export interface AttributionListInput extends PageRequest {
+  readonly window: DateWindow;
+  readonly filters: AttributionFilters;
+  /** Behind this place instead of the page's number. */
+  readonly place?: Place | undefined;
+}
+
+export interface TopicAttributionRow {
+  readonly ecosystem: string;
+  readonly tenant_id: string;
+  /** `2026-01-01T00:00:00Z`. */
+  readonly timestamp: string;
+  readonly env_id: string;
+  readonly cluster_resource_id: string;
+  /** Null when none is known. */
+  readonly cluster_name: string | null;
+  readonly topic_name: string;
+  readonly product_category: string;
+  readonly product_type: string;
+  readonly attribution_method: AttributionMethod;
+  readonly attribution_detail: AttributionDetail;
+  /** Metrics it was weighed by, joined by `+`; empty otherwise. */
+  readonly metric: string;
+  /** Plain decimal. */
+  readonly amount: string;
+  /** Its day lacks something that may still come. */
+  readonly provisional: boolean;
+}
+
+type Reading = Pick<AttributionListInput, "window" | "filters" | "place">;
+
+/** Rows `{day, rows}`, days ascending. */
+function attributionDays({ window, filters }: Reading): ClickHouseRead {
+  const { condition, params } = attributionsInWindow(window, filters);
+  return {
+    query: `SELECT day, count() AS rows FROM topic_attributions WHERE ${condition} GROUP BY day ORDER BY day`,
+    params,
+  };
+}
+
+function attributionPage({ window, filters, place }: Reading, span: PageSpan, rows: number): ClickHouseRead {
+  const { condition, params } = attributionsInWindow(window, filters);
+  const behind: Condition =
+    place === undefined ? { condition: "", params: {} } : fromPlace(attributionKey, place);
+  return {
+    query: `
+SELECT ecosystem, tenant_id, timestamp, env_id, cluster_resource_id, topic_name, product_category, product_type,
+  attribution_method, attribution_detail, metric, toString(amount_hi + amount_lo) AS amount, provisional,
+  ${orderValuesSql(attributionKey)} AS order_values
+FROM topic_attributions
+WHERE ${condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}
+ORDER BY ${order}
+LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
+    params: {
+      ...{ ...params, ...behind.params },
+      ...{ page_first: span.first_day, page_last: span.last_day, rows, offset: span.offset },
+    },
+  };
+}
+
+/** Rows `{day, rows}`: of the place's day, how many lie before it. */
+function attributionsBefore({ window, filters }: Reading, place: Place): ClickHouseRead {
+  const { condition, params } = attributionsInWindow(window, filters);
+  const before = beforePlace(attributionKey, place);
+  return {
+    query: `SELECT day, count() AS rows FROM topic_attributions WHERE ${condition}${before.condition} GROUP BY day`,
+    params: { ...params, ...before.params },
+  };
+}
+
+type StoredAttribution = Omit<TopicAttributionRow, "cluster_name"> & OrderedRow;
+
+export async function readAttributionPage(
+  client: ClickHouseClient,
+  input: AttributionListInput,
+  signal?: AbortSignal,
+): Promise<{ items: TopicAttributionRow[]; total: number; next: Place | undefined }> {
+  const { rows, total, next } = await readOrderedPage<StoredAttribution>({
+    columns: attributionKey,
+    days: await readDayCounts(client, attributionDays(input), signal),
+    page: input,
+    place: input.place,
+    read: (span, count) => readRows(client, attributionPage(input, span, count), signal),
+    countBefore: async (place) =>
+      totalRows(await readDayCounts(client, attributionsBefore(input, place), signal)),
+  });
+  const clusters = rows.map(({ cluster_resource_id: resource_id }) => ({ resource_id }));
+  const names = await readNames(client, clusters, signal);
+  const items = rows.map(({ order_values: _, ...row }) => ({
+    ...row,
+    cluster_name: names.resource(row.cluster_resource_id).resource_name,
+  }));
+  return { items, total, next };
+}
+
+/** Every UTC day that has attributions, ascending. */
+export async function readAttributionDates(
+  client: ClickHouseClient,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const read = { query: "SELECT day FROM topic_attributions GROUP BY day ORDER BY day", params: {} };
+  return (await readRows<{ day: string }>(client, read, signal)).map(({ day }) => day);
+}
