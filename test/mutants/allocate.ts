@@ -37,7 +37,11 @@ export const allocateMutants = [
     ["an unknown owner is not named", "multiIf(go = 2, ", "multiIf(go = 7, "],
   ]),
   ...mutantsOf("src/allocate/sql/allocate-days.ts", split, [
-    ["one of several owners pays alone", ") = 1\n  ),\n  gaps AS", ") >= 1\n  ),\n  gaps AS"],
+    [
+      "one of several owners pays alone",
+      "HAVING uniqExact(${recipient}) = 1",
+      "HAVING uniqExact(${recipient}) >= 1",
+    ],
     [
       "sets of the tenant are looked for at the resource",
       "if(t.4 = 'tenant', '', toString(resource_id))) IN found",

@@ -61,13 +61,23 @@ export const ingestMutants = [
     ],
     ["a point stands for the step behind it", "return point - stepSeconds", "return point"],
   ]),
+  ...mutantsOf(
+    "src/ingest/prometheus/pieces.ts",
+    [...source, "test/ingest/prometheus-pieces.test.ts"],
+    [
+      [
+        "an answer that is too large is not cut",
+        'error.code === "too_large" ? divided(part, "time", 1) : undefined',
+        "undefined",
+      ],
+    ],
+  ),
   ...mutantsOf("src/ingest/prometheus/source.ts", source, [
     ["partial answers are taken", 'partial_response: "false", deny_partial_response: "1"', ""],
-    ["what fails alone is dropped in silence", 'yield { kind: "failed", days, reason: error.message };', ""],
     [
-      "an answer that is too large is not cut",
-      "const tooLarge = error.code",
-      "const tooLarge = range.first < 0 && error.code",
+      "what fails alone is dropped in silence",
+      'if (kind === "failed") yield { kind, days, resources, reason: part.reason };',
+      'if (kind === "failed") continue;',
     ],
     [
       "the points between two pieces are asked for twice",

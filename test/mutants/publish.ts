@@ -4,7 +4,28 @@ const fencing = ["test/runner/fencing.test.ts"];
 const crash = ["test/runner/publish-crash.test.ts"];
 const lease = ["test/runner/lease.test.ts"];
 
+const replacements = ["test/store/clickhouse/embedded/replacements.test.ts"];
+
 export const publishMutants = [
+  ...mutantsOf("src/store/clickhouse/embedded/server/replacements.ts", replacements, [
+    [
+      "a replacement that was cut off is forgotten",
+      "const problem = note && (await redone(engine, note));",
+      "const problem = note && undefined;",
+    ],
+    [
+      "a replacement is written down after it",
+      "await write(file, noteOf(replacement));\n      await syncFolder(folder);\n      try {\n        return await run();",
+      "try {\n        const done = await run();\n        await write(file, noteOf(replacement));\n        return done;",
+    ],
+  ]),
+  ...mutantsOf("src/allocate/swap-days.ts", crash, [
+    [
+      "a store that dies is not waited for",
+      "!(error instanceof ClickHouseError) && !signal.aborted",
+      "error instanceof RangeError",
+    ],
+  ]),
   ...mutantsOf("src/allocate/sql/finish-publishing.ts", fencing, [
     [
       "a result is noted without the lease",

@@ -7,13 +7,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { projectRoot } from "../../src/config/project.js";
-import { allocateMutants } from "./allocate.js";
-import { ingestMutants } from "./ingest.js";
+import { mutants as all } from "./all.js";
 import type { Mutant } from "./mutant.js";
-import { publishMutants } from "./publish.js";
-import { readMutants } from "./read.js";
 
-const all = [...allocateMutants, ...publishMutants, ...readMutants, ...ingestMutants];
 const copied = [
   "src",
   "test",

@@ -1,0 +1,12 @@
+import { allocateMutants } from "./allocate.js";
+import { ingestMutants } from "./ingest.js";
+import type { Mutant } from "./mutant.js";
+import { publishMutants } from "./publish.js";
+import { readMutants } from "./read.js";
+
+export const mutants: readonly Mutant[] = [
+  ...allocateMutants,
+  ...publishMutants,
+  ...readMutants,
+  ...ingestMutants,
+];
