@@ -11,7 +11,7 @@ export interface LoadOptions {
 export interface Load {
   /** Milliseconds of the answers with 2xx, ascending. */
   readonly taken: readonly number[];
-  /** Answers with 2xx. */
+  /** Responses with 2xx. */
   readonly perSecond: number;
   /** How often each other status was answered. */
   readonly others: Readonly<Record<number, number>>;

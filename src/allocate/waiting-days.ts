@@ -6,7 +6,7 @@ import type { PendingDay } from "./sql/pending-days.js";
 
 /**
  * Days whose bill is noted as staged and is not there: a store that was set back or made anew. To calculate them would
- * publish an empty day over a good one. Answers the others.
+ * publish an empty day over a good one. Returns the others.
  */
 export async function leaveOutLostInput<Day extends PendingDay>(
   job: LedgerJob,

@@ -8,7 +8,7 @@ export interface Command {
   readonly summary: string;
   readonly usage: string;
   readonly options: Options;
-  /** Answers the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
+  /** Returns the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
   run(args: readonly string[], io: CommandIo): Promise<number>;
 }
 

@@ -24,7 +24,7 @@ export const apiSettings = section(
       {
         description:
           "Names that the API goes by, beside `host` and those of loopback (`localhost`, `127.0.0.1`, `[::1]`): requests with another " +
-          "`Host` are answered with 421, since a web page can make its own name point here. Where `host` is every interface, all " +
+          "`Host` get 421, since a web page can make its own name point here. Where `host` is every interface, all " +
           "addresses and the machine's name are taken too. Needed for the names of proxies and containers; `*` takes every name.",
         expected:
           "a list of at most 100 host names or addresses such as costs.example.org, without a port, or *",

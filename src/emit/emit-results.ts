@@ -5,7 +5,7 @@ import { forgetUnconfigured } from "./sql/forget-emissions.js";
 
 /**
  * Brings the files of a tenant's emitters up to date with what is published. An emitter that fails concerns no other one, and
- * tries again in the next run; only an abort ends the whole. Answers what failed.
+ * tries again in the next run; only an abort ends the whole. Returns what failed.
  */
 export async function emitResults(emission: Emission): Promise<EmissionFailure[]> {
   const { postgres, tenantName, keepFrom } = emission;

@@ -1,4 +1,7 @@
-/** Which of several media types a client wants, by its `Accept` (RFC 9110, 12.5.1). */
+/**
+ * Which of several media types a client wants, by its `Accept` (RFC 9110, 12.5.1). The library `negotiator` takes a media type with
+ * parameters for another one, so that it would deny Prometheus the OpenMetrics that it asks for with a version and an escaping scheme.
+ */
 
 interface Range {
   readonly type: string;

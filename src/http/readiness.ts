@@ -14,7 +14,7 @@ const CACHE_MS = 2000;
 /** A store that takes longer counts as not ready: the others' answers do not wait for it. */
 const PROBE_MS = 1500;
 
-/** Answers from the last 2 seconds; requests that come while one is computed share it. */
+/** Responses of the last 2 seconds; requests that come while one is computed share it. */
 export function readinessReader(context: HttpContext): () => Promise<ReadinessAnswer> {
   let cached: { at: number; answer: Promise<ReadinessAnswer> } | undefined;
   return () => {

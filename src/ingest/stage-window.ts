@@ -169,7 +169,7 @@ function keptDays(days: readonly string[], failure: string, kept: string, until 
   return [`${failure} for ${span}: the ${kept} that is published stays${until}`];
 }
 
-/** What the upstream has dropped since days were published. Answers the days that are staged just as they are published. */
+/** What the upstream has dropped since days were published. Returns the days that are staged just as they are published. */
 async function keepDropped(options: StageWindowOptions, days: readonly string[]): Promise<readonly string[]> {
   const { store, epoch, gatherer, window, signal, logger } = options;
   const { client, tenantName } = store;

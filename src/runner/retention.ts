@@ -24,7 +24,7 @@ const attributionTables: ReadonlySet<string> = new Set([
   "topic_attributions",
 ]);
 
-/** Answers how many days of facts went. */
+/** Returns how many days of facts went. */
 export async function applyRetention(retention: Retention): Promise<number> {
   const { client, keepFrom } = retention;
   const dropped = new Set<string>();

@@ -1,4 +1,4 @@
-/** Answers in the form of the Prometheus HTTP API, written in pieces: an answer can be larger than memory should hold. */
+/** Responses in the form of the Prometheus HTTP API, written in pieces: an answer can be larger than memory should hold. */
 import { ABSENT, type Result } from "./evaluate.js";
 
 export function* answerText(

@@ -19,7 +19,7 @@ const TAGS_AT_ONCE = 20_000;
 
 /**
  * First the new rows, then the old ones go: readers see every tag all the while. Tags that are written meanwhile wait in the
- * outbox for a later version. The id comes last: a filling that breaks off is begun again. Answers how many tags there are.
+ * outbox for a later version. The id comes last: a filling that breaks off is begun again. Returns how many tags there are.
  */
 export async function fillMirror(filling: Filling): Promise<number> {
   const { client, transaction, tenantName, version, mirrorId, signal } = filling;

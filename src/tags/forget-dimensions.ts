@@ -20,7 +20,7 @@ const IDS_AT_ONCE = 10_000;
  * Before the days are dropped: it is their rows that tell what runs out from what a calculation has taken away, and may give back. Only
  * when the oldest day that is kept is another one than the last time. Postgres first, so that what breaks off is begun again. Only
  * dimensions that ClickHouse knows are dropped: one that a rebuilt store has not calculated again yet keeps its tags. Nobody may publish
- * meanwhile: for the holder of the tenant's lease. Answers how many were dropped.
+ * meanwhile: for the holder of the tenant's lease. Returns how many were dropped.
  */
 export async function forgetDimensions(retention: DimensionRetention): Promise<number> {
   const { client, postgres, tenantName, keepFrom, signal } = retention;

@@ -34,7 +34,7 @@ export async function mirrorWaiting(target: MirrorTarget): Promise<void> {
   while (await mirrorSome(target)) target.signal.throwIfAborted();
 }
 
-/** Answers whether more may wait. */
+/** Returns whether more may wait. */
 async function mirrorSome(target: MirrorTarget): Promise<boolean> {
   const { client, postgres, tenantName, signal } = target;
   return await withTransaction(postgres, async (transaction) => {
@@ -59,7 +59,7 @@ interface HeldMirror {
 
 /**
  * Fills the mirror anew when it is not the one that was written last: a database that was made anew, moved, or set back to an
- * older state. Answers whether it was.
+ * older state. Returns whether it was.
  */
 export async function checkMirror(target: MirrorTarget): Promise<boolean> {
   const { postgres, tenantName } = target;
@@ -71,7 +71,7 @@ export async function checkMirror(target: MirrorTarget): Promise<boolean> {
   });
 }
 
-/** For who holds the lock of the mirror. Answers whether it was filled. */
+/** For who holds the lock of the mirror. Returns whether it was filled. */
 async function fillUnlessHeld(
   { client, tenantName, signal }: MirrorTarget,
   transaction: PoolClient,

@@ -123,7 +123,7 @@ async function holdDimension(tx: TagTransaction, dimensionId: number): Promise<v
   if (rowCount === 0) throw new DimensionNotFoundError(dimensionId);
 }
 
-/** `labels`: of the inputs, in their order; may be longer. Answers the ids of the new tags. */
+/** `labels`: of the inputs, in their order; may be longer. Returns the ids of the new tags. */
 async function insertTags(
   tx: TagTransaction,
   dimensionId: number,

@@ -154,7 +154,7 @@ export async function insertBilling(
   });
 }
 
-/** Answers of the API are read field by field: a test says what it expects, whatever it is. */
+/** Responses of the API are read field by field: a test says what it expects, whatever it is. */
 export async function get(app: FastifyInstance, url: string, headers: Record<string, string> = {}) {
   const answer = await app.inject({ method: "GET", url, headers });
   return {

@@ -165,6 +165,10 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
     t.notMatch(text.body, /\n\n/);
     for (const [accept, wanted] of [
       ["application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1", true],
+      [
+        "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=1.0.0;q=0.5,*/*;q=0.1",
+        true,
+      ],
       ["text/plain", false],
       ["*/*", false],
       ["application/openmetrics-text;q=0", false],

@@ -27,7 +27,7 @@ export interface Allocation {
 
 export const day = (index: 1 | 2 | 3): string => DAYS[index - 1] ?? "";
 
-/** Answers what a line was made into: `identity amount cost_type method detail`, by component and identity. */
+/** Returns what a line was made into: `identity amount cost_type method detail`, by component and identity. */
 export async function openAllocation(t: Test) {
   const { store, stage } = await openStaging(t);
   const { client } = store;

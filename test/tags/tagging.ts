@@ -68,7 +68,7 @@ export async function miscounted(stores: OpenedStores): Promise<unknown[]> {
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** A request to `/api/v1/tenants/…`. Answers are read field by field: a test says what it expects, whatever it is. */
+/** A request to `/api/v1/tenants/…`. Responses are read field by field: a test says what it expects, whatever it is. */
 export async function send(app: FastifyInstance, method: Method, path: string, payload?: object) {
   const answer = await app.inject({ method, url: `/api/v1/tenants/${path}`, ...(payload && { payload }) });
   return {

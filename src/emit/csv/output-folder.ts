@@ -38,7 +38,7 @@ export async function openOutputFolder(path: string, tenantName: string): Promis
   return folder;
 }
 
-/** Answers where the file is now, and its length. */
+/** Returns where the file is now, and its length. */
 export async function replaceFile(
   folder: OutputFolder,
   { name, content, beforeReplacing, signal }: NewFile,

@@ -33,9 +33,9 @@ A running service shows the same at \`/docs\`, and gives it to programs at \`/op
 - **Filters** are equality, in the case given; an empty parameter (\`resource_id=\`) is refused. Unknown parameters and fields are refused, so
   that a mistyped filter never returns everything.
 - **Errors** are \`application/problem+json\` (RFC 9457) with a stable \`code\`: [Errors](#errors).
-- **HEAD** works wherever GET does. Answers are compressed by gzip for clients that accept it.
+- **HEAD** works wherever GET does. Responses are compressed with gzip for clients that accept it.
 - **ETag**: reads of published days carry one; \`If-None-Match\` with it gives 304 while nothing has changed.
-- **Time**: a request that takes longer than \`api.request_timeout_seconds\` is answered with 504 and its query is cancelled, as it is when the
+- **Time**: a request that takes longer than \`api.request_timeout_seconds\` gets 504, and its query is cancelled, as it is when the
   client leaves. An export has a limit for standing still, none for its length.
 - **Access**: there is no authentication. Put a proxy in front. CORS is off unless \`api.enable_cors\` says otherwise.
 - **Browsers**: a \`Host\` that is none of the service's is 421 (\`api.allowed_hosts\`), and POST, PATCH and DELETE for a page of another origin

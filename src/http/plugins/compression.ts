@@ -1,4 +1,4 @@
-/** Answers are compressed where the client takes it. */
+/** Compresses responses for clients that accept it. */
 import compress from "@fastify/compress";
 import fp from "fastify-plugin";
 

@@ -7,6 +7,7 @@ import type { TenantConfig } from "../../config/config.js";
 import { type PrometheusEmitter, prometheusEmitterOf } from "../../config/emitters.js";
 import { type MetricsPage, openMetricsPage } from "../../query/metrics/tenant-metrics-page.js";
 import { addDays, dayOf } from "../../time/days.js";
+import { preferred } from "../accept.js";
 import { type HttpContext, openTenantStore } from "../context.js";
 import { ApiError } from "../errors.js";
 import { TenantPath } from "../schemas/parameters.js";
@@ -90,16 +91,6 @@ function firstDay({ lookback_days: lookback }: PrometheusEmitter, now: Date): st
 }
 
 /** Prometheus names several formats, each with its weight. Whoever names none, or anything, gets the older format. */
-export function prefersOpenMetrics(accept = ""): boolean {
-  const weight = (type: string) => {
-    const weights = accept.split(",").flatMap((entry) => {
-      const [name = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
-      if (name !== type) return [];
-      const quality = parameters.find((parameter) => parameter.startsWith("q="));
-      return [quality === undefined ? 1 : Number(quality.slice(2)) || 0];
-    });
-    return Math.max(0, ...weights);
-  };
-  const wanted = weight("application/openmetrics-text");
-  return wanted > 0 && wanted >= weight("text/plain");
+export function prefersOpenMetrics(accept?: string): boolean {
+  return preferred(accept, ["text/plain", "application/openmetrics-text"]) === "application/openmetrics-text";
 }

@@ -6,7 +6,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
 import type { StagedDays } from "./measured-facts.js";
 
-/** Answers those of the days, ascending. */
+/** Returns those of the days, ascending. */
 export async function fullerPublished(
   client: ClickHouseClient,
   { epoch, days }: StagedDays,

@@ -19,7 +19,7 @@ export interface Thinner {
 /** Of the days, those that the upstream still has samples from before of: what it says of them is news. */
 export type StillCovers = (thinner: Thinner, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Answers the days of which something was kept, ascending. */
+/** Returns the days of which something was kept, ascending. */
 export async function keepDroppedUsage(
   client: ClickHouseClient,
   { epoch, days }: StagedDays,

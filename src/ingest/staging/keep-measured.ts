@@ -11,7 +11,7 @@ import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
 import { type Lacks, lacksOf } from "./day-lacks.js";
 import type { MeasuredFacts, StagedDays } from "./measured-facts.js";
 
-/** Answers what would be lacking without what is kept. */
+/** Returns what would be lacking without what is kept. */
 export async function keepMeasuredUsage(
   client: ClickHouseClient,
   staged: StagedDays,

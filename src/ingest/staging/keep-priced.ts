@@ -11,7 +11,7 @@ import type { StagedDays } from "./measured-facts.js";
 
 const INPUT = ["billing", "usage", "identity_sets", "usage_gaps"] as const;
 
-/** Answers the days that are staged as they are published, ascending. */
+/** Returns the days that are staged as they are published, ascending. */
 export async function keepPricedDays(
   client: ClickHouseClient,
   { epoch, days }: StagedDays,

@@ -25,7 +25,7 @@ const bareLines: ClickHouseSettings = {
 };
 
 /**
- * Answers when the engine has begun to write. What fails later throws while it is read, and so does an end that is not whole.
+ * Returns once the engine has begun to write. What fails later throws while it is read, and so does an end that is not whole.
  * Reading no further cancels the statement.
  */
 export async function engineBytes(

@@ -28,7 +28,7 @@ export interface ExportOptions {
 }
 
 /**
- * Answers when the engine has begun to write, so that what is wrong with the statement is still an ordinary error. An error after
+ * Returns once the engine has begun to write, so that what is wrong with the statement is still an ordinary error. An error after
  * that destroys the stream. Ending the stream early cancels the statement in the store.
  */
 export async function openExport(

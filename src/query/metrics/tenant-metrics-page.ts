@@ -37,7 +37,7 @@ const ENTITIES_AT_ONCE = 5000;
 
 type AmountPipeline = keyof typeof amountFamilies;
 
-/** Answers when it is known which days are shown, so that a store that is away is still an ordinary error. */
+/** Returns once it is known which days are shown, so that a store that is away is still an ordinary error. */
 export async function openMetricsPage(page: MetricsPage, signal: AbortSignal): Promise<Readable> {
   const days = await shownDays(page, signal);
   return addAbortSignal(

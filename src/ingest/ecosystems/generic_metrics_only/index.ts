@@ -27,7 +27,7 @@ export const genericMetricsOnly: AnyEcosystem = {
   connect: (settings, context) => connect(own(settings), context),
 };
 
-/** Answers are taken in small pieces whatever the window is; a month keeps the reports of a run short. */
+/** Responses are read in small pieces whatever the window is; a month keeps the reports of a run short. */
 const DAYS_PER_WINDOW = 31;
 function connect(settings: Settings, context: GatherContext): Gatherer {
   const { metrics, metrics_step_seconds: stepSeconds } = settings;

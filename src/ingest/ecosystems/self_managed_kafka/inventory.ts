@@ -73,7 +73,7 @@ export async function gatherInventory(
   };
 }
 
-/** Named identities, and those that were seen: undefined when nobody could look. Answers the types that are complete. */
+/** Named identities, and those that were seen: undefined when nobody could look. Returns the types that are complete. */
 async function sendIdentities(
   source: IdentitySource,
   seen: readonly string[] | undefined,

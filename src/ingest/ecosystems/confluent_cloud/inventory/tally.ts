@@ -25,7 +25,7 @@ export type Source = keyof typeof sources;
 
 export interface Tally {
   /**
-   * One request of a source, or several that belong together. Answers undefined when the upstream failed it; throws what is
+   * One request of a source, or several that belong together. Returns undefined when the upstream failed it; throws what is
    * not the upstream's doing.
    */
   attempt<T>(source: Source, work: () => Promise<T>): Promise<T | undefined>;

@@ -31,7 +31,7 @@ interface Query {
   readonly started: bigint;
 }
 
-/** Answers the request; rejects only while nothing of an answer was sent. */
+/** Responds to the request; rejects only while nothing of an answer was sent. */
 export async function handleQuery(
   request: IncomingMessage,
   response: ServerResponse,
