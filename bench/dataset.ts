@@ -37,7 +37,8 @@ export async function makeFacts(store: TenantStore, rows: number, samplesADay = 
     0
   ) {
     for (const statement of organisationTables(rows)) {
-      await client.command({ ...statement, clickhouse_settings: generation });
+      const { query, params } = statement;
+      await client.command({ query, query_params: { ...params }, clickhouse_settings: generation });
     }
     for (const table of gathered)
       await client.command({ query: `CREATE OR REPLACE TABLE ${sources[table]} AS ${table}` });

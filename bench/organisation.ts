@@ -5,7 +5,7 @@
  * many pools), weights and costs have heavy tails, and a tenth of a pool is idle on any day. So nearly all rows of a day are
  * different dimensions. Everything is a hash of its numbers: the same size gives the same data, and no row passes through JavaScript.
  */
-import type { Statement } from "../src/allocate/sql/allocate-days.js";
+import type { Statement } from "../src/store/clickhouse/statement.js";
 import { addDays } from "../src/time/days.js";
 
 export const organisation = {
@@ -55,7 +55,7 @@ SELECT number AS resource, concat('lkc-', lower(substring(hex(cityHash64('resour
   1 + cityHash64('products', number) % 4 AS products, cityHash64('first product', number) % ${productTypes} AS first_product,
   toUInt32(greatest(1, least(4000, round({largest:Float64} * pow(1 + (number * 787) % ${resources}, -0.7))))) AS pool_size
 FROM numbers(${resources})`,
-      query_params: { largest },
+      params: { largest },
     },
     {
       // Members are drawn without replacement, popular identities first: the smallest of exponential keys divided by popularity.
@@ -72,7 +72,7 @@ FROM (
   )
   GROUP BY resource, resource_id
 )`,
-      query_params: {},
+      params: {},
     },
   ];
 }

@@ -1,8 +1,9 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { dropStagedDays } from "../store/clickhouse/staging.js";
+import { readRows, type Statement } from "../store/clickhouse/statement.js";
 import type { SplitLedger } from "./ledger.js";
 import type { RuleSet } from "./rules.js";
-import { allocateDays, type Statement } from "./sql/allocate-days.js";
+import { allocateDays } from "./sql/allocate-days.js";
 import { checkConservation, type DayCheck } from "./sql/check-conservation.js";
 import { unallocateDays } from "./sql/unallocate-days.js";
 import { weightBound } from "./sql/weight-bound.js";
@@ -93,7 +94,8 @@ async function needsWideIntegers(calculation: Calculation, days: readonly string
 
 async function execute(calculation: Calculation, statement: Statement): Promise<void> {
   await calculation.client.command({
-    ...statement,
+    query: statement.query,
+    query_params: { ...statement.params },
     abort_signal: calculation.signal,
     clickhouse_settings: {
       max_memory_usage: String(calculation.maxMemoryBytes),
@@ -109,12 +111,7 @@ async function execute(calculation: Calculation, statement: Statement): Promise<
 }
 
 async function rows<Row>(calculation: Calculation, statement: Statement): Promise<Row[]> {
-  const result = await calculation.client.query({
-    ...statement,
-    format: "JSONEachRow",
-    abort_signal: calculation.signal,
-    // Counts are far below 2^53; amounts are cast to text.
-    clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
-  });
-  return await result.json<Row>();
+  // Counts are far below 2^53; amounts are cast to text.
+  const settings = { output_format_json_quote_64bit_integers: 0 } as const;
+  return await readRows<Row>(calculation.client, statement, calculation.signal, settings);
 }

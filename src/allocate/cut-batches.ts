@@ -1,3 +1,4 @@
+import { readRows } from "../store/clickhouse/statement.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { batchDays } from "./batches.js";
 import { estimateDays } from "./sql/estimate-days.js";
@@ -6,14 +7,12 @@ import { estimateDays } from "./sql/estimate-days.js";
 export async function cutBatches(job: LedgerJob, days: readonly string[]): Promise<string[][]> {
   if (days.length === 0) return [];
   const { ledger, epoch } = job;
-  const result = await job.client.query({
-    ...estimateDays({ ledger, epoch, days }),
-    format: "JSONEachRow",
-    abort_signal: job.signal,
-  });
-  const work = new Map(
-    (await result.json<{ day: string; work: number }>()).map((row) => [row.day, Number(row.work)]),
+  const estimated = await readRows<{ day: string; work: number }>(
+    job.client,
+    estimateDays({ ledger, epoch, days }),
+    job.signal,
   );
+  const work = new Map(estimated.map((row) => [row.day, Number(row.work)]));
   return batchDays(
     days.map((day) => ({ day, work: work.get(day) ?? 0 })),
     job.maxWork,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";
+import { readRows } from "../store/clickhouse/statement.js";
 
 /**
  * Two dimensions whose hashes are the same in their 53 bits: the one recorded first keeps the id, the other gets one by
@@ -105,14 +106,8 @@ async function isTaken(scope: CollisionScope, id: string): Promise<boolean> {
 async function rows<Row>(
   scope: CollisionScope,
   query: string,
-  query_params: Record<string, unknown>,
+  params: Record<string, unknown>,
 ): Promise<Row[]> {
-  const result = await scope.client.query({
-    query,
-    query_params,
-    format: "JSONEachRow",
-    abort_signal: scope.signal,
-    clickhouse_settings: { optimize_aggregation_in_order: 1 },
-  });
-  return await result.json<Row>();
+  const settings = { optimize_aggregation_in_order: 1 } as const;
+  return await readRows<Row>(scope.client, { query, params }, scope.signal, settings);
 }

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { filledDays } from "../store/clickhouse/partitions.js";
+import { readRows } from "../store/clickhouse/statement.js";
 import { checkPublishedAttributions, type DayCheck } from "./sql/check-conservation.js";
 
 /** Days whose visible attributions to topics do not add up to their staged bill. Costs nothing where there are none. */
@@ -12,11 +13,7 @@ export async function outdatedAttributions(
   const filled = (await filledDays(client, ["topic_attributions"], signal)).get("topic_attributions");
   const attributed = days.filter((day) => filled?.has(day));
   if (attributed.length === 0) return [];
-  const result = await client.query({
-    ...checkPublishedAttributions({ epoch, days: attributed }),
-    format: "JSONEachRow",
-    abort_signal: signal,
-  });
-  const checks = await result.json<DayCheck>();
+  const statement = checkPublishedAttributions({ epoch, days: attributed });
+  const checks = await readRows<DayCheck>(client, statement, signal);
   return checks.filter((check) => Number(check.lines_off) !== 0).map((check) => check.day);
 }

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { filledDays } from "../store/clickhouse/partitions.js";
 import { dropStagedDays, stagedTable } from "../store/clickhouse/staging.js";
+import { readRows } from "../store/clickhouse/statement.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { outdatedAttributions } from "./outdated-attributions.js";
 import { noteHeld, noteIntent, noteResult, type Publication } from "./publish.js";
@@ -114,12 +115,10 @@ async function stagedCompletely(
 /** Days with the number of rows that are visible of them. */
 async function withRows(client: ClickHouseClient, { name }: SplitLedger, days: readonly string[]) {
   if (days.length === 0) return [];
-  const result = await client.query({
-    query: `SELECT toString(day) AS name, toString(count()) AS n FROM ${name} WHERE day IN {days:Array(Date)} GROUP BY day`,
-    query_params: { days },
-    format: "JSONEachRow",
+  const found = await readRows<{ day: string; n: string }>(client, {
+    query: `SELECT day, count() AS n FROM ${name} WHERE day IN {days:Array(Date)} GROUP BY day`,
+    params: { days },
   });
-  const found = await result.json<{ name: string; n: string }>();
-  const counts = new Map(found.map((row) => [row.name, Number(row.n)]));
+  const counts = new Map(found.map(({ day, n }) => [day, Number(n)]));
   return days.map((day) => ({ day, rows: counts.get(day) ?? 0 }));
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { AllocationRule, RuleComponent, RuleTier } from "../config/allocation-rule.js";
+import { readRows } from "../store/clickhouse/statement.js";
 
 /**
  * Turns the rules that an ecosystem declares into the rows that the allocation statement joins. A rule set is stored once
@@ -119,13 +120,8 @@ export async function storeRuleSet(
   signal?: AbortSignal,
 ): Promise<void> {
   const abort = signal && { abort_signal: signal };
-  const stored = await client.query({
-    query: "SELECT count() AS n FROM allocation_rules WHERE rules_hash = {hash:String}",
-    query_params: { hash: rules.hash },
-    format: "JSONEachRow",
-    ...abort,
-  });
-  const [row] = await stored.json<{ n: string }>();
+  const query = "SELECT count() AS n FROM allocation_rules WHERE rules_hash = {hash:String}";
+  const [row] = await readRows<{ n: string }>(client, { query, params: { hash: rules.hash } }, signal);
   if (Number(row?.n) === rules.rows.length) return;
   await client.command({
     query: "ALTER TABLE allocation_rules DELETE WHERE rules_hash = {hash:String}",

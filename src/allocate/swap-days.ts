@@ -2,6 +2,7 @@ import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import pRetry from "p-retry";
 import { filledDays } from "../store/clickhouse/partitions.js";
 import { type FactTable, isoDay, stagedTable } from "../store/clickhouse/staging.js";
+import { readRows } from "../store/clickhouse/statement.js";
 
 /** Days whose attributions to topics change, beside days whose chargebacks do. */
 export interface AttributionDays {
@@ -88,10 +89,7 @@ function daysOf(
 /** Servers that know this setting refuse to replace a partition from an empty one without it; older ones just do it. */
 async function replaceFromNothing(client: ClickHouseClient): Promise<Record<string, string>> {
   const name = "allow_replace_partition_from_empty_source";
-  const result = await client.query({
-    query: "SELECT name FROM system.settings WHERE name = {name:String}",
-    query_params: { name },
-    format: "JSONEachRow",
-  });
-  return (await result.json()).length > 0 ? { [name]: "1" } : {};
+  const query = "SELECT name FROM system.settings WHERE name = {name:String}";
+  const known = await readRows(client, { query, params: { name } });
+  return known.length > 0 ? { [name]: "1" } : {};
 }

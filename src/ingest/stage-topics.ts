@@ -2,11 +2,13 @@
  * Gathers the usage of topics on days whose bill is staged, and records which of them wait to be attributed. Whatever fails here
  * fails for the attribution alone: a day's chargebacks neither wait for its topics nor change with them.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { type TopicRule, topicMetrics } from "../config/topic-rule.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { isoDay, stagedTable } from "../store/clickhouse/staging.js";
+import { readRows } from "../store/clickhouse/statement.js";
 import { ledgers } from "../store/ledger.js";
 import { addDays } from "../time/days.js";
 import type { Gatherer, TopicReport } from "./ecosystem.js";
@@ -132,13 +134,11 @@ async function billedClusters(
   { days, productTypes }: { readonly days: readonly string[]; readonly productTypes: readonly string[] },
   signal: AbortSignal,
 ): Promise<string[]> {
-  const result = await client.query({
+  const read = {
     query: `
       SELECT DISTINCT toString(resource_id) AS cluster FROM ${stagedTable("billing", epoch)}
       WHERE day IN {days:Array(Date)} AND product_type IN {product_types:Array(String)} ORDER BY cluster`,
-    query_params: { days: days.map(isoDay), product_types: productTypes },
-    format: "JSONEachRow",
-    abort_signal: signal,
-  });
-  return (await result.json<{ cluster: string }>()).map(({ cluster }) => cluster);
+    params: { days: days.map(isoDay), product_types: productTypes },
+  };
+  return (await readRows<{ cluster: string }>(client, read, signal)).map(({ cluster }) => cluster);
 }

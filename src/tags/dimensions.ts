@@ -2,9 +2,11 @@
  * The copy in Postgres of what ClickHouse knows of dimensions. Filled after each run, and one by one when an id is asked for that
  * it lacks. With it tags are checked, written and listed while ClickHouse is away.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";
+import { readRows } from "../store/clickhouse/statement.js";
 
 export interface Dimension {
   readonly dimension_id: number;
@@ -53,13 +55,15 @@ export async function lookUpDimensions(
 ): Promise<Dimension[]> {
   const found: Dimension[] = [];
   for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
-    const result = await client.query({
+    const read = {
       query: `SELECT dimension_id, ${fields} FROM dimensions WHERE dimension_id IN {ids:Array(UInt64)} LIMIT 1 BY dimension_id`,
-      query_params: { ids: ids.slice(from, from + IDS_AT_ONCE) },
-      format: "JSONEachRow",
-      ...(signal && { abort_signal: signal }),
-    });
-    const rows = await result.json<Omit<Dimension, "dimension_id"> & { dimension_id: string }>();
+      params: { ids: ids.slice(from, from + IDS_AT_ONCE) },
+    };
+    const rows = await readRows<Omit<Dimension, "dimension_id"> & { dimension_id: string }>(
+      client,
+      read,
+      signal,
+    );
     found.push(...rows.map((row) => ({ ...row, dimension_id: Number(row.dimension_id) })));
   }
   return found;

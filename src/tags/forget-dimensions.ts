@@ -1,7 +1,9 @@
 /** Drops dimensions whose chargebacks run out by retention, and their tags. */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";
+import { readRows, readTuples } from "../store/clickhouse/statement.js";
 import { type TagTransaction, writeTags } from "./transaction.js";
 import { noteRemoved } from "./write.js";
 
@@ -54,8 +56,7 @@ export async function forgetDimensions(retention: DimensionRetention): Promise<n
 async function oldestDay(client: ClickHouseClient, keepFrom: string): Promise<string | null> {
   const query =
     "SELECT if(count() = 0, '', toString(min(day))) AS oldest FROM chargebacks WHERE day >= {keepFrom:Date}";
-  const read = await client.query({ query, query_params: { keepFrom }, format: "JSONEachRow" });
-  const [row] = await read.json<{ oldest: string }>();
+  const [row] = await readRows<{ oldest: string }>(client, { query, params: { keepFrom } });
   return row?.oldest || null;
 }
 
@@ -86,13 +87,11 @@ async function dimensionsRunOut(
   keepFrom: string,
   signal?: AbortSignal,
 ): Promise<number[]> {
-  const result = await client.query({
+  const read = {
     query: `SELECT DISTINCT dimension_id FROM (SELECT dimension_id, recorded_at, ${fields} FROM dimensions) WHERE ${runsOut} ORDER BY dimension_id`,
-    query_params: { keepFrom },
-    format: "JSONCompactEachRow",
-    ...(signal && { abort_signal: signal }),
-  });
-  return (await result.json<[string]>()).map(([id]) => Number(id));
+    params: { keepFrom },
+  };
+  return (await readTuples<[string]>(client, read, signal)).map(([id]) => Number(id));
 }
 
 /** Alone: no tag is being written for any of them. */

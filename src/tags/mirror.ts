@@ -4,9 +4,11 @@
  * sequence, and forgets the changes. Read and numbered under the lock, a newer version is never an older state. A crash
  * between the two stores leaves the changes waiting, and to write them again does no harm: the engine keeps the newest version of each tag.
  */
+
 import { randomUUID } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
+import { readRows } from "../store/clickhouse/statement.js";
 import { withTransaction } from "../store/postgres/transaction.js";
 import { fillMirror } from "./fill-mirror.js";
 import { forgetChanges, isWaiting, oldestChanges, type WaitingTag } from "./outbox.js";
@@ -127,14 +129,13 @@ async function noteVersion(
 }
 
 async function readHeldMirror(client: ClickHouseClient, signal: AbortSignal): Promise<HeldMirror> {
-  const result = await client.query({
+  const read = {
     query: `
 SELECT (SELECT max(version) FROM dimension_tags) AS version,
   (SELECT if(count() = 1, toString(any(mirror_id)), '') FROM dimension_tags_mirror) AS mirror_id`,
-    format: "JSONEachRow",
-    abort_signal: signal,
-  });
-  const [held] = await result.json<{ version: string; mirror_id: string }>();
+    params: {},
+  };
+  const [held] = await readRows<{ version: string; mirror_id: string }>(client, read, signal);
   return { version: Number(held?.version ?? 0), mirror_id: held?.mirror_id ?? null };
 }
 

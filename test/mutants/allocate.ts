@@ -37,11 +37,7 @@ export const allocateMutants = [
     ["an unknown owner is not named", "multiIf(go = 2, ", "multiIf(go = 7, "],
   ]),
   ...mutantsOf("src/allocate/sql/allocate-days.ts", split, [
-    [
-      "one of several owners pays alone",
-      "HAVING uniqExact(${recipient}) = 1",
-      "HAVING uniqExact(${recipient}) >= 1",
-    ],
+    ["one of several owners pays alone", "}) = 1\n  ),\n  -- Of usage", "}) >= 1\n  ),\n  -- Of usage"],
     [
       "sets of the tenant are looked for at the resource",
       "if(t.4 = 'tenant', '', toString(resource_id))) IN found",

@@ -6,9 +6,9 @@ import { type Aggregate, readAggregate } from "../../src/query/chargebacks/aggre
 import { aggregateBuckets, type StoredBucket } from "../../src/query/chargebacks/aggregate-buckets.js";
 import { readExtent } from "../../src/query/chargebacks/aggregate-extent.js";
 import type { AggregateInput } from "../../src/query/chargebacks/aggregate-source.js";
-import { readTuples } from "../../src/query/stores/clickhouse-read.js";
 import { type TimeBucket, timeBuckets } from "../../src/query/time/bucket.js";
 import { dateWindow } from "../../src/query/time/date-window.js";
+import { readTuples } from "../../src/store/clickhouse/statement.js";
 import { holds } from "../holds.js";
 import { insertChargebacks, startService } from "../http/service.js";
 import fc from "../property.js";

@@ -13,9 +13,9 @@ import { partsOf, usageOf } from "../../src/query/chargebacks/row-weights.js";
 import { defaultExportColumns, exportColumnNames } from "../../src/query/export/columns.js";
 import { chargebackExport } from "../../src/query/export/statement.js";
 import { inventoryNames } from "../../src/query/inventory/names.js";
-import type { ClickHouseRead } from "../../src/query/stores/clickhouse-read.js";
 import { dimensionTags, tagPresence } from "../../src/query/tags/of-dimensions.js";
 import { type DateWindowInput, dateWindow } from "../../src/query/time/date-window.js";
+import type { Statement } from "../../src/store/clickhouse/statement.js";
 
 const window = (input: DateWindowInput = {}) =>
   dateWindow(
@@ -48,7 +48,7 @@ const exported = (
   columns: Parameters<typeof chargebackExport>[0]["columns"],
   raw = false,
   tagged = false,
-): ClickHouseRead => {
+): Statement => {
   const [first] = chargebackExport(
     { window: window(), filters: {}, columns, raw },
     {
@@ -75,7 +75,7 @@ const dimension = {
 };
 
 /** By the name of the file with the text. */
-export const reads: Readonly<Record<string, ClickHouseRead>> = {
+export const reads: Readonly<Record<string, Statement>> = {
   "chargeback-days-unfiltered": chargebackDays(window(), {}),
   "chargeback-days-in-zone": chargebackDays(window({ timezone: "America/Denver" }), {}),
   "chargeback-days-of-identity": chargebackDays(window(), { identity_id: "sa-1" }),

@@ -1,4 +1,5 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
 
 /**
@@ -26,11 +27,6 @@ export interface AllocateDays {
   readonly combinesMetrics: boolean;
   /** Int256 where cost x weight may not fit Int128: half the speed. */
   readonly wide: boolean;
-}
-
-export interface Statement {
-  readonly query: string;
-  readonly query_params: Record<string, unknown>;
 }
 
 /** Columns of the line that are written as they are. */
@@ -208,7 +204,7 @@ SELECT ${lineColumns.join(", ")}, resource_id, product_category, product_type, n
   ${Object.values(ledger.explained).join(", ")}, has({provisional_days:Array(Date)}, day),
   reinterpret(hi, 'Decimal(18, 4)'), reinterpret(amount - toInt128(hi) * 100000000, 'Decimal(38, 12)')
 FROM rows`,
-    query_params: {
+    params: {
       days: input.days,
       provisional_days: input.provisional,
       rules_hash: input.rulesHash,

@@ -1,6 +1,6 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
-import type { Statement } from "./allocate-days.js";
 
 /**
  * Holds what was staged against the bill, line by line: for each day how many lines differ from the sum of their rows, or
@@ -49,7 +49,7 @@ function holdAgainstBill(input: {
   lines: string;
   rows: string;
   resource: SplitLedger["resource"];
-  params: Statement["query_params"];
+  params: Statement["params"];
 }): Statement {
   return {
     query: `
@@ -72,6 +72,6 @@ FROM (
   GROUP BY timestamp, env_id, resource_id, product_category, product_type
 )
 GROUP BY day ORDER BY day`,
-    query_params: input.params,
+    params: input.params,
   };
 }

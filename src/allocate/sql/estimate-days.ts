@@ -1,6 +1,6 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
 import type { SplitLedger } from "../ledger.js";
-import type { Statement } from "./allocate-days.js";
 
 /**
  * About how many rows of work each day is, to cut batches by: the facts and set members that are weighed, and the rows that
@@ -37,6 +37,6 @@ FROM (
   )
 )
 GROUP BY day ORDER BY day`,
-    query_params: { days: input.days },
+    params: { days: input.days },
   };
 }

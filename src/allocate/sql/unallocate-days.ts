@@ -1,6 +1,6 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
-import type { Statement } from "./allocate-days.js";
 
 /**
  * The last resort for days whose allocation failed as often as their limit allows: every line, whole, to nobody, with a detail
@@ -25,6 +25,6 @@ SELECT timestamp, any(ecosystem), any(tenant_id), env_id, resource_id, product_c
 FROM ${stagedTable("billing", epoch)}
 WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
 GROUP BY timestamp, env_id, resource_id, product_category, product_type`,
-    query_params: { days: input.days, rules_hash: input.rulesHash, provisional_days: input.provisional },
+    params: { days: input.days, rules_hash: input.rulesHash, provisional_days: input.provisional },
   };
 }

@@ -1,6 +1,6 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
 import type { SplitLedger } from "../ledger.js";
-import type { Statement } from "./allocate-days.js";
 
 /**
  * How large cost x weight can get in these days, as a power of ten, counted generously: the largest line in units of
@@ -17,6 +17,6 @@ SELECT
   (SELECT max(abs(toFloat64(total_cost))) * 1e12 FROM ${stagedTable("billing", input.epoch)} WHERE day IN {days:Array(Date)}) AS cost,
   (SELECT max(w) FROM (SELECT sum(toFloat64(micro_units)) AS w FROM ${stagedTable(input.ledger.usage, input.epoch)} WHERE day IN {days:Array(Date)} GROUP BY day)) AS weight,
   toFloat64(ifNull(log10(greatest(cost, 1)) + log10(greatest(weight, 1e8)), 0)) AS digits`,
-    query_params: { days: input.days },
+    params: { days: input.days },
   };
 }

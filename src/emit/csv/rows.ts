@@ -1,7 +1,7 @@
 /** The lines of an emitted file, as a statement whose result is their bytes. */
 
 import { textCell } from "../../query/export/csv-cell.js";
-import type { ClickHouseRead } from "../../query/stores/clickhouse-read.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
 import type { FileLayout } from "../file-layout.js";
 
 export interface CsvContent {
@@ -20,7 +20,7 @@ export function csvHeader({ columns }: FileLayout): string {
 }
 
 /** In one order, so that the same rows give the same bytes. */
-export function csvRows(content: CsvContent): ClickHouseRead {
+export function csvRows(content: CsvContent): Statement {
   const { layout, sums, raw, firstDay, lastDay } = content;
   const { columns, order } = layout;
   const cell = (column: string, index: number) => {

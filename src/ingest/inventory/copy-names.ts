@@ -3,8 +3,10 @@
  * a number of its own, and shown when it is whole by one row in `inventory_generations`. Nothing is written while nothing changed; what
  * is shown is asked of ClickHouse itself, so that one that was made anew or set back to a backup is filled again.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
+import { readRows } from "../../store/clickhouse/statement.js";
 import { withTransaction } from "../../store/postgres/transaction.js";
 import { HASH_NAMES, READ_NAMES } from "./sql/inventory-names.js";
 
@@ -52,12 +54,9 @@ interface Shown {
 }
 
 async function readShown(client: ClickHouseClient, signal: AbortSignal): Promise<Shown> {
-  const result = await client.query({
-    query: "SELECT generation, content_hash FROM inventory_generations ORDER BY generation DESC LIMIT 1",
-    format: "JSONEachRow",
-    abort_signal: signal,
-  });
-  const [shown] = await result.json<{ generation: string; content_hash: string }>();
+  const query = "SELECT generation, content_hash FROM inventory_generations ORDER BY generation DESC LIMIT 1";
+  const read = { query, params: {} };
+  const [shown] = await readRows<{ generation: string; content_hash: string }>(client, read, signal);
   return { generation: Number(shown?.generation ?? 0), content_hash: shown?.content_hash ?? "" };
 }
 
@@ -107,14 +106,10 @@ async function writeNames(
 /** The one before stays for who is reading it. */
 async function dropOlder(client: ClickHouseClient, before: number, signal: AbortSignal): Promise<void> {
   for (const table of ["inventory_names", "inventory_generations"]) {
-    const found = await client.query({
-      query:
-        "SELECT DISTINCT partition_id FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND toUInt64(partition_id) < {before:UInt64}",
-      query_params: { table, before },
-      format: "JSONEachRow",
-      abort_signal: signal,
-    });
-    for (const { partition_id } of await found.json<{ partition_id: string }>())
+    const query =
+      "SELECT DISTINCT partition_id FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND toUInt64(partition_id) < {before:UInt64}";
+    const older = { query, params: { table, before } };
+    for (const { partition_id } of await readRows<{ partition_id: string }>(client, older, signal))
       await client.command({
         query: "ALTER TABLE {table:Identifier} DROP PARTITION ID {partition_id:String}",
         query_params: { table, partition_id },

@@ -5,9 +5,11 @@
  * ClickHouse hashes each row and adds the hashes up, so the order in which an upstream returned them does not matter and
  * no row travels here. A sum and not an exclusive or: two equal rows must not cancel each other out.
  */
+
 import { createHash } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { readRows } from "../../store/clickhouse/statement.js";
 import type { Lacks } from "./day-lacks.js";
 import type { StagedInput } from "./row-text.js";
 
@@ -130,17 +132,15 @@ async function tableSums(
 ): Promise<Map<string, TableSum>> {
   // A gap counts once: a second reason for it is no new input.
   const source = `${table.endsWith("usage_gaps") ? "DISTINCT " : ""}day, ${HASHED[table]}`;
-  const result = await client.query({
+  const read = {
     query: `
       SELECT day, toString(count()) AS rows,
              toString(sum(reinterpretAsUInt128(sipHash128(${HASHED[table]})))) AS sum
       FROM (SELECT ${source} FROM ${stagedTable(table, epoch)} WHERE day IN {days:Array(Date)}${where})
       GROUP BY day`,
-    query_params: { days: days.map(isoDay), ...params },
-    format: "JSONEachRow",
-    abort_signal: signal,
-  });
-  return new Map((await result.json<TableSum>()).map((sum) => [sum.day, sum]));
+    params: { days: days.map(isoDay), ...params },
+  };
+  return new Map((await readRows<TableSum>(client, read, signal)).map((sum) => [sum.day, sum]));
 }
 
 function digest(parts: readonly (string | number)[]): string {

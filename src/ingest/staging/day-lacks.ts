@@ -1,6 +1,8 @@
 /** What days lack, in words: a sentence for each cause, the same on each day that lacks the same. */
+
 import type { BaseQueryParams, ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { readRows } from "../../store/clickhouse/statement.js";
 import type { Ledger } from "../../store/ledger.js";
 import type { StagedDays } from "./measured-facts.js";
 
@@ -28,19 +30,21 @@ export async function lacksOf(
   statement: string,
   scope: Pick<BaseQueryParams, "query_params" | "abort_signal">,
 ): Promise<Lacks> {
-  const result = await client.query({
-    query_params: scope.query_params ?? {},
-    ...(scope.abort_signal && { abort_signal: scope.abort_signal }),
+  const read = {
     query: `
       SELECT day, arraySort(groupUniqArray(toString(metric))) AS metrics, reason, arraySlice(arraySort(groupUniqArray(toString(resource_id))), 1, ${MOST_NAMED}) AS named,
         toUInt32(uniqExact(resource_id)) AS resources
       FROM (${statement})
       GROUP BY day, reason
       ORDER BY day, metrics, reason`,
-    format: "JSONEachRow",
-  });
+    params: scope.query_params ?? {},
+  };
   const lacks = new Map<string, string[]>();
-  for (const { day, ...lack } of await result.json<{ day: string } & StoredLack>()) {
+  for (const { day, ...lack } of await readRows<{ day: string } & StoredLack>(
+    client,
+    read,
+    scope.abort_signal,
+  )) {
     lacks.set(day, [...(lacks.get(day) ?? []), sentence(lack)]);
   }
   return lacks;

@@ -5,9 +5,11 @@
  * Amounts are added up without their signs: a refund makes a bill larger, not smaller. By day, and not by window: a window that has
  * lost most has days that have, and one day that is lost does not show in a month.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { readRows } from "../../store/clickhouse/statement.js";
 
 export interface DoubtedBills {
   /** Days that keep what is published, ascending. */
@@ -74,7 +76,7 @@ async function lostMost(
   const bill = (table: string) =>
     `(SELECT day, currency, count() AS lines, sum(abs(total_cost)) AS amount FROM ${table}
       WHERE day IN {days:Array(Date)} GROUP BY day, currency)`;
-  const result = await client.query({
+  const read = {
     query: `
       SELECT toString(published.day) AS day,
              arrayStringConcat(arraySort(groupArray(concat(
@@ -83,10 +85,8 @@ async function lostMost(
       LEFT JOIN ${bill(stagedTable("billing", epoch))} AS told ON told.day = published.day AND told.currency = published.currency
       GROUP BY published.day
       HAVING max(told.lines = 0 OR told.amount * 2 < published.amount)`,
-    query_params: { days: days.map(isoDay) },
-    clickhouse_settings: { join_use_nulls: 0 },
-    format: "JSONEachRow",
-    abort_signal: signal,
-  });
-  return new Map((await result.json<{ day: string; bill: string }>()).map(({ day, bill }) => [day, bill]));
+    params: { days: days.map(isoDay) },
+  };
+  const bills = await readRows<{ day: string; bill: string }>(client, read, signal, { join_use_nulls: 0 });
+  return new Map(bills.map(({ day, bill }) => [day, bill]));
 }

@@ -2,8 +2,10 @@
  * Partial days that are published with a fuller bill: one with a line for a product that the partial bill lacks. A metrics
  * outage, or a Prometheus that has dropped its old samples, never takes a line away that was billed before.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { readRows } from "../../store/clickhouse/statement.js";
 import type { StagedDays } from "./measured-facts.js";
 
 /** Returns those of the days, ascending. */
@@ -13,16 +15,14 @@ export async function fullerPublished(
   signal: AbortSignal,
 ): Promise<string[]> {
   if (days.length === 0) return [];
-  const result = await client.query({
+  const read = {
     query: `
       SELECT DISTINCT day FROM billing
       WHERE day IN {days:Array(Date)} AND (day, resource_id, product_type) NOT IN (
         SELECT day, resource_id, product_type FROM ${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)}
       )
       ORDER BY day`,
-    query_params: { days: days.map(isoDay) },
-    format: "JSONEachRow",
-    abort_signal: signal,
-  });
-  return (await result.json<{ day: string }>()).map(({ day }) => day);
+    params: { days: days.map(isoDay) },
+  };
+  return (await readRows<{ day: string }>(client, read, signal)).map(({ day }) => day);
 }

@@ -5,8 +5,10 @@
  *
  * Less: in some step less was used than before, or somebody is not seen any more. More is always news.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { readRows } from "../../store/clickhouse/statement.js";
 import type { MeasuredFacts, StagedDays } from "./measured-facts.js";
 
 /** Less is measured of a metric on these days, and on these resources (at most 100 of them are named), than is published. */
@@ -82,15 +84,13 @@ async function thinnerMetrics(
   days: readonly string[],
   signal: AbortSignal,
 ): Promise<Thinner[]> {
-  const result = await client.query({
+  const read = {
     query: `
       SELECT metric, arraySort(groupUniqArray(100)(resource_id)) AS resources, arraySort(groupUniqArray(toString(day))) AS days
       FROM (SELECT toString(day) AS day, metric, resource_id FROM (${thinner})) GROUP BY metric ORDER BY metric`,
-    query_params: { days: days.map(isoDay) },
-    format: "JSONEachRow",
-    abort_signal: signal,
-  });
-  return await result.json<Thinner>();
+    params: { days: days.map(isoDay) },
+  };
+  return await readRows<Thinner>(client, read, signal);
 }
 
 export interface KeptOfMetric {

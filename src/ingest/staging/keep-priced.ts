@@ -3,9 +3,11 @@
  * the line of now, or a larger quantity, and the upstream does not have samples from before the day any more, the day is staged
  * as it is published: bill, usage and sets. So other rules still reach it, and its money stays.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import { filledDays } from "../../store/clickhouse/partitions.js";
 import { dropStagedDays, isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { readRows } from "../../store/clickhouse/statement.js";
 import { notCovered, type StillCovers, type Thinner } from "./keep-dropped.js";
 import type { StagedDays } from "./measured-facts.js";
 
@@ -46,7 +48,7 @@ async function thinnerLines(
     SELECT day AS billed_day, toString(resource_id) AS resource, toString(product_type) AS product,
       JSONExtractUInt(metadata, 'samples') AS samples, quantity
     FROM ${table} WHERE day IN {days:Array(Date)} AND JSONHas(metadata, 'expected_samples')`;
-  const result = await client.query({
+  const read = {
     query: `
       SELECT product AS metric, arraySort(groupUniqArray(100)(resource)) AS resources,
         arraySort(groupUniqArray(toString(billed_day))) AS days
@@ -54,9 +56,7 @@ async function thinnerLines(
       INNER JOIN (${lines(stagedTable("billing", epoch))}) AS now USING (billed_day, resource, product)
       WHERE before.samples > now.samples OR before.quantity > now.quantity
       GROUP BY metric ORDER BY metric`,
-    query_params: { days: days.map(isoDay) },
-    format: "JSONEachRow",
-    abort_signal: signal,
-  });
-  return await result.json<Thinner>();
+    params: { days: days.map(isoDay) },
+  };
+  return await readRows<Thinner>(client, read, signal);
 }

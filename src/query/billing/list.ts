@@ -1,11 +1,11 @@
 /** A page of billing line items, in the order of the table's key, UTC day first. */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { type Condition, equalTo, rowsInWindow } from "../chargebacks/scan.js";
 import { type ResourceNames, readNames } from "../inventory/names.js";
 import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
 import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
-import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
 import type { DateWindow } from "../time/date-window.js";
 
 /** Behind `day`. */
@@ -55,7 +55,7 @@ export interface BillingLineItem extends ResourceNames {
 }
 
 /** Rows `{day, rows}`, days ascending. */
-export function billingDays(window: DateWindow, filters: BillingFilters): ClickHouseRead {
+export function billingDays(window: DateWindow, filters: BillingFilters): Statement {
   const { condition, params } = rowsInWindow(window);
   const equal = equalTo(filters);
   return {
@@ -68,7 +68,7 @@ export function billingPage(
   { window, filters, place }: Omit<BillingListInput, keyof PageRequest>,
   span: PageSpan,
   rows: number,
-): ClickHouseRead {
+): Statement {
   const { condition, params } = rowsInWindow(window);
   const equal = equalTo(filters);
   const behind: Condition =
@@ -93,7 +93,7 @@ LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
 export function billingBefore(
   { window, filters }: Pick<BillingListInput, "window" | "filters">,
   place: Place,
-): ClickHouseRead {
+): Statement {
   const { condition, params } = rowsInWindow(window);
   const equal = equalTo(filters);
   const before = beforePlace(billingKey, place);

@@ -1,6 +1,6 @@
 /** The buckets of an aggregation, at most so many, and the totals over all that the statement reads. */
 
-import type { ClickHouseRead } from "../stores/clickhouse-read.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
 import { bucketKey, bucketLabelSql } from "../time/bucket.js";
 import { type AggregateInput, aggregateSource } from "./aggregate-source.js";
 import { withNames } from "./scan.js";
@@ -27,7 +27,7 @@ export type StoredBucket = readonly [
  * where WITH TOTALS took 3.0 s (4 M buckets). WITH TOTALS also makes the engine write broken JSON for an empty result. They become
  * text behind the LIMIT.
  */
-export function aggregateBuckets(input: AggregateInput): ClickHouseRead {
+export function aggregateBuckets(input: AggregateInput): Statement {
   const source = aggregateSource(input);
   const key = bucketKey(input.timeBucket, input.window);
   const { columns } = source;

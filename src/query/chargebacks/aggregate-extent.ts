@@ -6,7 +6,7 @@
  * and 2.5 s, and the first 10,000 then lie in the first few days.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { type ClickHouseRead, readTuples } from "../stores/clickhouse-read.js";
+import { readTuples, type Statement } from "../../store/clickhouse/statement.js";
 import { bucketKey } from "../time/bucket.js";
 import { BUCKET_LIMIT } from "./aggregate-buckets.js";
 import { type AggregateInput, type AggregateSource, aggregateSource } from "./aggregate-source.js";
@@ -26,7 +26,7 @@ export interface AggregateExtent {
 }
 
 /** Rows as `StoredExtent`. None without rows; else one or two: of the time bucket in which the limit is reached, if it is, and of the last one. */
-export function aggregateExtent(input: AggregateInput): ClickHouseRead {
+export function aggregateExtent(input: AggregateInput): Statement {
   const source = aggregateSource(input);
   const { sql: bucket, params } = bucketKey(input.timeBucket, input.window);
   const { names, counted } = source.projected

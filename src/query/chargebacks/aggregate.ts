@@ -7,8 +7,8 @@
  * what was published there without any effect on count and sums makes the totals no less true.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { readTuples } from "../../store/clickhouse/statement.js";
 import { displayNames } from "../inventory/names.js";
-import { readTuples } from "../stores/clickhouse-read.js";
 import { aggregateBuckets, BUCKET_LIMIT, type StoredBucket } from "./aggregate-buckets.js";
 import { type AggregateExtent, readExtent } from "./aggregate-extent.js";
 import { type AggregateInput, distinctColumns, hasNames } from "./aggregate-source.js";

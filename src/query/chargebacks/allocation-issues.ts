@@ -8,9 +8,9 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { issueDetails } from "../../config/allocation-rule.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { type IdentityNames, type ResourceNames, readNames } from "../inventory/names.js";
 import type { PageRequest } from "../page/days.js";
-import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
 
@@ -44,7 +44,7 @@ const group = [
 ] as const;
 
 /** Rows of a page, each with the number of all groups. */
-export function allocationIssues(input: AllocationIssuesInput): ClickHouseRead {
+export function allocationIssues(input: AllocationIssuesInput): Statement {
   const { names, from, params } = issueRows(input);
   return {
     query: `
@@ -67,7 +67,7 @@ LIMIT {page_size:UInt32} OFFSET {offset:UInt64}`,
 }
 
 /** One row `{groups}`: for a page past the end, whose rows are not there to say it. */
-export function allocationIssueCount(input: AllocationIssuesInput): ClickHouseRead {
+export function allocationIssueCount(input: AllocationIssuesInput): Statement {
   const { names, from, params } = issueRows(input);
   const query = `
 ${withNames(...names)}SELECT uniqExact(${group.join(", ")}) AS groups

@@ -1,6 +1,6 @@
 /** How many chargeback rows each UTC day has under the filters: what paging, the export and the list of dates start from. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import type { DateWindow } from "../time/date-window.js";
 import {
   type ChargebackFilters,
@@ -18,7 +18,7 @@ import {
 export function chargebackDays(
   window: Pick<DateWindow, "from" | "to">,
   filters: ChargebackFilters,
-): ClickHouseRead {
+): Statement {
   const { names, condition: equal, params: values } = filtered(filters);
   const inWindow = rowsInWindow(window);
   const wholeDays = inWindow.params.from === undefined;
@@ -40,7 +40,7 @@ ORDER BY day`,
 }
 
 /** Every UTC day that has chargeback rows, ascending. */
-export function chargebackDates(): ClickHouseRead {
+export function chargebackDates(): Statement {
   return { query: "SELECT day FROM chargebacks GROUP BY day ORDER BY day", params: {} };
 }
 

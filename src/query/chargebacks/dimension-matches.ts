@@ -1,7 +1,7 @@
 /** The dimensions that have chargeback rows under the filters: their ids, ascending, streamed. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { dimensionFields } from "../../store/clickhouse/dimension-id.js";
-import { type ClickHouseRead, readSettings } from "../stores/clickhouse-read.js";
+import { readSettings, type Statement } from "../../store/clickhouse/statement.js";
 import type { DateWindow } from "../time/date-window.js";
 import { collidedSql, dimensionIdSql } from "./dimension-id.js";
 import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
@@ -12,7 +12,7 @@ const fieldsButIdentity = dimensionFields.filter((field) => field !== "identity_
 export function matchingDimensions(
   window: Pick<DateWindow, "from" | "to">,
   filters: ChargebackFilters,
-): ClickHouseRead {
+): Statement {
   const { condition, params } = rowsInWindow(window);
   const { names, condition: wanted, params: values } = filtered(filters);
   return {
@@ -35,7 +35,7 @@ ORDER BY dimension_id`,
 /** In batches of so many. */
 export async function* streamDimensionIds(
   client: ClickHouseClient,
-  { query, params }: ClickHouseRead,
+  { query, params }: Statement,
   { batch, signal }: { batch: number; signal: AbortSignal },
 ): AsyncGenerator<number[]> {
   signal.throwIfAborted();

@@ -2,7 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
 import { dimensionFields } from "../../store/clickhouse/dimension-id.js";
-import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { readChargebackDates } from "./days.js";
 import type { RowMetadata } from "./row-metadata.js";
 import { readMetadata } from "./row-weights.js";
@@ -35,7 +35,7 @@ export interface DaySpan {
 }
 
 /** Of the newest day of all when no span is given. Of several rows of one instant (a line in components), that of the first component. */
-export function newestRow(dimension: DimensionFields, span?: DaySpan): ClickHouseRead {
+export function newestRow(dimension: DimensionFields, span?: DaySpan): Statement {
   const days =
     span === undefined
       ? "day = (SELECT max(day) FROM chargebacks)"

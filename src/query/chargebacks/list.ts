@@ -4,11 +4,11 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { AllocationDetail, AllocationMethod, CostType } from "../../config/allocation-rule.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { type IdentityNames, type ResourceNames, readNames } from "../inventory/names.js";
 import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
 import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
-import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
 import { readDimensionTags, tagPair } from "../tags/of-dimensions.js";
 import type { DateWindow } from "../time/date-window.js";
 import { chargebackDays } from "./days.js";
@@ -93,7 +93,7 @@ export function chargebackPage(
   { window, filters, place }: Omit<ChargebackListInput, keyof PageRequest>,
   span: PageSpan,
   rows: number,
-): ClickHouseRead {
+): Statement {
   const { condition, params } = rowsInWindow(window);
   const where = filtered(filters);
   const behind: Condition =
@@ -118,7 +118,7 @@ LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
 export function chargebacksBefore(
   { window, filters }: Pick<ChargebackListInput, "window" | "filters">,
   place: Place,
-): ClickHouseRead {
+): Statement {
   const { condition, params } = rowsInWindow(window);
   const where = filtered(filters);
   const before = beforePlace(chargebackKey, place);

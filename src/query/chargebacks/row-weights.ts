@@ -4,7 +4,7 @@
  */
 import { type ClickHouseClient, TupleParam } from "@clickhouse/client";
 import type { AllocationMethod } from "../../config/allocation-rule.js";
-import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import type { RowMetadata } from "./row-metadata.js";
 
 /** What a row's metadata is made of. */
@@ -77,7 +77,7 @@ const measuredOf = ({ day, metric, resource_id }: SplitRow): Measured[] =>
   metric.split("+").map((each) => [day, each, resource_id]);
 
 /** Rows `{day, metric, resource_id, total, own}`: micro-units of all identities, and of those that are asked for. */
-export function usageOf(measured: readonly Measured[], identities: readonly string[]): ClickHouseRead {
+export function usageOf(measured: readonly Measured[], identities: readonly string[]): Statement {
   return {
     query: `
 SELECT day, metric, resource_id, toString(sum(quantity)) AS total,
@@ -139,7 +139,7 @@ const splitKey = [
 const splitOf = (row: Pick<SplitRow, (typeof splitKey)[number]>) => splitKey.map((column) => row[column]);
 
 /** Rows of the split's key with `parts`, how many rows it has. */
-export function partsOf(splits: readonly (readonly (string | number)[])[]): ClickHouseRead {
+export function partsOf(splits: readonly (readonly (string | number)[])[]): Statement {
   const types = "Date, String, String, String, String, DateTime('UTC'), UInt8";
   return {
     query: `

@@ -1,6 +1,6 @@
 /** Who pays: the identities with the highest cost over all published days. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 
 export interface IdentityCost {
   readonly identity_id: string;
@@ -13,7 +13,7 @@ export interface IdentityCost {
 }
 
 /** In: how many. Out: so many identities, the most expensive first, each with its share of the whole. */
-function topIdentitiesQuery(limit: number): ClickHouseRead {
+function topIdentitiesQuery(limit: number): Statement {
   return {
     query: `
 SELECT identity_id, toDecimalString(round(amount, 2), 2) AS cost, toString(count() OVER ()) AS identities,

@@ -1,7 +1,7 @@
 /** The bytes that the engine writes for a statement, passed on as they come: what pages and files without a row limit are made of. */
 import { addAbortSignal } from "node:stream";
 import type { ClickHouseClient, ClickHouseSettings } from "@clickhouse/client";
-import { type ClickHouseRead, readSettings } from "../stores/clickhouse-read.js";
+import { readSettings, type Statement } from "../../store/clickhouse/statement.js";
 import { csvSettings } from "./csv-cell.js";
 import { refuseBrokenEnd } from "./stream-end.js";
 
@@ -30,7 +30,7 @@ const bareLines: ClickHouseSettings = {
  */
 export async function engineBytes(
   client: ClickHouseClient,
-  { query, params }: ClickHouseRead,
+  { query, params }: Statement,
   signal: AbortSignal,
   settings: ClickHouseSettings = bareLines,
 ): Promise<AsyncIterable<Buffer>> {

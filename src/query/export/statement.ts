@@ -1,12 +1,12 @@
 /** The statements of an export: which columns, which rows, in the order of the list. */
 
+import type { Statement } from "../../store/clickhouse/statement.js";
 import { collidedSql, dimensionIdSql } from "../chargebacks/dimension-id.js";
 import { chargebackOrder } from "../chargebacks/list.js";
 import { metadataSql, weightJoins } from "../chargebacks/row-metadata.js";
 import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "../chargebacks/scan.js";
 import { isNameColumn, knownNames, nameColumns, nameSql } from "../inventory/names.js";
 import type { DayCount } from "../page/days.js";
-import type { ClickHouseRead } from "../stores/clickhouse-read.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type ExportColumn, exportColumns } from "./columns.js";
 import { jsonCell, textCell } from "./csv-cell.js";
@@ -40,7 +40,7 @@ const ROWS_AT_ONCE = 2_000_000;
  * metadata is asked for: the joins behind it then hold one day's weights. Each writes a piece of the file. One at least, of no
  * rows if need be: where cells have types, a file without rows says what they are.
  */
-export function chargebackExport(input: ExportInput, occasion: ExportOccasion): ClickHouseRead[] {
+export function chargebackExport(input: ExportInput, occasion: ExportOccasion): Statement[] {
   const rowsAtOnce = input.columns.includes("metadata") ? 0 : ROWS_AT_ONCE;
   const spans = spansOf(occasion.days, rowsAtOnce);
   return (spans.length > 0 ? spans : [noDays]).map((span) => exportStatement(input, occasion, span));
@@ -74,7 +74,7 @@ function exportStatement(
   input: ExportInput,
   { tagged }: ExportOccasion,
   { first_day, last_day }: Span,
-): ClickHouseRead {
+): Statement {
   const format: ExportFormat = exportFormats[input.format ?? "csv"];
   const { condition, params } = rowsInWindow(input.window);
   const equal = filtered(input.filters);

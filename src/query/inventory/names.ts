@@ -3,7 +3,7 @@
  * when rows are grouped or a page is known, never joined before: what a read costs does not depend on them.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 
 /** Team of identities that have none, as a bucket and in a filter. */
 export const UNASSIGNED = "UNASSIGNED";
@@ -91,7 +91,7 @@ export interface KnownNames {
 }
 
 /** Rows `{kind, id, name, type, team}` of those that are known. */
-export function inventoryNames(identities: readonly string[], resources: readonly string[]): ClickHouseRead {
+export function inventoryNames(identities: readonly string[], resources: readonly string[]): Statement {
   return {
     query: `
 SELECT 'identity' AS kind, identity_id AS id, identity_name AS name, toString(identity_type) AS type, toString(team) AS team

@@ -3,7 +3,7 @@
  * passes through JavaScript. Amounts are summed by all labels of their family, so that no series comes twice.
  */
 import type { Pipeline } from "../../config/emitters.js";
-import type { ClickHouseRead } from "../stores/clickhouse-read.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
 import type { PostgresRead } from "../stores/postgres-read.js";
 
 interface Family {
@@ -113,7 +113,7 @@ const [backslash, quote, lineFeed] = [
 ];
 
 /** Lines in the order of their labels. With several days, each amount carries its own. */
-export function amountLines(family: AmountFamily, days: readonly string[], dated: boolean): ClickHouseRead {
+export function amountLines(family: AmountFamily, days: readonly string[], dated: boolean): Statement {
   const { name, facts, labels, amount } = family;
   const shown = dated ? [...labels, "date"] : labels;
   const label = (column: string) =>

@@ -3,7 +3,7 @@
  * everything before it.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 
 export interface DayCount {
   readonly day: string;
@@ -41,7 +41,7 @@ export function pageSpan(days: readonly DayCount[], { page, page_size }: PageReq
 /** Runs a read whose rows are `{day, rows}` ascending. */
 export async function readDayCounts(
   client: ClickHouseClient,
-  read: ClickHouseRead,
+  read: Statement,
   signal?: AbortSignal,
 ): Promise<DayCount[]> {
   const counts = await readRows<{ day: string; rows: string }>(client, read, signal);

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows } from "../stores/clickhouse-read.js";
+import { readRows } from "../../store/clickhouse/statement.js";
 
 /** Sums of a day (or of all days) as decimal text, and how many billing lines differ from their chargebacks. */
 export interface DayReconciliation {

@@ -1,9 +1,9 @@
 /** The tags that hang on dimensions, for reading beside chargeback rows. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 
 /** Whether the tenant has any tag at all. Answered from metadata; also true while removed tags are not yet cleaned up. */
-export function tagPresence(): ClickHouseRead {
+export function tagPresence(): Statement {
   return { query: "SELECT count() > 0 AS tagged FROM dimension_tags", params: {} };
 }
 
@@ -23,7 +23,7 @@ export function tagPair({ tag_key, display_name }: DimensionTag): string {
 }
 
 /** Keys and display names by dimension, in the order of tag_id. */
-export function dimensionTags(dimensionIds: readonly number[]): ClickHouseRead {
+export function dimensionTags(dimensionIds: readonly number[]): Statement {
   return {
     query: `
 SELECT dimension_id, arrayMap(tag -> (tag.2, tag.3), arraySort(groupArray((tag_id, toString(tag_key), display_name)))) AS tags

@@ -5,10 +5,10 @@
  * One statement, from the rows themselves: there are a tenth as many as chargebacks.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { readTuples, type Statement } from "../../store/clickhouse/statement.js";
 import type { Aggregate } from "../chargebacks/aggregate.js";
 import { BUCKET_LIMIT } from "../chargebacks/aggregate-buckets.js";
 import { displayNames, knownNames, nameSql } from "../inventory/names.js";
-import { type ClickHouseRead, readTuples } from "../stores/clickhouse-read.js";
 import { bucketKey, bucketLabelSql, type TimeBucket } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type AttributionFilters, attributionsInWindow } from "./scan.js";
@@ -36,7 +36,7 @@ export interface AttributionAggregateInput {
  * Rows `[label, total, usage, shared, row_count, provisional, totals, columns…, names…]`, with a name for each column of clusters and environments. The first row has the totals over all rows, `[total, usage,
  * shared, rows, buckets]`; the others have none.
  */
-function attributionAggregate(input: AttributionAggregateInput): ClickHouseRead {
+function attributionAggregate(input: AttributionAggregateInput): Statement {
   const { window, filters, timeBucket } = input;
   const bucket = bucketKey(timeBucket, window);
   const columns = distinctColumns(input).map((name) => attributionGroupColumns[name]);

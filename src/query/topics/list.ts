@@ -1,12 +1,12 @@
 /** A page of attributions to topics, in the order of the table's key, UTC day first. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { AttributionDetail, AttributionMethod } from "../../config/topic-rule.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import type { Condition } from "../chargebacks/scan.js";
 import { readNames } from "../inventory/names.js";
 import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
 import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
-import { type ClickHouseRead, readRows } from "../stores/clickhouse-read.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type AttributionFilters, attributionsInWindow } from "./scan.js";
 
@@ -54,7 +54,7 @@ export interface TopicAttributionRow {
 type Reading = Pick<AttributionListInput, "window" | "filters" | "place">;
 
 /** Rows `{day, rows}`, days ascending. */
-function attributionDays({ window, filters }: Reading): ClickHouseRead {
+function attributionDays({ window, filters }: Reading): Statement {
   const { condition, params } = attributionsInWindow(window, filters);
   return {
     query: `SELECT day, count() AS rows FROM topic_attributions WHERE ${condition} GROUP BY day ORDER BY day`,
@@ -62,7 +62,7 @@ function attributionDays({ window, filters }: Reading): ClickHouseRead {
   };
 }
 
-function attributionPage({ window, filters, place }: Reading, span: PageSpan, rows: number): ClickHouseRead {
+function attributionPage({ window, filters, place }: Reading, span: PageSpan, rows: number): Statement {
   const { condition, params } = attributionsInWindow(window, filters);
   const behind: Condition =
     place === undefined ? { condition: "", params: {} } : fromPlace(attributionKey, place);
@@ -83,7 +83,7 @@ LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
 }
 
 /** Rows `{day, rows}`: of the place's day, how many lie before it. */
-function attributionsBefore({ window, filters }: Reading, place: Place): ClickHouseRead {
+function attributionsBefore({ window, filters }: Reading, place: Place): Statement {
   const { condition, params } = attributionsInWindow(window, filters);
   const before = beforePlace(attributionKey, place);
   return {

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from "@clickhouse/client";
+import { readRows } from "./statement.js";
 
 /**
  * Which days of which tables have rows. Asked of the engine's list of parts, for all tables at once and without reading a
@@ -9,16 +10,13 @@ export async function filledDays(
   tables: readonly string[],
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const result = await client.query({
+  const read = {
     query: `SELECT table, groupUniqArray(partition) AS days FROM system.parts
             WHERE database = currentDatabase() AND active AND rows > 0 AND table IN {tables:Array(String)}
             GROUP BY table`,
-    query_params: { tables },
-    format: "JSONEachRow",
-    ...(signal && { abort_signal: signal }),
-  });
-  const found = new Map(
-    (await result.json<{ table: string; days: string[] }>()).map((row) => [row.table, new Set(row.days)]),
-  );
+    params: { tables },
+  };
+  const parts = await readRows<{ table: string; days: string[] }>(client, read, signal);
+  const found = new Map(parts.map((row) => [row.table, new Set(row.days)]));
   return new Map(tables.map((table) => [table, found.get(table) ?? new Set()]));
 }

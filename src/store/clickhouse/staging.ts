@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { LeaseLostError } from "../lease-lost.js";
 import { filledDays } from "./partitions.js";
+import { readRows } from "./statement.js";
 
 /**
  * Where a run prepares days before they are published. Each fact table has a staging twin of the same structure, whose
@@ -68,7 +69,7 @@ interface StagingTwin {
 }
 
 async function stagingTwins(client: ClickHouseClient): Promise<StagingTwin[]> {
-  const result = await client.query({
+  const read = {
     query: `
 SELECT table, arraySort(groupArray(piece)) AS structure
 FROM (
@@ -82,10 +83,9 @@ FROM (
   FROM system.projections WHERE database = currentDatabase() AND match(table, {pattern:String})
 )
 GROUP BY table`,
-    query_params: { pattern: `^(staged_)?(${factTables.join("|")})(_e[0-9]+)?$` },
-    format: "JSONEachRow",
-  });
-  const found = await result.json<{ table: string; structure: string[] }>();
+    params: { pattern: `^(staged_)?(${factTables.join("|")})(_e[0-9]+)?$` },
+  };
+  const found = await readRows<{ table: string; structure: string[] }>(client, read);
   const structures = new Map(found.map((row) => [row.table, row.structure.join("\n")]));
   return found.flatMap(({ table: name }) => {
     const [, table, epoch] = /^staged_(.+)_e(\d+)$/.exec(name) ?? [];

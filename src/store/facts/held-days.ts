@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from "@clickhouse/client";
+import { readRows } from "../clickhouse/statement.js";
 import { type LedgerName, ledgerNames } from "../ledger.js";
 
 /** What a store says of itself and of what it holds. */
@@ -21,14 +22,7 @@ export interface HeldDay {
 
 /** In milliseconds: the engine's list of parts and one small table, no row of a fact. */
 export async function readHeldFacts(client: ClickHouseClient, signal?: AbortSignal): Promise<HeldFacts> {
-  const read = async <Row>(query: string): Promise<Row[]> => {
-    const result = await client.query({
-      query,
-      format: "JSONEachRow",
-      ...(signal && { abort_signal: signal }),
-    });
-    return await result.json<Row>();
-  };
+  const read = async <Row>(query: string) => await readRows<Row>(client, { query, params: {} }, signal);
   const [identity] = await read<{ store_id: string }>(
     "SELECT toString(store_id) AS store_id FROM store_identity",
   );
@@ -110,12 +104,8 @@ export async function forgetHeldDays(
   before: Readonly<Record<LedgerName, string>>,
 ): Promise<void> {
   const condition = ledgerNames.map((name) => `(book = '${name}' AND day < {${name}:Date})`).join(" OR ");
-  const found = await client.query({
-    query: `SELECT 1 FROM published_days WHERE ${condition} LIMIT 1`,
-    query_params: { ...before },
-    format: "JSONEachRow",
-  });
-  if ((await found.json()).length === 0) return;
+  const query = `SELECT 1 FROM published_days WHERE ${condition} LIMIT 1`;
+  if ((await readRows(client, { query, params: before })).length === 0) return;
   await client.command({
     query: `ALTER TABLE published_days DELETE WHERE ${condition}`,
     query_params: { ...before },
