@@ -1,6 +1,6 @@
 /**
  * UTC days. A day is text, `YYYY-MM-DD`, of the years 0000 to 9999, so that days compare and sort as text does. Days of other time zones are
- * in `query/start-of-day.ts`.
+ * in `query/time/start-of-day.ts`.
  *
  * Every function throws `RangeError` for what is not a day and for what would lie outside those years: a wrong day is never passed on as
  * text that only looks like one.

@@ -36,7 +36,7 @@ export interface RunFault {
   readonly message: string;
 }
 
-/** A run is under way as `pipeline-state.ts` has it: while its record says so and the lease it began with has not run out. */
+/** A run is under way as `pipeline.ts` has it: while its record says so and the lease it began with has not run out. */
 const SEEN = `
   SELECT run.*, CASE WHEN coalesce(run.epoch = lease.epoch, true) THEN lease.expires_at END AS lost_at,
     run.status IN ('queued', 'running') AND (lease.expires_at > now() AND coalesce(run.epoch = lease.epoch, true)) IS NOT TRUE AS orphaned
