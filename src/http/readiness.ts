@@ -1,5 +1,4 @@
 /** Whether the service has anything to serve, tenant by tenant. Never throws: a store that is down is part of the answer. */
-
 import type { Static } from "@sinclair/typebox";
 import { type PipelineState, readPipelineStates } from "../query/state/pipeline.js";
 import { instantOf } from "../query/time/instant.js";

@@ -2,7 +2,6 @@
  * Gathers the usage of topics on days whose bill is staged, and records which of them wait to be attributed. Whatever fails here
  * fails for the attribution alone: a day's chargebacks neither wait for its topics nor change with them.
  */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { type TopicRule, topicMetrics } from "../config/topic-rule.js";

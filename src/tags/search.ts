@@ -6,7 +6,6 @@
  * trigram index (pg_trgm) finds rare needles among a million labels in 1 ms, but common ones, which have to be counted, in 120 ms
  * as well, and doubles the time of writing; the mirror in ClickHouse takes 45 to 70 ms whatever the needle.
  */
-
 import type { TagRead } from "./tag-record.js";
 import { foldCase } from "./tag-text.js";
 

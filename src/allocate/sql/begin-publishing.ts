@@ -1,12 +1,12 @@
 import type { QueryConfig } from "pg";
-import type { SplitLedger } from "../ledger.js";
+import type { Ledger } from "../../store/ledger.js";
 
 /**
  * Notes that days of a ledger are about to be swapped in. In: tenant, epoch, days. Touches a row per day, or none when the lease
  * is not ours any more by the database's clock: the epoch is the fence.
  */
 export function beginPublishing(input: {
-  ledger: SplitLedger;
+  ledger: Ledger;
   tenantName: string;
   epoch: number;
   days: readonly string[];

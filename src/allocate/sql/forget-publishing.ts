@@ -1,12 +1,12 @@
 import type { QueryConfig } from "pg";
-import type { SplitLedger } from "../ledger.js";
+import type { Ledger } from "../../store/ledger.js";
 
 /**
  * Takes back the intent to publish days of a ledger whose staged rows are gone, and what is known of their published input, so
  * that the next gather calculates them anew. In: tenant, epoch, days. Touches nothing when another run has the lease.
  */
 export function forgetPublishing(input: {
-  ledger: SplitLedger;
+  ledger: Ledger;
   tenantName: string;
   epoch: number;
   days: readonly string[];

@@ -1,12 +1,12 @@
 import type { QueryConfig } from "pg";
-import type { SplitLedger } from "../ledger.js";
+import type { Ledger } from "../../store/ledger.js";
 
 /**
  * Notes that nothing is staged of days any more; the next gather stages them again. In: ledger, tenant, epoch, days. Touches
  * nothing when another run has the lease.
  */
 export function forgetStagedInput(input: {
-  ledger: SplitLedger;
+  ledger: Ledger;
   tenantName: string;
   epoch: number;
   days: readonly string[];

@@ -1,5 +1,5 @@
 import type { QueryConfig } from "pg";
-import type { SplitLedger } from "../ledger.js";
+import type { Ledger } from "../../store/ledger.js";
 
 /** A day whose swap was begun and not noted as finished. */
 export interface InterruptedDay {
@@ -9,7 +9,7 @@ export interface InterruptedDay {
 }
 
 /** Days of a ledger whose swap was begun and not noted as finished, ascending. In: tenant. */
-export function interruptedPublishing(input: { ledger: SplitLedger; tenantName: string }): QueryConfig {
+export function interruptedPublishing(input: { ledger: Ledger; tenantName: string }): QueryConfig {
   return {
     text: `
 SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, billing_lines, publishing_hash FROM ${input.ledger.state}

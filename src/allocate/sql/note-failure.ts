@@ -1,9 +1,9 @@
 import type { QueryConfig } from "pg";
-import type { SplitLedger } from "../ledger.js";
+import type { Ledger } from "../../store/ledger.js";
 
 /** Counts a failed attempt of days, and keeps the reason. In: ledger, tenant, days, reason. */
 export function noteFailure(input: {
-  ledger: SplitLedger;
+  ledger: Ledger;
   tenantName: string;
   days: readonly string[];
   reason: string;

@@ -1,5 +1,4 @@
 /** The lines of an emitted file, as a statement whose result is their bytes. */
-
 import { textCell } from "../../query/export/csv-cell.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
 import type { FileLayout } from "../file-layout.js";

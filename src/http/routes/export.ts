@@ -1,5 +1,4 @@
 /** Chargeback rows as a file of any length: CSV, Parquet or an Arrow stream. */
-
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";

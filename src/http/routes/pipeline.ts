@@ -1,5 +1,4 @@
 /** The pipeline of a tenant: start a run, see how it does. */
-
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
 import { type PipelineState, readPipelineStates, runErrors } from "../../query/state/pipeline.js";

@@ -5,7 +5,6 @@
  * ClickHouse hashes each row and adds the hashes up, so the order in which an upstream returned them does not matter and
  * no row travels here. A sum and not an exclusive or: two equal rows must not cancel each other out.
  */
-
 import { createHash } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";

@@ -1,5 +1,4 @@
 /** What days lack, in words: a sentence for each cause, the same on each day that lacks the same. */
-
 import type { BaseQueryParams, ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";

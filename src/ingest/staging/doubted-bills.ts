@@ -5,7 +5,6 @@
  * Amounts are added up without their signs: a refund makes a bill larger, not smaller. By day, and not by window: a window that has
  * lost most has days that have, and one day that is lost does not show in a month.
  */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";

@@ -2,7 +2,6 @@
  * Partial days that are published with a fuller bill: one with a line for a product that the partial bill lacks. A metrics
  * outage, or a Prometheus that has dropped its old samples, never takes a line away that was billed before.
  */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";

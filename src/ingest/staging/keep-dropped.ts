@@ -5,7 +5,6 @@
  *
  * Less: in some step less was used than before, or somebody is not seen any more. More is always news.
  */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";

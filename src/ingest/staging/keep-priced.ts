@@ -3,7 +3,6 @@
  * the line of now, or a larger quantity, and the upstream does not have samples from before the day any more, the day is staged
  * as it is published: bill, usage and sets. So other rules still reach it, and its money stays.
  */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import { filledDays } from "../../store/clickhouse/partitions.js";
 import { dropStagedDays, isoDay, stagedTable } from "../../store/clickhouse/staging.js";

@@ -1,7 +1,7 @@
 /** A page of billing line items, in the order of the table's key, UTC day first. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import { type Condition, equalTo, rowsInWindow } from "../chargebacks/scan.js";
+import { equalTo, rowsInWindow } from "../chargebacks/scan.js";
 import { type ResourceNames, readNames } from "../inventory/names.js";
 import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
@@ -71,8 +71,7 @@ export function billingPage(
 ): Statement {
   const { condition, params } = rowsInWindow(window);
   const equal = equalTo(filters);
-  const behind: Condition =
-    place === undefined ? { condition: "", params: {} } : fromPlace(billingKey, place);
+  const behind = fromPlace(billingKey, place);
   return {
     query: `
 SELECT ecosystem, tenant_id, timestamp, resource_id, product_category, product_type, toString(b.quantity) AS quantity,

@@ -1,5 +1,4 @@
 /** The buckets of an aggregation, at most so many, and the totals over all that the statement reads. */
-
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { bucketKey, bucketLabelSql } from "../time/bucket.js";
 import { type AggregateInput, aggregateSource } from "./aggregate-source.js";

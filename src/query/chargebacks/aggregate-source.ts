@@ -1,5 +1,4 @@
 /** What an aggregation reads: the rows and columns that its statements have in common. */
-
 import { knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
 import { isTagColumn, type TagColumn, tagKey } from "../tags/filter.js";
 import { tagLookup } from "../tags/lookup.js";

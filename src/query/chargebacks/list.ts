@@ -15,7 +15,7 @@ import { chargebackDays } from "./days.js";
 import { collidedSql, dimensionIdSql } from "./dimension-id.js";
 import type { RowMetadata } from "./row-metadata.js";
 import { readMetadata, type SplitRow, splitColumns } from "./row-weights.js";
-import { type ChargebackFilters, type Condition, filtered, rowsInWindow, withNames } from "./scan.js";
+import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
 
 /** Behind `day`. */
 export const chargebackKey: OrderColumns = {
@@ -96,8 +96,7 @@ export function chargebackPage(
 ): Statement {
   const { condition, params } = rowsInWindow(window);
   const where = filtered(filters);
-  const behind: Condition =
-    place === undefined ? { condition: "", params: {} } : fromPlace(chargebackKey, place);
+  const behind = fromPlace(chargebackKey, place);
   const { first_day, last_day, offset } = span;
   return {
     query: `

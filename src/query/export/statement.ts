@@ -1,5 +1,4 @@
 /** The statements of an export: which columns, which rows, in the order of the list. */
-
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { collidedSql, dimensionIdSql } from "../chargebacks/dimension-id.js";
 import { chargebackOrder } from "../chargebacks/list.js";

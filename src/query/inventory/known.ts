@@ -5,7 +5,6 @@
  * The versions of an entity follow each other without a gap, and a deletion is a version of its own. So one version says all of
  * a time: whether the entity was deleted before it, and what it was called then.
  */
-
 import type { Bind } from "../stores/postgres-bindings.js";
 import type { Moment } from "./moment.js";
 

@@ -3,8 +3,7 @@
  * that are the same in all of it (two lines of one bill may be): of those, a cursor counts how many were given already.
  */
 import { dayOfSeconds } from "../../time/days.js";
-import type { Condition } from "../chargebacks/scan.js";
-import { utcInstant } from "../chargebacks/scan.js";
+import { type Condition, utcInstant } from "../chargebacks/scan.js";
 import type { CursorKey, KeyColumn } from "./cursor.js";
 import { type DayCount, type PageSpan, totalRows } from "./days.js";
 
@@ -43,10 +42,11 @@ export function orderValuesSql(columns: OrderColumns, prefix = ""): string {
 }
 
 /**
- * Rows at the place and behind it, ready to follow another condition. Spelt out, with the day in front: 13 ms where a comparison of tuples
+ * Rows at the place and behind it, ready to follow another condition; all rows without a place. Spelt out, with the day in front: 13 ms where a comparison of tuples
  * took 480 ms (50 M rows).
  */
-export function fromPlace(columns: OrderColumns, place: Place): Condition {
+export function fromPlace(columns: OrderColumns, place: Place | undefined): Condition {
+  if (place === undefined) return { condition: "", params: {} };
   const names = Object.keys(columns);
   const value = (index: number) => `{place_${index}:${Object.values(columns)[index]}}`;
   const behind = names.reduceRight((inner, name, index) => {

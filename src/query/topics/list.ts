@@ -2,7 +2,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { AttributionDetail, AttributionMethod } from "../../config/topic-rule.js";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import type { Condition } from "../chargebacks/scan.js";
 import { readNames } from "../inventory/names.js";
 import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
@@ -64,8 +63,7 @@ function attributionDays({ window, filters }: Reading): Statement {
 
 function attributionPage({ window, filters, place }: Reading, span: PageSpan, rows: number): Statement {
   const { condition, params } = attributionsInWindow(window, filters);
-  const behind: Condition =
-    place === undefined ? { condition: "", params: {} } : fromPlace(attributionKey, place);
+  const behind = fromPlace(attributionKey, place);
   return {
     query: `
 SELECT ecosystem, tenant_id, timestamp, env_id, cluster_resource_id, topic_name, product_category, product_type,

@@ -1,5 +1,4 @@
 /** The ecosystem `generic_metrics_only`: any metered system whose prices stand in the configuration. */
-
 import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
