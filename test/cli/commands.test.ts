@@ -11,6 +11,7 @@ import { migrate } from "../../src/cli/migrate.js";
 import { reconcile } from "../../src/cli/reconcile.js";
 import { run } from "../../src/cli/run.js";
 import { serve } from "../../src/cli/serve.js";
+import { programArguments } from "../../src/config/program.js";
 import { projectRoot } from "../../src/config/project.js";
 import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
 import { addDays, dayOf } from "../../src/time/days.js";
@@ -38,8 +39,8 @@ t.test("exit codes of the program", async (t) => {
         [["check-config", "--config", wrong], 2, /:1: apii: unknown key[\s\S]*:2: api\.port: must be/],
       ] as const
     ).map(async ([args, code, said]) => {
-      const main = join(projectRoot(), "src/main.ts");
-      const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), main, ...args], {
+      const main = programArguments("../../src/main.js", import.meta.url);
+      const child = spawn(process.execPath, [...main, ...args], {
         env: { ...process.env, NODE_OPTIONS: "" },
       });
       let text = "";

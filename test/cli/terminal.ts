@@ -1,7 +1,7 @@
 /** A command on a terminal: what a person sees on a screen of this size, and can scroll back to. */
-import { join } from "node:path";
 import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
+import { programArguments } from "../../src/config/program.js";
 import { projectRoot } from "../../src/config/project.js";
 
 export interface ScreenSize {
@@ -22,13 +22,13 @@ export interface OnTerminal {
   readonly ended: Promise<number>;
 }
 
-const main = join(projectRoot(), "src/main.ts");
+const main = programArguments("../../src/main.js", import.meta.url);
 
 /** Runs `chargehouse ARGS` on a terminal. */
 export function onTerminal(args: readonly string[], size: ScreenSize, cwd = projectRoot()): OnTerminal {
   const terminal = new xterm.Terminal({ ...size, scrollback: 5000, allowProposedApi: true });
   const env = { ...process.env, NODE_OPTIONS: "", TERM: "xterm-256color" };
-  const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), main, ...args], {
+  const child = spawn(process.execPath, [...main, ...args], {
     ...size,
     cwd,
     env,

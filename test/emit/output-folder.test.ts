@@ -55,7 +55,7 @@ t.test(
   async (t) => {
     const path = temporaryFolder(t);
     writeFileSync(join(path, "a.csv"), "old");
-    const writer = childProcess(t, "../emit/file-writer.ts", { folder: path, name: "a.csv" });
+    const writer = childProcess(t, "../emit/file-writer.js", { folder: path, name: "a.csv" });
     t.equal(await writer.message(), "written");
     writer.kill("SIGKILL");
     await writer.exited;

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import t from "tap";
+import { projectRoot } from "../../src/config/project.js";
 import { reads } from "./reads.js";
 
-const folder = join(dirname(fileURLToPath(import.meta.url)), "golden");
+const folder = join(projectRoot(), "test/query/golden");
 
 /** With UPDATE_GOLDEN=1 the files are written anew: then their diff is what a reviewer reads. */
 t.test("the text and the values of each read", async (t) => {

@@ -1,15 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
+import { programArguments } from "../../src/config/program.js";
 
-/** A script of this folder as a process of its own. It gets its input as JSON in argv and says things line by line. */
+/** A script, named as if it were imported from this folder, as a process of its own. It gets its input as JSON in argv and says things line by line. */
 export function childProcess(t: Test, script: string, input: unknown) {
-  const path = fileURLToPath(new URL(script, import.meta.url));
   const child = spawn(
     process.execPath,
-    ["--import", import.meta.resolve("tsx"), path, JSON.stringify(input)],
+    [...programArguments(script, import.meta.url), JSON.stringify(input)],
     {
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, NODE_OPTIONS: "" },

@@ -26,7 +26,7 @@ export function killedTenant(t: Test) {
     async nextWorker(t: Test, point?: KillPoint, patience?: number) {
       version += 7;
       const input: WorkerInput = { yaml, folder, version, point };
-      const child = childProcess(t, "worker-process.ts", input);
+      const child = childProcess(t, "./worker-process.js", input);
       const heard: Said[] = [];
       const listen = async (): Promise<Said | undefined> => {
         const line = await child.message();

@@ -110,7 +110,7 @@ t.test("the lease of a tenant", async (t) => {
   await t.test("is held against other processes, and ends when a killed one's time is over", async (t) => {
     const tenant = await newTenant();
     const { host, port, user, password, database } = postgres.options;
-    const child = childProcess(t, "lease-holder.ts", {
+    const child = childProcess(t, "./lease-holder.js", {
       postgres: { host, port, user, password, database },
       tenantName: tenant,
       timing: { leaseSeconds: 3, heartbeatSeconds: 0.3 },

@@ -12,13 +12,13 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import t from "tap";
+import { programArguments } from "../../src/config/program.js";
 import { claimDataDir, DataDirInUse } from "../../src/store/data-dir.js";
 import { ourselves, processStart } from "../../src/store/data-dir-owner.js";
 import { holds } from "../holds.js";
 
-const RACER = fileURLToPath(new URL("data-dir-racer.ts", import.meta.url));
+const RACER = programArguments("./data-dir-racer.js", import.meta.url);
 
 const folder = mkdtempSync(join(tmpdir(), "chargehouse-"));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -160,7 +160,7 @@ class Racer {
   readonly ended: Promise<unknown>;
   readonly #lines: AsyncIterator<string>;
   constructor(folder: string) {
-    const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), RACER, folder], {
+    const child = spawn(process.execPath, [...RACER, folder], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     this.child = child;

@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import pg from "pg";
 import t, { type Test } from "tap";
+import { programArguments } from "../../../src/config/program.js";
 import { processStart } from "../../../src/store/data-dir-owner.js";
 import { startPostgres, temporaryFolder, until } from "./temporary.js";
 
-const OWNER = fileURLToPath(new URL("owner-process.ts", import.meta.url));
+const OWNER = programArguments("./owner-process.js", import.meta.url);
 
 interface Owner {
   child: ChildProcess;
@@ -18,7 +18,7 @@ interface Owner {
 }
 
 function startOwner(t: Test, dataDir: string): Owner {
-  const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), OWNER, dataDir], {
+  const child = spawn(process.execPath, [...OWNER, dataDir], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   t.teardown(() => child.kill("SIGKILL"));

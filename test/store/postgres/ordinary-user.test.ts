@@ -4,11 +4,11 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, statSync } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import t from "tap";
+import { programArguments } from "../../../src/config/program.js";
 import { nativeWithoutLinks, startPostgres } from "./temporary.js";
 
-const SCRIPT = fileURLToPath(new URL("ordinary-user-process.ts", import.meta.url));
+const SCRIPT = programArguments("./ordinary-user-process.js", import.meta.url);
 const NOBODY = 65534;
 const asRoot = process.getuid?.() === 0;
 const uid = asRoot ? NOBODY : (process.getuid?.() ?? -1);
@@ -30,7 +30,7 @@ t.test(
 
     const dataDir = join(folder, "data");
     const runAsOrdinaryUser = async () => {
-      const script = ["--import", import.meta.resolve("tsx"), SCRIPT, dataDir, native, String(uid)];
+      const script = [...SCRIPT, dataDir, native, String(uid)];
       const child = spawn(process.execPath, script, { stdio: ["ignore", "pipe", "inherit"] });
       const [output] = await Promise.all([text(child.stdout), once(child, "exit")]);
       t.strictSame(JSON.parse(output), { uid, server: uid, rows: [{ one: 1 }] });

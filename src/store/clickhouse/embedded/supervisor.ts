@@ -10,8 +10,8 @@ import { mkdirSync } from "node:fs";
 import { totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
+import { programArguments } from "../../../config/program.js";
 import { type SocketFolder, socketFolder } from "../../socket-folder.js";
 import {
   type ChildConfig,
@@ -191,12 +191,8 @@ function childEnvironment(ours: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   );
 }
 
-/** Runs the sources with tsx (in tests), the built files as they are. */
 function spawnChild(logger: Logger, onText: (text: string) => void): ChildProcess {
-  const fromSources = import.meta.url.endsWith(".ts");
-  const entry = fileURLToPath(new URL(`./server/main.${fromSources ? "ts" : "js"}`, import.meta.url));
-  const loader = fromSources ? ["--import", import.meta.resolve("tsx")] : [];
-  const child = spawn(process.execPath, [...loader, entry], {
+  const child = spawn(process.execPath, programArguments("./server/main.js", import.meta.url), {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     // The pool's size is read once, when the process starts.
     env: { ...childEnvironment(process.env), UV_THREADPOOL_SIZE: String(THREAD_POOL_SIZE) },

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pino } from "pino";
 import t from "tap";
+import { programArguments } from "../../../../src/config/program.js";
 import { createEmbeddedClickHouse } from "../../../../src/store/clickhouse/embedded/supervisor.js";
 import { alive, newDatabase, quietClient, startEngine, text, until } from "../engine-under-test.js";
 
@@ -69,8 +70,8 @@ t.test("stop while a query runs that takes hours: it is not waited for, and no c
 t.test("a parent killed with -9 takes the child with it, also amid a query", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "embedded-clickhouse-"));
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
-  const script = new URL("./orphaned-parent.ts", import.meta.url).pathname;
-  const parent = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), script, dataDir, LONG], {
+  const script = programArguments("./orphaned-parent.js", import.meta.url);
+  const parent = spawn(process.execPath, [...script, dataDir, LONG], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [line] = await once(createInterface({ input: parent.stdout }), "line");
