@@ -91,21 +91,31 @@ t.test("the lease of a tenant", async (t) => {
     await lease?.release();
   });
 
-  await t.test("is lost when the database cannot be reached for its whole life", async (t) => {
-    const tenant = await newTenant();
-    const lease = await acquireLease(postgres, tenant, "a", short);
-    const lock = await postgres.connect();
-    await lock.query("BEGIN");
-    await lock.query("LOCK TABLE leases IN ACCESS EXCLUSIVE MODE");
-    await until("the lease runs out", () => lease?.lost.aborted === true);
-    t.strictSame(
-      lease?.lost.reason,
-      new LeaseLostError(1, "it ran out, because the database was not reached in time"),
-    );
-    await lock.query("ROLLBACK");
-    lock.release();
-    await lease?.release();
-  });
+  await t.test(
+    "is lost when the database cannot be reached for its whole life, also once prolonged",
+    async (t) => {
+      const tenant = await newTenant();
+      const lease = await acquireLease(postgres, tenant, "a", short);
+      const endOf = async () =>
+        String(
+          (await postgres.query("SELECT expires_at::text AS s FROM leases WHERE tenant_name = $1", [tenant]))
+            .rows[0]?.s,
+        );
+      const first = await endOf();
+      await until("a heartbeat prolongs it", async () => (await endOf()) !== first);
+      const lock = await postgres.connect();
+      await lock.query("BEGIN");
+      await lock.query("LOCK TABLE leases IN ACCESS EXCLUSIVE MODE");
+      await until("the lease runs out", () => lease?.lost.aborted === true);
+      t.strictSame(
+        lease?.lost.reason,
+        new LeaseLostError(1, "it ran out, because the database was not reached in time"),
+      );
+      await lock.query("ROLLBACK");
+      lock.release();
+      await lease?.release();
+    },
+  );
 
   await t.test("is held against other processes, and ends when a killed one's time is over", async (t) => {
     const tenant = await newTenant();
