@@ -32,7 +32,7 @@ const environment = {
   ...process.env,
   FC_LINES: process.env.FC_LINES ?? "1500",
   FC_SEED: process.env.FC_SEED ?? "1",
-  TAP_TIMEOUT: "300",
+  TAP_TIMEOUT: "900",
 };
 
 async function passes(folder: string, test: string): Promise<boolean> {
