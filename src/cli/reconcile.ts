@@ -9,15 +9,16 @@ import { type Command, type CommandIo, type Options, parseOptions } from "./comm
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { commandLogger } from "./logger.js";
 import { lostDays } from "./lost-days.js";
-import { type Table, writeTable } from "./table.js";
+import { type AmountRow, inCurrencies, type Table, writeTable } from "./table.js";
 import { selectTenants } from "./tenants.js";
 
 const options = { ...configOptions, ...tenantsOption } as const satisfies Options;
 
-/** Proves the promise: Σ chargebacks = Σ billing, to the last digit, per tenant and day. */
+/** Proves the promise: Σ chargebacks = Σ billing, to the last digit, per tenant, day and currency. */
 export const reconcile: Command = {
   name: "reconcile",
-  summary: "print billing, chargebacks and their difference per tenant and day; fail unless all are 0",
+  summary:
+    "print billing, chargebacks and their difference per tenant, day and currency; fail unless all are 0",
   usage: "reconcile --config FILE [--tenant NAME]... [--env-file FILE]",
   options,
   async run(args, io) {
@@ -88,8 +89,8 @@ function proofOf(proven: readonly TenantSums[], without: readonly TenantSums[]):
   return without.length === 0 ? "adds_up" : "nothing";
 }
 
-function addsUp({ days, total }: Reconciliation): boolean {
-  return days.every((day) => day.lines_off === "0") && total.difference === "0";
+function addsUp({ days, totals }: Reconciliation): boolean {
+  return days.every((day) => day.lines_off === "0") && totals.every(({ difference }) => difference === "0");
 }
 
 function verdict(proof: Proof, some: boolean, without: readonly TenantSums[]): string {
@@ -100,13 +101,21 @@ function verdict(proof: Proof, some: boolean, without: readonly TenantSums[]): s
 }
 
 function tableOf(given: string, tenants: readonly TenantSums[], everyDay: boolean): Table {
-  const rows = tenants.flatMap(({ tenant, sums: { days, total } }) => [
+  const rows = tenants.flatMap(({ tenant, sums: { days, totals } }) => [
     ...days.filter((day) => everyDay || day.lines_off !== "0").map((day) => cells(tenant, day.day, day)),
-    cells(tenant, days.length === 1 ? "1 day" : `${days.length} days`, total),
+    ...totals.map((total) => cells(tenant, daysOf(total.currency, days), total)),
   ]);
-  return { head: ["TENANT", "DAY", "LINES", "ROWS", "BILLING", given, "DIFF"], rows, keys: 2 };
+  const head = ["TENANT", "DAY", "LINES", "ROWS", "BILLING", given, "DIFF"];
+  return inCurrencies({ head, keys: 2 }, rows, ["BILLING", given]);
 }
 
-function cells(tenant: string, day: string, sums: Omit<DayReconciliation, "day">): string[] {
-  return [tenant, day, sums.lines, sums.rows, sums.billing, sums.chargebacks, sums.difference];
+function daysOf(currency: string, days: readonly DayReconciliation[]): string {
+  const count = days.filter((day) => day.currency === currency).length;
+  return count === 1 ? "1 day" : `${count} days`;
+}
+
+function cells(tenant: string, day: string, sums: Omit<DayReconciliation, "day">): AmountRow {
+  const { currency } = sums;
+  const cells = [tenant, day, sums.lines, sums.rows, sums.billing, sums.chargebacks, sums.difference];
+  return { currency, cells };
 }

@@ -8,6 +8,37 @@ export interface Table {
   readonly keys: number;
 }
 
+export interface AmountRow {
+  readonly currency: string;
+  readonly cells: readonly string[];
+}
+
+/**
+ * A table of amounts that names their currency: behind the heads of the amounts where all rows have the same one, so that the table stays
+ * narrow; else in a column of its own.
+ */
+export function inCurrencies(
+  { head, keys }: Omit<Table, "rows">,
+  rows: readonly AmountRow[],
+  amounts: readonly string[],
+): Table {
+  const [currency = "", ...others] = new Set(rows.map((row) => row.currency));
+  if (others.length === 0) {
+    const named = head.map((name) => (amounts.includes(name) ? `${name} ${currency}`.trimEnd() : name));
+    return { head: named, rows: rows.map(({ cells }) => cells), keys };
+  }
+  const placed = (cells: readonly string[], cell: string) => [
+    ...cells.slice(0, keys),
+    cell,
+    ...cells.slice(keys),
+  ];
+  return {
+    head: placed(head, "CURRENCY"),
+    rows: rows.map((row) => placed(row.cells, row.currency)),
+    keys: keys + 1,
+  };
+}
+
 /** Where the output is no terminal a table is as wide as it has to be. */
 export function writeTable(stdout: Terminal, table: Table): void {
   const lines = [table.head, ...table.rows];

@@ -1,7 +1,7 @@
 /** What the files of a ledger hold: which of its columns are written, and in which order. */
 import type { FilePipeline } from "../config/emitters.js";
 import { chargebackOrder } from "../query/chargebacks/list.js";
-import { attributionKey } from "../query/topics/list.js";
+import { attributionOrder } from "../query/topics/list.js";
 import { type Ledger, ledgers } from "../store/ledger.js";
 
 export interface FileLayout {
@@ -29,6 +29,7 @@ export const fileLayouts: Readonly<Record<FilePipeline, FileLayout>> = {
       "amount",
       "allocation_method",
       "allocation_detail",
+      "currency",
     ],
     leftOutOfSums: ["allocation_detail"],
     order: chargebackOrder,
@@ -46,8 +47,9 @@ export const fileLayouts: Readonly<Record<FilePipeline, FileLayout>> = {
       "product_type",
       "attribution_method",
       "amount",
+      "currency",
     ],
     leftOutOfSums: [],
-    order: ["day", ...Object.keys(attributionKey)],
+    order: attributionOrder,
   },
 };

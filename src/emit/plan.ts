@@ -38,7 +38,7 @@ export interface EmissionPlan {
 }
 
 /** Raised when files of the same rows and settings get other bytes. */
-const FORM = 1;
+const FORM = 2;
 
 export function planEmission(input: PlanInput): EmissionPlan {
   const { span, records, keepFrom, from, waitFrom } = input;

@@ -8,6 +8,21 @@ import { UNATTRIBUTED } from "../config/topic-rule.js";
 export const ledgerNames = ["chargebacks", "topic_attributions"] as const;
 export type LedgerName = (typeof ledgerNames)[number];
 
+/** What tells the lines of a bill apart: those that are equal in all of it are one line, and split as one. */
+const lineKey = [
+  "timestamp",
+  "env_id",
+  "resource_id",
+  "product_category",
+  "product_type",
+  "currency",
+] as const;
+
+/** The same as the columns of a table, as text: of the bill, unless the table has another name for the resource. */
+export function lineKeySql(resource: Ledger["resource"] = "resource_id"): string {
+  return lineKey.map((column) => (column === "resource_id" ? resource : column)).join(", ");
+}
+
 export interface Ledger {
   /** Also of its table in ClickHouse. */
   readonly name: LedgerName;

@@ -85,12 +85,16 @@ t.test("the allocation statement does what the referee does", async (t) => {
     const lines = [
       {
         key: "a",
+        currency: "USD",
         day: "2026-01-01",
         resource_id: "r1",
         product_type: "NETWORK",
         cost: decimalUnits("12345.678901234567"),
       },
-      { key: "b", day: "2026-01-01", resource_id: "r1", product_type: "NETWORK", cost: decimalUnits("-0.7") },
+      {
+        ...{ key: "b", currency: "USD", day: "2026-01-01", resource_id: "r1", product_type: "NETWORK" },
+        cost: decimalUnits("-0.7"),
+      },
     ];
     for (const decimalPlaces of [2, 4, 12])
       await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces });
@@ -107,6 +111,7 @@ t.test("the allocation statement does what the referee does", async (t) => {
     const costs = [1n, -1n, unit * 10n ** 15n + 1n, -unit * 10n ** 15n, 0n];
     const lines = costs.map((cost, i) => ({
       key: `k${i}`,
+      currency: "USD",
       day: "2026-01-01",
       resource_id: "r1",
       product_type: "NETWORK",
@@ -121,7 +126,12 @@ t.test("the allocation statement does what the referee does", async (t) => {
       await t.test(name, async (t) => {
         const day = "2026-01-01";
         const rows = await hold(t, {
-          lines: [{ key: "k", day, resource_id: "r1", product_type: product, cost: decimalUnits(cost) }],
+          lines: [
+            {
+              ...{ key: "k", currency: "USD", day, resource_id: "r1", product_type: product },
+              cost: decimalUnits(cost),
+            },
+          ],
           usage: Object.entries(weights ?? {}).map(([identity_id, weight]) => ({
             day,
             metric: "bytes_in",
@@ -258,6 +268,7 @@ const arbitraryCase = fc.record({
       day: dayOfCase,
       resource_id: resource,
       product_type: fc.constantFrom("NETWORK", "CKU", "CONNECTOR", "UNKNOWN"),
+      currency: fc.constantFrom("USD", "USD", "EUR"),
       cost,
     }),
     { maxLength: 25 },

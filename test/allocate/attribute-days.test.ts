@@ -11,7 +11,7 @@ import { holds } from "../holds.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 import { allocate, type RefereeInput } from "./referee.js";
-import { decimalText, decimalUnits } from "./staged-days.js";
+import { amountsOf, decimalText, decimalUnits, sums } from "./staged-days.js";
 
 const epoch = 1;
 const days = Array.from({ length: 20 }, (_, i) => addDays("2026-01-01", i));
@@ -38,10 +38,10 @@ function wanted(input: Input): string[] {
   });
   const lines = input.lines.filter((line) => ruled.has(line.product_type));
   const names: Record<string, string> = { usage_ratio: "bytes_ratio" };
-  return allocate({ ...input, lines, sets }).map(({ key, identity_id, method, detail, amount }) => {
+  return allocate({ ...input, lines, sets }).map(({ key, currency, identity_id, method, detail, amount }) => {
     const stored = method === "usage_ratio" && key.includes("STORAGE") ? "retained_bytes_ratio" : method;
     const topic = identity_id === "UNALLOCATED" ? "__UNATTRIBUTED__" : identity_id;
-    return `${key} ${topic} ${names[stored] ?? stored} ${detail} ${amount}`;
+    return `${key} ${topic} ${names[stored] ?? stored} ${detail} ${amount} ${currency}`;
   });
 }
 
@@ -57,7 +57,7 @@ async function stage(client: ClickHouseClient, { lines, usage, gaps }: Input): P
       ...{ timestamp: `${line.day} 00:00:00`, ecosystem: "test", tenant_id: "t", env_id: line.key },
       ...{ resource_id: line.resource_id, product_category: "C", product_type: line.product_type },
       ...{ quantity: "1", unit_price: "1", total_cost: decimalText(line.cost) },
-      ...{ currency: "USD", granularity: "daily", metadata: "{}" },
+      ...{ currency: line.currency, granularity: "daily", metadata: "{}" },
     })),
   );
   await put(
@@ -76,13 +76,13 @@ async function stage(client: ClickHouseClient, { lines, usage, gaps }: Input): P
 async function staged(client: ClickHouseClient): Promise<string[]> {
   const result = await client.query({
     query: `
-SELECT env_id, topic_name, attribution_method, attribution_detail, toString(amount) AS amount
-FROM ${stagedTable("topic_attributions", epoch)} ORDER BY CAST(env_id AS String), CAST(topic_name AS String)`,
+SELECT env_id, topic_name, attribution_method, attribution_detail, toString(amount) AS amount, currency
+FROM ${stagedTable("topic_attributions", epoch)} ORDER BY CAST(env_id AS String), CAST(currency AS String), CAST(topic_name AS String)`,
     format: "JSONCompactEachRow",
   });
-  const rows = await result.json<[string, string, string, string, string]>();
-  return rows.map(([key, topic, method, detail, amount]) =>
-    [key, topic, method, detail, decimalUnits(amount)].join(" "),
+  const rows = await result.json<[string, string, string, string, string, string]>();
+  return rows.map(([key, topic, method, detail, amount, currency]) =>
+    [key, topic, method, detail, decimalUnits(amount), currency].join(" "),
   );
 }
 
@@ -104,9 +104,9 @@ t.test("the allocation statement splits lines among topics", async (t) => {
     t.same(await staged(client), wanted(input), "rows are the referee's");
     t.ok(checks.every((check) => Number(check.lines_off) === 0));
     const ruled = input.lines.filter((line) => rules.some((rule) => rule.product_type === line.product_type));
-    const billed = ruled.reduce((sum, line) => sum + line.cost, 0n);
-    const charged = checks.reduce((sum, check) => sum + decimalUnits(check.charged), 0n);
-    t.equal(charged, billed, "the sum is that of the lines with a rule");
+    const billed = sums(ruled.map(({ currency, cost }) => [currency, cost]));
+    const charged = sums(checks.flatMap((check) => amountsOf(check.charged)));
+    t.strictSame(charged, billed, "the sums are those of the lines with a rule");
   };
 
   await t.test("as the referee does, on random lines, topics, weights and gaps", async (t) => {
@@ -121,7 +121,7 @@ t.test("the allocation statement splits lines among topics", async (t) => {
   await t.test("topics that used nothing share what goes evenly, and what nobody used", async (t) => {
     const day = "2026-01-01";
     const line = (product_type: string, cost: bigint) => ({
-      ...{ key: product_type, day, resource_id: "lkc-1", product_type, cost },
+      ...{ key: product_type, currency: "USD", day, resource_id: "lkc-1", product_type, cost },
     });
     const idle = (identity_id: string) => ({
       ...{ day, metric: "topic_bytes_in" as const, resource_id: "lkc-1", identity_id, weight: 0n },
@@ -132,17 +132,17 @@ t.test("the allocation statement splits lines among topics", async (t) => {
     };
     await hold(t, input);
     t.strictSame(await staged(client), [
-      "BASE orders even_split even_split_allocation 200000000",
-      "BASE users even_split even_split_allocation 200000000",
-      "WRITE orders even_split no_metrics_located 300000000",
-      "WRITE users even_split no_metrics_located 300000000",
+      "BASE orders even_split even_split_allocation 200000000 USD",
+      "BASE users even_split even_split_allocation 200000000 USD",
+      "WRITE orders even_split no_metrics_located 300000000 USD",
+      "WRITE users even_split no_metrics_located 300000000 USD",
     ]);
   });
 
   await t.test("a day given up goes to nobody, line by line", async (t) => {
     const day = "2026-01-01";
     const line = (product_type: string, cost: bigint) => ({
-      ...{ key: product_type, day, resource_id: "lkc-1", product_type, cost },
+      ...{ key: product_type, currency: "USD", day, resource_id: "lkc-1", product_type, cost },
     });
     const lines = [line("WRITE", 5n), line("BASE", -7n), line("SUPPORT", 9n)];
     const input: Input = { lines, usage: [], gaps: [], rules: even, decimalPlaces: 4 };
@@ -150,8 +150,8 @@ t.test("the allocation statement splits lines among topics", async (t) => {
     const [check] = await unallocate(calculation(input), days);
     holds(t, check, { lines: 2, rows: 2, lines_off: 0 });
     t.same(await staged(client), [
-      "BASE __UNATTRIBUTED__ terminal attribution_failed -7",
-      "WRITE __UNATTRIBUTED__ terminal attribution_failed 5",
+      "BASE __UNATTRIBUTED__ terminal attribution_failed -7 USD",
+      "WRITE __UNATTRIBUTED__ terminal attribution_failed 5 USD",
     ]);
   });
 });
@@ -170,6 +170,7 @@ const arbitraryInput = fc
       fc.record({
         ...{ day: dayOfCase, resource_id: cluster, cost },
         product_type: fc.constantFrom("WRITE", "CKU", "STORAGE", "BASE", "SUPPORT"),
+        currency: fc.constantFrom("USD", "USD", "EUR"),
       }),
       { maxLength: 120 },
     ),

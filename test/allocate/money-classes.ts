@@ -24,8 +24,10 @@ export class SplitClasses {
     const { decimalPlaces } = input;
     this.#met(`${decimalPlaces} places`, width);
     const tick = 10n ** BigInt(12 - decimalPlaces);
-    const bills = groupBy(input.lines, (line) => line.key);
+    const bills = groupBy(input.lines, (line) => `${line.key} ${line.currency}`);
     this.#lines += bills.size;
+    for (const lines of groupBy(input.lines, (line) => line.key).values())
+      if (new Set(lines.map((line) => line.currency)).size > 1) this.#met("one key in two currencies");
     for (const [key, lines] of bills) {
       const cost = lines.reduce((sum, line) => sum + line.cost, 0n);
       const size = cost < 0n ? -cost : cost;
@@ -41,7 +43,7 @@ export class SplitClasses {
     const combined = new Set(
       input.lines.filter((line) => line.product_type === "CKU").map((line) => line.key),
     );
-    for (const parts of groupBy(rows, (row) => `${row.key} ${row.component}`).values()) {
+    for (const parts of groupBy(rows, (row) => `${row.key} ${row.currency} ${row.component}`).values()) {
       const [first] = parts;
       if (first === undefined) continue;
       const amounts = parts.map(({ amount }) => (amount < 0n ? -amount : amount));
@@ -88,6 +90,7 @@ function isTie(amounts: readonly bigint[], tick: bigint): boolean {
 export const splitClasses: readonly string[] = [
   ...Array.from({ length: 11 }, (_, i) => `${i + 2} places`),
   ...widths,
+  "one key in two currencies",
   ...["several lines of one key", "lines that cancel out", "hourly", "zero", "refund"],
   ...[
     "below one tick",

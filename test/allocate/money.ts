@@ -42,6 +42,9 @@ const drawnLine = fc.record({
   /** Lines of one key are one line, also where they cancel each other out. */
   twice: fc.constantFrom("no", "no", "no", "more", "less"),
   hours: fc.constantFrom(1, 1, 1, 3),
+  currency: fc.constantFrom("USD", "USD", "EUR"),
+  /** Lines of one key and of two currencies are two lines. */
+  alsoIn: fc.constantFrom(undefined, undefined, undefined, "GBP"),
 });
 
 type DrawnLine = typeof drawnLine extends fc.Arbitrary<infer Line> ? Line : never;
@@ -80,6 +83,8 @@ const crowds = fc
           cost: 12_345n * unit + 678_901_234_567n,
           twice: "no",
           hours: 1,
+          currency: "USD",
+          alsoIn: undefined,
         },
       }),
     ),
@@ -107,7 +112,14 @@ function placed(
     const day = way === "outage" ? outageDay : (days[index % days.length] ?? "");
     const resource_id = `r-${index}`;
     const place = { day, resource_id };
-    lines.push(...linesOf(line, { ...place, key: `k-${index}`, product_type: productOf[way] }));
+    lines.push(
+      ...linesOf(line, {
+        ...place,
+        currency: line.currency,
+        key: `k-${index}`,
+        product_type: productOf[way],
+      }),
+    );
     const names = Array.from({ length: recipients }, (_, i) => nameOf(salt, i));
     const weigh = (metric: string, weights: readonly bigint[]) =>
       usage.push(
@@ -125,7 +137,7 @@ function placed(
   });
   // Decides on the width: the largest cost there is, on a day with as much usage as the width asks for.
   const largest = { day: days[0] ?? "", resource_id: "r-largest", product_type: "NETWORK" };
-  lines.push({ ...largest, key: "largest", cost: unit * 10n ** 15n });
+  lines.push({ ...largest, key: "largest", currency: "USD", cost: unit * 10n ** 15n });
   for (const [i, identity_id] of ["a", "b", "c"].entries())
     usage.push({
       day: largest.day,
@@ -139,7 +151,10 @@ function placed(
   return { lines, usage, sets, gaps, decimalPlaces };
 }
 
-function linesOf({ cost, refund, twice, hours }: DrawnLine, line: Omit<RefereeLine, "cost">): RefereeLine[] {
+function linesOf(
+  { cost, refund, twice, hours, alsoIn }: DrawnLine,
+  line: Omit<RefereeLine, "cost">,
+): RefereeLine[] {
   const signed = refund ? -cost : cost;
   return Array.from({ length: hours }, (_, hour) => ({
     ...line,
@@ -148,6 +163,7 @@ function linesOf({ cost, refund, twice, hours }: DrawnLine, line: Omit<RefereeLi
     { ...each, cost: signed },
     ...(twice === "more" ? [{ ...each, cost: signed / 3n }] : []),
     ...(twice === "less" ? [{ ...each, cost: -signed }] : []),
+    ...(alsoIn === undefined ? [] : [{ ...each, currency: alsoIn, cost: signed / 7n }]),
   ]);
 }
 

@@ -6,6 +6,7 @@ import type { RuleSet } from "../../src/allocate/rules.js";
  */
 export interface RefereeLine {
   readonly key: string;
+  readonly currency: string;
   readonly day: string;
   readonly resource_id: string;
   readonly product_type: string;
@@ -27,6 +28,7 @@ export interface RefereeInput {
 }
 export interface RefereeRow {
   readonly key: string;
+  readonly currency: string;
   readonly component: number;
   readonly tier: number;
   readonly identity_id: string;
@@ -46,7 +48,8 @@ const methods = {
 export function allocate(input: RefereeInput): RefereeRow[] {
   const merged = new Map<string, RefereeLine>();
   for (const line of input.lines) {
-    merged.set(line.key, { ...line, cost: line.cost + (merged.get(line.key)?.cost ?? 0n) });
+    const key = JSON.stringify([line.key, line.currency]);
+    merged.set(key, { ...line, cost: line.cost + (merged.get(key)?.cost ?? 0n) });
   }
   const [usage, sets] = [byPlace(input.usage), byPlace(input.sets)];
   const concerning = ({ day, resource_id }: RefereeLine): RefereeInput => {
@@ -103,7 +106,8 @@ function allocateLine(input: RefereeInput, line: RefereeLine): RefereeRow[] {
       const { tier, method } = chosen;
       const unowned = identity_id === "UNALLOCATED" && method !== "terminal";
       const detail = unowned ? "owner_unknown" : chosen.detail;
-      return [{ key: line.key, component, tier, identity_id, method, detail, amount }];
+      const { key, currency } = line;
+      return [{ key, currency, component, tier, identity_id, method, detail, amount }];
     });
   });
 }
@@ -189,5 +193,10 @@ function compare(a: string, b: string): number {
 }
 
 function byKey(a: RefereeRow, b: RefereeRow): number {
-  return compare(a.key, b.key) || a.component - b.component || compare(a.identity_id, b.identity_id);
+  return (
+    compare(a.key, b.key) ||
+    compare(a.currency, b.currency) ||
+    a.component - b.component ||
+    compare(a.identity_id, b.identity_id)
+  );
 }

@@ -21,6 +21,21 @@ export function decimalUnits(text: string): bigint {
   return text.startsWith("-") ? -units : units;
 }
 
+/** `10.5 EUR, 3 USD` as units by currency. */
+export function amountsOf(text: string): [currency: string, units: bigint][] {
+  return text.split(", ").map((each) => {
+    const [amount = "", currency = ""] = each.split(" ");
+    return [currency, decimalUnits(amount)];
+  });
+}
+
+/** By currency, ascending. */
+export function sums(amounts: readonly (readonly [currency: string, units: bigint])[]): string[] {
+  const found = new Map<string, bigint>();
+  for (const [currency, units] of amounts) found.set(currency, (found.get(currency) ?? 0n) + units);
+  return [...found].map(([currency, units]) => `${currency} ${decimalText(units)}`).sort();
+}
+
 /** Rules that use every kind of tier, two components, and two metrics together. */
 const variedRules: readonly AllocationRule[] = [
   {
@@ -105,7 +120,7 @@ export async function stageInput(
       quantity: "1",
       unit_price: "1",
       total_cost: decimalText(line.cost),
-      currency: "USD",
+      currency: line.currency,
       granularity: "daily",
       metadata: "{}",
     })),
@@ -135,8 +150,8 @@ function placeOfLine({ day, key }: { day: string; key: string }) {
 export async function readStaged(client: ClickHouseClient, epoch: number): Promise<RefereeRow[]> {
   const result = await client.query({
     query: `
-SELECT concat(env_id, if(toHour(timestamp, 'UTC') = 0, '', concat('@', toString(toHour(timestamp, 'UTC'))))) AS key, component, tier, identity_id, allocation_method AS method, allocation_detail AS detail, toString(amount) AS amount
-FROM ${stagedTable("chargebacks", epoch)} ORDER BY key, component, CAST(identity_id AS String)`,
+SELECT concat(env_id, if(toHour(timestamp, 'UTC') = 0, '', concat('@', toString(toHour(timestamp, 'UTC'))))) AS key, toString(currency) AS currency, component, tier, identity_id, allocation_method AS method, allocation_detail AS detail, toString(amount) AS amount
+FROM ${stagedTable("chargebacks", epoch)} ORDER BY key, currency, component, CAST(identity_id AS String)`,
     format: "JSONEachRow",
   });
   const rows = await result.json<Omit<RefereeRow, "amount"> & { amount: string }>();

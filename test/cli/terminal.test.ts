@@ -86,9 +86,9 @@ for (const size of sizes) {
       t.equal(await run.ended, 3);
       const said = run.lines().map((line) => line.replace(/\d{4}-\d\d-\d\d/, "YYYY-MM-DD"));
       t.strictSame(said, [
-        "TENANT  DAY         LINES  ROWS  BILLING  CHARGEBACKS  DIFF",
-        ...Array(7).fill("acme    YYYY-MM-DD      1     1      7.2          7.2     0"),
-        "acme    7 days          7     7     50.4         50.4     0",
+        "TENANT  DAY         LINES  ROWS  BILLING USD  CHARGEBACKS USD  DIFF",
+        ...Array(7).fill("acme    YYYY-MM-DD      1     1          7.2              7.2     0"),
+        "acme    7 days          7     7         50.4             50.4     0",
         "Every line adds up.",
         "Nothing to prove: metered has no published days.",
       ]);

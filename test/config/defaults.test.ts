@@ -63,6 +63,7 @@ t.test("a tenant has every default", async (t) => {
       chargeback_granularity: "daily",
       emitters: [],
       cluster_id: "k",
+      currency: "USD",
       cost_types: [
         {
           name: "A",

@@ -36,6 +36,12 @@ for (const [name, costTypes, settings] of valid) {
 }
 
 const refused: [name: string, costTypes: string, settings: string[], problems: string[]][] = [
+  ...["euro", "eur", "EU", "€", "EURO", "E1R"].map((text): [string, string, string[], string[]] => [
+    `the currency ${text}`,
+    `[${fixed()}]`,
+    [`currency: ${text}`],
+    [`9: ${P}.currency: must be three capital letters such as EUR, not "${text}"`],
+  ]),
   ["no cost types", "[]", [], [`8: ${P}.cost_types: must be a list of 1 to 500 cost types, not 0`]],
   [
     "a measured type without metrics",

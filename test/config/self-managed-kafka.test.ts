@@ -107,6 +107,7 @@ const accepted: [string, Record<string, string>][] = [
     "queries with their selector",
     { s: 'metric_selector: a="b"', q: "queries: {cluster_storage_bytes: 'sum(m{$selector})'}" },
   ],
+  ["another currency", { cost_model: (least.cost_model ?? "").replace("{", "{currency: EUR, ") }],
   ["free rates", { cost_model: (least.cost_model ?? "").replace("0.10", "0") }],
 ];
 for (const [name, changes] of accepted) {
@@ -135,6 +136,11 @@ const refused: [string, Record<string, string | undefined>, string[]][] = [
     "no broker",
     { broker_count: "broker_count: 0" },
     ["broker_count: must be an integer from 1 to 100000, not 0"],
+  ],
+  [
+    "a currency that is no code",
+    { cost_model: (least.cost_model ?? "").replace("{", "{currency: eur, ") },
+    ['cost_model.currency: must be three capital letters such as EUR, not "eur"'],
   ],
   [
     "rates that are none",

@@ -9,7 +9,7 @@ import { openTestStores } from "../stores.js";
 import { csvEmitter, emissionsOf, linesOf, namesIn, stateOf, withEmitters } from "./emitting.js";
 
 const HEADER =
-  "ecosystem,tenant_id,timestamp,resource_id,product_category,product_type,identity_id,cost_type,amount,allocation_method,allocation_detail";
+  "ecosystem,tenant_id,timestamp,resource_id,product_category,product_type,identity_id,cost_type,amount,allocation_method,allocation_detail,currency";
 const [first, second, third] = [daysBefore(6), daysBefore(4), daysBefore(3)];
 const tenants = ["kept", "failing", "summed", "topics", "moved", "ended", "quoted", "provisional"];
 
@@ -17,7 +17,7 @@ t.test("files of emitters", async (t) => {
   const { config, stores, folder: root } = await openTestStores(t, shortTenants(tenants));
   const folderOf = (name: string) => join(root, "out", name);
   const row = (tenant: string, day: string, who: string, amount: string) =>
-    `generic_metrics_only,${tenant},${day}T00:00:00Z,r-1,test,SHARED,${who},shared,${amount},even_split,even_split_allocation`;
+    `generic_metrics_only,${tenant},${day}T00:00:00Z,r-1,test,SHARED,${who},shared,${amount},even_split,even_split_allocation,USD`;
 
   await t.test("follow what is published, and nothing else", async (t) => {
     const out = folderOf("kept");
@@ -207,7 +207,7 @@ t.test("files of emitters", async (t) => {
     upstream.bill.set(first, { "@r": "-3" });
     holds(t, await runOnce(runContext(stores, { ecosystems }), emitting, "quoted"), { status: "completed" });
     const cells = (resource: string, who: string) =>
-      `generic_metrics_only,quoted,${first}T00:00:00Z,${resource},test,SHARED,${who},shared,-1,even_split,even_split_allocation`;
+      `generic_metrics_only,quoted,${first}T00:00:00Z,${resource},test,SHARED,${who},shared,-1,even_split,even_split_allocation,USD`;
     const file = `quoted_${first}.csv`;
     t.same(linesOf(plain, file), [
       cells("'@r", "'-x"),
@@ -232,9 +232,9 @@ t.test("files of emitters", async (t) => {
     const file = `topic_attribution_${first}.csv`;
     t.equal(
       readFileSync(join(out, file), "utf8"),
-      "ecosystem,tenant_id,timestamp,env_id,cluster_resource_id,topic_name,product_category,product_type,attribution_method,amount\n" +
-        `generic_metrics_only,topics,${first}T00:00:00Z,,metered-1,orders,test,METERED,bytes_ratio,2\n` +
-        `generic_metrics_only,topics,${first}T00:00:00Z,,metered-1,users,test,METERED,bytes_ratio,6\n`,
+      "ecosystem,tenant_id,timestamp,env_id,cluster_resource_id,topic_name,product_category,product_type,attribution_method,amount,currency\n" +
+        `generic_metrics_only,topics,${first}T00:00:00Z,,metered-1,orders,test,METERED,bytes_ratio,2,USD\n` +
+        `generic_metrics_only,topics,${first}T00:00:00Z,,metered-1,users,test,METERED,bytes_ratio,6,USD\n`,
     );
     // Of a new cluster nothing was measured before.
     upstream.bill.set(first, { "metered-1": "8", "metered-2": "1" });
@@ -243,7 +243,7 @@ t.test("files of emitters", async (t) => {
     };
     holds(t, await run(), { dates_calculated: 1 });
     const cells = (resource: string, topic: string, method: string, amount: number) =>
-      `generic_metrics_only,topics,${first}T00:00:00Z,,${resource},${topic},test,METERED,${method},${amount}`;
+      `generic_metrics_only,topics,${first}T00:00:00Z,,${resource},${topic},test,METERED,${method},${amount},USD`;
     t.same(linesOf(out, file.replace(".csv", ".provisional.csv")), [
       cells("metered-1", "orders", "bytes_ratio", 2),
       cells("metered-1", "users", "bytes_ratio", 6),
@@ -273,7 +273,7 @@ t.test("files of emitters", async (t) => {
     const whole = [`provisional_${first}.csv`, `provisional_${second}.csv`];
     const marked = `provisional_${second}.provisional.csv`;
     t.same(namesIn(marking), [whole[0], marked]);
-    t.match(linesOf(marking, marked).join("\n"), /,UNALLOCATED,shared,8,terminal,metrics_fetch_failed$/);
+    t.match(linesOf(marking, marked).join("\n"), /,UNALLOCATED,shared,8,terminal,metrics_fetch_failed,USD$/);
     t.same(namesIn(waiting), [whole[0]]);
     upstream.gaps.clear();
     holds(t, await run(), { status: "completed", dates_calculated: 1 });

@@ -15,9 +15,11 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
   await t.test("without rows: no buckets, and zeros", async (t) => {
     t.same(await aggregate(""), {
       buckets: [],
+      currency: null,
       total_amount: "0",
       usage_amount: "0",
       shared_amount: "0",
+      totals: [],
       total_rows: 0,
       total_buckets: 0,
       truncated: false,
@@ -53,6 +55,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
           dimensions: { identity_id: "a" },
           display_names: {},
           time_bucket: "2026-03-01",
+          currency: "USD",
           total_amount: "7.3",
           usage_amount: "0.3",
           shared_amount: "7",
@@ -63,6 +66,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
           dimensions: { identity_id: "b" },
           display_names: {},
           time_bucket: "2026-03-02",
+          currency: "USD",
           total_amount: "-3",
           usage_amount: "0",
           shared_amount: "-3",
@@ -70,9 +74,19 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
           provisional: false,
         },
       ],
+      currency: "USD",
       total_amount: "4.3",
       usage_amount: "0.3",
       shared_amount: "4",
+      totals: [
+        {
+          currency: "USD",
+          total_amount: "4.3",
+          usage_amount: "0.3",
+          shared_amount: "4",
+          row_count: 4,
+        },
+      ],
       total_rows: 4,
       total_buckets: 2,
       truncated: false,
@@ -244,13 +258,27 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     const { buckets: _, ...totals } = await aggregate(
       "start_date=2025-06-01&end_date=2025-06-01&group_by=cost_type",
     );
+    const amounts = { total_amount: "100.5", usage_amount: "100.5", shared_amount: "0" };
+    const dollars = { currency: "USD", ...amounts, row_count: 10_050 };
     t.same(totals, {
-      total_amount: "100.5",
-      usage_amount: "100.5",
-      shared_amount: "0",
-      total_rows: 10_050,
-      total_buckets: 1,
-      truncated: false,
+      ...{ currency: "USD", ...amounts, totals: [dollars] },
+      ...{ total_rows: 10_050, total_buckets: 1, truncated: false },
+    });
+    const euros = ["zz-1", "zz-2"].map((identity_id) => ({
+      ...{ timestamp: "2025-06-01T00:00:00Z", identity_id, currency: "EUR", amount: "0.25" },
+    }));
+    await insertChargebacks(stores, "acme", euros);
+    const both = await aggregate("start_date=2025-06-01&end_date=2025-06-01");
+    t.strictSame(both.buckets, body.buckets, "none of the second currency is among the first");
+    t.strictSame(both.totals, [
+      {
+        ...{ currency: "EUR", total_amount: "0.5", usage_amount: "0.5", shared_amount: "0", row_count: 2 },
+      },
+      dollars,
+    ]);
+    holds(t, both, {
+      ...{ currency: null, total_amount: null, usage_amount: null, shared_amount: null },
+      ...{ total_rows: 10_052, total_buckets: 10_052, truncated: true },
     });
   });
 

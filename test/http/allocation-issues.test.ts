@@ -52,6 +52,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", async 
       product_type: "STORAGE",
       identity_id: "UNALLOCATED",
       allocation_detail: "no_identities_located",
+      currency: "USD",
       identity_name: null,
       identity_type: null,
       team: "UNASSIGNED",

@@ -87,6 +87,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks", async (t) => {
       identity_id: "sa-2",
       cost_type: "usage",
       amount: "10.5",
+      currency: "USD",
       allocation_method: "usage_ratio",
       allocation_detail: "usage_ratio_allocation",
       provisional: false,

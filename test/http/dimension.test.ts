@@ -44,6 +44,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
       cost_type: "usage",
       timestamp: "2026-03-02T05:00:00Z",
       amount: "2.5",
+      currency: "USD",
       allocation_method: "usage_ratio",
       allocation_detail: "usage_ratio_allocation",
       provisional: false,

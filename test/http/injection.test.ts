@@ -166,5 +166,5 @@ function inGroups(texts: readonly string[]): string[][] {
 /** Text that the service's own data hold, or that is a right value in that place. */
 function isData({ name }: Place, text: string): boolean {
   if (/identity_id|resource_id|product_type/.test(name)) return true;
-  return name.includes("group_by") && text === "identity_id";
+  return /group_by|sort|an unknown parameter/.test(name) && text === "identity_id";
 }

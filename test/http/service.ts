@@ -75,6 +75,7 @@ export async function startService(
 export interface ChargebackInput {
   timestamp: string;
   amount: string;
+  currency?: string;
   resource_id?: string;
   identity_id?: string;
   product_type?: string;

@@ -78,8 +78,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
 
   await t.test("the latest day with costs, summed by all labels, to the last digit", async (t) => {
     t.same(await samples(prometheusEmitter(), "chargeback_amount"), [
-      'chargehouse_chargeback_amount{tenant_id="acme",ecosystem="generic_metrics_only",identity_id="a\\"b\\\\c\\nd,e={}",resource_id="r-1",product_type="STORAGE",cost_type="usage",allocation_method="usage_ratio"} -0.5',
-      'chargehouse_chargeback_amount{tenant_id="acme",ecosystem="generic_metrics_only",identity_id="sa-1",resource_id="r-1",product_type="STORAGE",cost_type="usage",allocation_method="usage_ratio"} 30.000000000001',
+      'chargehouse_chargeback_amount{tenant_id="acme",ecosystem="generic_metrics_only",identity_id="a\\"b\\\\c\\nd,e={}",resource_id="r-1",product_type="STORAGE",cost_type="usage",allocation_method="usage_ratio",currency="USD"} -0.5',
+      'chargehouse_chargeback_amount{tenant_id="acme",ecosystem="generic_metrics_only",identity_id="sa-1",resource_id="r-1",product_type="STORAGE",cost_type="usage",allocation_method="usage_ratio",currency="USD"} 30.000000000001',
     ]);
     t.same(await samples(prometheusEmitter(), "billing_amount"), [
       'chargehouse_billing_amount{tenant_id="acme",ecosystem="generic_metrics_only",resource_id="r-1",product_type="STORAGE",product_category="KAFKA",currency="USD"} 29.500000000001',
@@ -90,7 +90,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
       `chargehouse_newest_day_timestamp_seconds{tenant_id="acme",ecosystem="generic_metrics_only",pipeline="topic_attribution"} ${Date.UTC(2026, 2, 2) / 1000}`,
     ]);
     t.same(await samples(prometheusEmitter(), "topic_attribution_amount"), [
-      'chargehouse_topic_attribution_amount{tenant_id="acme",ecosystem="e",env_id="env-1",cluster_resource_id="lkc-1",topic_name="orders",product_category="KAFKA",product_type="BYTES",attribution_method="even_split"} 7',
+      'chargehouse_topic_attribution_amount{tenant_id="acme",ecosystem="e",env_id="env-1",cluster_resource_id="lkc-1",topic_name="orders",product_category="KAFKA",product_type="BYTES",attribution_method="even_split",currency="USD"} 7',
     ]);
   });
 

@@ -48,16 +48,24 @@ t.test("the price of a day", async (t) => {
     ["halves go away from zero", network("0.000000000001"), sums(String(2 ** 29)), ["0.5", "0.000000000001"]],
   ];
   for (const [name, product, day, [quantity, total_cost]] of cases) {
-    const line = priceDay({ resourceId: "c1", day: "2026-01-01", product, sums: day, expectedSamples: 24 });
+    const line = priceDay({
+      resourceId: "c1",
+      currency: "EUR",
+      day: "2026-01-01",
+      product,
+      sums: day,
+      expectedSamples: 24,
+    });
     holds(
       t,
       line,
-      { quantity, total_cost, unit_price: product.rate, timestamp: "2026-01-01T00:00:00Z" },
+      { quantity, total_cost, currency: "EUR", unit_price: product.rate, timestamp: "2026-01-01T00:00:00Z" },
       name,
     );
   }
   const nothing = {
     resourceId: "c1",
+    currency: "EUR",
     day: "2026-01-01",
     product: storage("1"),
     sums: sums(),

@@ -1,7 +1,8 @@
-import { mutantsOf } from "./mutant.js";
+import { mutantsOf, template } from "./mutant.js";
 
 const money = ["test/allocate/money.test.ts"];
 const split = ["test/allocate/allocate-days.test.ts"];
+const currencies = ["test/runner/currencies.test.ts"];
 
 export const allocateMutants = [
   ...mutantsOf("src/allocate/sql/allocate-days.ts", money, [
@@ -47,6 +48,35 @@ export const allocateMutants = [
       "products without a rule have no row",
       "rules), product_type, '*') AS rule_of",
       "rules), product_type, '') AS rule_of",
+    ],
+  ]),
+  ...mutantsOf("src/allocate/sql/allocate-days.ts", money, [
+    [
+      "lines of one key in two currencies are one line",
+      template(
+        "    SELECT day, @{lineKeySql()}, any(ecosystem) AS ecosystem, any(tenant_id) AS tenant_id,\n      CAST(reinterpret(sum(total_cost), 'Int128') AS @{int}) AS raw,\n      if(product_type IN (SELECT product_type FROM rules), product_type, '*') AS rule_of\n    FROM @{stagedTable(\"billing\", epoch)}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql()}\n",
+      ),
+      template(
+        '    SELECT day, @{lineKeySql().replace(", currency", "")}, any(currency) AS currency, any(ecosystem) AS ecosystem, any(tenant_id) AS tenant_id,\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      if(product_type IN (SELECT product_type FROM rules), product_type, \'*\') AS rule_of\n    FROM @{stagedTable("billing", epoch)}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql().replace(", currency", "")}\n',
+      ),
+    ],
+  ]),
+  ...mutantsOf("src/allocate/sql/allocate-days.ts", currencies, [
+    [
+      "rows are in USD, whatever the line is in",
+      template('SELECT @{lineColumns.join(", ")}, resource_id'),
+      template('SELECT @{lineColumns.join(", ").replace("currency", "\'USD\'")}, resource_id'),
+    ],
+  ]),
+  ...mutantsOf("src/allocate/sql/check-conservation.ts", currencies, [
+    [
+      "currencies cancel each other out in the check",
+      template(
+        "      SELECT @{lineKeySql()}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n\n      FROM @{input.lines}\n      GROUP BY @{lineKeySql()}\n      UNION ALL\n      SELECT @{lineKeySql(input.resource)}, toDecimal128(0, 12), ",
+      ),
+      template(
+        '      SELECT @{lineKeySql().replace(", currency", ", \'X\' AS currency")}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n\n      FROM @{input.lines}\n      GROUP BY @{lineKeySql()}\n      UNION ALL\n      SELECT @{lineKeySql(input.resource).replace(", currency", ", \'X\' AS currency")}, toDecimal128(0, 12), ',
+      ),
     ],
   ]),
   ...mutantsOf("src/allocate/calculate.ts", money, [

@@ -18,3 +18,8 @@ export function mutantsOf(
 ): Mutant[] {
   return changes.map(([name, from, to]) => ({ name, file, from, to, tests }));
 }
+
+/** Text with `@{` where the file has the beginning of a template's expression, which would look like a mistake here. */
+export function template(text: string): string {
+  return text.replaceAll("@{", "${");
+}

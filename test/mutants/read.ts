@@ -1,6 +1,29 @@
-import { mutantsOf } from "./mutant.js";
+import { mutantsOf, template } from "./mutant.js";
+
+const currencies = ["test/runner/currencies.test.ts"];
 
 export const readMutants = [
+  ...mutantsOf("src/query/state/reconcile.ts", currencies, [
+    [
+      "currencies cancel each other out in the reconciliation",
+      template(
+        "    SELECT @{lineKeySql()}, sum(total_cost) AS b, toDecimal128(0, 12) AS c, count() AS lines, toUInt64(0) AS r\n    FROM @{lines} GROUP BY @{lineKeySql()}\n    UNION ALL\n    SELECT @{lineKeySql(resource)}",
+      ),
+      template(
+        '    SELECT @{lineKeySql().replace(", currency", ", \'X\' AS currency")}, sum(total_cost) AS b, toDecimal128(0, 12) AS c, count() AS lines, toUInt64(0) AS r\n    FROM @{lines} GROUP BY @{lineKeySql()}\n    UNION ALL\n    SELECT @{lineKeySql(resource).replace(", currency", ", \'X\' AS currency")}',
+      ),
+    ],
+  ]),
+  ...mutantsOf("src/query/chargebacks/row-metadata.ts", currencies, [
+    [
+      "recipients of two currencies are counted together in exports",
+      '"timestamp",\n  "currency",',
+      '"timestamp",',
+    ],
+  ]),
+  ...mutantsOf("src/query/chargebacks/aggregate-result.ts", currencies, [
+    ["the first currency stands for all", "if (others.length > 0) return", "if (others.length > 9) return"],
+  ]),
   ...mutantsOf(
     "src/query/chargebacks/scan.ts",
     ["test/http/window-end.test.ts"],

@@ -133,10 +133,13 @@ t.test(
       dashboard.templating.list[0]?.query ?? "",
     );
     t.strictSame(databases.map(({ database }) => database).sort(), [...config.tenants.keys()].sort());
+    const currencies = (dashboard.templating.list[1]?.query ?? "").replaceAll(/\$\{database\}/g, "cloud");
+    t.strictSame(await rowsOf(stores, "cloud", currencies), [{ currency: "USD" }]);
     for (const { title, targets } of dashboard.panels) {
       for (const { rawSql } of targets) {
         const query = rawSql
           .replaceAll(/\$\{database\}/g, "cloud")
+          .replaceAll(/\$\{currency\}/g, "USD")
           .replaceAll(/\$__dateFilter\((\w+)\)/g, `$1 >= toDate('2026-01-01') AND $1 <= toDate('${today}')`);
         t.notMatch(query, /\$/, "nothing is left to replace");
         t.ok((await rowsOf(stores, "cloud", query)).length > 0, title);

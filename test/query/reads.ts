@@ -25,7 +25,10 @@ const window = (input: DateWindowInput = {}) =>
   );
 
 const span = { first_day: "2026-03-01", last_day: "2026-03-02", offset: 7 };
-const everyFilter = { identity_id: "sa-1", product_type: "STORAGE", resource_id: "r-1", cost_type: "usage" };
+const everyFilter = {
+  ...{ identity_id: "sa-1", product_type: "STORAGE", resource_id: "r-1", cost_type: "usage" },
+  currency: "EUR",
+};
 
 const tags = [
   { key: "squad", names: ["payments", "search"] },
@@ -157,7 +160,9 @@ export const reads: Readonly<Record<string, Statement>> = {
   "dimension-newest-row": newestRow(dimension),
   "dimension-newest-row-of-days": newestRow(dimension, { first: "2026-03-01", last: "2026-03-02" }),
   "usage-of-rows": usageOf([["2026-03-01", "in", "r-1"]], ["sa-1"]),
-  "parts-of-rows": partsOf([["2026-03-01", "r-1", "STORAGE", "env-1", "KAFKA", "2026-03-01 00:00:00", 0]]),
+  "parts-of-rows": partsOf([
+    ["2026-03-01", "r-1", "STORAGE", "env-1", "KAFKA", "2026-03-01 00:00:00", "USD", 0],
+  ]),
   "matching-dimensions": matchingDimensions(window(), {}),
   "matching-dimensions-tagged": matchingDimensions(window(), { tags }),
   "matching-dimensions-every-filter": matchingDimensions(window({ timezone: "America/Denver" }), {

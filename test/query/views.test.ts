@@ -45,6 +45,7 @@ t.test("views for BI tools", async (t) => {
     readonly dimensions: Row;
     readonly display_names: Row;
     readonly time_bucket: string;
+    readonly currency: string;
     readonly row_count: number;
     readonly provisional: boolean;
   }
@@ -61,13 +62,13 @@ t.test("views for BI tools", async (t) => {
   await t.test("costs per day, by identity and by resource", async (t) => {
     same(
       t,
-      await view(`date, identity_id, ${split} FROM daily_cost_by_identity`),
+      await view(`date, identity_id, currency, ${split} FROM daily_cost_by_identity`),
       await bucketsOf("chargebacks/aggregate"),
     );
     const columns = ["environment_id", "resource_id", "product_category", "product_type"];
     same(
       t,
-      await view(`date, ${columns.join(", ")}, ${split} FROM daily_cost_by_resource`),
+      await view(`date, ${columns.join(", ")}, currency, ${split} FROM daily_cost_by_resource`),
       await bucketsOf(`chargebacks/aggregate?${columns.map((each) => `group_by=${each}`).join("&")}`),
     );
   });
@@ -104,10 +105,10 @@ t.test("views for BI tools", async (t) => {
     const columns = "cluster_resource_id, topic_name";
     const path = "topic-attributions/aggregate?group_by=cluster_resource_id&group_by=topic_name";
     const buckets = (await bucketsOf(path)).map(({ usage_amount, shared_amount, ...bucket }) => bucket);
-    same(t, await view(`date, ${columns}, ${sums} FROM daily_cost_by_topic`), buckets);
+    same(t, await view(`date, ${columns}, currency, ${sums} FROM daily_cost_by_topic`), buckets);
     same(
       t,
-      await view(`date, ${columns}, toString(sum(amount)) AS total_amount, toString(count()) AS row_count
+      await view(`date, ${columns}, currency, toString(sum(amount)) AS total_amount, toString(count()) AS row_count
         FROM topic_attribution_details GROUP BY ALL`),
       buckets,
     );

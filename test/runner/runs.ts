@@ -146,14 +146,19 @@ export async function chargedOn(stores: OpenedStores, tenantName: string, day: s
 /** Billing and chargebacks held against each other, and how many rows are staged. */
 export async function reconciled(stores: OpenedStores, tenantName: string) {
   const { client } = await stores.tenant(tenantName);
-  const { days, total } = await reconcileDays(client, new AbortController().signal);
+  const { days, totals } = await reconcileDays(client, new AbortController().signal);
   const off = days.filter((day: DayReconciliation) => day.difference !== "0" || day.lines_off !== "0");
   const [staged] = await rowsOf<{ n: string }>(
     stores,
     tenantName,
     "SELECT sum(total_rows) AS n FROM system.tables WHERE database = currentDatabase() AND name LIKE 'staged_%'",
   );
-  return { days: days.length, off, billing: total.billing, staged: Number(staged?.n) };
+  return {
+    days: days.length,
+    off,
+    billing: totals.map((total) => total.billing).join(" and ") || "0",
+    staged: Number(staged?.n),
+  };
 }
 
 /** Waits until a condition holds, with a deadline. */

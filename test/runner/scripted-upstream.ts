@@ -110,7 +110,7 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
           const days = daysOfWindow(window);
           for (const day of days) {
             const bill = Object.entries(upstream.bill.get(day) ?? {});
-            await sink.billing(bill.map(([resource, cost]) => lineOf(day, resource, cost)));
+            await sink.billing(bill.flatMap(([resource, costs]) => linesOf(day, resource, costs)));
             const second = upstream.shared.filter((id) => bill.some(([resource]) => resource === id));
             await sink.billing(second.map((id) => ({ ...lineOf(day, id, "1"), product_type: "SHARED" })));
             const people = Object.entries(upstream.members);
@@ -149,6 +149,14 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
     },
   };
   return { upstream, ecosystems: new Map([["generic_metrics_only", ecosystem]]) };
+}
+
+/** `10 + 7 EUR`: two lines of one key. */
+function linesOf(day: string, resource: string, costs: string): BillingLine[] {
+  return costs.split(" + ").map((each) => {
+    const [cost = "", currency] = each.split(" ");
+    return { ...lineOf(day, resource, cost), ...(currency !== undefined && { currency }) };
+  });
 }
 
 function lineOf(day: string, resource: string, cost: string): BillingLine {

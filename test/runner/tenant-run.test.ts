@@ -17,12 +17,12 @@ t.test("a run gathers, allocates and publishes the window", async (t) => {
   });
   const { client } = await stores.tenant("acme");
   const signal = new AbortController().signal;
-  const { days, total } = await reconcileDays(client, signal);
+  const { days, totals } = await reconcileDays(client, signal);
   t.equal(days.length, 195);
   holds(
     t,
-    total,
-    { billing: "1404", chargebacks: "1404", difference: "0", lines_off: "0" },
+    totals,
+    [{ currency: "USD", billing: "1404", chargebacks: "1404", difference: "0", lines_off: "0" }],
     "195 days of 3 x 24 h at 0.10",
   );
   holds(t, await trackingDate(stores, "acme", "2026-06-24"), {

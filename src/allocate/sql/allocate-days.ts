@@ -1,5 +1,6 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
+import { lineKeySql } from "../../store/ledger.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
 
 /**
@@ -30,7 +31,7 @@ export interface AllocateDays {
 }
 
 /** Columns of the line that are written as they are. */
-const lineColumns = ["timestamp", "ecosystem", "tenant_id", "env_id"];
+const lineColumns = ["timestamp", "ecosystem", "tenant_id", "env_id", "currency"];
 
 export function allocateDays(input: AllocateDays): Statement {
   const { ledger, epoch } = input;
@@ -86,12 +87,12 @@ WITH
 
   -- Lines of equal key are one line.
   lines AS (
-    SELECT day, timestamp, any(ecosystem) AS ecosystem, any(tenant_id) AS tenant_id, env_id, resource_id, product_category, product_type,
+    SELECT day, ${lineKeySql()}, any(ecosystem) AS ecosystem, any(tenant_id) AS tenant_id,
       CAST(reinterpret(sum(total_cost), 'Int128') AS ${int}) AS raw,
       if(product_type IN (SELECT product_type FROM rules), product_type, '*') AS rule_of
     FROM ${stagedTable("billing", epoch)}
     WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
-    GROUP BY day, timestamp, env_id, resource_id, product_category, product_type
+    GROUP BY day, ${lineKeySql()}
   ),
 
   -- Ticks of each component: cumulative shares are rounded, half away from zero, so that components add up to the line.

@@ -1,5 +1,6 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
+import { lineKeySql } from "../../store/ledger.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
 
 /**
@@ -12,6 +13,7 @@ export interface DayCheck {
   readonly lines: number;
   readonly rows: number;
   readonly lines_off: number;
+  /** Sums by currency, for people to read. */
   readonly billed: string;
   readonly charged: string;
 }
@@ -53,25 +55,34 @@ function holdAgainstBill(input: {
 }): Statement {
   return {
     query: `
-SELECT toString(day) AS day, toUInt64(countIf(billed_lines > 0)) AS lines, toUInt64(sum(row_count)) AS rows,
-  toUInt64(countIf(line_billed != line_charged OR billed_lines = 0 OR row_count = 0)) AS lines_off,
-  toString(sum(line_billed)) AS billed, toString(sum(line_charged)) AS charged
+SELECT toString(day) AS day, toUInt64(sum(billed_lines)) AS lines, toUInt64(sum(row_count)) AS rows, toUInt64(sum(off)) AS lines_off,
+  ${amountsText("billed")} AS billed, ${amountsText("charged")} AS charged
 FROM (
-  SELECT toDate(timestamp, 'UTC') AS day, sum(billed) AS line_billed, sum(charged) AS line_charged, sum(lines) AS billed_lines, sum(n) AS row_count
+  SELECT day, currency, sum(line_billed) AS billed, sum(line_charged) AS charged,
+    countIf(line_lines > 0) AS billed_lines, sum(line_rows) AS row_count,
+    countIf(line_billed != line_charged OR line_lines = 0 OR line_rows = 0) AS off
   FROM (
-    SELECT timestamp, env_id, resource_id, product_category, product_type,
-      sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n
-    FROM ${input.lines}
-    GROUP BY timestamp, env_id, resource_id, product_category, product_type
-    UNION ALL
-    SELECT timestamp, env_id, ${input.resource}, product_category, product_type,
-      toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toUInt64(0), count()
-    FROM ${input.rows}
-    GROUP BY timestamp, env_id, ${input.resource}, product_category, product_type
+    SELECT toDate(timestamp, 'UTC') AS day, currency, sum(billed) AS line_billed, sum(charged) AS line_charged,
+      sum(lines) AS line_lines, sum(n) AS line_rows
+    FROM (
+      SELECT ${lineKeySql()}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n
+      FROM ${input.lines}
+      GROUP BY ${lineKeySql()}
+      UNION ALL
+      SELECT ${lineKeySql(input.resource)}, toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toUInt64(0), count()
+      FROM ${input.rows}
+      GROUP BY ${lineKeySql(input.resource)}
+    )
+    GROUP BY ${lineKeySql()}
   )
-  GROUP BY timestamp, env_id, resource_id, product_category, product_type
+  GROUP BY day, currency
 )
 GROUP BY day ORDER BY day`,
     params: input.params,
   };
+}
+
+/** Sums of a day by currency, as one text: `10.5 EUR, 3 USD`. */
+function amountsText(column: string): string {
+  return `arrayStringConcat(arrayMap(sum -> concat(toString(sum.2), ' ', sum.1), arraySort(groupArray((toString(currency), ${column})))), ', ')`;
 }

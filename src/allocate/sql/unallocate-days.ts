@@ -1,5 +1,6 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
+import { lineKeySql } from "../../store/ledger.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
 
 /**
@@ -17,14 +18,14 @@ export function unallocateDays(input: {
   return {
     query: `
 INSERT INTO ${stagedTable(ledger.name, epoch)}
-  (timestamp, ecosystem, tenant_id, env_id, ${ledger.resource}, product_category, product_type, ${ledger.recipient},
+  (${lineKeySql(ledger.resource)}, ecosystem, tenant_id, ${ledger.recipient},
    ${Object.keys(ledger.givenUp).join(", ")}, provisional, amount_hi, amount_lo)
-SELECT timestamp, any(ecosystem), any(tenant_id), env_id, resource_id, product_category, product_type, '${ledger.nobody}',
+SELECT ${lineKeySql()}, any(ecosystem), any(tenant_id), '${ledger.nobody}',
   ${Object.values(ledger.givenUp).join(", ")},
   has({provisional_days:Array(Date)}, toDate(timestamp, 'UTC')), 0, sum(total_cost)
 FROM ${stagedTable("billing", epoch)}
 WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
-GROUP BY timestamp, env_id, resource_id, product_category, product_type`,
+GROUP BY ${lineKeySql()}`,
     params: { days: input.days, rules_hash: input.rulesHash, provisional_days: input.provisional },
   };
 }

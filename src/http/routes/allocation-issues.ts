@@ -16,7 +16,7 @@ import {
 import { notModified, problemResponses } from "../schemas/problem.js";
 
 const ORDER =
-  "The most expensive first, then by ecosystem, env_id, resource_id, product_type, identity_id, allocation_detail.";
+  "The most expensive first, then by ecosystem, env_id, resource_id, product_type, identity_id, allocation_detail, currency.";
 
 export const allocationIssueRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>

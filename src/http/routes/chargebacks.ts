@@ -20,7 +20,7 @@ import {
 import { notModified, problemResponses } from "../schemas/problem.js";
 
 const ORDER =
-  "By UTC day, resource_id, product_type, environment, product_category, timestamp, component, identity_id.";
+  "By UTC day, resource_id, product_type, environment, product_category, timestamp, component, identity_id, currency.";
 const cursors = { kind: "chargebacks", columns: chargebackKey };
 
 /** Where neither the store's own books nor a projection knows the total. The schema has validated the query. */

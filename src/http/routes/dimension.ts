@@ -169,11 +169,13 @@ function answer(
   found: Awaited<ReturnType<typeof newestRow>> | undefined,
   tags: Tag[],
 ) {
-  const { timestamp, amount, allocation_method, allocation_detail, provisional, metadata } = found?.row ?? {};
+  const { timestamp, amount, currency, allocation_method, allocation_detail, provisional, metadata } =
+    found?.row ?? {};
   return {
     ...dimension,
     timestamp: timestamp ?? null,
     amount: amount ?? null,
+    currency: currency ?? null,
     allocation_method: allocation_method ?? null,
     allocation_detail: allocation_detail ?? null,
     provisional: provisional ?? null,

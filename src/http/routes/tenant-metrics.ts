@@ -20,10 +20,10 @@ const content = (end: string) => ({
   // A stream for the handler, text for the reader.
   schema: Type.Unsafe<Readable>({ type: "string" }),
   example:
-    "# HELP chargehouse_chargeback_amount Cost of a day that an identity pays, in the currency of the bill.\n" +
+    "# HELP chargehouse_chargeback_amount Cost of a day that an identity pays.\n" +
     "# TYPE chargehouse_chargeback_amount gauge\n" +
     'chargehouse_chargeback_amount{tenant_id="acme",ecosystem="confluent_cloud",identity_id="sa-12345",resource_id="lkc-1",' +
-    `product_type="KAFKA_NETWORK_READ",cost_type="usage",allocation_method="usage_ratio"} 33.3334\n${end}`,
+    `product_type="KAFKA_NETWORK_READ",cost_type="usage",allocation_method="usage_ratio",currency="USD"} 33.3334\n${end}`,
 });
 
 export const tenantMetricsRoutes =

@@ -16,7 +16,7 @@ import {
 } from "../schemas/topic-attribution.js";
 
 const ORDER =
-  "By UTC day, cluster_resource_id, product_type, environment, product_category, timestamp, topic_name.";
+  "By UTC day, cluster_resource_id, product_type, environment, product_category, timestamp, topic_name, currency.";
 const EMPTY = "Empty where costs were never attributed to topics; the list of tenants says whether they are.";
 const tags = ["Topics"];
 const etag = { ledger: "topic_attributions" } as const;

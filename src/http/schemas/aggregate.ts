@@ -1,10 +1,10 @@
 /** Sums of chargebacks. */
-import { Type } from "@sinclair/typebox";
+import { type TString, Type } from "@sinclair/typebox";
 import { BUCKET_LIMIT, type GroupColumn, groupColumns, TEAM } from "../../query/chargebacks/aggregate.js";
 import { UNASSIGNED } from "../../query/inventory/names.js";
 import { TAG_COLUMN, UNTAGGED } from "../../query/tags/filter.js";
 import { timeBuckets } from "../../query/time/bucket.js";
-import { choice, count, decimal, text } from "./fields.js";
+import { choice, count, currency, decimal, nullableText, text } from "./fields.js";
 
 const groupNames = [...Object.keys(groupColumns), TEAM];
 
@@ -39,6 +39,39 @@ const amounts = {
   shared_amount: decimal("The part that was divided evenly or could not be given to anybody.", "6.6666"),
 };
 
+interface AmountFields {
+  readonly total_amount: TString;
+  readonly usage_amount: TString;
+  readonly shared_amount: TString;
+}
+
+/** At the top level: there is one amount where there is one currency. */
+export function overallAmounts({ total_amount, usage_amount, shared_amount }: AmountFields) {
+  const orNull = ({ description, pattern, examples }: TString) =>
+    Type.Unsafe<string | null>({
+      type: ["string", "null"],
+      description: `${description} Null when there are several currencies: \`totals\` has them.`,
+      pattern,
+      examples,
+    });
+  return {
+    currency: nullableText({
+      description: "ISO 4217 code of the amounts' currency; null when there are several, or no rows.",
+      examples: ["USD"],
+    }),
+    total_amount: orNull(total_amount),
+    usage_amount: orNull(usage_amount),
+    shared_amount: orNull(shared_amount),
+  };
+}
+
+export function currencyTotals(amounts: AmountFields) {
+  return Type.Array(Type.Object({ currency, ...amounts, row_count: count("Rows of the currency.", 12) }), {
+    description:
+      "The sums over all buckets, one entry for each currency, by its code. Amounts of two are never added.",
+  });
+}
+
 export const Aggregation = Type.Object(
   {
     buckets: Type.Array(
@@ -62,6 +95,7 @@ export const Aggregation = Type.Object(
             "month `2026-01`.",
           "2026-01-01",
         ),
+        currency,
         ...amounts,
         row_count: count("Chargeback rows in the bucket.", 12),
         provisional: Type.Boolean({
@@ -70,10 +104,11 @@ export const Aggregation = Type.Object(
         }),
       }),
       {
-        description: `At most ${BUCKET_LIMIT} buckets, ordered by time, then by the columns in the order you list them. Empty buckets are left out.`,
+        description: `At most ${BUCKET_LIMIT} buckets, ordered by time, then by the columns in the order you list them, then by currency. Empty buckets are left out.`,
       },
     ),
-    ...amounts,
+    ...overallAmounts(amounts),
+    totals: currencyTotals(amounts),
     total_rows: count("Chargeback rows that match, in all buckets.", 12),
     total_buckets: count("Number of buckets, including those left out.", 1),
     truncated: Type.Boolean({

@@ -1,7 +1,7 @@
 /** Allocation issues. */
 import { Type } from "@sinclair/typebox";
 import { issueDetails } from "../../config/allocation-rule.js";
-import { choice, count, decimal, identityNames, resourceNames, rowFields, text } from "./fields.js";
+import { choice, count, currency, decimal, identityNames, resourceNames, rowFields, text } from "./fields.js";
 
 const meanings: Readonly<Record<(typeof issueDetails)[number], string>> = {
   no_metrics_located: "the metrics hold nothing for the resource on that day",
@@ -27,6 +27,7 @@ export const AllocationIssue = Type.Object(
     }),
     ...identityNames,
     ...resourceNames,
+    currency,
     row_count: count("Chargeback rows of the issue.", 31),
     usage_cost: decimal("Sum of their amounts of cost type `usage`.", "0"),
     shared_cost: decimal("Sum of their amounts of cost type `shared`.", "42"),

@@ -1,6 +1,6 @@
 /** Billing line items. */
 import { Type } from "@sinclair/typebox";
-import { decimal, resourceNames, rowFields, text } from "./fields.js";
+import { currency, decimal, resourceNames, rowFields, text } from "./fields.js";
 
 export const BillingLineItem = Type.Object(
   {
@@ -8,7 +8,7 @@ export const BillingLineItem = Type.Object(
     quantity: decimal("Billed quantity, in the unit of the product.", "730"),
     unit_price: decimal("Price of one unit; 0 when several price tiers were merged.", "0.12"),
     total_cost: decimal("Cost of the line, in `currency`; negative for refunds.", "87.6"),
-    currency: text("ISO 4217 code.", "USD"),
+    currency,
     granularity: text(
       "Length of the billed period: hourly, daily, monthly or a length that the configuration names.",
       "daily",

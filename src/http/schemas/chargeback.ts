@@ -6,7 +6,7 @@ import {
   costTypes,
   issueDetails,
 } from "../../config/allocation-rule.js";
-import { choice, count, decimal, identityNames, resourceNames, rowFields, text } from "./fields.js";
+import { choice, count, currency, decimal, identityNames, resourceNames, rowFields, text } from "./fields.js";
 
 const costType = choice(costTypes, {
   description:
@@ -54,9 +54,10 @@ export const ChargebackRow = Type.Object(
     identity_id: text("Who pays; `UNALLOCATED` when nobody was found.", "sa-12345"),
     cost_type: costType,
     amount: decimal(
-      "Cost given to the identity, in the currency of the billing line; negative for refunds.",
+      "Cost given to the identity, in `currency`, that of the billing line; negative for refunds.",
       "33.3334",
     ),
+    currency,
     allocation_method: choice(allocationMethods, {
       description:
         "`usage_ratio`: by measured usage. `direct_owner`: to the one responsible. `even_split`: evenly among several. " +

@@ -29,6 +29,7 @@ export const Dimension = Type.Object(
     cost_type: row.cost_type,
     timestamp: orNull(row.timestamp),
     amount: orNull(row.amount),
+    currency: orNull(row.currency),
     allocation_method: orNull(row.allocation_method),
     allocation_detail: orNull(row.allocation_detail),
     provisional: orNull(row.provisional),

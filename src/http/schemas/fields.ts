@@ -38,6 +38,12 @@ export const decimal = (description: string, example: string): TString =>
     examples: [example],
   });
 
+/** Of the amounts beside it. */
+export const currency = Type.String({
+  description: "ISO 4217 code of the amounts' currency.",
+  examples: ["USD"],
+});
+
 export const instant = (description: string): TString =>
   Type.String({
     description: `${description} UTC, with a fraction of the second only where there is one.`,

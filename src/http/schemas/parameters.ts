@@ -85,6 +85,7 @@ const exactly = (what: string, example: string) =>
 export const billingFilters = {
   product_type: exactly("product type", "KAFKA_STORAGE"),
   resource_id: exactly("resource", "lkc-1a2b3c"),
+  currency: exactly("currency", "USD"),
 };
 
 export const chargebackFilters = {

@@ -10,7 +10,8 @@ import { BUCKET_LIMIT } from "../../query/chargebacks/aggregate-buckets.js";
 import { timeBuckets } from "../../query/time/bucket.js";
 import { type AttributionGroupColumn, attributionGroupColumns } from "../../query/topics/aggregate.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
-import { choice, count, decimal, nullableText, rowFields, text } from "./fields.js";
+import { currencyTotals, overallAmounts } from "./aggregate.js";
+import { choice, count, currency, decimal, nullableText, rowFields, text } from "./fields.js";
 
 const { resource_id: _, ...lineFields } = rowFields;
 
@@ -27,7 +28,8 @@ export const TopicAttributionRow = Type.Object({
     examples: ["orders"],
   }),
   topic_name: text(`Topic the cost is attributed to; \`${UNATTRIBUTED}\` when none was found.`, "orders.v1"),
-  amount: decimal("Cost attributed to the topic, in the currency of the billing line.", "1.2345"),
+  amount: decimal("Cost attributed to the topic, in `currency`, that of the billing line.", "1.2345"),
+  currency,
   attribution_method: choice(attributionMethods, { description: METHODS, examples: ["bytes_ratio"] }),
   attribution_detail: choice(attributionDetails, {
     description: `Why this method applied. These need attention: ${attributionIssueDetails.map((detail) => `\`${detail}\``).join(", ")}.`,
@@ -67,6 +69,7 @@ export const attributionFilters = {
   cluster_resource_id: exactly("cluster", "lkc-1a2b3c"),
   topic_name: exactly("topic", "orders.v1"),
   product_type: exactly("product type", "KAFKA_STORAGE"),
+  currency: exactly("currency", "USD"),
   attribution_method: Type.Optional(choice(attributionMethods, { description: "Only rows of this method." })),
 };
 
@@ -111,6 +114,7 @@ export const TopicAggregation = Type.Object(
           examples: [{ cluster_resource_id: "orders" }],
         }),
         time_bucket: text("Label, as in the aggregation of chargebacks.", "2026-01-01"),
+        currency,
         ...amounts,
         row_count: count("Attributions in the bucket.", 12),
         provisional: Type.Boolean({
@@ -119,10 +123,11 @@ export const TopicAggregation = Type.Object(
         }),
       }),
       {
-        description: `At most ${BUCKET_LIMIT} buckets, ordered by time, then by the columns in the order you list them. Empty buckets are left out.`,
+        description: `At most ${BUCKET_LIMIT} buckets, ordered by time, then by the columns in the order you list them, then by currency. Empty buckets are left out.`,
       },
     ),
-    ...amounts,
+    ...overallAmounts(amounts),
+    totals: currencyTotals(amounts),
     total_rows: count("Attributions that match, in all buckets.", 12),
     total_buckets: count("Number of buckets, including those left out.", 1),
     truncated: Type.Boolean({

@@ -31,6 +31,7 @@ export type DaySums = ReadonlyMap<number, Exact>;
 
 export interface PricedDay {
   readonly resourceId: string;
+  readonly currency: string;
   readonly day: string;
   readonly product: MeteredProduct;
   /** Empty for a fixed count. */
@@ -46,6 +47,7 @@ const PLACES = 12;
 /** The line of a day, or undefined when there is no sample to price it by. */
 export function priceDay({
   resourceId,
+  currency,
   day,
   product,
   sums,
@@ -64,7 +66,7 @@ export function priceDay({
     unit_price: product.rate,
     // From the exact quantity, not the one above: the only rounding of an amount is its last step.
     total_cost: decimalText(roundedQuotient(times(value, rateOf(product)), divisor, PLACES), PLACES),
-    currency: "USD",
+    currency,
     granularity: "daily",
     metadata:
       product.quantity.type === "fixed" ? {} : { samples: sums.size, expected_samples: expectedSamples },

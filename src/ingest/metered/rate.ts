@@ -1,6 +1,14 @@
-/** A price that stands in the configuration. */
+/** Prices that stand in the configuration, and what they are in. */
 import { parseNonNegativeDecimal } from "../../config/decimal.js";
 import { text } from "../../config/setting.js";
+import { CURRENCY } from "../../store/text-limits.js";
+
+export const currencySetting = text({
+  description: "The currency of all rates, as ISO 4217 code.",
+  expected: "three capital letters such as EUR",
+  pattern: CURRENCY,
+  default: "USD",
+});
 
 export const rateSetting = (description: string, unit: string) =>
   text({

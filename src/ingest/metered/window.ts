@@ -20,6 +20,8 @@ import { gatherUsage, type UsageMetric } from "./usage.js";
 export interface MeteredTenant {
   /** The one resource that everything is billed and measured for. */
   readonly resourceId: string;
+  /** What all prices are in. */
+  readonly currency: string;
   readonly products: readonly MeteredProduct[];
   readonly usage: readonly UsageMetric[];
   /** Identities that are active on every day, because the configuration names them. */
@@ -170,7 +172,11 @@ async function sendBill(
 const NO_SAMPLES =
   "the cost query has no samples, so the cost is unknown (when the upstream does not keep data so long, lower lookback_days)";
 
-function priceOf({ resourceId, stepSeconds }: MeteredTenant, day: string, measured: readonly Measured[]) {
+function priceOf(
+  { resourceId, currency, stepSeconds }: MeteredTenant,
+  day: string,
+  measured: readonly Measured[],
+) {
   const lines: BillingLine[] = [];
   const unmeasured: UsageGap[] = [];
   for (const { product, samples } of measured) {
@@ -178,7 +184,9 @@ function priceOf({ resourceId, stepSeconds }: MeteredTenant, day: string, measur
     const sums = samples.sums.get(day) ?? new Map();
     const expectedSamples = DAY_SECONDS / stepSeconds;
     const line =
-      failure === undefined ? priceDay({ resourceId, day, product, sums, expectedSamples }) : undefined;
+      failure === undefined
+        ? priceDay({ resourceId, currency, day, product, sums, expectedSamples })
+        : undefined;
     if (line !== undefined) lines.push(line);
     else
       unmeasured.push({ day, metric: product.name, resource_id: resourceId, reason: failure ?? NO_SAMPLES });

@@ -1,5 +1,5 @@
 /** Why a record of an upstream cannot be stored: one sentence part, or undefined when it can. */
-import { LONGEST_ID } from "../../store/text-limits.js";
+import { CURRENCY, LONGEST_ID } from "../../store/text-limits.js";
 import type { BillingLine, IdentitySetMember, TopicUsageFact, UsageFact } from "../ecosystem.js";
 
 const LONGEST_METADATA = 1_000_000;
@@ -8,6 +8,7 @@ const LONGEST_METADATA = 1_000_000;
 const DECIMAL = /^-?\d{1,26}(\.\d{1,12})?$/;
 /** A whole number of at most 30 digits: so a day's sum of them stays far inside 128 bits. */
 const MICRO_UNITS = /^\d{1,31}$/;
+const CURRENCY_CODE = new RegExp(CURRENCY);
 const TIME = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 /** Control characters break logs, CSV and terminals; a lone surrogate is no text at all. */
 const UNFIT = /[\p{Cc}\p{Surrogate}]/u;
@@ -22,7 +23,7 @@ export function refuseBillingLine(line: BillingLine): string | undefined {
     refuseDecimal("quantity", line.quantity) ??
     refuseDecimal("unit_price", line.unit_price) ??
     refuseDecimal("total_cost", line.total_cost) ??
-    refuseId("currency", line.currency) ??
+    (CURRENCY_CODE.test(line.currency) ? undefined : "its currency is not three capital letters") ??
     refuseId("granularity", line.granularity) ??
     (JSON.stringify(line.metadata).length > LONGEST_METADATA ? "its metadata is too long" : undefined)
   );

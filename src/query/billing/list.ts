@@ -28,6 +28,7 @@ const order = [
 export interface BillingFilters {
   readonly product_type?: string | undefined;
   readonly resource_id?: string | undefined;
+  readonly currency?: string | undefined;
 }
 
 export interface BillingListInput extends PageRequest {

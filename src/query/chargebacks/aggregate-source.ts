@@ -16,6 +16,7 @@ export const groupColumns = {
   cost_type: "cost_type",
   allocation_method: "allocation_method",
   environment_id: "env_id",
+  currency: "currency",
 } as const;
 export const TEAM = "team";
 export type GroupColumn = keyof typeof groupColumns | typeof TEAM | TagColumn;
@@ -54,7 +55,10 @@ export function hasNames(column: GroupColumn): boolean {
 }
 
 export interface AggregateSource {
+  /** Those asked for, and behind them the currency unless it is one of them: no sum is of two. */
   readonly columns: readonly SourceColumn[];
+  /** Which of the columns is the currency. */
+  readonly currencyAt: number;
   /** Stand behind the WITH of the whole statement. */
   readonly names: readonly string[];
   /** What names of buckets need besides. */
@@ -68,7 +72,8 @@ export interface AggregateSource {
 
 export function aggregateSource({ window, filters, groupBy }: AggregateInput): AggregateSource {
   const lookups: ReturnType<typeof tagLookup>[] = [];
-  const columns = distinctColumns(groupBy).map((name, index): SourceColumn => {
+  const grouped = distinctColumns([...groupBy, "currency"]);
+  const columns = grouped.map((name, index): SourceColumn => {
     if (name === TEAM)
       return {
         key: teamLookup.place,
@@ -92,6 +97,7 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
   const rows = filtered(filters);
   return {
     columns,
+    currencyAt: grouped.indexOf("currency"),
     projected,
     names: [
       ...rows.names,

@@ -22,6 +22,7 @@ export interface AllocationIssue extends IdentityNames, ResourceNames {
   readonly product_type: string;
   readonly identity_id: string;
   readonly allocation_detail: (typeof issueDetails)[number];
+  readonly currency: string;
   readonly row_count: number;
   /** Plain decimals. */
   readonly usage_cost: string;
@@ -41,6 +42,7 @@ const group = [
   "product_type",
   "identity_id",
   "allocation_detail",
+  "currency",
 ] as const;
 
 /** Rows of a page, each with the number of all groups. */

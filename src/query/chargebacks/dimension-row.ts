@@ -14,6 +14,7 @@ export interface NewestRow {
   readonly timestamp: string;
   /** Plain decimal. */
   readonly amount: string;
+  readonly currency: string;
   readonly allocation_method: AllocationMethod;
   readonly allocation_detail: AllocationDetail;
   readonly provisional: boolean;
@@ -34,7 +35,10 @@ export interface DaySpan {
   readonly last: string;
 }
 
-/** Of the newest day of all when no span is given. Of several rows of one instant (a line in components), that of the first component. */
+/**
+ * Of the newest day of all when no span is given. Of several rows of one instant (a line in components, or in two currencies), that of
+ * the first component, and of the first currency.
+ */
 export function newestRow(dimension: DimensionFields, span?: DaySpan): Statement {
   const days =
     span === undefined
@@ -43,11 +47,11 @@ export function newestRow(dimension: DimensionFields, span?: DaySpan): Statement
   const equal = dimensionFields.map((field) => `${field} = {${field}:String}`).join(" AND ");
   return {
     query: `
-SELECT day, timestamp, toString(amount_hi + amount_lo) AS amount, allocation_method, allocation_detail,
+SELECT day, timestamp, toString(amount_hi + amount_lo) AS amount, currency, allocation_method, allocation_detail,
   provisional, component, component_ratio, tier, metric
 FROM chargebacks
 WHERE ${days} AND ${equal}
-ORDER BY day DESC, timestamp DESC, component
+ORDER BY day DESC, timestamp DESC, component, currency
 LIMIT 1`,
     params: { ...Object.fromEntries(dimensionFields.map((field) => [field, dimension[field]])), ...span },
   };
@@ -63,10 +67,13 @@ export async function readNewestRow(
 ): Promise<NewestRow | undefined> {
   const found = await findRow(client, dimension, signal);
   if (found === undefined) return undefined;
-  const { timestamp, amount, allocation_method, allocation_detail, provisional } = found;
+  const { timestamp, amount, currency, allocation_method, allocation_detail, provisional } = found;
   const row = { ...dimension, ...found };
   const metadata = await readMetadata(client, [row], signal);
-  return { timestamp, amount, allocation_method, allocation_detail, provisional, metadata: metadata(row) };
+  return {
+    ...{ timestamp, amount, currency, allocation_method, allocation_detail, provisional },
+    metadata: metadata(row),
+  };
 }
 
 /**

@@ -28,7 +28,8 @@ export const chargebackKey: OrderColumns = {
   identity_id: "String",
 };
 
-export const chargebackOrder = ["day", ...Object.keys(chargebackKey)];
+/** Parts of two lines that differ in their currency alone are told apart by it, at no cost. */
+export const chargebackOrder = ["day", ...Object.keys(chargebackKey), "currency"];
 
 /** Two lines of a bill that are the same in its order have parts that are: what else differs puts them in order, at no cost. */
 const ties = [
@@ -55,6 +56,7 @@ export interface ChargebackRow extends IdentityNames, ResourceNames {
   readonly cost_type: CostType;
   /** Plain decimal. */
   readonly amount: string;
+  readonly currency: string;
   readonly allocation_method: AllocationMethod;
   readonly allocation_detail: AllocationDetail;
   /** Its day lacks something that may still come. */
@@ -82,6 +84,7 @@ const stored = [
   "product_type",
   "identity_id",
   "cost_type",
+  "currency",
   "allocation_method",
   "allocation_detail",
   "provisional",
@@ -156,10 +159,11 @@ export async function readChargebackPage(
   const items = rows.map((row) => {
     const ofDimension = tags.get(Number(row.dimension_id)) ?? [];
     const { ecosystem, tenant_id, timestamp, resource_id, product_category, product_type } = row;
-    const { identity_id, cost_type, amount, allocation_method, allocation_detail, provisional } = row;
+    const { identity_id, cost_type, amount, currency } = row;
+    const { allocation_method, allocation_detail, provisional } = row;
     return {
       ...{ ecosystem, tenant_id, timestamp, resource_id, product_category, product_type },
-      ...{ identity_id, cost_type, amount, allocation_method, allocation_detail, provisional },
+      ...{ identity_id, cost_type, amount, currency, allocation_method, allocation_detail, provisional },
       ...names.identity(identity_id),
       ...names.resource(resource_id),
       dimension_id: Number(row.dimension_id),

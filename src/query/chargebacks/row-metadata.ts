@@ -21,7 +21,16 @@ export interface RowMetadata {
 }
 
 /** The line's key and its component: what rows of one split have in common. */
-const split = ["day", "resource_id", "product_type", "env_id", "product_category", "timestamp", "component"];
+const split = [
+  "day",
+  "resource_id",
+  "product_type",
+  "env_id",
+  "product_category",
+  "timestamp",
+  "currency",
+  "component",
+];
 
 const plain = (columns: readonly string[], prefix = "") =>
   columns.map((column) => `${prefix}${column}`).join(", ");

@@ -17,6 +17,7 @@ export interface SplitRow {
   readonly resource_id: string;
   readonly product_category: string;
   readonly product_type: string;
+  readonly currency: string;
   readonly identity_id: string;
   readonly allocation_method: AllocationMethod;
   readonly component: number;
@@ -36,6 +37,7 @@ export const splitColumns = [
   "resource_id",
   "product_category",
   "product_type",
+  "currency",
   "identity_id",
   "allocation_method",
   "component",
@@ -133,6 +135,7 @@ const splitKey = [
   "env_id",
   "product_category",
   "timestamp",
+  "currency",
   "component",
 ] as const satisfies readonly (keyof SplitRow)[];
 
@@ -140,7 +143,7 @@ const splitOf = (row: Pick<SplitRow, (typeof splitKey)[number]>) => splitKey.map
 
 /** Rows of the split's key with `parts`, how many rows it has. */
 export function partsOf(splits: readonly (readonly (string | number)[])[]): Statement {
-  const types = "Date, String, String, String, String, DateTime('UTC'), UInt8";
+  const types = "Date, String, String, String, String, DateTime('UTC'), String, UInt8";
   return {
     query: `
 SELECT ${splitKey.join(", ")}, toString(count()) AS parts

@@ -18,16 +18,23 @@ export interface ChargebackFilters {
   readonly product_type?: string | undefined;
   readonly resource_id?: string | undefined;
   readonly cost_type?: string | undefined;
+  readonly currency?: string | undefined;
   /** Of the identity. */
   readonly team?: string | undefined;
   readonly tags?: readonly TagFilter[] | undefined;
 }
 
-const chargebackFilterNames = ["identity_id", "product_type", "resource_id", "cost_type"] as const;
+const chargebackFilterNames = [
+  "identity_id",
+  "product_type",
+  "resource_id",
+  "cost_type",
+  "currency",
+] as const;
 
 /** Columns that each projection of the table groups by. */
 const projections = {
-  by_identity: ["timestamp", "identity_id", "cost_type"],
+  by_identity: ["timestamp", "identity_id", "cost_type", "currency"],
   by_resource: [
     "timestamp",
     "resource_id",
@@ -36,6 +43,7 @@ const projections = {
     "env_id",
     "cost_type",
     "allocation_method",
+    "currency",
   ],
 } as const;
 

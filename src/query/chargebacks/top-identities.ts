@@ -1,25 +1,27 @@
-/** Who pays: the identities with the highest cost over all published days. */
+/** Who pays: the identities with the highest cost over all published days, in each currency. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 
 export interface IdentityCost {
+  readonly currency: string;
   readonly identity_id: string;
   /** Rounded to cents, for people to read. */
   readonly cost: string;
-  /** Of all costs, in percent; empty where they add up to 0. */
+  /** Of all costs in the currency, in percent; empty where they add up to 0. */
   readonly share: string;
-  /** How many identities there are in all. */
+  /** How many identities have costs in the currency. */
   readonly identities: string;
 }
 
-/** In: how many. Out: so many identities, the most expensive first, each with its share of the whole. */
+/** In: how many. Out: so many identities of each currency, the most expensive first, each with its share of the whole. */
 function topIdentitiesQuery(limit: number): Statement {
   return {
     query: `
-SELECT identity_id, toDecimalString(round(amount, 2), 2) AS cost, toString(count() OVER ()) AS identities,
-  if(sum(amount) OVER () = 0, '', toDecimalString(100 * toFloat64(amount) / toFloat64(sum(amount) OVER ()), 1)) AS share
-FROM (SELECT identity_id, sum(total_amount) AS amount FROM daily_cost_by_identity GROUP BY identity_id)
-ORDER BY amount DESC, identity_id LIMIT {limit:UInt32}`,
+SELECT toString(currency) AS currency, identity_id, toDecimalString(round(amount, 2), 2) AS cost, toString(count() OVER w) AS identities,
+  if(sum(amount) OVER w = 0, '', toDecimalString(100 * toFloat64(amount) / toFloat64(sum(amount) OVER w), 1)) AS share
+FROM (SELECT currency, identity_id, sum(total_amount) AS amount FROM daily_cost_by_identity GROUP BY currency, identity_id)
+WINDOW w AS (PARTITION BY currency)
+ORDER BY currency, amount DESC, identity_id LIMIT {limit:UInt32} BY currency`,
     params: { limit },
   };
 }

@@ -12,6 +12,7 @@ export const exportColumns = {
   allocation_method: "text",
   allocation_detail: "text",
   provisional: "flag",
+  currency: "text",
   tags: "tags",
   metadata: "metadata",
   tag_pairs: "tag_pairs",

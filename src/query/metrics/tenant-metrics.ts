@@ -24,7 +24,7 @@ export const amountFamilies: Readonly<
 > = {
   chargeback: {
     name: "chargehouse_chargeback_amount",
-    help: "Cost of a day that an identity pays, in the currency of the bill.",
+    help: "Cost of a day that an identity pays.",
     facts: "chargebacks",
     labels: [
       "tenant_id",
@@ -34,6 +34,7 @@ export const amountFamilies: Readonly<
       "product_type",
       "cost_type",
       "allocation_method",
+      "currency",
     ],
     amount: exact,
   },
@@ -46,7 +47,7 @@ export const amountFamilies: Readonly<
   },
   topic_attribution: {
     name: "chargehouse_topic_attribution_amount",
-    help: "Cost of a day that a topic of Kafka caused, in the currency of the bill.",
+    help: "Cost of a day that a topic of Kafka caused.",
     facts: "topic_attributions",
     labels: [
       "tenant_id",
@@ -57,6 +58,7 @@ export const amountFamilies: Readonly<
       "product_category",
       "product_type",
       "attribution_method",
+      "currency",
     ],
     amount: exact,
   },

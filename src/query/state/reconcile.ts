@@ -1,9 +1,11 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../store/clickhouse/statement.js";
+import { type Ledger, ledgers, lineKeySql } from "../../store/ledger.js";
 
-/** Sums of a day (or of all days) as decimal text, and how many billing lines differ from their chargebacks. */
+/** Sums of a currency on a day (or on all days) as decimal text, and how many billing lines differ from their chargebacks. */
 export interface DayReconciliation {
   readonly day: string;
+  readonly currency: string;
   readonly lines: string;
   readonly rows: string;
   readonly billing: string;
@@ -14,8 +16,10 @@ export interface DayReconciliation {
 }
 
 export interface Reconciliation {
+  /** By day and currency. */
   readonly days: readonly DayReconciliation[];
-  readonly total: Omit<DayReconciliation, "day">;
+  /** Over all days, by currency. */
+  readonly totals: readonly Omit<DayReconciliation, "day">[];
 }
 
 /**
@@ -23,7 +27,7 @@ export interface Reconciliation {
  * day's sum are still found.
  */
 function reconciliationQuery(): string {
-  return holdAgainstBill({ lines: "billing", rows: "chargebacks", resource: "resource_id" });
+  return holdAgainstBill("billing", ledgers.chargebacks);
 }
 
 /**
@@ -31,40 +35,28 @@ function reconciliationQuery(): string {
  * attributions on their day. The sums of `chargebacks` are then those of the attributions.
  */
 function attributionReconciliationQuery(): string {
-  return holdAgainstBill({
-    lines: "billing WHERE (day, product_type) IN (SELECT day, product_type FROM topic_attributions)",
-    rows: "topic_attributions",
-    resource: "cluster_resource_id",
-  });
+  const attributed =
+    "billing WHERE (day, product_type) IN (SELECT day, product_type FROM topic_attributions)";
+  return holdAgainstBill(attributed, ledgers.topic_attributions);
 }
 
-function holdAgainstBill({
-  lines,
-  rows,
-  resource,
-}: {
-  lines: string;
-  rows: string;
-  resource: string;
-}): string {
+function holdAgainstBill(lines: string, { name: rows, resource }: Ledger): string {
   return `
-SELECT if(grouping(billed_day) = 0, toString(billed_day), '') AS day, toString(countIf(billed_lines > 0)) AS lines, toString(sum(n)) AS rows,
+SELECT if(grouping(billed_day) = 0, toString(billed_day), '') AS day, currency, toString(countIf(billed_lines > 0)) AS lines, toString(sum(n)) AS rows,
   toString(sum(billed)) AS billing, toString(sum(charged)) AS chargebacks, toString(sum(charged) - sum(billed)) AS difference,
   toString(countIf(billed != charged OR n = 0 OR billed_lines = 0)) AS lines_off
 FROM (
-  SELECT toDate(timestamp, 'UTC') AS billed_day, sum(b) AS billed, sum(c) AS charged, sum(lines) AS billed_lines, sum(r) AS n
+  SELECT toDate(timestamp, 'UTC') AS billed_day, toString(currency) AS currency, sum(b) AS billed, sum(c) AS charged, sum(lines) AS billed_lines, sum(r) AS n
   FROM (
-    SELECT timestamp, env_id, resource_id, product_category, product_type,
-      sum(total_cost) AS b, toDecimal128(0, 12) AS c, count() AS lines, toUInt64(0) AS r
-    FROM ${lines} GROUP BY timestamp, env_id, resource_id, product_category, product_type
+    SELECT ${lineKeySql()}, sum(total_cost) AS b, toDecimal128(0, 12) AS c, count() AS lines, toUInt64(0) AS r
+    FROM ${lines} GROUP BY ${lineKeySql()}
     UNION ALL
-    SELECT timestamp, env_id, ${resource}, product_category, product_type,
-      toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toUInt64(0), count()
-    FROM ${rows} GROUP BY timestamp, env_id, ${resource}, product_category, product_type
+    SELECT ${lineKeySql(resource)}, toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toUInt64(0), count()
+    FROM ${rows} GROUP BY ${lineKeySql(resource)}
   )
-  GROUP BY timestamp, env_id, resource_id, product_category, product_type
+  GROUP BY ${lineKeySql()}
 )
-GROUP BY ROLLUP(billed_day) ORDER BY billed_day`;
+GROUP BY GROUPING SETS ((billed_day, currency), (currency)) ORDER BY billed_day, currency`;
 }
 
 export async function reconcileDays(client: ClickHouseClient, signal: AbortSignal): Promise<Reconciliation> {
@@ -79,15 +71,16 @@ export async function reconcileAttributions(
   return await reconcile(client, attributionReconciliationQuery(), signal);
 }
 
-/** A store without days has no sums either; other sums without their total were cut off. */
+/** Days without their totals were cut off. */
 async function reconcile(
   client: ClickHouseClient,
   query: string,
   signal: AbortSignal,
 ): Promise<Reconciliation> {
   const rows = await readRows<DayReconciliation>(client, { query, params: {} }, signal);
-  const nothing = { lines: "0", rows: "0", billing: "0", chargebacks: "0", difference: "0", lines_off: "0" };
-  const total = rows.length === 0 ? nothing : rows.find((row) => row.day === "");
-  if (total === undefined) throw new Error("the reconciliation has no total");
-  return { days: rows.filter((row) => row.day !== ""), total };
+  const days = rows.filter(({ day }) => day !== "");
+  const totals = rows.filter(({ day }) => day === "");
+  if (days.some(({ currency }) => !totals.some((total) => total.currency === currency)))
+    throw new Error("the reconciliation has no total");
+  return { days, totals };
 }

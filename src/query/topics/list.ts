@@ -19,7 +19,9 @@ export const attributionKey: OrderColumns = {
   topic_name: "String",
 };
 
-const order = ["day", ...Object.keys(attributionKey)].join(", ");
+/** Attributions of two lines that differ in their currency alone are told apart by it, at no cost. */
+export const attributionOrder = ["day", ...Object.keys(attributionKey), "currency"];
+const order = attributionOrder.join(", ");
 
 export interface AttributionListInput extends PageRequest {
   readonly window: DateWindow;
@@ -46,6 +48,7 @@ export interface TopicAttributionRow {
   readonly metric: string;
   /** Plain decimal. */
   readonly amount: string;
+  readonly currency: string;
   /** Its day lacks something that may still come. */
   readonly provisional: boolean;
 }
@@ -67,7 +70,7 @@ function attributionPage({ window, filters, place }: Reading, span: PageSpan, ro
   return {
     query: `
 SELECT ecosystem, tenant_id, timestamp, env_id, cluster_resource_id, topic_name, product_category, product_type,
-  attribution_method, attribution_detail, metric, toString(amount_hi + amount_lo) AS amount, provisional,
+  attribution_method, attribution_detail, metric, toString(amount_hi + amount_lo) AS amount, currency, provisional,
   ${orderValuesSql(attributionKey)} AS order_values
 FROM topic_attributions
 WHERE ${condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}

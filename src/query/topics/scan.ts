@@ -8,10 +8,17 @@ export interface AttributionFilters {
   readonly cluster_resource_id?: string | undefined;
   readonly topic_name?: string | undefined;
   readonly product_type?: string | undefined;
+  readonly currency?: string | undefined;
   readonly attribution_method?: AttributionMethod | undefined;
 }
 
-const filterNames = ["cluster_resource_id", "topic_name", "product_type", "attribution_method"] as const;
+const filterNames = [
+  "cluster_resource_id",
+  "topic_name",
+  "product_type",
+  "currency",
+  "attribution_method",
+] as const;
 
 export function attributionsInWindow(
   window: Pick<DateWindow, "from" | "to">,

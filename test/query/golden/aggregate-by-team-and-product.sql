@@ -1,4 +1,4 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","team":"UNASSIGNED","timezone":"UTC","bucket_limit":10000}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","team":"UNASSIGNED","timezone":"UTC","bucket_limit":10000,"row_limit":27576}
 WITH
   (SELECT arraySort(arrayDistinct(arrayPushBack(groupUniqArray(toString(team)), 'UNASSIGNED'))) FROM identities) AS team_names,
   (
@@ -6,23 +6,24 @@ WITH
     FROM identities
   ) AS team_places,
   buckets AS (
-  SELECT toDate(timestamp, {timezone:String}) AS bucket, product_type AS c0, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c1,
+  SELECT toDate(timestamp, {timezone:String}) AS bucket, product_type AS c0, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c1, currency AS c2,
     sum(amount_hi) + sum(amount_lo) AS total,
     sumIf(amount_hi, cost_type = 'usage') + sumIf(amount_lo, cost_type = 'usage') AS usage,
     sumIf(amount_hi, cost_type = 'shared') + sumIf(amount_lo, cost_type = 'shared') AS shared,
     count() AS row_count, toUInt8(max(provisional)) AS is_provisional
   FROM chargebacks
   WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id NOT IN (SELECT identity_id FROM identities WHERE team != {team:String})
-  GROUP BY bucket, c0, c1
+  GROUP BY bucket, c0, c1, c2
 )
-SELECT toString(bucket) AS label, toString(total), toString(usage), toString(shared), row_count, is_provisional,
-  if(row_number() OVER (ORDER BY bucket, c0, c1) = 1,
-    [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []) AS totals_once, c0, team_names[c1]
+SELECT toString(bucket) AS label, c2 AS currency, toString(total), toString(usage), toString(shared), row_count, is_provisional,
+  if(nth = 1, [toString(currency), toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []), c0, team_names[c1]
 FROM (
-  SELECT *, sum(total) OVER () AS all_total, sum(usage) OVER () AS all_usage, sum(shared) OVER () AS all_shared,
-    sum(row_count) OVER () AS all_rows, count() OVER () AS all_buckets
+  SELECT *, sum(total) OVER w AS all_total, sum(usage) OVER w AS all_usage, sum(shared) OVER w AS all_shared,
+    sum(row_count) OVER w AS all_rows, count() OVER w AS all_buckets, row_number() OVER w AS nth
   FROM buckets
-  ORDER BY bucket, c0, c1
-  LIMIT {bucket_limit:UInt32}
+  WINDOW w AS (PARTITION BY c2 ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+  ORDER BY nth = 1 DESC, bucket, c0, c1, c2
+  LIMIT {row_limit:UInt32}
 )
-ORDER BY bucket, c0, c1
+QUALIFY row_number() OVER (ORDER BY bucket, c0, c1, c2) <= {bucket_limit:UInt32} OR nth = 1
+ORDER BY bucket, c0, c1, c2

@@ -1,4 +1,4 @@
--- {"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","team":"payments","timezone":"UTC","bucket_limit":10000}
+-- {"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","team":"payments","timezone":"UTC","bucket_limit":10000,"row_limit":27576}
 WITH
   (SELECT arraySort(arrayDistinct(arrayPushBack(groupUniqArray(toString(team)), 'UNASSIGNED'))) FROM identities) AS team_names,
   (
@@ -6,27 +6,28 @@ WITH
     FROM identities
   ) AS team_places,
   buckets AS (
-  SELECT toDate(timestamp, {timezone:String}) AS bucket, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, cost_type AS c1,
+  SELECT toDate(timestamp, {timezone:String}) AS bucket, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, cost_type AS c1, currency AS c2,
     sum(hi) + sum(lo) AS total,
     sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
     sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
     sum(n) AS row_count, max(toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional)) AS is_provisional
   FROM (
-    SELECT timestamp, identity_id, cost_type, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    SELECT timestamp, identity_id, cost_type, currency, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks
     WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} AND identity_id IN (SELECT identity_id FROM identities WHERE team = {team:String})
-    GROUP BY timestamp, identity_id, cost_type
+    GROUP BY timestamp, identity_id, cost_type, currency
   )
-  GROUP BY bucket, c0, c1
+  GROUP BY bucket, c0, c1, c2
 )
-SELECT toString(bucket) AS label, toString(total), toString(usage), toString(shared), row_count, is_provisional,
-  if(row_number() OVER (ORDER BY bucket, c0, c1) = 1,
-    [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []) AS totals_once, team_names[c0], c1
+SELECT toString(bucket) AS label, c2 AS currency, toString(total), toString(usage), toString(shared), row_count, is_provisional,
+  if(nth = 1, [toString(currency), toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []), team_names[c0], c1
 FROM (
-  SELECT *, sum(total) OVER () AS all_total, sum(usage) OVER () AS all_usage, sum(shared) OVER () AS all_shared,
-    sum(row_count) OVER () AS all_rows, count() OVER () AS all_buckets
+  SELECT *, sum(total) OVER w AS all_total, sum(usage) OVER w AS all_usage, sum(shared) OVER w AS all_shared,
+    sum(row_count) OVER w AS all_rows, count() OVER w AS all_buckets, row_number() OVER w AS nth
   FROM buckets
-  ORDER BY bucket, c0, c1
-  LIMIT {bucket_limit:UInt32}
+  WINDOW w AS (PARTITION BY c2 ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+  ORDER BY nth = 1 DESC, bucket, c0, c1, c2
+  LIMIT {row_limit:UInt32}
 )
-ORDER BY bucket, c0, c1
+QUALIFY row_number() OVER (ORDER BY bucket, c0, c1, c2) <= {bucket_limit:UInt32} OR nth = 1
+ORDER BY bucket, c0, c1, c2

@@ -1,27 +1,28 @@
--- {"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","timezone":"UTC","bucket_limit":10000}
+-- {"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","timezone":"UTC","bucket_limit":10000,"row_limit":27576}
 WITH
   buckets AS (
-  SELECT toMonday(timestamp, {timezone:String}) AS bucket, product_type AS c0,
+  SELECT toMonday(timestamp, {timezone:String}) AS bucket, product_type AS c0, currency AS c1,
     sum(hi) + sum(lo) AS total,
     sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
     sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
     sum(n) AS row_count, max(toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional)) AS is_provisional
   FROM (
-    SELECT timestamp, product_type, cost_type, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    SELECT timestamp, product_type, currency, cost_type, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks
     WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
-    GROUP BY timestamp, product_type, cost_type
+    GROUP BY timestamp, product_type, currency, cost_type
   )
-  GROUP BY bucket, c0
+  GROUP BY bucket, c0, c1
 )
-SELECT formatDateTime(bucket, '%G-W%V') AS label, toString(total), toString(usage), toString(shared), row_count, is_provisional,
-  if(row_number() OVER (ORDER BY bucket, c0) = 1,
-    [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []) AS totals_once, c0
+SELECT formatDateTime(bucket, '%G-W%V') AS label, c1 AS currency, toString(total), toString(usage), toString(shared), row_count, is_provisional,
+  if(nth = 1, [toString(currency), toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []), c0
 FROM (
-  SELECT *, sum(total) OVER () AS all_total, sum(usage) OVER () AS all_usage, sum(shared) OVER () AS all_shared,
-    sum(row_count) OVER () AS all_rows, count() OVER () AS all_buckets
+  SELECT *, sum(total) OVER w AS all_total, sum(usage) OVER w AS all_usage, sum(shared) OVER w AS all_shared,
+    sum(row_count) OVER w AS all_rows, count() OVER w AS all_buckets, row_number() OVER w AS nth
   FROM buckets
-  ORDER BY bucket, c0
-  LIMIT {bucket_limit:UInt32}
+  WINDOW w AS (PARTITION BY c1 ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+  ORDER BY nth = 1 DESC, bucket, c0, c1
+  LIMIT {row_limit:UInt32}
 )
-ORDER BY bucket, c0
+QUALIFY row_number() OVER (ORDER BY bucket, c0, c1) <= {bucket_limit:UInt32} OR nth = 1
+ORDER BY bucket, c0, c1

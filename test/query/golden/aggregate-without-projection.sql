@@ -1,4 +1,4 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","identity_id":"sa-1","product_type":"STORAGE","resource_id":"r-1","cost_type":"usage","timezone":"UTC","bucket_limit":10000}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","identity_id":"sa-1","product_type":"STORAGE","resource_id":"r-1","cost_type":"usage","currency":"EUR","timezone":"UTC","bucket_limit":10000,"row_limit":27576}
 WITH
   (
     SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities
@@ -7,23 +7,24 @@ WITH
     SELECT (groupArray(resource_id), groupArray(resource_name), groupArray(toString(resource_type))) FROM resources
   ) AS known_resources,
   buckets AS (
-  SELECT toDate(timestamp, {timezone:String}) AS bucket, identity_id AS c0, resource_id AS c1, product_type AS c2,
+  SELECT toDate(timestamp, {timezone:String}) AS bucket, identity_id AS c0, resource_id AS c1, product_type AS c2, currency AS c3,
     sum(amount_hi) + sum(amount_lo) AS total,
     sumIf(amount_hi, cost_type = 'usage') + sumIf(amount_lo, cost_type = 'usage') AS usage,
     sumIf(amount_hi, cost_type = 'shared') + sumIf(amount_lo, cost_type = 'shared') AS shared,
     count() AS row_count, toUInt8(max(provisional)) AS is_provisional
   FROM chargebacks
-  WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id = {identity_id:String} AND product_type = {product_type:String} AND resource_id = {resource_id:String} AND cost_type = {cost_type:String}
-  GROUP BY bucket, c0, c1, c2
+  WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id = {identity_id:String} AND product_type = {product_type:String} AND resource_id = {resource_id:String} AND cost_type = {cost_type:String} AND currency = {currency:String}
+  GROUP BY bucket, c0, c1, c2, c3
 )
-SELECT toString(bucket) AS label, toString(total), toString(usage), toString(shared), row_count, is_provisional,
-  if(row_number() OVER (ORDER BY bucket, c0, c1, c2) = 1,
-    [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []) AS totals_once, c0, c1, c2, transform(c0, known_identities.1, known_identities.2, ''), transform(c1, known_resources.1, known_resources.2, '')
+SELECT toString(bucket) AS label, c3 AS currency, toString(total), toString(usage), toString(shared), row_count, is_provisional,
+  if(nth = 1, [toString(currency), toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []), c0, c1, c2, transform(c0, known_identities.1, known_identities.2, ''), transform(c1, known_resources.1, known_resources.2, '')
 FROM (
-  SELECT *, sum(total) OVER () AS all_total, sum(usage) OVER () AS all_usage, sum(shared) OVER () AS all_shared,
-    sum(row_count) OVER () AS all_rows, count() OVER () AS all_buckets
+  SELECT *, sum(total) OVER w AS all_total, sum(usage) OVER w AS all_usage, sum(shared) OVER w AS all_shared,
+    sum(row_count) OVER w AS all_rows, count() OVER w AS all_buckets, row_number() OVER w AS nth
   FROM buckets
-  ORDER BY bucket, c0, c1, c2
-  LIMIT {bucket_limit:UInt32}
+  WINDOW w AS (PARTITION BY c3 ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+  ORDER BY nth = 1 DESC, bucket, c0, c1, c2, c3
+  LIMIT {row_limit:UInt32}
 )
-ORDER BY bucket, c0, c1, c2
+QUALIFY row_number() OVER (ORDER BY bucket, c0, c1, c2, c3) <= {bucket_limit:UInt32} OR nth = 1
+ORDER BY bucket, c0, c1, c2, c3

@@ -1,2 +1,2 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","identity_id":"sa-1","product_type":"STORAGE","resource_id":"r-1","cost_type":"usage"}
-SELECT day, count() AS rows FROM chargebacks WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id = {identity_id:String} AND product_type = {product_type:String} AND resource_id = {resource_id:String} AND cost_type = {cost_type:String} GROUP BY day ORDER BY day
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","identity_id":"sa-1","product_type":"STORAGE","resource_id":"r-1","cost_type":"usage","currency":"EUR"}
+SELECT day, count() AS rows FROM chargebacks WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id = {identity_id:String} AND product_type = {product_type:String} AND resource_id = {resource_id:String} AND cost_type = {cost_type:String} AND currency = {currency:String} GROUP BY day ORDER BY day

@@ -4,5 +4,5 @@ SELECT
   if(match(r.identity_id, '[",\\n\\r]'), if(match(r.identity_id, '[",\\n\\r]'), concat('"', replaceAll(toString(r.identity_id), '"', '""'), '"'), toString(r.identity_id)), r.identity_id) AS cell_1
 FROM chargebacks AS r
 WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND day >= {span_first:Date} AND day <= {span_last:Date}
-ORDER BY r.day, r.resource_id, r.product_type, r.env_id, r.product_category, r.timestamp, r.component, r.identity_id
+ORDER BY r.day, r.resource_id, r.product_type, r.env_id, r.product_category, r.timestamp, r.component, r.identity_id, r.currency
 FORMAT CustomSeparated

@@ -6,22 +6,24 @@ WITH
     FROM identities
   ) AS team_places,
   (SELECT groupArray(value) FROM (SELECT product_type AS value FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_1
-SELECT toUnixTimestamp(last), toString(total_so_far), toString(usage_so_far), toString(shared_so_far), toString(rows_so_far),
-  toString(buckets_so_far), unsteady_so_far > 0
+SELECT toUnixTimestamp(max(if(is_near, last, toDateTime(0, 'UTC')))),
+  [toString(currency), toString(sumIf(total, is_near)), toString(sumIf(usage, is_near)), toString(sumIf(shared, is_near)), toString(sumIf(n, is_near)), toString(sumIf(buckets, is_near))],
+  [toString(currency), toString(sumIf(total, 1)), toString(sumIf(usage, 1)), toString(sumIf(shared, 1)), toString(sumIf(n, 1)), toString(sumIf(buckets, 1))],
+  max(unsteady)
 FROM (
-  SELECT bucket, last, max(bucket) OVER () AS last_bucket, buckets,
-    sum(total) OVER w AS total_so_far, sum(usage) OVER w AS usage_so_far, sum(shared) OVER w AS shared_so_far,
-    sum(n) OVER w AS rows_so_far, sum(buckets) OVER w AS buckets_so_far, sum(unsteady) OVER w AS unsteady_so_far
+  SELECT *, bucket <= if(max(is_full) OVER (), minIf(bucket, is_full) OVER (), bucket) AS is_near
   FROM (
-      SELECT toDate(timestamp, {timezone:String}) AS bucket, max(timestamp) AS last, sum(amount_hi) + sum(amount_lo) AS total,
+    SELECT *, sum(buckets) OVER (ORDER BY bucket) >= {bucket_limit:UInt32} AS is_full
+    FROM (
+      SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, max(timestamp) AS last, sum(amount_hi) + sum(amount_lo) AS total,
         sumIf(amount_hi, cost_type = 'usage') + sumIf(amount_lo, cost_type = 'usage') AS usage,
         sumIf(amount_hi, cost_type = 'shared') + sumIf(amount_lo, cost_type = 'shared') AS shared, count() AS n,
-        groupBitmapState(toUInt64((toUInt64(transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) - 1)) * length(values_1) + transform(product_type, values_1, range(length(values_1)), intDiv(1152921504606846976 * 2, toUInt64(1))))) AS found, bitmapCardinality(found) AS buckets,
-        bitmapMax(found) >= 1152921504606846976 OR toFloat64(length(team_names)) * toFloat64(length(values_1)) > 1152921504606846976 AS unsteady
+        groupBitmapState(toUInt64(((0) * length(team_names) + toUInt64(transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) - 1)) * length(values_1) + transform(product_type, values_1, range(length(values_1)), intDiv(1152921504606846976 * 2, toUInt64(1))))) AS found, bitmapCardinality(found) AS buckets,
+        bitmapMax(found) >= 1152921504606846976 OR 1 * toFloat64(length(team_names)) * toFloat64(length(values_1)) > 1152921504606846976 AS unsteady
       FROM chargebacks
       WHERE day >= {first_day:Date} AND day <= {last_day:Date}
-      GROUP BY bucket)
-  WINDOW w AS (ORDER BY bucket)
+      GROUP BY bucket, currency)
+  )
 )
-WHERE bucket = last_bucket OR (buckets_so_far >= {bucket_limit:UInt32} AND buckets_so_far - buckets < {bucket_limit:UInt32})
-ORDER BY bucket
+GROUP BY currency
+ORDER BY currency

@@ -5,35 +5,37 @@ WITH
     SELECT (groupArray(identity_id), groupArray(toUInt32(transform(toString(team), team_names, range(1, length(team_names) + 1), 0))))
     FROM identities
   ) AS team_places
-SELECT toUnixTimestamp(last), toString(total_so_far), toString(usage_so_far), toString(shared_so_far), toString(rows_so_far),
-  toString(buckets_so_far), unsteady_so_far > 0
+SELECT toUnixTimestamp(max(if(is_near, last, toDateTime(0, 'UTC')))),
+  [toString(currency), toString(sumIf(total, is_near)), toString(sumIf(usage, is_near)), toString(sumIf(shared, is_near)), toString(sumIf(n, is_near)), toString(sumIf(buckets, is_near))],
+  [toString(currency), toString(sumIf(total, 1)), toString(sumIf(usage, 1)), toString(sumIf(shared, 1)), toString(sumIf(n, 1)), toString(sumIf(buckets, 1))],
+  max(unsteady)
 FROM (
-  SELECT bucket, last, max(bucket) OVER () AS last_bucket, buckets,
-    sum(total) OVER w AS total_so_far, sum(usage) OVER w AS usage_so_far, sum(shared) OVER w AS shared_so_far,
-    sum(n) OVER w AS rows_so_far, sum(buckets) OVER w AS buckets_so_far, sum(unsteady) OVER w AS unsteady_so_far
+  SELECT *, bucket <= if(max(is_full) OVER (), minIf(bucket, is_full) OVER (), bucket) AS is_near
   FROM (
-    SELECT s.bucket AS bucket, s.last AS last, s.total AS total, s.usage AS usage, s.shared AS shared, s.n AS n,
+    SELECT *, sum(buckets) OVER (ORDER BY bucket) >= {bucket_limit:UInt32} AS is_full
+    FROM (
+    SELECT s.bucket AS bucket, s.currency AS currency, s.last AS last, s.total AS total, s.usage AS usage, s.shared AS shared, s.n AS n,
       c.buckets AS buckets, s.n != c.n AS unsteady
     FROM (
-      SELECT toDate(timestamp, {timezone:String}) AS bucket, max(timestamp) AS last, sum(hi) + sum(lo) AS total,
+      SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, max(timestamp) AS last, sum(hi) + sum(lo) AS total,
         sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
         sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared, sum(rows_of) AS n
       FROM (
-        SELECT timestamp, cost_type, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS rows_of
-        FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY timestamp, cost_type
+        SELECT timestamp, cost_type, currency, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS rows_of
+        FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY timestamp, cost_type, currency
       )
-      GROUP BY bucket
+      GROUP BY bucket, currency
     ) AS s
     FULL JOIN (
-      SELECT bucket, count() AS buckets, sum(rows_of) AS n
+      SELECT bucket, currency, count() AS buckets, sum(rows_of) AS n
       FROM (
-        SELECT toDate(timestamp, {timezone:String}) AS bucket, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, sum(rows_of_instant) AS rows_of
-        FROM (SELECT timestamp, identity_id, count() AS rows_of_instant FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY timestamp, identity_id)
-        GROUP BY bucket, c0
+        SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, sum(rows_of_instant) AS rows_of
+        FROM (SELECT timestamp, identity_id, currency, count() AS rows_of_instant FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY timestamp, identity_id, currency)
+        GROUP BY bucket, currency, c0
       )
-      GROUP BY bucket
-    ) AS c ON s.bucket = c.bucket)
-  WINDOW w AS (ORDER BY bucket)
+      GROUP BY bucket, currency
+    ) AS c ON s.bucket = c.bucket AND s.currency = c.currency)
+  )
 )
-WHERE bucket = last_bucket OR (buckets_so_far >= {bucket_limit:UInt32} AND buckets_so_far - buckets < {bucket_limit:UInt32})
-ORDER BY bucket
+GROUP BY currency
+ORDER BY currency

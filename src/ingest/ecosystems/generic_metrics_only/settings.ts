@@ -8,7 +8,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
 import { choice, integer, list, mapping, oneOf, text } from "../../../config/setting.js";
 import { identitySourceSettings, LABEL, promql } from "../../metered/identity-source.js";
-import { rateSetting } from "../../metered/rate.js";
+import { currencySetting, rateSetting } from "../../metered/rate.js";
 
 const identitySource = identitySourceSettings({
   description: "Who may be charged. May be left out when no cost type asks Prometheus; then nobody is known.",
@@ -114,6 +114,7 @@ const settings = mapping(
     }),
     display_name: Type.Optional(text({ description: "A name of the resource for people." })),
     identity_source: Type.Optional(identitySource),
+    currency: currencySetting,
     cost_types: list(costType, {
       description: "The kinds of cost.",
       expected: "a list of 1 to 500 cost types",

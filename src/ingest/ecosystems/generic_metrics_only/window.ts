@@ -24,6 +24,7 @@ export function meteredTenant(settings: GenericMetricsOnlySettings, connection: 
     ...connection,
     firstDay: firstDayOf(settings, connection),
     resourceId: settings.cluster_id,
+    currency: settings.currency,
     products: products(settings),
     usage,
     silent: prometheus && createSilentMetrics(prometheus, usage, stepSeconds),

@@ -43,6 +43,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
   const usage = usageMetrics(settings);
   const tenant: MeteredTenant = {
     resourceId: settings.cluster_id,
+    currency: settings.cost_model.currency,
     products,
     usage,
     namedIdentities: namesIdentities(identities)

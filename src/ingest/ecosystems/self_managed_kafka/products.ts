@@ -10,7 +10,7 @@ export const NETWORK_EGRESS = "SELF_KAFKA_NETWORK_EGRESS";
 
 /** An override replaces the rates that it names. A region without one has the rates of the model. */
 function ratesOf({ region, cost_model }: SelfManagedKafkaSettings): Rates {
-  const { region_overrides: overrides, ...rates } = cost_model;
+  const { region_overrides: overrides, currency: _, ...rates } = cost_model;
   if (region === undefined || !Object.hasOwn(overrides, region)) return rates;
   return { ...rates, ...overrides[region] };
 }

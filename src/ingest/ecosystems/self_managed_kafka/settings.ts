@@ -4,7 +4,7 @@ import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
 import { metricsSettings } from "../../../config/metrics.js";
 import { integer, mapOf, mapping, section, text } from "../../../config/setting.js";
 import { identitySourceSettings, promql } from "../../metered/identity-source.js";
-import { rateSetting } from "../../metered/rate.js";
+import { currencySetting, rateSetting } from "../../metered/rate.js";
 import { resourceSource } from "./resource-source.js";
 import { parseSelector, SELECTOR } from "./selector.js";
 
@@ -19,6 +19,7 @@ export type Rates = { readonly [Rate in keyof typeof rates]: string };
 
 const costModel = mapping(
   {
+    currency: currencySetting,
     ...rates,
     region_overrides: mapOf(
       {

@@ -1,0 +1,123 @@
+/** What an aggregation returns, of chargebacks or of attributions to topics: rows of its statement → buckets, and totals by currency. */
+import { displayNames } from "../inventory/names.js";
+
+/** Plain decimals, in the currency that stands beside them. */
+export interface Amounts {
+  readonly total_amount: string;
+  readonly usage_amount: string;
+  readonly shared_amount: string;
+}
+
+export interface AggregateBucket extends Amounts {
+  readonly dimensions: Readonly<Record<string, string>>;
+  /** Of those columns of ids whose value has a name. */
+  readonly display_names: Readonly<Record<string, string>>;
+  readonly time_bucket: string;
+  readonly currency: string;
+  readonly row_count: number;
+  /** Some of its rows are of a day that lacks something that may still come. */
+  readonly provisional: boolean;
+}
+
+export interface CurrencyAmounts extends Amounts {
+  readonly currency: string;
+  readonly row_count: number;
+}
+
+/** Null where there are several currencies: amounts of two are never added. */
+type OverallAmounts = { readonly [Name in keyof Amounts]: string | null };
+
+export interface Aggregate extends OverallAmounts {
+  readonly buckets: AggregateBucket[];
+  /** Null when there are several, or none. */
+  readonly currency: string | null;
+  /** By currency, ascending. */
+  readonly totals: CurrencyAmounts[];
+  readonly total_rows: number;
+  readonly total_buckets: number;
+  readonly truncated: boolean;
+}
+
+/** Of one currency. */
+export type CurrencyTotals = readonly [
+  currency: string,
+  total: string,
+  usage: string,
+  shared: string,
+  rows: string,
+  buckets: string,
+];
+
+export type StoredBucket = readonly [
+  label: string,
+  currency: string,
+  total: string,
+  usage: string,
+  shared: string,
+  rowCount: string,
+  /** Some row is of a day that lacks something. */
+  provisional: 0 | 1,
+  /** Of its currency, in one row of each. */
+  totals: CurrencyTotals | readonly [],
+  ...columnsAndNames: string[],
+];
+
+/** The totals that the rows have, by currency, ascending. */
+export function totalsOf(rows: readonly StoredBucket[]): CurrencyTotals[] {
+  const totals = rows.flatMap(([, , , , , , , ofCurrency]) => (ofCurrency.length === 0 ? [] : [ofCurrency]));
+  return totals.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+export interface AggregateShape<Column extends string> {
+  /** What is grouped by. */
+  readonly columns: readonly Column[];
+  /** Of these, the columns whose values have names. */
+  readonly named: readonly Column[];
+  /** Of further rows there are only the totals. */
+  readonly bucketLimit: number;
+}
+
+export function aggregateOf<Column extends string>(
+  { columns, named, bucketLimit }: AggregateShape<Column>,
+  rows: readonly StoredBucket[],
+  totals: readonly CurrencyTotals[] = totalsOf(rows),
+): Aggregate {
+  const buckets = rows
+    .slice(0, bucketLimit)
+    .map(([label, currency, total, usage, shared, rowCount, provisional, , ...values]) => ({
+      dimensions: Object.fromEntries(columns.map((name, index) => [name, values[index] ?? ""])),
+      display_names: displayNames(columns, named, values),
+      time_bucket: label,
+      currency,
+      ...{ total_amount: total, usage_amount: usage, shared_amount: shared },
+      row_count: Number(rowCount),
+      provisional: Number(provisional) === 1,
+    }));
+  const byCurrency = totals.map(([currency, total, usage, shared, rowCount]) => ({
+    currency,
+    ...{ total_amount: total, usage_amount: usage, shared_amount: shared },
+    row_count: Number(rowCount),
+  }));
+  const totalBuckets = totals.reduce((sum, [, , , , , ofCurrency]) => sum + Number(ofCurrency), 0);
+  return {
+    buckets,
+    ...overall(byCurrency),
+    totals: byCurrency,
+    total_rows: byCurrency.reduce((sum, { row_count }) => sum + row_count, 0),
+    total_buckets: totalBuckets,
+    truncated: totalBuckets > buckets.length,
+  };
+}
+
+function overall([first, ...others]: readonly CurrencyAmounts[]): OverallAmounts &
+  Pick<Aggregate, "currency"> {
+  const all = (amount: string | null) => ({
+    total_amount: amount,
+    usage_amount: amount,
+    shared_amount: amount,
+  });
+  if (first === undefined) return { currency: null, ...all("0") };
+  if (others.length > 0) return { currency: null, ...all(null) };
+  const { currency, total_amount, usage_amount, shared_amount } = first;
+  return { currency, total_amount, usage_amount, shared_amount };
+}
