@@ -37,7 +37,7 @@ const options = {
 } as const satisfies Options;
 
 /**
- * Shows the whole way with nothing but the package: simulated upstreams of every ecosystem, the embedded engines, one run of the pipeline, the
+ * Shows the whole way with nothing but the package: simulated upstreams, the embedded engines, one run of the pipeline, the
  * proof that it adds up, and the API.
  */
 export const demo: Command = {

@@ -8,7 +8,7 @@ import { type Size, sizes } from "../simulator/organisation.js";
 import { type SimulatedTenant, selfManagedTenant, simulatedTenants } from "../simulator/tenants.js";
 import { type Options, UsageError } from "./command.js";
 
-/** Simulated upstreams, and the tenants of a configuration that has them as upstreams: each ecosystem once or more. */
+/** Simulated upstreams, and the tenants of a configuration that has them as upstreams. An ecosystem need not have one. */
 export interface Simulation {
   readonly cloud: ConfluentCloud;
   readonly tenants: readonly SimulatedTenant[];

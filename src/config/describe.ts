@@ -1,7 +1,8 @@
 /** The configuration in force, as `check-config` prints it: in the shape of the file, defaults filled in, secrets masked. */
-import { KindGuard, type TSchema } from "@sinclair/typebox";
+import type { TSchema } from "@sinclair/typebox";
 import type { Config } from "./config.js";
 import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
+import { entriesOf, isRecord, itemDefinition } from "./parts.js";
 import { describePostgres } from "./postgres.js";
 import { configSchema } from "./schema.js";
 import { notesOf } from "./setting.js";
@@ -9,29 +10,12 @@ import { describeStorage } from "./storage.js";
 
 const MASK = "********";
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
-}
-
-/** The form of a mapping that `value` has. */
-function formOf(schema: TSchema, value: Record<string, unknown>): TSchema {
-  const key = notesOf(schema).discriminator?.key;
-  if (key === undefined || !KindGuard.IsUnion(schema)) return schema;
-  const forms = schema.anyOf.filter(KindGuard.IsObject);
-  return forms.find((form) => form.properties[key]?.const === value[key]) ?? schema;
-}
-
 function masked(schema: TSchema | undefined, value: unknown): unknown {
   if (schema === undefined || notesOf(schema).secret) return MASK;
-  if (Array.isArray(value))
-    return value.map((item) => masked(KindGuard.IsArray(schema) ? schema.items : undefined, item));
+  if (Array.isArray(value)) return value.map((item) => masked(itemDefinition(schema), item));
   if (!isRecord(value)) return value;
-  const form = formOf(schema, value);
-  const schemaOf = (key: string): TSchema | undefined => {
-    if (KindGuard.IsObject(form)) return form.properties[key];
-    return KindGuard.IsRecord(form) ? Object.values(form.patternProperties)[0] : undefined;
-  };
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, masked(schemaOf(key), part)]));
+  const parts = entriesOf(schema, value);
+  return Object.fromEntries(parts.map((each) => [each.key, masked(each.definition, each.part)]));
 }
 
 /** Plain data, ready for YAML or JSON. What the schema does not know is masked too. */

@@ -6,8 +6,8 @@
  */
 import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { PluginSettings } from "./plugin-settings.js";
-import type { Rule } from "./setting.js";
+import { commonPluginProperties, commonPluginRules, type PluginSettings } from "./plugin-settings.js";
+import { mapping, type Rule } from "./setting.js";
 
 export interface EcosystemSettings<Own extends TObject = TObject> {
   /** For the reference page: what kind of upstream it is. */
@@ -23,6 +23,14 @@ export type OwnAndCommon<Own extends TObject> = Omit<PluginSettings, keyof Stati
 
 /** All known ecosystems, by the name that `tenants.T.ecosystem` takes. */
 export type EcosystemSettingsMap = ReadonlyMap<string, EcosystemSettings>;
+
+/** All that `plugin_settings` takes for a tenant of this ecosystem. */
+export function pluginDefinition({ description, settings, refusals = [] }: EcosystemSettings) {
+  return mapping(
+    { ...commonPluginProperties, ...settings.properties },
+    { description, rules: [...commonPluginRules, ...refusals] },
+  );
+}
 
 /** The settings of a tenant with the type of its ecosystem. Throws when the tenant is of another one. */
 export function settingsOf<Own extends TObject>(

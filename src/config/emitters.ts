@@ -145,6 +145,7 @@ export const emittersSetting = list(
       "Where results go beside the API: files, or a page for Prometheus. See `docs/how-to/emit-results.md`.",
     maxItems: 20,
     default: [],
+    inert: true,
   },
 );
 

@@ -28,8 +28,9 @@ export const metricsSettings = mapping(
     auth_type: choice(["none", "basic", "bearer"], {
       description: "How requests authenticate: `basic` with username and password, `bearer` with a token.",
       default: "none",
+      inert: true,
     }),
-    username: Type.Optional(text({ ...credential, secret: false, description: "The user of `basic`." })),
+    username: Type.Optional(text({ description: "The user of `basic`.", maxLength: 10_000, inert: true })),
     password: Type.Optional(text({ ...credential, description: "The password of `basic`." })),
     bearer_token: Type.Optional(text({ ...credential, description: "The token of `bearer`." })),
   },

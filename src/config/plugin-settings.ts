@@ -23,6 +23,7 @@ export const commonPluginProperties = {
     unit: "seconds",
     minimum: 0,
     default: 1800,
+    inert: true,
   }),
   chargeback_granularity: choice(["daily"], {
     description: "The span of one chargeback row. This release allocates days.",

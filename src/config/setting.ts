@@ -42,6 +42,11 @@ export interface Notes {
   unit?: string;
   /** Never shown: not in problems, not by `check-config`, not in logs. */
   secret?: boolean;
+  /**
+   * Cannot change what is gathered, with all below it: who asks and how often. Every other setting makes windows be gathered again when
+   * it changes, except secrets.
+   */
+  inert?: boolean;
   /** What is allowed, in words, where the JSON Schema keywords cannot say it well. */
   expected?: string;
   /** Words in any case are taken, and these stand for others. */

@@ -1,8 +1,8 @@
 /** `tenants.T`: one billing boundary, its upstream, its store and its windows. */
 import { type Static, type TObject, type TUnsafe, Type } from "@sinclair/typebox";
-import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
+import { type EcosystemSettingsMap, pluginDefinition } from "./ecosystem-settings.js";
 import { LONGEST_TIMER_SECONDS } from "./features.js";
-import { commonPluginProperties, commonPluginRules, type PluginSettings } from "./plugin-settings.js";
+import type { PluginSettings } from "./plugin-settings.js";
 import { integer, mapOf, mapping, oneOf, type Rule, section, text } from "./setting.js";
 import { storageSettings } from "./storage.js";
 
@@ -146,15 +146,12 @@ const windowRules: Rule<Static<TObject<typeof tenantProperties>>>[] = [
 
 /** One form of a tenant for each ecosystem, which differ in what `plugin_settings` takes. */
 export function tenantSettings(ecosystems: EcosystemSettingsMap): TUnsafe<WrittenTenant> {
-  const forms = [...ecosystems].map(([name, { description, settings, refusals = [] }]) =>
+  const forms = [...ecosystems].map(([name, ecosystem]) =>
     mapping(
       {
         ecosystem: Type.Literal(name, { description: "The kind of upstream." }),
         ...tenantProperties,
-        plugin_settings: mapping(
-          { ...commonPluginProperties, ...settings.properties },
-          { description, rules: [...commonPluginRules, ...refusals] },
-        ),
+        plugin_settings: pluginDefinition(ecosystem),
       },
       { description: "A tenant.", rules: windowRules },
     ),

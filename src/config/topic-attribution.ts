@@ -1,82 +1,74 @@
 /**
  * `topic_attribution`: whether and how the costs of Kafka clusters are attributed to topics. An ecosystem that can do it
- * takes `topicAttributionSettings` as its key `topic_attribution`, and `topicAttributionRefusals` beside it.
+ * takes `topicAttributionSettings` as its key `topic_attribution`, with what it has of its own in it, and
+ * `topicAttributionRefusals` beside it.
  */
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { PluginSettings } from "./plugin-settings.js";
 import { choice, flag, integer, list, mapOf, type Rule, section, text, unsupported } from "./setting.js";
 import { topicSplits } from "./topic-rule.js";
 
-const metricName = (what: string, name: string) =>
-  text({
-    description: `The metric of ${what}, with the labels \`kafka_id\` and \`topic\`.`,
-    expected: "a name of a Prometheus metric",
-    pattern: "^[a-zA-Z_:][a-zA-Z0-9_:]{0,199}$",
-    default: name,
-  });
-
-export const topicAttributionSettings = section(
-  {
-    enabled: flag({
-      description: "Attribute costs to topics. What is attributed already stays when this is switched off.",
-      default: false,
+const common = {
+  enabled: flag({
+    description: "Attribute costs to topics. What is attributed already stays when this is switched off.",
+    default: false,
+  }),
+  exclude_topic_patterns: list(
+    text({
+      description: "A pattern: `*` is any text, `?` one character, `[ab]` one of these. Case counts.",
+      expected: "a pattern of 1 to 249 characters that a name of a topic can match",
+      pattern: "^[A-Za-z0-9._*?!\\[\\]-]{1,249}$",
     }),
-    exclude_topic_patterns: list(
-      text({
-        description: "A pattern: `*` is any text, `?` one character, `[ab]` one of these. Case counts.",
-        expected: "a pattern of 1 to 249 characters that a name of a topic can match",
-        pattern: "^[A-Za-z0-9._*?!\\[\\]-]{1,249}$",
-      }),
-      {
-        description: "Topics that are charged nothing. The other topics share their part.",
-        expected: "a list of at most 100 patterns",
-        maxItems: 100,
-        default: ["__consumer_offsets", "_schemas", "_confluent-*"],
-      },
-    ),
-    missing_metrics_behavior: choice(["even_split", "skip"], {
+    {
+      description: "Topics that are charged nothing. The other topics share their part.",
+      expected: "a list of at most 100 patterns",
+      maxItems: 100,
+      default: ["__consumer_offsets", "_schemas", "_confluent-*"],
+    },
+  ),
+  missing_metrics_behavior: choice(["even_split", "skip"], {
+    description:
+      "A line without measured usage goes to all topics of its cluster evenly, " +
+      "or (`skip`) whole to `__UNATTRIBUTED__`.",
+    default: "even_split",
+  }),
+  cost_mapping_overrides: mapOf(
+    {
+      name: "PRODUCT_TYPE",
+      pattern: "^[A-Za-z][A-Za-z0-9_]{0,99}$",
+      expected: "a product type as the bill names it",
+    },
+    choice([...topicSplits, "disabled"], {
       description:
-        "A line without measured usage goes to all topics of its cluster evenly, " +
-        "or (`skip`) whole to `__UNATTRIBUTED__`.",
-      default: "even_split",
+        "How lines of this product type are attributed; `disabled`: not at all. `bytes_ratio` weighs bytes in and out " +
+        "together, where the product type is not of one direction by itself.",
     }),
-    cost_mapping_overrides: mapOf(
-      {
-        name: "PRODUCT_TYPE",
-        pattern: "^[A-Za-z][A-Za-z0-9_]{0,99}$",
-        expected: "a product type as the bill names it",
-      },
-      choice([...topicSplits, "disabled"], {
-        description:
-          "How lines of this product type are attributed; `disabled`: not at all. `bytes_ratio` weighs bytes in and out " +
-          "together, where the product type is not of one direction by itself.",
-      }),
-      { description: "Other ways than the usual ones, by product type.", maxProperties: 100, default: {} },
-    ),
-    metric_name_overrides: section(
-      {
-        topic_bytes_in: metricName("bytes written to topics", "confluent_kafka_server_received_bytes"),
-        topic_bytes_out: metricName("bytes read from topics", "confluent_kafka_server_sent_bytes"),
-        topic_retained_bytes: metricName("bytes that topics keep", "confluent_kafka_server_retained_bytes"),
-      },
-      { description: "Where the metrics of topics have other names." },
-    ),
-    retention_days: integer({
-      description: "Attributions older than this are dropped, and older days are not attributed.",
-      unit: "days",
-      minimum: 1,
-      maximum: 365,
-      default: 90,
-    }),
-    emitters: unsupported(
-      "the tenant's own `emitters` take `topic_attribution` among their `pipelines`. Leave it empty.",
-    ),
-  },
-  { description: "Attribution of the costs of Kafka clusters to topics." },
-);
+    { description: "Other ways than the usual ones, by product type.", maxProperties: 100, default: {} },
+  ),
+  retention_days: integer({
+    description: "Attributions older than this are dropped, and older days are not attributed.",
+    unit: "days",
+    minimum: 1,
+    maximum: 365,
+    default: 90,
+  }),
+  emitters: unsupported(
+    "the tenant's own `emitters` take `topic_attribution` among their `pipelines`. Leave it empty.",
+  ),
+};
 
-export type TopicAttributionSettings = Static<typeof topicAttributionSettings>;
+/** What every ecosystem with topics takes. */
+const settings = Type.Object(common);
+export type TopicAttributionSettings = Static<typeof settings>;
+
+/** The section, with keys of the ecosystem's own. */
+export function topicAttributionSettings<Own extends TProperties>(own: Own) {
+  return section(
+    { ...common, ...own },
+    { description: "Attribution of the costs of Kafka clusters to topics." },
+  );
+}
 
 /** To be held by an ecosystem that takes the section. */
 export const topicAttributionRefusals: readonly Rule<{
@@ -92,10 +84,8 @@ export const topicAttributionRefusals: readonly Rule<{
   },
 ];
 
-const own = Type.Object({ topic_attribution: topicAttributionSettings });
-
 /** The section of a tenant whose ecosystem takes it; undefined for the others. */
-export function topicAttributionOf(settings: PluginSettings): TopicAttributionSettings | undefined {
-  const part: unknown = { topic_attribution: Reflect.get(settings, "topic_attribution") };
-  return Value.Check(own, part) ? part.topic_attribution : undefined;
+export function topicAttributionOf(pluginSettings: PluginSettings): TopicAttributionSettings | undefined {
+  const part: unknown = Reflect.get(pluginSettings, "topic_attribution");
+  return Value.Check(settings, part) ? part : undefined;
 }

@@ -11,9 +11,6 @@ import type { TopicMetric, TopicRule } from "../config/topic-rule.js";
 export interface Ecosystem<Settings = unknown> extends EcosystemSettings {
   /** Name in the configuration, on rows and in the API: `generic_metrics_only`. */
   readonly name: string;
-  /** Kinds it can report, for the API's documentation. */
-  readonly resourceTypes: readonly string[];
-  readonly identityTypes: readonly string[];
   /** Rules of its product types. May depend on the settings, never on gathered data. */
   rules(settings: Settings): readonly AllocationRule[];
   /**

@@ -61,12 +61,13 @@ export function warnOfDropped(
 }
 
 function identified(options: StageWindowOptions): GatheredWindow {
-  const { store, window, rulesHash, decimalPlaces, derivingMetrics, topics } = options;
+  const { store, window, settingsDigest, rulesHash, decimalPlaces, derivingMetrics, topics } = options;
   const { tenantName, tenantId, ecosystem } = store;
   const topicsFrom = topics && daysOfWindow(window).find((day) => day >= topics.from);
   const settings = [
     ecosystem,
     tenantId,
+    settingsDigest,
     rulesHash,
     decimalPlaces,
     derivingMetrics,

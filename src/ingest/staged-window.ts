@@ -13,6 +13,8 @@ export interface StageWindowOptions {
   readonly gatherer: Gatherer;
   /** At most `gatherer.daysPerWindow` days. */
   readonly window: DayWindow;
+  /** Of the tenant's settings, as far as they decide what is gathered. */
+  readonly settingsDigest: string;
   readonly rulesHash: string;
   readonly decimalPlaces: number;
   /** `Ecosystem.derivingMetrics` of the tenant. */

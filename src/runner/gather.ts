@@ -3,6 +3,7 @@ import type { TenantConfig } from "../config/config.js";
 import type { AnyEcosystem, DayWindow, Gatherer } from "../ingest/ecosystem.js";
 import { gatherInventory } from "../ingest/inventory/gather-inventory.js";
 import { createKnownInventory, type KnownInventoryReader } from "../ingest/inventory/known-inventory.js";
+import { settingsDigest } from "../ingest/settings-digest.js";
 import type { TopicStaging } from "../ingest/stage-topics.js";
 import type { DayRemark } from "../ingest/staged-window.js";
 import { errorText } from "../store/clickhouse/error-text.js";
@@ -106,6 +107,7 @@ async function gatherAll(
     logger,
   });
   known.renew();
+  const configured = settingsDigest(input.ecosystem, tenant.plugin_settings);
   inventory.errors.forEach(report);
   for (const window of cutWindow(input.window, gatherer)) {
     signal.throwIfAborted();
@@ -115,6 +117,7 @@ async function gatherAll(
       epoch,
       gatherer,
       window,
+      settingsDigest: configured,
       rulesHash: rules.hash,
       decimalPlaces: tenant.allocation.decimal_places,
       derivingMetrics: input.ecosystem.derivingMetrics(tenant.plugin_settings),

@@ -62,6 +62,7 @@ t.test("gathering a bill again", async (t) => {
       epoch: EPOCH,
       gatherer,
       window: of,
+      settingsDigest: "settings",
       rulesHash: "rules",
       decimalPlaces: 4,
       derivingMetrics: [],

@@ -1,9 +1,9 @@
 /** Topics of a Confluent Cloud tenant: what they are weighed by, which count, and as what they are known. */
 import t, { type Test } from "tap";
-import type { TopicAttributionSettings } from "../../src/config/topic-attribution.js";
 import type { TopicUsageFact, UsageGap } from "../../src/ingest/ecosystem.js";
 import { withTopics } from "../../src/ingest/ecosystems/confluent_cloud/inventory/topics.js";
 import { topicMatcher } from "../../src/ingest/ecosystems/confluent_cloud/topic-patterns.js";
+import type { TopicSettings } from "../../src/ingest/ecosystems/confluent_cloud/topic-settings.js";
 import { gatherTopics, topicRules } from "../../src/ingest/ecosystems/confluent_cloud/topics.js";
 import { createPrometheusSource } from "../../src/ingest/prometheus/source.js";
 import { createUpstreamClient } from "../../src/ingest/upstream-http/client.js";
@@ -12,7 +12,7 @@ import { forever, silent } from "./generic-tenant.js";
 import { recordingSink } from "./recording-sink.js";
 import { type Script, startScriptedPrometheus } from "./scripted-prometheus.js";
 
-const settings: TopicAttributionSettings = {
+const settings: TopicSettings = {
   enabled: true,
   exclude_topic_patterns: ["__consumer_offsets", "_confluent-*"],
   missing_metrics_behavior: "even_split",
@@ -41,7 +41,7 @@ const topic = (kafka_id: string, name: string, value: number) => ({
 });
 
 t.test("rules: the usual ones, and what the configuration makes of them", async (t) => {
-  const rules = (cost_mapping_overrides: TopicAttributionSettings["cost_mapping_overrides"]) =>
+  const rules = (cost_mapping_overrides: TopicSettings["cost_mapping_overrides"]) =>
     Object.fromEntries(
       topicRules({ ...settings, cost_mapping_overrides }).map((rule) => [rule.product_type, rule.metrics]),
     );

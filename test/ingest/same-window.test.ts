@@ -59,6 +59,7 @@ t.test("a window that is gathered again", async (t) => {
     t.equal(await gathered(), false);
     const changes: Partial<StageWindowOptions>[] = [
       { force: true },
+      { settingsDigest: "others" },
       { rulesHash: "others" },
       { decimalPlaces: 6 },
       { derivingMetrics: [] },

@@ -90,6 +90,7 @@ export async function openStaging(t: Test) {
       epoch: EPOCH,
       gatherer: scripted(script),
       window,
+      settingsDigest: "settings",
       rulesHash: "rules",
       decimalPlaces: 4,
       derivingMetrics: ["m"],

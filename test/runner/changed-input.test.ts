@@ -1,4 +1,6 @@
 import t from "tap";
+import type { PluginSettings } from "../../src/config/plugin-settings.js";
+import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import {
@@ -115,4 +117,34 @@ t.test("what a run calculates follows from what has changed in the input", async
     t.equal((await chargedOn(stores, "acme", daysBefore(4))).length, 3);
   });
   holds(t, await reconciled(stores, "acme"), { off: [], staged: 0 });
+});
+
+t.test("an upstream that answers as before is read again when a setting changes that counts", async (t) => {
+  const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
+  const { upstream, ecosystems } = scriptedUpstream();
+  upstream.bill.set(daysBefore(3), { "r-1": "10" });
+  const remembering = [...ecosystems].map(([name, ecosystem]): [string, AnyEcosystem] => {
+    const connect: AnyEcosystem["connect"] = (...given) => {
+      const gatherer = ecosystem.connect(...given);
+      return {
+        ...gatherer,
+        gatherWindow: async (...of) => ({ ...(await gatherer.gatherWindow(...of)), answers: "all of them" }),
+        answersAsBefore: async () => true,
+      };
+    };
+    return [name, { ...ecosystem, connect }];
+  });
+  const context = runContext(stores, { ecosystems: new Map(remembering) });
+  const tenant = tenantOf(config, "acme");
+  const read = async (changes: Partial<PluginSettings> = {}) => {
+    const before = upstream.windows;
+    const changed = { ...tenant, plugin_settings: { ...tenant.plugin_settings, ...changes } };
+    await runOnce(context, { ...config, tenants: new Map([["acme", changed]]) }, "acme");
+    return upstream.windows - before;
+  };
+  t.equal(await read(), 1);
+  t.equal(await read(), 0);
+  t.equal(await read({ min_refresh_gap_seconds: 5 }), 0);
+  t.equal(await read({ metrics_step_seconds: 60 }), 1);
+  t.equal(await read({ metrics_step_seconds: 60 }), 0);
 });

@@ -91,7 +91,6 @@ export function withTopics(config: Config, changes: Partial<TopicAttributionSett
     exclude_topic_patterns: [],
     missing_metrics_behavior: "even_split",
     cost_mapping_overrides: {},
-    metric_name_overrides: { topic_bytes_in: "in", topic_bytes_out: "out", topic_retained_bytes: "kept" },
     retention_days: 90,
     ...changes,
   };

@@ -3,7 +3,6 @@
  * input, and need not be read again. To read 200 days of 5,000 lines takes over a minute; to see that they are the same, a second.
  */
 import pLimit from "p-limit";
-import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { dayOf } from "../../../time/days.js";
 import type { DayWindow, KnownInventory } from "../../ecosystem.js";
 import type { RangeAnswer } from "../../prometheus/source.js";
@@ -17,7 +16,6 @@ import { together } from "./together.js";
 
 /** Of one gathering of a window. Plain JSON. */
 export interface WindowAnswers {
-  readonly settings: string;
   /** Of the inventory, as far as the window depends on it. */
   readonly known: string;
   readonly bill: readonly BillAnswer[];
@@ -31,19 +29,7 @@ export interface BillAnswer extends DayWindow {
 
 /** Of the usage of topics. Plain JSON. */
 export interface TopicAnswers {
-  readonly settings: string;
   readonly usage: readonly RangeAnswer[];
-}
-
-type Settings = ConfluentCloudSettings & Pick<PluginSettings, "metrics" | "metrics_step_seconds">;
-
-/** Settings that decide what is made of the same answers, or what is asked. */
-export function windowSettings({ metrics_step_seconds, metrics, billing_api }: Settings): string {
-  return digestOfJson([metrics_step_seconds, metrics?.url ?? null, billing_api.days_per_query]);
-}
-
-export function topicSettings({ topic_attribution }: Pick<Settings, "topic_attribution">): string {
-  return digestOfJson(topic_attribution);
 }
 
 /**
@@ -62,11 +48,11 @@ export function knownDigest({ resources, identities }: KnownInventory, { end }: 
   ].map((each) =>
     each.deleted_at === null || each.deleted_at < after ? each : { ...each, deleted_at: null },
   );
-  return digestOfJson(relevant);
+  return digestOf(Buffer.from(JSON.stringify(relevant)));
 }
 
 export interface Asking {
-  readonly settings: Settings;
+  readonly settings: Pick<ConfluentCloudSettings, "billing_api">;
   readonly connection: ConfluentConnection;
   readonly parallelQueries: number;
   known(signal: AbortSignal): Promise<KnownInventory>;
@@ -84,8 +70,6 @@ export async function answersAsBefore(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { settings, connection, now } = asking;
-  if (of.settings !== windowSettings(settings)) return false;
-  if (topics !== undefined && topics.settings !== topicSettings(settings)) return false;
   const queries = requestWindows(window, settings.billing_api.days_per_query, dayOf(now()));
   if (!sameQueries(queries, of.bill)) return false;
   if (of.known !== knownDigest(await asking.known(signal), window)) return false;
@@ -134,8 +118,4 @@ async function sameUsage(
     }),
   );
   return (await together(stop, asked)).every(Boolean);
-}
-
-function digestOfJson(value: unknown): string {
-  return digestOf(Buffer.from(JSON.stringify(value)));
 }

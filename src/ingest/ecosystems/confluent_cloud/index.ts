@@ -5,7 +5,7 @@ import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
 import { answersAsBefore, type TopicAnswers, type WindowAnswers } from "./answers.js";
 import { connectConfluent, type Tuning } from "./api/connection.js";
 import { gatherInventory } from "./inventory/index.js";
-import { TOPIC, withTopics } from "./inventory/topics.js";
+import { withTopics } from "./inventory/topics.js";
 import { probeConfluent } from "./probe.js";
 import { allocationRules, derivingMetrics } from "./rules.js";
 import { type ConfluentCloudSettings, confluentCloudSettings } from "./settings.js";
@@ -20,17 +20,6 @@ const own = (settings: PluginSettings): Settings => settingsOf(confluentCloudSet
 export const confluentCloud: AnyEcosystem = {
   ...confluentCloudSettings,
   name: "confluent_cloud",
-  resourceTypes: [
-    "environment",
-    "kafka_cluster",
-    "connector",
-    "schema_registry",
-    "ksqldb_cluster",
-    "flink_compute_pool",
-    "flink_statement",
-    TOPIC,
-  ],
-  identityTypes: ["service_account", "user", "api_key", "identity_provider", "identity_pool"],
   rules: (settings) => allocationRules(own(settings)),
   derivingMetrics: () => derivingMetrics(),
   topicRules: (settings) => topicRules(own(settings).topic_attribution),

@@ -6,11 +6,12 @@ import { type Static, Type } from "@sinclair/typebox";
 import { parseNonNegativeDecimal } from "../../../config/decimal.js";
 import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
 import { integer, list, mapping, type Parsed, section, text } from "../../../config/setting.js";
-import { topicAttributionRefusals, topicAttributionSettings } from "../../../config/topic-attribution.js";
+import { topicAttributionRefusals } from "../../../config/topic-attribution.js";
 import { parseBaseUrl } from "../../../config/url.js";
 import { minus, parseExact, plus } from "../../exact.js";
+import { topicSettings } from "./topic-settings.js";
 
-const key = (description: string) => text({ description, maxLength: 1000 });
+const key = (description: string) => text({ description, maxLength: 1000, inert: true });
 const secret = (description: string) => text({ description, maxLength: 1000, secret: true });
 
 const ADDRESS = {
@@ -125,7 +126,7 @@ const settings = mapping(
       default: [],
     }),
     allocator_params: allocatorParams,
-    topic_attribution: topicAttributionSettings,
+    topic_attribution: topicSettings,
   },
   { description: "A Confluent Cloud organisation." },
 );

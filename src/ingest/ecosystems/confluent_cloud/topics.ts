@@ -6,7 +6,7 @@
  * with eight topics each are 16,000 facts a day, where it would be 380,000.
  */
 import pLimit from "p-limit";
-import type { TopicAttributionSettings } from "../../../config/topic-attribution.js";
+
 import {
   type TopicMetric,
   type TopicRule,
@@ -16,9 +16,10 @@ import {
 import { DAY_SECONDS, daysOfWindow } from "../../../time/days.js";
 import type { TopicReport, TopicRequest, TopicSink, UsageFact } from "../../ecosystem.js";
 import type { PrometheusSource, RangeAnswer } from "../../prometheus/source.js";
-import { type TopicAnswers, topicSettings } from "./answers.js";
+import type { TopicAnswers } from "./answers.js";
 import { together } from "./together.js";
 import { topicMatcher } from "./topic-patterns.js";
+import type { TopicSettings } from "./topic-settings.js";
 import { measure } from "./usage/measure.js";
 import { anyOf, CLUSTER } from "./usage/queries.js";
 
@@ -38,7 +39,7 @@ const usual: ReadonlyMap<string, readonly TopicMetric[]> = new Map<string, reado
   ["KAFKA_BASE", []],
 ]);
 
-export function topicRules({ cost_mapping_overrides: overrides }: TopicAttributionSettings): TopicRule[] {
+export function topicRules({ cost_mapping_overrides: overrides }: TopicSettings): TopicRule[] {
   const chosen = new Map<string, TopicSplit | "disabled" | undefined>([
     ...[...usual.keys()].map((type) => [type, undefined] as const),
     ...Object.entries(overrides),
@@ -63,7 +64,7 @@ function metricsOf(productType: string, split: TopicSplit | undefined): readonly
 }
 
 export interface TopicGathering {
-  readonly settings: TopicAttributionSettings;
+  readonly settings: TopicSettings;
   readonly source: PrometheusSource | undefined;
   readonly parallelQueries: number;
 }
@@ -116,12 +117,12 @@ export async function gatherTopics(
     ),
   );
   await sink.usageGaps((await together(stop, queries)).flat());
-  const answers: TopicAnswers = { settings: topicSettings({ topic_attribution: settings }), usage };
+  const answers: TopicAnswers = { usage };
   return { dropped, errors: [], answers };
 }
 
 export function topicQuery(
-  { metric_name_overrides: names }: Pick<TopicAttributionSettings, "metric_name_overrides">,
+  { metric_name_overrides: names }: Pick<TopicSettings, "metric_name_overrides">,
   metric: TopicMetric,
   clusters: readonly string[],
 ): string {

@@ -9,7 +9,7 @@ import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { dayOf, daysOfWindow } from "../../../time/days.js";
 import type { DayWindow, KnownInventory, WindowReport, WindowSink } from "../../ecosystem.js";
 import { isHopeless, UpstreamError } from "../../upstream-http/upstream-error.js";
-import { type BillAnswer, knownDigest, type WindowAnswers, windowSettings } from "./answers.js";
+import { type BillAnswer, knownDigest, type WindowAnswers } from "./answers.js";
 import type { ConfluentConnection } from "./api/connection.js";
 import { type BilledCollector, type BilledResources, collectBilled } from "./billed.js";
 import { type BilledDay, gatherCosts } from "./costs/gather-costs.js";
@@ -56,7 +56,6 @@ export async function gatherWindow(
   for (const [reason, count] of Object.entries(usage.dropped))
     dropped[reason] = (dropped[reason] ?? 0) + count;
   const answers: WindowAnswers = {
-    settings: windowSettings(settings),
     known: knownDigest(known, window),
     bill,
     usage: usage.answers,

@@ -2,7 +2,6 @@
 import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
-import { PRINCIPAL } from "../../metered/identities.js";
 import { probeMetered } from "../../metered/probe.js";
 import { stillCovers } from "../../metered/still-covers.js";
 import { gatherMeteredWindow } from "../../metered/window.js";
@@ -19,8 +18,6 @@ const own = (settings: PluginSettings): Settings => settingsOf(genericMetricsOnl
 export const genericMetricsOnly: AnyEcosystem = {
   ...genericMetricsOnlySettings,
   name: "generic_metrics_only",
-  resourceTypes: ["cluster"],
-  identityTypes: [PRINCIPAL],
   rules: (settings) => allocationRules(own(settings)),
   derivingMetrics: (settings) => derivingMetrics(own(settings)),
   connect: (settings, context) => connect(own(settings), context),

@@ -3,7 +3,6 @@ import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
 import { createFirstDay } from "../../metered/first-day.js";
-import { PRINCIPAL } from "../../metered/identities.js";
 import { discovers, namesIdentities } from "../../metered/identity-source.js";
 import { probeMetered } from "../../metered/probe.js";
 import { createSilentMetrics } from "../../metered/silent-metrics.js";
@@ -12,7 +11,7 @@ import type { UsageMetric } from "../../metered/usage.js";
 import { gatherMeteredWindow, type MeteredTenant } from "../../metered/window.js";
 import { connectPrometheus } from "../../prometheus/connection.js";
 import { askedOnceWhenAway } from "../../prometheus/outage.js";
-import { gatherInventory, RESOURCE_TYPES } from "./inventory.js";
+import { gatherInventory } from "./inventory.js";
 import { productsOf } from "./products.js";
 import { BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL, queryOf } from "./queries.js";
 import { allocationRules, derivingMetrics } from "./rules.js";
@@ -25,8 +24,6 @@ const own = (settings: PluginSettings): Settings => settingsOf(selfManagedKafkaS
 export const selfManagedKafka: AnyEcosystem = {
   ...selfManagedKafkaSettings,
   name: "self_managed_kafka",
-  resourceTypes: RESOURCE_TYPES,
-  identityTypes: [PRINCIPAL],
   rules: (settings) => allocationRules(own(settings)),
   derivingMetrics: (settings) => derivingMetrics(own(settings)),
   connect: (settings, context) => connect(own(settings), context),

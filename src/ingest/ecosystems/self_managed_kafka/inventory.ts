@@ -18,7 +18,7 @@ import { discoveryQuery } from "./queries.js";
 import { clusterRecord, describedResources, type Seen, seenResources } from "./records.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
 
-export const RESOURCE_TYPES = ["cluster", "broker", "topic"] as const;
+const RESOURCE_TYPES = ["cluster", "broker", "topic"] as const;
 /** Seen in metrics only while it works; in the cluster's own answer a broker is missing while it restarts. */
 const SEEN_IN_METRICS_GRACE_SECONDS = 8 * DAY_SECONDS;
 const RESTARTING_GRACE_SECONDS = DAY_SECONDS;

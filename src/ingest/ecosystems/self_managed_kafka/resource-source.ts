@@ -38,7 +38,7 @@ const properties = {
     }),
   ),
   sasl_username: Type.Optional(
-    text({ description: "For the `SASL_` protocols: the user.", maxLength: 1000 }),
+    text({ description: "For the `SASL_` protocols: the user.", maxLength: 1000, inert: true }),
   ),
   sasl_password: Type.Optional(
     text({ description: "For the `SASL_` protocols: the password.", maxLength: 10_000, secret: true }),

@@ -2,23 +2,24 @@
  * Topics as resources, discovered by their metrics: the vendor measures what each topic keeps, also one that nobody uses. What
  * fails here is only reported: no day waits for its topics, and nothing is allocated by them.
  */
-import type { TopicAttributionSettings } from "../../../../config/topic-attribution.js";
+
 import { DAY_SECONDS } from "../../../../time/days.js";
 import type { InventoryReport, InventorySink, ResourceRecord } from "../../../ecosystem.js";
 import type { PrometheusSource } from "../../../prometheus/source.js";
 import { UpstreamError } from "../../../upstream-http/upstream-error.js";
 import { topicMatcher } from "../topic-patterns.js";
+import type { TopicSettings } from "../topic-settings.js";
 import { TOPIC_LABEL } from "../topics.js";
 import { anyOf, CLUSTER } from "../usage/queries.js";
 
-export const TOPIC = "topic";
+const TOPIC = "topic";
 /** Metrics come late and have holes; a topic that was not seen for a week has gone. */
 const TOPIC_GRACE_SECONDS = 8 * DAY_SECONDS;
 const DISCOVERY_SECONDS = 3600;
 const BATCH = 5000;
 
 export interface TopicDiscovery {
-  readonly settings: TopicAttributionSettings;
+  readonly settings: TopicSettings;
   readonly source: PrometheusSource;
 }
 
