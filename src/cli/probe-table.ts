@@ -1,5 +1,5 @@
 /** What tenants' upstreams answered, as a table of at most 80 columns. */
-import type { Probe } from "../ingest/ecosystem.js";
+import type { Probe } from "../ingest/reports.js";
 
 const WIDTH = 80;
 const LONGEST_NAME = 30;

@@ -3,6 +3,8 @@ import type { AllocationRule, IdentityScope } from "../config/allocation-rule.js
 import type { EcosystemSettings } from "../config/ecosystem-settings.js";
 import type { PluginSettings } from "../config/plugin-settings.js";
 import type { TopicMetric, TopicRule } from "../config/topic-rule.js";
+import type { KnownInventory } from "./known.js";
+import type { InventoryReport, Probe, TopicReport, WindowReport } from "./reports.js";
 
 /**
  * What a kind of upstream has to say and do to be charged back. Adding an ecosystem means adding one folder that exports one
@@ -41,39 +43,6 @@ export interface GatherContext {
    * past day are chosen from it by lifetime, so that they do not change when something is deleted today.
    */
   known(signal: AbortSignal): Promise<KnownInventory>;
-}
-
-export interface KnownInventory {
-  readonly resources: readonly KnownResource[];
-  readonly identities: readonly KnownIdentity[];
-}
-
-/** In milliseconds since 1970. `created_at` is null when the upstream does not say, `deleted_at` while it exists. */
-export interface Lifetime {
-  readonly created_at: number | null;
-  /** When the deletion was noticed. */
-  readonly deleted_at: number | null;
-}
-
-export interface KnownResource extends Lifetime {
-  readonly resource_id: string;
-  readonly resource_type: string;
-  readonly parent_id: string | null;
-  readonly owner_id: string | null;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  /** What it was before, ascending; left out of one that has always been as it is. */
-  readonly earlier?: readonly EarlierState[];
-}
-
-/** Owner and metadata of a resource up to a time, exclusive, in milliseconds since 1970: when the change was noticed. */
-export interface EarlierState extends Pick<KnownResource, "owner_id" | "metadata"> {
-  readonly until: number;
-}
-
-export interface KnownIdentity extends Lifetime {
-  readonly identity_id: string;
-  readonly identity_type: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 /** One tenant's upstream during one run. */
@@ -127,20 +96,6 @@ export interface Gatherer {
   close(): Promise<void>;
 }
 
-/** What one question to an upstream came to. */
-export interface Probe {
-  /** What was asked for: `cost PG_STORAGE`, `usage bytes_in`, `bill`. */
-  readonly name: string;
-  /** How much of what was returned, in the order to show it. */
-  readonly found?: Readonly<Record<string, number>>;
-  /** Names of the labels that the series have. */
-  readonly labels?: readonly string[];
-  /** Why it failed: one sentence without secrets. */
-  readonly failure?: string;
-  /** What may be a mistake, and may be meant. */
-  readonly remark?: string;
-}
-
 /** Of the gatherer's own form, plain JSON. `ofTopics` is undefined where no topics were asked for. */
 export interface GatheredAnswers {
   readonly ofWindow: unknown;
@@ -175,56 +130,6 @@ export interface TopicRequest {
 export interface TopicSink {
   usage(batch: readonly TopicUsageFact[]): Promise<void>;
   usageGaps(batch: readonly UsageGap[]): Promise<void>;
-}
-
-export interface TopicReport {
-  /** As in the report of a window. */
-  readonly answers?: unknown;
-  /** As in the report of a window. */
-  readonly dropped: Readonly<Record<string, number>>;
-  readonly errors: readonly string[];
-}
-
-/** Types whose gather was complete: only of these may an entity that was not returned be taken for deleted. */
-export interface InventoryReport {
-  readonly completeResourceTypes: readonly string[];
-  readonly completeIdentityTypes: readonly string[];
-  /**
-   * Types that are seen only while they do something, such as principals found in metrics: one that is not returned is
-   * taken for deleted only when it was last seen more than so many seconds ago. Types without an entry: at once.
-   */
-  readonly absenceGraceSeconds?: Readonly<Record<string, number>>;
-  /** One sentence per source that failed; empty when all is well. */
-  readonly errors: readonly string[];
-  /** One sentence per source that failed and that no day waits for. */
-  readonly warnings?: readonly string[];
-  /**
-   * Whether days wait for an inventory without errors before they are calculated. Default true; false where what is allocated to
-   * whom does not come from the inventory.
-   */
-  readonly daysNeedIt?: boolean;
-}
-
-export interface WindowReport {
-  /** Days of the window whose bill is complete, ascending. The others keep what they had. */
-  readonly completeDays: readonly string[];
-  /**
-   * Days whose bill lacks lines that could not be had, ascending: they are taken as they are, unless a bill with those lines is
-   * published already, which then stays. None of them is in `completeDays`.
-   */
-  readonly partialDays?: readonly string[];
-  /** What the upstream returned but was not taken, by reason: `outside_window`, `not_finite`, `negative`, `malformed`. */
-  readonly dropped: Readonly<Record<string, number>>;
-  readonly errors: readonly string[];
-  /**
-   * Why the upstream refuses the credentials, where the bill does without it: what is known is taken all the same, and the gather counts
-   * as a failed one.
-   */
-  readonly refused?: string;
-  /** What is worth knowing and no error, as sentences. A run tells each once, however many windows say it. */
-  readonly notes?: readonly string[];
-  /** What was answered, as digests, for `answersAsBefore`. Left out when something was not. */
-  readonly answers?: unknown;
 }
 
 export interface ResourceRecord {

@@ -1,13 +1,7 @@
 /** Asks a tenant's upstream everything once that a run would ask it, and keeps nothing: its inventory, its bill, its metrics. */
 import type { PluginSettings } from "../config/plugin-settings.js";
-import type {
-  AnyEcosystem,
-  DayWindow,
-  GatherContext,
-  IdentityRecord,
-  Probe,
-  ResourceRecord,
-} from "./ecosystem.js";
+import type { AnyEcosystem, DayWindow, GatherContext, IdentityRecord, ResourceRecord } from "./ecosystem.js";
+import type { Probe } from "./reports.js";
 import { UpstreamError } from "./upstream-http/upstream-error.js";
 
 export interface ProbedTenant {

@@ -3,7 +3,7 @@
  * staged, hashed or compared again.
  */
 import { daysOfWindow } from "../time/days.js";
-import type { WindowReport } from "./ecosystem.js";
+import type { WindowReport } from "./reports.js";
 import type { StagedTopics } from "./stage-topics.js";
 import type { StagedWindow, StageWindowOptions } from "./staged-window.js";
 import type { DayContent } from "./staging/content-hash.js";

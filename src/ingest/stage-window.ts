@@ -9,7 +9,7 @@ import { dropStagedDays } from "../store/clickhouse/staging.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { ledgers } from "../store/ledger.js";
 import { daysOfWindow } from "../time/days.js";
-import type { WindowReport } from "./ecosystem.js";
+import type { WindowReport } from "./reports.js";
 import { rememberGathered, unchangedWindow, warnOfDropped } from "./same-window.js";
 import { noTopics, type StagedTopics, stageTopics } from "./stage-topics.js";
 import type { DayRemark, StagedWindow, StageWindowOptions } from "./staged-window.js";

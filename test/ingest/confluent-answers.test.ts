@@ -1,8 +1,9 @@
 /** Whether the upstream still answers what it answered: then a window is not read again. */
 import t, { type Test } from "tap";
-import type { GatheredAnswers, Gatherer, KnownInventory } from "../../src/ingest/ecosystem.js";
+import type { GatheredAnswers, Gatherer } from "../../src/ingest/ecosystem.js";
 import { knownDigest } from "../../src/ingest/ecosystems/confluent_cloud/answers.js";
 import { readEnvelope, readSealed } from "../../src/ingest/ecosystems/confluent_cloud/api/envelope.js";
+import type { KnownInventory } from "../../src/ingest/known.js";
 import { costRow, startBill } from "./confluent-bill.js";
 import { knownAccount, knownConnector, knownKey, knownOf } from "./confluent-known.js";
 import { type MinuteSeries, startMetrics } from "./confluent-metrics.js";

@@ -1,10 +1,10 @@
 /** What gatherers are told of the inventory: everything that the service remembers, with lifetimes. */
 import t from "tap";
-import type { KnownInventory } from "../../src/ingest/ecosystem.js";
 import { collectBilled } from "../../src/ingest/ecosystems/confluent_cloud/billed.js";
 import { writeIdentitySets } from "../../src/ingest/ecosystems/confluent_cloud/identity-sets.js";
 import { gatherInventory } from "../../src/ingest/inventory/gather-inventory.js";
 import { createKnownInventory } from "../../src/ingest/inventory/known-inventory.js";
+import type { KnownInventory } from "../../src/ingest/known.js";
 import { addDays, dayOf } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { cluster, small, startOrganisation } from "./confluent-organisation.js";

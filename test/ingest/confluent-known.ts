@@ -1,5 +1,5 @@
 /** What the service remembers of an organisation, written short. */
-import type { KnownIdentity, KnownInventory, KnownResource } from "../../src/ingest/ecosystem.js";
+import type { KnownIdentity, KnownInventory, KnownResource } from "../../src/ingest/known.js";
 
 interface Lifespan {
   readonly created?: string;

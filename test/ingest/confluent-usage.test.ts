@@ -1,9 +1,9 @@
 /** Usage of a Confluent Cloud tenant: from the vendor's minutes in a Prometheus to hourly facts of owners. */
 import t, { type Test } from "tap";
-import type { KnownInventory } from "../../src/ingest/ecosystem.js";
 import { collectBilled } from "../../src/ingest/ecosystems/confluent_cloud/billed.js";
 import type { ProductFamily } from "../../src/ingest/ecosystems/confluent_cloud/costs/product-types.js";
 import { gatherUsage } from "../../src/ingest/ecosystems/confluent_cloud/usage.js";
+import type { KnownInventory } from "../../src/ingest/known.js";
 import { holds } from "../holds.js";
 import { knownAccount, knownKey, knownOf, knownResource, knownStatement } from "./confluent-known.js";
 import { type Metrics, type MinuteSeries, startMetrics } from "./confluent-metrics.js";

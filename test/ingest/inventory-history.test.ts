@@ -3,13 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { projectRoot } from "../../src/config/project.js";
-import type {
-  Gatherer,
-  IdentityRecord,
-  InventoryReport,
-  ResourceRecord,
-} from "../../src/ingest/ecosystem.js";
+import type { Gatherer, IdentityRecord, ResourceRecord } from "../../src/ingest/ecosystem.js";
 import { gatherInventory } from "../../src/ingest/inventory/gather-inventory.js";
+import type { InventoryReport } from "../../src/ingest/reports.js";
 import { type InventoryListInput, readInventoryPage } from "../../src/query/inventory/list.js";
 import { readInventorySummary } from "../../src/query/inventory/summary.js";
 import { applyRetention } from "../../src/runner/retention.js";

@@ -1,13 +1,9 @@
 /** Resources and identities in Postgres: added, brought up to date, taken for deleted, revived. */
 import t from "tap";
-import type {
-  Gatherer,
-  IdentityRecord,
-  InventoryReport,
-  ResourceRecord,
-} from "../../src/ingest/ecosystem.js";
+import type { Gatherer, IdentityRecord, ResourceRecord } from "../../src/ingest/ecosystem.js";
 import { gatherInventory } from "../../src/ingest/inventory/gather-inventory.js";
 import { MARK_IDENTITIES_DELETED } from "../../src/ingest/inventory/sql/mark-identities-deleted.js";
+import type { InventoryReport } from "../../src/ingest/reports.js";
 import { holds } from "../holds.js";
 import { openGatheringStores } from "./gathering-stores.js";
 import { forever, silent } from "./generic-tenant.js";

@@ -57,7 +57,7 @@ function withoutEffect(ecosystem: AnyEcosystem): { found: string[]; declared: st
 for (const [name, ecosystem] of ecosystems) {
   t.test(`${name}: every setting counts but secrets and those that say that they do not`, async (t) => {
     const { found, declared, all } = withoutEffect(ecosystem);
-    t.ok(all > 30, `${all} settings are found`);
+    t.ok(all > 20, `${all} settings are found`);
     t.strictSame(found, declared);
   });
 }

@@ -8,7 +8,8 @@
  */
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import type { Gatherer, InventoryReport } from "../ecosystem.js";
+import type { Gatherer } from "../ecosystem.js";
+import type { InventoryReport } from "../reports.js";
 import {
   createInventorySink,
   type InventoryFindings,

@@ -3,7 +3,7 @@
  * gatherings of the inventory: the windows of a run share one picture.
  */
 import type { Pool } from "pg";
-import type { KnownIdentity, KnownInventory, KnownResource } from "../ecosystem.js";
+import type { KnownIdentity, KnownInventory, KnownResource } from "../known.js";
 import { READ_KNOWN_IDENTITIES, READ_KNOWN_RESOURCES } from "./sql/read-known.js";
 
 export interface KnownInventoryReader {

@@ -1,7 +1,8 @@
 /** Tries every query of a metered tenant once. */
 import pLimit from "p-limit";
-import type { DayWindow, Probe } from "../ecosystem.js";
+import type { DayWindow } from "../ecosystem.js";
 import { type ProbedQuery, probeQuery } from "../prometheus/probe.js";
+import type { Probe } from "../reports.js";
 import type { MeteredTenant } from "./window.js";
 
 export async function probeMetered(

@@ -1,6 +1,7 @@
 /** Tries a query as a gathering would ask it: how many series it has, of how many identities, on how many days. */
 import { addDays } from "../../time/days.js";
-import type { DayWindow, Probe } from "../ecosystem.js";
+import type { DayWindow } from "../ecosystem.js";
+import type { Probe } from "../reports.js";
 import { UpstreamError } from "../upstream-http/upstream-error.js";
 import type { PrometheusSource } from "./source.js";
 

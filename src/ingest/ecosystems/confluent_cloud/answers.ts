@@ -4,7 +4,8 @@
  */
 import pLimit from "p-limit";
 import { dayOf } from "../../../time/days.js";
-import type { DayWindow, KnownInventory } from "../../ecosystem.js";
+import type { DayWindow } from "../../ecosystem.js";
+import type { KnownInventory } from "../../known.js";
 import type { RangeAnswer } from "../../prometheus/source.js";
 import { digestOf } from "../../upstream-http/digest.js";
 import type { ConfluentConnection } from "./api/connection.js";

@@ -10,13 +10,8 @@
  * owner: a day has the owner that was known when it ended.
  */
 import { daysOfWindow } from "../../../time/days.js";
-import type {
-  DayWindow,
-  IdentitySetMember,
-  KnownIdentity,
-  KnownInventory,
-  WindowSink,
-} from "../../ecosystem.js";
+import type { DayWindow, IdentitySetMember, WindowSink } from "../../ecosystem.js";
+import type { KnownIdentity, KnownInventory } from "../../known.js";
 import { type BilledResources, billedOn } from "./billed.js";
 import type { ProductFamily } from "./costs/product-types.js";
 import { textAt } from "./inventory/fields.js";

@@ -1,6 +1,6 @@
 /** Which days something existed on, and as what. */
 import { addDays, midnightOf } from "../../../time/days.js";
-import type { KnownResource, Lifetime } from "../../ecosystem.js";
+import type { KnownResource, Lifetime } from "../../known.js";
 
 /** `[start, end)`, in milliseconds since 1970. */
 export interface Span {

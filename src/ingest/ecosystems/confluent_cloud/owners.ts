@@ -2,7 +2,7 @@
  * Who pays for what a principal did. Owners are service accounts, users and identity pools; an API key stands for its
  * owner, and neither a key nor an identity provider is ever charged itself.
  */
-import type { KnownIdentity, KnownResource } from "../../ecosystem.js";
+import type { KnownIdentity, KnownResource } from "../../known.js";
 import { crnValue, parseCrn } from "./crn.js";
 import { textAt } from "./inventory/fields.js";
 

@@ -1,5 +1,5 @@
 /** Flink statements: who pays for them, and which of them ran on a day. */
-import type { KnownInventory, KnownResource } from "../../ecosystem.js";
+import type { KnownInventory, KnownResource } from "../../known.js";
 import { textAt } from "./inventory/fields.js";
 import { existedDuring, type Span } from "./lifetimes.js";
 import { principalId } from "./owners.js";

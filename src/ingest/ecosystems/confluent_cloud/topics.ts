@@ -14,8 +14,9 @@ import {
   topicMetrics,
 } from "../../../config/topic-rule.js";
 import { DAY_SECONDS, daysOfWindow } from "../../../time/days.js";
-import type { TopicReport, TopicRequest, TopicSink, UsageFact } from "../../ecosystem.js";
+import type { TopicRequest, TopicSink, UsageFact } from "../../ecosystem.js";
 import type { PrometheusSource, RangeAnswer } from "../../prometheus/source.js";
+import type { TopicReport } from "../../reports.js";
 import type { TopicAnswers } from "./answers.js";
 import { together } from "./together.js";
 import { topicMatcher } from "./topic-patterns.js";

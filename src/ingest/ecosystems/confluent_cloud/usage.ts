@@ -5,7 +5,8 @@
 import pLimit from "p-limit";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { daysOfWindow } from "../../../time/days.js";
-import type { DayWindow, KnownInventory, WindowSink } from "../../ecosystem.js";
+import type { DayWindow, WindowSink } from "../../ecosystem.js";
+import type { KnownInventory } from "../../known.js";
 import type { PrometheusSource, RangeAnswer } from "../../prometheus/source.js";
 import { type BilledResources, billedOn } from "./billed.js";
 import type { ProductFamily } from "./costs/product-types.js";

@@ -1,5 +1,5 @@
 /** The one resource of a `generic_metrics_only` tenant, and its identities: discovered now, and named in the configuration. */
-import type { IdentityRecord, InventoryReport, InventorySink } from "../../ecosystem.js";
+import type { IdentityRecord, InventorySink } from "../../ecosystem.js";
 import {
   labelValues,
   namedIdentities,
@@ -9,6 +9,7 @@ import {
 } from "../../metered/identities.js";
 import { discovers, type IdentitySource } from "../../metered/identity-source.js";
 import type { PrometheusSource } from "../../prometheus/source.js";
+import type { InventoryReport } from "../../reports.js";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { GenericMetricsOnlySettings } from "./settings.js";
 

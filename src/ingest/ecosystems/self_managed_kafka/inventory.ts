@@ -1,7 +1,7 @@
 /** The cluster, its brokers and topics, and the principals that use it, as they are now. */
 import type { Logger } from "pino";
 import { DAY_SECONDS } from "../../../time/days.js";
-import type { InventoryReport, InventorySink } from "../../ecosystem.js";
+import type { InventorySink } from "../../ecosystem.js";
 import {
   labelValues,
   namedIdentities,
@@ -11,6 +11,7 @@ import {
 } from "../../metered/identities.js";
 import { discovers, type IdentitySource } from "../../metered/identity-source.js";
 import type { PrometheusSource } from "../../prometheus/source.js";
+import type { InventoryReport } from "../../reports.js";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import { describeCluster } from "./kafka/describe-cluster.js";
 import type { KafkaCluster } from "./kafka/metadata-request.js";

@@ -6,7 +6,9 @@
  */
 import pLimit from "p-limit";
 import type { Logger } from "pino";
-import type { InventoryReport, InventorySink, KnownInventory } from "../../../ecosystem.js";
+import type { InventorySink } from "../../../ecosystem.js";
+import type { KnownInventory } from "../../../known.js";
+import type { InventoryReport } from "../../../reports.js";
 import type { ConfluentApi } from "../api/client.js";
 import { indexOwners } from "../owners.js";
 import { together } from "../together.js";

@@ -4,8 +4,9 @@
  */
 
 import { DAY_SECONDS } from "../../../../time/days.js";
-import type { InventoryReport, InventorySink, ResourceRecord } from "../../../ecosystem.js";
+import type { InventorySink, ResourceRecord } from "../../../ecosystem.js";
 import type { PrometheusSource } from "../../../prometheus/source.js";
+import type { InventoryReport } from "../../../reports.js";
 import { UpstreamError } from "../../../upstream-http/upstream-error.js";
 import { topicMatcher } from "../topic-patterns.js";
 import type { TopicSettings } from "../topic-settings.js";

@@ -1,0 +1,64 @@
+/** What a gatherer says that it did, besides what it delivered. */
+/** Types whose gather was complete: only of these may an entity that was not returned be taken for deleted. */
+export interface InventoryReport {
+  readonly completeResourceTypes: readonly string[];
+  readonly completeIdentityTypes: readonly string[];
+  /**
+   * Types that are seen only while they do something, such as principals found in metrics: one that is not returned is
+   * taken for deleted only when it was last seen more than so many seconds ago. Types without an entry: at once.
+   */
+  readonly absenceGraceSeconds?: Readonly<Record<string, number>>;
+  /** One sentence per source that failed; empty when all is well. */
+  readonly errors: readonly string[];
+  /** One sentence per source that failed and that no day waits for. */
+  readonly warnings?: readonly string[];
+  /**
+   * Whether days wait for an inventory without errors before they are calculated. Default true; false where what is allocated to
+   * whom does not come from the inventory.
+   */
+  readonly daysNeedIt?: boolean;
+}
+
+export interface WindowReport {
+  /** Days of the window whose bill is complete, ascending. The others keep what they had. */
+  readonly completeDays: readonly string[];
+  /**
+   * Days whose bill lacks lines that could not be had, ascending: they are taken as they are, unless a bill with those lines is
+   * published already, which then stays. None of them is in `completeDays`.
+   */
+  readonly partialDays?: readonly string[];
+  /** What the upstream returned but was not taken, by reason: `outside_window`, `not_finite`, `negative`, `malformed`. */
+  readonly dropped: Readonly<Record<string, number>>;
+  readonly errors: readonly string[];
+  /**
+   * Why the upstream refuses the credentials, where the bill does without it: what is known is taken all the same, and the gather counts
+   * as a failed one.
+   */
+  readonly refused?: string;
+  /** What is worth knowing and no error, as sentences. A run tells each once, however many windows say it. */
+  readonly notes?: readonly string[];
+  /** What was answered, as digests, for `answersAsBefore`. Left out when something was not. */
+  readonly answers?: unknown;
+}
+
+export interface TopicReport {
+  /** As in the report of a window. */
+  readonly answers?: unknown;
+  /** As in the report of a window. */
+  readonly dropped: Readonly<Record<string, number>>;
+  readonly errors: readonly string[];
+}
+
+/** What one question to an upstream came to. */
+export interface Probe {
+  /** What was asked for: `cost PG_STORAGE`, `usage bytes_in`, `bill`. */
+  readonly name: string;
+  /** How much of what was returned, in the order to show it. */
+  readonly found?: Readonly<Record<string, number>>;
+  /** Names of the labels that the series have. */
+  readonly labels?: readonly string[];
+  /** Why it failed: one sentence without secrets. */
+  readonly failure?: string;
+  /** What may be a mistake, and may be meant. */
+  readonly remark?: string;
+}
