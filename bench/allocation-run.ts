@@ -1,4 +1,5 @@
 /** Allocates all staged days by the path that a run takes, and says what each stage of it took. */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import { pino } from "pino";
 import { allocatePending } from "../src/allocate/allocate-pending.js";
@@ -7,6 +8,7 @@ import { acquireLease } from "../src/runner/lease.js";
 import { registerTenant } from "../src/runner/sql/tenants.js";
 import { usualLimits } from "../src/runner/tenant-run.js";
 import { claimStaging } from "../src/store/clickhouse/staging.js";
+import { runStatement } from "../src/store/postgres/statement.js";
 import type { Stores, TenantStore } from "../src/store/stores.js";
 import { stageFacts } from "./dataset.js";
 import { once } from "./measure.js";
@@ -29,7 +31,7 @@ export async function allocateAll(
   rules: RuleSet,
 ): Promise<AllocationRun> {
   const { tenantName, tenantId, ecosystem } = store;
-  await stores.postgres.query(registerTenant({ tenantName, tenantId, ecosystem }));
+  await runStatement(stores.postgres, registerTenant({ tenantName, tenantId, ecosystem }));
   const lease = await acquireLease(stores.postgres, tenantName, "bench");
   if (lease === undefined) throw new Error(`the lease of ${tenantName} is held`);
   try {

@@ -2,11 +2,13 @@
  * A service that serves one tenant while it runs the pipeline of another, in one process and on one engine. The other is a
  * simulated Confluent Cloud organisation, new each time, so that there is a lot to gather and to allocate.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { acquireLease } from "../src/runner/lease.js";
 import { registerTenant } from "../src/runner/sql/tenants.js";
+import { runStatement } from "../src/store/postgres/statement.js";
 import { startUpstream } from "./backfill-upstream.js";
 import type { Bench } from "./benchmark.js";
 import { type Service, startService } from "./service.js";
@@ -32,7 +34,7 @@ export async function startServiceWithRun({ stores, store, folder: data }: Bench
   try {
     // Who holds a tenant's lease keeps the service from running it: the measured one has data that no upstream knows.
     const hold = async (tenantName: string, tenantId: string, ecosystem: string) => {
-      await stores.postgres.query(registerTenant({ tenantName, tenantId, ecosystem }));
+      await runStatement(stores.postgres, registerTenant({ tenantName, tenantId, ecosystem }));
       const lease = await acquireLease(stores.postgres, tenantName, "bench");
       if (lease === undefined) throw new Error(`somebody else runs ${tenantName}`);
       undo.push(() => lease.release());

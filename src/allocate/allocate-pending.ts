@@ -1,3 +1,4 @@
+import { runStatement } from "../store/postgres/statement.js";
 import type { AllocatePending, LedgerJob } from "./allocation-job.js";
 import { attributePending } from "./attribute-pending.js";
 import { calculateDays, unallocate } from "./calculate.js";
@@ -18,7 +19,7 @@ import { leaveOutLostInput, provisionalOf } from "./waiting-days.js";
  */
 export async function allocatePending(input: AllocatePending): Promise<void> {
   const job: LedgerJob = { ...input, ledger: chargebackLedger };
-  const found = await input.postgres.query<PendingDay>(pendingDays(input));
+  const found = await runStatement<PendingDay>(input.postgres, pendingDays(input));
   input.onPending(found.rows.length);
   const ready = await leaveOutLostInput(job, found.rows);
   const provisional = provisionalOf(ready);

@@ -1,3 +1,4 @@
+import { runStatement } from "../store/postgres/statement.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { calculateDays, unallocate } from "./calculate.js";
 import { cutBatches } from "./cut-batches.js";
@@ -18,7 +19,7 @@ export async function attributePending(
   calculatedNow: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, DayCheck>> {
   const { tenantName, postgres } = job;
-  const found = await postgres.query<PendingAttribution>(pendingAttributions({ tenantName }));
+  const found = await runStatement<PendingAttribution>(postgres, pendingAttributions({ tenantName }));
   const visible = found.rows.filter((row) => !row.has_pending_chargebacks || calculatedNow.has(row.day));
   const ready = await leaveOutLostInput(job, visible);
   const calculating = { ...job, provisional: provisionalOf(ready) };

@@ -12,7 +12,7 @@ export async function cutBatches(job: LedgerJob, days: readonly string[]): Promi
     estimateDays({ ledger, epoch, days }),
     job.signal,
   );
-  const work = new Map(estimated.map((row) => [row.day, Number(row.work)]));
+  const work = new Map(estimated.map((row) => [row.day, row.work]));
   return batchDays(
     days.map((day) => ({ day, work: work.get(day) ?? 0 })),
     job.maxWork,

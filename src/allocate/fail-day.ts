@@ -1,4 +1,5 @@
 import { errorText } from "../store/clickhouse/error-text.js";
+import { runStatement } from "../store/postgres/statement.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { isRunOver } from "./publish-checked.js";
 import type { DayCheck } from "./sql/check-conservation.js";
@@ -8,7 +9,7 @@ import { noteFailure } from "./sql/note-failure.js";
 export type DayFailures = ReadonlyMap<string, number>;
 
 export function conserves(check: DayCheck): boolean {
-  return Number(check.lines_off) === 0;
+  return check.lines_off === 0;
 }
 
 /** Why a calculated day is not published. */
@@ -41,7 +42,7 @@ export async function failDay(
   }
   const attempt = (failures.get(day) ?? 0) + 1;
   job.onFailure(day, `attempt ${attempt} of ${retryLimit}: ${reason}`, isConservation);
-  await job.postgres.query(noteFailure({ ledger, tenantName, days: [day], reason }));
+  await runStatement(job.postgres, noteFailure({ ledger, tenantName, days: [day], reason }));
   if (attempt < retryLimit) return;
   logger.error(
     { tenant: tenantName, date: day, err: error },

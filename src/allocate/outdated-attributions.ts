@@ -15,5 +15,5 @@ export async function outdatedAttributions(
   if (attributed.length === 0) return [];
   const statement = checkPublishedAttributions({ epoch, days: attributed });
   const checks = await readRows<DayCheck>(client, statement, signal);
-  return checks.filter((check) => Number(check.lines_off) !== 0).map((check) => check.day);
+  return checks.filter((check) => check.lines_off !== 0).map((check) => check.day);
 }

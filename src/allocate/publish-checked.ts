@@ -19,7 +19,7 @@ export async function publishChecked(
   checks: readonly DayCheck[],
   attributed: Attributed,
 ): Promise<void> {
-  const off = checks.find((check) => Number(check.lines_off) !== 0);
+  const off = checks.find((check) => check.lines_off !== 0);
   if (off !== undefined) throw new RangeError(`${off.day} does not conserve and must not be published`);
   const [first] = checks;
   if (first === undefined) return;
@@ -51,7 +51,7 @@ export async function publishAttributions(job: LedgerJob, checks: readonly DayCh
 }
 
 function withRows({ day, rows }: DayCheck) {
-  return { day, rows: Number(rows) };
+  return { day, rows };
 }
 
 /** A lost lease, an abort, or a publish that only the next run can finish ends the run; everything else concerns a day. */

@@ -1,7 +1,8 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { Pool, PoolClient, QueryConfig } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { type NotedDay, noteHeldDays } from "../store/facts/held-days.js";
 import { LeaseLostError } from "../store/lease-lost.js";
+import { runStatement, type Statement } from "../store/postgres/statement.js";
 import { withTransaction } from "../store/postgres/transaction.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { beginPublishing, beginWithdrawing } from "./sql/begin-publishing.js";
@@ -112,7 +113,10 @@ async function publishingHashes(
   days: readonly PublishedDay[],
 ): Promise<NotedDay[]> {
   if (days.length === 0) return [];
-  const { rows } = await postgres.query<InterruptedDay>(interruptedPublishing({ ledger, tenantName }));
+  const { rows } = await runStatement<InterruptedDay>(
+    postgres,
+    interruptedPublishing({ ledger, tenantName }),
+  );
   const hashes = new Map(rows.map((row) => [row.day, row.publishing_hash]));
   return days.map(({ day, rows }) => ({ day, hash: hashes.get(day) ?? "", rows }));
 }
@@ -134,11 +138,11 @@ export async function noteResult(
 /** Runs statements that touch each of their days once, all or none of them. */
 async function note(
   { postgres, epoch }: Publication,
-  steps: readonly { readonly days: readonly unknown[]; readonly statement: QueryConfig }[],
+  steps: readonly { readonly days: readonly unknown[]; readonly statement: Statement }[],
 ): Promise<void> {
   const run = async (client: Pool | PoolClient) => {
     for (const { days, statement } of needed) {
-      const touched = await client.query(statement);
+      const touched = await runStatement(client, statement);
       if (touched.rowCount !== days.length) throw new LeaseLostError(epoch);
     }
   };

@@ -2,6 +2,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { filledDays } from "../store/clickhouse/partitions.js";
 import { dropStagedDays, stagedTable } from "../store/clickhouse/staging.js";
 import { readRows } from "../store/clickhouse/statement.js";
+import { runStatement } from "../store/postgres/statement.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { outdatedAttributions } from "./outdated-attributions.js";
 import { noteHeld, noteIntent, noteResult, type Publication } from "./publish.js";
@@ -63,7 +64,10 @@ interface Interrupted extends RolledForward {
 
 async function interruptedOf(publication: Publication, ledger: SplitLedger): Promise<Interrupted> {
   const { client, postgres, tenantName, epoch } = publication;
-  const { rows } = await postgres.query<InterruptedDay>(interruptedPublishing({ ledger, tenantName }));
+  const { rows } = await runStatement<InterruptedDay>(
+    postgres,
+    interruptedPublishing({ ledger, tenantName }),
+  );
   if (rows.length === 0) return { finished: [], lost: [], withdrawn: [] };
   const isStaged = await stagedCompletely(client, epoch, ledger);
   const days = (wanted: (row: InterruptedDay) => boolean) => rows.filter(wanted).map(({ day }) => day);
@@ -80,7 +84,7 @@ async function forget(
   ledger: SplitLedger,
   days: readonly string[],
 ): Promise<void> {
-  if (days.length > 0) await postgres.query(forgetPublishing({ ledger, tenantName, epoch, days }));
+  if (days.length > 0) await runStatement(postgres, forgetPublishing({ ledger, tenantName, epoch, days }));
 }
 
 async function finish(
@@ -109,16 +113,16 @@ async function stagedCompletely(
   const tables = [stagedTable("billing", epoch), stagedTable(ledger.name, epoch)];
   const filled = await filledDays(client, tables);
   return ({ day, billing_lines }) =>
-    Number(billing_lines) === 0 || tables.every((table) => filled.get(table)?.has(day));
+    billing_lines === 0 || tables.every((table) => filled.get(table)?.has(day));
 }
 
 /** Days with the number of rows that are visible of them. */
 async function withRows(client: ClickHouseClient, { name }: SplitLedger, days: readonly string[]) {
   if (days.length === 0) return [];
-  const found = await readRows<{ day: string; n: string }>(client, {
+  const found = await readRows<{ day: string; n: number }>(client, {
     query: `SELECT day, count() AS n FROM ${name} WHERE day IN {days:Array(Date)} GROUP BY day`,
     params: { days },
   });
-  const counts = new Map(found.map(({ day, n }) => [day, Number(n)]));
+  const counts = new Map(found.map(({ day, n }) => [day, n]));
   return days.map((day) => ({ day, rows: counts.get(day) ?? 0 }));
 }

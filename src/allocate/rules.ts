@@ -121,8 +121,8 @@ export async function storeRuleSet(
 ): Promise<void> {
   const abort = signal && { abort_signal: signal };
   const query = "SELECT count() AS n FROM allocation_rules WHERE rules_hash = {hash:String}";
-  const [row] = await readRows<{ n: string }>(client, { query, params: { hash: rules.hash } }, signal);
-  if (Number(row?.n) === rules.rows.length) return;
+  const [row] = await readRows<{ n: number }>(client, { query, params: { hash: rules.hash } }, signal);
+  if (row?.n === rules.rows.length) return;
   await client.command({
     query: "ALTER TABLE allocation_rules DELETE WHERE rules_hash = {hash:String}",
     query_params: { hash: rules.hash },

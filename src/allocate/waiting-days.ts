@@ -1,5 +1,6 @@
 import { filledDays } from "../store/clickhouse/partitions.js";
 import { stagedTable } from "../store/clickhouse/staging.js";
+import { runStatement } from "../store/postgres/statement.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { forgetStagedInput } from "./sql/forget-staged-input.js";
 import type { PendingDay } from "./sql/pending-days.js";
@@ -14,10 +15,11 @@ export async function leaveOutLostInput<Day extends PendingDay>(
 ): Promise<Day[]> {
   const billing = stagedTable("billing", job.epoch);
   const filled = (await filledDays(job.client, [billing], job.signal)).get(billing);
-  const lost = days.filter((day) => Number(day.billing_lines) > 0 && !filled?.has(day.day));
+  const lost = days.filter((day) => day.billing_lines > 0 && !filled?.has(day.day));
   if (lost.length === 0) return [...days];
   const { ledger, tenantName, epoch } = job;
-  await job.postgres.query(
+  await runStatement(
+    job.postgres,
     forgetStagedInput({ ledger, tenantName, epoch, days: lost.map((day) => day.day) }),
   );
   for (const day of lost) {

@@ -1,5 +1,6 @@
 import { checkFacts } from "../store/facts/check-facts.js";
 import type { OpenedStores } from "../store/open-stores.js";
+import { runStatement } from "../store/postgres/statement.js";
 
 /** All days that there are. */
 const keepFrom = { chargebacks: "1900-01-01", topic_attributions: "1900-01-01" };
@@ -14,10 +15,10 @@ export async function lostDays(
   const { storeId, knownStoreId, differing } = await checkFacts({
     ...{ client, postgres, tenantName, keepFrom, signal },
   });
-  const noticed = await postgres.query<{ day: string }>(
-    "SELECT tracking_date AS day FROM tracking_dates WHERE tenant_name = $1 AND lost_at IS NOT NULL",
-    [tenantName],
-  );
+  const noticed = await runStatement<{ day: string }>(postgres, {
+    query: "SELECT tracking_date AS day FROM tracking_dates WHERE tenant_name = $1 AND lost_at IS NOT NULL",
+    params: [tenantName],
+  });
   const days = [...new Set([...differing, ...noticed.rows].map(({ day }) => day))].sort();
   const isOther = knownStoreId !== null && storeId !== knownStoreId;
   return [

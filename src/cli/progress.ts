@@ -24,7 +24,7 @@ export function progressOnLine(line: StatusLine, tenants: number): RunObserver {
     published: (tenant, day) =>
       update(tenant, (run) => {
         run.published += 1;
-        run.rows += Number(day.rows);
+        run.rows += day.rows;
       }),
     finished: (tenant) =>
       update(tenant, (run) => {

@@ -10,6 +10,7 @@ import { expireLeases } from "../runner/sql/leases.js";
 import { liftSuspensions } from "../runner/sql/tenants.js";
 import { type TenantRunContext, usualLimits } from "../runner/tenant-run.js";
 import type { OpenedStores } from "../store/open-stores.js";
+import { runStatement } from "../store/postgres/statement.js";
 
 /** The part of a process that runs the pipeline: for `serve`, `run` and `demo` alike. */
 export interface Worker {
@@ -38,8 +39,8 @@ export interface WorkerOptions {
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const { config, stores, logger, signal } = options;
   const { tenants = [...config.tenants.values()] } = options;
-  await stores.postgres.query(liftSuspensions(tenants.map(({ tenant_name }) => tenant_name)));
-  if (stores.ownsPostgres) await stores.postgres.query(expireLeases());
+  await runStatement(stores.postgres, liftSuspensions(tenants.map(({ tenant_name }) => tenant_name)));
+  if (stores.ownsPostgres) await runStatement(stores.postgres, expireLeases());
   const context: TenantRunContext = {
     stores,
     ecosystems,

@@ -2,6 +2,7 @@ import { fileNameOf } from "../config/emitted-file.js";
 import { type CsvEmitter, emitterName, type FilePipeline } from "../config/emitters.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { LeaseLostError } from "../store/lease-lost.js";
+import { runStatement } from "../store/postgres/statement.js";
 import { addDays } from "../time/days.js";
 import { csvBytes } from "./csv/content.js";
 import { type OutputFolder, openOutputFolder, removeFile, replaceFile } from "./csv/output-folder.js";
@@ -48,7 +49,7 @@ export async function emitFiles(
   } catch (error) {
     const message = errorText(error);
     const firstDays = write.map((file) => file.firstDay);
-    await postgres.query(noteFailed(key, { span, firstDays, error: message }));
+    await runStatement(postgres, noteFailed(key, { span, firstDays, error: message }));
     return { written: 0, removed: 0, failed: firstDays.map((firstDay) => ({ firstDay, message })) };
   }
   const attempt = async (firstDay: string, work: () => Promise<void>) => {
@@ -70,8 +71,8 @@ export async function emitFiles(
 async function planOf({ emission, emitter, pipeline, key, span }: Job) {
   const { postgres, tenantName, today, keepFrom } = emission;
   const { ledger } = fileLayouts[pipeline];
-  const days = await postgres.query<EmittableDay>(emittableDays({ ledger, tenantName }));
-  const records = await postgres.query<EmissionRecord>(emissionRecords(key));
+  const days = await runStatement<EmittableDay>(postgres, emittableDays({ ledger, tenantName }));
+  const records = await runStatement<EmissionRecord>(postgres, emissionRecords(key));
   const { aggregation = null, lookback_days, params } = emitter;
   return planEmission({
     span,
@@ -99,29 +100,29 @@ async function writeEmitted(job: Job, folder: OutputFolder, planned: PlannedFile
       beforeReplacing: () => checkLease(emission),
       signal,
     });
-    await postgres.query(noteEmitted(key, { span, firstDay, contentHash, file, bytes }));
+    await runStatement(postgres, noteEmitted(key, { span, firstDay, contentHash, file, bytes }));
     if (before?.file && before.file !== file) await removeUnlessTaken(job, folder, before);
   } catch (error) {
     signal.throwIfAborted();
-    await postgres.query(noteFailed(key, { span, firstDays: [firstDay], error: errorText(error) }));
+    await runStatement(postgres, noteFailed(key, { span, firstDays: [firstDay], error: errorText(error) }));
     throw error;
   }
 }
 
 async function removeEmitted(job: Job, folder: OutputFolder, record: EmissionRecord): Promise<void> {
   await removeUnlessTaken(job, folder, record);
-  await job.emission.postgres.query(forgetEmission(job.key, record));
+  await runStatement(job.emission.postgres, forgetEmission(job.key, record));
 }
 
 /** A file of former settings may have the name that another emitter uses now. */
 async function removeUnlessTaken(job: Job, folder: OutputFolder, record: EmissionRecord): Promise<void> {
   if (record.file === null) return;
-  const other = await job.emission.postgres.query(otherEmissionOf(record.file, job.key, record));
+  const other = await runStatement(job.emission.postgres, otherEmissionOf(record.file, job.key, record));
   if (other.rowCount === 0) await removeFile(folder, record.file);
 }
 
 /** A worker that was held up may have lost the tenant to another one, which may have written a newer file. */
 async function checkLease({ postgres, tenantName, epoch }: Emission): Promise<void> {
-  const held = await postgres.query(holdsLease({ tenantName, epoch }));
+  const held = await runStatement(postgres, holdsLease({ tenantName, epoch }));
   if (held.rowCount === 0) throw new LeaseLostError(epoch);
 }

@@ -1,4 +1,5 @@
 import { type CsvEmitter, emitterName, type FilePipeline } from "../config/emitters.js";
+import { runStatement } from "../store/postgres/statement.js";
 import type { Emission, EmissionFailure } from "./emission.js";
 import { emitFiles } from "./emit-files.js";
 import { forgetUnconfigured } from "./sql/forget-emissions.js";
@@ -16,7 +17,7 @@ export async function emitResults(emission: Emission): Promise<EmissionFailure[]
   for (const { emitter, pipeline } of jobs)
     failures.push(...(await emitPipeline(emission, emitter, pipeline)));
   const configured = jobs.map(({ emitter, pipeline }) => ({ emitter: emitterName(emitter), pipeline }));
-  await postgres.query(forgetUnconfigured({ tenantName, configured, keepFrom: keepFrom.chargeback }));
+  await runStatement(postgres, forgetUnconfigured({ tenantName, configured, keepFrom: keepFrom.chargeback }));
   return failures;
 }
 

@@ -1,6 +1,6 @@
 /** The dimension that a path names: from the copy in Postgres, and where that lacks it from the tenant's store. */
 import type { FastifyRequest } from "fastify";
-import { readPostgres } from "../query/stores/postgres-read.js";
+import { readPostgres } from "../store/postgres/statement.js";
 import { copiedDimension, copyDimensions, type Dimension, lookUpDimensions } from "../tags/dimensions.js";
 import { DimensionNotFoundError } from "../tags/tag-errors.js";
 import { type HttpContext, tenantRead } from "./context.js";

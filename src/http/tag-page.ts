@@ -1,7 +1,7 @@
 /** A page of a tenant's tags, by number or behind a cursor: total first, then the ids of the page, then their records. */
 import type { Pool } from "pg";
 import { cursorFingerprint, cursorOf, encodeCursor } from "../query/page/cursor.js";
-import { readPostgres } from "../query/stores/postgres-read.js";
+import { readPostgres } from "../store/postgres/statement.js";
 import { type SearchTotal, searchPage, searchTotal } from "../tags/search.js";
 import { type TagInContext, tagsInContext } from "../tags/tag-record.js";
 

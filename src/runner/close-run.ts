@@ -1,3 +1,4 @@
+import { runStatement } from "../store/postgres/statement.js";
 import type { Lease } from "./lease.js";
 import type { RunProgress } from "./progress.js";
 import type { BegunRun } from "./run-context.js";
@@ -16,7 +17,7 @@ export async function closeRun(
 ): Promise<void> {
   const { tenant_name: tenantName } = run.tenant;
   try {
-    await run.stores.postgres.query(finishRun({ runId: run.runId, result }));
+    await runStatement(run.stores.postgres, finishRun({ runId: run.runId, result }));
   } catch (error) {
     run.logger.error(
       { err: error, tenant: tenantName, run_id: run.runId },

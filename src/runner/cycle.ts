@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
 import type { TenantConfig } from "../config/config.js";
+import { runStatement } from "../store/postgres/statement.js";
 import { RunInProgressError, TenantSuspendedError } from "./control.js";
 import type { RunResult } from "./sql/runs.js";
 import { suspendedTenants } from "./sql/tenants.js";
@@ -79,7 +80,7 @@ async function warnWhenAllSuspended(
 ): Promise<void> {
   if (tenants.length === 0) return;
   const names = tenants.map((tenant) => tenant.tenant_name);
-  const suspended = await context.stores.postgres.query(suspendedTenants(names));
+  const suspended = await runStatement(context.stores.postgres, suspendedTenants(names));
   if (suspended.rowCount !== tenants.length) return;
   context.logger.fatal(`ALERT: All ${tenants.length} tenant(s) have been permanently suspended`);
 }

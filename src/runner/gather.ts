@@ -8,6 +8,7 @@ import type { TopicStaging } from "../ingest/stage-topics.js";
 import type { DayRemark } from "../ingest/staged-window.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { LeaseLostError } from "../store/lease-lost.js";
+import { runStatement } from "../store/postgres/statement.js";
 import type { TenantStore } from "../store/stores.js";
 import { reportKept } from "./report-lacks.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
@@ -65,7 +66,7 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
     }
     const secondsAgo = (performance.now() - started) / 1000;
     if (tally.refused === undefined)
-      await input.stores.postgres.query(noteGather({ tenantName, secondsAgo }));
+      await runStatement(input.stores.postgres, noteGather({ tenantName, secondsAgo }));
     else await countFailure(input, tally.refused);
   } catch (error) {
     // Neither an abort nor a store that is away is the upstream's fault: they end the run and count for nothing.
@@ -158,7 +159,7 @@ async function tooSoonToGather({
     request.trigger
   ];
   if (gap === 0) return undefined;
-  const found = await stores.postgres.query<TenantState>(tenantState(tenantName));
+  const found = await runStatement<TenantState>(stores.postgres, tenantState(tenantName));
   const seconds = found.rows[0]?.seconds_since_gather ?? Number.POSITIVE_INFINITY;
   if (seconds >= gap - gapSlack(gap)) return undefined;
   logger.info(
@@ -173,7 +174,8 @@ async function tooSoonToGather({
 
 async function countFailure(input: GatherTenant, cause: string): Promise<void> {
   const { tenant_name: tenantName, gather_failure_threshold: threshold } = input.tenant;
-  const counted = await input.stores.postgres.query<{ gather_failures: number; suspended: boolean }>(
+  const counted = await runStatement<{ gather_failures: number; suspended: boolean }>(
+    input.stores.postgres,
     noteGatherFailure({ tenantName, threshold, cause }),
   );
   const state = counted.rows[0];

@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import { LeaseLostError } from "../store/lease-lost.js";
+import { runStatement } from "../store/postgres/statement.js";
 import {
   type LeaseTiming,
   prolongLease,
@@ -35,7 +36,7 @@ export async function acquireLease(
 ): Promise<Lease | undefined> {
   const seconds = timing.leaseSeconds;
   const askedAt = performance.now();
-  const taken = await pool.query<{ epoch: number }>(takeLease({ tenantName, holder, seconds }));
+  const taken = await runStatement<{ epoch: number }>(pool, takeLease({ tenantName, holder, seconds }));
   const first = taken.rows[0]?.epoch;
   if (first === undefined) return undefined;
   let epoch = first;
@@ -51,7 +52,7 @@ export async function acquireLease(
     const sentAt = performance.now();
     const sent = epoch;
     try {
-      const kept = await pool.query(prolongLease({ tenantName, epoch: sent, seconds }));
+      const kept = await runStatement(pool, prolongLease({ tenantName, epoch: sent, seconds }));
       if (released || sent !== epoch) return;
       if (kept.rowCount !== 1) return lose("another worker has taken the tenant over, or it had run out");
       clearTimeout(end);
@@ -69,7 +70,10 @@ export async function acquireLease(
     async raise(above, runId) {
       const before = epoch;
       epoch = above + 1;
-      const raised = await pool.query(raiseEpoch({ tenantName, epoch: before, raised: epoch, runId }));
+      const raised = await runStatement(
+        pool,
+        raiseEpoch({ tenantName, epoch: before, raised: epoch, runId }),
+      );
       if (raised.rowCount !== 1) epoch = before;
       return raised.rowCount === 1;
     },
@@ -78,7 +82,7 @@ export async function acquireLease(
       released = true;
       clearInterval(heart);
       clearTimeout(end);
-      await pool.query(releaseLease({ tenantName, epoch }));
+      await runStatement(pool, releaseLease({ tenantName, epoch }));
     },
   };
 }

@@ -1,8 +1,10 @@
 /** What could not be had, as sentences of a run: one for each cause, however many days it concerns. */
+
 import type { Pool } from "pg";
 import type { DayWindow } from "../ingest/ecosystem.js";
 import type { DayRemark } from "../ingest/staged-window.js";
 import type { LedgerName } from "../store/ledger.js";
+import { runStatement } from "../store/postgres/statement.js";
 import { type LackingDays, lackingDays } from "./sql/lacking-days.js";
 import type { RunError } from "./sql/runs.js";
 
@@ -21,7 +23,7 @@ export async function reportLacks(
     readonly limits: Readonly<Record<LedgerName, number>>;
   },
 ): Promise<RunError[]> {
-  const { rows } = await postgres.query<LackingDays>(lackingDays({ tenantName, ...window }));
+  const { rows } = await runStatement<LackingDays>(postgres, lackingDays({ tenantName, ...window }));
   return rows.map(({ ledger, lack, provisional, days }) => {
     const limit = limits[ledger];
     const state = provisional

@@ -3,6 +3,7 @@ import type { Pool } from "pg";
 import { filledDays } from "../store/clickhouse/partitions.js";
 import { factTables, isoDay } from "../store/clickhouse/staging.js";
 import { forgetHeldDays } from "../store/facts/held-days.js";
+import { runStatement } from "../store/postgres/statement.js";
 import { forgetDimensions } from "../tags/forget-dimensions.js";
 
 /** Drops what is older than a tenant's retention: whole days of facts, their state, old runs, entities deleted before. */
@@ -39,23 +40,24 @@ export async function applyRetention(retention: Retention): Promise<number> {
     for (const day of old) dropped.add(day);
   }
   await forgetHeldDays(client, { chargebacks: keepFrom, topic_attributions: retention.keepAttributionsFrom });
-  await retention.postgres.query(forgetBefore(retention));
-  for (const statement of forgetVersionsBefore(retention)) await retention.postgres.query(statement);
+  await runStatement(retention.postgres, forgetBefore(retention));
+  for (const statement of forgetVersionsBefore(retention)) await runStatement(retention.postgres, statement);
   return dropped.size;
 }
 
 async function waitsForLostDays({ postgres, tenantName, gatheredFrom }: Retention): Promise<boolean> {
-  const { rowCount } = await postgres.query(
-    "SELECT FROM tracking_dates WHERE tenant_name = $1 AND lost_at IS NOT NULL AND tracking_date >= $2 LIMIT 1",
-    [tenantName, gatheredFrom],
-  );
+  const { rowCount } = await runStatement(postgres, {
+    query:
+      "SELECT FROM tracking_dates WHERE tenant_name = $1 AND lost_at IS NOT NULL AND tracking_date >= $2 LIMIT 1",
+    params: [tenantName, gatheredFrom],
+  });
   return rowCount !== 0;
 }
 
 /** One statement, so that the state of a day goes as a whole. */
 function forgetBefore({ tenantName, keepFrom, keepAttributionsFrom }: Retention) {
   return {
-    text: `
+    query: `
 WITH days AS (DELETE FROM tracking_dates WHERE tenant_name = $1 AND tracking_date < $2),
   attributions AS (DELETE FROM topic_attribution_dates WHERE tenant_name = $1 AND tracking_date < $3),
   gathers AS (DELETE FROM gathered_days WHERE tenant_name = $1 AND tracking_date < $2),
@@ -63,7 +65,7 @@ WITH days AS (DELETE FROM tracking_dates WHERE tenant_name = $1 AND tracking_dat
   old_runs AS (DELETE FROM runs WHERE tenant_name = $1 AND ended_at < $2::timestamp AT TIME ZONE 'UTC'),
   old_resources AS (DELETE FROM resources WHERE tenant_name = $1 AND deleted_at < $2::timestamp AT TIME ZONE 'UTC')
 DELETE FROM identities WHERE tenant_name = $1 AND deleted_at < $2::timestamp AT TIME ZONE 'UTC'`,
-    values: [tenantName, keepFrom, keepAttributionsFrom],
+    params: [tenantName, keepFrom, keepAttributionsFrom],
   };
 }
 
@@ -72,17 +74,17 @@ DELETE FROM identities WHERE tenant_name = $1 AND deleted_at < $2::timestamp AT 
  * then stands for all the time before, as the first one always does. Two statements a table, for the one frees the other's key.
  */
 function forgetVersionsBefore({ tenantName, keepFrom }: Retention) {
-  const values = [tenantName, keepFrom];
+  const params = [tenantName, keepFrom];
   return (["resource_versions", "identity_versions"] as const).flatMap((table) => [
     {
-      text: `DELETE FROM ${table} WHERE tenant_name = $1 AND valid_to <= $2::timestamp AT TIME ZONE 'UTC'`,
-      values,
+      query: `DELETE FROM ${table} WHERE tenant_name = $1 AND valid_to <= $2::timestamp AT TIME ZONE 'UTC'`,
+      params,
     },
     {
-      text: `
+      query: `
 UPDATE ${table} SET valid_from = '-infinity'
 WHERE tenant_name = $1 AND valid_from > '-infinity' AND valid_from <= $2::timestamp AT TIME ZONE 'UTC'`,
-      values,
+      params,
     },
   ]);
 }

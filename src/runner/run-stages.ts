@@ -4,6 +4,7 @@ import { rollForward } from "../allocate/roll-forward.js";
 import { buildRuleSet, storeRuleSet } from "../allocate/rules.js";
 import { copyNames } from "../ingest/inventory/copy-names.js";
 import { claimStaging, dropStagedDaysExcept } from "../store/clickhouse/staging.js";
+import { runStatement } from "../store/postgres/statement.js";
 import { copyNewDimensions } from "../tags/copy-new-dimensions.js";
 import { checkMirror, mirrorWaiting } from "../tags/mirror.js";
 import { dayOf } from "../time/days.js";
@@ -49,7 +50,7 @@ export async function runStages(
   if (topics !== undefined) await storeRuleSet(store.client, topics.rules, signal);
 
   const stage = async (name: string, day: string | null) =>
-    void (await postgres.query(noteStage({ runId: run.runId, stage: name, day })));
+    void (await runStatement(postgres, noteStage({ runId: run.runId, stage: name, day })));
   const usualWindow = gatherWindow(today, tenant.lookback_days, tenant.cutoff_days);
   const window = request.window ?? usualWindow;
   await stage("gathering", null);
@@ -116,7 +117,7 @@ async function repair(run: BegunRun, publication: Publication): Promise<void> {
  * run, because to empty a table costs a sixth of dropping its partitions batch by batch.
  */
 async function dropNeedlessStaging({ client, postgres, tenantName, epoch }: Publication): Promise<void> {
-  const waiting = await postgres.query<{ day: string }>(stagedDays(tenantName));
+  const waiting = await runStatement<{ day: string }>(postgres, stagedDays(tenantName));
   await dropStagedDaysExcept(client, epoch, new Set(waiting.rows.map((row) => row.day)));
 }
 
@@ -129,7 +130,7 @@ function reporting({ tenant, observer }: BegunRun, progress: RunProgress) {
     },
     onPublished(day: Parameters<typeof observer.published>[1]) {
       progress.dates_calculated += 1;
-      progress.chargeback_rows_written += Number(day.rows);
+      progress.chargeback_rows_written += day.rows;
       observer.published(tenantName, day);
     },
     onFailure(date: string, message: string, conservation: boolean) {

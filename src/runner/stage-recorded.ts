@@ -1,6 +1,7 @@
 import { stageWindow } from "../ingest/stage-window.js";
 import type { StagedWindow, StageWindowOptions } from "../ingest/staged-window.js";
 import { errorText } from "../store/clickhouse/error-text.js";
+import { runStatement } from "../store/postgres/statement.js";
 import { daysOfWindow } from "../time/days.js";
 import { noteGatheredDays } from "./sql/gathered-days.js";
 
@@ -13,15 +14,16 @@ export async function stageRecorded(options: StageWindowOptions): Promise<Staged
     const staged = await stageWindow(options);
     const { empty, incomplete, errors } = staged;
     const reasons = incomplete.map((day) => reasonOf(day, errors));
-    await postgres.query(noteGatheredDays({ tenantName, days, empty, failed: incomplete, reasons }));
+    await runStatement(postgres, noteGatheredDays({ tenantName, days, empty, failed: incomplete, reasons }));
     return staged;
   } catch (error) {
     if (!signal.aborted) {
       const reasons = days.map(() => errorText(error));
       // Where Postgres is away, too, the error of the gathering is the one to be told.
-      await postgres
-        .query(noteGatheredDays({ tenantName, days, empty: [], failed: days, reasons }))
-        .catch(() => undefined);
+      await runStatement(
+        postgres,
+        noteGatheredDays({ tenantName, days, empty: [], failed: days, reasons }),
+      ).catch(() => undefined);
     }
     throw error;
   }

@@ -3,6 +3,7 @@ import { checkFacts, type DifferingDay } from "../store/facts/check-facts.js";
 import { noteHeldDays } from "../store/facts/held-days.js";
 import { lookAtStore, ownStore } from "../store/facts/own-store.js";
 import { ledgerNames } from "../store/ledger.js";
+import { runStatement } from "../store/postgres/statement.js";
 import type { TenantStore } from "../store/stores.js";
 import type { Lease } from "./lease.js";
 import type { BegunRun } from "./run-context.js";
@@ -41,10 +42,10 @@ export async function takeStore(
   await ownStore(own, seen);
   for (const ledger of ledgerNames) {
     const days = differing.filter((day) => day.ledger === ledger);
-    if (days.length > 0) await postgres.query(takeOverHeld({ ledger, tenantName, epoch, days }));
+    if (days.length > 0) await runStatement(postgres, takeOverHeld({ ledger, tenantName, epoch, days }));
   }
   // They are gathered now, whatever the gap between gathers.
-  if (differing.length > 0) await postgres.query(forgetGather(tenantName));
+  if (differing.length > 0) await runStatement(postgres, forgetGather(tenantName));
   const notes = [
     ...(seen.verdict === "replaced"
       ? [`the store is another one than in the last run, or was emptied: ${store.place.name}`]

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { TenantConfig } from "../config/config.js";
+import { runStatement } from "../store/postgres/statement.js";
 import { RunInProgressError, TenantSuspendedError } from "./control.js";
 import { acquireLease } from "./lease.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
@@ -33,21 +34,23 @@ export async function startTenantRun(
   const { postgres } = context.stores;
   const tenantName = tenant.tenant_name;
   const signal = request.beginning?.signal;
-  await postgres.query(
+  await runStatement(
+    postgres,
     registerTenant({ tenantName, tenantId: tenant.tenant_id, ecosystem: tenant.ecosystem }),
   );
   signal?.throwIfAborted();
-  const state = (await postgres.query<TenantState>(tenantState(tenantName))).rows[0];
+  const state = (await runStatement<TenantState>(postgres, tenantState(tenantName))).rows[0];
   signal?.throwIfAborted();
   if (state?.suspension_reason) throw new TenantSuspendedError(tenantName, state.suspension_reason);
   const lease = await acquireLease(postgres, tenantName, context.holder, context.leaseTiming);
   if (lease === undefined) throw new RunInProgressError(tenantName);
   const runId = randomUUID();
   try {
-    await postgres.query(failOrphanedRuns({ tenantName, epoch: lease.epoch }));
+    await runStatement(postgres, failOrphanedRuns({ tenantName, epoch: lease.epoch }));
     const status = line === undefined ? "running" : "queued";
     request.beginning?.beforeCommit();
-    await postgres.query(
+    await runStatement(
+      postgres,
       beginRun({ runId, tenantName, trigger: request.trigger, epoch: lease.epoch, status }),
     );
   } catch (error) {
@@ -60,7 +63,7 @@ export async function startTenantRun(
 
   async function startQueued(begin: () => Promise<RunResult>): Promise<RunResult> {
     // Its record can be closed all the same.
-    await postgres.query(startQueuedRun(runId)).catch((error: unknown) => {
+    await runStatement(postgres, startQueuedRun(runId)).catch((error: unknown) => {
       context.logger.warn({ err: error, tenant: tenantName }, "could not record the start of a queued run");
     });
     return await begin();

@@ -5,6 +5,7 @@
  * Measured: see `bench/tags.ts`. The outbox entry of a batch is written by the statement that writes its tags: their ids never
  * come to this process.
  */
+import { runStatement } from "../store/postgres/statement.js";
 import { labelIds } from "./labels.js";
 import { type TagTransaction, type TagWriter, writeTags } from "./transaction.js";
 import type { TagInput } from "./write.js";
@@ -57,14 +58,10 @@ async function override(
   ids: readonly number[],
   which: "all" | "others",
 ): Promise<number> {
-  const { rows } = await tx.client.query<{ label_id: number; tags: number }>(OVERRIDE, [
-    tx.tenantName,
-    ids,
-    input.tag_key,
-    labelId,
-    input.created_by,
-    which === "all",
-  ]);
+  const { rows } = await runStatement<{ label_id: number; tags: number }>(tx.client, {
+    query: OVERRIDE,
+    params: [tx.tenantName, ids, input.tag_key, labelId, input.created_by, which === "all"],
+  });
   for (const row of rows) tx.count(row.label_id, -row.tags);
   const updated = rows.reduce((sum, row) => sum + row.tags, 0);
   tx.count(labelId, updated);
@@ -99,13 +96,10 @@ async function create(
   labelId: number,
   ids: readonly number[],
 ): Promise<number> {
-  const { rows } = await tx.client.query<{ created: number }>(CREATE, [
-    tx.tenantName,
-    ids,
-    input.tag_key,
-    labelId,
-    input.created_by,
-  ]);
+  const { rows } = await runStatement<{ created: number }>(tx.client, {
+    query: CREATE,
+    params: [tx.tenantName, ids, input.tag_key, labelId, input.created_by],
+  });
   const created = rows[0]?.created ?? 0;
   tx.count(labelId, created);
   return created;

@@ -1,7 +1,10 @@
 /** Copies to Postgres the dimensions that ClickHouse recorded since the last time. */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";
+import { streamRows } from "../store/clickhouse/statement.js";
+import { runStatement } from "../store/postgres/statement.js";
 import { copyDimensions, type Dimension } from "./dimensions.js";
 
 export interface DimensionCopy {
@@ -24,51 +27,44 @@ export async function copyNewDimensions({
   tenantName,
   signal,
 }: DimensionCopy): Promise<number> {
-  const { rows } = await postgres.query<{ up_to: string | null }>(
-    "SELECT dimensions_up_to AS up_to FROM tag_mirrors WHERE tenant_name = $1",
-    [tenantName],
-  );
-  const result = await client.query({
+  const { rows } = await runStatement<{ up_to: string | null }>(postgres, {
+    query: "SELECT dimensions_up_to AS up_to FROM tag_mirrors WHERE tenant_name = $1",
+    params: [tenantName],
+  });
+  const statement = {
     query: `
 SELECT toString(recorded_at) AS recorded, dimension_id, ${dimensionFields.join(", ")} FROM dimensions
 WHERE recorded_at > {since:DateTime64(6, 'UTC')} ORDER BY recorded_at`,
-    query_params: { since: rows[0]?.up_to ?? BEGINNING },
-    format: "JSONEachRow",
-    ...(signal && { abort_signal: signal }),
-  });
+    params: { since: rows[0]?.up_to ?? BEGINNING },
+  };
   let copied = 0;
   let waiting: Recorded[] = [];
   const flush = async () => {
     const newest = waiting.at(-1)?.recorded;
     if (newest === undefined) return;
-    await copyDimensions(postgres, tenantName, waiting.map(dimensionOf));
+    await copyDimensions(postgres, tenantName, waiting);
     await noteCopied(postgres, tenantName, newest);
     copied += waiting.length;
     waiting = [];
   };
-  for await (const chunk of result.stream<Recorded>()) {
-    for (const row of chunk) {
+  for await (const piece of streamRows<Recorded>(client, statement, signal)) {
+    for (const row of piece) {
       // Never between two of the same instant: the next copy begins behind it.
-      const isNewInstant = waiting.at(-1)?.recorded !== row.json<Recorded>().recorded;
+      const isNewInstant = waiting.at(-1)?.recorded !== row.recorded;
       if (waiting.length >= ROWS_AT_ONCE && isNewInstant) await flush();
-      waiting.push(row.json<Recorded>());
+      waiting.push(row);
     }
   }
-  signal?.throwIfAborted();
   await flush();
   return copied;
 }
 
-type Recorded = Omit<Dimension, "dimension_id"> & { dimension_id: string; recorded: string };
-
-function dimensionOf({ recorded: _, ...row }: Recorded): Dimension {
-  return { ...row, dimension_id: Number(row.dimension_id) };
-}
+type Recorded = Dimension & { recorded: string };
 
 async function noteCopied(postgres: Pool, tenantName: string, upTo: string): Promise<void> {
-  await postgres.query(
-    `INSERT INTO tag_mirrors (tenant_name, dimensions_up_to) VALUES ($1, $2)
+  await runStatement(postgres, {
+    query: `INSERT INTO tag_mirrors (tenant_name, dimensions_up_to) VALUES ($1, $2)
      ON CONFLICT (tenant_name) DO UPDATE SET dimensions_up_to = excluded.dimensions_up_to`,
-    [tenantName, upTo],
-  );
+    params: [tenantName, upTo],
+  });
 }

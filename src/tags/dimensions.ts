@@ -2,10 +2,12 @@
  * The copy in Postgres of what ClickHouse knows of dimensions. Filled after each run, and one by one when an id is asked for that
  * it lacks. With it tags are checked, written and listed while ClickHouse is away.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";
 import { readRows } from "../store/clickhouse/statement.js";
+import { runStatement } from "../store/postgres/statement.js";
 
 export interface Dimension {
   readonly dimension_id: number;
@@ -27,11 +29,11 @@ export async function uncopiedIds(
   tenantName: string,
   ids: readonly number[],
 ): Promise<number[]> {
-  const { rows } = await postgres.query<{ id: number }>(
-    `SELECT id FROM unnest($2::bigint[]) AS wanted (id)
+  const { rows } = await runStatement<{ id: number }>(postgres, {
+    query: `SELECT id FROM unnest($2::bigint[]) AS wanted (id)
      WHERE (SELECT true FROM dimensions WHERE dimension_id = id AND tenant_name = $1) IS NULL ORDER BY id`,
-    [tenantName, ids],
-  );
+    params: [tenantName, ids],
+  });
   return rows.map((row) => row.id);
 }
 
@@ -58,12 +60,7 @@ export async function lookUpDimensions(
       query: `SELECT dimension_id, ${fields} FROM dimensions WHERE dimension_id IN {ids:Array(UInt64)} LIMIT 1 BY dimension_id`,
       params: { ids: ids.slice(from, from + IDS_AT_ONCE) },
     };
-    const rows = await readRows<Omit<Dimension, "dimension_id"> & { dimension_id: string }>(
-      client,
-      read,
-      signal,
-    );
-    found.push(...rows.map((row) => ({ ...row, dimension_id: Number(row.dimension_id) })));
+    found.push(...(await readRows<Dimension>(client, read, signal)));
   }
   return found;
 }
@@ -77,10 +74,10 @@ export async function copyDimensions(
   if (dimensions.length === 0) return;
   const columns = dimensionFields.map((field) => dimensions.map((dimension) => dimension[field]));
   const texts = dimensionFields.map((_, index) => `$${index + 3}::text[]`).join(", ");
-  await postgres.query(
-    `INSERT INTO dimensions (tenant_name, dimension_id, ${fields})
+  await runStatement(postgres, {
+    query: `INSERT INTO dimensions (tenant_name, dimension_id, ${fields})
      SELECT $1, * FROM unnest($2::bigint[], ${texts}) AS d (dimension_id, ${fields}) ORDER BY dimension_id
      ON CONFLICT DO NOTHING`,
-    [tenantName, dimensions.map((dimension) => dimension.dimension_id), ...columns],
-  );
+    params: [tenantName, dimensions.map((dimension) => dimension.dimension_id), ...columns],
+  });
 }

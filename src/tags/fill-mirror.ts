@@ -1,6 +1,8 @@
 /** Writes all tags of a tenant into its ClickHouse, whatever that holds. */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { PoolClient } from "pg";
+import { runStatement } from "../store/postgres/statement.js";
 import type { WaitingTag } from "./outbox.js";
 
 export interface Filling {
@@ -26,7 +28,10 @@ export async function fillMirror(filling: Filling): Promise<number> {
   let after = -1;
   let filled = 0;
   for (;;) {
-    const { rows } = await transaction.query<WaitingTag>(SOME_TAGS, [tenantName, after, TAGS_AT_ONCE]);
+    const { rows } = await runStatement<WaitingTag>(transaction, {
+      query: SOME_TAGS,
+      params: [tenantName, after, TAGS_AT_ONCE],
+    });
     signal.throwIfAborted();
     await filling.write(rows);
     after = rows.at(-1)?.tag_id ?? after;

@@ -1,8 +1,10 @@
 /** Drops dimensions whose chargebacks run out by retention, and their tags. */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";
 import { readRows, readTuples } from "../store/clickhouse/statement.js";
+import { runStatement } from "../store/postgres/statement.js";
 import { type TagTransaction, writeTags } from "./transaction.js";
 import { noteRemoved } from "./write.js";
 
@@ -39,15 +41,16 @@ export async function forgetDimensions(retention: DimensionRetention): Promise<n
       clickhouse_settings: { mutations_sync: "1" },
     });
   }
-  await postgres.query(
-    "DELETE FROM tag_labels WHERE tenant_name = $1 AND tag_count = 0 AND used_at < now() - interval '1 day'",
-    [tenantName],
-  );
-  await postgres.query(
-    `INSERT INTO tag_mirrors (tenant_name, oldest_day) VALUES ($1, $2)
+  await runStatement(postgres, {
+    query:
+      "DELETE FROM tag_labels WHERE tenant_name = $1 AND tag_count = 0 AND used_at < now() - interval '1 day'",
+    params: [tenantName],
+  });
+  await runStatement(postgres, {
+    query: `INSERT INTO tag_mirrors (tenant_name, oldest_day) VALUES ($1, $2)
      ON CONFLICT (tenant_name) DO UPDATE SET oldest_day = excluded.oldest_day`,
-    [tenantName, oldest],
-  );
+    params: [tenantName, oldest],
+  });
   return ids.length;
 }
 
@@ -60,10 +63,10 @@ async function oldestDay(client: ClickHouseClient, keepFrom: string): Promise<st
 }
 
 async function oldestDayBefore(postgres: Pool, tenantName: string): Promise<string | null | undefined> {
-  const { rows } = await postgres.query<{ oldest_day: string | null }>(
-    "SELECT oldest_day FROM tag_mirrors WHERE tenant_name = $1",
-    [tenantName],
-  );
+  const { rows } = await runStatement<{ oldest_day: string | null }>(postgres, {
+    query: "SELECT oldest_day FROM tag_mirrors WHERE tenant_name = $1",
+    params: [tenantName],
+  });
   return rows[0]?.oldest_day;
 }
 
@@ -90,21 +93,25 @@ async function dimensionsRunOut(
     query: `SELECT DISTINCT dimension_id FROM (SELECT dimension_id, recorded_at, ${fields} FROM dimensions) WHERE ${runsOut} ORDER BY dimension_id`,
     params: { keepFrom },
   };
-  return (await readTuples<[string]>(client, read, signal)).map(([id]) => Number(id));
+  return (await readTuples<[number]>(client, read, signal)).map(([id]) => id);
 }
 
 /** Alone: no tag is being written for any of them. */
 async function forgetInPostgres(postgres: Pool, tenantName: string, ids: readonly number[]): Promise<void> {
   const forget = async (tx: TagTransaction) => {
-    const { rows } = await tx.client.query<{ tag_id: number; label_id: number; dimension_id: number }>(
-      "DELETE FROM tags WHERE tenant_name = $1 AND dimension_id = ANY($2) RETURNING tag_id, label_id, dimension_id",
-      [tenantName, ids],
+    const { rows } = await runStatement<{ tag_id: number; label_id: number; dimension_id: number }>(
+      tx.client,
+      {
+        query:
+          "DELETE FROM tags WHERE tenant_name = $1 AND dimension_id = ANY($2) RETURNING tag_id, label_id, dimension_id",
+        params: [tenantName, ids],
+      },
     );
     noteRemoved(tx, rows);
-    await tx.client.query("DELETE FROM dimensions WHERE tenant_name = $1 AND dimension_id = ANY($2)", [
-      tenantName,
-      ids,
-    ]);
+    await runStatement(tx.client, {
+      query: "DELETE FROM dimensions WHERE tenant_name = $1 AND dimension_id = ANY($2)",
+      params: [tenantName, ids],
+    });
   };
   await writeTags({ postgres, tenantName }, forget, "alone");
 }

@@ -2,9 +2,10 @@
  * Labels: the different pairs of key and display name, each with the number of its tags. A tag points to its label, so that a
  * search over a million tags looks at the few labels there are.
  */
+
 import { createHash } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
-import { runStoppable } from "../store/postgres/stoppable.js";
+import { readPostgres, runStatement } from "../store/postgres/statement.js";
 import { type Label, searchText } from "./tag-text.js";
 
 /**
@@ -26,9 +27,9 @@ export async function labelIds(
     labels.map((label) => label.display_name),
     labels.map(searchText),
   ];
-  await runStoppable(postgres, { query: MAKE_LABELS, params: made }, signal);
+  await readPostgres(postgres, { query: MAKE_LABELS, params: made }, signal);
   const found = { query: FIND_LABELS, params: [tenantName, hashes] };
-  const rows = await runStoppable<{ label_id: number; label_hash: Buffer }>(postgres, found, signal);
+  const rows = await readPostgres<{ label_id: number; label_hash: Buffer }>(postgres, found, signal);
   const ids = new Map(rows.map((row) => [row.label_hash.toString("hex"), row.label_id]));
   return hashes.map((hash) => {
     const id = ids.get(hash.toString("hex"));
@@ -63,10 +64,13 @@ export async function addToLabelCounts(
   const changed = [...counts].filter(([, added]) => added !== 0).sort(([a], [b]) => a - b);
   if (changed.length === 0) return;
   const ids = changed.map(([id]) => id);
-  await client.query("SELECT FROM tag_labels WHERE label_id = ANY($1) ORDER BY label_id FOR UPDATE", [ids]);
-  await client.query(
-    `UPDATE tag_labels SET tag_count = tag_count + added
+  await runStatement(client, {
+    query: "SELECT FROM tag_labels WHERE label_id = ANY($1) ORDER BY label_id FOR UPDATE",
+    params: [ids],
+  });
+  await runStatement(client, {
+    query: `UPDATE tag_labels SET tag_count = tag_count + added
      FROM unnest($1::bigint[], $2::bigint[]) AS change (id, added) WHERE label_id = id`,
-    [ids, changed.map(([, added]) => added)],
-  );
+    params: [ids, changed.map(([, added]) => added)],
+  });
 }

@@ -4,10 +4,12 @@
  * sequence, and forgets the changes. Read and numbered under the lock, a newer version is never an older state. A crash
  * between the two stores leaves the changes waiting, and to write them again does no harm: the engine keeps the newest version of each tag.
  */
+
 import { randomUUID } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
 import { readRows } from "../store/clickhouse/statement.js";
+import { runStatement } from "../store/postgres/statement.js";
 import { withTransaction } from "../store/postgres/transaction.js";
 import { fillMirror } from "./fill-mirror.js";
 import { forgetChanges, isWaiting, oldestChanges, type WaitingTag } from "./outbox.js";
@@ -94,13 +96,14 @@ interface NotedMirror {
 }
 
 async function lockMirror(transaction: PoolClient, tenantName: string): Promise<NotedMirror> {
-  await transaction.query("INSERT INTO tag_mirrors (tenant_name) VALUES ($1) ON CONFLICT DO NOTHING", [
-    tenantName,
-  ]);
-  const { rows } = await transaction.query<NotedMirror>(
-    "SELECT mirror_id, version FROM tag_mirrors WHERE tenant_name = $1 FOR UPDATE",
-    [tenantName],
-  );
+  await runStatement(transaction, {
+    query: "INSERT INTO tag_mirrors (tenant_name) VALUES ($1) ON CONFLICT DO NOTHING",
+    params: [tenantName],
+  });
+  const { rows } = await runStatement<NotedMirror>(transaction, {
+    query: "SELECT mirror_id, version FROM tag_mirrors WHERE tenant_name = $1 FOR UPDATE",
+    params: [tenantName],
+  });
   const [noted] = rows;
   if (noted === undefined) throw new Error("a row that was just made is not there");
   return noted;
@@ -108,10 +111,10 @@ async function lockMirror(transaction: PoolClient, tenantName: string): Promise<
 
 /** Later than any before, and than `held`: after Postgres was set back, ClickHouse may hold later ones. */
 async function nextVersion(transaction: PoolClient, held = 0): Promise<number> {
-  const next = "SELECT nextval('tag_mirror_versions') AS version";
-  const version = (await transaction.query<{ version: number }>(next)).rows[0]?.version ?? 0;
+  const next = { query: "SELECT nextval('tag_mirror_versions') AS version", params: [] };
+  const version = (await runStatement<{ version: number }>(transaction, next)).rows[0]?.version ?? 0;
   if (version > held) return version;
-  await transaction.query("SELECT setval('tag_mirror_versions', $1)", [held + 1]);
+  await runStatement(transaction, { query: "SELECT setval('tag_mirror_versions', $1)", params: [held + 1] });
   return held + 1;
 }
 
@@ -121,10 +124,10 @@ async function noteVersion(
   version: number,
   mirrorId: string | null = null,
 ): Promise<void> {
-  await transaction.query(
-    "UPDATE tag_mirrors SET version = $2, mirror_id = coalesce($3, mirror_id) WHERE tenant_name = $1",
-    [tenantName, version, mirrorId],
-  );
+  await runStatement(transaction, {
+    query: "UPDATE tag_mirrors SET version = $2, mirror_id = coalesce($3, mirror_id) WHERE tenant_name = $1",
+    params: [tenantName, version, mirrorId],
+  });
 }
 
 async function readHeldMirror(client: ClickHouseClient, signal: AbortSignal): Promise<HeldMirror> {
@@ -134,8 +137,8 @@ SELECT (SELECT max(version) FROM dimension_tags) AS version,
   (SELECT if(count() = 1, toString(any(mirror_id)), '') FROM dimension_tags_mirror) AS mirror_id`,
     params: {},
   };
-  const [held] = await readRows<{ version: string; mirror_id: string }>(client, read, signal);
-  return { version: Number(held?.version ?? 0), mirror_id: held?.mirror_id ?? null };
+  const [held] = await readRows<{ version: number; mirror_id: string }>(client, read, signal);
+  return { version: held?.version ?? 0, mirror_id: held?.mirror_id ?? null };
 }
 
 /** Tags that are gone are written too, as removed. */

@@ -1,5 +1,7 @@
 /** The outbox: which tags the tenant's ClickHouse does not show yet as they are. Written with the tags, emptied by the mirror. */
+
 import type { Pool, PoolClient } from "pg";
+import { runStatement } from "../store/postgres/statement.js";
 
 /** Tags an outbox row names at most: what is mirrored at once stays small. */
 export const TAGS_PER_ENTRY = 10_000;
@@ -13,20 +15,19 @@ export async function noteChanges(
   const all = [...tags];
   for (let from = 0; from < all.length; from += TAGS_PER_ENTRY) {
     const some = all.slice(from, from + TAGS_PER_ENTRY);
-    await client.query("INSERT INTO tag_outbox (tenant_name, tag_ids, dimension_ids) VALUES ($1, $2, $3)", [
-      tenantName,
-      some.map(([tagId]) => tagId),
-      some.map(([, dimensionId]) => dimensionId),
-    ]);
+    await runStatement(client, {
+      query: "INSERT INTO tag_outbox (tenant_name, tag_ids, dimension_ids) VALUES ($1, $2, $3)",
+      params: [tenantName, some.map(([tagId]) => tagId), some.map(([, dimensionId]) => dimensionId)],
+    });
   }
 }
 
 /** Whether anything waits: an index lookup. */
 export async function isWaiting(postgres: Pool | PoolClient, tenantName: string): Promise<boolean> {
-  const { rows } = await postgres.query<{ waiting: boolean }>(
-    "SELECT EXISTS (SELECT FROM tag_outbox WHERE tenant_name = $1) AS waiting",
-    [tenantName],
-  );
+  const { rows } = await runStatement<{ waiting: boolean }>(postgres, {
+    query: "SELECT EXISTS (SELECT FROM tag_outbox WHERE tenant_name = $1) AS waiting",
+    params: [tenantName],
+  });
   return rows[0]?.waiting === true;
 }
 
@@ -45,26 +46,29 @@ export interface WaitingChanges {
 
 /** The oldest changes of a tenant, a few entries at once. For who holds the lock of the mirror. */
 export async function oldestChanges(client: PoolClient, tenantName: string): Promise<WaitingChanges> {
-  const entries = await client.query<{ outbox_id: number }>(
-    "SELECT outbox_id FROM tag_outbox WHERE tenant_name = $1 ORDER BY outbox_id LIMIT 10",
-    [tenantName],
-  );
+  const entries = await runStatement<{ outbox_id: number }>(client, {
+    query: "SELECT outbox_id FROM tag_outbox WHERE tenant_name = $1 ORDER BY outbox_id LIMIT 10",
+    params: [tenantName],
+  });
   const outboxIds = entries.rows.map((row) => row.outbox_id);
   if (outboxIds.length === 0) return { outboxIds, tags: [] };
-  const { rows: tags } = await client.query<WaitingTag>(
-    `
+  const { rows: tags } = await runStatement<WaitingTag>(client, {
+    query: `
 SELECT c.tag_id, c.dimension_id, t.tag_key, l.display_name
 FROM (SELECT DISTINCT u.tag_id, u.dimension_id FROM tag_outbox, unnest(tag_ids, dimension_ids) AS u (tag_id, dimension_id)
       WHERE outbox_id = ANY($2)) AS c
 LEFT JOIN tags AS t ON t.tenant_name = $1 AND t.tag_id = c.tag_id
 LEFT JOIN tag_labels AS l ON l.label_id = t.label_id`,
-    [tenantName, outboxIds],
-  );
+    params: [tenantName, outboxIds],
+  });
   return { outboxIds, tags };
 }
 
 export async function forgetChanges(client: PoolClient, outboxIds: readonly number[]): Promise<void> {
-  await client.query("DELETE FROM tag_outbox WHERE outbox_id = ANY($1)", [outboxIds]);
+  await runStatement(client, {
+    query: "DELETE FROM tag_outbox WHERE outbox_id = ANY($1)",
+    params: [outboxIds],
+  });
 }
 
 /** Of these tenants, those that have a mirror or need one. */
@@ -72,13 +76,13 @@ export async function mirroredTenants(
   postgres: Pool,
   tenantNames: readonly string[],
 ): Promise<{ tenant_name: string; waiting: boolean }[]> {
-  const { rows } = await postgres.query<{ tenant_name: string; waiting: boolean }>(
-    `
+  const { rows } = await runStatement<{ tenant_name: string; waiting: boolean }>(postgres, {
+    query: `
 SELECT tenant_name, waiting
 FROM (SELECT name AS tenant_name, EXISTS (SELECT FROM tag_outbox WHERE tenant_name = name) AS waiting
       FROM unnest($1::text[]) AS tenant (name)) AS t
 WHERE waiting OR EXISTS (SELECT FROM tag_mirrors AS m WHERE m.tenant_name = t.tenant_name AND version > 0)`,
-    [tenantNames],
-  );
+    params: [tenantNames],
+  });
   return rows;
 }

@@ -3,8 +3,10 @@
  * the same commit. The tenant's advisory lock is held, shared: who removes dimensions holds it alone, so that no tag is ever
  * written for a dimension that is just being removed.
  */
+
 import type { Pool, PoolClient } from "pg";
 import { lockKey } from "../store/postgres/advisory-lock.js";
+import { runStatement } from "../store/postgres/statement.js";
 import { type Interruption, withTransaction } from "../store/postgres/transaction.js";
 import { addToLabelCounts } from "./labels.js";
 import { noteChanges } from "./outbox.js";
@@ -36,7 +38,10 @@ export async function writeTags<T>(
     withTransaction(
       postgres,
       async (client) => {
-        await client.query(`SELECT ${lock}($1::bigint)`, [lockKey(`tags of ${tenantName}`).toString()]);
+        await runStatement(client, {
+          query: `SELECT ${lock}($1::bigint)`,
+          params: [lockKey(`tags of ${tenantName}`).toString()],
+        });
         const counts = new Map<number, number>();
         const tags = new Map<number, number>();
         const result = await work({
@@ -69,5 +74,8 @@ async function retryingDeadlocks<T>(attempt: () => Promise<T>): Promise<T> {
 /** Writers of one dimension come one after the other, so that replacing its tags never meets one that is just being added. */
 export async function lockDimension(tx: TagTransaction, dimensionId: number): Promise<void> {
   const key = lockKey(`dimension ${dimensionId} of ${tx.tenantName}`);
-  await tx.client.query("SELECT pg_advisory_xact_lock($1::bigint)", [key.toString()]);
+  await runStatement(tx.client, {
+    query: "SELECT pg_advisory_xact_lock($1::bigint)",
+    params: [key.toString()],
+  });
 }

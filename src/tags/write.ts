@@ -1,5 +1,5 @@
 /** Writes the tags of one dimension: each call one transaction, everything or nothing. */
-import { runStoppable } from "../store/postgres/stoppable.js";
+import { readPostgres, runStatement } from "../store/postgres/statement.js";
 import { labelIds } from "./labels.js";
 import { DimensionNotFoundError, TagKeyTakenError, TagNotFoundError } from "./tag-errors.js";
 import { type TagRecord, tagsById, tagsOfDimension } from "./tag-record.js";
@@ -52,7 +52,7 @@ export async function changeTags(on: DimensionOfTenant, changes: TagChanges): Pr
     if (missing !== undefined) throw new TagNotFoundError(missing, dimensionId);
     await insertTags(tx, dimensionId, adding, labels.slice(replacing.length));
     const { query, params } = tagsOfDimension(tenantName, dimensionId);
-    return (await tx.client.query<TagRecord>(query, [...params])).rows;
+    return (await runStatement<TagRecord>(tx.client, { query: query, params: [...params] })).rows;
   });
 }
 
@@ -65,20 +65,23 @@ export async function renameTag(tag: TagOfTenant, displayName: string): Promise<
   const { postgres, tenantName, tagId } = tag;
   const where = "WHERE tenant_name = $1 AND tag_id = $2";
   const key = { query: `SELECT tag_key FROM tags ${where}`, params: [tenantName, tagId] };
-  const [found] = await runStoppable<{ tag_key: string }>(postgres, key, tag.stop?.signal);
+  const [found] = await readPostgres<{ tag_key: string }>(postgres, key, tag.stop?.signal);
   const tag_key = found?.tag_key; // never changes
   if (tag_key === undefined) throw new TagNotFoundError(tagId);
   const label = { tag_key, display_name: displayName };
   const [labelId = 0] = await labelIds(postgres, tenantName, [label], tag.stop?.signal);
   return await writeTags(tag, async (tx) => {
-    const { rows } = await tx.client.query<{ label_id: number; dimension_id: number }>(
-      `SELECT label_id, dimension_id FROM tags ${where} FOR UPDATE`,
-      [tenantName, tagId],
-    );
+    const { rows } = await runStatement<{ label_id: number; dimension_id: number }>(tx.client, {
+      query: `SELECT label_id, dimension_id FROM tags ${where} FOR UPDATE`,
+      params: [tenantName, tagId],
+    });
     const [before] = rows;
     if (before === undefined) throw new TagNotFoundError(tagId);
     if (before.label_id !== labelId) {
-      await tx.client.query(`UPDATE tags SET label_id = $3 ${where}`, [tenantName, tagId, labelId]);
+      await runStatement(tx.client, {
+        query: `UPDATE tags SET label_id = $3 ${where}`,
+        params: [tenantName, tagId, labelId],
+      });
       tx.count(before.label_id, -1);
       tx.count(labelId, 1);
       tx.changed(tagId, before.dimension_id);
@@ -91,10 +94,11 @@ export async function renameTag(tag: TagOfTenant, displayName: string): Promise<
 export async function deleteTag(tag: TagOfTenant): Promise<void> {
   const { tenantName, tagId } = tag;
   await writeTags(tag, async (tx) => {
-    const { rows } = await tx.client.query<RemovedTag>(
-      "DELETE FROM tags WHERE tenant_name = $1 AND tag_id = $2 RETURNING tag_id, label_id, dimension_id",
-      [tenantName, tagId],
-    );
+    const { rows } = await runStatement<RemovedTag>(tx.client, {
+      query:
+        "DELETE FROM tags WHERE tenant_name = $1 AND tag_id = $2 RETURNING tag_id, label_id, dimension_id",
+      params: [tenantName, tagId],
+    });
     if (rows.length === 0) throw new TagNotFoundError(tagId);
     noteRemoved(tx, rows);
   });
@@ -116,10 +120,10 @@ export function noteRemoved(tx: TagTransaction, removed: readonly RemovedTag[]):
 /** The dimension is there, and no one else writes its tags now. */
 async function holdDimension(tx: TagTransaction, dimensionId: number): Promise<void> {
   await lockDimension(tx, dimensionId);
-  const { rowCount } = await tx.client.query(
-    "SELECT FROM dimensions WHERE tenant_name = $1 AND dimension_id = $2",
-    [tx.tenantName, dimensionId],
-  );
+  const { rowCount } = await runStatement(tx.client, {
+    query: "SELECT FROM dimensions WHERE tenant_name = $1 AND dimension_id = $2",
+    params: [tx.tenantName, dimensionId],
+  });
   if (rowCount === 0) throw new DimensionNotFoundError(dimensionId);
 }
 
@@ -132,19 +136,19 @@ async function insertTags(
 ): Promise<number[]> {
   if (inputs.length === 0) return [];
   const keys = inputs.map((input) => input.tag_key);
-  const { rows } = await tx.client.query<{ tag_id: number; tag_key: string; label_id: number }>(
-    `INSERT INTO tags (tenant_name, dimension_id, tag_key, label_id, created_by)
+  const { rows } = await runStatement<{ tag_id: number; tag_key: string; label_id: number }>(tx.client, {
+    query: `INSERT INTO tags (tenant_name, dimension_id, tag_key, label_id, created_by)
      SELECT $1, $2, tag_key, label_id, created_by
      FROM unnest($3::text[], $4::bigint[], $5::text[]) WITH ORDINALITY AS input (tag_key, label_id, created_by, place) ORDER BY place
      ON CONFLICT (tenant_name, dimension_id, tag_key) DO NOTHING RETURNING tag_id, tag_key, label_id`,
-    [
+    params: [
       tx.tenantName,
       dimensionId,
       keys,
       labels.slice(0, inputs.length),
       inputs.map((input) => input.created_by),
     ],
-  );
+  });
   const left = rows.map((row) => row.tag_key);
   for (const key of keys) {
     const at = left.indexOf(key);
@@ -164,18 +168,18 @@ async function removeTags(
   dimensionId: number,
   tagIds: readonly number[] | null = null,
 ): Promise<Set<number>> {
-  const { rows } = await tx.client.query<RemovedTag>(
-    `DELETE FROM tags WHERE tenant_name = $1 AND dimension_id = $2 AND ($3::bigint[] IS NULL OR tag_id = ANY($3))
+  const { rows } = await runStatement<RemovedTag>(tx.client, {
+    query: `DELETE FROM tags WHERE tenant_name = $1 AND dimension_id = $2 AND ($3::bigint[] IS NULL OR tag_id = ANY($3))
      RETURNING tag_id, label_id, dimension_id`,
-    [tx.tenantName, dimensionId, tagIds],
-  );
+    params: [tx.tenantName, dimensionId, tagIds],
+  });
   noteRemoved(tx, rows);
   return new Set(rows.map((row) => row.tag_id));
 }
 
 async function readTag(tx: TagTransaction, tagId: number): Promise<TagRecord> {
   const { query, params } = tagsById(tx.tenantName, [tagId]);
-  const [tag] = (await tx.client.query<TagRecord>(query, [...params])).rows;
+  const [tag] = (await runStatement<TagRecord>(tx.client, { query: query, params: [...params] })).rows;
   if (tag === undefined) throw new Error("a tag was written and is not there");
   return tag;
 }

@@ -1,7 +1,9 @@
 /** A tenant's course through everything that an upstream may do to it, run after run on the same stores. */
+
 import t from "tap";
 import { liftSuspensions } from "../../src/runner/sql/tenants.js";
 import { startTenantRun } from "../../src/runner/tenant-run.js";
+import { runStatement } from "../../src/store/postgres/statement.js";
 import { holds } from "../holds.js";
 import {
   chargedOn,
@@ -123,7 +125,7 @@ t.test("the course of a tenant", async (t) => {
       cause: /^2 consecutive gather failures/,
     });
     await adds(5);
-    await stores.postgres.query(liftSuspensions(["acme"]));
+    await runStatement(stores.postgres, liftSuspensions(["acme"]));
     holds(t, await run(), { status: "completed", dates_gathered: 5, dates_calculated: 0 });
     await adds(5);
   });

@@ -4,6 +4,7 @@ import { beginPublishing, beginWithdrawing } from "../../src/allocate/sql/begin-
 import { finishAttribution } from "../../src/allocate/sql/finish-attribution.js";
 import { finishPublishing } from "../../src/allocate/sql/finish-publishing.js";
 import { fingerprintSql, plainDimensionIdSql } from "../../src/store/clickhouse/dimension-id.js";
+import { runStatement } from "../../src/store/postgres/statement.js";
 import { holds } from "../holds.js";
 import { get, insertBilling, insertChargebacks, startService } from "./service.js";
 
@@ -26,8 +27,9 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       [day, hash],
     );
   const lease = { ledger: chargebackLedger, tenantName: "acme", epoch: 7 };
-  const begin = (day: string) => postgres.query(beginPublishing({ ...lease, days: [day] }));
-  const finish = (day: string) => postgres.query(finishPublishing({ ...lease, days: [{ day, rows: 1 }] }));
+  const begin = (day: string) => runStatement(postgres, beginPublishing({ ...lease, days: [day] }));
+  const finish = (day: string) =>
+    runStatement(postgres, finishPublishing({ ...lease, days: [{ day, rows: 1 }] }));
   /** As a publish does: intent, swap, result. */
   const publish = async (day: string, hash: string, amount: string) => {
     await stage(day, hash);
@@ -189,7 +191,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
          ON CONFLICT (tenant_name, tracking_date) DO UPDATE SET staged_hash = $2`,
         [day, hash],
       );
-      await postgres.query(beginPublishing({ ...of, ledger: topicLedger, days: [day] }));
+      await runStatement(postgres, beginPublishing({ ...of, ledger: topicLedger, days: [day] }));
       await client.command({ query: `ALTER TABLE topic_attributions DROP PARTITION '${day}'` });
       await client.insert({
         table: "topic_attributions",
@@ -204,7 +206,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
           },
         ],
       });
-      await postgres.query(finishAttribution({ ...of, days: [{ day, rows: 1 }] }));
+      await runStatement(postgres, finishAttribution({ ...of, days: [{ day, rows: 1 }] }));
     };
     const names = async () =>
       new Map(await Promise.all(topics.map(async (path) => [path, await tagOf(path)] as const)));
@@ -243,11 +245,11 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     await expect(304, second, "neither chargebacks nor tags matter");
     await postgres.query("DELETE FROM tag_outbox WHERE tenant_name = 'acme'");
 
-    await postgres.query(beginWithdrawing({ ...of, days: [day] }));
+    await runStatement(postgres, beginWithdrawing({ ...of, days: [day] }));
     await expect(200, second, "being taken away");
     for (const path of topics) t.equal(await tagOf(path), "undefined", `${path} has no name meanwhile`);
     await client.command({ query: `ALTER TABLE topic_attributions DROP PARTITION '${day}'` });
-    await postgres.query(finishAttribution({ ...of, days: [{ day, rows: 0 }] }));
+    await runStatement(postgres, finishAttribution({ ...of, days: [{ day, rows: 0 }] }));
     await expect(200, second, "taken away");
     await expect(304, await names(), "and stays so");
 

@@ -63,8 +63,8 @@ export const readMutants = [
       ["changes are not noted for the mirror", "await noteChanges(client, tenantName, tags);", ""],
       [
         "writers of one dimension are not in turn",
-        'await tx.client.query("SELECT pg_advisory_xact_lock($1::bigint)", [key.toString()]);',
-        "void key;",
+        '"SELECT pg_advisory_xact_lock($1::bigint)"',
+        '"SELECT $1::bigint"',
       ],
     ],
   ),

@@ -69,11 +69,11 @@ t.test("reads on the engine", async (t) => {
       "'generic_metrics_only' AS ecosystem, 'acme' AS tenant_id, 'env-1' AS env_id, 'r-1' AS resource_id, 'KAFKA' AS product_category, 'STORAGE' AS product_type, 'sa-1' AS identity_id, 'usage' AS cost_type";
     const low = fields.replace(/('[^']*')/g, "toLowCardinality($1)");
     for (const source of [fields, low]) {
-      const rows = await readRows<{ id: string; fingerprint: string }>(client, {
+      const rows = await readRows<{ id: number; fingerprint: string }>(client, {
         query: `SELECT ${fingerprintSql()} AS fingerprint, ${plainDimensionIdSql("fingerprint")} AS id FROM (SELECT ${source})`,
         params: {},
       });
-      t.same(rows, [{ fingerprint: "71957300650561618300621930857375297804", id: "7622627646861580" }]);
+      t.same(rows, [{ fingerprint: "71957300650561618300621930857375297804", id: 7622627646861580 }]);
     }
   });
 

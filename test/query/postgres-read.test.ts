@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import t from "tap";
-import { readPostgres } from "../../src/query/stores/postgres-read.js";
+import { readPostgres } from "../../src/store/postgres/statement.js";
 import { temporaryPool } from "../store/postgres/temporary.js";
 
 t.test("reads on Postgres end when their signal does", async (t) => {

@@ -3,6 +3,7 @@ import { acquireLease } from "../../src/runner/lease.js";
 import { prolongLease } from "../../src/runner/sql/leases.js";
 import { registerTenant } from "../../src/runner/sql/tenants.js";
 import { LeaseLostError } from "../../src/store/lease-lost.js";
+import { runStatement } from "../../src/store/postgres/statement.js";
 import { openTestStores } from "../stores.js";
 import { childProcess } from "./child.js";
 import { until } from "./runs.js";
@@ -16,7 +17,7 @@ t.test("the lease of a tenant", async (t) => {
   const newTenant = async () => {
     made += 1;
     const tenantName = `tenant-${made}`;
-    await postgres.query(registerTenant({ tenantName, tenantId: tenantName, ecosystem: "test" }));
+    await runStatement(postgres, registerTenant({ tenantName, tenantId: tenantName, ecosystem: "test" }));
     return tenantName;
   };
   const secondsLeft = async (tenantName: string) => {
@@ -83,7 +84,7 @@ t.test("the lease of a tenant", async (t) => {
     const tenant = await newTenant();
     const lease = await acquireLease(postgres, tenant, "a", { leaseSeconds: 600, heartbeatSeconds: 300 });
     const prolong = async () =>
-      (await postgres.query(prolongLease({ tenantName: tenant, epoch: 1, seconds: 600 }))).rowCount;
+      (await runStatement(postgres, prolongLease({ tenantName: tenant, epoch: 1, seconds: 600 }))).rowCount;
     t.equal(await prolong(), 1);
     await postgres.query("UPDATE leases SET expires_at = now() WHERE tenant_name = $1", [tenant]);
     t.equal(await prolong(), 0);

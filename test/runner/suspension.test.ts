@@ -2,6 +2,7 @@ import t from "tap";
 import { createCycleRunner } from "../../src/runner/cycle.js";
 import { liftSuspensions } from "../../src/runner/sql/tenants.js";
 import { startTenantRun } from "../../src/runner/tenant-run.js";
+import { runStatement } from "../../src/store/postgres/statement.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import {
@@ -109,7 +110,7 @@ t.test("a tenant whose gathering keeps failing", async (t) => {
 
   await t.test("is active again after a new start", async (t) => {
     up();
-    await stores.postgres.query(liftSuspensions(["bad", "good"]));
+    await runStatement(stores.postgres, liftSuspensions(["bad", "good"]));
     t.equal(await failures(), 0);
     holds(t, await runOnce(context, config, "bad"), { status: "completed" });
   });

@@ -6,6 +6,7 @@
 import { reconcileAttributions } from "../../src/query/state/reconcile.js";
 import { expireLeases } from "../../src/runner/sql/leases.js";
 import { openStores } from "../../src/store/open-stores.js";
+import { runStatement } from "../../src/store/postgres/statement.js";
 import { testConfig, testLogger } from "../stores.js";
 import { changingUpstream } from "./changing-upstream.js";
 import { dieAt } from "./die-at.js";
@@ -49,7 +50,7 @@ export interface Recovery {
 const { yaml, folder, version, point }: WorkerInput = JSON.parse(process.argv[2] ?? "{}");
 const config = withTopics(testConfig(yaml, folder));
 const stores = await openStores({ config, logger: testLogger });
-await stores.postgres.query(expireLeases());
+await runStatement(stores.postgres, expireLeases());
 const { client } = await stores.tenant("acme");
 const say = (fact: object) => console.log(JSON.stringify(fact));
 

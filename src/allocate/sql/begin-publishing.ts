@@ -1,5 +1,5 @@
-import type { QueryConfig } from "pg";
 import type { Ledger } from "../../store/ledger.js";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /**
  * Notes that days of a ledger are about to be swapped in. In: tenant, epoch, days. Touches a row per day, or none when the lease
@@ -10,13 +10,13 @@ export function beginPublishing(input: {
   tenantName: string;
   epoch: number;
   days: readonly string[];
-}): QueryConfig {
+}): Statement {
   return {
-    text: `
+    query: `
 UPDATE ${input.ledger.state} SET publishing_hash = staged_hash
 WHERE tenant_name = $1 AND tracking_date = ANY($3::date[]) AND staged_hash IS NOT NULL
   AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now())`,
-    values: [input.tenantName, input.epoch, input.days],
+    params: [input.tenantName, input.epoch, input.days],
   };
 }
 
@@ -28,13 +28,13 @@ export function beginWithdrawing(input: {
   tenantName: string;
   epoch: number;
   days: readonly string[];
-}): QueryConfig {
+}): Statement {
   return {
-    text: `
+    query: `
 INSERT INTO topic_attribution_dates AS d (tenant_name, tracking_date, publishing_hash)
 SELECT $1, day, $4 FROM unnest($3::date[]) AS day
 WHERE EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now())
 ON CONFLICT (tenant_name, tracking_date) DO UPDATE SET publishing_hash = excluded.publishing_hash`,
-    values: [input.tenantName, input.epoch, input.days, WITHDRAWN],
+    params: [input.tenantName, input.epoch, input.days, WITHDRAWN],
   };
 }

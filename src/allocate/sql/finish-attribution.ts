@@ -1,4 +1,4 @@
-import type { QueryConfig } from "pg";
+import type { Statement } from "../../store/postgres/statement.js";
 import { WITHDRAWN } from "./begin-publishing.js";
 import type { PublishedDay } from "./finish-publishing.js";
 
@@ -11,9 +11,9 @@ export function finishAttribution(input: {
   tenantName: string;
   epoch: number;
   days: readonly PublishedDay[];
-}): QueryConfig {
+}): Statement {
   return {
-    text: `
+    query: `
 UPDATE topic_attribution_dates AS t SET
   published_hash = nullif(t.publishing_hash, $5), publishing_hash = NULL,
   staged_hash = CASE WHEN t.publishing_hash = $5 THEN t.staged_hash END,
@@ -23,7 +23,7 @@ UPDATE topic_attribution_dates AS t SET
 FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
 WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NOT NULL
   AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2)`,
-    values: [
+    params: [
       input.tenantName,
       input.epoch,
       input.days.map((day) => day.day),

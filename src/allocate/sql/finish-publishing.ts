@@ -1,4 +1,4 @@
-import type { QueryConfig } from "pg";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /** A day that is visible now, and how many chargeback rows it has. */
 export interface PublishedDay {
@@ -14,9 +14,9 @@ export function finishPublishing(input: {
   tenantName: string;
   epoch: number;
   days: readonly PublishedDay[];
-}): QueryConfig {
+}): Statement {
   return {
-    text: `
+    query: `
 UPDATE tracking_dates AS t SET
   published_hash = t.publishing_hash, publishing_hash = NULL, staged_hash = NULL,
   chargeback_calculated = true, lost_at = NULL, chargeback_rows = d.rows, calculated_at = now(),
@@ -24,7 +24,7 @@ UPDATE tracking_dates AS t SET
 FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
 WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NOT NULL
   AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2)`,
-    values: [
+    params: [
       input.tenantName,
       input.epoch,
       input.days.map((day) => day.day),

@@ -1,5 +1,5 @@
-import type { QueryConfig } from "pg";
 import type { Ledger } from "../../store/ledger.js";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /**
  * Takes back the intent to publish days of a ledger whose staged rows are gone, and what is known of their published input, so
@@ -10,12 +10,12 @@ export function forgetPublishing(input: {
   tenantName: string;
   epoch: number;
   days: readonly string[];
-}): QueryConfig {
+}): Statement {
   return {
-    text: `
+    query: `
 UPDATE ${input.ledger.state} SET publishing_hash = NULL, staged_hash = NULL, published_hash = NULL
 WHERE tenant_name = $1 AND tracking_date = ANY($3::date[])
   AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2)`,
-    values: [input.tenantName, input.epoch, input.days],
+    params: [input.tenantName, input.epoch, input.days],
   };
 }

@@ -1,5 +1,5 @@
-import type { QueryConfig } from "pg";
 import type { Ledger } from "../../store/ledger.js";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /**
  * Notes that nothing is staged of days any more; the next gather stages them again. In: ledger, tenant, epoch, days. Touches
@@ -10,12 +10,12 @@ export function forgetStagedInput(input: {
   tenantName: string;
   epoch: number;
   days: readonly string[];
-}): QueryConfig {
+}): Statement {
   return {
-    text: `
+    query: `
 UPDATE ${input.ledger.state} SET staged_hash = NULL
 WHERE tenant_name = $1 AND tracking_date = ANY($3::date[])
   AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2)`,
-    values: [input.tenantName, input.epoch, input.days],
+    params: [input.tenantName, input.epoch, input.days],
   };
 }

@@ -1,19 +1,19 @@
-import type { QueryConfig } from "pg";
 import type { Ledger } from "../../store/ledger.js";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /** A day whose swap was begun and not noted as finished. */
 export interface InterruptedDay {
   readonly day: string;
-  readonly billing_lines: string | number;
+  readonly billing_lines: number;
   readonly publishing_hash: string;
 }
 
 /** Days of a ledger whose swap was begun and not noted as finished, ascending. In: tenant. */
-export function interruptedPublishing(input: { ledger: Ledger; tenantName: string }): QueryConfig {
+export function interruptedPublishing(input: { ledger: Ledger; tenantName: string }): Statement {
   return {
-    text: `
+    query: `
 SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, billing_lines, publishing_hash FROM ${input.ledger.state}
 WHERE tenant_name = $1 AND publishing_hash IS NOT NULL ORDER BY tracking_date`,
-    values: [input.tenantName],
+    params: [input.tenantName],
   };
 }

@@ -1,5 +1,5 @@
-import type { QueryConfig } from "pg";
 import type { Ledger } from "../../store/ledger.js";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /** Counts a failed attempt of days, and keeps the reason. In: ledger, tenant, days, reason. */
 export function noteFailure(input: {
@@ -7,12 +7,12 @@ export function noteFailure(input: {
   tenantName: string;
   days: readonly string[];
   reason: string;
-}): QueryConfig {
+}): Statement {
   const { state, attempts: column } = input.ledger;
   return {
-    text: `
+    query: `
 UPDATE ${state} SET ${column} = ${column} + 1, last_error = $3
 WHERE tenant_name = $1 AND tracking_date = ANY($2::date[])`,
-    values: [input.tenantName, input.days, input.reason],
+    params: [input.tenantName, input.days, input.reason],
   };
 }

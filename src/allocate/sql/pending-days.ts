@@ -1,5 +1,5 @@
-import type { QueryConfig } from "pg";
 import { isProvisional } from "../../store/postgres/provisional-hash.js";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /** A staged day whose input differs from what is published. */
 export interface PendingDay {
@@ -8,20 +8,20 @@ export interface PendingDay {
   readonly provisional: boolean;
   readonly allocation_attempts: number;
   /** How many lines were gathered. */
-  readonly billing_lines: string | number;
+  readonly billing_lines: number;
 }
 
 /**
  * Days that wait for their calculation, oldest first, whatever their age. In: tenant.
  */
-export function pendingDays(input: { tenantName: string }): QueryConfig {
+export function pendingDays(input: { tenantName: string }): Statement {
   return {
-    text: `
+    query: `
 SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${isProvisional("staged_hash")} AS provisional, allocation_attempts, billing_lines
 FROM tracking_dates
 WHERE tenant_name = $1 AND staged_hash IS NOT NULL AND billing_gathered
 ORDER BY tracking_date`,
-    values: [input.tenantName],
+    params: [input.tenantName],
   };
 }
 
@@ -31,9 +31,9 @@ export interface PendingAttribution extends PendingDay {
 }
 
 /** Days that wait for their attribution to topics, oldest first. In: tenant. */
-export function pendingAttributions(input: { tenantName: string }): QueryConfig {
+export function pendingAttributions(input: { tenantName: string }): Statement {
   return {
-    text: `
+    query: `
 SELECT to_char(a.tracking_date, 'YYYY-MM-DD') AS day, ${isProvisional("a.staged_hash")} AS provisional, a.billing_lines,
   a.attribution_attempts AS allocation_attempts,
   d.staged_hash IS NOT NULL AS has_pending_chargebacks
@@ -41,6 +41,6 @@ FROM topic_attribution_dates AS a
 JOIN tracking_dates AS d USING (tenant_name, tracking_date)
 WHERE a.tenant_name = $1 AND a.staged_hash IS NOT NULL
 ORDER BY a.tracking_date`,
-    values: [input.tenantName],
+    params: [input.tenantName],
   };
 }

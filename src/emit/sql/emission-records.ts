@@ -1,4 +1,4 @@
-import type { QueryConfig } from "pg";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /** What is known of one emitted file. */
 export interface EmissionRecord {
@@ -17,13 +17,13 @@ export interface EmissionKey {
   readonly pipeline: string;
 }
 
-export function emissionRecords({ tenantName, emitter, pipeline }: EmissionKey): QueryConfig {
+export function emissionRecords({ tenantName, emitter, pipeline }: EmissionKey): Statement {
   return {
-    text: `
+    query: `
 SELECT span, to_char(first_day, 'YYYY-MM-DD') AS first_day, status, content_hash, file
 FROM emissions
 WHERE tenant_name = $1 AND emitter = $2 AND pipeline = $3
 ORDER BY span, first_day`,
-    values: [tenantName, emitter, pipeline],
+    params: [tenantName, emitter, pipeline],
   };
 }

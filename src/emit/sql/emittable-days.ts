@@ -1,5 +1,5 @@
-import type { QueryConfig } from "pg";
 import type { Ledger } from "../../store/ledger.js";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /** A day that was published. What is visible of it changes only with its version. */
 export interface EmittableDay {
@@ -16,16 +16,16 @@ export interface EmittableDay {
  * Days that are published, ascending. In: tenant. A day is published again with the hash it had before, when it is forced:
  * the time of its calculation tells these apart. A day in the middle of its publishing waits for the next run.
  */
-export function emittableDays(input: { ledger: Ledger; tenantName: string }): QueryConfig {
+export function emittableDays(input: { ledger: Ledger; tenantName: string }): Statement {
   const { state, rows } = input.ledger;
   return {
-    text: `
+    query: `
 SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${rows}::float8 AS rows, lost_at IS NOT NULL AS is_lost,
   provisional AS is_provisional,
   concat_ws(' ', published_hash, extract(epoch FROM calculated_at)) AS version
 FROM ${state}
 WHERE tenant_name = $1 AND calculated_at IS NOT NULL AND publishing_hash IS NULL
 ORDER BY tracking_date`,
-    values: [input.tenantName],
+    params: [input.tenantName],
   };
 }

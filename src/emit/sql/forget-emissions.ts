@@ -1,16 +1,16 @@
-import type { QueryConfig } from "pg";
+import type { Statement } from "../../store/postgres/statement.js";
 import type { EmissionKey, EmissionRecord } from "./emission-records.js";
 
 /** Forgets one file. */
 export function forgetEmission(
   key: EmissionKey,
   { span, first_day }: Pick<EmissionRecord, "span" | "first_day">,
-): QueryConfig {
+): Statement {
   return {
-    text: `
+    query: `
 DELETE FROM emissions
 WHERE tenant_name = $1 AND emitter = $2 AND pipeline = $3 AND span = $4 AND first_day = $5`,
-    values: [key.tenantName, key.emitter, key.pipeline, span, first_day],
+    params: [key.tenantName, key.emitter, key.pipeline, span, first_day],
   };
 }
 
@@ -22,13 +22,13 @@ export function forgetUnconfigured(input: {
   tenantName: string;
   configured: readonly Pick<EmissionKey, "emitter" | "pipeline">[];
   keepFrom: string;
-}): QueryConfig {
+}): Statement {
   return {
-    text: `
+    query: `
 DELETE FROM emissions
 WHERE tenant_name = $1 AND first_day < date_trunc('month', $4::timestamp)
   AND (emitter, pipeline) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))`,
-    values: [
+    params: [
       input.tenantName,
       input.configured.map(({ emitter }) => emitter),
       input.configured.map(({ pipeline }) => pipeline),
@@ -42,12 +42,12 @@ export function otherEmissionOf(
   file: string,
   key: EmissionKey,
   { span, first_day }: Pick<EmissionRecord, "span" | "first_day">,
-): QueryConfig {
+): Statement {
   return {
-    text: `
+    query: `
 SELECT FROM emissions
 WHERE file = $1 AND (tenant_name, emitter, pipeline, span, first_day) <> ($2, $3, $4, $5, $6::date)
 LIMIT 1`,
-    values: [file, key.tenantName, key.emitter, key.pipeline, span, first_day],
+    params: [file, key.tenantName, key.emitter, key.pipeline, span, first_day],
   };
 }

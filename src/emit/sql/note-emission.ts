@@ -1,19 +1,19 @@
-import type { QueryConfig } from "pg";
+import type { Statement } from "../../store/postgres/statement.js";
 import type { EmissionKey } from "./emission-records.js";
 
 /** Notes that a file was written. In: its key, what it holds, where it is. */
 export function noteEmitted(
   key: EmissionKey,
   written: { span: string; firstDay: string; contentHash: string; file: string; bytes: number },
-): QueryConfig {
+): Statement {
   return {
-    text: `
+    query: `
 INSERT INTO emissions (tenant_name, emitter, pipeline, span, first_day, status, content_hash, file, bytes, emitted_at)
 VALUES ($1, $2, $3, $4, $5, 'emitted', $6, $7, $8, now())
 ON CONFLICT (tenant_name, emitter, pipeline, span, first_day) DO UPDATE SET
   status = 'emitted', content_hash = excluded.content_hash, file = excluded.file, bytes = excluded.bytes,
   emitted_at = excluded.emitted_at, attempts = 0, last_error = NULL`,
-    values: [
+    params: [
       key.tenantName,
       key.emitter,
       key.pipeline,
@@ -30,13 +30,13 @@ ON CONFLICT (tenant_name, emitter, pipeline, span, first_day) DO UPDATE SET
 export function noteFailed(
   key: EmissionKey,
   failed: { span: string; firstDays: readonly string[]; error: string },
-): QueryConfig {
+): Statement {
   return {
-    text: `
+    query: `
 INSERT INTO emissions (tenant_name, emitter, pipeline, span, first_day, status, attempts, last_error)
 SELECT $1, $2, $3, $4, first_day, 'failed', 1, $6 FROM unnest($5::date[]) AS first_day
 ON CONFLICT (tenant_name, emitter, pipeline, span, first_day) DO UPDATE SET
   status = 'failed', attempts = emissions.attempts + 1, last_error = excluded.last_error`,
-    values: [key.tenantName, key.emitter, key.pipeline, failed.span, failed.firstDays, failed.error],
+    params: [key.tenantName, key.emitter, key.pipeline, failed.span, failed.firstDays, failed.error],
   };
 }

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
-import { readPostgres } from "../../query/stores/postgres-read.js";
+import { readPostgres } from "../../store/postgres/statement.js";
 import { TagNotFoundError } from "../../tags/tag-errors.js";
 import { type TagRecord as Tag, tagsById } from "../../tags/tag-record.js";
 import { deleteTag, renameTag } from "../../tags/write.js";

@@ -3,9 +3,11 @@
  * a number of its own, and shown when it is whole by one row in `inventory_generations`. Nothing is written while nothing changed; what
  * is shown is asked of ClickHouse itself, so that one that was made anew or set back to a backup is filled again.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
 import { readRows } from "../../store/clickhouse/statement.js";
+import { runStatement } from "../../store/postgres/statement.js";
 import { withTransaction } from "../../store/postgres/transaction.js";
 import { HASH_NAMES, READ_NAMES } from "./sql/inventory-names.js";
 
@@ -21,8 +23,11 @@ const ROWS_AT_ONCE = 20_000;
 /** For the holder of the tenant's lease. Returns whether anything was written. */
 export async function copyNames({ client, postgres, tenantName, signal }: NamesCopy): Promise<boolean> {
   return await withTransaction(postgres, async (transaction) => {
-    await transaction.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
-    const hashed = await transaction.query<{ content_hash: string }>(HASH_NAMES, [tenantName]);
+    await runStatement(transaction, { query: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", params: [] });
+    const hashed = await runStatement<{ content_hash: string }>(transaction, {
+      query: HASH_NAMES,
+      params: [tenantName],
+    });
     const content_hash = hashed.rows[0]?.content_hash ?? "";
     const shown = await readShown(client, signal);
     const isNew = shown.content_hash !== content_hash;
@@ -38,10 +43,11 @@ export async function copyNames({ client, postgres, tenantName, signal }: NamesC
       await dropOlder(client, shown.generation, signal);
     }
     // After it is shown: an answer that was read in between has the name of an older one, which never comes again.
-    await transaction.query(
-      "UPDATE tenants SET inventory_generation = $2 WHERE tenant_name = $1 AND inventory_generation <> $2",
-      [tenantName, generation],
-    );
+    await runStatement(transaction, {
+      query:
+        "UPDATE tenants SET inventory_generation = $2 WHERE tenant_name = $1 AND inventory_generation <> $2",
+      params: [tenantName, generation],
+    });
     return isNew;
   });
 }
@@ -55,18 +61,22 @@ interface Shown {
 async function readShown(client: ClickHouseClient, signal: AbortSignal): Promise<Shown> {
   const query = "SELECT generation, content_hash FROM inventory_generations ORDER BY generation DESC LIMIT 1";
   const read = { query, params: {} };
-  const [shown] = await readRows<{ generation: string; content_hash: string }>(client, read, signal);
-  return { generation: Number(shown?.generation ?? 0), content_hash: shown?.content_hash ?? "" };
+  const [shown] = await readRows<Shown>(client, read, signal);
+  return shown ?? { generation: 0, content_hash: "" };
 }
 
 /** Later than any before, and than `shown`: after Postgres was set back, ClickHouse may show a later one. */
 async function nextGeneration(transaction: PoolClient, shown: number): Promise<number> {
-  const { rows } = await transaction.query<{ next: number }>(
-    "SELECT nextval('inventory_generations')::float8 AS next",
-  );
+  const { rows } = await runStatement<{ next: number }>(transaction, {
+    query: "SELECT nextval('inventory_generations')::float8 AS next",
+    params: [],
+  });
   const next = rows[0]?.next ?? 0;
   if (next > shown) return next;
-  await transaction.query("SELECT setval('inventory_generations', $1)", [shown + 1]);
+  await runStatement(transaction, {
+    query: "SELECT setval('inventory_generations', $1)",
+    params: [shown + 1],
+  });
   return shown + 1;
 }
 
@@ -83,12 +93,10 @@ async function writeNames(
 ): Promise<void> {
   for (let last = { kind: "", entity_id: "" }; ; ) {
     signal.throwIfAborted();
-    const page = await transaction.query<{ kind: string; entity_id: string }>(READ_NAMES, [
-      tenantName,
-      last.kind,
-      last.entity_id,
-      ROWS_AT_ONCE,
-    ]);
+    const page = await runStatement<{ kind: string; entity_id: string }>(transaction, {
+      query: READ_NAMES,
+      params: [tenantName, last.kind, last.entity_id, ROWS_AT_ONCE],
+    });
     if (page.rows.length > 0)
       await client.insert({
         table: "inventory_names",

@@ -6,8 +6,10 @@
  * is more likely to be a broken source than an empty one: nothing is deleted until that happened so often in a row as
  * `zero_gather_deletion_threshold` says (-1: never).
  */
+
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import { runStatement } from "../../store/postgres/statement.js";
 import type { Gatherer } from "../ecosystem.js";
 import type { InventoryReport } from "../reports.js";
 import {
@@ -58,11 +60,14 @@ export async function gatherInventory(options: GatherInventoryOptions): Promise<
   const complete = completeTypes(report, findings);
   const active = await activeTypes(postgres, tenantName);
   const { provenTypes, counters } = judgeZeros(complete, { active, findings, zeroGathers }, options);
-  await postgres.query(WRITE_ZERO_GATHERS, [tenantName, JSON.stringify(counters)]);
+  await runStatement(postgres, { query: WRITE_ZERO_GATHERS, params: [tenantName, JSON.stringify(counters)] });
   const mark = async (statement: string, kind: string): Promise<number> => {
     const types = provenTypes.filter((type) => type.startsWith(kind)).map((type) => type.slice(kind.length));
     const grace = types.map((type) => report.absenceGraceSeconds?.[type] ?? 0);
-    return (await postgres.query(statement, [tenantName, now, types, grace])).rowCount ?? 0;
+    return (
+      (await runStatement(postgres, { query: statement, params: [tenantName, now, types, grace] }))
+        .rowCount ?? 0
+    );
   };
   const deletedResources = await mark(MARK_RESOURCES_DELETED, "resource:");
   const deletedIdentities = await mark(MARK_IDENTITIES_DELETED, "identity:");
@@ -84,17 +89,20 @@ export async function gatherInventory(options: GatherInventoryOptions): Promise<
 }
 
 async function readTenant(postgres: Pool, tenantName: string) {
-  const { rows } = await postgres.query<{ zero_gathers: Record<string, number>; now: string }>(
-    READ_ZERO_GATHERS,
-    [tenantName],
-  );
+  const { rows } = await runStatement<{ zero_gathers: Record<string, number>; now: string }>(postgres, {
+    query: READ_ZERO_GATHERS,
+    params: [tenantName],
+  });
   const [tenant] = rows;
   if (tenant === undefined) throw new Error(`tenant ${tenantName} is not registered`);
   return { zeroGathers: tenant.zero_gathers, now: tenant.now };
 }
 
 async function activeTypes(postgres: Pool, tenantName: string): Promise<ReadonlySet<string>> {
-  const { rows } = await postgres.query<{ type: string }>(ACTIVE_TYPES, [tenantName]);
+  const { rows } = await runStatement<{ type: string }>(postgres, {
+    query: ACTIVE_TYPES,
+    params: [tenantName],
+  });
   return new Set(rows.map(({ type }) => type));
 }
 

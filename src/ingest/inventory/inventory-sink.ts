@@ -2,8 +2,10 @@
  * The sink of an inventory gathering: records are collected and go to Postgres in large batches, one statement each. A gatherer
  * that asks cluster by cluster sends hundreds of small ones.
  */
+
 import type { Pool } from "pg";
 import { UNALLOCATED } from "../../config/allocation-rule.js";
+import { runStatement } from "../../store/postgres/statement.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
 import type { IdentityRecord, InventorySink, ResourceRecord } from "../ecosystem.js";
 import { quoted } from "../staging/refuse.js";
@@ -76,30 +78,36 @@ export function createInventorySink(
       const records = collected.resources.splice(0);
       const key = (record: ResourceRecord) => ({ id: record.resource_id, type: record.resource_type });
       for (const batch of batchesOf("resource", records, key)) {
-        await postgres.query(UPSERT_RESOURCES, [
-          ...common,
-          batch.map((record) => record.resource_id),
-          batch.map((record) => record.resource_type),
-          batch.map((record) => storable(record.display_name)),
-          batch.map((record) => storable(record.parent_id)),
-          batch.map((record) => storable(record.owner_id)),
-          batch.map((record) => record.created_at),
-          batch.map((record) => storableJson(record.metadata)),
-        ]);
+        await runStatement(postgres, {
+          query: UPSERT_RESOURCES,
+          params: [
+            ...common,
+            batch.map((record) => record.resource_id),
+            batch.map((record) => record.resource_type),
+            batch.map((record) => storable(record.display_name)),
+            batch.map((record) => storable(record.parent_id)),
+            batch.map((record) => storable(record.owner_id)),
+            batch.map((record) => record.created_at),
+            batch.map((record) => storableJson(record.metadata)),
+          ],
+        });
       }
     },
     async identities() {
       const records = collected.identities.splice(0);
       const key = (record: IdentityRecord) => ({ id: record.identity_id, type: record.identity_type });
       for (const batch of batchesOf("identity", records, key)) {
-        await postgres.query(UPSERT_IDENTITIES, [
-          ...common,
-          batch.map((record) => record.identity_id),
-          batch.map((record) => record.identity_type),
-          batch.map((record) => storable(record.display_name)),
-          batch.map((record) => record.created_at),
-          batch.map((record) => storableJson({ ...record.metadata, ...teamOf(owner, record) })),
-        ]);
+        await runStatement(postgres, {
+          query: UPSERT_IDENTITIES,
+          params: [
+            ...common,
+            batch.map((record) => record.identity_id),
+            batch.map((record) => record.identity_type),
+            batch.map((record) => storable(record.display_name)),
+            batch.map((record) => record.created_at),
+            batch.map((record) => storableJson({ ...record.metadata, ...teamOf(owner, record) })),
+          ],
+        });
       }
     },
   };

@@ -2,7 +2,9 @@
  * The inventory as the service remembers it, for gatherers that choose identities by lifetime. Read at most once between two
  * gatherings of the inventory: the windows of a run share one picture.
  */
+
 import type { Pool } from "pg";
+import { runStatement } from "../../store/postgres/statement.js";
 import type { KnownIdentity, KnownInventory, KnownResource } from "../known.js";
 import { READ_KNOWN_IDENTITIES, READ_KNOWN_RESOURCES } from "./sql/read-known.js";
 
@@ -33,8 +35,8 @@ export function createKnownInventory(postgres: Pool, tenantName: string): KnownI
 
 async function readKnown(postgres: Pool, tenantName: string): Promise<KnownInventory> {
   const [resources, identities] = await Promise.all([
-    postgres.query<KnownRow>(READ_KNOWN_RESOURCES, [tenantName]),
-    postgres.query<KnownIdentity>(READ_KNOWN_IDENTITIES, [tenantName]),
+    runStatement<KnownRow>(postgres, { query: READ_KNOWN_RESOURCES, params: [tenantName] }),
+    runStatement<KnownIdentity>(postgres, { query: READ_KNOWN_IDENTITIES, params: [tenantName] }),
   ]);
   const known = resources.rows.map(({ earlier, ...now }) => (earlier === null ? now : { ...now, earlier }));
   return { resources: known, identities: identities.rows };

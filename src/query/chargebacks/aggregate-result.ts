@@ -54,7 +54,7 @@ export type StoredBucket = readonly [
   total: string,
   usage: string,
   shared: string,
-  rowCount: string,
+  rowCount: number,
   /** Some row is of a day that lacks something. */
   provisional: 0 | 1,
   /** Of its currency, in one row of each. */
@@ -90,8 +90,8 @@ export function aggregateOf<Column extends string>(
       time_bucket: label,
       currency,
       ...{ total_amount: total, usage_amount: usage, shared_amount: shared },
-      row_count: Number(rowCount),
-      provisional: Number(provisional) === 1,
+      row_count: rowCount,
+      provisional: provisional === 1,
     }));
   const byCurrency = totals.map(([currency, total, usage, shared, rowCount]) => ({
     currency,

@@ -88,9 +88,8 @@ function issueRows({ window, filters }: AllocationIssuesInput) {
   };
 }
 
-type StoredIssue = Omit<AllocationIssue, "row_count" | keyof IdentityNames | keyof ResourceNames> & {
-  row_count: string;
-  groups: string;
+type StoredIssue = Omit<AllocationIssue, keyof IdentityNames | keyof ResourceNames> & {
+  groups: number;
 };
 
 export async function readAllocationIssues(
@@ -102,15 +101,14 @@ export async function readAllocationIssues(
   const [first] = rows;
   if (first !== undefined) {
     const names = await readNames(client, rows, signal);
-    const items = rows.map(({ groups, row_count, ...issue }) => ({
+    const items = rows.map(({ groups, ...issue }) => ({
       ...issue,
       ...names.identity(issue.identity_id),
       ...names.resource(issue.resource_id),
-      row_count: Number(row_count),
     }));
-    return { items, total: Number(first.groups) };
+    return { items, total: first.groups };
   }
   if (input.page === 1) return { items: [], total: 0 };
-  const [counted] = await readRows<{ groups: string }>(client, allocationIssueCount(input), signal);
-  return { items: [], total: Number(counted?.groups ?? 0) };
+  const [counted] = await readRows<{ groups: number }>(client, allocationIssueCount(input), signal);
+  return { items: [], total: counted?.groups ?? 0 };
 }

@@ -1,7 +1,7 @@
 /** The dimensions that have chargeback rows under the filters: their ids, ascending, streamed. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { dimensionFields } from "../../store/clickhouse/dimension-id.js";
-import { readSettings, type Statement } from "../../store/clickhouse/statement.js";
+import { type Statement, streamRows } from "../../store/clickhouse/statement.js";
 import type { DateWindow } from "../time/date-window.js";
 import { collidedSql, dimensionIdSql } from "./dimension-id.js";
 import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
@@ -35,27 +35,17 @@ ORDER BY dimension_id`,
 /** In batches of so many. */
 export async function* streamDimensionIds(
   client: ClickHouseClient,
-  { query, params }: Statement,
+  statement: Statement,
   { batch, signal }: { batch: number; signal: AbortSignal },
 ): AsyncGenerator<number[]> {
-  signal.throwIfAborted();
-  const result = await client.query({
-    query,
-    query_params: { ...params },
-    format: "JSONCompactEachRow",
-    clickhouse_settings: readSettings,
-    abort_signal: signal,
-  });
   let ids: number[] = [];
-  for await (const rows of result.stream<[string]>()) {
-    for (const row of rows) {
-      ids.push(Number(row.json<[string]>()[0]));
+  for await (const rows of streamRows<{ dimension_id: number }>(client, statement, signal)) {
+    for (const { dimension_id } of rows) {
+      ids.push(dimension_id);
       if (ids.length < batch) continue;
       yield ids;
       ids = [];
     }
   }
-  // A cancelled read may end as if it were complete.
-  signal.throwIfAborted();
   if (ids.length > 0) yield ids;
 }

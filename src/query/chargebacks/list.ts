@@ -131,9 +131,9 @@ ${withNames(...where.names)}SELECT day, count() AS rows FROM chargebacks WHERE $
   };
 }
 
-type StoredRow = Pick<ChargebackRow, (typeof stored)[number] | "amount"> &
+type StoredRow = Pick<ChargebackRow, (typeof stored)[number] | "amount" | "dimension_id"> &
   SplitRow &
-  OrderedRow & { readonly dimension_id: string };
+  OrderedRow;
 
 export async function readChargebackPage(
   client: ClickHouseClient,
@@ -150,14 +150,14 @@ export async function readChargebackPage(
     countBefore: async (place) =>
       totalRows(await readDayCounts(client, chargebacksBefore(input, place), signal)),
   });
-  const ids = rows.map((row) => Number(row.dimension_id));
+  const ids = rows.map((row) => row.dimension_id);
   const [metadata, tags, names] = await Promise.all([
     readMetadata(client, rows, signal),
     readDimensionTags(client, ids, signal),
     readNames(client, rows, signal),
   ]);
   const items = rows.map((row) => {
-    const ofDimension = tags.get(Number(row.dimension_id)) ?? [];
+    const ofDimension = tags.get(row.dimension_id) ?? [];
     const { ecosystem, tenant_id, timestamp, resource_id, product_category, product_type } = row;
     const { identity_id, cost_type, amount, currency } = row;
     const { allocation_method, allocation_detail, provisional } = row;
@@ -166,7 +166,7 @@ export async function readChargebackPage(
       ...{ identity_id, cost_type, amount, currency, allocation_method, allocation_detail, provisional },
       ...names.identity(identity_id),
       ...names.resource(resource_id),
-      dimension_id: Number(row.dimension_id),
+      dimension_id: row.dimension_id,
       tags: ofDimension.map(({ display_name }) => display_name),
       tag_pairs: ofDimension.map(tagPair),
       metadata: metadata(row),

@@ -1,10 +1,10 @@
 /** A page of resources or identities, of the present or as they were known at some time. */
 import type { Pool } from "pg";
+import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
 import { type Bind, bindings } from "../stores/postgres-bindings.js";
 import { instantText } from "../stores/postgres-instant.js";
-import { type PostgresRead, readPostgres } from "../stores/postgres-read.js";
 import { activeThen, type InventoryKind, inventoryColumns, inventoryTables, knownAt } from "./known.js";
 import { type MomentInput, momentOf } from "./moment.js";
 import { type InventoryOrder, inventoryOrder, type SortOrder } from "./order.js";
@@ -66,7 +66,7 @@ function inventoryPage(
   tenantName: string,
   input: InventoryListInput,
   { order, after }: { order: InventoryOrder; after: CursorKey | undefined },
-): PostgresRead {
+): Statement {
   const { bind, params } = bindings();
   const moment = momentOf(input);
   const known = knownAt(kind, tenantName, moment, bind);

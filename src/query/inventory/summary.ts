@@ -1,7 +1,7 @@
 /** How many resources and identities of each type there are, or were known at an instant. Both are counted by deleted_at. */
 import type { Pool } from "pg";
+import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 import { bindings } from "../stores/postgres-bindings.js";
-import { type PostgresRead, readPostgres } from "../stores/postgres-read.js";
 import { type InventoryKind, inventoryTables, knownAt } from "./known.js";
 import { momentOf } from "./moment.js";
 
@@ -17,7 +17,7 @@ export interface InventorySummary {
 }
 
 /** Rows `{kind, type, total, active}`, by type. One statement: both kinds as of one moment. */
-function inventoryCounts(tenantName: string, activeAt: string | undefined): PostgresRead {
+function inventoryCounts(tenantName: string, activeAt: string | undefined): Statement {
   const { bind, params } = bindings();
   const moment = momentOf({ active_at: activeAt });
   const counts = (kind: InventoryKind) => `

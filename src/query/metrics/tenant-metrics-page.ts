@@ -4,10 +4,10 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { PrometheusEmitter } from "../../config/emitters.js";
 import { readRows } from "../../store/clickhouse/statement.js";
+import { readPostgres } from "../../store/postgres/statement.js";
 import { midnightSeconds } from "../../time/days.js";
 import { readChargebackDates } from "../chargebacks/days.js";
 import { engineBytes } from "../export/engine-bytes.js";
-import { readPostgres } from "../stores/postgres-read.js";
 import { readAttributionDates } from "../topics/list.js";
 import {
   amountFamilies,

@@ -4,7 +4,7 @@
  */
 import type { Pipeline } from "../../config/emitters.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
-import type { PostgresRead } from "../stores/postgres-read.js";
+import type { Statement as PostgresStatement } from "../../store/postgres/statement.js";
 
 interface Family {
   readonly name: string;
@@ -145,7 +145,7 @@ export function entityLines(
   tenantName: string,
   after: string,
   atMost: number,
-): PostgresRead {
+): PostgresStatement {
   const { name, table, id, type } = family;
   const label = (column: string) =>
     `'${column}="', replace(replace(replace(${column}, E'\\\\', E'\\\\\\\\'), '"', E'\\\\"'), E'\\n', E'\\\\n'), '"'`;

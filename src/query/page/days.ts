@@ -44,8 +44,7 @@ export async function readDayCounts(
   read: Statement,
   signal?: AbortSignal,
 ): Promise<DayCount[]> {
-  const counts = await readRows<{ day: string; rows: string }>(client, read, signal);
-  return counts.map(({ day, rows }) => ({ day, rows: Number(rows) }));
+  return await readRows<DayCount>(client, read, signal);
 }
 
 export function totalRows(days: readonly DayCount[]): number {

@@ -1,10 +1,10 @@
 /** The history of a tenant's pipeline: what each run did, and how it ended. */
 import type { Pool } from "pg";
+import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
 import { bindings } from "../stores/postgres-bindings.js";
 import { instantText } from "../stores/postgres-instant.js";
-import { type PostgresRead, readPostgres } from "../stores/postgres-read.js";
 import { INTERRUPTED, type PipelineStage, type RunErrorEntry, type RunStatus } from "./pipeline.js";
 
 export const runTriggers = ["schedule", "api", "cli"] as const;
@@ -54,7 +54,7 @@ function pipelineRuns(
   tenantName: string,
   { page, page_size }: PageRequest,
   after: CursorKey | undefined,
-): PostgresRead {
+): Statement {
   const { bind, params } = bindings();
   const tenant = bind(tenantName);
   const behind = after
@@ -75,7 +75,7 @@ ORDER BY page.started_at DESC, run_id DESC`,
 }
 
 /** Rows `{run}`: one, or none. */
-function pipelineRun(tenantName: string, runId: string): PostgresRead {
+function pipelineRun(tenantName: string, runId: string): Statement {
   return {
     query: `
 SELECT (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) AS run

@@ -6,7 +6,7 @@
  * record of a run without its lease is of a process that died: it counts as failed.
  */
 import type { Pool } from "pg";
-import { type PostgresRead, readPostgres } from "../stores/postgres-read.js";
+import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 
 export const pipelineStages = ["gathering", "calculating", "publishing", "emitting"] as const;
 export type PipelineStage = (typeof pipelineStages)[number];
@@ -58,7 +58,7 @@ export type RunErrorEntry =
 export const INTERRUPTED = "The run was interrupted: its process ended before it did.";
 
 /** One row for each name, in their order, also for tenants that never ran. */
-function pipelineStates(tenantNames: readonly string[]): PostgresRead {
+function pipelineStates(tenantNames: readonly string[]): Statement {
   return {
     query: `
 WITH seen AS NOT MATERIALIZED (

@@ -8,7 +8,7 @@
  */
 import type { Pool } from "pg";
 import { type LedgerName, ledgers } from "../../store/ledger.js";
-import { type PostgresRead, readPostgres } from "../stores/postgres-read.js";
+import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 import type { DateWindow } from "../time/date-window.js";
 
 export interface PublishedStateInput {
@@ -26,7 +26,7 @@ export interface PublishedStateInput {
  * calculation tells these apart. The mirror of the tags has a version of its own each time it changes,
  * and so has the copy of the inventory's names.
  */
-function publishedState({ tenantName, ledger, window, keepFrom }: PublishedStateInput): PostgresRead {
+function publishedState({ tenantName, ledger, window, keepFrom }: PublishedStateInput): Statement {
   const tagged = ledger === "chargebacks";
   return {
     query: `

@@ -1,7 +1,7 @@
 /** How far each day of a tenant is: its three flags. */
 import type { Pool } from "pg";
+import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 import { instantText } from "../stores/postgres-instant.js";
-import { type PostgresRead, readPostgres } from "../stores/postgres-read.js";
 
 export interface TrackingDate {
   /** `YYYY-MM-DD`. */
@@ -28,7 +28,7 @@ export const dayStates = ["published", "outdated", "pending", "no_bill", "failed
 export type DayState = (typeof dayStates)[number];
 
 /** Dates ascending, both ends inclusive. */
-function trackingDates(tenantName: string, window: { startDate: string; endDate: string }): PostgresRead {
+function trackingDates(tenantName: string, window: { startDate: string; endDate: string }): Statement {
   return {
     query: `
 SELECT tracking_date::text,

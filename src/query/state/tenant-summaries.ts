@@ -1,6 +1,6 @@
 /** How many dates each tenant has calculated and has still to calculate. */
 import type { Pool } from "pg";
-import { type PostgresRead, readPostgres } from "../stores/postgres-read.js";
+import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 
 export interface TenantDates {
   readonly tenant_name: string;
@@ -17,7 +17,7 @@ export interface TenantDates {
  * One row for each name, in their order, also for tenants that never ran. Pending counts all dates whose bill is there, also
  * those whose resources are not: nothing else would ever show them.
  */
-function tenantDates(tenantNames: readonly string[]): PostgresRead {
+function tenantDates(tenantNames: readonly string[]): Statement {
   return {
     query: `
 SELECT wanted.tenant_name,

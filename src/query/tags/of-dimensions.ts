@@ -40,14 +40,14 @@ export async function readDimensionTags(
   signal?: AbortSignal,
 ): Promise<Map<number, DimensionTag[]>> {
   const read = dimensionTags([...new Set(dimensionIds)]);
-  const rows = await readRows<{ dimension_id: string; tags: [key: string, name: string][] }>(
+  const rows = await readRows<{ dimension_id: number; tags: [key: string, name: string][] }>(
     client,
     read,
     signal,
   );
   return new Map(
     rows.map(({ dimension_id, tags }) => [
-      Number(dimension_id),
+      dimension_id,
       tags.map(([tag_key, display_name]) => ({ tag_key, display_name })),
     ]),
   );

@@ -1,4 +1,4 @@
-import type { QueryConfig } from "pg";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /**
  * Records how the gathering of days came out, of those that have nothing to publish. In: tenant, all its days, those without a bill,
@@ -10,9 +10,9 @@ export function noteGatheredDays(input: {
   empty: readonly string[];
   failed: readonly string[];
   reasons: readonly string[];
-}): QueryConfig {
+}): Statement {
   return {
-    text: `
+    query: `
 WITH found AS (
   SELECT day, 'no_bill' AS outcome, NULL AS error FROM unnest($3::date[]) AS day
   UNION ALL
@@ -25,6 +25,6 @@ INSERT INTO gathered_days (tenant_name, tracking_date, outcome, error)
 SELECT $1, day, outcome, error FROM found
 ON CONFLICT (tenant_name, tracking_date) DO UPDATE
 SET outcome = excluded.outcome, error = excluded.error, gathered_at = excluded.gathered_at`,
-    values: [input.tenantName, input.days, input.empty, input.failed, input.reasons],
+    params: [input.tenantName, input.days, input.empty, input.failed, input.reasons],
   };
 }

@@ -1,5 +1,5 @@
-import type { QueryConfig } from "pg";
 import { type Ledger, type LedgerName, ledgerNames, ledgers } from "../../store/ledger.js";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /** What some days lack, in one sentence. */
 export interface LackingDays {
@@ -12,17 +12,17 @@ export interface LackingDays {
 }
 
 /** What days lacked when they were gathered last, of each cause the days. In: tenant, first day, day after the last. */
-export function lackingDays(input: { tenantName: string; start: string; end: string }): QueryConfig {
+export function lackingDays(input: { tenantName: string; start: string; end: string }): Statement {
   const ofLedger = ({ name, state }: Ledger) => `
   SELECT '${name}' AS ledger, unnest(lacks) AS lack, provisional, tracking_date FROM ${state}
   WHERE tenant_name = $1 AND tracking_date >= $2 AND tracking_date < $3`;
   return {
-    text: `
+    query: `
 SELECT ledger, lack, provisional, array_agg(to_char(tracking_date, 'YYYY-MM-DD') ORDER BY tracking_date) AS days
 FROM (${ledgerNames.map((name) => ofLedger(ledgers[name])).join("\n  UNION ALL")}
 ) AS lacking
 GROUP BY ledger, lack, provisional
 ORDER BY min(tracking_date), ledger, lack, provisional`,
-    values: [input.tenantName, input.start, input.end],
+    params: [input.tenantName, input.start, input.end],
   };
 }

@@ -1,4 +1,4 @@
-import type { QueryConfig } from "pg";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /** Leases by the database's clock alone: the clocks of workers never matter. */
 
@@ -11,26 +11,26 @@ export interface LeaseTiming {
 export const usualLease: LeaseTiming = { leaseSeconds: 60, heartbeatSeconds: 20 };
 
 /** Takes a tenant's lease if nobody holds it. In: tenant, holder, seconds. Out: the new epoch, or no row. */
-export function takeLease(input: { tenantName: string; holder: string; seconds: number }): QueryConfig {
+export function takeLease(input: { tenantName: string; holder: string; seconds: number }): Statement {
   return {
-    text: `
+    query: `
 INSERT INTO leases (tenant_name, holder, epoch, expires_at)
 VALUES ($1, $2, 1, now() + make_interval(secs => $3))
 ON CONFLICT (tenant_name) DO UPDATE
 SET holder = excluded.holder, epoch = leases.epoch + 1, expires_at = excluded.expires_at
 WHERE leases.expires_at <= now()
 RETURNING epoch`,
-    values: [input.tenantName, input.holder, input.seconds],
+    params: [input.tenantName, input.holder, input.seconds],
   };
 }
 
 /** Prolongs a lease that is still ours. Touches no row when it is not. */
-export function prolongLease(input: { tenantName: string; epoch: number; seconds: number }): QueryConfig {
+export function prolongLease(input: { tenantName: string; epoch: number; seconds: number }): Statement {
   return {
-    text: `
+    query: `
 UPDATE leases SET expires_at = now() + make_interval(secs => $3)
 WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now()`,
-    values: [input.tenantName, input.epoch, input.seconds],
+    params: [input.tenantName, input.epoch, input.seconds],
   };
 }
 
@@ -40,26 +40,26 @@ export function raiseEpoch(input: {
   epoch: number;
   raised: number;
   runId: string;
-}): QueryConfig {
+}): Statement {
   return {
-    text: `
+    query: `
 WITH raised AS (
   UPDATE leases SET epoch = $3 WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now() RETURNING epoch
 )
 UPDATE runs SET epoch = $3 WHERE run_id = $4 AND EXISTS (SELECT FROM raised)`,
-    values: [input.tenantName, input.epoch, input.raised, input.runId],
+    params: [input.tenantName, input.epoch, input.raised, input.runId],
   };
 }
 
 /** Gives a lease back. The row stays: the epoch must never start over. */
-export function releaseLease(input: { tenantName: string; epoch: number }): QueryConfig {
+export function releaseLease(input: { tenantName: string; epoch: number }): Statement {
   return {
-    text: "UPDATE leases SET expires_at = now() WHERE tenant_name = $1 AND epoch = $2",
-    values: [input.tenantName, input.epoch],
+    query: "UPDATE leases SET expires_at = now() WHERE tenant_name = $1 AND epoch = $2",
+    params: [input.tenantName, input.epoch],
   };
 }
 
 /** Ends all leases: only for a start on an embedded Postgres, which no other process can be using. */
-export function expireLeases(): QueryConfig {
-  return { text: "UPDATE leases SET expires_at = now() WHERE expires_at > now()" };
+export function expireLeases(): Statement {
+  return { query: "UPDATE leases SET expires_at = now() WHERE expires_at > now()", params: [] };
 }

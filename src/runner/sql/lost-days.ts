@@ -1,6 +1,6 @@
-import type { QueryConfig } from "pg";
 import type { DifferingDay } from "../../store/facts/check-facts.js";
 import { type LedgerName, ledgers } from "../../store/ledger.js";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /**
  * Takes back what Postgres says of days that the store does not have so: a day that is gone counts as not calculated, with the time at
@@ -12,11 +12,11 @@ export function takeOverHeld(input: {
   tenantName: string;
   epoch: number;
   days: readonly DifferingDay[];
-}): QueryConfig {
+}): Statement {
   const { state, rows } = ledgers[input.ledger];
   const flag = input.ledger === "chargebacks" ? "chargeback_calculated = d.held," : "";
   return {
-    text: `
+    query: `
 UPDATE ${state} AS t SET
   published_hash = d.hash, ${rows} = coalesce(d.rows, 0), ${flag}
   calculated_at = CASE WHEN d.held THEN now() ELSE t.calculated_at END, lost_at = CASE WHEN d.held THEN NULL ELSE now() END
@@ -25,7 +25,7 @@ FROM (
 ) AS d
 WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NULL
   AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now())`,
-    values: [
+    params: [
       input.tenantName,
       input.epoch,
       input.days.map(({ day }) => day),

@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import { runStatement } from "../../store/postgres/statement.js";
 
 /** What is published of a tenant, in short. */
 export interface PublishedDays {
@@ -11,12 +12,15 @@ export interface PublishedDays {
 }
 
 export async function readPublished(postgres: Pool, tenantName: string): Promise<PublishedDays> {
-  const { rows } = await postgres.query<{ newest: string | null; lost: number; provisional: number }>(
-    `SELECT (max(tracking_date) FILTER (WHERE chargeback_calculated))::text AS newest,
+  const { rows } = await runStatement<{ newest: string | null; lost: number; provisional: number }>(
+    postgres,
+    {
+      query: `SELECT (max(tracking_date) FILTER (WHERE chargeback_calculated))::text AS newest,
        count(*) FILTER (WHERE lost_at IS NOT NULL) AS lost,
        count(*) FILTER (WHERE provisional) AS provisional
      FROM tracking_dates WHERE tenant_name = $1`,
-    [tenantName],
+      params: [tenantName],
+    },
   );
   return {
     newestDay: rows[0]?.newest ?? null,

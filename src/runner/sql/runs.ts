@@ -1,4 +1,4 @@
-import type { QueryConfig } from "pg";
+import type { Statement } from "../../store/postgres/statement.js";
 
 export type RunTrigger = "schedule" | "api" | "cli";
 
@@ -28,18 +28,18 @@ export function beginRun(input: {
   trigger: RunTrigger;
   epoch: number;
   status: "queued" | "running";
-}): QueryConfig {
+}): Statement {
   return {
-    text: "INSERT INTO runs (run_id, tenant_name, trigger, epoch, status) VALUES ($1, $2, $3, $4, $5)",
-    values: [input.runId, input.tenantName, input.trigger, input.epoch, input.status],
+    query: "INSERT INTO runs (run_id, tenant_name, trigger, epoch, status) VALUES ($1, $2, $3, $4, $5)",
+    params: [input.runId, input.tenantName, input.trigger, input.epoch, input.status],
   };
 }
 
 /** A queued run has its place. */
-export function startQueuedRun(runId: string): QueryConfig {
+export function startQueuedRun(runId: string): Statement {
   return {
-    text: "UPDATE runs SET status = 'running', started_at = now() WHERE run_id = $1 AND status = 'queued'",
-    values: [runId],
+    query: "UPDATE runs SET status = 'running', started_at = now() WHERE run_id = $1 AND status = 'queued'",
+    params: [runId],
   };
 }
 
@@ -47,37 +47,37 @@ export function startQueuedRun(runId: string): QueryConfig {
  * Ends records of runs that nobody is running any more. In: tenant, the epoch of the lease held now. Whoever holds the lease
  * knows that a record still open is of a run that died.
  */
-export function failOrphanedRuns(input: { tenantName: string; epoch: number }): QueryConfig {
+export function failOrphanedRuns(input: { tenantName: string; epoch: number }): Statement {
   const error: RunError = {
     date: null,
     source: "run",
     message: "the run was orphaned: its process ended before it did",
   };
   return {
-    text: `
+    query: `
 UPDATE runs SET status = 'failed', stage = NULL, stage_date = NULL, ended_at = now(), errors = errors || $3::jsonb
 WHERE tenant_name = $1 AND status IN ('queued', 'running') AND (epoch IS NULL OR epoch < $2)`,
-    values: [input.tenantName, input.epoch, JSON.stringify([error])],
+    params: [input.tenantName, input.epoch, JSON.stringify([error])],
   };
 }
 
 /** Says where a run is. */
-export function noteStage(input: { runId: string; stage: string; day: string | null }): QueryConfig {
+export function noteStage(input: { runId: string; stage: string; day: string | null }): Statement {
   return {
-    text: "UPDATE runs SET stage = $2, stage_date = $3 WHERE run_id = $1 AND status = 'running'",
-    values: [input.runId, input.stage, input.day],
+    query: "UPDATE runs SET stage = $2, stage_date = $3 WHERE run_id = $1 AND status = 'running'",
+    params: [input.runId, input.stage, input.day],
   };
 }
 
 /** Closes the record of a run. */
-export function finishRun(input: { runId: string; result: RunResult }): QueryConfig {
+export function finishRun(input: { runId: string; result: RunResult }): Statement {
   const { result } = input;
   return {
-    text: `
+    query: `
 UPDATE runs SET status = $2, stage = NULL, stage_date = NULL, ended_at = now(), dates_gathered = $3, dates_pending = $4,
   dates_calculated = $5, chargeback_rows_written = $6, errors = $7::jsonb, notes = $8::jsonb
 WHERE run_id = $1 AND status IN ('queued', 'running')`,
-    values: [
+    params: [
       input.runId,
       result.status,
       result.dates_gathered,

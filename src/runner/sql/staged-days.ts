@@ -1,14 +1,14 @@
-import type { QueryConfig } from "pg";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /** Days of which some input is staged completely, or whose swap was begun. In: tenant. Out: day. */
-export function stagedDays(tenantName: string): QueryConfig {
+export function stagedDays(tenantName: string): Statement {
   return {
-    text: `
+    query: `
 SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day FROM tracking_dates
 WHERE tenant_name = $1 AND (staged_hash IS NOT NULL OR publishing_hash IS NOT NULL)
 UNION
 SELECT to_char(tracking_date, 'YYYY-MM-DD') FROM topic_attribution_dates
 WHERE tenant_name = $1 AND (staged_hash IS NOT NULL OR publishing_hash IS NOT NULL)`,
-    values: [tenantName],
+    params: [tenantName],
   };
 }

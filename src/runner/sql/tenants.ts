@@ -1,4 +1,4 @@
-import type { QueryConfig } from "pg";
+import type { Statement } from "../../store/postgres/statement.js";
 
 /** What a run needs to know of its tenant's past. */
 export interface TenantState {
@@ -12,48 +12,48 @@ export function registerTenant(input: {
   tenantName: string;
   tenantId: string;
   ecosystem: string;
-}): QueryConfig {
+}): Statement {
   return {
-    text: `
+    query: `
 INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ($1, $2, $3)
 ON CONFLICT (tenant_name) DO UPDATE SET tenant_id = excluded.tenant_id, ecosystem = excluded.ecosystem
 WHERE (tenants.tenant_id, tenants.ecosystem) IS DISTINCT FROM (excluded.tenant_id, excluded.ecosystem)`,
-    values: [input.tenantName, input.tenantId, input.ecosystem],
+    params: [input.tenantName, input.tenantId, input.ecosystem],
   };
 }
 
-export function tenantState(tenantName: string): QueryConfig {
+export function tenantState(tenantName: string): Statement {
   return {
-    text: `
+    query: `
 SELECT suspension_reason, extract(epoch FROM now() - last_gather_at)::float8 AS seconds_since_gather
 FROM tenants WHERE tenant_name = $1`,
-    values: [tenantName],
+    params: [tenantName],
   };
 }
 
 /** Ends suspensions: a restart of the worker is how an operator says that the cause is mended. */
-export function liftSuspensions(tenantNames: readonly string[]): QueryConfig {
+export function liftSuspensions(tenantNames: readonly string[]): Statement {
   return {
-    text: `
+    query: `
 UPDATE tenants SET suspended_at = NULL, suspension_reason = NULL, gather_failures = 0
 WHERE tenant_name = ANY($1) AND (suspended_at IS NOT NULL OR gather_failures > 0)`,
-    values: [tenantNames],
+    params: [tenantNames],
   };
 }
 
 /** Notes a good gather. In: tenant, how many seconds ago it began. */
-export function noteGather(input: { tenantName: string; secondsAgo: number }): QueryConfig {
+export function noteGather(input: { tenantName: string; secondsAgo: number }): Statement {
   return {
-    text: `
+    query: `
 UPDATE tenants SET last_gather_at = now() - make_interval(secs => $2), gather_failures = 0
 WHERE tenant_name = $1`,
-    values: [input.tenantName, input.secondsAgo],
+    params: [input.tenantName, input.secondsAgo],
   };
 }
 
 /** The next run gathers, whatever its gap. In: tenant. */
-export function forgetGather(tenantName: string): QueryConfig {
-  return { text: "UPDATE tenants SET last_gather_at = NULL WHERE tenant_name = $1", values: [tenantName] };
+export function forgetGather(tenantName: string): Statement {
+  return { query: "UPDATE tenants SET last_gather_at = NULL WHERE tenant_name = $1", params: [tenantName] };
 }
 
 /**
@@ -64,23 +64,23 @@ export function noteGatherFailure(input: {
   tenantName: string;
   threshold: number;
   cause: string;
-}): QueryConfig {
+}): Statement {
   return {
-    text: `
+    query: `
 UPDATE tenants SET gather_failures = gather_failures + 1,
   suspended_at = CASE WHEN gather_failures + 1 >= $2 THEN now() END,
   suspension_reason = CASE WHEN gather_failures + 1 >= $2
     THEN format('%s consecutive gather failures, the last one: %s', gather_failures + 1, $3::text) END
 WHERE tenant_name = $1
 RETURNING gather_failures, suspended_at IS NOT NULL AS suspended`,
-    values: [input.tenantName, input.threshold, input.cause],
+    params: [input.tenantName, input.threshold, input.cause],
   };
 }
 
 /** Which of these tenants are suspended. */
-export function suspendedTenants(tenantNames: readonly string[]): QueryConfig {
+export function suspendedTenants(tenantNames: readonly string[]): Statement {
   return {
-    text: "SELECT tenant_name FROM tenants WHERE tenant_name = ANY($1) AND suspended_at IS NOT NULL",
-    values: [tenantNames],
+    query: "SELECT tenant_name FROM tenants WHERE tenant_name = ANY($1) AND suspended_at IS NOT NULL",
+    params: [tenantNames],
   };
 }

@@ -5,6 +5,7 @@
  * and the file is recorded after its last statement. A crash in between is repaired by running the file again.
  * ClickHouse has no locks either: an advisory lock of Postgres keeps two processes from migrating one database at once.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type pg from "pg";
 import type { Logger } from "pino";
@@ -19,6 +20,8 @@ import {
 import { fileName, type Revision, readRevisions } from "../migrate/revisions.js";
 import { splitStatements } from "../migrate/statements.js";
 import { lockKey, withAdvisoryLock } from "../postgres/advisory-lock.js";
+import { runStatement } from "../postgres/statement.js";
+import { readRows } from "./statement.js";
 
 export interface ClickHouseMigrationOptions {
   /** The folder with the `.sql` files. */
@@ -52,7 +55,7 @@ export async function migrateClickHouse(
     if (pending.length === 0) return [];
     await createLedger(client, database, signal);
     for (const revision of pending) {
-      await holder.query("SELECT 1"); // the lock is gone when its connection is: then this fails, and we stop
+      await runStatement(holder, { query: "SELECT 1", params: [] }); // the lock is gone when its connection is: then this fails, and we stop
       logger.info({ store, revision: fileName(revision) }, "applying a migration");
       await apply(client, database, revision, signal);
     }
@@ -115,7 +118,7 @@ async function apply(
 }
 
 const FIND_LEDGER =
-  "SELECT count() > 0 AS found FROM system.tables WHERE database = {database:String} AND name = 'schema_migrations'";
+  "SELECT name FROM system.tables WHERE database = {database:String} AND name = 'schema_migrations'";
 const READ_LEDGER = `
   SELECT revision, name, checksum, replaceOne(toString(applied_at), ' ', 'T') || 'Z' AS applied_at
   FROM {database:Identifier}.schema_migrations ORDER BY revision, schema_migrations.applied_at LIMIT 1 BY revision`;
@@ -125,17 +128,11 @@ async function readLedger(
   database: string,
   signal?: AbortSignal,
 ): Promise<AppliedRevision[]> {
-  const read = async <Row>(query: string): Promise<Row[]> => {
-    const request = {
-      query,
-      query_params: { database },
-      format: "JSONEachRow",
-      ...inDatabase(ANY_DATABASE, signal),
-    } as const;
-    return (await client.query(request)).json<Row>();
-  };
-  const found = await read<{ found: number | boolean }>(FIND_LEDGER);
-  return Number(found[0]?.found) === 1 ? read<AppliedRevision>(READ_LEDGER) : [];
+  const { clickhouse_settings } = inDatabase(ANY_DATABASE, signal);
+  const read = async <Row>(query: string) =>
+    await readRows<Row>(client, { query, params: { database } }, signal, clickhouse_settings);
+  const found = await read(FIND_LEDGER);
+  return found.length > 0 ? await read<AppliedRevision>(READ_LEDGER) : [];
 }
 
 /** Exists on every server, so that a request can be made while the tenant's database is missing. */

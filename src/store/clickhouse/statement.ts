@@ -1,5 +1,6 @@
 /** Statements on a tenant's store as plain values, and the one way to read rows: never able to write, and cancelled with its signal. */
 import type { ClickHouseClient, ClickHouseSettings } from "@clickhouse/client";
+import { type Decode, decoderOf } from "./decode.js";
 
 /** Values stand in `params` alone, as `{name:Type}` of the text. */
 export interface Statement {
@@ -9,7 +10,7 @@ export interface Statement {
 
 /**
  * A client that goes away cancels its statement: the embedded engine does so for every statement, a server only for
- * read-only ones, and only when it is asked to. Instants come as `2026-01-01T00:00:00Z`, 64-bit numbers as strings.
+ * read-only ones, and only when it is asked to. Instants come as `2026-01-01T00:00:00Z`.
  */
 export const readSettings: ClickHouseSettings = {
   readonly: "2",
@@ -18,42 +19,84 @@ export const readSettings: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 1,
 };
 
-/** Rows as the engine writes them; the caller names their type, which its query's columns have to be. */
+/** A line of names, one of types, and a list of values for each row: less than objects are, and it is known what each value is. */
+const FORMAT = "JSONCompactEachRowWithNamesAndTypes";
+
+/** Rows by the names of their columns; the caller names their type, which its query's columns have to be. */
 export async function readRows<Row>(
   client: ClickHouseClient,
   statement: Statement,
   signal?: AbortSignal,
   settings?: ClickHouseSettings,
 ): Promise<Row[]> {
-  return readAs<Row>("JSONEachRow", client, statement, signal, settings);
+  const rows: Row[] = [];
+  for await (const piece of streamRows<Row>(client, statement, signal, settings)) rows.push(...piece);
+  return rows;
 }
 
-/** Rows as lists of values, in the order of the columns: half the bytes, where there are thousands. */
+/** Rows as lists of values, in the order of the columns. */
 export async function readTuples<Row extends readonly unknown[]>(
   client: ClickHouseClient,
   statement: Statement,
   signal?: AbortSignal,
 ): Promise<Row[]> {
-  return readAs<Row>("JSONCompactEachRow", client, statement, signal);
+  const rows: Row[] = [];
+  for await (const { lines } of answer(client, statement, signal)) rows.push(...(lines as unknown as Row[]));
+  return rows;
 }
 
-async function readAs<Row>(
-  format: "JSONEachRow" | "JSONCompactEachRow",
+/** As `readRows`, in pieces as they arrive: for answers of any length. */
+export async function* streamRows<Row>(
+  client: ClickHouseClient,
+  statement: Statement,
+  signal?: AbortSignal,
+  settings?: ClickHouseSettings,
+): AsyncGenerator<Row[]> {
+  for await (const { names, lines } of answer(client, statement, signal, settings))
+    yield lines.map((values) => named(names, values) as Row);
+}
+
+interface Piece {
+  readonly names: readonly string[];
+  readonly lines: unknown[][];
+}
+
+async function* answer(
   client: ClickHouseClient,
   { query, params }: Statement,
   signal?: AbortSignal,
   settings: ClickHouseSettings = {},
-): Promise<Row[]> {
+): AsyncGenerator<Piece> {
   signal?.throwIfAborted();
   const result = await client.query({
     query,
     query_params: { ...params },
-    format,
+    format: FORMAT,
     clickhouse_settings: { ...readSettings, ...settings },
     ...(signal && { abort_signal: signal }),
   });
-  const rows = await result.json<Row>();
+  let head: string[][] = [];
+  let decoders: (readonly [column: number, decode: Decode])[] = [];
+  for await (const chunk of result.stream<unknown>()) {
+    const lines = chunk.map((line) => line.json<unknown[]>());
+    if (head.length < 2) {
+      head = [...head, ...(lines.splice(0, 2 - head.length) as string[][])];
+      decoders = (head[1] ?? []).flatMap((type, column) => {
+        const decode = decoderOf(type);
+        return decode === undefined ? [] : [[column, decode] as const];
+      });
+    }
+    for (const values of lines)
+      for (const [column, decode] of decoders) values[column] = decode(values[column]);
+    yield { names: head[0] ?? [], lines };
+  }
   // The client ends a cancelled read without an error when it had all of the answer's head.
   signal?.throwIfAborted();
-  return rows;
+  if (head.length < 2) throw new Error("the store's answer ended before its columns were named");
+}
+
+function named(names: readonly string[], values: readonly unknown[]): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  for (const [column, name] of names.entries()) row[name] = values[column];
+  return row;
 }

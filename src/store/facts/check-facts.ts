@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { type Ledger, type LedgerName, ledgerNames, ledgers } from "../ledger.js";
+import { runStatement } from "../postgres/statement.js";
 import { type HeldDay, type HeldFacts, type NotedDay, readHeldFacts } from "./held-days.js";
 
 /**
@@ -65,10 +66,10 @@ export async function checkFacts(tenant: CheckedTenant): Promise<FactsCheck> {
 }
 
 export async function readKnownStore(postgres: Pool, tenantName: string): Promise<string | null> {
-  const { rows } = await postgres.query<{ store_id: string }>(
-    "SELECT store_id FROM fact_stores WHERE tenant_name = $1",
-    [tenantName],
-  );
+  const { rows } = await runStatement<{ store_id: string }>(postgres, {
+    query: "SELECT store_id FROM fact_stores WHERE tenant_name = $1",
+    params: [tenantName],
+  });
   return rows[0]?.store_id ?? null;
 }
 
@@ -98,9 +99,9 @@ WHERE tenant_name = $1 AND tracking_date >= ${keepFrom}::date AND published_hash
 
 async function readClaims({ postgres, tenantName, keepFrom }: CheckedTenant): Promise<Claim[]> {
   const published = ledgerNames.map((name, index) => publishedOf(ledgers[name], `$${index + 2}`));
-  const { rows } = await postgres.query<Claim>(`${published.join("\nUNION ALL")}\nORDER BY ledger, day`, [
-    tenantName,
-    ...ledgerNames.map((name) => keepFrom[name]),
-  ]);
+  const { rows } = await runStatement<Claim>(postgres, {
+    query: `${published.join("\nUNION ALL")}\nORDER BY ledger, day`,
+    params: [tenantName, ...ledgerNames.map((name) => keepFrom[name])],
+  });
   return rows;
 }

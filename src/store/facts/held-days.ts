@@ -26,15 +26,15 @@ export async function readHeldFacts(client: ClickHouseClient, signal?: AbortSign
   const [identity] = await read<{ store_id: string }>(
     "SELECT toString(store_id) AS store_id FROM store_identity",
   );
-  const noted = await read<{ book: string; name: string; input_hash: string; noted: string }>(
-    "SELECT book, toString(day) AS name, input_hash, toString(row_count) AS noted FROM published_days FINAL WHERE input_hash != ''",
+  const noted = await read<{ book: string; name: string; input_hash: string; noted: number }>(
+    "SELECT book, toString(day) AS name, input_hash, row_count AS noted FROM published_days FINAL WHERE input_hash != ''",
   );
-  const counted = await read<{ table: string; day: string; n: string }>(`
-SELECT table, partition AS day, toString(sum(rows)) AS n FROM system.parts
+  const counted = await read<{ table: string; day: string; n: number }>(`
+SELECT table, partition AS day, sum(rows) AS n FROM system.parts
 WHERE database = currentDatabase() AND active AND table IN ('billing', 'chargebacks', 'topic_attributions')
 GROUP BY table, partition`);
   const key = (table: string, day: string) => `${table} ${day}`;
-  const rows = new Map(counted.map(({ table, day, n }) => [key(table, day), Number(n)]));
+  const rows = new Map(counted.map(({ table, day, n }) => [key(table, day), n]));
   const notes = new Map(noted.map((note) => [key(note.book, note.name), note]));
   const daysOf = (ledger: LedgerName) => {
     const days = new Set([
@@ -48,7 +48,7 @@ GROUP BY table, partition`);
           day,
           {
             hash: note?.input_hash,
-            notedRows: Number(note?.noted ?? 0),
+            notedRows: note?.noted ?? 0,
             rows: rows.get(key(ledger, day)) ?? 0,
             isBilled: (rows.get(key("billing", day)) ?? 0) > 0,
           },

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import { runStatement } from "../postgres/statement.js";
 
 /**
  * Which processes have which store of a tenant open, in Postgres. So that a second host, whose embedded store is not the one that
@@ -37,25 +38,22 @@ export function createStoreHolders(postgres: Pool, logger: Logger): StoreHolders
   const holder = randomUUID();
   let beat: NodeJS.Timeout | undefined;
   const touch = () =>
-    postgres
-      .query("UPDATE fact_store_holders SET seen_at = now() WHERE holder = $1", [holder])
-      .catch((error: unknown) =>
-        logger.debug({ err: error }, "could not record the open stores in Postgres"),
-      );
+    runStatement(postgres, {
+      query: "UPDATE fact_store_holders SET seen_at = now() WHERE holder = $1",
+      params: [holder],
+    }).catch((error: unknown) =>
+      logger.debug({ err: error }, "could not record the open stores in Postgres"),
+    );
   return {
     async hold({ tenantName, storeId, place }) {
-      await postgres.query(HOLD, [tenantName, holder, storeId, place.name]);
+      await runStatement(postgres, { query: HOLD, params: [tenantName, holder, storeId, place.name] });
       beat ??= setInterval(touch, BEAT_SECONDS * 1000).unref();
     },
     async heldElsewhere({ tenantName, storeId, place }) {
-      const { rows } = await postgres.query<{ place: string }>(HELD_ELSEWHERE, [
-        tenantName,
-        holder,
-        place.name,
-        storeId,
-        place.isEmbedded,
-        ALIVE_SECONDS,
-      ]);
+      const { rows } = await runStatement<{ place: string }>(postgres, {
+        query: HELD_ELSEWHERE,
+        params: [tenantName, holder, place.name, storeId, place.isEmbedded, ALIVE_SECONDS],
+      });
       return rows[0]?.place;
     },
     async release() {
@@ -63,9 +61,10 @@ export function createStoreHolders(postgres: Pool, logger: Logger): StoreHolders
       clearInterval(beat);
       beat = undefined;
       // What stays behind of a process that cannot say so counts no longer after a minute.
-      await postgres
-        .query("DELETE FROM fact_store_holders WHERE holder = $1", [holder])
-        .catch(() => undefined);
+      await runStatement(postgres, {
+        query: "DELETE FROM fact_store_holders WHERE holder = $1",
+        params: [holder],
+      }).catch(() => undefined);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Pool } from "pg";
+import { runStatement } from "../postgres/statement.js";
 import type { TenantStore } from "../stores.js";
 import { readKnownStore } from "./check-facts.js";
 import { readHeldFacts, writeStoreId } from "./held-days.js";
@@ -56,7 +57,7 @@ export async function ownStore(
   if (held === null) await writeStoreId(client, storeId);
   await holders.hold({ tenantName, storeId, place });
   if (verdict === "known") return;
-  await postgres.query(OWN, [tenantName, storeId]);
+  await runStatement(postgres, { query: OWN, params: [tenantName, storeId] });
 }
 
 /** The copy of the dimensions is read from their beginning again, and the mirror of the tags is checked by its own id. */

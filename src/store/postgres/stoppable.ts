@@ -2,27 +2,21 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg, { type Pool, type PoolClient } from "pg";
 
-export interface Statement {
-  readonly query: string;
-  readonly params: readonly unknown[];
-}
-
-/** Runs one statement on a connection of the pool, and answers its rows. Throws the signal's reason as soon as that aborts. */
-export async function runStoppable<Row extends object>(
+/** Runs one statement on a connection of the pool. Throws the signal's reason as soon as that aborts. */
+export async function stoppable<T>(
   pool: Pool,
-  { query, params }: Statement,
-  signal?: AbortSignal,
-): Promise<Row[]> {
-  if (signal === undefined) return (await pool.query<Row>(query, [...params])).rows;
+  signal: AbortSignal,
+  run: (client: PoolClient) => Promise<T>,
+): Promise<T> {
   const client = await connectUntil(pool, signal);
-  const running = client.query<Row>(query, [...params]);
+  const running = run(client);
   let cancelled: Promise<void> | undefined;
   try {
     const result = await untilAborted(running, signal, () => {
       cancelled = cancelStatement(pool, client);
     });
     client.release();
-    return result.rows;
+    return result;
   } catch (error) {
     // Only when the statement has ended, and nothing comes any more that would cancel the next one, may the connection serve others;
     // a broken one is thrown away.

@@ -1,0 +1,27 @@
+/** Values of an answer, by the types that the engine names: a count that comes as text becomes a number. */
+
+export type Decode = (value: unknown) => unknown;
+
+/**
+ * How the values of a column are read; undefined where they already are what they should be. Decimals and whole numbers of more than 64
+ * bits stay text, so that no digit is lost.
+ */
+export function decoderOf(type: string): Decode | undefined {
+  const [, wrapper = "", inside = ""] = /^(Nullable|LowCardinality|Array)\((.*)\)$/s.exec(type) ?? [];
+  if (wrapper === "Array") return eachBy(decoderOf(inside));
+  if (wrapper !== "") return decoderOf(inside);
+  if (type === "UInt64" || type === "Int64") return wholeNumber;
+  if (/\bU?Int64\b/.test(type)) throw new TypeError(`columns of type ${type} are not read`);
+  return undefined;
+}
+
+function wholeNumber(value: unknown): unknown {
+  if (value === null) return null;
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${value} is too large for a number`);
+  return number;
+}
+
+function eachBy(decode: Decode | undefined): Decode | undefined {
+  return decode && ((values) => (Array.isArray(values) ? values.map(decode) : values));
+}
