@@ -1,5 +1,4 @@
 /** Allocates all staged days by the path that a run takes, and says what each stage of it took. */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import { pino } from "pino";
 import { allocatePending } from "../src/allocate/allocate-pending.js";

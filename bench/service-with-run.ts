@@ -2,7 +2,6 @@
  * A service that serves one tenant while it runs the pipeline of another, in one process and on one engine. The other is a
  * simulated Confluent Cloud organisation, new each time, so that there is a lot to gather and to allocate.
  */
-
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
 /** What could not be had, as sentences of a run: one for each cause, however many days it concerns. */
-
 import type { Pool } from "pg";
 import type { DayWindow } from "../ingest/ecosystem.js";
 import type { DayRemark } from "../ingest/staged-window.js";

@@ -1,5 +1,4 @@
 /** Copies to Postgres the dimensions that ClickHouse recorded since the last time. */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";

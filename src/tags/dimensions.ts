@@ -2,7 +2,6 @@
  * The copy in Postgres of what ClickHouse knows of dimensions. Filled after each run, and one by one when an id is asked for that
  * it lacks. With it tags are checked, written and listed while ClickHouse is away.
  */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";

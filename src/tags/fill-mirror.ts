@@ -1,5 +1,4 @@
 /** Writes all tags of a tenant into its ClickHouse, whatever that holds. */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { PoolClient } from "pg";
 import { runStatement } from "../store/postgres/statement.js";

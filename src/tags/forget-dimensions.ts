@@ -1,5 +1,4 @@
 /** Drops dimensions whose chargebacks run out by retention, and their tags. */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";

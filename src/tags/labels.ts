@@ -2,7 +2,6 @@
  * Labels: the different pairs of key and display name, each with the number of its tags. A tag points to its label, so that a
  * search over a million tags looks at the few labels there are.
  */
-
 import { createHash } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
 import { readPostgres, runStatement } from "../store/postgres/statement.js";

@@ -4,7 +4,6 @@
  * sequence, and forgets the changes. Read and numbered under the lock, a newer version is never an older state. A crash
  * between the two stores leaves the changes waiting, and to write them again does no harm: the engine keeps the newest version of each tag.
  */
-
 import { randomUUID } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";

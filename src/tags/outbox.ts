@@ -1,5 +1,4 @@
 /** The outbox: which tags the tenant's ClickHouse does not show yet as they are. Written with the tags, emptied by the mirror. */
-
 import type { Pool, PoolClient } from "pg";
 import { runStatement } from "../store/postgres/statement.js";
 

@@ -3,7 +3,6 @@
  * the same commit. The tenant's advisory lock is held, shared: who removes dimensions holds it alone, so that no tag is ever
  * written for a dimension that is just being removed.
  */
-
 import type { Pool, PoolClient } from "pg";
 import { lockKey } from "../store/postgres/advisory-lock.js";
 import { runStatement } from "../store/postgres/statement.js";

@@ -1,5 +1,4 @@
 /** A tenant's course through everything that an upstream may do to it, run after run on the same stores. */
-
 import t from "tap";
 import { liftSuspensions } from "../../src/runner/sql/tenants.js";
 import { startTenantRun } from "../../src/runner/tenant-run.js";

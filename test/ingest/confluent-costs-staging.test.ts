@@ -1,5 +1,4 @@
 /** The bill of Confluent Cloud on the real stores: what is staged again when it is gathered again, and what is not. */
-
 import t from "tap";
 import type { DayWindow } from "../../src/ingest/ecosystem.js";
 import { stageWindow } from "../../src/ingest/stage-window.js";

@@ -2,7 +2,6 @@
  * A worker that is to be killed. First says what a predecessor left behind and what a run makes of it; then runs its tenant
  * again and again, the input different each time, until it dies at the point that it was given, or of its parent.
  */
-
 import { reconcileAttributions } from "../../src/query/state/reconcile.js";
 import { expireLeases } from "../../src/runner/sql/leases.js";
 import { openStores } from "../../src/store/open-stores.js";

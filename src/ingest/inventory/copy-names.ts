@@ -3,7 +3,6 @@
  * a number of its own, and shown when it is whole by one row in `inventory_generations`. Nothing is written while nothing changed; what
  * is shown is asked of ClickHouse itself, so that one that was made anew or set back to a backup is filled again.
  */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
 import { readRows } from "../../store/clickhouse/statement.js";

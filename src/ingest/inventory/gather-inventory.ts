@@ -6,7 +6,6 @@
  * is more likely to be a broken source than an empty one: nothing is deleted until that happened so often in a row as
  * `zero_gather_deletion_threshold` says (-1: never).
  */
-
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { runStatement } from "../../store/postgres/statement.js";

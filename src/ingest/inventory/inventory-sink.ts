@@ -2,7 +2,6 @@
  * The sink of an inventory gathering: records are collected and go to Postgres in large batches, one statement each. A gatherer
  * that asks cluster by cluster sends hundreds of small ones.
  */
-
 import type { Pool } from "pg";
 import { UNALLOCATED } from "../../config/allocation-rule.js";
 import { runStatement } from "../../store/postgres/statement.js";

@@ -2,7 +2,6 @@
  * The inventory as the service remembers it, for gatherers that choose identities by lifetime. Read at most once between two
  * gatherings of the inventory: the windows of a run share one picture.
  */
-
 import type { Pool } from "pg";
 import { runStatement } from "../../store/postgres/statement.js";
 import type { KnownIdentity, KnownInventory, KnownResource } from "../known.js";

@@ -9,6 +9,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";
+import { runStatement } from "../../store/postgres/statement.js";
 
 export interface DoubtedBills {
   /** Days that keep what is published, ascending. */
@@ -32,12 +33,10 @@ export async function doubtBills(told: ToldBills, signal: AbortSignal): Promise<
   if (told.days.length === 0) return { held: [], confirmed: [] };
   const doubted = await lostMost(told, signal);
   const { tenantName, epoch, days, force } = told;
-  const { rows } = await told.postgres.query<{ day: string; confirmed: boolean }>(RECORD_DOUBTS, [
-    tenantName,
-    epoch,
-    days,
-    days.map((day) => doubted.get(day) ?? null),
-  ]);
+  const { rows } = await runStatement<{ day: string; confirmed: boolean }>(told.postgres, {
+    query: RECORD_DOUBTS,
+    params: [tenantName, epoch, days, days.map((day) => doubted.get(day) ?? null)],
+  });
   const confirmed = new Set(rows.filter((row) => row.confirmed || force).map(({ day }) => day));
   const ascending = [...doubted.keys()].sort();
   return {

@@ -1,6 +1,7 @@
 /** Takes back that days are staged, before their staged rows are dropped, and says what was staged. */
 import type { Pool } from "pg";
 import type { Ledger } from "../../store/ledger.js";
+import { runStatement } from "../../store/postgres/statement.js";
 
 /**
  * $1 tenant, $2 epoch, $3 first day, $4 day after the last. The lease row is locked against a new holder while this runs:
@@ -30,10 +31,10 @@ export async function forgetStaged(
   epoch: number,
   { start, end }: { readonly start: string; readonly end: string },
 ): Promise<ReadonlyMap<string, string> | undefined> {
-  const { rows } = await postgres.query<{ held: boolean; staged: Record<string, string> }>(
-    forgetStagedOf(ledger),
-    [tenantName, epoch, start, end],
-  );
+  const { rows } = await runStatement<{ held: boolean; staged: Record<string, string> }>(postgres, {
+    query: forgetStagedOf(ledger),
+    params: [tenantName, epoch, start, end],
+  });
   const [found] = rows;
   return found?.held === true ? new Map(Object.entries(found.staged)) : undefined;
 }

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Pool } from "pg";
 import { packageVersion } from "../../config/project.js";
+import { runStatement } from "../../store/postgres/statement.js";
 import type { DayWindow, GatheredAnswers } from "../ecosystem.js";
 import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
 
@@ -68,14 +69,10 @@ export async function publishedAsGathered(
   postgres: Pool,
   { tenantName, window, settingsHash: hash, topicsFrom }: GatheredWindow,
 ): Promise<RememberedWindow | undefined> {
-  const { rows } = await postgres.query<RememberedWindow>(AS_PUBLISHED, [
-    tenantName,
-    window.start,
-    window.end,
-    EMPTY_DAY_HASH,
-    hash,
-    topicsFrom ?? null,
-  ]);
+  const { rows } = await runStatement<RememberedWindow>(postgres, {
+    query: AS_PUBLISHED,
+    params: [tenantName, window.start, window.end, EMPTY_DAY_HASH, hash, topicsFrom ?? null],
+  });
   return rows[0];
 }
 
@@ -111,12 +108,12 @@ export async function rememberWindow(
     | undefined,
 ): Promise<void> {
   const key = [tenantName, window.start, window.end];
-  if (gathered === undefined) return void (await postgres.query(FORGET, key));
+  if (gathered === undefined) return void (await runStatement(postgres, { query: FORGET, params: key }));
   const { answers, outcome, contents, topicContents } = gathered;
   const json = [hashesOf(contents), hashesOf(topicContents), answers, outcome].map((value) =>
     JSON.stringify(value),
   );
-  await postgres.query(REMEMBER, [...key, hash, ...json]);
+  await runStatement(postgres, { query: REMEMBER, params: [...key, hash, ...json] });
 }
 
 /** Of days with lines. */

@@ -1,5 +1,6 @@
 /** Records days whose usage of topics was gathered: which of them wait to be attributed, and which have not changed. */
 import type { Pool } from "pg";
+import { runStatement } from "../../store/postgres/statement.js";
 import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
 import { judgedCte, lacksOfParameter, lacksParameter } from "./provisional.js";
 
@@ -59,18 +60,21 @@ export async function recordAttributable(
   { tenantName, epoch, contents, stagedBefore, retryLimit, force }: AttributableDays,
 ): Promise<readonly string[] | undefined> {
   if (contents.length === 0) return [];
-  const { rows } = await postgres.query<{ held: boolean; waiting: string[] }>(RECORD_ATTRIBUTABLE, [
-    tenantName,
-    epoch,
-    contents.map(({ day }) => day),
-    contents.map(({ hash }) => hash),
-    contents.map(({ day }) => stagedBefore.get(day) ?? null),
-    lacksParameter(contents),
-    contents.map(({ billingLines }) => billingLines),
-    force,
-    EMPTY_DAY_HASH,
-    retryLimit,
-  ]);
+  const { rows } = await runStatement<{ held: boolean; waiting: string[] }>(postgres, {
+    query: RECORD_ATTRIBUTABLE,
+    params: [
+      tenantName,
+      epoch,
+      contents.map(({ day }) => day),
+      contents.map(({ hash }) => hash),
+      contents.map(({ day }) => stagedBefore.get(day) ?? null),
+      lacksParameter(contents),
+      contents.map(({ billingLines }) => billingLines),
+      force,
+      EMPTY_DAY_HASH,
+      retryLimit,
+    ],
+  });
   const [recorded] = rows;
   return recorded?.held === true ? recorded.waiting : undefined;
 }

@@ -1,5 +1,6 @@
 /** Records days that were gathered: which of them wait to be calculated, and which have not changed. */
 import type { Pool } from "pg";
+import { runStatement } from "../../store/postgres/statement.js";
 import type { DayContent } from "./content-hash.js";
 import { judgedCte, lacksOfParameter, lacksParameter } from "./provisional.js";
 
@@ -73,17 +74,20 @@ export async function recordGathered(
   { tenantName, epoch, contents, stagedBefore, inventoryComplete, retryLimit, force }: GatheredDays,
 ): Promise<ReadonlyMap<string, DayVerdict> | undefined> {
   if (contents.length === 0) return new Map();
-  const { rows } = await postgres.query<{ day: string; verdict: DayVerdict }>(RECORD_GATHERED, [
-    tenantName,
-    epoch,
-    contents.map(({ day }) => day),
-    contents.map(({ hash }) => hash),
-    contents.map(({ day }) => stagedBefore.get(day) ?? null),
-    lacksParameter(contents),
-    contents.map(({ billingLines }) => billingLines),
-    inventoryComplete,
-    force,
-    retryLimit,
-  ]);
+  const { rows } = await runStatement<{ day: string; verdict: DayVerdict }>(postgres, {
+    query: RECORD_GATHERED,
+    params: [
+      tenantName,
+      epoch,
+      contents.map(({ day }) => day),
+      contents.map(({ hash }) => hash),
+      contents.map(({ day }) => stagedBefore.get(day) ?? null),
+      lacksParameter(contents),
+      contents.map(({ billingLines }) => billingLines),
+      inventoryComplete,
+      force,
+      retryLimit,
+    ],
+  });
   return rows.length === 0 ? undefined : new Map(rows.map(({ day, verdict }) => [day, verdict]));
 }

@@ -5,7 +5,6 @@
  * and the file is recorded after its last statement. A crash in between is repaired by running the file again.
  * ClickHouse has no locks either: an advisory lock of Postgres keeps two processes from migrating one database at once.
  */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import type pg from "pg";
 import type { Logger } from "pino";

@@ -2,7 +2,6 @@
  * Topics as resources, discovered by their metrics: the vendor measures what each topic keeps, also one that nobody uses. What
  * fails here is only reported: no day waits for its topics, and nothing is allocated by them.
  */
-
 import { DAY_SECONDS } from "../../../../time/days.js";
 import type { InventorySink, ResourceRecord } from "../../../ecosystem.js";
 import type { PrometheusSource } from "../../../prometheus/source.js";
