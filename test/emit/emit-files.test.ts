@@ -325,9 +325,9 @@ t.test("files of emitters", async (t) => {
     const watched = new Proxy(pool, {
       get(target, property) {
         if (property !== "query") return Reflect.get(target, property, target);
-        return (statement: { values?: unknown[] }, ...rest: []) => {
-          if (statement.values?.[1] === "emitting" && ++files === 2) stop.abort();
-          return Reflect.apply(target.query, target, [statement, ...rest]);
+        return (query: string, params: unknown[]) => {
+          if (params[1] === "emitting" && ++files === 2) stop.abort();
+          return Reflect.apply(target.query, target, [query, params]);
         };
       },
     });
