@@ -18,10 +18,12 @@ const declared = {
   "GET /api/v1/tenants": "",
   "GET /api/v1/tenants/{tenant_name}/status": "",
   "GET /api/v1/tenants/{tenant_name}/billing": "etag=chargebacks cursors=billing",
+  "GET /api/v1/tenants/{tenant_name}/reconciliation": "heavy etag=chargebacks",
   "GET /api/v1/tenants/{tenant_name}/chargebacks":
     "heavy=request etag=chargebacks showsTags cursors=chargebacks",
   "GET /api/v1/tenants/{tenant_name}/chargebacks/dates": "etag=chargebacks",
   "GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate": "heavy etag=chargebacks showsTags",
+  "GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown": "heavy etag=chargebacks showsTags",
   "GET /api/v1/tenants/{tenant_name}/chargebacks/allocation-issues": "heavy etag=chargebacks showsTags",
   "GET /api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}": "",
   "PATCH /api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}": "",

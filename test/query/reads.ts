@@ -5,6 +5,9 @@ import { aggregateBuckets } from "../../src/query/chargebacks/aggregate-buckets.
 import { aggregateExtent } from "../../src/query/chargebacks/aggregate-extent.js";
 import type { AggregateInput } from "../../src/query/chargebacks/aggregate-source.js";
 import { allocationIssueCount, allocationIssues } from "../../src/query/chargebacks/allocation-issues.js";
+import { breakdownGroups } from "../../src/query/chargebacks/breakdown-groups.js";
+import type { BreakdownInput } from "../../src/query/chargebacks/breakdown-input.js";
+import { breakdownSeries } from "../../src/query/chargebacks/breakdown-series.js";
 import { chargebackDates, chargebackDays } from "../../src/query/chargebacks/days.js";
 import { matchingDimensions } from "../../src/query/chargebacks/dimension-matches.js";
 import { newestRow } from "../../src/query/chargebacks/dimension-row.js";
@@ -13,6 +16,7 @@ import { partsOf, usageOf } from "../../src/query/chargebacks/row-weights.js";
 import { defaultExportColumns, exportColumnNames } from "../../src/query/export/columns.js";
 import { chargebackExport } from "../../src/query/export/statement.js";
 import { inventoryNames } from "../../src/query/inventory/names.js";
+import { allocatedAmounts, provisionalDays } from "../../src/query/state/days-add-up.js";
 import { dimensionTags, tagPresence } from "../../src/query/tags/of-dimensions.js";
 import { type DateWindowInput, dateWindow } from "../../src/query/time/date-window.js";
 import type { Statement } from "../../src/store/clickhouse/statement.js";
@@ -45,6 +49,10 @@ const aggregateInput = (input: Partial<AggregateInput>): AggregateInput => ({
   ...input,
 });
 const aggregate = (input: Partial<AggregateInput>) => aggregateBuckets(aggregateInput(input));
+const breakdown = (input: Partial<BreakdownInput>): BreakdownInput => ({
+  ...{ window: window(), filters: {}, groupBy: ["identity_id"], limit: 10, order: "amount" },
+  ...input,
+});
 const extent = (input: Partial<AggregateInput>) => aggregateExtent(aggregateInput(input));
 
 const exported = (
@@ -98,6 +106,27 @@ export const reads: Readonly<Record<string, Statement>> = {
   "chargeback-page-by-cursor": chargebackPage({ window: window(), filters: {}, place }, span, 102),
   "chargebacks-before": chargebacksBefore({ window: window(), filters: { tags } }, place),
   "aggregate-by-identity": aggregate({}),
+  "breakdown-by-identity": breakdownGroups(breakdown({})),
+  "breakdown-compared-and-searched": breakdownGroups(
+    breakdown({
+      comparedFrom: window().from - 5 * 86_400,
+      groupBy: ["resource_id", "tag:squad", "team"],
+      filters: { ...everyFilter, tags },
+      order: "change",
+      search: "gate",
+    }),
+  ),
+  "breakdown-over-time": breakdownSeries({ ...breakdown({}), timeBucket: "day" }, [["sa-1"], ["sa-2"]]),
+  "breakdown-over-time-by-tag": breakdownSeries(
+    { ...breakdown({ groupBy: ["tag:squad", "resource_id"] }), timeBucket: "week" },
+    [
+      ["payments", "r-1"],
+      ["UNTAGGED", "r-1"],
+      ["payments", "r-2"],
+    ],
+  ),
+  "allocated-amounts": allocatedAmounts(window()),
+  "provisional-days": provisionalDays(window()),
   "aggregate-by-resource-columns": aggregate({
     groupBy: [
       "resource_id",

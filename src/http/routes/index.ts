@@ -7,6 +7,7 @@ import { inputOf } from "../schemas/parameters.js";
 import { aggregateRoutes } from "./aggregate.js";
 import { allocationIssueRoutes } from "./allocation-issues.js";
 import { billingRoutes } from "./billing.js";
+import { breakdownRoutes } from "./breakdown.js";
 import { bulkTagRoutes } from "./bulk-tags.js";
 import { chargebackRoutes } from "./chargebacks.js";
 import { descriptionRoutes } from "./description.js";
@@ -18,6 +19,7 @@ import { metricsRoutes } from "./metrics.js";
 import { pipelineRoutes } from "./pipeline.js";
 import { pipelineRunRoutes } from "./pipeline-runs.js";
 import { readinessRoutes } from "./readiness.js";
+import { reconciliationRoutes } from "./reconciliation.js";
 import { tagRoutes } from "./tags.js";
 import { tenantMetricsRoutes } from "./tenant-metrics.js";
 import { tenantRoutes } from "./tenants.js";
@@ -29,8 +31,10 @@ const ofApi = [
   readinessRoutes,
   tenantRoutes,
   billingRoutes,
+  reconciliationRoutes,
   chargebackRoutes,
   aggregateRoutes,
+  breakdownRoutes,
   allocationIssueRoutes,
   dimensionRoutes,
   tagRoutes,

@@ -8,8 +8,8 @@ import { choice, count, currency, decimal, nullableText, text } from "./fields.j
 
 const groupNames = [...Object.keys(groupColumns), TEAM];
 
-export const aggregateParameters = {
-  group_by: Type.Array(
+export const groupBy = (most: number) =>
+  Type.Array(
     Type.Unsafe<GroupColumn>({
       anyOf: [
         { type: "string", enum: groupNames },
@@ -21,19 +21,22 @@ export const aggregateParameters = {
       description:
         "Columns to group by, each given as its own parameter. Repetitions are taken once. `tag:KEY` groups by the display name of the " +
         `tag with that key, \`${UNTAGGED}\` where a dimension has none; \`team\` by the team of the identity, \`${UNASSIGNED}\` where it has none.`,
-      maxItems: 20,
+      maxItems: most,
       default: ["identity_id"],
       examples: [["identity_id", "tag:team"]],
-      "x-expected": `one of ${groupNames.join(", ")} or tag:KEY with the key of a tag, at most 20 times`,
+      "x-expected": `one of ${groupNames.join(", ")} or tag:KEY with the key of a tag, at most ${most} times`,
     },
-  ),
+  );
+
+export const aggregateParameters = {
+  group_by: groupBy(20),
   time_bucket: choice(timeBuckets, {
     description: "Length of a bucket, in the request's time zone. Weeks are ISO weeks, from Monday.",
     default: "day",
   }),
 };
 
-const amounts = {
+export const amounts = {
   total_amount: decimal("Sum of all amounts.", "30"),
   usage_amount: decimal("The part that was attributed by measured usage.", "23.3334"),
   shared_amount: decimal("The part that was divided evenly or could not be given to anybody.", "6.6666"),
@@ -72,24 +75,29 @@ export function currencyTotals(amounts: AmountFields) {
   });
 }
 
+/** What a group is of. */
+export const groupValues = {
+  dimensions: Type.Unsafe<Readonly<Record<string, string>>>({
+    type: "object",
+    additionalProperties: { type: "string" },
+    description:
+      "Each column of `group_by` with its value; `environment_id` is empty for resources without one.",
+    examples: [{ identity_id: "sa-12345" }],
+  }),
+  display_names: Type.Unsafe<Readonly<Record<string, string>>>({
+    type: "object",
+    additionalProperties: { type: "string" },
+    description:
+      "What the values of `identity_id`, `resource_id` and `environment_id` are called; those without a known name are left out.",
+    examples: [{ identity_id: "Payments gateway" }],
+  }),
+};
+
 export const Aggregation = Type.Object(
   {
     buckets: Type.Array(
       Type.Object({
-        dimensions: Type.Unsafe<Readonly<Record<string, string>>>({
-          type: "object",
-          additionalProperties: { type: "string" },
-          description:
-            "Each column of `group_by` with its value; `environment_id` is empty for resources without one.",
-          examples: [{ identity_id: "sa-12345" }],
-        }),
-        display_names: Type.Unsafe<Readonly<Record<string, string>>>({
-          type: "object",
-          additionalProperties: { type: "string" },
-          description:
-            "What the values of `identity_id`, `resource_id` and `environment_id` are called; those without a known name are left out.",
-          examples: [{ identity_id: "Payments gateway" }],
-        }),
+        ...groupValues,
         time_bucket: text(
           "Label: hour `2026-01-01T05:00:00Z` (with the zone's offset when not UTC), day `2026-01-01`, ISO week `2026-W01`, " +
             "month `2026-01`.",

@@ -2,6 +2,7 @@
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { bucketKey, bucketLabelSql } from "../time/bucket.js";
 import { type AggregateInput, aggregateSource, distinctColumns } from "./aggregate-source.js";
+import { rowsToSum } from "./rows-to-sum.js";
 import { withNames } from "./scan.js";
 
 export const BUCKET_LIMIT = 10_000;
@@ -17,30 +18,14 @@ export function aggregateBuckets(input: AggregateInput): Statement {
   const groups = columns.map((_, index) => `c${index}`);
   const order = ["bucket", ...groups].join(", ");
   const keys = columns.map(({ key }, index) => `, ${key} AS c${index}`).join("");
-  const summed = ["timestamp", ...columns.map(({ key, column = key }) => column), "cost_type"];
-  const distinct = [...new Set(summed)].join(", ");
-  // In the shape of the projections when one has all the columns; else the bare rows, since summing twice costs more than once.
-  const rows = source.projected
-    ? `(
-    SELECT ${distinct}, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
-    FROM chargebacks
-    WHERE ${source.condition}
-    GROUP BY ${distinct}
-  )`
-    : `chargebacks
-  WHERE ${source.condition}`;
-  const [hi, lo, n] = source.projected ? ["hi", "lo", "sum(n)"] : ["amount_hi", "amount_lo", "count()"];
-  // The projections do not have it: where one is read, the few days are looked up.
-  const provisional = source.projected
-    ? "max(toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional))"
-    : "toUInt8(max(provisional))";
+  const { from, hi, lo, n, provisional } = rowsToSum(source);
   const buckets = `buckets AS (
   SELECT ${key.sql} AS bucket${keys},
     sum(${hi}) + sum(${lo}) AS total,
     sumIf(${hi}, cost_type = 'usage') + sumIf(${lo}, cost_type = 'usage') AS usage,
     sumIf(${hi}, cost_type = 'shared') + sumIf(${lo}, cost_type = 'shared') AS shared,
-    ${n} AS row_count, ${provisional} AS is_provisional
-  FROM ${rows}
+    ${source.projected ? `sum(${n})` : "count()"} AS row_count, max(${provisional}) AS is_provisional
+  FROM ${from}
   GROUP BY ${order}
 )`;
   const wanted = columns.slice(0, distinctColumns(input.groupBy).length);

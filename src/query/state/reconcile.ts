@@ -1,6 +1,8 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows } from "../../store/clickhouse/statement.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { type Ledger, ledgers, lineKeySql } from "../../store/ledger.js";
+import { instantsInWindow } from "../chargebacks/scan.js";
+import type { DateWindow } from "../time/date-window.js";
 
 /** Sums of a currency on a day (or on all days) as decimal text, and how many billing lines differ from their chargebacks. */
 export interface DayReconciliation {
@@ -26,8 +28,9 @@ export interface Reconciliation {
  * Holds all published chargebacks against all published billing, line by line: differences of two lines that cancel out in a
  * day's sum are still found.
  */
-function reconciliationQuery(): string {
-  return holdAgainstBill("billing", ledgers.chargebacks);
+function reconciliationQuery(condition = ""): string {
+  const where = condition === "" ? "" : ` WHERE ${condition}`;
+  return holdAgainstBill(`billing${where}`, ledgers.chargebacks, where);
 }
 
 /**
@@ -40,7 +43,8 @@ function attributionReconciliationQuery(): string {
   return holdAgainstBill(attributed, ledgers.topic_attributions);
 }
 
-function holdAgainstBill(lines: string, { name: rows, resource }: Ledger): string {
+/** `where`: which rows of the ledger count. */
+function holdAgainstBill(lines: string, { name: rows, resource }: Ledger, where = ""): string {
   return `
 SELECT if(grouping(billed_day) = 0, toString(billed_day), '') AS day, currency, toString(countIf(billed_lines > 0)) AS lines, toString(sum(n)) AS rows,
   toString(sum(billed)) AS billing, toString(sum(charged)) AS chargebacks, toString(sum(charged) - sum(billed)) AS difference,
@@ -52,7 +56,7 @@ FROM (
     FROM ${lines} GROUP BY ${lineKeySql()}
     UNION ALL
     SELECT ${lineKeySql(resource)}, toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toUInt64(0), count()
-    FROM ${rows} GROUP BY ${lineKeySql(resource)}
+    FROM ${rows}${where} GROUP BY ${lineKeySql(resource)}
   )
   GROUP BY ${lineKeySql()}
 )
@@ -60,7 +64,18 @@ GROUP BY GROUPING SETS ((billed_day, currency), (currency)) ORDER BY billed_day,
 }
 
 export async function reconcileDays(client: ClickHouseClient, signal: AbortSignal): Promise<Reconciliation> {
-  return await reconcile(client, reconciliationQuery(), signal);
+  return await reconcile(client, { query: reconciliationQuery(), params: {} }, signal);
+}
+
+/** Of the UTC days of a window. */
+export async function reconcileWindow(
+  client: ClickHouseClient,
+  window: Pick<DateWindow, "from" | "to">,
+  signal?: AbortSignal,
+): Promise<Reconciliation> {
+  // By timestamp alone: then the rows come from their projection.
+  const { condition, params } = instantsInWindow(window);
+  return await reconcile(client, { query: reconciliationQuery(condition), params }, signal);
 }
 
 /** Days that have attributions to topics; none where costs were never attributed. */
@@ -68,16 +83,16 @@ export async function reconcileAttributions(
   client: ClickHouseClient,
   signal: AbortSignal,
 ): Promise<Reconciliation> {
-  return await reconcile(client, attributionReconciliationQuery(), signal);
+  return await reconcile(client, { query: attributionReconciliationQuery(), params: {} }, signal);
 }
 
 /** Days without their totals were cut off. */
 async function reconcile(
   client: ClickHouseClient,
-  query: string,
-  signal: AbortSignal,
+  statement: Statement,
+  signal?: AbortSignal,
 ): Promise<Reconciliation> {
-  const rows = await readRows<DayReconciliation>(client, { query, params: {} }, signal);
+  const rows = await readRows<DayReconciliation>(client, statement, signal);
   const days = rows.filter(({ day }) => day !== "");
   const totals = rows.filter(({ day }) => day === "");
   if (days.some(({ currency }) => !totals.some((total) => total.currency === currency)))

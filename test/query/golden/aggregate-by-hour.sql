@@ -10,7 +10,7 @@ WITH
     sum(hi) + sum(lo) AS total,
     sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
     sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
-    sum(n) AS row_count, max(toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional)) AS is_provisional
+    sum(n) AS row_count, max((toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional))) AS is_provisional
   FROM (
     SELECT timestamp, identity_id, currency, cost_type, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks

@@ -10,7 +10,7 @@ WITH
     sum(amount_hi) + sum(amount_lo) AS total,
     sumIf(amount_hi, cost_type = 'usage') + sumIf(amount_lo, cost_type = 'usage') AS usage,
     sumIf(amount_hi, cost_type = 'shared') + sumIf(amount_lo, cost_type = 'shared') AS shared,
-    count() AS row_count, toUInt8(max(provisional)) AS is_provisional
+    count() AS row_count, max(toUInt8(provisional)) AS is_provisional
   FROM chargebacks
   WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id NOT IN (SELECT identity_id FROM identities WHERE team != {team:String})
   GROUP BY bucket, c0, c1, c2

@@ -11,7 +11,7 @@ WITH
     sum(amount_hi) + sum(amount_lo) AS total,
     sumIf(amount_hi, cost_type = 'usage') + sumIf(amount_lo, cost_type = 'usage') AS usage,
     sumIf(amount_hi, cost_type = 'shared') + sumIf(amount_lo, cost_type = 'shared') AS shared,
-    count() AS row_count, toUInt8(max(provisional)) AS is_provisional
+    count() AS row_count, max(toUInt8(provisional)) AS is_provisional
   FROM chargebacks
   WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id = {identity_id:String} AND product_type = {product_type:String} AND resource_id = {resource_id:String} AND cost_type = {cost_type:String} AND currency = {currency:String}
   GROUP BY bucket, c0, c1, c2, c3

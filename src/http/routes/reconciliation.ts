@@ -1,0 +1,36 @@
+/** Whether the bill is what was charged. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { readDaysAddedUp } from "../../query/state/days-add-up.js";
+import { type HttpContext, tenantRead } from "../context.js";
+import { dateRange, inputOf, TenantPath } from "../schemas/parameters.js";
+import { notModified, problemResponses } from "../schemas/problem.js";
+import { Reconciliation } from "../schemas/reconciliation.js";
+
+export const reconciliationRoutes =
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      "/tenants/:tenant_name/reconciliation",
+      {
+        config: { heavy: true, etag: { ledger: "chargebacks" }, showsTags: false },
+        schema: {
+          operationId: "reconcile",
+          tags: ["Billing"],
+          summary: "Whether the bill is what was charged",
+          description:
+            "Holds the chargebacks against the bill, line by line: what is allocated and what is not add up to the bill, to the last digit.",
+          params: TenantPath,
+          querystring: inputOf(dateRange),
+          response: {
+            200: Reconciliation,
+            ...notModified,
+            ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async (request) => {
+        const { client, signal } = await tenantRead(context, request);
+        return readDaysAddedUp(client, request.window, signal);
+      },
+    );
+  };

@@ -1,0 +1,90 @@
+/** The largest groups of chargebacks. */
+import { Type } from "@sinclair/typebox";
+import { breakdownOrders } from "../../query/chargebacks/breakdown-input.js";
+import { timeBuckets } from "../../query/time/bucket.js";
+import { LONGEST_ID } from "../../store/text-limits.js";
+import { amounts, groupBy, groupValues } from "./aggregate.js";
+import { choice, count, currency, decimal, text } from "./fields.js";
+
+export const breakdownParameters = {
+  group_by: groupBy(3),
+  time_bucket: Type.Optional(
+    choice(timeBuckets, {
+      description: "Also return amounts over time, in buckets of this length, in the request's time zone.",
+    }),
+  ),
+  limit: Type.Integer({
+    description: "Groups of each currency; the rest is in `others`.",
+    minimum: 1,
+    maximum: 1000,
+    default: 10,
+  }),
+  order: choice(breakdownOrders, {
+    description:
+      "What makes a group large: its `amount`, or its `change` against the period before. The sign does not matter.",
+    default: "amount",
+  }),
+  compare: Type.Optional(
+    choice(["previous"], {
+      description: "Also return the sums of the period before: as many days, just before `start_date`.",
+    }),
+  ),
+  search: Type.Optional(
+    Type.String({
+      description:
+        "Only groups of which a value or a name has this text, in whatever case. The totals are then those of the groups found.",
+      minLength: 1,
+      maxLength: LONGEST_ID,
+      examples: ["gateway"],
+    }),
+  ),
+};
+
+const sums = {
+  currency,
+  ...amounts,
+  row_count: count("Chargeback rows.", 12),
+  previous_amount: Type.Optional(
+    decimal("Sum of all amounts in the period before; only with `compare`.", "28.5"),
+  ),
+};
+
+const overTime = {
+  amounts: Type.Optional(
+    Type.Array(decimal("Sum of a time bucket.", "1"), {
+      description: "One sum for each of `time_buckets`; only with `time_bucket`.",
+      examples: [["1", "0", "29"]],
+    }),
+  ),
+};
+
+const groupCount = { group_count: count("Number of groups.", 40) };
+
+export const Breakdown = Type.Object(
+  {
+    time_buckets: Type.Array(text("Label, as in the sums by time.", "2026-01-01"), {
+      description: "Buckets that have rows, in the order of time; empty without `time_bucket`.",
+      examples: [["2026-01-01", "2026-01-02", "2026-01-03"]],
+    }),
+    groups: Type.Array(
+      Type.Object({
+        ...groupValues,
+        ...sums,
+        provisional: Type.Boolean({
+          description: "Some rows belong to a day whose data is still incomplete: they may change.",
+          examples: [false],
+        }),
+        ...overTime,
+      }),
+      { description: "The largest groups of each currency, by currency, the largest first." },
+    ),
+    others: Type.Array(Type.Object({ ...sums, ...groupCount }), {
+      description: "All groups beyond `limit` together, one entry for each currency that has some.",
+    }),
+    totals: Type.Array(Type.Object({ ...sums, ...groupCount, ...overTime }), {
+      description:
+        "All groups together, one entry for each currency, by its code. `groups` and `others` add up to it exactly.",
+    }),
+  },
+  { title: "Breakdown", description: "The largest groups, the others, and the totals." },
+);

@@ -1,0 +1,40 @@
+/** Whether the bill is what was charged. */
+import { Type } from "@sinclair/typebox";
+import { count, currency, day, decimal } from "./fields.js";
+
+const addedUp = {
+  currency,
+  billing_amount: decimal("Sum of the billed costs.", "100"),
+  allocated_amount: decimal("Sum of the chargebacks that somebody pays.", "93.5"),
+  unallocated_amount: decimal("Sum of the chargebacks of `UNALLOCATED`.", "6.5"),
+  difference: decimal(
+    "Charged less billed: 0, unless the service waits for days that the store has lost.",
+    "0",
+  ),
+  billing_lines: count("Billing lines; lines that are equal but for their amounts are one.", 40),
+  chargeback_rows: count("Chargeback rows.", 3560),
+  lines_off: count("Lines whose chargebacks do not add up to them: 0 where all is well.", 0),
+};
+
+export const Reconciliation = Type.Object(
+  {
+    days: Type.Array(
+      Type.Object({
+        date: day("UTC day."),
+        ...addedUp,
+        provisional: Type.Boolean({
+          description: "The data of the day is still incomplete: its chargebacks may change.",
+          examples: [false],
+        }),
+      }),
+      {
+        description:
+          "One entry for each day that was billed or charged, and currency; by day, then by currency.",
+      },
+    ),
+    totals: Type.Array(Type.Object(addedUp), {
+      description: "The same over all days, one entry for each currency, by its code.",
+    }),
+  },
+  { title: "Reconciliation", description: "Bill and chargebacks, by day and over all days." },
+);

@@ -1,0 +1,81 @@
+/** The groups of a breakdown, and the totals over all of them. */
+import type { Statement } from "../../store/clickhouse/statement.js";
+import { aggregateSource, distinctColumns } from "./aggregate-source.js";
+import type { BreakdownInput } from "./breakdown-input.js";
+import { rowsToSum } from "./rows-to-sum.js";
+import { storable, utcInstant, withNames } from "./scan.js";
+
+export type GroupSums = readonly [
+  total: string,
+  usage: string,
+  shared: string,
+  rows: string,
+  previous: string,
+];
+
+export type StoredGroup = readonly [
+  currency: string,
+  ...sums: GroupSums,
+  /** Some row is of a day that lacks something. */
+  provisional: 0 | 1,
+  /** Over all groups of the currency: their sums, and how many there are. */
+  all: readonly [...sums: GroupSums, groups: string],
+  /** The same over those of them that are not among the rows. */
+  others: readonly [...sums: GroupSums, groups: string],
+  /** Values of the columns, then names of those that have names. */
+  ...columnsAndNames: string[],
+];
+
+/** Rows as `StoredGroup`, by currency, and then by size: of the sum, or of its difference to the period before. The sign does not matter. */
+export function breakdownGroups(input: BreakdownInput): Statement {
+  const { window, comparedFrom = window.from, groupBy, search } = input;
+  const whole = { ...window, from: comparedFrom };
+  const source = aggregateSource({ ...input, window: whole, timeBucket: "day" });
+  const { from, hi, lo, n, provisional } = rowsToSum(source);
+  const { columns } = source;
+  const keys = columns.map(({ key }, index) => `${key} AS c${index}`);
+  const groups = columns.map((_, index) => `c${index}`);
+  const currency = `c${source.currencyAt}`;
+  const now = "timestamp >= {now_from:DateTime('UTC')}";
+  const sum = (condition: string) => `sumIf(${hi}, ${condition}) + sumIf(${lo}, ${condition})`;
+  const asked = columns.slice(0, distinctColumns(groupBy).length);
+  const texts = asked.map((column, index) => column.text(`c${index}`));
+  const called = columns.flatMap(({ name }, index) => (name === undefined ? [] : [name(`c${index}`)]));
+  const size = input.order === "change" ? "total - previous" : "total";
+  const found = [...texts, ...called]
+    .map((text) => `positionCaseInsensitiveUTF8(toString(${text}), {search:String}) > 0`)
+    .join(" OR ");
+  const sums = ["total", "usage", "shared", "rows", "previous"];
+  const all = sums.map((name) => `sum(${name}) OVER of_currency AS all_${name}`);
+  const others = [
+    ...sums.map((name) => `all_${name} - sum(${name}) OVER shown`),
+    "all_groups - count() OVER shown",
+  ];
+  return {
+    query: `
+${withNames(...source.names, ...source.bucketNames)}SELECT toString(${currency}), ${sums.map((name) => `toString(${name})`).join(", ")}, is_provisional,
+  [${[...sums, "groups"].map((name) => `toString(all_${name})`).join(", ")}],
+  [${others.map((each) => `toString(${each})`).join(", ")}]${[...texts, ...called].map((text) => `, ${text}`).join("")}
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY ${currency} ORDER BY abs(${size}) DESC, ${groups.join(", ")}) AS place,
+    ${all.join(", ")}, count() OVER of_currency AS all_groups
+  FROM (
+    SELECT ${keys.join(", ")}, ${sum(now)} AS total, ${sum(`${now} AND cost_type = 'usage'`)} AS usage,
+      ${sum(`${now} AND cost_type = 'shared'`)} AS shared, sumIf(${n}, ${now}) AS rows, ${sum(`NOT ${now}`)} AS previous,
+      toUInt8(maxIf(${provisional}, ${now})) AS is_provisional
+    FROM ${from}
+    GROUP BY ${groups.join(", ")}
+  )${search === undefined ? "" : `\n  WHERE ${found}`}
+  WINDOW of_currency AS (PARTITION BY ${currency})
+)
+WHERE place <= {groups_limit:UInt32}
+WINDOW shown AS (PARTITION BY ${currency})
+ORDER BY ${currency}, place`,
+    params: {
+      ...source.params,
+      ...(search !== undefined && { search }),
+      now_from: utcInstant(storable(window).from),
+      groups_limit: input.limit,
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** What a breakdown is asked for. */
+import type { TimeBucket } from "../time/bucket.js";
+import type { DateWindow } from "../time/date-window.js";
+import type { GroupColumn } from "./aggregate-source.js";
+import type { ChargebackFilters } from "./scan.js";
+
+export interface BreakdownInput {
+  readonly window: DateWindow;
+  /** Start of the period that is compared, in seconds since 1970; it ends where the window begins. */
+  readonly comparedFrom?: number | undefined;
+  readonly filters: ChargebackFilters;
+  readonly groupBy: readonly GroupColumn[];
+  /** Without one there are no amounts over time. */
+  readonly timeBucket?: TimeBucket | undefined;
+  /** Groups of each currency. */
+  readonly limit: number;
+  readonly order: BreakdownOrder;
+  /** Only groups of which a value or a name has this text, in whatever case. */
+  readonly search?: string | undefined;
+}
+
+export const breakdownOrders = ["amount", "change"] as const;
+export type BreakdownOrder = (typeof breakdownOrders)[number];

@@ -1,0 +1,182 @@
+import fc from "fast-check";
+import t from "tap";
+import { type ChargebackInput, get, insertChargebacks, startService } from "./service.js";
+
+const base = "/api/v1/tenants/acme/chargebacks/breakdown";
+const window = "start_date=2026-03-05&end_date=2026-03-08";
+
+interface Row extends ChargebackInput {
+  readonly identity_id: string;
+  readonly resource_id: string;
+  readonly product_type: string;
+  readonly cost_type: "usage" | "shared";
+  readonly currency: string;
+}
+
+const rows = fc.sample(
+  fc.record<Row>({
+    timestamp: fc
+      .record({ day: fc.integer({ min: 1, max: 8 }), hour: fc.integer({ min: 0, max: 23 }) })
+      .map(({ day, hour }) => `2026-03-0${day}T${String(hour).padStart(2, "0")}:00:00Z`),
+    amount: fc.integer({ min: -20_000_000, max: 90_000_000 }).map((micro) => decimalText(BigInt(micro))),
+    identity_id: fc.constantFrom("sa-1", "sa-2", "sa-3", "sa-4", "u-ä", "UNALLOCATED"),
+    resource_id: fc.constantFrom("r-1", "r-2", "r-3"),
+    product_type: fc.constantFrom("STORAGE", "NETWORK"),
+    cost_type: fc.constantFrom("usage", "shared"),
+    currency: fc.constantFrom("USD", "USD", "EUR"),
+  }),
+  { numRuns: 600, seed: 20260322 },
+);
+
+/** Millionths as a plain decimal. */
+function decimalText(micro: bigint): string {
+  const digits = (micro < 0n ? -micro : micro).toString().padStart(7, "0");
+  const text = `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, "");
+  return micro < 0n ? `-${text}` : text;
+}
+
+const microOf = (text: string) => {
+  const [whole = "", fraction = ""] = text.replace("-", "").split(".");
+  const size = BigInt(whole + fraction.padEnd(6, "0"));
+  return text.startsWith("-") ? -size : size;
+};
+const sum = (of: readonly Row[]) => of.reduce((total, { amount }) => total + microOf(amount), 0n);
+const size = (value: bigint) => (value < 0n ? -value : value);
+
+type Column = "identity_id" | "resource_id" | "product_type";
+
+interface Question {
+  readonly columns: readonly Column[];
+  readonly limit: number;
+  readonly order: "amount" | "change";
+  readonly filter?: Partial<Pick<Row, Column | "currency">>;
+}
+
+/** What the endpoint has to return, made from the rows one by one. */
+function expected({ columns, limit, order, filter = {} }: Question) {
+  const matching = rows.filter((row) =>
+    Object.entries(filter).every(([name, value]) => row[name as Column] === value),
+  );
+  const isNow = ({ timestamp }: Row) => timestamp >= "2026-03-05";
+  const sums = (of: readonly Row[]) => {
+    const now = of.filter(isNow);
+    return {
+      total_amount: decimalText(sum(now)),
+      usage_amount: decimalText(sum(now.filter(({ cost_type }) => cost_type === "usage"))),
+      shared_amount: decimalText(sum(now.filter(({ cost_type }) => cost_type === "shared"))),
+      row_count: now.length,
+      previous_amount: decimalText(sum(of.filter((row) => !isNow(row)))),
+    };
+  };
+  const days = [...new Set(matching.filter(isNow).map(({ timestamp }) => timestamp.slice(0, 10)))].sort();
+  const amounts = (of: readonly Row[]) =>
+    days.map((day) => decimalText(sum(of.filter(({ timestamp }) => timestamp.startsWith(day)))));
+  const currencies = [...new Set(matching.map(({ currency }) => currency))].sort();
+  const all = currencies.map((currency) => {
+    const ofCurrency = matching.filter((row) => row.currency === currency);
+    const keyOf = (row: Row) => JSON.stringify(columns.map((column) => row[column]));
+    const keys = [...new Set(ofCurrency.map(keyOf))];
+    const sized = keys.map((key) => {
+      const of = ofCurrency.filter((row) => keyOf(row) === key);
+      const change = sum(of.filter(isNow)) - (order === "change" ? sum(of.filter((row) => !isNow(row))) : 0n);
+      return { key, of, size: size(change) };
+    });
+    sized.sort((a, b) => (a.size === b.size ? (a.key < b.key ? -1 : 1) : a.size > b.size ? -1 : 1));
+    const rest = sized.slice(limit).flatMap(({ of }) => of);
+    return {
+      groups: sized.slice(0, limit).map(({ key, of }) => ({
+        dimensions: Object.fromEntries(columns.map((column, index) => [column, JSON.parse(key)[index]])),
+        display_names: {},
+        currency,
+        ...sums(of),
+        provisional: false,
+        amounts: amounts(of),
+      })),
+      others: sized.length > limit ? [{ currency, ...sums(rest), group_count: sized.length - limit }] : [],
+      totals: [{ currency, ...sums(ofCurrency), group_count: sized.length, amounts: amounts(ofCurrency) }],
+    };
+  });
+  return {
+    time_buckets: days,
+    groups: all.flatMap(({ groups }) => groups),
+    others: all.flatMap(({ others }) => others),
+    totals: all.flatMap(({ totals }) => totals),
+  };
+}
+
+t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
+  const { app, stores } = await startService(t);
+  const ask = async (query: string) => {
+    const { status, body } = await get(app, `${base}?${query}`);
+    t.equal(status, 200, query);
+    return body;
+  };
+
+  await t.test("without rows there is nothing", async (t) => {
+    t.strictSame(await ask(`${window}&time_bucket=day`), {
+      time_buckets: [],
+      groups: [],
+      others: [],
+      totals: [],
+    });
+  });
+
+  await insertChargebacks(stores, "acme", rows);
+
+  const questions: Question[] = [
+    { columns: ["identity_id"], limit: 3, order: "amount" },
+    { columns: ["identity_id"], limit: 1000, order: "change" },
+    { columns: ["resource_id", "product_type"], limit: 4, order: "amount" },
+    { columns: ["identity_id", "resource_id", "product_type"], limit: 7, order: "change" },
+    { columns: ["product_type"], limit: 1, order: "amount", filter: { identity_id: "u-ä", currency: "EUR" } },
+  ];
+  for (const question of questions) {
+    const { columns, limit, order, filter = {} } = question;
+    const query = [
+      ...columns.map((column) => `group_by=${column}`),
+      ...Object.entries(filter).map(([name, value]) => `${name}=${encodeURIComponent(value)}`),
+      `limit=${limit}&order=${order}&compare=previous&time_bucket=day`,
+    ].join("&");
+    await t.test(`is that of the rows, to the last digit: ${query}`, async (t) => {
+      t.strictSame(await ask(`${window}&${query}`), expected(question));
+    });
+  }
+
+  await t.test("the period before and amounts over time come where they are asked for", async (t) => {
+    const { groups, totals, time_buckets } = await ask(`${window}&limit=2`);
+    t.strictSame(time_buckets, []);
+    for (const each of [...groups, ...totals]) {
+      t.notOk("previous_amount" in each);
+      t.notOk("amounts" in each);
+    }
+    const [changed] = (await ask(`${window}&order=change&limit=1`)).groups;
+    t.type(changed.previous_amount, "string", "who asks for the change has what it is from");
+  });
+
+  await t.test("a search finds values in whatever case, and totals are those of what it found", async (t) => {
+    const { groups, totals } = await ask(`${window}&search=${encodeURIComponent("U-Ä")}&currency=USD`);
+    t.strictSame(
+      groups.map(({ dimensions }: { dimensions: unknown }) => dimensions),
+      [{ identity_id: "u-ä" }],
+    );
+    t.equal(totals[0].total_amount, groups[0].total_amount);
+    t.equal(totals[0].group_count, 1);
+    t.strictSame((await ask(`${window}&search=nobody`)).groups, []);
+  });
+
+  await t.test("what cannot be asked is refused by name", async (t) => {
+    for (const [query, named] of [
+      ["limit=0", "limit"],
+      ["limit=1001", "limit"],
+      ["order=size", "order"],
+      ["compare=next", "compare"],
+      ["group_by=amount", "group_by"],
+      ["group_by=identity_id&group_by=team&group_by=cost_type&group_by=currency", "group_by"],
+      ["search=", "search"],
+    ] as const) {
+      const { status, body } = await get(app, `${base}?${query}`);
+      t.equal(status, 400, query);
+      t.match(body.detail, new RegExp(named), query);
+    }
+  });
+});

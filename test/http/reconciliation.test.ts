@@ -1,0 +1,82 @@
+import t from "tap";
+import { get, insertBilling, insertChargebacks, startService } from "./service.js";
+
+const base = "/api/v1/tenants/acme/reconciliation";
+
+t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
+  const { app, stores } = await startService(t);
+  const ask = async (query = "start_date=2026-03-01&end_date=2026-03-02") => {
+    const { status, body } = await get(app, `${base}?${query}`);
+    t.equal(status, 200, query);
+    return body;
+  };
+
+  await t.test("without rows there is nothing", async (t) => {
+    t.strictSame(await ask(), { days: [], totals: [] });
+  });
+
+  await insertBilling(stores, "acme", [
+    { timestamp: "2026-03-01T00:00:00Z", total_cost: "10", resource_id: "r-1", product_type: "STORAGE" },
+    { timestamp: "2026-03-02T00:00:00Z", total_cost: "4.5", resource_id: "r-1", product_type: "STORAGE" },
+    { timestamp: "2026-03-03T00:00:00Z", total_cost: "1", resource_id: "r-1", product_type: "STORAGE" },
+  ]);
+  await insertChargebacks(stores, "acme", [
+    { timestamp: "2026-03-01T00:00:00Z", amount: "6.25" },
+    { timestamp: "2026-03-01T00:00:00Z", amount: "3.75", identity_id: "UNALLOCATED" },
+    { timestamp: "2026-03-02T00:00:00Z", amount: "4.4" },
+  ]);
+
+  await t.test("the bill is what is allocated and what is not, and what is off is said", async (t) => {
+    const first = {
+      currency: "USD",
+      billing_amount: "10",
+      allocated_amount: "6.25",
+      unallocated_amount: "3.75",
+      difference: "0",
+      billing_lines: 1,
+      chargeback_rows: 2,
+      lines_off: 0,
+    };
+    const second = {
+      currency: "USD",
+      billing_amount: "4.5",
+      allocated_amount: "4.4",
+      unallocated_amount: "0",
+      difference: "-0.1",
+      billing_lines: 1,
+      chargeback_rows: 1,
+      lines_off: 1,
+    };
+    t.strictSame(await ask(), {
+      days: [
+        { date: "2026-03-01", ...first, provisional: false },
+        { date: "2026-03-02", ...second, provisional: false },
+      ],
+      totals: [
+        {
+          currency: "USD",
+          billing_amount: "14.5",
+          allocated_amount: "10.65",
+          unallocated_amount: "3.75",
+          difference: "-0.1",
+          billing_lines: 2,
+          chargeback_rows: 3,
+          lines_off: 1,
+        },
+      ],
+    });
+  });
+
+  await t.test("days that were billed and not charged are there", async (t) => {
+    const { days } = await ask("start_date=2026-03-03&end_date=2026-03-03");
+    t.strictSame(
+      days.map((each: Record<string, unknown>) => [
+        each.date,
+        each.billing_amount,
+        each.difference,
+        each.lines_off,
+      ]),
+      [["2026-03-03", "1", "-1", 1]],
+    );
+  });
+});

@@ -1,0 +1,28 @@
+-- {"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","now_from":"2026-03-01 00:00:00","groups_limit":10}
+WITH
+  (
+    SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities
+  ) AS known_identities
+SELECT toString(c1), toString(total), toString(usage), toString(shared), toString(rows), toString(previous), is_provisional,
+  [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_previous), toString(all_groups)],
+  [toString(all_total - sum(total) OVER shown), toString(all_usage - sum(usage) OVER shown), toString(all_shared - sum(shared) OVER shown), toString(all_rows - sum(rows) OVER shown), toString(all_previous - sum(previous) OVER shown), toString(all_groups - count() OVER shown)], c0, transform(c0, known_identities.1, known_identities.2, '')
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY c1 ORDER BY abs(total) DESC, c0, c1) AS place,
+    sum(total) OVER of_currency AS all_total, sum(usage) OVER of_currency AS all_usage, sum(shared) OVER of_currency AS all_shared, sum(rows) OVER of_currency AS all_rows, sum(previous) OVER of_currency AS all_previous, count() OVER of_currency AS all_groups
+  FROM (
+    SELECT identity_id AS c0, currency AS c1, sumIf(hi, timestamp >= {now_from:DateTime('UTC')}) + sumIf(lo, timestamp >= {now_from:DateTime('UTC')}) AS total, sumIf(hi, timestamp >= {now_from:DateTime('UTC')} AND cost_type = 'usage') + sumIf(lo, timestamp >= {now_from:DateTime('UTC')} AND cost_type = 'usage') AS usage,
+      sumIf(hi, timestamp >= {now_from:DateTime('UTC')} AND cost_type = 'shared') + sumIf(lo, timestamp >= {now_from:DateTime('UTC')} AND cost_type = 'shared') AS shared, sumIf(n, timestamp >= {now_from:DateTime('UTC')}) AS rows, sumIf(hi, NOT timestamp >= {now_from:DateTime('UTC')}) + sumIf(lo, NOT timestamp >= {now_from:DateTime('UTC')}) AS previous,
+      toUInt8(maxIf((toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional)), timestamp >= {now_from:DateTime('UTC')})) AS is_provisional
+    FROM (
+    SELECT timestamp, identity_id, currency, cost_type, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    FROM chargebacks
+    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
+    GROUP BY timestamp, identity_id, currency, cost_type
+  )
+    GROUP BY c0, c1
+  )
+  WINDOW of_currency AS (PARTITION BY c1)
+)
+WHERE place <= {groups_limit:UInt32}
+WINDOW shown AS (PARTITION BY c1)
+ORDER BY c1, place
