@@ -147,7 +147,8 @@ function thingsToTry(url: string, sqlPort: number, names: readonly string[]): st
   const tenant = names[0] ?? "";
   const api = `${url}/api/v1`;
   return `
-The API listens on ${url}. Things to try, in another terminal:
+The service listens on ${url}. Open it in a browser to see the console.
+Things to try, in another terminal:
 
   curl -s '${api}/readiness'
   curl -s '${api}/tenants/${tenant}/chargebacks?page_size=3'

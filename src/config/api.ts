@@ -32,6 +32,7 @@ export const apiSettings = section(
         default: [],
       },
     ),
+    console: flag({ description: "Serve the console, a web page for people, at `/`.", default: true }),
     enable_cors: flag({
       description:
         "Let browsers of the origins in `cors_origins` call the API. Methods: GET, POST, PATCH, DELETE.",

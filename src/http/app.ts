@@ -7,6 +7,7 @@ import { createServiceMetrics } from "./metrics.js";
 import { admission } from "./plugins/admission.js";
 import { allowedHosts } from "./plugins/allowed-hosts.js";
 import { compression } from "./plugins/compression.js";
+import { consolePages } from "./plugins/console.js";
 import { crossOrigin } from "./plugins/cross-origin.js";
 import { cursors } from "./plugins/cursors.js";
 import { dateWindow } from "./plugins/date-window.js";
@@ -64,6 +65,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const app = fastify(serverOptions(context));
   for (const plugin of plugins) await app.register(plugin, context);
   await app.register(routes, context);
+  await app.register(consolePages, context);
   app.refuseUnknownMethods();
   return app;
 }

@@ -23,6 +23,8 @@ export interface HttpContext {
   readonly metrics: ServiceMetrics;
   /** Brings tags to the tenants' stores. */
   readonly tags: TagMirror;
+  /** Of the built console, where it is not the package's own. */
+  readonly consoleFolder?: string | undefined;
   /** Whether stores hold what Postgres says is published. */
   readonly facts: FactsWatch;
 }

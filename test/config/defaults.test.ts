@@ -16,6 +16,7 @@ t.test("an empty file has every default", async (t) => {
       host: "127.0.0.1",
       port: 8080,
       allowed_hosts: [],
+      console: true,
       enable_cors: false,
       cors_origins: [],
       max_heavy_reads: 4,

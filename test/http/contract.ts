@@ -106,7 +106,8 @@ export function holdContract(app: FastifyInstance): readonly string[] {
   const faults: string[] = [];
   let judge: Judge | undefined;
   const look = (request: FastifyRequest, reply: FastifyReply, type: string | undefined, body: unknown) => {
-    if (request.url.startsWith("/docs") || request.url.startsWith("/openapi.json")) return;
+    // Pages and files are for people: no operations.
+    if (/^\/($|\?|docs|openapi\.json|assets\/|tenants\/)/.test(request.url)) return;
     // A client that left sees nothing, and a preflight belongs to no operation.
     if (reply.statusCode === 499 || (request.method === "OPTIONS" && reply.statusCode === 204)) return;
     judge ??= judgeOf(documentOf(app));

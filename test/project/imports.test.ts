@@ -10,6 +10,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   time: [],
   config: ["time"],
   simulator: ["time"],
+  // In the browser: it knows the service by its API alone.
+  console: [],
   store: ["config", "time"],
   ingest: ["store", "config", "time"],
   allocate: ["store", "config", "time"],

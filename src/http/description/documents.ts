@@ -37,6 +37,7 @@ export function appWithoutStores(version: string): Promise<FastifyInstance> {
         host: "127.0.0.1",
         port: 8080,
         allowed_hosts: [],
+        console: false,
         enable_cors: false,
         cors_origins: [],
         request_timeout_seconds: 30,

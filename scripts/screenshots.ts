@@ -1,0 +1,42 @@
+/**
+ * Pictures of every view of the console, light, dark and on a phone: `npm run screenshots [-- FOLDER [URL]]`, with `npm run demo` running.
+ * Those of `docs/images` are made this way.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+import { projectRoot } from "../src/config/project.js";
+
+const [folder = join(projectRoot(), "docs/images"), url = "http://127.0.0.1:8080"] = process.argv.slice(2);
+/** Two weeks that the demo has, and so has the time before them. */
+const day = (before: number) => new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10);
+const weeks = `start_date=${day(15)}&end_date=${day(2)}`;
+const views = {
+  tenants: `/?${weeks}`,
+  overview: `/tenants/cloud/overview?${weeks}`,
+  explorer: `/tenants/cloud/explorer?${weeks}&group_by=product_type&group_by=cost_type`,
+  worklist: `/tenants/cloud/worklist?${weeks}`,
+  runs: "/tenants/cloud/runs",
+};
+const looks = {
+  light: { colorScheme: "light", viewport: { width: 1280, height: 900 } },
+  dark: { colorScheme: "dark", viewport: { width: 1280, height: 900 } },
+  phone: { colorScheme: "light", viewport: { width: 390, height: 844 } },
+} as const;
+
+mkdirSync(folder, { recursive: true });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
+  chromiumSandbox: false,
+});
+for (const [look, options] of Object.entries(looks)) {
+  const page = await browser.newPage(options);
+  for (const [view, path] of Object.entries(views)) {
+    await page.goto(url + path);
+    await page.waitForLoadState("networkidle");
+    await page.screenshot({ path: join(folder, `${view}-${look}.png`), fullPage: view !== "worklist" });
+    console.log(`${view}-${look}.png`);
+  }
+  await page.close();
+}
+await browser.close();

@@ -1,0 +1,69 @@
+/** Questions about sums of chargebacks. */
+import { decimal } from "../money/decimal.js";
+import { type Filter, filterQuery } from "../state/filters.js";
+import type { Period } from "../state/period.js";
+import { api, bodyOf, type Schemas } from "./client.js";
+
+export type Breakdown = Schemas["Breakdown"];
+export type Group = Breakdown["groups"][number];
+export type Totals = Breakdown["totals"][number];
+/** What groups, others and totals have in common. */
+export type Sums = Omit<Totals, "group_count" | "amounts">;
+
+export interface BreakdownQuestion {
+  readonly tenant: string;
+  readonly period: Period;
+  readonly filters: readonly Filter[];
+  readonly groupBy: readonly string[];
+  readonly timeBucket?: string | undefined;
+  readonly limit: number;
+  readonly order?: "amount" | "change" | undefined;
+  readonly compare?: boolean | undefined;
+  /** Only groups whose value or name has this text. */
+  readonly search?: string | undefined;
+}
+
+/** The question as the query of its address, in the API's own names. */
+export function breakdownQuery({
+  period,
+  filters,
+  groupBy,
+  timeBucket,
+  limit,
+  order,
+  compare,
+  search,
+}: BreakdownQuestion) {
+  return {
+    start_date: period.first,
+    end_date: period.last,
+    group_by: [...groupBy],
+    limit,
+    ...(timeBucket !== undefined && { time_bucket: timeBucket }),
+    ...(order !== undefined && { order }),
+    ...(compare === true && { compare: "previous" }),
+    ...(search !== undefined && search !== "" && { search }),
+    ...filterQuery(filters),
+  };
+}
+
+export const breakdownKey = (question: BreakdownQuestion) =>
+  JSON.stringify(["breakdown", question.tenant, breakdownQuery(question)]);
+
+export async function askBreakdown(question: BreakdownQuestion, signal: AbortSignal): Promise<Breakdown> {
+  const path = { tenant_name: question.tenant };
+  // The filters' names are made here; the service checks them.
+  const query = breakdownQuery(question) as never;
+  return await bodyOf(
+    api.GET("/api/v1/tenants/{tenant_name}/chargebacks/breakdown", { params: { path, query }, signal }),
+  );
+}
+
+export function addressOf(path: string, query: Readonly<Record<string, unknown>>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const each of [value].flat()) parameters.append(name, String(each));
+  return `${path}?${parameters}`;
+}
+
+export const amountOf = ({ total_amount }: { readonly total_amount: string }) => decimal(total_amount);

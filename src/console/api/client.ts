@@ -1,0 +1,41 @@
+/** The public REST API, typed by its own description. */
+import createClient from "openapi-fetch";
+import type { components, paths } from "./schema.js";
+
+export const api = createClient<paths>({ baseUrl: location.origin });
+
+export type Schemas = components["schemas"];
+
+/** What went wrong, for people. */
+export class ApiFailure extends Error {
+  override readonly name = "ApiFailure";
+  constructor(
+    message: string,
+    readonly code: string,
+    readonly status: number,
+    readonly requestId: string | undefined,
+  ) {
+    super(message);
+  }
+}
+
+interface Answer<T> {
+  readonly data?: T | undefined;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** The body of a good response; throws `ApiFailure` for any other. */
+export async function bodyOf<T>(asked: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await asked;
+  if (data !== undefined) return data;
+  const problem: { title?: unknown; detail?: unknown; code?: unknown } =
+    typeof error === "object" && error !== null ? error : {};
+  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+  throw new ApiFailure(
+    text(problem.detail) ?? text(problem.title) ?? `The service returned status ${response.status}.`,
+    text(problem.code) ?? `http_${response.status}`,
+    response.status,
+    response.headers.get("x-request-id") ?? undefined,
+  );
+}

@@ -1,0 +1,84 @@
+/** The console: which view an address means. */
+import { Component, type ComponentChildren, render } from "preact";
+import { lazy, Suspense } from "preact/compat";
+import { useEffect } from "preact/hooks";
+import { api, bodyOf } from "./api/client.js";
+import { Frame } from "./parts/frame.js";
+import { Link } from "./parts/link.js";
+import { Empty, Failed, Shown } from "./parts/messages.js";
+import { useLocation } from "./state/location.js";
+import { viewOf } from "./state/paths.js";
+import { useData } from "./state/use-data.js";
+import { en } from "./text/en.js";
+
+const views = {
+  overview: lazy(async () => (await import("./views/overview.js")).Overview),
+  explorer: lazy(async () => (await import("./views/explorer.js")).Explorer),
+  worklist: lazy(async () => (await import("./views/worklist.js")).Worklist),
+  runs: lazy(async () => (await import("./views/runs.js")).Runs),
+};
+const Tenants = lazy(async () => (await import("./views/tenants.js")).Tenants);
+
+function Console() {
+  const place = useLocation();
+  const found = viewOf(place.path);
+  const tenants = useData("tenants", (signal) => bodyOf(api.GET("/api/v1/tenants", { signal })));
+  const title = found?.view === undefined ? en.views.tenants : `${en.views[found.view]} · ${found.tenant}`;
+  useEffect(() => {
+    document.title = `${title} · ${en.product}`;
+  }, [title]);
+  return (
+    <Shown data={tenants} height="100vh">
+      {(known) => {
+        const View = found?.view && views[found.view];
+        const isKnown =
+          found?.tenant === undefined || known.some(({ tenant_name }) => tenant_name === found.tenant);
+        return (
+          <Frame
+            place={place}
+            tenants={known}
+            tenant={isKnown ? found?.tenant : undefined}
+            view={found?.view}
+          >
+            <Guard key={place.path}>
+              <Suspense fallback={<div class="loading">{en.loading}</div>}>
+                {found === undefined || !isKnown ? (
+                  <Empty title={en.frame.noSuchPage}>
+                    <p>
+                      <Link href="/">{en.frame.home}</Link>
+                    </p>
+                  </Empty>
+                ) : View !== undefined && found.tenant !== undefined ? (
+                  <View place={place} tenant={found.tenant} />
+                ) : (
+                  <Tenants place={place} tenants={known} />
+                )}
+              </Suspense>
+            </Guard>
+          </Frame>
+        );
+      }}
+    </Shown>
+  );
+}
+
+/** A view that cannot be drawn says so, and leaves the rest of the page. */
+class Guard extends Component<{ readonly children: ComponentChildren }, { readonly error?: unknown }> {
+  override state: { readonly error?: unknown } = {};
+  static override getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+  override render() {
+    if (this.state.error === undefined) return this.props.children;
+    console.error(this.state.error);
+    return (
+      <>
+        <p>{en.frame.refused}</p>
+        <Failed error={this.state.error} />
+      </>
+    );
+  }
+}
+
+const root = document.getElementById("root");
+if (root !== null) render(<Console />, root);

@@ -1,0 +1,46 @@
+/** Amounts on the screen. */
+import {
+  absolute,
+  type Decimal,
+  isNegative,
+  isZero,
+  minus,
+  percentage,
+  plainText,
+  shownAmount,
+} from "../money/decimal.js";
+import { en } from "../text/en.js";
+
+interface AmountProps {
+  readonly value: Decimal;
+  /** ISO 4217; left out where a heading has it. */
+  readonly currency?: string | undefined;
+}
+
+/** All digits of an amount, those beyond two places smaller. */
+export function Amount({ value, currency }: AmountProps) {
+  const { main, beyond } = shownAmount(value);
+  return (
+    <span class="amount" title={`${plainText(value)}${currency === undefined ? "" : ` ${currency}`}`}>
+      {main}
+      {beyond !== "" && <span class="beyond">{beyond}</span>}
+      {currency !== undefined && <span class="currency"> {currency}</span>}
+    </span>
+  );
+}
+
+/** How an amount differs from the one before: more cost is marked as such, and never by colour alone. */
+export function Change({ now, before }: { readonly now: Decimal; readonly before: Decimal }) {
+  const difference = minus(now, before);
+  if (isZero(difference)) return <span class="change">{en.change.none}</span>;
+  const { main, beyond } = shownAmount(absolute(difference));
+  const percent = isZero(before) ? en.change.fromNothing : percentage(absolute(difference), absolute(before));
+  const isLess = isNegative(difference);
+  return (
+    <span class={isLess ? "change less" : "change more"} title={plainText(difference)}>
+      {isLess ? "▼ −" : "▲ +"}
+      {main}
+      {beyond !== "" && <span class="beyond">{beyond}</span>} ({percent})
+    </span>
+  );
+}

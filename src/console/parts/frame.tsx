@@ -1,0 +1,110 @@
+/** What stands around every view. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Schemas } from "../api/client.js";
+import { changed, go, type Place } from "../state/location.js";
+import { pathOf, type TenantView, tenantViews } from "../state/paths.js";
+import { en } from "../text/en.js";
+import { Link } from "./link.js";
+import { PeriodPicker } from "./period-picker.js";
+
+interface FrameProps {
+  readonly place: Place;
+  readonly tenants: readonly Schemas["TenantSummary"][];
+  readonly tenant?: string | undefined;
+  readonly view?: TenantView | undefined;
+  readonly children: ComponentChildren;
+}
+
+/** What goes along from one view to the next: the days and the filters. What belongs to a view stays behind. */
+const OF_A_VIEW = ["group_by", "time_bucket", "limit", "chart", "compare", "sort", "path", "row"] as const;
+const left = Object.fromEntries(OF_A_VIEW.map((name) => [name, undefined]));
+
+export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
+  return (
+    <>
+      <a class="skip" href="#content">
+        {en.frame.skip}
+      </a>
+      <header>
+        <Link class="product" href="/">
+          <span aria-hidden="true" class="mark" />
+          {en.product}
+        </Link>
+        {tenant !== undefined && (
+          <>
+            <select
+              aria-label={en.frame.tenant}
+              value={tenant}
+              onChange={({ currentTarget }) =>
+                go(
+                  changed(
+                    { ...place, query: dates(place.query) },
+                    {},
+                    pathOf(currentTarget.value, view ?? "overview"),
+                  ),
+                )
+              }
+            >
+              {tenants.map(({ tenant_name: name }) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+            <nav aria-label={tenant}>
+              {tenantViews.map((each) => (
+                <Link
+                  key={each}
+                  href={changed(place, left, pathOf(tenant, each))}
+                  aria-current={each === view ? "page" : undefined}
+                >
+                  {en.views[each]}
+                </Link>
+              ))}
+            </nav>
+          </>
+        )}
+        <span class="spring" />
+        <PeriodPicker place={place} />
+      </header>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+      <footer>
+        <a href="/docs">{en.frame.api}</a>
+        <Theme />
+      </footer>
+    </>
+  );
+}
+
+/** Filters are about one tenant's names. */
+function dates(query: URLSearchParams): URLSearchParams {
+  return new URLSearchParams([...query].filter(([name]) => name === "start_date" || name === "end_date"));
+}
+
+type ThemeName = keyof typeof en.frame.themes;
+
+function Theme() {
+  const [theme, setTheme] = useState<ThemeName>(
+    () => (localStorage.getItem("theme") ?? "system") as ThemeName,
+  );
+  useEffect(() => {
+    if (theme === "system") localStorage.removeItem("theme");
+    else localStorage.setItem("theme", theme);
+    document.documentElement.dataset.theme = theme;
+  }, [theme]);
+  return (
+    <label>
+      {en.frame.theme}{" "}
+      <select value={theme} onChange={({ currentTarget }) => setTheme(currentTarget.value as ThemeName)}>
+        {Object.entries(en.frame.themes).map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,24 @@
+import type { ComponentChildren } from "preact";
+import { go } from "../state/location.js";
+
+interface LinkProps {
+  readonly href: string;
+  readonly children: ComponentChildren;
+  readonly class?: string | undefined;
+  readonly title?: string | undefined;
+  readonly "aria-current"?: "page" | undefined;
+}
+
+/** A link within the console: a real one, so that it can be copied and opened elsewhere, that loads no page. */
+export function Link({ href, children, ...rest }: LinkProps) {
+  const follow = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    go(href);
+  };
+  return (
+    <a {...rest} href={href} onClick={follow}>
+      {children}
+    </a>
+  );
+}

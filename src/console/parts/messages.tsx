@@ -1,0 +1,75 @@
+/** What stands where there is nothing to show (yet): why, and what to do. */
+import type { ComponentChildren } from "preact";
+import { ApiFailure } from "../api/client.js";
+import type { Data } from "../state/use-data.js";
+import { en } from "../text/en.js";
+
+export function Failed({
+  error,
+  retry,
+}: {
+  readonly error: unknown;
+  readonly retry?: (() => void) | undefined;
+}) {
+  const known = error instanceof ApiFailure;
+  return (
+    <div class="message error" role="alert">
+      <strong>{en.failed.title}</strong>
+      <p>{known ? error.message : en.failed.unreachable}</p>
+      {known && (
+        <p class="hint">
+          {error.code}
+          {error.requestId !== undefined && ` · ${en.failed.request(error.requestId)}`}
+        </p>
+      )}
+      {retry !== undefined && (
+        <button type="button" onClick={retry}>
+          {en.failed.retry}
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function Empty({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <div class="message">
+      <strong>{title}</strong>
+      {children}
+    </div>
+  );
+}
+
+interface ShownDataProps<T> {
+  readonly data: Data<T>;
+  /** Height to keep while the first answer is on its way, such as `20rem`. */
+  readonly height?: string;
+  readonly children: (value: T) => ComponentChildren;
+}
+
+/** The answer, the old one dimmed while a new one is on its way, an error above it. */
+export function Shown<T>({ data, height = "8rem", children }: ShownDataProps<T>) {
+  const { value, error, isStale, reload } = data;
+  return (
+    <>
+      {error !== undefined && <Failed error={error} retry={reload} />}
+      {value !== undefined ? (
+        <div class={isStale ? "stale" : undefined} aria-busy={isStale}>
+          {children(value)}
+        </div>
+      ) : (
+        error === undefined && (
+          <div class="loading" role="status" style={{ minHeight: height }}>
+            {en.loading}
+          </div>
+        )
+      )}
+    </>
+  );
+}

@@ -1,0 +1,158 @@
+/** The one table of all views: sortable, with totals below, and of many rows only those in sight are in the document. */
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { en } from "../text/en.js";
+
+export interface Column<Row> {
+  readonly key: string;
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** Right-aligned. */
+  readonly isNumber?: boolean;
+  /** Rows can be sorted by it; the order is ascending. */
+  readonly order?: (a: Row, b: Row) => number;
+  readonly total?: ComponentChildren;
+}
+
+export interface Sorting {
+  readonly key: string;
+  readonly isDescending: boolean;
+}
+
+interface TableProps<Row> {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** Left out: the rows stay as they are. */
+  readonly sorting?: Sorting | undefined;
+  readonly onSort?: ((sorting: Sorting) => void) | undefined;
+  /** Title of the row of totals; without one there is none. */
+  readonly totalTitle?: string;
+}
+
+const ROW_PX = 34;
+/** Fewer rows than this are all in the document, so that find, print and copy have them. */
+const MOST_WHOLE = 300;
+const BEYOND_SIGHT = 12;
+
+export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, totalTitle }: TableProps<Row>) {
+  const sorted = sortedBy(rows, columns, sorting);
+  const isWindowed = rows.length > MOST_WHOLE;
+  const { frame, first, last, onScroll } = useWindow(isWindowed ? rows.length : 0);
+  const shown = isWindowed ? sorted.slice(first, last) : sorted;
+  const hasTotals = totalTitle !== undefined;
+  return (
+    <section
+      class={isWindowed ? "table windowed" : "table"}
+      ref={frame}
+      onScroll={onScroll}
+      aria-label={caption}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+      tabIndex={0}
+    >
+      <table aria-rowcount={rows.length + 1 + (hasTotals ? 1 : 0)}>
+        <caption class="unseen">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Heading key={column.key} column={column} sorting={sorting} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {isWindowed && first > 0 && <Gap rows={first} columns={columns.length} />}
+          {shown.map((row, index) => (
+            <tr key={keyOf(row)} aria-rowindex={isWindowed ? first + index + 2 : undefined}>
+              {columns.map((column) => (
+                <td key={column.key} class={column.isNumber === true ? "number" : undefined}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          {isWindowed && last < rows.length && <Gap rows={rows.length - last} columns={columns.length} />}
+        </tbody>
+        {hasTotals && (
+          <tfoot>
+            <tr>
+              {columns.map((column, index) =>
+                index === 0 ? (
+                  <th key={column.key} scope="row">
+                    {totalTitle}
+                  </th>
+                ) : (
+                  <td key={column.key} class={column.isNumber === true ? "number" : undefined}>
+                    {column.total}
+                  </td>
+                ),
+              )}
+            </tr>
+          </tfoot>
+        )}
+      </table>
+    </section>
+  );
+}
+
+interface HeadingProps<Row> extends Pick<TableProps<Row>, "sorting" | "onSort"> {
+  readonly column: Column<Row>;
+}
+
+function Heading<Row>({ column, sorting, onSort }: HeadingProps<Row>) {
+  const isSorted = sorting?.key === column.key;
+  const direction = sorting?.isDescending === true ? "descending" : "ascending";
+  const kind = column.isNumber === true ? "number" : undefined;
+  if (column.order === undefined || onSort === undefined)
+    return (
+      <th scope="col" class={kind}>
+        {column.title}
+      </th>
+    );
+  // Amounts begin with the largest, names with the first.
+  const next = isSorted ? !sorting.isDescending : column.isNumber === true;
+  return (
+    <th scope="col" class={kind} aria-sort={isSorted ? direction : undefined}>
+      <button type="button" class="sort" onClick={() => onSort({ key: column.key, isDescending: next })}>
+        {column.title}
+        <span aria-hidden="true">{isSorted ? (sorting.isDescending ? " ↓" : " ↑") : " ↕"}</span>
+        <span class="unseen"> {en.table.sort}</span>
+      </button>
+    </th>
+  );
+}
+
+function Gap({ rows, columns }: { readonly rows: number; readonly columns: number }) {
+  return (
+    <tr>
+      <td colSpan={columns} style={{ height: `${rows * ROW_PX}px`, padding: "0" }} />
+    </tr>
+  );
+}
+
+function sortedBy<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  sorting: Sorting | undefined,
+): readonly Row[] {
+  const order = columns.find(({ key }) => key === sorting?.key)?.order;
+  if (order === undefined || sorting === undefined) return rows;
+  return [...rows].sort((a, b) => (sorting.isDescending ? order(b, a) : order(a, b)));
+}
+
+/** Which rows of so many are in sight. */
+function useWindow(count: number) {
+  const frame = useRef<HTMLElement>(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(600);
+  useLayoutEffect(() => {
+    const element = frame.current;
+    if (element === null || count === 0) return;
+    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [count === 0]);
+  const first = Math.max(0, Math.floor(top / ROW_PX) - BEYOND_SIGHT);
+  const last = Math.min(count, Math.ceil((top + height) / ROW_PX) + BEYOND_SIGHT);
+  return { frame, first, last, onScroll: () => setTop(frame.current?.scrollTop ?? 0) };
+}

@@ -1,0 +1,56 @@
+/**
+ * The address is the state: what a view shows is in its path and query, so that a copied link shows the same, and back and forward
+ * work. Views read it by `useLocation` and change it by `go`.
+ */
+import { useEffect, useState } from "preact/hooks";
+
+export interface Place {
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+const listeners = new Set<() => void>();
+
+function here(): Place {
+  return { path: location.pathname, query: new URLSearchParams(location.search) };
+}
+
+function tell(): void {
+  for (const listener of listeners) listener();
+}
+
+addEventListener("popstate", tell);
+
+export function useLocation(): Place {
+  const [place, setPlace] = useState(here);
+  useEffect(() => {
+    const listener = () => setPlace(here());
+    listeners.add(listener);
+    // The address may have changed between the first drawing and now.
+    listener();
+    return () => void listeners.delete(listener);
+  }, []);
+  return place;
+}
+
+/** `replace`: the step is none to go back to. */
+export function go(href: string, { replace = false } = {}): void {
+  if (href === location.pathname + location.search) return;
+  if (replace) history.replaceState(null, "", href);
+  else history.pushState(null, "", href);
+  tell();
+  if (!replace) scrollTo(0, 0);
+}
+
+export type Changes = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The address of a path with the query changed: undefined takes a parameter out, a list gives it several times. */
+export function changed({ path, query }: Place, changes: Changes, to = path): string {
+  const next = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(changes)) {
+    next.delete(name);
+    for (const each of value === undefined ? [] : [value].flat()) next.append(name, each);
+  }
+  const text = next.toString();
+  return text === "" ? to : `${to}?${text}`;
+}

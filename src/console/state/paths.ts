@@ -1,0 +1,15 @@
+/** Addresses of the console. The service admits them by these forms (`http/plugins/console.ts`). */
+export const tenantViews = ["overview", "explorer", "worklist", "runs"] as const;
+export type TenantView = (typeof tenantViews)[number];
+
+export function pathOf(tenant: string, view: TenantView): string {
+  return `/tenants/${encodeURIComponent(tenant)}/${view}`;
+}
+
+/** Undefined for an address that is none of the console's. */
+export function viewOf(path: string): { readonly tenant?: string; readonly view?: TenantView } | undefined {
+  if (path === "/") return {};
+  const [, tenant = "", view = ""] = /^\/tenants\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  const known = tenantViews.find((each) => each === view);
+  return known && { tenant: decodeURIComponent(tenant), view: known };
+}

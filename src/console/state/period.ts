@@ -1,0 +1,43 @@
+/** The days that a view shows: `start_date` and `end_date` of the address, both included, as the API names them. */
+import { daysBetween, firstOfMonth, isDay, shifted, today } from "./days.js";
+import type { Place } from "./location.js";
+
+export interface Period {
+  readonly first: string;
+  readonly last: string;
+}
+
+export const presets = {
+  last7: (day: string): Period => ({ first: shifted(day, -6), last: day }),
+  last30: (day: string): Period => ({ first: shifted(day, -29), last: day }),
+  last90: (day: string): Period => ({ first: shifted(day, -89), last: day }),
+  thisMonth: (day: string): Period => ({ first: firstOfMonth(day), last: day }),
+  lastMonth: (day: string): Period => {
+    const last = shifted(firstOfMonth(day), -1);
+    return { first: firstOfMonth(last), last };
+  },
+} as const;
+export type Preset = keyof typeof presets;
+export const presetNames = Object.keys(presets) as readonly Preset[];
+
+/** Of the address; the last 30 days where it has none that can be. */
+export function periodOf({ query }: Place): Period {
+  const first = query.get("start_date") ?? "";
+  const last = query.get("end_date") ?? "";
+  return isDay(first) && isDay(last) && first <= last ? { first, last } : presets.last30(today());
+}
+
+export const asParameters = ({ first, last }: Period) => ({ start_date: first, end_date: last });
+
+export function presetOf(period: Period): Preset | undefined {
+  return presetNames.find((name) => {
+    const { first, last } = presets[name](today());
+    return first === period.first && last === period.last;
+  });
+}
+
+/** As many days, just before. */
+export function periodBefore({ first, last }: Period): Period {
+  const days = daysBetween(first, last);
+  return { first: shifted(first, -days), last: shifted(first, -1) };
+}

@@ -1,0 +1,55 @@
+/** What a view has asked the API for. */
+import { useEffect, useRef, useState } from "preact/hooks";
+
+export interface Data<T> {
+  /** The last good answer, which may be one to the question before: then `isStale`. */
+  readonly value: T | undefined;
+  readonly error: unknown;
+  readonly isStale: boolean;
+  /** Asks again. */
+  readonly reload: () => void;
+}
+
+type Ask<T> = (signal: AbortSignal) => Promise<T>;
+
+/** Answers to the latest questions, so that going back shows them at once while they are asked again. */
+const known = new Map<string, unknown>();
+const MOST_KNOWN = 50;
+
+/**
+ * Asks when `key` changes, and keeps the old answer until the new one is there. A question that nobody waits for any more is aborted, which the
+ * service passes on to its stores. An undefined key asks nothing.
+ */
+export function useData<T>(key: string | undefined, ask: Ask<T>): Data<T> {
+  const [state, setState] = useState<{ key?: string; value?: T; error?: unknown }>({});
+  const [times, setTimes] = useState(0);
+  const current = useRef(ask);
+  current.current = ask;
+  useEffect(() => {
+    if (key === undefined) return;
+    const stop = new AbortController();
+    if (known.has(key)) setState({ key, value: known.get(key) as T });
+    current.current(stop.signal).then(
+      (value) => {
+        if (stop.signal.aborted) return;
+        known.delete(key);
+        known.set(key, value);
+        for (const oldest of known.keys()) {
+          if (known.size <= MOST_KNOWN) break;
+          known.delete(oldest);
+        }
+        setState({ key, value });
+      },
+      (error: unknown) => {
+        if (!stop.signal.aborted) setState((before) => ({ ...before, key, error }));
+      },
+    );
+    return () => stop.abort();
+  }, [key, times]);
+  return {
+    value: state.value,
+    error: state.key === key ? state.error : undefined,
+    isStale: state.value !== undefined && (state.key !== key || state.error !== undefined),
+    reload: () => setTimes((before) => before + 1),
+  };
+}

@@ -1,0 +1,337 @@
+/** Where the money goes, at a glance: total and change, whether it adds up, over time, what moved, what nobody pays for. */
+import {
+  askBreakdown,
+  type Breakdown,
+  type BreakdownQuestion,
+  breakdownKey,
+  type Group,
+  type Sums,
+} from "../api/breakdown.js";
+import { api, bodyOf, type Schemas } from "../api/client.js";
+import { compare, type Decimal, decimal, percentage, sumOf, zero } from "../money/decimal.js";
+import { Amount, Change } from "../parts/amount.js";
+import { BreakdownChart } from "../parts/breakdown-chart.js";
+import { Link } from "../parts/link.js";
+import { Empty, Shown } from "../parts/messages.js";
+import { shownPeriod } from "../parts/period-picker.js";
+import { type Column, Table } from "../parts/table.js";
+import { daysBetween, firstOfMonth, lastOfMonth, shownDay, shownInstant, today } from "../state/days.js";
+import { changed, type Place } from "../state/location.js";
+import { pathOf } from "../state/paths.js";
+import { asParameters, type Period, periodBefore, periodOf } from "../state/period.js";
+import { useData } from "../state/use-data.js";
+import { en } from "../text/en.js";
+
+const text = en.overview;
+
+interface ViewProps {
+  readonly place: Place;
+  readonly tenant: string;
+}
+
+export function Overview({ place, tenant }: ViewProps) {
+  const period = periodOf(place);
+  const question = { tenant, period, filters: [], groupBy: ["identity_id"], compare: true };
+  const overTime: BreakdownQuestion = { ...question, timeBucket: bucketFor(period), limit: 8 };
+  const moved: BreakdownQuestion = { ...question, limit: 8, order: "change" };
+  const costs = useData(breakdownKey(overTime), (signal) => askBreakdown(overTime, signal));
+  const movers = useData(breakdownKey(moved), (signal) => askBreakdown(moved, signal));
+  const proof = useReconciliation(tenant, period);
+  return (
+    <>
+      <div class="title">
+        <h1>{text.title}</h1>
+        <span class="hint">
+          {shownPeriod(period)},{" "}
+          {en.period.compared(shownDay(periodBefore(period).first), shownDay(periodBefore(period).last))}
+        </span>
+      </div>
+      <Shown data={proof} height="6rem">
+        {(found) => <Proof found={found} />}
+      </Shown>
+      <Shown data={costs} height="28rem">
+        {(found) =>
+          found.totals.length === 0 ? (
+            <Empty title={text.noCosts}>
+              <p>{text.noCostsHint}</p>
+              <Link href={pathOf(tenant, "runs")}>{en.views.runs}</Link>
+            </Empty>
+          ) : (
+            found.totals.map((totals) => (
+              <section class="card" key={totals.currency}>
+                <div class="heads">
+                  <Headline period={period} totals={totals} />
+                  <Forecast tenant={tenant} currency={totals.currency} />
+                </div>
+                <h2>
+                  {text.overTime}
+                  <Link
+                    class="quiet"
+                    href={changed(
+                      place,
+                      { group_by: "identity_id", compare: "previous" },
+                      pathOf(tenant, "explorer"),
+                    )}
+                  >
+                    {text.more}
+                  </Link>
+                </h2>
+                <BreakdownChart
+                  title={text.overTime}
+                  found={found}
+                  currency={totals.currency}
+                  columns={["identity_id"]}
+                />
+              </section>
+            ))
+          )
+        }
+      </Shown>
+      <div class="pair">
+        <section class="card">
+          <h2>{text.movers}</h2>
+          <Shown data={movers}>{(found) => <Movers found={found} place={place} tenant={tenant} />}</Shown>
+        </section>
+        <Issues tenant={tenant} period={period} place={place} />
+      </div>
+      <LastRun tenant={tenant} />
+    </>
+  );
+}
+
+const bucketFor = (period: Period) => {
+  const days = daysBetween(period.first, period.last);
+  return days <= 100 ? "day" : days <= 500 ? "week" : "month";
+};
+
+function Headline({ period, totals }: { readonly period: Period; readonly totals: Sums }) {
+  const now = decimal(totals.total_amount);
+  return (
+    <div class="head">
+      <div class="hint">
+        {text.cost}, {shownPeriod(period)}
+      </div>
+      <div class="large">
+        <Amount value={now} currency={totals.currency} />
+      </div>
+      {totals.previous_amount !== undefined && <Change now={now} before={decimal(totals.previous_amount)} />}
+    </div>
+  );
+}
+
+function useReconciliation(tenant: string, period: Period) {
+  const query = asParameters(period);
+  return useData(JSON.stringify(["reconciliation", tenant, query]), (signal) =>
+    bodyOf(
+      api.GET("/api/v1/tenants/{tenant_name}/reconciliation", {
+        params: { path: { tenant_name: tenant }, query },
+        signal,
+      }),
+    ),
+  );
+}
+
+/** Bill = allocated + unallocated, with all digits: what is not so is said in red. */
+function Proof({ found }: { readonly found: Schemas["Reconciliation"] }) {
+  const provisional = new Set(found.days.filter((day) => day.provisional).map(({ date }) => date)).size;
+  return (
+    <section class="proof" aria-label={text.bill}>
+      {found.totals.map((each) => {
+        const difference = decimal(each.difference);
+        return (
+          <p
+            key={each.currency}
+            class={compare(difference, zero) === 0 && each.lines_off === 0 ? "holds" : "broken"}
+          >
+            <span>
+              {text.bill} <Amount value={decimal(each.billing_amount)} currency={each.currency} />
+            </span>
+            <span>{text.equals}</span>
+            <span>
+              {text.allocated} <Amount value={decimal(each.allocated_amount)} />
+            </span>
+            <span>{text.plus}</span>
+            <span>
+              {text.unallocated} <Amount value={decimal(each.unallocated_amount)} />
+              <small>
+                {" "}
+                {percentage(decimal(each.unallocated_amount), decimal(each.billing_amount)) ?? ""}
+              </small>
+            </span>
+            <span class="verdict">
+              {text.difference} <Amount value={difference} />
+            </span>
+          </p>
+        );
+      })}
+      {provisional > 0 && <p class="provisional">{text.provisional(provisional)}</p>}
+    </section>
+  );
+}
+
+/** What the running month comes to, if the days to come cost what its days so far did. Days that are provisional count as they are. */
+function Forecast({ tenant, currency }: { readonly tenant: string; readonly currency: string }) {
+  const now = today();
+  const month: Period = { first: firstOfMonth(now), last: lastOfMonth(now) };
+  const { value } = useReconciliation(tenant, month);
+  const days = (value?.days ?? []).filter((day) => day.currency === currency);
+  const latest = days
+    .map(({ date }) => date)
+    .sort()
+    .at(-1);
+  if (latest === undefined) return null;
+  const soFar = sumOf(days.map(({ billing_amount }) => decimal(billing_amount)));
+  const past = daysBetween(month.first, latest);
+  const forecast = projected(soFar, past, daysBetween(month.first, month.last));
+  return (
+    <div class="head" title={text.forecastHint(past)}>
+      <div class="hint">{text.forecast(shownDay(month.last))}</div>
+      <div class="large">
+        <Amount value={forecast} currency={currency} />
+      </div>
+    </div>
+  );
+}
+
+/** What so many days cost, if those so far are like the rest: in whole hundredths, for a forecast has no more digits to give. */
+function projected(soFar: Decimal, past: number, all: number): Decimal {
+  const hundredths = (soFar.units * 100n * BigInt(all)) / (10n ** BigInt(soFar.scale) * BigInt(past));
+  return { units: hundredths, scale: 2 };
+}
+
+interface MoversProps extends ViewProps {
+  readonly found: Breakdown;
+}
+
+function Movers({ found, place, tenant }: MoversProps) {
+  const rows = found.groups.filter(({ previous_amount, total_amount }) => previous_amount !== total_amount);
+  const columns: Column<Group>[] = [
+    {
+      key: "identity",
+      title: en.columns.identity_id ?? "",
+      cell: (group) => <GroupLink group={group} place={place} tenant={tenant} />,
+    },
+    {
+      ...{ key: "now", title: text.amount, isNumber: true },
+      cell: (group) => <Amount value={decimal(group.total_amount)} currency={group.currency} />,
+    },
+    {
+      ...{ key: "change", title: text.change, isNumber: true },
+      cell: (group) => (
+        <Change now={decimal(group.total_amount)} before={decimal(group.previous_amount ?? "0")} />
+      ),
+    },
+  ];
+  return rows.length === 0 ? (
+    <p class="hint">{en.change.none}</p>
+  ) : (
+    <Table
+      caption={text.movers}
+      columns={columns}
+      rows={rows}
+      keyOf={(group) => `${group.currency} ${group.dimensions.identity_id}`}
+    />
+  );
+}
+
+function GroupLink({ group, place, tenant }: ViewProps & { readonly group: Group }) {
+  const id = group.dimensions.identity_id ?? "";
+  const changes = { identity_id: id, group_by: ["resource_id", "product_type"], compare: "previous" };
+  return (
+    <Link href={changed(place, changes, pathOf(tenant, "explorer"))} title={id}>
+      <bdi>{group.display_names.identity_id ?? id}</bdi>
+    </Link>
+  );
+}
+
+interface PeriodViewProps extends ViewProps {
+  readonly period: Period;
+}
+
+function Issues({ tenant, period, place }: PeriodViewProps) {
+  const query = { ...asParameters(period), page_size: 6 };
+  const data = useData(JSON.stringify(["issues", tenant, query]), (signal) =>
+    bodyOf(
+      api.GET("/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", {
+        params: { path: { tenant_name: tenant }, query },
+        signal,
+      }),
+    ),
+  );
+  const columns: Column<Schemas["AllocationIssue"]>[] = [
+    {
+      ...{ key: "resource", title: en.columns.resource_id ?? "" },
+      cell: (row) => (
+        <>
+          <bdi>{row.resource_id}</bdi> <span class="hint">{row.product_type}</span>
+        </>
+      ),
+    },
+    {
+      ...{ key: "reason", title: text.reason },
+      cell: (row) => en.worklist.reasons[row.allocation_detail].why,
+    },
+    {
+      ...{ key: "amount", title: text.amount, isNumber: true },
+      cell: (row) => <Amount value={decimal(row.total_cost)} currency={row.currency} />,
+    },
+  ];
+  return (
+    <section class="card">
+      <h2>
+        {text.issues}
+        <Link class="quiet" href={changed(place, {}, pathOf(tenant, "worklist"))}>
+          {en.views.worklist}
+        </Link>
+      </h2>
+      <Shown data={data}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p class="hint">{text.noIssues}</p>
+          ) : (
+            <Table
+              caption={text.issues}
+              columns={columns}
+              rows={items}
+              keyOf={(row) =>
+                JSON.stringify([
+                  row.resource_id,
+                  row.product_type,
+                  row.identity_id,
+                  row.allocation_detail,
+                  row.currency,
+                ])
+              }
+            />
+          )
+        }
+      </Shown>
+    </section>
+  );
+}
+
+function LastRun({ tenant }: { readonly tenant: string }) {
+  const data = useData(JSON.stringify(["pipeline", tenant]), (signal) =>
+    bodyOf(
+      api.GET("/api/v1/tenants/{tenant_name}/pipeline/status", {
+        params: { path: { tenant_name: tenant } },
+        signal,
+      }),
+    ),
+  );
+  return (
+    <Shown data={data} height="2rem">
+      {({ last_run, last_result }) => (
+        <p class="hint">
+          {text.lastRun}: {last_run === null ? text.neverRan : shownInstant(last_run)}
+          {last_result !== null && last_result.errors.length > 0 && (
+            <>
+              {" "}
+              <Link href={pathOf(tenant, "runs")}>{last_result.errors[0]}</Link>
+            </>
+          )}
+        </p>
+      )}
+    </Shown>
+  );
+}

@@ -1,0 +1,202 @@
+/** What was gathered and calculated: the days with their state, the runs, and a new run. */
+import { useEffect, useState } from "preact/hooks";
+import { api, bodyOf, type Schemas } from "../api/client.js";
+import { Failed, Shown } from "../parts/messages.js";
+import { type Column, Table } from "../parts/table.js";
+import { daysBetween, shifted, shownDay, shownInstant } from "../state/days.js";
+import type { Place } from "../state/location.js";
+import { asParameters, type Period, periodOf } from "../state/period.js";
+import { useData } from "../state/use-data.js";
+import { en } from "../text/en.js";
+
+const text = en.runs;
+type Run = Schemas["PipelineRun"];
+type Day = Schemas["TrackingDate"];
+
+/** A run is watched this often. */
+const WATCH_MS = 1500;
+
+export function Runs({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
+  const path = { tenant_name: tenant };
+  const period = periodOf(place);
+  const runs = useData(JSON.stringify(["runs", tenant]), (signal) =>
+    bodyOf(
+      api.GET("/api/v1/tenants/{tenant_name}/pipeline/runs", {
+        params: { path, query: { page_size: 50 } },
+        signal,
+      }),
+    ),
+  );
+  const days = useData(JSON.stringify(["days", tenant, period]), (signal) =>
+    bodyOf(
+      api.GET("/api/v1/tenants/{tenant_name}/status", {
+        params: { path, query: asParameters(period) },
+        signal,
+      }),
+    ),
+  );
+  const current = runs.value?.items.find(({ ended_at }) => ended_at === null);
+  useEffect(() => {
+    if (current === undefined) return;
+    const timer = setTimeout(() => {
+      runs.reload();
+      days.reload();
+    }, WATCH_MS);
+    return () => clearTimeout(timer);
+  }, [runs.value]);
+  return (
+    <>
+      <div class="title">
+        <h1>{text.title}</h1>
+        <span class="spring" />
+        <RunNow tenant={tenant} current={current} started={runs.reload} />
+      </div>
+      <section class="card">
+        <h2>{text.days}</h2>
+        <Shown data={days} height="6rem">
+          {(found) => <Coverage period={period} days={found} />}
+        </Shown>
+      </section>
+      <section class="card">
+        <h2>{text.runs}</h2>
+        <Shown data={runs}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <p class="hint">{en.overview.neverRan}</p>
+            ) : (
+              <Table caption={text.runs} columns={runColumns} rows={items} keyOf={({ run_id }) => run_id} />
+            )
+          }
+        </Shown>
+      </section>
+    </>
+  );
+}
+
+interface RunNowProps {
+  readonly tenant: string;
+  readonly current: Run | undefined;
+  readonly started: () => void;
+}
+
+function RunNow({ tenant, current, started }: RunNowProps) {
+  const [failure, setFailure] = useState<unknown>();
+  const [isAsking, setAsking] = useState(false);
+  const run = async () => {
+    setAsking(true);
+    setFailure(undefined);
+    try {
+      await bodyOf(
+        api.POST("/api/v1/tenants/{tenant_name}/pipeline/run", { params: { path: { tenant_name: tenant } } }),
+      );
+      started();
+    } catch (error) {
+      setFailure(error);
+    } finally {
+      setAsking(false);
+    }
+  };
+  return (
+    <span class="run-now">
+      {current !== undefined && (
+        <span role="status" class="running">
+          {text.running(current.status, current.stage, current.stage_date)}
+        </span>
+      )}
+      <button type="button" disabled={isAsking || current !== undefined} onClick={run}>
+        {text.now}
+      </button>
+      {failure !== undefined && <Failed error={failure} />}
+    </span>
+  );
+}
+
+/** One cell for each day of the period, whether it is known or not. */
+function Coverage({ period, days }: { readonly period: Period; readonly days: readonly Day[] }) {
+  const known = new Map(days.map((day) => [day.tracking_date, day]));
+  const all = Array.from({ length: Math.min(daysBetween(period.first, period.last), 800) }, (_, index) =>
+    shifted(period.first, index),
+  );
+  const troubled = days.filter(({ error, lacks }) => error !== null || lacks.length > 0);
+  return (
+    <>
+      <ol class="coverage">
+        {all.map((date) => {
+          const day = known.get(date);
+          const state = day === undefined ? "unknown" : day.provisional ? "provisional" : day.state;
+          return (
+            <li key={date} class={`day ${state}`} title={`${shownDay(date)}: ${text.states[state]}`}>
+              <span class="unseen">
+                {shownDay(date)}: {text.states[state]}
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+      <ul class="legend">
+        {Object.entries(text.states).map(([state, title]) => (
+          <li key={state}>
+            <span class={`day ${state}`} aria-hidden="true" /> {title}
+          </li>
+        ))}
+      </ul>
+      {troubled.length > 0 && (
+        <ul class="troubles">
+          {troubled.map((day) => (
+            <li key={day.tracking_date}>
+              <strong>{shownDay(day.tracking_date)}</strong>:{" "}
+              {[...(day.error === null ? [] : [day.error]), ...day.lacks].join("; ")}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+const runColumns: Column<Run>[] = [
+  {
+    key: "started",
+    title: text.started,
+    cell: ({ started_at }) => <time dateTime={started_at}>{shownInstant(started_at)}</time>,
+  },
+  { key: "trigger", title: text.trigger, cell: ({ trigger }) => trigger },
+  {
+    ...{ key: "status", title: text.status },
+    cell: ({ status }) => <span class={`status ${status}`}>{status.replaceAll("_", " ")}</span>,
+  },
+  {
+    ...{ key: "took", title: text.took, isNumber: true },
+    cell: ({ started_at, ended_at }) => (ended_at === null ? "" : `${seconds(started_at, ended_at)} s`),
+  },
+  {
+    ...{ key: "gathered", title: text.gathered, isNumber: true },
+    cell: ({ dates_gathered }) => dates_gathered,
+  },
+  {
+    ...{ key: "calculated", title: text.calculated, isNumber: true },
+    cell: ({ dates_calculated }) => dates_calculated,
+  },
+  {
+    ...{ key: "rows", title: en.overview.rows, isNumber: true },
+    cell: ({ chargeback_rows_written }) => chargeback_rows_written.toLocaleString("en"),
+  },
+  {
+    ...{ key: "errors", title: text.errors },
+    cell: ({ errors }) =>
+      errors.length > 0 && (
+        <details>
+          <summary>{text.errorCount(errors.length)}</summary>
+          <ul>
+            {errors.map((error) => (
+              <li key={JSON.stringify(error)}>
+                {[error.date, error.source, error.message].filter((part) => part !== null).join(": ")}
+              </li>
+            ))}
+          </ul>
+        </details>
+      ),
+  },
+];
+
+const seconds = (from: string, to: string) => ((Date.parse(to) - Date.parse(from)) / 1000).toFixed(1);

@@ -1,0 +1,128 @@
+/** What nobody pays for, or was given for want of something better: by amount, with the reason and what to do. */
+import { api, bodyOf, type Schemas } from "../api/client.js";
+import { decimal } from "../money/decimal.js";
+import { Amount } from "../parts/amount.js";
+import { Link } from "../parts/link.js";
+import { Empty, Shown } from "../parts/messages.js";
+import { shownPeriod } from "../parts/period-picker.js";
+import { type Column, Table } from "../parts/table.js";
+import { changed, type Place } from "../state/location.js";
+import { pathOf } from "../state/paths.js";
+import { asParameters, periodOf } from "../state/period.js";
+import { useData } from "../state/use-data.js";
+import { en } from "../text/en.js";
+
+const text = en.worklist;
+type Issue = Schemas["AllocationIssue"];
+
+export function Worklist({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
+  const period = periodOf(place);
+  const page = Math.max(1, Number(place.query.get("page")) || 1);
+  const query = { ...asParameters(period), page, page_size: 100 };
+  const data = useData(JSON.stringify(["issues", tenant, query]), (signal) =>
+    bodyOf(
+      api.GET("/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", {
+        params: { path: { tenant_name: tenant }, query },
+        signal,
+      }),
+    ),
+  );
+  const explore = ({ identity_id, resource_id, product_type }: Issue) =>
+    changed(
+      place,
+      { identity_id, resource_id, product_type, group_by: ["allocation_method"], page: undefined },
+      pathOf(tenant, "explorer"),
+    );
+  const columns: Column<Issue>[] = [
+    {
+      ...{ key: "resource", title: en.columns.resource_id ?? "" },
+      cell: (row) => (
+        <Link href={explore(row)}>
+          <bdi>{row.resource_id}</bdi>
+        </Link>
+      ),
+    },
+    { ...{ key: "product", title: en.columns.product_type ?? "" }, cell: (row) => row.product_type },
+    {
+      ...{ key: "identity", title: text.paidBy },
+      cell: (row) => <bdi>{row.identity_name ?? row.identity_id}</bdi>,
+    },
+    {
+      ...{ key: "reason", title: en.overview.reason },
+      cell: (row) => (
+        <details>
+          <summary>{text.reasons[row.allocation_detail].why}</summary>
+          <p class="hint">{text.reasons[row.allocation_detail].todo}</p>
+        </details>
+      ),
+    },
+    {
+      ...{ key: "rows", title: en.overview.rows, isNumber: true },
+      cell: (row) => row.row_count.toLocaleString("en"),
+    },
+    {
+      ...{ key: "amount", title: en.overview.amount, isNumber: true },
+      cell: (row) => <Amount value={decimal(row.total_cost)} currency={row.currency} />,
+    },
+  ];
+  return (
+    <>
+      <div class="title">
+        <h1>{text.title}</h1>
+        <span class="hint">{shownPeriod(period)}</span>
+      </div>
+      <p>{text.lead}</p>
+      <Shown data={data} height="20rem">
+        {({ items, total, pages }) =>
+          items.length === 0 ? (
+            <Empty title={text.nothing}>
+              <p>{text.nothingHint}</p>
+            </Empty>
+          ) : (
+            <section class="card">
+              <Table
+                caption={text.title}
+                columns={columns}
+                rows={items}
+                keyOf={(row) =>
+                  JSON.stringify([
+                    row.env_id,
+                    row.resource_id,
+                    row.product_type,
+                    row.identity_id,
+                    row.allocation_detail,
+                    row.currency,
+                  ])
+                }
+              />
+              <Pages place={place} page={page} pages={pages} total={total} />
+            </section>
+          )
+        }
+      </Shown>
+    </>
+  );
+}
+
+interface PagesProps {
+  readonly place: Place;
+  readonly page: number;
+  readonly pages: number;
+  readonly total: number;
+}
+
+function Pages({ place, page, pages, total }: PagesProps) {
+  return (
+    <p class="pages">
+      {text.causes(total)}
+      {pages > 1 && (
+        <>
+          {" · "}
+          {page > 1 && <Link href={changed(place, { page: String(page - 1) })}>{text.before}</Link>}{" "}
+          {text.page(page, pages)}{" "}
+          {page < pages && <Link href={changed(place, { page: String(page + 1) })}>{text.next}</Link>}
+        </>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,57 @@
+/** The console: built files under names that change with their content, and one page for all its addresses. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import fastifyStatic from "@fastify/static";
+import type { FastifyPluginAsync, FastifyReply } from "fastify";
+import { projectRoot } from "../../config/project.js";
+import type { HttpContext } from "../context.js";
+import { ApiError } from "../errors.js";
+
+/** Nothing from elsewhere, nothing inline, in nobody's frame. */
+const PAGE_HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "cache-control": "no-cache",
+  "content-security-policy":
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
+  "referrer-policy": "same-origin",
+  "x-content-type-options": "nosniff",
+} as const;
+
+/** Where `npm run build` puts it. */
+const builtConsole = () => join(projectRoot(), "dist/console");
+
+export const consolePages: FastifyPluginAsync<HttpContext> = async (app, { config, consoleFolder }) => {
+  const folder = consoleFolder ?? builtConsole();
+  if (!config.api.console) return;
+  const page = pageOf(folder);
+  const declared = { heavy: false, etag: false, showsTags: false, quiet: true } as const;
+  const send = async (_request: unknown, reply: FastifyReply) => {
+    if (page === undefined)
+      throw new ApiError(
+        "path_not_found",
+        "The console is not built: run `npm run build`. The API is under /api/v1.",
+      );
+    return reply.headers(PAGE_HEADERS).send(page);
+  };
+  for (const url of ["/", "/tenants/:name/:view"])
+    app.get(url, { config: declared, schema: { hide: true } }, send);
+  if (page === undefined) return;
+  await app.register(fastifyStatic, {
+    root: join(folder, "assets"),
+    prefix: "/assets/",
+    // A route for each file there is, and for nothing else.
+    wildcard: false,
+    globIgnore: ["**/*.gz", "**/*.br"],
+    preCompressed: true,
+    decorateReply: false,
+    immutable: true,
+    maxAge: "365d",
+    cacheControl: true,
+    schemaHide: true,
+  });
+};
+
+function pageOf(folder: string): string | undefined {
+  const file = join(folder, "index.html");
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+}
