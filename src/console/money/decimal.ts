@@ -18,7 +18,7 @@ export function decimal(text: string): Decimal {
   return { units: sign === "-" ? -units : units, scale: fraction.length };
 }
 
-export function plus(a: Decimal, b: Decimal): Decimal {
+function plus(a: Decimal, b: Decimal): Decimal {
   const scale = Math.max(a.scale, b.scale);
   return { units: at(a, scale) + at(b, scale), scale };
 }
