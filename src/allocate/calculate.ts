@@ -82,7 +82,7 @@ async function checkDays(calculation: Calculation, days: readonly string[]): Pro
   const statement = checkConservation({ ledger, epoch, rulesHash: rules.hash, days });
   const checks = await rows<DayCheck>(calculation, statement);
   const byDay = new Map(checks.map((check) => [check.day, check]));
-  const empty = { lines: 0, rows: 0, lines_off: 0, billed: "0", charged: "0" };
+  const empty = { lines: 0, rows: 0, lines_off: 0, billed: "", charged: "" };
   return days.map((day) => ({ ...empty, ...byDay.get(day), day }));
 }
 

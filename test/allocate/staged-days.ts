@@ -23,6 +23,7 @@ export function decimalUnits(text: string): bigint {
 
 /** `10.5 EUR, 3 USD` as units by currency. */
 export function amountsOf(text: string): [currency: string, units: bigint][] {
+  if (text === "") return [];
   return text.split(", ").map((each) => {
     const [amount = "", currency = ""] = each.split(" ");
     return [currency, decimalUnits(amount)];
