@@ -40,7 +40,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     ["chargebacks?identity=sa-1", /Unknown parameter `identity`\. Allowed: page, /],
     [
       "chargebacks?identity_ids=sa-1",
-      "Unknown parameter `identity_ids`, did you mean `identity_id`. Allowed: page, page_size, cursor, start_date, end_date, timezone, identity_id, product_type, resource_id, cost_type, team, tag:KEY.",
+      "Unknown parameter `identity_ids`, did you mean `identity_id`. Allowed: page, page_size, cursor, start_date, end_date, timezone, identity_id, product_type, resource_id, currency, cost_type, team, tag:KEY.",
     ],
     [
       "chargebacks/dates?start_date=2026-01-01",

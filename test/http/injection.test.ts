@@ -165,6 +165,6 @@ function inGroups(texts: readonly string[]): string[][] {
 
 /** Text that the service's own data hold, or that is a right value in that place. */
 function isData({ name }: Place, text: string): boolean {
-  if (/identity_id|resource_id|product_type/.test(name)) return true;
-  return /group_by|sort|an unknown parameter/.test(name) && text === "identity_id";
+  if (/identity_id|resource_id|product_type|breakDownChargebacks: search/.test(name)) return true;
+  return /group_by|sort|columns|an unknown parameter/.test(name) && text === "identity_id";
 }

@@ -75,7 +75,7 @@ function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Valu
     if (schema["x-prefix"] === undefined) return [query(name)];
     return [query("tag:team"), place("tag:KEY", (text) => request({ url: url(`tag:${text}`, "x") }))];
   });
-  if (operationId === "aggregateChargebacks")
+  if (["aggregateChargebacks", "breakDownChargebacks"].includes(operationId))
     places.push(place("group_by=tag:KEY", (text) => request({ url: url("group_by", `tag:${text}`) })));
   const [content] = Object.values(requestBody?.content ?? {});
   const fields =
