@@ -98,7 +98,10 @@ t.test("days that cannot be calculated", async (t) => {
     const result = await runOnce(context, config, "damaged");
     holds(t, result, { status: "completed_with_errors", dates_calculated: 1 });
     holds(t, result.errors, [
-      { date: heavy, message: /conservation check failed: 1 of 1 lines differ, billed 20 USD, charged 18 USD/ },
+      {
+        date: heavy,
+        message: /conservation check failed: 1 of 1 lines differ, billed 20 USD, charged 18 USD/,
+      },
     ]);
     t.same(await chargedOn(stores, "damaged", heavy), ["ann: 5", "bob: 5"], "the old day stays");
     t.same(await chargedOn(stores, "damaged", light), ["ann: 5", "bob: 15"], "the others are published");
