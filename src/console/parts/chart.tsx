@@ -1,6 +1,6 @@
 /** Costs over time, stacked: bars, or areas where there are many. SVG, so that every part has a title and can be found and clicked. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { approximate, type Decimal, plainText, shownAmount, sumOf } from "../money/decimal.js";
+import { approximate, type Decimal, plainText, shownAmount, sumOf, zero } from "../money/decimal.js";
 import { en } from "../text/en.js";
 
 export interface Series {
@@ -172,7 +172,7 @@ function stacked(series: readonly Series[], buckets: number): Stack[] {
   return series.map((each) => ({
     series: each,
     spans: Array.from({ length: buckets }, (_, index) => {
-      const value = approximate(each.values[index] ?? { units: 0n, scale: 0 });
+      const value = approximate(each.values[index] ?? zero);
       const from = (value < 0 ? down[index] : up[index]) ?? 0;
       if (value < 0) down[index] = from + value;
       else up[index] = from + value;

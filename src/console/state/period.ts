@@ -36,6 +36,12 @@ export function presetOf(period: Period): Preset | undefined {
   });
 }
 
+/** Length of the time buckets that draw a period as some hundred bars at most. */
+export function bucketFor({ first, last }: Period): "day" | "week" | "month" {
+  const days = daysBetween(first, last);
+  return days <= 100 ? "day" : days <= 500 ? "week" : "month";
+}
+
 /** As many days, just before. */
 export function periodBefore({ first, last }: Period): Period {
   const days = daysBetween(first, last);

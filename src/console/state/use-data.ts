@@ -18,15 +18,14 @@ const MOST_KNOWN = 50;
 
 /**
  * Asks when `key` changes, and keeps the old answer until the new one is there. A question that nobody waits for any more is aborted, which the
- * service passes on to its stores. An undefined key asks nothing.
+ * service passes on to its stores.
  */
-export function useData<T>(key: string | undefined, ask: Ask<T>): Data<T> {
+export function useData<T>(key: string, ask: Ask<T>): Data<T> {
   const [state, setState] = useState<{ key?: string; value?: T; error?: unknown }>({});
   const [times, setTimes] = useState(0);
   const current = useRef(ask);
   current.current = ask;
   useEffect(() => {
-    if (key === undefined) return;
     const stop = new AbortController();
     if (known.has(key)) setState({ key, value: known.get(key) as T });
     current.current(stop.signal).then(

@@ -19,7 +19,6 @@ import { FilterBar } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { type Column, Table } from "../parts/table.js";
-import { daysBetween } from "../state/days.js";
 import {
   type FilterColumn,
   asParameters as filterParameters,
@@ -28,7 +27,7 @@ import {
   isFilterColumn,
 } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
-import { asParameters, periodOf } from "../state/period.js";
+import { asParameters, bucketFor, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
 
@@ -47,8 +46,7 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
   const period = periodOf(place);
   const groupBy = query.getAll("group_by").slice(0, MOST_COLUMNS);
   const shown = groupBy.length === 0 ? ["identity_id"] : groupBy;
-  const days = daysBetween(period.first, period.last);
-  const timeBucket = query.get("time_bucket") ?? (days <= 100 ? "day" : days <= 500 ? "week" : "month");
+  const timeBucket = query.get("time_bucket") ?? bucketFor(period);
   const limit = limits.find((each) => each === Number(query.get("limit"))) ?? 10;
   const isCompared = query.get("compare") === "previous";
   const filters = filtersOf(place);
@@ -62,7 +60,7 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
     compare: isCompared,
   };
   const data = useData(breakdownKey(question), (signal) => askBreakdown(question, signal));
-  const api = `/api/v1/tenants/${encodeURIComponent(tenant)}/chargebacks`;
+  const base = `/api/v1/tenants/${encodeURIComponent(tenant)}/chargebacks`;
   const rows = { ...asParameters(period), ...filterQuery(filters) };
   return (
     <>
@@ -125,11 +123,11 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
         <span class="exports">
           {text.export}:{" "}
           {["csv", "parquet"].map((format) => (
-            <a key={format} href={addressOf(`${api}/export`, { ...rows, format })} download>
+            <a key={format} href={addressOf(`${base}/export`, { ...rows, format })} download>
               {format === "csv" ? "CSV" : "Parquet"}
             </a>
           ))}
-          <a href={addressOf(`${api}/breakdown`, breakdownQuery(question))}>{text.json}</a>
+          <a href={addressOf(`${base}/breakdown`, breakdownQuery(question))}>{text.json}</a>
         </span>
       </div>
       <Shown data={data} height="30rem">

@@ -8,6 +8,7 @@ import {
   type Sums,
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
+import { useIssues, useReconciliation } from "../api/questions.js";
 import { compare, type Decimal, decimal, percentage, sumOf, zero } from "../money/decimal.js";
 import { Amount, Change } from "../parts/amount.js";
 import { BreakdownChart } from "../parts/breakdown-chart.js";
@@ -18,7 +19,7 @@ import { type Column, Table } from "../parts/table.js";
 import { daysBetween, firstOfMonth, lastOfMonth, shownDay, shownInstant, today } from "../state/days.js";
 import { changed, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
-import { asParameters, type Period, periodBefore, periodOf } from "../state/period.js";
+import { bucketFor, type Period, periodBefore, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 
@@ -99,11 +100,6 @@ export function Overview({ place, tenant }: ViewProps) {
   );
 }
 
-const bucketFor = (period: Period) => {
-  const days = daysBetween(period.first, period.last);
-  return days <= 100 ? "day" : days <= 500 ? "week" : "month";
-};
-
 function Headline({ period, totals }: { readonly period: Period; readonly totals: Sums }) {
   const now = decimal(totals.total_amount);
   return (
@@ -116,18 +112,6 @@ function Headline({ period, totals }: { readonly period: Period; readonly totals
       </div>
       {totals.previous_amount !== undefined && <Change now={now} before={decimal(totals.previous_amount)} />}
     </div>
-  );
-}
-
-function useReconciliation(tenant: string, period: Period) {
-  const query = asParameters(period);
-  return useData(JSON.stringify(["reconciliation", tenant, query]), (signal) =>
-    bodyOf(
-      api.GET("/api/v1/tenants/{tenant_name}/reconciliation", {
-        params: { path: { tenant_name: tenant }, query },
-        signal,
-      }),
-    ),
   );
 }
 
@@ -249,15 +233,7 @@ interface PeriodViewProps extends ViewProps {
 }
 
 function Issues({ tenant, period, place }: PeriodViewProps) {
-  const query = { ...asParameters(period), page_size: 6 };
-  const data = useData(JSON.stringify(["issues", tenant, query]), (signal) =>
-    bodyOf(
-      api.GET("/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", {
-        params: { path: { tenant_name: tenant }, query },
-        signal,
-      }),
-    ),
-  );
+  const data = useIssues(tenant, period, { page_size: 6 });
   const columns: Column<Schemas["AllocationIssue"]>[] = [
     {
       ...{ key: "resource", title: en.columns.resource_id ?? "" },

@@ -1,5 +1,6 @@
 /** All tenants: what each cost, whether it adds up, how its days stand. */
-import { api, bodyOf, type Schemas } from "../api/client.js";
+import type { Schemas } from "../api/client.js";
+import { useReconciliation } from "../api/questions.js";
 import { decimal } from "../money/decimal.js";
 import { Amount } from "../parts/amount.js";
 import { Link } from "../parts/link.js";
@@ -8,8 +9,7 @@ import { shownPeriod } from "../parts/period-picker.js";
 import { type Column, Table } from "../parts/table.js";
 import { changed, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
-import { asParameters, type Period, periodOf } from "../state/period.js";
-import { useData } from "../state/use-data.js";
+import { type Period, periodOf } from "../state/period.js";
 import { en } from "../text/en.js";
 
 const text = en.tenants;
@@ -69,15 +69,7 @@ export function Tenants({ place, tenants }: { readonly place: Place; readonly te
 
 /** By currency, and whether the bill is what was charged. */
 function Cost({ tenant, period }: { readonly tenant: string; readonly period: Period }) {
-  const query = asParameters(period);
-  const data = useData(JSON.stringify(["reconciliation", tenant, query]), (signal) =>
-    bodyOf(
-      api.GET("/api/v1/tenants/{tenant_name}/reconciliation", {
-        params: { path: { tenant_name: tenant }, query },
-        signal,
-      }),
-    ),
-  );
+  const data = useReconciliation(tenant, period);
   return (
     <Shown data={data} height="1rem">
       {({ totals }) =>

@@ -1,5 +1,6 @@
 /** What nobody pays for, or was given for want of something better: by amount, with the reason and what to do. */
-import { api, bodyOf, type Schemas } from "../api/client.js";
+import type { Schemas } from "../api/client.js";
+import { useIssues } from "../api/questions.js";
 import { decimal } from "../money/decimal.js";
 import { Amount } from "../parts/amount.js";
 import { Link } from "../parts/link.js";
@@ -8,8 +9,7 @@ import { shownPeriod } from "../parts/period-picker.js";
 import { type Column, Table } from "../parts/table.js";
 import { changed, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
-import { asParameters, periodOf } from "../state/period.js";
-import { useData } from "../state/use-data.js";
+import { periodOf } from "../state/period.js";
 import { en } from "../text/en.js";
 
 const text = en.worklist;
@@ -18,15 +18,7 @@ type Issue = Schemas["AllocationIssue"];
 export function Worklist({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const period = periodOf(place);
   const page = Math.max(1, Number(place.query.get("page")) || 1);
-  const query = { ...asParameters(period), page, page_size: 100 };
-  const data = useData(JSON.stringify(["issues", tenant, query]), (signal) =>
-    bodyOf(
-      api.GET("/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", {
-        params: { path: { tenant_name: tenant }, query },
-        signal,
-      }),
-    ),
-  );
+  const data = useIssues(tenant, period, { page, page_size: 100 });
   const explore = ({ identity_id, resource_id, product_type }: Issue) =>
     changed(
       place,

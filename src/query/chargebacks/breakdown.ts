@@ -86,9 +86,7 @@ function sameTotals(groups: readonly StoredGroup[], amounts: readonly StoredAmou
   const summed = new Map(
     amounts.filter(([label]) => label === "").map(([, currency, , amount]) => [currency, amount]),
   );
-  return groups.every(
-    ([currency, , , , , , , [total]]) => Number(total) === 0 || summed.get(currency) === total,
-  );
+  return groups.every(([currency, , , , , , , [total]]) => (summed.get(currency) ?? "0") === total);
 }
 
 interface OverTime {
