@@ -82,7 +82,12 @@ export const benchAggregate: Benchmark = async (bench) => {
 
 function aggregateInput({ groupBy, identity }: Case): AggregateInput {
   const window = dateWindow({ start_date: first, end_date: last }, 200, new Date(`${last}T00:00:00Z`));
-  return { window, groupBy, timeBucket: "day", filters: { identity_id: identity } };
+  return {
+    window,
+    groupBy,
+    timeBucket: "day",
+    filters: { identity_id: identity === undefined ? undefined : [identity] },
+  };
 }
 
 function queryString({ groupBy, identity }: Case): string {

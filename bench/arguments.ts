@@ -11,12 +11,15 @@ export const benchmarkNames = [
   "disk",
   "start",
   "tags",
+  "gather",
+  "explain",
+  "console",
   "backfill",
 ] as const;
 export type BenchmarkName = (typeof benchmarkNames)[number];
 
-/** The backfill is a run of minutes with a simulated vendor beside it: only when it is asked for. */
-const usualNames = benchmarkNames.filter((name) => name !== "backfill");
+/** Only when they are asked for: a run of minutes with a simulated vendor beside it, and one that needs a browser. */
+const usualNames = benchmarkNames.filter((name) => name !== "backfill" && name !== "console");
 
 export interface BenchArguments {
   /** All of them, as typed, but for where the data and the report go. */

@@ -1,7 +1,7 @@
 /** Makes the organisation's facts of a size, once, and stages them for allocation as often as wanted. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { FactTable } from "../src/store/clickhouse/staging.js";
 import { stagedTable } from "../src/store/clickhouse/staging.js";
+import type { FactTable } from "../src/store/fact-tables.js";
 import type { TenantStore } from "../src/store/stores.js";
 import { allDays, organisation, organisationFacts, organisationTables } from "./organisation.js";
 

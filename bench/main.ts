@@ -7,9 +7,12 @@ import { allocateAll } from "./allocation-run.js";
 import { type BenchArguments, readArguments, usage } from "./arguments.js";
 import { benchBackfill } from "./backfill.js";
 import type { Bench, Benchmark } from "./benchmark.js";
+import { benchConsole } from "./console.js";
 import { count, makeFacts, settle } from "./dataset.js";
 import { benchDisk } from "./disk.js";
+import { benchExplain, explainedTenant } from "./explain.js";
 import { benchExport } from "./export.js";
+import { benchGather, gatherTenant } from "./gather.js";
 import { benchHttp } from "./http.js";
 import { benchList } from "./list.js";
 import { describeMachine } from "./machine.js";
@@ -36,6 +39,7 @@ const readers = {
   list: benchList,
   export: benchExport,
   http: benchHttp,
+  console: benchConsole,
 } satisfies Record<string, Benchmark>;
 
 const say = (text: string) =>
@@ -45,6 +49,8 @@ async function main(args: BenchArguments): Promise<void> {
   const allocated = Math.min(args.rows, MOST_ALLOCATED);
   const opened = await openBenchStores([args.rows, allocated], args.data, [
     taggedTenant,
+    gatherTenant,
+    explainedTenant,
     mixedTenant(allocated),
   ]);
   const figures: Figure[] = [];
@@ -60,9 +66,17 @@ async function main(args: BenchArguments): Promise<void> {
       say("tags");
       figures.push(...(await benchTags({ ...opened, repeat: args.repeat, say })));
     }
+    if (args.only.includes("explain")) {
+      say("explain");
+      figures.push(...(await benchExplain({ ...opened, repeat: args.repeat, say })));
+    }
     if (args.only.includes("start")) {
       say("start");
       figures.push(...(await benchStart(args.repeat)));
+    }
+    if (args.only.includes("gather")) {
+      say("gather");
+      figures.push(...(await benchGather({ ...opened, repeat: args.repeat }, sizes)));
     }
     if (args.only.includes("backfill")) figures.push(...(await benchBackfill(args, sizes, say)));
     const measured_on = dayOf(new Date());

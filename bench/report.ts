@@ -27,7 +27,7 @@ export function reportJson(report: Report): string {
 export function reportTable({ command, measured_on, machine, figures, sizes, repeat }: Report): string {
   const head = [
     `npm run bench -- ${command}`,
-    `${measured_on}, ${machine.cpu}, ${machine.cores} cores, ${machine.memory_gib} GiB, node ${machine.node}, engine ${machine.engine}, load ${machine.load.toFixed(1)}`,
+    `${measured_on}, ${machine.cpu}, ${machine.cores} cores, ${machine.memory_gib} GiB, node ${machine.node}, engine ${machine.engine}, load ${machine.load.toFixed(1)}${speedOf(machine)}`,
     `${Object.entries(sizes)
       .map(([name, size]) => `${name} ${size.toLocaleString("en")}`)
       .join(", ")}; medians of ${repeat}`,
@@ -58,6 +58,12 @@ export function reportTable({ command, measured_on, machine, figures, sizes, rep
     ...body.map(line),
     "",
   ].join("\n");
+}
+
+/** Reports of before do not have it. */
+function speedOf({ additions_per_second }: Machine): string {
+  if (additions_per_second === undefined) return "";
+  return `, ${Math.round(additions_per_second / 1e6)} M additions/s`;
 }
 
 function shown(value: number): string {

@@ -30,12 +30,18 @@ const { metafile } = await build({
   logLevel: "warning",
 });
 
-const built = (entry) => {
-  const [path] =
-    Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(entry)) ?? [];
-  if (path === undefined) throw new Error(`esbuild made nothing of ${entry}`);
-  return basename(path);
+const outputOf = (entry) => {
+  const found = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(entry));
+  if (found === undefined) throw new Error(`esbuild made nothing of ${entry}`);
+  return found;
 };
+const built = (entry) => basename(outputOf(entry)[0]);
+
+/** What the page needs in any case, told at once instead of when the main module has come. */
+const [, main] = outputOf("main.tsx");
+const preloads = main.imports
+  .filter(({ kind }) => kind === "import-statement")
+  .map(({ path }) => `<link rel="modulepreload" href="/assets/${basename(path)}" />`);
 
 const icon = readFileSync(join(source, "icon.svg"));
 const iconName = `icon-${createHash("sha256").update(icon).digest("hex").slice(0, 8)}.svg`;
@@ -50,5 +56,6 @@ for (const name of readdirSync(assets)) {
 const page = readFileSync(join(source, "index.html"), "utf8")
   .replace("MAIN", built("main.tsx"))
   .replace("STYLE", built("style.css"))
-  .replace("ICON", iconName);
+  .replace("ICON", iconName)
+  .replace("<!-- PRELOADS -->", preloads.join("\n    "));
 writeFileSync(join(target, "index.html"), page);

@@ -15,7 +15,13 @@ const views = {
   tenants: `/?${weeks}`,
   overview: `/tenants/cloud/overview?${weeks}`,
   explorer: `/tenants/cloud/explorer?${weeks}&group_by=product_type&group_by=cost_type`,
+  statement: `/tenants/cloud/statement?${weeks}&product_type=KAFKA_NUM_CKUS&product_type=KAFKA_STORAGE`,
+  inventory: `/tenants/cloud/inventory?${weeks}&type=kafka_cluster`,
+  tags: `/tenants/cloud/tags?${weeks}`,
+  rules: `/tenants/clouds/rules?${weeks}`,
   worklist: `/tenants/cloud/worklist?${weeks}`,
+  lacking: `/tenants/clouds/worklist?${weeks}`,
+  deliveries: "/tenants/clouds/deliveries",
   runs: "/tenants/cloud/runs",
 };
 const looks = {

@@ -11,11 +11,12 @@ import { type PendingDay, pendingDays } from "./sql/pending-days.js";
 import { leaveOutLostInput, provisionalOf } from "./waiting-days.js";
 
 /**
- * Brings every pending day of a tenant to its chargebacks, and where it is switched on to its attributions: calculate in batches,
- * check, publish. A batch that fails is halved until the day that made it fail is alone, so that one bad day never holds up
- * another; a day that fails keeps what was published, and counts an attempt.
+ * Calculates, checks and publishes every pending day of a tenant in batches: its chargebacks, and its attributions if they are
+ * enabled. A batch that fails is halved until the day that made it fail is alone, so that one bad day never holds up another. A
+ * day that fails keeps what was published, and counts an attempt.
  *
- * A batch is published while the next one is calculated: swapping partitions waits for the disk, calculating for processors.
+ * A batch is published while the next one is calculated, because swapping partitions waits for the disk and calculating for
+ * processors.
  */
 export async function allocatePending(input: AllocatePending): Promise<void> {
   const job: LedgerJob = { ...input, ledger: chargebackLedger };
@@ -63,7 +64,7 @@ async function calculateBatch(job: LedgerJob, days: readonly string[]): Promise<
   return await calculateDays(job, days);
 }
 
-/** Publishes what was calculated, or tries each half of the days again. */
+/** Publishes what was calculated, or tries again with each half of the days. */
 async function finishBatch(
   job: Batches,
   days: readonly string[],

@@ -9,7 +9,7 @@ import { type PendingAttribution, pendingAttributions } from "./sql/pending-days
 import { leaveOutLostInput, provisionalOf } from "./waiting-days.js";
 
 /**
- * Calculates the pending attributions to topics, and publishes none: they become visible together with the chargebacks of their
+ * Calculates the pending attributions to topics, but publishes none: they become visible together with the chargebacks of their
  * day. A day whose chargebacks wait is left out, because its bill is not the visible one.
  *
  * Whatever happens to an attribution, the chargebacks of its day do not wait for it. Returns the days that can be published.

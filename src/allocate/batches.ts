@@ -1,13 +1,13 @@
-/** A day and about how many rows of work it is. */
+/** A day and its estimated work, in rows. */
 export interface DayWork {
   readonly day: string;
   readonly work: number;
 }
 
 /**
- * Cuts days, in their order, into batches of at most `maxWork` rows and `maxDays` days; a day that is larger alone is a
- * batch alone. One statement a batch costs far less than one a day (measured: 50 ms a day of fixed cost), and the bound
- * keeps its memory flat.
+ * Cuts days, in their order, into batches of at most `maxWork` rows and `maxDays` days. A day that exceeds this alone is a batch
+ * of its own. One statement per batch costs far less than one per day (measured: 50 ms of fixed cost per day), and the bound keeps
+ * its memory flat.
  */
 export function batchDays(days: readonly DayWork[], maxWork: number, maxDays: number): string[][] {
   const batches: string[][] = [];

@@ -9,8 +9,8 @@ import { unallocateDays } from "./sql/unallocate-days.js";
 import { weightBound } from "./sql/weight-bound.js";
 
 /**
- * Calculates staged days into the staged rows of a ledger and proves them: allocate in one statement, then hold every line against
- * its bill. Says of each day whether it may be published; never publishes.
+ * Calculates staged days into the staged rows of a ledger and proves them: allocates them in one statement, then compares every
+ * line with its bill. Says for each day whether it may be published, but never publishes.
  */
 export interface Calculation {
   readonly ledger: SplitLedger;
@@ -25,17 +25,17 @@ export interface Calculation {
   readonly maxMemoryBytes: number;
 }
 
-/** Decimal digits that a product of cost and weight may have in Int128, with the factor 2 of rounding taken off. */
+/** Decimal digits that a product of cost and weight may have in Int128, after the factor 2 of rounding is subtracted. */
 const int128Digits = 37;
 
-/** Allocates the days and checks them. Throws when the statement itself fails; then none of the days is calculated. */
+/** Allocates the days and checks them. Throws if the statement itself fails; then none of the days is calculated. */
 export async function calculateDays(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   const { ledger, client, epoch, rules } = calculation;
   await dropStagedDays(client, epoch, days, [ledger.name]);
   const wide = await needsWideIntegers(calculation, days);
-  const { hash: rulesHash, combinesMetrics } = rules;
+  const { hash: rulesHash, combinesMetrics, configured } = rules;
   const { decimalPlaces } = calculation;
-  const how = { ledger, epoch, rulesHash, decimalPlaces, combinesMetrics, wide };
+  const how = { ledger, epoch, rulesHash, decimalPlaces, combinesMetrics, wide, configured };
   await allAtOnce(
     calculation,
     halves(days).map((half) =>
@@ -55,8 +55,8 @@ function halves(days: readonly string[]): (readonly string[])[] {
 }
 
 /**
- * Runs statements side by side, with the memory divided among them: the engine writes with one thread a statement, so one alone
- * leaves a core idle. Waits for all, also when one fails: none must still be writing when its days are tried again.
+ * Runs statements side by side, with the memory divided among them. The engine writes with one thread per statement, so a single
+ * one leaves a core idle. Waits for all of them, even when one fails: none must still be writing when its days are tried again.
  */
 async function allAtOnce(calculation: Calculation, statements: readonly Statement[]): Promise<void> {
   const maxMemoryBytes = Math.floor(calculation.maxMemoryBytes / statements.length);
@@ -67,16 +67,17 @@ async function allAtOnce(calculation: Calculation, statements: readonly Statemen
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Gives every line of the days to nobody, whole, and checks them. */
+/** Allocates every line of the days, whole, to nobody, and checks them. */
 export async function unallocate(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
-  const { ledger, client, epoch, rules } = calculation;
+  const { ledger, client, epoch, rules, decimalPlaces } = calculation;
   const provisional = provisionalAmong(calculation, days);
   await dropStagedDays(client, epoch, days, [ledger.name]);
-  await execute(calculation, unallocateDays({ ledger, epoch, rulesHash: rules.hash, days, provisional }));
+  const how = { ledger, epoch, rulesHash: rules.hash, decimalPlaces };
+  await execute(calculation, unallocateDays({ ...how, days, provisional }));
   return await checkDays(calculation, days);
 }
 
-/** A check per day, also for days that have neither lines nor rows. */
+/** A check per day, even for days that have neither lines nor rows. */
 async function checkDays(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   const { ledger, epoch, rules } = calculation;
   const statement = checkConservation({ ledger, epoch, rulesHash: rules.hash, days });

@@ -3,7 +3,7 @@ import type { LedgerJob } from "./allocation-job.js";
 import { batchDays } from "./batches.js";
 import { estimateDays } from "./sql/estimate-days.js";
 
-/** Cuts days into batches by what they are estimated to be of work. */
+/** Cuts days into batches by their estimated work. */
 export async function cutBatches(job: LedgerJob, days: readonly string[]): Promise<string[][]> {
   if (days.length === 0) return [];
   const { ledger, epoch } = job;

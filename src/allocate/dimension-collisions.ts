@@ -4,8 +4,8 @@ import { dimensionFields } from "../store/clickhouse/dimension-id.js";
 import { readRows } from "../store/clickhouse/statement.js";
 
 /**
- * Two dimensions whose hashes are the same in their 53 bits: the one recorded first keeps the id, the other gets one by
- * hashing with a salt. With a million dimensions this happens once in 18,000 stores; it is still never wrong.
+ * Two dimensions whose hashes agree in their 53 bits: the one recorded first keeps the id, and the other gets one from a hash with
+ * a salt. With a million dimensions this happens in one of 18,000 stores; the result is still never wrong.
  */
 interface CollisionScope {
   readonly client: ClickHouseClient;
@@ -33,8 +33,8 @@ GROUP BY dimension_id ORDER BY dimension_id`,
 }
 
 /**
- * The oldest keeps the id; each other gets the first free one of its salted hashes. Noted first and moved after, so that a
- * crash in between is repaired, with the same id, when collisions are looked for again.
+ * The oldest keeps the id. Each of the others gets the first free one of its salted hashes. It is recorded first and moved
+ * afterwards, so that a crash in between is repaired, with the same id, by the next search for collisions.
  */
 export async function resolveCollision(
   scope: CollisionScope,
@@ -70,7 +70,7 @@ async function notedId(scope: CollisionScope, fingerprint: string): Promise<stri
   return noted?.id;
 }
 
-/** So many salts are tried: with 53 bits the second one would already be a miracle. */
+/** The number of salts to try: with 53 bits, the second one would already be a miracle. */
 const mostSalts = 65_535;
 
 async function noteFreeId(scope: CollisionScope, fingerprint: string, mask: bigint): Promise<string> {

@@ -9,8 +9,8 @@ import { stagedTable } from "../store/clickhouse/staging.js";
 import { findCollisions, resolveCollision } from "./dimension-collisions.js";
 
 /**
- * Records the dimensions of staged days before they are published, and makes sure that no two share an id. Ids are hashes,
- * so nothing is handed out and nothing is looked up; only a dimension never seen before is written.
+ * Records the dimensions of staged days before they are published, and makes sure that no two share an id. Ids are hashes, so
+ * nothing is assigned and nothing is looked up. Only a dimension that was never seen before is written.
  */
 export interface DimensionScope {
   readonly client: ClickHouseClient;
@@ -22,8 +22,8 @@ const fields = dimensionFields.join(", ");
 const fieldsButIdentity = dimensionFields.filter((field) => field !== "identity_id").join(", ");
 
 /**
- * Records new dimensions of the days, and gives those whose id is taken another one. `mask` is narrower only where a test
- * wants collisions.
+ * Records new dimensions of the days, and gives another id to those whose id is taken. `mask` is narrower only in tests that need
+ * collisions.
  */
 export async function recordDimensions(
   scope: DimensionScope,

@@ -23,8 +23,8 @@ export class ConservationError extends Error {
 }
 
 /**
- * Counts a failed attempt of a day, which keeps what was published; at the limit it is given up, its lines whole to nobody, so
- * that it does not wait for ever. Throws only what ends the run.
+ * Counts a failed attempt of a day, which keeps what was published. At the limit the day is given up, and its lines go whole to
+ * nobody, so that it does not wait forever. Throws only what ends the run.
  */
 export async function failDay(
   job: LedgerJob,

@@ -1,7 +1,7 @@
 import { stagedTable } from "../store/clickhouse/staging.js";
 import { type Ledger, ledgers } from "../store/ledger.js";
 
-/** A ledger with how lines are split into it, as fixed SQL: the same statements fill both. */
+/** A ledger, and how lines are split into it, as fixed SQL: the same statements fill both ledgers. */
 export interface SplitLedger extends Ledger {
   /** Sets of recipients, `(day, scope, resource_id, recipient)`: a table or a query in parentheses. */
   sets(epoch: number): string;
@@ -9,9 +9,11 @@ export interface SplitLedger extends Ledger {
   readonly unknown: string;
   /** How a part was found, from `kind` of the tier and its `source_key`. */
   readonly method: string;
-  /** The other columns of the table that explain a row, each with its expression. */
+  /** The same where lines can be given by the kinds of tiers that only configured rules have. */
+  readonly configuredMethod?: string;
+  /** The other columns of the table that explain a row, each with its expression, which may use the parameters `rules_hash` and `decimal_places`. */
   readonly explained: Readonly<Record<string, string>>;
-  /** The same columns where a day is given up, each with its literal. */
+  /** The same columns where a day is given up, each with its literal or one of these parameters. */
   readonly givenUp: Readonly<Record<string, string>>;
   /** Every line is split, or only those of product types that have a rule. */
   readonly split: "all" | "ruled";
@@ -23,6 +25,9 @@ export const chargebackLedger: SplitLedger = {
   unknown: "owner_unknown",
   method:
     "transform(kind, ['usage', 'owner', 'even'], ['usage_ratio', 'direct_owner', 'even_split'], 'terminal')",
+  configuredMethod:
+    "transform(kind, ['usage', 'owner', 'even', 'line', 'cost', 'fixed'], " +
+    "['usage_ratio', 'direct_owner', 'even_split', 'line_identity', 'cost_ratio', 'fixed_ratio'], 'terminal')",
   explained: {
     cost_type: "cost_type",
     allocation_method: "method",
@@ -31,6 +36,8 @@ export const chargebackLedger: SplitLedger = {
     component_ratio: "component_ratio",
     tier: "tier",
     metric: "metric",
+    rules_hash: "{rules_hash:String}",
+    decimal_places: "{decimal_places:UInt8}",
   },
   givenUp: {
     cost_type: "'shared'",
@@ -40,11 +47,13 @@ export const chargebackLedger: SplitLedger = {
     component_ratio: "'1'",
     tier: "0",
     metric: "''",
+    rules_hash: "{rules_hash:String}",
+    decimal_places: "{decimal_places:UInt8}",
   },
   split: "all",
 };
 
-/** The topics of a day are those that were measured on it, also with usage 0. */
+/** The topics of a day are those that were measured on it, even with usage 0. */
 export const topicLedger: SplitLedger = {
   ...ledgers.topic_attributions,
   sets: (epoch) =>
@@ -62,7 +71,7 @@ export const topicLedger: SplitLedger = {
   split: "ruled",
 };
 
-/** Condition on lines of the bill, to follow another one. Takes the parameter `rules_hash` where it is not empty. */
+/** Condition on lines of the bill, to append to another one. Takes the parameter `rules_hash` unless it is empty. */
 export function ruledLines({ split }: SplitLedger): string {
   if (split === "all") return "";
   return " AND product_type IN (SELECT product_type FROM allocation_rules WHERE rules_hash = {rules_hash:String})";

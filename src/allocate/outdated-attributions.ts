@@ -3,7 +3,7 @@ import { filledDays } from "../store/clickhouse/partitions.js";
 import { readRows } from "../store/clickhouse/statement.js";
 import { checkPublishedAttributions, type DayCheck } from "./sql/check-conservation.js";
 
-/** Days whose visible attributions to topics do not add up to their staged bill. Costs nothing where there are none. */
+/** Days whose visible attributions to topics do not add up to their staged bill. Costs nothing if there are none. */
 export async function outdatedAttributions(
   scope: { readonly client: ClickHouseClient; readonly epoch: number; readonly signal: AbortSignal },
   days: readonly string[],

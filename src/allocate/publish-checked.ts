@@ -11,8 +11,8 @@ import type { DayCheck } from "./sql/check-conservation.js";
 export type Attributed = ReadonlyMap<string, DayCheck>;
 
 /**
- * Publishes days whose check was good, with the dimensions that their rows are of, and with their attributions to topics.
- * Attributions that are visible, do not fit the new bill and have no successor yet are taken away in the same step.
+ * Publishes days whose check succeeded, with the dimensions of their rows and their attributions to topics. Attributions that are
+ * visible, do not fit the new bill and have no successor yet are removed in the same step.
  */
 export async function publishChecked(
   job: LedgerJob,

@@ -12,9 +12,9 @@ import { type InterruptedDay, interruptedPublishing } from "./sql/interrupted-pu
 import { type AttributionDays, noAttributions, swapDays } from "./swap-days.js";
 
 /**
- * Makes checked days visible. Four steps, each of which can be repeated: Postgres notes the intent (only for the holder of the
- * lease), ClickHouse swaps the day's partitions and notes what they are, Postgres notes the result. A crash in between leaves the intent, and the
- * staged partitions that it speaks of, so the next run rolls forward.
+ * Makes checked days visible. There are four steps, each of which can be repeated: Postgres records the intent (only for the
+ * holder of the lease), ClickHouse swaps the day's partitions, then records what they are, and Postgres records the result. A
+ * crash in between leaves the intent and the staged partitions that it names, so the next run rolls forward.
  */
 export interface Publication {
   readonly client: ClickHouseClient;
@@ -25,8 +25,8 @@ export interface Publication {
 }
 
 /**
- * Failed between intent and result: some of the days may be visible. Nothing of them may be calculated again until the next
- * run has rolled forward, because the staged partitions are what it rolls forward with.
+ * A failure between intent and result: some of the days may be visible. None of them may be calculated again until the next run
+ * has rolled forward, because it rolls forward with the staged partitions.
  */
 export class PublishInterruptedError extends Error {
   override readonly name = "PublishInterruptedError";
@@ -39,7 +39,7 @@ export class PublishInterruptedError extends Error {
   }
 }
 
-/** Changes of days' attributions to topics: days with their rows, and days whose rows are taken away. */
+/** Changes of days' attributions to topics: days with their rows, and days whose rows are removed. */
 export interface PublishedAttributions {
   readonly replaced: readonly PublishedDay[];
   readonly withdrawn: readonly string[];
@@ -47,7 +47,7 @@ export interface PublishedAttributions {
 
 const none: PublishedAttributions = { replaced: [], withdrawn: [] };
 
-/** Publishes days that were calculated and checked: chargebacks, attributions to topics, or both of a day together. */
+/** Publishes days that were calculated and checked: their chargebacks, their attributions to topics, or both together. */
 export async function publishDays(
   publication: Publication,
   days: readonly PublishedDay[],
@@ -73,7 +73,7 @@ function daysOf({ replaced, withdrawn }: PublishedAttributions): AttributionDays
   return { replaced: replaced.map((day) => day.day), withdrawn };
 }
 
-/** First step. Throws when the lease is not ours any more. */
+/** First step. Throws if the lease is no longer ours. */
 export async function noteIntent(
   publication: Publication,
   days: readonly string[],
@@ -91,8 +91,8 @@ export async function noteIntent(
 }
 
 /**
- * Third step: the store notes for itself what it shows of the days now, so that one that is set back, exchanged or made anew is told from
- * one that Postgres knows.
+ * Third step: the store records what it now shows of the days, so that a store that was restored, replaced or recreated can be
+ * told from the one that Postgres knows.
  */
 export async function noteHeld(
   publication: Publication,
@@ -121,7 +121,7 @@ async function publishingHashes(
   return days.map(({ day, rows }) => ({ day, hash: hashes.get(day) ?? "", rows }));
 }
 
-/** Last step: the days count as published. What is staged of them is of no use any more, and dropped when the run ends. */
+/** Last step: the days count as published. What is staged of them is no longer needed, and is dropped when the run ends. */
 export async function noteResult(
   publication: Publication,
   days: readonly PublishedDay[],

@@ -49,7 +49,7 @@ function daysOf(...lists: readonly (readonly string[])[]): string[] {
   return [...new Set(lists.flat())].sort();
 }
 
-/** Visible attributions that do not fit a bill about to become visible, now that their successor is lost: they are to go. */
+/** Visible attributions that do not fit a bill that is about to become visible, now that their successor is lost: they must be removed. */
 async function withdrawOutdated(publication: Publication, days: readonly string[]): Promise<string[]> {
   const withdrawn = await outdatedAttributions(publication, days);
   if (withdrawn.length === 0) return [];
@@ -102,8 +102,8 @@ async function finish(
 }
 
 /**
- * A day with a bill has staged lines and rows, or something has taken them away since the intent was noted: a store that was
- * set back or made anew. To swap in nothing would then delete the day.
+ * A day with a bill has staged lines and rows. If it has none, something removed them since the intent was recorded: the store was
+ * restored or recreated. Swapping in nothing would then delete the day.
  */
 async function stagedCompletely(
   client: ClickHouseClient,
@@ -116,7 +116,7 @@ async function stagedCompletely(
     billing_lines === 0 || tables.every((table) => filled.get(table)?.has(day));
 }
 
-/** Days with the number of rows that are visible of them. */
+/** Days with the number of their visible rows. */
 async function withRows(client: ClickHouseClient, { name }: SplitLedger, days: readonly string[]) {
   if (days.length === 0) return [];
   const found = await readRows<{ day: string; n: number }>(client, {

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { AllocationRule, RuleComponent, RuleTier } from "../config/allocation-rule.js";
+import type { AllocationRule, RuleComponent, RuleTier, SetOf } from "../config/allocation-rule.js";
+import { digestOf } from "../config/digest.js";
 import { readRows } from "../store/clickhouse/statement.js";
 
 /**
@@ -12,10 +12,26 @@ export interface RuleSet {
   readonly rows: readonly RuleRow[];
   /** Metric sets of more than one metric, e.g. `bytes_in+bytes_out`: their usage has to be added up first. */
   readonly combinesMetrics: boolean;
+  /** What the statement has to know of rules that go by more than product type and resource; undefined where all go by these. */
+  readonly configured?: ConfiguredPlaces;
+}
+
+/** Of each place `currency@COLUMN` that tiers look at, the column's expression in SQL on the staged bill. */
+export interface ConfiguredPlaces {
+  readonly places: ReadonlyMap<string, string>;
+}
+
+/** Rules by configuration, beside those of the ecosystem. */
+export interface ConfiguredRules extends ConfiguredPlaces {
+  readonly rules: readonly AllocationRule[];
+  /** Of all that decides which lines they take, and whom lines name. */
+  readonly digest: string;
 }
 
 /** One tier of one component of one product's rule, as stored in `allocation_rules`. */
 export interface RuleRow {
+  /** Left out for the rule of a product type. */
+  readonly rule?: string;
   readonly product_type: string;
   readonly component: number;
   readonly component_ratio: string;
@@ -24,7 +40,7 @@ export interface RuleRow {
   readonly tier: number;
   readonly kind: RuleTier["kind"];
   readonly sources: readonly string[];
-  readonly set_of: "resource" | "tenant";
+  readonly set_of: SetOf;
   readonly allocation_detail: string;
 }
 
@@ -38,21 +54,32 @@ const fallback: AllocationRule = {
 };
 
 /** Checks the rules and makes their rows. Throws on a rule that could leave a line without a row or its sum. */
-export function buildRuleSet(rules: readonly AllocationRule[]): RuleSet {
-  return ruleSetOf(rules.some((rule) => rule.product_type === "*") ? rules : [...rules, fallback]);
+export function buildRuleSet(rules: readonly AllocationRule[], configured?: ConfiguredRules): RuleSet {
+  const own = rules.some((rule) => rule.product_type === "*") ? rules : [...rules, fallback];
+  const set = ruleSetOf([...own, ...(configured?.rules ?? [])], configured?.digest);
+  const named = set.rows.some(({ rule, kind }) => rule !== undefined || kind === "line");
+  return named ? { ...set, configured: { places: configured?.places ?? new Map() } } : set;
 }
 
-/** A rule whose details and scopes are of any ledger. */
+/** A rule whose details and scopes belong to any ledger. */
 type AnyRule = AllocationRule<string, string>;
 
-/** As `buildRuleSet`, without a rule for product types that have none: their lines are not of this ledger. */
-export function ruleSetOf(rules: readonly AnyRule[]): RuleSet {
-  const names = rules.map((rule) => rule.product_type);
+/** Like `buildRuleSet`, but without a rule for product types that have none: their lines do not belong to this ledger. */
+export function ruleSetOf(rules: readonly AnyRule[], digest?: string): RuleSet {
+  const names = rules.map(nameOf);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new RangeError(`two allocation rules for product type ${twice}`);
+  if (twice !== undefined) throw new RangeError(`two allocation rules for ${twice}`);
   const rows = rules.flatMap(ruleRows).sort(byKey);
-  const hash = createHash("sha256").update(JSON.stringify(rows)).digest("hex").slice(0, 32);
-  return { hash, rows, combinesMetrics: rows.some((row) => row.kind === "usage" && row.sources.length > 1) };
+  const content = digest === undefined ? rows : [rows, digest];
+  return {
+    hash: digestOf(content),
+    rows,
+    combinesMetrics: rows.some((row) => row.kind === "usage" && row.sources.length > 1),
+  };
+}
+
+function nameOf({ rule, product_type }: AnyRule): string {
+  return rule === undefined ? `product type ${product_type}` : `the name ${rule}`;
 }
 
 function ruleRows(rule: AnyRule): RuleRow[] {
@@ -63,7 +90,7 @@ function ruleRows(rule: AnyRule): RuleRow[] {
     from = to;
     return tiers;
   });
-  if (from !== whole) throw new RangeError(`component ratios of ${rule.product_type} do not sum to 1`);
+  if (from !== whole) throw new RangeError(`component ratios of ${nameOf(rule)} do not sum to 1`);
   return rows;
 }
 
@@ -73,18 +100,24 @@ function tierRows(
   place: Pick<RuleRow, "component" | "ratio_from" | "ratio_to">,
 ): RuleRow[] {
   if (component.tiers.findIndex((tier) => tier.kind === "terminal") !== component.tiers.length - 1) {
-    throw new RangeError(`the last tier of ${rule.product_type}, and only the last, must be terminal`);
+    throw new RangeError(`the last tier of ${nameOf(rule)}, and only the last, must be terminal`);
   }
   return component.tiers.map((tier, index) => ({
+    ...(rule.rule !== undefined && { rule: rule.rule }),
     product_type: rule.product_type,
     ...place,
     component_ratio: component.ratio,
     tier: index,
     kind: tier.kind,
     sources: [...tierSources(tier)].sort(),
-    set_of: tier.kind === "even" ? tier.of : "resource",
+    set_of: placeOf(tier),
     allocation_detail: tier.detail,
   }));
+}
+
+function placeOf(tier: RuleTier<string, string>): SetOf {
+  if (tier.kind === "even" || tier.kind === "cost") return tier.of;
+  return tier.kind === "fixed" ? "tenant" : "resource";
 }
 
 function tierSources(tier: RuleTier<string, string>): readonly string[] {
@@ -95,6 +128,10 @@ function tierSources(tier: RuleTier<string, string>): readonly string[] {
       return tier.scopes;
     case "owner":
       return ["owner"];
+    case "cost":
+    case "fixed":
+      return [tier.metric];
+    case "line":
     case "terminal":
       return [];
   }
@@ -102,18 +139,20 @@ function tierSources(tier: RuleTier<string, string>): readonly string[] {
 
 function millionths(rule: AnyRule, ratio: string): number {
   if (!/^(0|1)(\.\d{1,6})?$/.test(ratio)) {
-    throw new RangeError(`component ratio of ${rule.product_type} is not a decimal from 0 to 1: ${ratio}`);
+    throw new RangeError(`component ratio of ${nameOf(rule)} is not a decimal from 0 to 1: ${ratio}`);
   }
   const [int = "0", fraction = ""] = ratio.split(".");
   return Number(int) * whole + Number(fraction.padEnd(6, "0"));
 }
 
 function byKey(a: RuleRow, b: RuleRow): number {
+  const [before = "", after = ""] = [a.rule, b.rule];
+  if (before !== after) return before < after ? -1 : 1;
   if (a.product_type !== b.product_type) return a.product_type < b.product_type ? -1 : 1;
   return a.component - b.component || a.tier - b.tier;
 }
 
-/** Stores a rule set unless it is there already. */
+/** Stores a rule set, unless it is already stored. */
 export async function storeRuleSet(
   client: ClickHouseClient,
   rules: RuleSet,

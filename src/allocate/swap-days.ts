@@ -1,10 +1,11 @@
 import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import pRetry from "p-retry";
 import { filledDays } from "../store/clickhouse/partitions.js";
-import { type FactTable, isoDay, stagedTable } from "../store/clickhouse/staging.js";
+import { isoDay, stagedTable } from "../store/clickhouse/staging.js";
 import { readRows } from "../store/clickhouse/statement.js";
+import type { FactTable } from "../store/fact-tables.js";
 
-/** Days whose attributions to topics change, beside days whose chargebacks do. */
+/** Days whose attributions to topics change, in addition to days whose chargebacks do. */
 export interface AttributionDays {
   /** What was staged replaces what is visible. */
   readonly replaced: readonly string[];
@@ -14,7 +15,7 @@ export interface AttributionDays {
 
 export const noAttributions: AttributionDays = { replaced: [], withdrawn: [] };
 
-/** Chargebacks go right after the bill they add up to, and attributions right after them. */
+/** Chargebacks come right after the bill they add up to, and attributions right after them. */
 const order = [
   "topic_usage",
   "topic_usage_gaps",
@@ -26,7 +27,10 @@ const order = [
   "topic_attributions",
 ] as const satisfies readonly FactTable[];
 
-/** A store that dies is waited for so long, 15 s in all: a day that was cut off amid its replacement may show both versions until then. */
+/**
+ * How long to wait for a store that dies, 15 s in total. Until it is back, a day whose replacement was interrupted may show both
+ * versions.
+ */
 const RETRIES = { retries: 5, minTimeout: 500, factor: 2 } as const;
 
 interface Swap {
@@ -37,10 +41,10 @@ interface Swap {
 }
 
 /**
- * Swaps the staged partitions of days in: one statement a table, in which each day is replaced in one step. Can be repeated, and is,
- * while the store is away.
+ * Swaps the staged partitions of days in, with one statement per table, in which each day is replaced in one step. The swap can be
+ * repeated, and is repeated while the store is away.
  *
- * A day that has rows now and none staged is replaced too, from nothing, rather than dropped: every action names the staging
+ * A day that has rows now and none staged is also replaced, from nothing, rather than dropped. Every action names the staging
  * table, so that a holder that lost its lease after it was allowed to publish fails here, and removes nothing.
  */
 export async function swapDays(
@@ -86,7 +90,7 @@ function daysOf(
   }
 }
 
-/** Servers that know this setting refuse to replace a partition from an empty one without it; older ones just do it. */
+/** Servers that know this setting refuse to replace a partition from an empty one without it. Older servers do it anyway. */
 async function replaceFromNothing(client: ClickHouseClient): Promise<Record<string, string>> {
   const name = "allow_replace_partition_from_empty_source";
   const query = "SELECT name FROM system.settings WHERE name = {name:String}";

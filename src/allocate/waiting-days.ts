@@ -6,8 +6,8 @@ import { forgetStagedInput } from "./sql/forget-staged-input.js";
 import type { PendingDay } from "./sql/pending-days.js";
 
 /**
- * Days whose bill is noted as staged and is not there: a store that was set back or made anew. To calculate them would
- * publish an empty day over a good one. Returns the others.
+ * Finds days whose bill is recorded as staged but is missing, because the store was restored or recreated. Calculating them would
+ * publish an empty day over a good one. Returns the other days.
  */
 export async function leaveOutLostInput<Day extends PendingDay>(
   job: LedgerJob,
@@ -32,7 +32,7 @@ export async function leaveOutLostInput<Day extends PendingDay>(
   return days.filter((day) => !lost.includes(day));
 }
 
-/** Those that lack something that may still come: each of their rows says so. */
+/** Days that lack something that may still arrive: each of their rows says so. */
 export function provisionalOf(days: readonly PendingDay[]): ReadonlySet<string> {
   return new Set(days.filter(({ provisional }) => provisional).map(({ day }) => day));
 }

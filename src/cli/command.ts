@@ -62,8 +62,25 @@ export function parseOptions<Options extends NonNullable<ParseArgsConfig["option
   args: readonly string[],
   options: Options,
 ) {
+  return parsed(args, options, false).values;
+}
+
+/** The same for a command that takes files, as `files`. */
+export function parseFiles<Options extends NonNullable<ParseArgsConfig["options"]>>(
+  args: readonly string[],
+  options: Options,
+) {
+  const { values, positionals } = parsed(args, options, true);
+  return { values, files: positionals };
+}
+
+function parsed<Options extends NonNullable<ParseArgsConfig["options"]>>(
+  args: readonly string[],
+  options: Options,
+  allowPositionals: boolean,
+) {
   try {
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

@@ -1,9 +1,12 @@
 import { checkConfig } from "./check-config.js";
 import type { Command } from "./command.js";
 import { demo } from "./demo.js";
+import { explain } from "./explain.js";
 import { exportCsv } from "./export.js";
+import { focusCheck } from "./focus-check.js";
 import { migrate } from "./migrate.js";
 import { reconcile } from "./reconcile.js";
+import { rules } from "./rules.js";
 import { run } from "./run.js";
 import { serve } from "./serve.js";
 import { simulate } from "./simulate.js";
@@ -15,7 +18,10 @@ export const commands: readonly Command[] = [
   run,
   reconcile,
   exportCsv,
+  explain,
+  rules,
   checkConfig,
+  focusCheck,
   migrate,
   simulate,
 ];

@@ -3,10 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { stringify } from "yaml";
+import type { TenantConfig } from "../config/config.js";
 import { loadConfig } from "../config/load.js";
 import { formatProblems } from "../config/problem.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
-import type { SimulatedTenant } from "../simulator/tenants.js";
+import { CLOUD_BILLS_TENANT } from "../simulator/bills/tenant.js";
 import { openStores } from "../store/open-stores.js";
 import { type Command, CommandFailed, type CommandIo, type Options, parseOptions } from "./command.js";
 import { requireFreePort } from "./free-port.js";
@@ -15,7 +16,14 @@ import { progressInLog, progressOnLine } from "./progress.js";
 import { exitCodes, printReconciliation } from "./reconcile.js";
 import { runSummary } from "./run-summary.js";
 import { serveStores } from "./serve.js";
-import { simulationOptions, simulationSize, startSimulation, tenantsSection, whole } from "./simulation.js";
+import {
+  type Simulation,
+  simulationOptions,
+  simulationSize,
+  startSimulation,
+  tenantsSection,
+  whole,
+} from "./simulation.js";
 import { statusLine } from "./status-line.js";
 import { printWhoPays } from "./who-pays.js";
 import { createWorker } from "./worker.js";
@@ -56,7 +64,7 @@ export const demo: Command = {
     mkdirSync(folder, { recursive: true });
     const simulation = await startSimulation(chosen);
     try {
-      return await runDemo({ ...chosen, folder, simulated: simulation.tenants }, io);
+      return await runDemo({ ...chosen, folder, simulation }, io);
     } finally {
       await simulation.close();
       if (chosen.dataDir === undefined) rmSync(folder, { recursive: true, force: true });
@@ -77,7 +85,7 @@ function demoOptions(args: readonly string[]) {
   };
 }
 
-type DemoInput = DemoOptions & { readonly folder: string; readonly simulated: readonly SimulatedTenant[] };
+type DemoInput = DemoOptions & { readonly folder: string; readonly simulation: Simulation };
 
 async function runDemo(input: DemoInput, io: CommandIo): Promise<number> {
   const config = demoConfig(input, io);
@@ -91,19 +99,22 @@ async function runDemo(input: DemoInput, io: CommandIo): Promise<number> {
     io.stdout.write(
       `Gathering and allocating ${input.days - 1} days of ${names.length} tenants: ${names.join(", ")}\n`,
     );
+    let inCycle = names.length;
     const worker = await createWorker({
       config,
       stores,
       logger,
-      observers: [io.stderr.isTTY ? progressOnLine(line, names.length) : progressInLog(logger)],
+      observers: [io.stderr.isTTY ? progressOnLine(line, () => inCycle) : progressInLog(logger)],
       signal: io.signal,
     });
     const started = performance.now();
-    const results = await worker.cycles.run([...config.tenants.values()], {
-      trigger: "cli",
-      signal: io.signal,
-    });
-    line.clear();
+    const run = async (tenants: readonly TenantConfig[]) => {
+      inCycle = tenants.length;
+      const results = await worker.cycles.run(tenants, { trigger: "cli", signal: io.signal });
+      line.clear();
+      return results;
+    };
+    const results = await run([...config.tenants.values()]);
     if (io.signal.aborted) {
       io.stdout.write("The demo was interrupted: nothing is proven.\n");
       return 1;
@@ -117,6 +128,12 @@ async function runDemo(input: DemoInput, io: CommandIo): Promise<number> {
     if (![...results.values()].every((result) => result?.status === "completed")) return 1;
     io.stdout.write("\nWho pays?\n");
     await printWhoPays(stores, names, io);
+    const day = input.simulation.bills.deliverAgain();
+    io.stdout.write(`\nA bill is delivered again: Amazon had metered too little on ${day}.\n`);
+    const again = await run(
+      [config.tenants.get(CLOUD_BILLS_TENANT)].filter((tenant) => tenant !== undefined),
+    );
+    io.stdout.write(runSummary(again, io.stdout.columns));
     if (input.exit) return 0;
     handedOver = true;
     const onListening = (url: string) => io.stdout.write(thingsToTry(url, input.sqlPort, names));
@@ -136,7 +153,7 @@ function demoConfig(input: DemoInput, io: CommandIo) {
     ...(!input.exit && {
       embedded: { sql_port: input.sqlPort, sql_user: sqlUser, sql_password: sqlPassword },
     }),
-    tenants: tenantsSection(input.simulated),
+    tenants: tenantsSection(input.simulation.tenants),
   });
   const loaded = loadConfig(text, { file: "demo", env: io.env, ecosystems });
   if (!loaded.ok) throw new CommandFailed(formatProblems(loaded.problems), 1);

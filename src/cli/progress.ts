@@ -6,16 +6,20 @@ import type { StatusLine } from "./status-line.js";
  * How far runs are, as a line of a terminal: a bar once there are days to publish. It never goes back: each tenant is an equal part of
  * it, because how many days a tenant has is only known when it has been gathered.
  */
-export function progressOnLine(line: StatusLine, tenants: number): RunObserver {
+export function progressOnLine(line: StatusLine, tenantsOfCycle: () => number): RunObserver {
   const runs = new Map<string, TenantProgress>();
   const update = (tenant: string, change: (run: TenantProgress) => void) => {
     const run = runs.get(tenant) ?? { state: "gathering", pending: 0, published: 0, rows: 0 };
     runs.set(tenant, run);
     change(run);
-    line.show(progressText([...runs], tenants));
+    line.show(progressText([...runs], tenantsOfCycle()));
   };
   return {
-    began: (tenant) => update(tenant, () => undefined),
+    began(tenant) {
+      // A tenant that begins again does so in the next cycle.
+      if (runs.get(tenant)?.state === "done") runs.clear();
+      update(tenant, () => undefined);
+    },
     pending: (tenant, days) =>
       update(tenant, (run) => {
         run.state = "calculating";

@@ -9,7 +9,7 @@ import { type Command, type CommandIo, type Options, parseOptions } from "./comm
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { commandLogger } from "./logger.js";
 import { lostDays } from "./lost-days.js";
-import { type AmountRow, inCurrencies, type Table, writeTable } from "./table.js";
+import { type AmountRow, writeAmounts } from "./table.js";
 import { selectTenants } from "./tenants.js";
 
 const options = { ...configOptions, ...tenantsOption } as const satisfies Options;
@@ -64,10 +64,10 @@ export async function printReconciliation(
     if (sums.days.length > 0) attributions.push({ tenant, sums });
   }
   const [without, having] = [chargebacks.filter(isEmpty), chargebacks.filter((each) => !isEmpty(each))];
-  if (having.length > 0) writeTable(io.stdout, tableOf("CHARGEBACKS", having, everyDay));
+  if (having.length > 0) writeSums(io, "CHARGEBACKS", having, everyDay);
   if (attributions.length > 0) {
     io.stdout.write("\nLines attributed to topics:\n");
-    writeTable(io.stdout, tableOf("ATTRIBUTED", attributions, everyDay));
+    writeSums(io, "ATTRIBUTED", attributions, everyDay);
   }
   const proof = proofOf([...having, ...attributions], without);
   io.stdout.write(verdict(proof, having.length > 0, without));
@@ -100,13 +100,18 @@ function verdict(proof: Proof, some: boolean, without: readonly TenantSums[]): s
   return `${some ? "Every line adds up.\n" : ""}${empty}`;
 }
 
-function tableOf(given: string, tenants: readonly TenantSums[], everyDay: boolean): Table {
+function writeSums(
+  { stdout }: Pick<CommandIo, "stdout">,
+  given: string,
+  tenants: readonly TenantSums[],
+  everyDay: boolean,
+): void {
   const rows = tenants.flatMap(({ tenant, sums: { days, totals } }) => [
     ...days.filter((day) => everyDay || day.lines_off !== "0").map((day) => cells(tenant, day.day, day)),
     ...totals.map((total) => cells(tenant, daysOf(total.currency, days), total)),
   ]);
   const head = ["TENANT", "DAY", "LINES", "ROWS", "BILLING", given, "DIFF"];
-  return inCurrencies({ head, keys: 2 }, rows, ["BILLING", given]);
+  writeAmounts(stdout, { head, keys: 2 }, rows, ["BILLING", given]);
 }
 
 function daysOf(currency: string, days: readonly DayReconciliation[]): string {

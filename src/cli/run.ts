@@ -37,7 +37,7 @@ export const run: Command = {
         config,
         stores,
         logger,
-        observers: [io.stderr.isTTY ? progressOnLine(line, tenants.length) : progressInLog(logger)],
+        observers: [io.stderr.isTTY ? progressOnLine(line, () => tenants.length) : progressInLog(logger)],
         tenants,
         signal: io.signal,
       });

@@ -1,3 +1,8 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CloudBills, startCloudBills } from "../simulator/bills/cloud-bills.js";
+import { cloudBillsTenant } from "../simulator/bills/tenant.js";
 import {
   type ConfluentCloud,
   type ConfluentCloudOptions,
@@ -11,6 +16,7 @@ import { type Options, UsageError } from "./command.js";
 /** Simulated upstreams, and the tenants of a configuration that has them as upstreams. An ecosystem need not have one. */
 export interface Simulation {
   readonly cloud: ConfluentCloud;
+  readonly bills: CloudBills;
   readonly tenants: readonly SimulatedTenant[];
   close(): Promise<void>;
 }
@@ -19,19 +25,44 @@ export interface SimulationOptions extends Omit<ConfluentCloudOptions, "size"> {
   readonly size: Size;
 }
 
+/** Bills are made whole, in memory. */
+const MOST_BILLED_RESOURCES = 2000;
+
 /**
  * The organisation of the metrics has a cluster for each tenant: the last is a self-managed Kafka cluster, the others are
  * metered systems with prices of their own. So there is always one of each.
  */
 export async function startSimulation(options: SimulationOptions): Promise<Simulation> {
-  const of = { ...options, tenants: Math.max(2, sizes[options.size].tenants) };
+  const { tenants, principals } = sizes[options.size];
+  const of = { ...options, tenants: Math.max(2, tenants) };
   const cloud = await startConfluentCloud(of);
-  const metered = { ...of, url: cloud.metrics.url };
-  return {
-    cloud,
-    tenants: [confluentTenant(cloud), ...simulatedTenants(metered).slice(0, -1), selfManagedTenant(metered)],
-    close: () => cloud.close(),
-  };
+  const folder = mkdtempSync(join(tmpdir(), "chargehouse-bills-"));
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const bills = await startCloudBills({
+      ...{ seed: options.seed ?? 1, days: options.days ?? 30, folder },
+      ...(options.now && { now: options.now }),
+      resources: Math.min(2 * principals, MOST_BILLED_RESOURCES),
+    });
+    const metered = { ...of, url: cloud.metrics.url };
+    return {
+      ...{ cloud, bills },
+      tenants: [
+        confluentTenant(cloud),
+        ...simulatedTenants(metered).slice(0, -1),
+        selfManagedTenant(metered),
+        cloudBillsTenant(bills),
+      ],
+      async close() {
+        await Promise.all([cloud.close(), bills.close()]);
+        removeFolder();
+      },
+    };
+  } catch (error) {
+    await cloud.close();
+    removeFolder();
+    throw error;
+  }
 }
 
 /** `tenants` of a configuration, each with an embedded store of its name. */

@@ -17,7 +17,7 @@ export interface AmountRow {
  * A table of amounts that names their currency: behind the heads of the amounts where all rows have the same one, so that the table stays
  * narrow; else in a column of its own.
  */
-export function inCurrencies(
+function inCurrencies(
   { head, keys }: Omit<Table, "rows">,
   rows: readonly AmountRow[],
   amounts: readonly string[],
@@ -39,13 +39,43 @@ export function inCurrencies(
   };
 }
 
+/** Amounts in several currencies are one table, or one for each currency where the terminal is too narrow for that. */
+export function writeAmounts(
+  stdout: Terminal,
+  table: Omit<Table, "rows">,
+  rows: readonly AmountRow[],
+  amounts: readonly string[],
+): void {
+  const whole = inCurrencies(table, rows, amounts);
+  const currencies = [...new Set(rows.map(({ currency }) => currency))].sort();
+  const parts = fits(stdout, widthsOf(whole))
+    ? [whole]
+    : currencies.map((each) =>
+        inCurrencies(
+          table,
+          rows.filter(({ currency }) => currency === each),
+          amounts,
+        ),
+      );
+  for (const [at, part] of parts.entries()) {
+    if (at > 0) stdout.write("\n");
+    writeTable(stdout, part);
+  }
+}
+
 /** Where the output is no terminal a table is as wide as it has to be. */
 export function writeTable(stdout: Terminal, table: Table): void {
-  const lines = [table.head, ...table.rows];
-  const widths = table.head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  const width = widths.reduce((sum, each) => sum + each + 2, -2);
-  const fits = !stdout.isTTY || stdout.columns === undefined || width <= stdout.columns;
-  stdout.write(fits ? lines.map((line) => inColumns(line, widths, table.keys)).join("") : inRecords(table));
+  const widths = widthsOf(table);
+  const lines = [table.head, ...table.rows].map((line) => inColumns(line, widths, table.keys));
+  stdout.write(fits(stdout, widths) ? lines.join("") : inRecords(table));
+}
+
+function widthsOf({ head, rows }: Table): number[] {
+  return head.map((_, column) => Math.max(...[head, ...rows].map((line) => line[column]?.length ?? 0)));
+}
+
+function fits({ isTTY, columns }: Terminal, widths: readonly number[]): boolean {
+  return !isTTY || columns === undefined || widths.reduce((sum, each) => sum + each + 2, -2) <= columns;
 }
 
 function inColumns(line: readonly string[], widths: readonly number[], keys: number): string {

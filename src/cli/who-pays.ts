@@ -1,7 +1,7 @@
 import { type IdentityCost, readTopIdentities } from "../query/chargebacks/top-identities.js";
 import type { OpenedStores } from "../store/open-stores.js";
 import type { CommandIo } from "./command.js";
-import { type AmountRow, inCurrencies, writeTable } from "./table.js";
+import { type AmountRow, writeAmounts } from "./table.js";
 
 /** So many identities of each tenant and currency, or one more rather than "1 other". */
 const shown = 3;
@@ -25,7 +25,7 @@ export async function printWhoPays(
       );
   }
   const head = ["TENANT", "WHO PAYS MOST", "COST", "SHARE"];
-  writeTable(io.stdout, inCurrencies({ head, keys: 2 }, rows, ["COST"]));
+  writeAmounts(io.stdout, { head, keys: 2 }, rows, ["COST"]);
 }
 
 /** Of one currency. */

@@ -9,8 +9,10 @@ export interface AllocationRule<
   Detail extends string = AllocationDetail,
   Scope extends string = IdentityScope,
 > {
-  /** Product type as the bill names it; `*` is the rule for product types without their own. */
+  /** Product type as the bill names it; `*` is the rule for product types without their own. Empty for a configured rule. */
   readonly product_type: string;
+  /** Name of a configured rule, which takes lines by its conditions. Left out: the rule of a product type. */
+  readonly rule?: string;
   readonly components: readonly RuleComponent<Detail, Scope>[];
 }
 
@@ -30,17 +32,29 @@ export type RuleTier<Detail extends string = AllocationDetail, Scope extends str
   /** Divided evenly among the members of the identity sets of these scopes. */
   | {
       readonly kind: "even";
-      readonly scopes: readonly Scope[];
+      readonly scopes: readonly (Scope | ListScope)[];
       readonly of: SetOf;
       readonly detail: Detail;
     }
+  /** The whole to the identity that the line names. */
+  | { readonly kind: "line"; readonly detail: Detail }
+  /** Weighed by what was charged directly, which is staged as usage facts of this metric. */
+  | { readonly kind: "cost"; readonly metric: string; readonly of: SetOf; readonly detail: Detail }
+  /** Weighed by shares of the configuration, which are staged as usage facts of this metric. */
+  | { readonly kind: "fixed"; readonly metric: string; readonly detail: Detail }
   /** The whole to the one member of the `owner` set of the line's resource. */
   | { readonly kind: "owner"; readonly detail: Detail }
   /** Nobody found, or nobody can be: the whole to UNALLOCATED. */
   | { readonly kind: "terminal"; readonly detail: Detail };
 
-/** Whose identity sets a tier reads: those of the line's resource, or those of the whole tenant. */
-export type SetOf = "resource" | "tenant";
+/**
+ * Whose facts and identity sets a tier reads: those of the line's resource, those of the whole tenant, those of its currency, or of
+ * its currency and its value of a column.
+ */
+export type SetOf = "resource" | "tenant" | "currency" | `currency@${string}`;
+
+/** Set of the identities that a configured rule lists. */
+export type ListScope = `list:${string}`;
 
 export const identityScopes = ["resource_active", "metrics_derived", "tenant_period", "owner"] as const;
 export type IdentityScope = (typeof identityScopes)[number];
@@ -50,6 +64,9 @@ export const healthyDetails = [
   "usage_ratio_allocation",
   "even_split_allocation",
   "direct_owner_allocation",
+  "line_identity_allocation",
+  "cost_ratio_allocation",
+  "fixed_ratio_allocation",
   "shared_by_design",
   "unattributable_by_design",
 ] as const;
@@ -62,6 +79,7 @@ export const issueDetails = [
   "no_active_identities_located",
   "no_identities_located",
   "owner_unknown",
+  "no_identity_on_line",
   "no_allocator_for_product_type",
   "allocation_failed",
 ] as const;
@@ -69,7 +87,15 @@ export const issueDetails = [
 export const allocationDetails = [...healthyDetails, ...issueDetails] as const;
 export type AllocationDetail = (typeof allocationDetails)[number];
 
-export const allocationMethods = ["usage_ratio", "direct_owner", "even_split", "terminal"] as const;
+export const allocationMethods = [
+  "usage_ratio",
+  "direct_owner",
+  "even_split",
+  "line_identity",
+  "cost_ratio",
+  "fixed_ratio",
+  "terminal",
+] as const;
 export type AllocationMethod = (typeof allocationMethods)[number];
 
 export const costTypes = ["usage", "shared"] as const;

@@ -27,13 +27,15 @@ export function describeConfig(config: Config, ecosystems: EcosystemSettingsMap)
     key,
     masked(Reflect.get(properties, key), value),
   ]);
-  const described = [...tenants].map(([name, { tenant_name: _, storage, ...tenant }]) => {
-    const plain = masked(tenantSchema, tenant);
-    return [
-      name,
-      { ...(isRecord(plain) ? plain : {}), storage: { connection_string: describeStorage(storage) } },
-    ];
-  });
+  const described = [...tenants].map(
+    ([name, { tenant_name: _, identity_maps: __, line_columns: ___, storage, ...tenant }]) => {
+      const plain = masked(tenantSchema, tenant);
+      return [
+        name,
+        { ...(isRecord(plain) ? plain : {}), storage: { connection_string: describeStorage(storage) } },
+      ];
+    },
+  );
   return {
     ...Object.fromEntries(sections),
     postgres: { connection_string: describePostgres(postgres) },

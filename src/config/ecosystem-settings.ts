@@ -6,6 +6,7 @@
  */
 import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { LineColumns } from "./allocation/line-columns.js";
 import { commonPluginProperties, commonPluginRules, type PluginSettings } from "./plugin-settings.js";
 import { mapping, type Rule } from "./setting.js";
 
@@ -16,6 +17,10 @@ export interface EcosystemSettings<Own extends TObject = TObject> {
   settings: Own;
   /** What is refused between its keys, and between them and the common ones: each one sentence and a check. */
   refusals?: readonly Rule<OwnAndCommon<Own>>[];
+  /** Columns that rules by configuration can name, beside those that the lines of all ecosystems have. */
+  lineColumns?: LineColumns;
+  /** Metrics that its usage is measured by, which rules by configuration can name; left out, any name is taken. */
+  usageMetrics?(settings: PluginSettings): readonly string[];
 }
 
 /** The common settings beside the ecosystem's own; where both have a key, it is the ecosystem's. */

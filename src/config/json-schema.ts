@@ -6,7 +6,7 @@
  */
 import { KindGuard, type TArray, type TObject, type TRecord, type TSchema } from "@sinclair/typebox";
 import { wordsOf } from "./expectation.js";
-import { notesOf } from "./setting.js";
+import { notesOf, openValue } from "./setting.js";
 
 export type JsonSchema = { [key: string]: unknown };
 
@@ -59,6 +59,7 @@ function scalarForms(schema: TSchema): JsonSchema[] {
 
 function objectSchema(schema: TObject): JsonSchema {
   const entries = Object.entries(schema.properties);
+  const open = openValue(schema);
   const required = entries.filter(
     ([, property]) => !KindGuard.IsOptional(property) && !("default" in property),
   );
@@ -69,7 +70,7 @@ function objectSchema(schema: TObject): JsonSchema {
   };
   return {
     type: "object",
-    additionalProperties: false,
+    additionalProperties: open === undefined ? false : jsonSchema(open),
     ...(required.length === 0 ? {} : { required: required.map(([name]) => name) }),
     properties: Object.fromEntries(entries.map(optional)),
   };
@@ -99,7 +100,7 @@ function listSchema(schema: TArray): JsonSchema {
 }
 
 function shape(schema: TSchema): JsonSchema {
-  const { unsupported, discriminator } = notesOf(schema);
+  const { unsupported, discriminator, byKind } = notesOf(schema);
   if (unsupported)
     return {
       anyOf: [
@@ -107,7 +108,7 @@ function shape(schema: TSchema): JsonSchema {
         { type: "array", maxItems: 0 },
       ],
     };
-  if (discriminator !== undefined && KindGuard.IsUnion(schema))
+  if ((discriminator !== undefined || byKind) && KindGuard.IsUnion(schema))
     return { anyOf: schema.anyOf.map(jsonSchema) };
   if (KindGuard.IsObject(schema)) return objectSchema(schema);
   if (KindGuard.IsRecord(schema)) return recordSchema(schema);

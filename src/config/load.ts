@@ -1,6 +1,9 @@
 /** From the text of a configuration file to a `Config`, or to everything that is wrong with it. */
+import { dirname } from "node:path";
 import { Value } from "@sinclair/typebox/value";
-import { type Config, toConfig } from "./config.js";
+import { checkAllocation } from "./allocation/check-allocation.js";
+import { columnsOfLines } from "./allocation/line-columns.js";
+import { type Config, type Derived, toConfig } from "./config.js";
 import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
 import type { ConfigProblem } from "./problem.js";
 import { readValue } from "./read.js";
@@ -10,7 +13,7 @@ import type { Environment } from "./substitute.js";
 import { parseYaml } from "./yaml.js";
 
 export interface LoadOptions {
-  /** Stands in every problem; the text itself is the first argument. */
+  /** Stands in every problem; the text itself is the first argument. Maps are relative to its folder. */
   file: string;
   /** What `${NAME}` is taken from. */
   env: Environment;
@@ -25,7 +28,7 @@ function inOrder(problems: readonly ConfigProblem[]): ConfigProblem[] {
   return [...problems].sort((a, b) => a.line - b.line);
 }
 
-/** Never throws for anything that stands in the text or the environment. */
+/** Never throws for anything that stands in the text or the environment. Reads the maps that the text names, relative to `file`. */
 export function loadConfig(
   text: string,
   { file, env, ecosystems, folder = process.cwd() }: LoadOptions,
@@ -38,5 +41,17 @@ export function loadConfig(
   if (context.problems.length > 0) return { ok: false, problems: inOrder(context.problems) };
   if (!Value.Check(schema, value))
     throw new Error("the configuration was read otherwise than its schema says");
-  return { ok: true, config: toConfig(value, folder) };
+  const derived = new Map<string, Derived>();
+  for (const [name, tenant] of Object.entries(value.tenants)) {
+    const ecosystem = ecosystems.get(tenant.ecosystem);
+    if (ecosystem === undefined) throw new Error(`an ecosystem that was not checked: ${tenant.ecosystem}`);
+    context.hold(["tenants", name], (report) =>
+      derived.set(name, {
+        identity_maps: checkAllocation(tenant, ecosystem, dirname(file), report),
+        line_columns: columnsOfLines(ecosystem.lineColumns),
+      }),
+    );
+  }
+  if (context.problems.length > 0) return { ok: false, problems: inOrder(context.problems) };
+  return { ok: true, config: toConfig(value, folder, derived) };
 }

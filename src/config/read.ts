@@ -10,8 +10,14 @@ import { nearest } from "./nearest.js";
 import type { Path } from "./problem.js";
 import type { ReadingContext } from "./reading-context.js";
 import { readScalar } from "./scalar.js";
-import { choice, notesOf } from "./setting.js";
-import { KIND_IN_WORDS, type Written, type WrittenList, type WrittenMapping } from "./written.js";
+import { choice, formOfKind, notesOf, openValue } from "./setting.js";
+import {
+  KIND_IN_WORDS,
+  type Written,
+  type WrittenEntry,
+  type WrittenList,
+  type WrittenMapping,
+} from "./written.js";
 
 function unknownKey(name: string, known: readonly string[]): string {
   const guess = nearest(name, known);
@@ -77,9 +83,23 @@ function readObject(schema: TObject, written: WrittenMapping, path: Path, contex
     const value = readKey(name, property, written, [...path, name], context);
     if (value !== undefined) values.push([name, value]);
   }
+  values.push(...readOpenKeys(schema, written, path, context));
   const value: Record<string, unknown> = Object.fromEntries(values);
   for (const { check } of notesOf(schema).rules ?? []) context.hold(path, (report) => check(value, report));
   return value;
+}
+
+/** Keys of the user's choice, in a mapping that has fixed keys as well. */
+function readOpenKeys(
+  schema: TObject,
+  written: WrittenMapping,
+  path: Path,
+  context: ReadingContext,
+): [string, unknown][] {
+  const item = openValue(schema);
+  if (item === undefined) return [];
+  const entries = [...written.entries].filter(([name]) => !Object.hasOwn(schema.properties, name));
+  return readEntries({ ...notesOf(schema).keys, item }, entries, path, context);
 }
 
 /** A mapping of several forms. When the key that tells them apart is wrong, what all forms share is still read. */
@@ -98,22 +118,32 @@ function readVariant(schema: TSchema, written: WrittenMapping, path: Path, conte
 
 /** Keys of the user's choice, each with a value of one schema. */
 function readRecord(schema: TRecord, written: WrittenMapping, path: Path, context: ReadingContext): unknown {
-  const values: [string, unknown][] = [];
   const [[pattern, item] = []] = Object.entries(schema.patternProperties);
   if (pattern === undefined || item === undefined)
     throw new Error("a mapping of free keys needs a pattern for them");
-  const allowed = new RegExp(pattern, "u");
   const most: number = schema.maxProperties ?? Number.POSITIVE_INFINITY;
   if (written.entries.size > most)
     context.report(path, `has ${written.entries.size} keys; at most ${most} are allowed`);
-  for (const [name, entry] of written.entries) {
+  const { expected } = notesOf(schema).keys ?? {};
+  return Object.fromEntries(readEntries({ pattern, expected, item }, [...written.entries], path, context));
+}
+
+function readEntries(
+  { pattern = "", expected, item }: { pattern?: string; expected?: string | undefined; item: TSchema },
+  entries: readonly (readonly [string, WrittenEntry])[],
+  path: Path,
+  context: ReadingContext,
+): [string, unknown][] {
+  const values: [string, unknown][] = [];
+  const allowed = new RegExp(pattern, "u");
+  for (const [name, entry] of entries) {
     const here = [...path, name];
     context.place(here, entry.line);
-    if (!allowed.test(name)) context.report(here, `the key must be ${notesOf(schema).keys?.expected}`);
+    if (!allowed.test(name)) context.report(here, `the key must be ${expected}`);
     if (entry.value.kind === "nothing") context.report(here, `is empty; it must be ${expectation(item)}`);
     else values.push([name, readValue(item, entry.value, here, context)]);
   }
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+  return values.filter(([, value]) => value !== undefined);
 }
 
 function reportRepeated(values: readonly unknown[], by: string, path: Path, context: ReadingContext): void {
@@ -148,6 +178,9 @@ function readList(schema: TArray, written: WrittenList, path: Path, context: Rea
 
 /** The kind of node that a schema reads, and its reader. */
 export function readValue(schema: TSchema, written: Written, path: Path, context: ReadingContext): unknown {
+  const form =
+    notesOf(schema).byKind && written.kind !== "nothing" ? formOfKind(schema, written.kind) : undefined;
+  if (form !== undefined) return readValue(form, written, path, context);
   if (written.kind === "mapping") {
     if (notesOf(schema).discriminator !== undefined) return readVariant(schema, written, path, context);
     if (KindGuard.IsObject(schema)) return readObject(schema, written, path, context);

@@ -1,17 +1,18 @@
 /** The reference page of the configuration: a table per section, from the definitions of the settings. */
 import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { expectation, wordsOf } from "./expectation.js";
-import { choice, mapping, notesOf } from "./setting.js";
+import { choice, mapping, notesOf, openValue } from "./setting.js";
 
 function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
 
 function typeOf(schema: TSchema): string {
-  const { secret, decimal, unit, unsupported } = notesOf(schema);
+  const { secret, decimal, unit, unsupported, byKind } = notesOf(schema);
   const unitText = unit === undefined ? "" : ` (${unit})`;
   if (unsupported) return "–";
   if (decimal) return `decimal${unitText}`;
+  if (byKind && KindGuard.IsUnion(schema)) return schema.anyOf.map(typeOf).join(", ");
   if (KindGuard.IsInteger(schema)) return `integer${unitText}`;
   if (KindGuard.IsBoolean(schema)) return "boolean";
   if (KindGuard.IsArray(schema)) return "list";
@@ -73,7 +74,8 @@ function formParts(path: string, form: string, schema: TSchema, key: string, sha
 
 /** The parts that a key opens: a mapping is one, a list of mappings is one, a mapping of several forms is several. */
 function partsOf(path: string, form: string, schema: TSchema): Part[] {
-  const { discriminator, keys } = notesOf(schema);
+  const { discriminator, keys, byKind } = notesOf(schema);
+  if (byKind && KindGuard.IsUnion(schema)) return schema.anyOf.flatMap((each) => partsOf(path, form, each));
   if (discriminator !== undefined)
     return formParts(path, form, schema, discriminator.key, discriminator.shared);
   if (KindGuard.IsObject(schema)) return [{ path, form, schema }];
@@ -92,7 +94,11 @@ function rulesOf(schema: TSchema): string[] {
 /** A heading, a table of the keys, and the parts that they open. */
 function section({ path, form, schema }: Part, level: number): string[] {
   const { description = "" } = notesOf(schema);
-  const properties = Object.entries(schema.properties);
+  const open = openValue(schema);
+  const properties: [string, TSchema][] = [
+    ...Object.entries(schema.properties),
+    ...(open === undefined ? [] : [[notesOf(schema).keys?.name ?? "", open] satisfies [string, TSchema]]),
+  ];
   const opened = properties.flatMap(([name, property]) =>
     partsOf(path === "" ? name : `${path}.${name}`, form, property),
   );

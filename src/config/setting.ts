@@ -6,6 +6,7 @@
  * the four cannot disagree.
  */
 import {
+  KindGuard,
   type Static,
   type TLiteral,
   type TObject,
@@ -62,6 +63,8 @@ export interface Notes {
   discriminator?: { key: string; shared: TObject };
   /** Of a mapping whose keys the user chooses: what a key must look like. */
   keys?: KeyNotes;
+  /** Takes a single value, a list or a mapping: the form of what is written is that of its kind. */
+  byKind?: boolean;
   /** A key that this release knows and refuses. */
   unsupported?: boolean;
 }
@@ -126,6 +129,33 @@ export function mapOf<Value extends TSchema>(
     keys,
     ...options,
   });
+}
+
+/** A mapping with some fixed keys, beside keys that the user chooses, all with values of one schema. */
+export function openMapping<Properties extends TProperties>(
+  properties: Properties,
+  { keys, value, ...options }: Omit<Notes, "rules" | "keys"> & { keys: KeyNotes; value: TSchema },
+): TObject<Properties> {
+  return Type.Object(properties, { additionalProperties: value, keys, ...options });
+}
+
+/** A value of several forms, no two of one kind: a single value, a list, a mapping. */
+export function eitherKind(forms: readonly TSchema[], options: Omit<Notes, "rules">) {
+  return Type.Union([...forms], { byKind: true, ...options });
+}
+
+/** The form that takes what has this kind. */
+export function formOfKind(schema: TSchema, kind: "scalar" | "list" | "mapping"): TSchema | undefined {
+  const forms = KindGuard.IsUnion(schema) ? schema.anyOf : [schema];
+  return forms.find((form) => {
+    if (KindGuard.IsArray(form)) return kind === "list";
+    return kind === (KindGuard.IsObject(form) || KindGuard.IsRecord(form) ? "mapping" : "scalar");
+  });
+}
+
+/** What the keys of the user's choice take, of a mapping that has fixed keys as well. */
+export function openValue(schema: TObject): TSchema | undefined {
+  return KindGuard.IsSchema(schema.additionalProperties) ? schema.additionalProperties : undefined;
 }
 
 /** A mapping of several forms, told apart by the value of `key`; each form has a `Type.Literal` there. */

@@ -1,5 +1,7 @@
 /** `tenants.T`: one billing boundary, its upstream, its store and its windows. */
 import { type Static, type TObject, type TUnsafe, Type } from "@sinclair/typebox";
+import { rulesSetting } from "./allocation/configured-rule.js";
+import { identitySetting } from "./allocation/identity-source.js";
 import { type EcosystemSettingsMap, pluginDefinition } from "./ecosystem-settings.js";
 import { LONGEST_TIMER_SECONDS } from "./features.js";
 import type { PluginSettings } from "./plugin-settings.js";
@@ -116,6 +118,8 @@ const tenantProperties = {
         maximum: 12,
         default: 4,
       }),
+      identity: identitySetting,
+      rules: rulesSetting,
     },
     { description: "How costs are split." },
   ),

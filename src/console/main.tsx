@@ -14,14 +14,23 @@ import { en } from "./text/en.js";
 const views = {
   overview: lazy(async () => (await import("./views/overview.js")).Overview),
   explorer: lazy(async () => (await import("./views/explorer.js")).Explorer),
+  statement: lazy(async () => (await import("./views/statement.js")).Statement),
+  inventory: lazy(async () => (await import("./views/inventory.js")).Inventory),
+  tags: lazy(async () => (await import("./views/tags.js")).Tags),
+  rules: lazy(async () => (await import("./views/rules.js")).Rules),
   worklist: lazy(async () => (await import("./views/worklist.js")).Worklist),
+  deliveries: lazy(async () => (await import("./views/deliveries.js")).Deliveries),
   runs: lazy(async () => (await import("./views/runs.js")).Runs),
 };
+const Explain = lazy(async () => (await import("./parts/explain.js")).Explain);
+const Dimension = lazy(async () => (await import("./parts/dimension.js")).Dimension);
 const Tenants = lazy(async () => (await import("./views/tenants.js")).Tenants);
 
 function Console() {
   const place = useLocation();
   const found = viewOf(place.path);
+  const why = place.query.get("why");
+  const dimension = place.query.get("dimension");
   const tenants = useData("tenants", (signal) => bodyOf(api.GET("/api/v1/tenants", { signal })));
   const title = found?.view === undefined ? en.views.tenants : `${en.views[found.view]} · ${found.tenant}`;
   useEffect(() => {
@@ -49,7 +58,13 @@ function Console() {
                     </p>
                   </Empty>
                 ) : View !== undefined && found.tenant !== undefined ? (
-                  <View place={place} tenant={found.tenant} />
+                  <>
+                    <View place={place} tenant={found.tenant} />
+                    {why !== null && <Explain key={why} place={place} tenant={found.tenant} why={why} />}
+                    {dimension !== null && (
+                      <Dimension key={dimension} place={place} tenant={found.tenant} dimension={dimension} />
+                    )}
+                  </>
                 ) : (
                   <Tenants place={place} tenants={known} />
                 )}

@@ -2,7 +2,7 @@
 import type { Static } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
 import { matchingDimensions, streamDimensionIds } from "../query/chargebacks/dimension-matches.js";
-import { tagInBulk } from "../tags/bulk.js";
+import { previewBulk, tagInBulk } from "../tags/bulk.js";
 import { completeCopy, type UnknownDimension } from "../tags/known-dimensions.js";
 import { TAGS_PER_ENTRY } from "../tags/outbox.js";
 import { type HttpContext, openTenantStore, tenantRead } from "./context.js";
@@ -22,13 +22,14 @@ export async function tagListed(
   const ids = distinctIds(body.dimension_ids);
   const store = async () => (await openTenantStore(context, tenant)).client;
   let errors: UnknownDimension[] = [];
-  const counts = await tagInBulk({ postgres, tenantName, stop }, body, async function* () {
+  const work = body.dry_run ? previewBulk : tagInBulk;
+  const counts = await work({ postgres, tenantName, stop }, body, async function* () {
     const { known, unknown } = await completeCopy({ postgres, tenantName, store, signal: stopSignal }, ids);
     errors = unknown;
     stopSignal.throwIfAborted();
     yield known;
   });
-  await context.tags.afterWrite(tenantName);
+  if (!body.dry_run) await context.tags.afterWrite(tenantName);
   return { ...counts, errors };
 }
 
@@ -47,7 +48,8 @@ export async function tagMatching(
   const open = () => streamDimensionIds(client, matches, { batch: TAGS_PER_ENTRY, signal });
   // The store has found them all when the first come: before the transaction, which must not wait for it with its locks.
   let ready: AsyncIterable<number[]> | undefined = await begun(open());
-  const counts = await tagInBulk({ postgres, tenantName, stop }, body, async function* () {
+  const work = body.dry_run ? previewBulk : tagInBulk;
+  const counts = await work({ postgres, tenantName, stop }, body, async function* () {
     const batches = ready ?? open();
     ready = undefined;
     for await (const ids of batches) {
@@ -56,7 +58,7 @@ export async function tagMatching(
       yield known;
     }
   });
-  await context.tags.afterWrite(tenantName);
+  if (!body.dry_run) await context.tags.afterWrite(tenantName);
   return { ...counts, errors: [] };
 }
 

@@ -45,12 +45,32 @@ export const errorTable = {
     title: "Dimension not found",
     when: "the tenant has no chargeback dimension of this id",
   },
+  row_not_found: {
+    status: 404,
+    title: "Row not found",
+    when: "the dimension has no such chargeback row on the day, or the day is not published",
+  },
+  resource_not_found: {
+    status: 404,
+    title: "Resource not found",
+    when: "no gathering of the tenant ever found a resource with this id",
+  },
+  identity_not_found: {
+    status: 404,
+    title: "Identity not found",
+    when: "no gathering of the tenant ever found an identity with this id",
+  },
   tag_not_found: {
     status: 404,
     title: "Tag not found",
     when: "the tenant, or the dimension, has no such tag",
   },
   run_not_found: { status: 404, title: "Run not found", when: "the tenant has no run with this id" },
+  delivery_not_found: {
+    status: 404,
+    title: "Delivery not found",
+    when: "the tenant has no delivery with this id",
+  },
   emitter_not_found: {
     status: 404,
     title: "Emitter not found",
@@ -83,6 +103,11 @@ export const errorTable = {
     title: "Run in progress",
     when: "the tenant already has a run in progress",
   },
+  delivery_not_waiting: {
+    status: 409,
+    title: "Delivery not waiting",
+    when: "the delivery does not wait to be accepted; nothing was changed",
+  },
   tag_key_exists: {
     status: 409,
     title: "Tag key exists",
@@ -93,7 +118,21 @@ export const errorTable = {
     title: "Tenant suspended",
     when: "the tenant is permanently failed; restart the service once the cause is fixed",
   },
-  body_too_large: { status: 413, title: "Body too large", when: "the body is longer than 1 MiB" },
+  usage_not_taken: {
+    status: 400,
+    title: "Usage not taken",
+    when: "the configuration of the tenant names no metrics that are uploaded (usage.uploads.metrics)",
+  },
+  idempotency_key_reused: {
+    status: 409,
+    title: "Idempotency key reused",
+    when: "`Idempotency-Key` stands for another body; nothing was changed",
+  },
+  body_too_large: {
+    status: 413,
+    title: "Body too large",
+    when: "the body is longer than 1 MiB; of usage: than usage.uploads.max_mib",
+  },
   internal_error: {
     status: 500,
     title: "Internal error",
@@ -120,8 +159,8 @@ export type ErrorCode = keyof typeof errorTable;
 
 /** One thing that is wrong with a request. */
 export interface InputProblem {
-  readonly in: "query" | "path" | "body";
-  /** Parameter, or path of the field in the body (`filters.cost_type`); empty for the body as a whole. */
+  readonly in: "query" | "path" | "header" | "body";
+  /** Parameter, path of the field in the body (`filters.cost_type`), or row and column of CSV; empty for the body as a whole. */
   readonly name: string;
   /** A sentence that says what is allowed. */
   readonly detail: string;

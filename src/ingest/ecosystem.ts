@@ -1,10 +1,16 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { AllocationRule, IdentityScope } from "../config/allocation-rule.js";
 import type { EcosystemSettings } from "../config/ecosystem-settings.js";
 import type { PluginSettings } from "../config/plugin-settings.js";
 import type { TopicMetric, TopicRule } from "../config/topic-rule.js";
+import type { Statement } from "../store/clickhouse/statement.js";
+import type { FactRecord } from "../store/fact-tables.js";
 import type { KnownInventory } from "./known.js";
+import type { MicroUnits } from "./micro-units.js";
 import type { InventoryReport, Probe, TopicReport, WindowReport } from "./reports.js";
+import type { UploadLimits } from "./usage-uploads/load.js";
 
 /**
  * What a kind of upstream has to say and do to be charged back. Adding an ecosystem means adding one folder that exports one
@@ -25,6 +31,8 @@ export interface Ecosystem<Settings = unknown> extends EcosystemSettings {
    * gatherers then have `gatherTopics`.
    */
   topicRules?(settings: Settings): readonly TopicRule[];
+  /** Usage that may be uploaded; left out: none. */
+  usageUploads?(settings: Settings): UploadLimits;
   /** Opens the connection of one run. Must not talk to the upstream yet. */
   connect(settings: Settings, context: GatherContext): Gatherer;
 }
@@ -43,6 +51,19 @@ export interface GatherContext {
    * past day are chosen from it by lifetime, so that they do not change when something is deleted today.
    */
   known(signal: AbortSignal): Promise<KnownInventory>;
+  /** For an ecosystem that keeps what it was told. Left out where an upstream is only tried. */
+  readonly store?: GatherStore;
+}
+
+/** The tenant's stores during a run. */
+export interface GatherStore {
+  /** Client whose default database is the tenant's. */
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  /** Of the lease that is held. */
+  readonly epoch: number;
+  /** First day that the run gathers. */
+  readonly gatheredFrom: string;
 }
 
 /** One tenant's upstream during one run. */
@@ -116,9 +137,20 @@ export interface InventorySink {
 
 export interface WindowSink {
   billing(batch: readonly BillingLine[]): Promise<void>;
+  /**
+   * Lines that the engine itself selects, all of the window's days: rows with the columns `selectedColumns`, by name. They are taken
+   * as they are, so what cannot be stored must have been refused or mended before.
+   */
+  billingRows(select: Statement): Promise<void>;
   usage(batch: readonly UsageFact[]): Promise<void>;
+  /** Facts that the engine itself selects, all of the window's days: rows with the columns of `UsageFact`, by name, taken as they are. */
+  usageRows(select: Statement): Promise<void>;
+  /** As `usage`, for many steps at a time, at a fraction of the cost: for millions of facts. */
+  usageSeries(batch: readonly UsageSeries[]): Promise<void>;
   identitySets(batch: readonly IdentitySetMember[]): Promise<void>;
   usageGaps(batch: readonly UsageGap[]): Promise<void>;
+  /** A gap of each resource that is billed on the day; after the bill of the window. */
+  usageGapsOfBilled(batch: readonly Omit<UsageGap, "resource_id">[]): Promise<void>;
 }
 
 /** Whose topics are asked for: clusters that the bill of the window has lines of. */
@@ -151,57 +183,25 @@ export interface IdentityRecord {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Decimal fields are plain decimal strings with at most 12 places and 26 digits before the point. */
-export interface BillingLine {
-  /** Start of the billed period, `YYYY-MM-DDTHH:MM:SSZ`. */
-  readonly timestamp: string;
-  /** Environment of the resource; empty when there is none. */
-  readonly env_id: string;
-  readonly resource_id: string;
-  readonly product_category: string;
-  readonly product_type: string;
-  readonly quantity: string;
-  readonly unit_price: string;
-  readonly total_cost: string;
-  readonly currency: string;
-  readonly granularity: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
+/** A line of the bill, without what the tenant says of all of them. Values are texts of the forms that their columns' kinds name. */
+export type BillingLine = FactRecord<"billing">;
+
+export type UsageFact = FactRecord<"usage">;
+
+/** A usage fact for each of some periods. */
+export interface UsageSeries extends Omit<UsageFact, "timestamp" | "micro_units"> {
+  /** Where the periods start, in whole seconds since 1970. */
+  readonly starts: readonly number[];
+  /** The quantity of each of them. */
+  readonly microUnits: readonly MicroUnits[];
 }
 
-export interface UsageFact {
-  /** Start of the measured period, `YYYY-MM-DDTHH:MM:SSZ`. */
-  readonly timestamp: string;
-  readonly metric: string;
-  readonly resource_id: string;
-  readonly identity_id: string;
-  /** Quantity in millionths of the metric's unit, a whole number ≥ 0 as text. */
-  readonly micro_units: string;
-}
-
-export interface TopicUsageFact {
-  /** Start of the measured period, `YYYY-MM-DDTHH:MM:SSZ`. */
-  readonly timestamp: string;
+export interface TopicUsageFact extends FactRecord<"topic_usage"> {
   readonly metric: TopicMetric;
-  /** The cluster. */
-  readonly resource_id: string;
-  readonly topic_name: string;
-  /** As in a usage fact. */
-  readonly micro_units: string;
 }
 
-export interface IdentitySetMember {
-  readonly day: string;
+export interface IdentitySetMember extends FactRecord<"identity_sets"> {
   readonly scope: IdentityScope;
-  /** Resource of the set; empty for a set of the whole tenant. */
-  readonly resource_id: string;
-  readonly identity_id: string;
 }
 
-export interface UsageGap {
-  readonly day: string;
-  readonly metric: string;
-  /** What it could not be fetched for. */
-  readonly resource_id: string;
-  /** One sentence, without secrets. */
-  readonly reason: string;
-}
+export type UsageGap = FactRecord<"usage_gaps">;

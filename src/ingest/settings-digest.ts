@@ -2,16 +2,15 @@
  * Of a tenant's settings, those that decide what is gathered, as one digest: a window is gathered again when it differs. Every setting
  * counts unless its definition says otherwise, so a new one cannot be forgotten here.
  */
-import { createHash } from "node:crypto";
 import type { TSchema } from "@sinclair/typebox";
+import { digestOf } from "../config/digest.js";
 import { type EcosystemSettings, pluginDefinition } from "../config/ecosystem-settings.js";
 import { entriesOf, isRecord, itemDefinition } from "../config/parts.js";
 import type { PluginSettings } from "../config/plugin-settings.js";
 import { notesOf } from "../config/setting.js";
 
 export function settingsDigest(ecosystem: EcosystemSettings, settings: PluginSettings): string {
-  const text = JSON.stringify(counting(pluginDefinition(ecosystem), settings));
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+  return digestOf(counting(pluginDefinition(ecosystem), settings));
 }
 
 /** Without secrets, so that nobody who reads the digest can try passwords on it. */

@@ -9,6 +9,8 @@ import { dropStagedDays } from "../store/clickhouse/staging.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { ledgers } from "../store/ledger.js";
 import { daysOfWindow } from "../time/days.js";
+import { assignLines, unassignLines } from "./configured/assign-lines.js";
+import { deriveWeights, dropDerived } from "./configured/derive-weights.js";
 import type { WindowReport } from "./reports.js";
 import { rememberGathered, unchangedWindow, warnOfDropped } from "./same-window.js";
 import { noTopics, type StagedTopics, stageTopics } from "./stage-topics.js";
@@ -59,6 +61,7 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     signal,
   );
   await deriveMetricSets(client, { epoch, days: measured, metrics: options.derivingMetrics }, signal);
+  await applyConfiguration(options, complete, repriced);
 
   const { rulesHash, decimalPlaces, inventoryLacks, retryLimit, force = false } = options;
   const lacks = await lacksOfDays(options, complete);
@@ -115,6 +118,20 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   warnOfDropped(options, result.dropped);
   await rememberGathered(options, { report, contents, topics, result });
   return result;
+}
+
+/** Rules by configuration, on the days that are staged; `repriced` are those that are staged as they are published. */
+async function applyConfiguration(
+  { store: { client }, epoch, allocation, signal }: StageWindowOptions,
+  days: readonly string[],
+  repriced: readonly string[],
+): Promise<void> {
+  const staged = { client, epoch, days, signal };
+  const again = { ...staged, days: days.filter((day) => repriced.includes(day)) };
+  await dropDerived(again);
+  if (allocation === undefined) return await unassignLines(again);
+  await assignLines(staged, allocation);
+  await deriveWeights(staged, allocation);
 }
 
 /** What was staged of the window before goes when the first rows come, or at the end of a gathering without any. */

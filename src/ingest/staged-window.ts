@@ -1,6 +1,7 @@
 /** What a window is staged with, and what comes of it. */
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import type { AllocationPlan } from "../config/allocation/plan.js";
 import type { TenantStore } from "../store/stores.js";
 import type { DayWindow, Gatherer } from "./ecosystem.js";
 import type { TopicStaging } from "./stage-topics.js";
@@ -19,6 +20,8 @@ export interface StageWindowOptions {
   readonly decimalPlaces: number;
   /** `Ecosystem.derivingMetrics` of the tenant. */
   readonly derivingMetrics: readonly string[];
+  /** Identity sources and rules of the tenant; undefined where it has none. */
+  readonly allocation?: AllocationPlan | undefined;
   /** Sentences: what this run could not gather of resources and identities. Every day of the window lacks it. */
   readonly inventoryLacks: readonly string[];
   /** Gathers in a row without what a day lacks, after which it is settled as it is. */

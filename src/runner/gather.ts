@@ -1,4 +1,5 @@
 import type { RuleSet } from "../allocate/rules.js";
+import type { AllocationPlan } from "../config/allocation/plan.js";
 import type { TenantConfig } from "../config/config.js";
 import type { AnyEcosystem, DayWindow, Gatherer } from "../ingest/ecosystem.js";
 import { gatherInventory } from "../ingest/inventory/gather-inventory.js";
@@ -27,6 +28,8 @@ export interface GatherTenant extends TenantRunContext {
   readonly store: TenantStore;
   readonly epoch: number;
   readonly rules: RuleSet;
+  /** Undefined where the tenant has neither identity sources nor rules. */
+  readonly allocation: AllocationPlan | undefined;
   /** Undefined where costs are not attributed to topics. */
   readonly topics: TopicStaging | undefined;
   readonly window: DayWindow;
@@ -58,6 +61,12 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
       logger: input.logger,
       parallelQueries: input.tenant.metrics_prefetch_workers,
       known: known.read,
+      store: {
+        client: input.store.client,
+        postgres: input.stores.postgres,
+        epoch: input.epoch,
+        gatheredFrom: input.window.start,
+      },
     });
     try {
       await gatherAll(input, { gatherer, known }, tally, report);
@@ -120,6 +129,7 @@ async function gatherAll(
       window,
       settingsDigest: configured,
       rulesHash: rules.hash,
+      allocation: input.allocation,
       decimalPlaces: tenant.allocation.decimal_places,
       derivingMetrics: input.ecosystem.derivingMetrics(tenant.plugin_settings),
       inventoryLacks: inventory.lacks,

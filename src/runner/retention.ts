@@ -1,7 +1,8 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { filledDays } from "../store/clickhouse/partitions.js";
-import { factTables, isoDay } from "../store/clickhouse/staging.js";
+import { isoDay } from "../store/clickhouse/staging.js";
+import { factTables } from "../store/fact-tables.js";
 import { forgetHeldDays } from "../store/facts/held-days.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { forgetDimensions } from "../tags/forget-dimensions.js";
@@ -62,6 +63,10 @@ WITH days AS (DELETE FROM tracking_dates WHERE tenant_name = $1 AND tracking_dat
   attributions AS (DELETE FROM topic_attribution_dates WHERE tenant_name = $1 AND tracking_date < $3),
   gathers AS (DELETE FROM gathered_days WHERE tenant_name = $1 AND tracking_date < $2),
   windows AS (DELETE FROM gathered_windows WHERE tenant_name = $1 AND window_end <= $2),
+  usage AS (DELETE FROM usage_days WHERE tenant_name = $1 AND day < $2),
+  old_uploads AS (
+    DELETE FROM usage_uploads WHERE tenant_name = $1 AND origin = 'api' AND ended_at < $2::timestamp AT TIME ZONE 'UTC' AND last_day < $2
+  ),
   old_runs AS (DELETE FROM runs WHERE tenant_name = $1 AND ended_at < $2::timestamp AT TIME ZONE 'UTC'),
   old_resources AS (DELETE FROM resources WHERE tenant_name = $1 AND deleted_at < $2::timestamp AT TIME ZONE 'UTC')
 DELETE FROM identities WHERE tenant_name = $1 AND deleted_at < $2::timestamp AT TIME ZONE 'UTC'`,

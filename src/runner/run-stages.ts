@@ -1,7 +1,8 @@
 import { allocatePending } from "../allocate/allocate-pending.js";
 import type { Publication } from "../allocate/publish.js";
 import { rollForward } from "../allocate/roll-forward.js";
-import { buildRuleSet, storeRuleSet } from "../allocate/rules.js";
+import { storeRuleSet } from "../allocate/rules.js";
+import { prepareStore } from "../ingest/configured/store-maps.js";
 import { copyNames } from "../ingest/inventory/copy-names.js";
 import { claimStaging, dropStagedDaysExcept } from "../store/clickhouse/staging.js";
 import { runStatement } from "../store/postgres/statement.js";
@@ -19,6 +20,7 @@ import { readPublished } from "./sql/published.js";
 import { noteStage } from "./sql/runs.js";
 import { stagedDays } from "./sql/staged-days.js";
 import { takeStore } from "./take-store.js";
+import { tenantRules } from "./tenant-rules.js";
 import { keptFrom, topicPlan } from "./topic-plan.js";
 import { gatherWindow } from "./window.js";
 
@@ -34,7 +36,7 @@ export async function runStages(
   const tenantName = tenant.tenant_name;
   const ecosystem = run.ecosystems.get(tenant.ecosystem);
   if (ecosystem === undefined) throw new Error(`unknown ecosystem ${tenant.ecosystem}`);
-  const rules = buildRuleSet(ecosystem.rules(tenant.plugin_settings));
+  const { rules, allocation } = tenantRules(tenant, ecosystem);
   const store = await run.stores.tenant(tenantName);
   signal.throwIfAborted();
   const today = dayOf(run.now());
@@ -47,6 +49,7 @@ export async function runStages(
   await repair(run, publication);
   const topics = topicPlan(tenant, ecosystem, today);
   await storeRuleSet(store.client, rules, signal);
+  if (allocation !== undefined) await prepareStore(store.client, allocation, signal);
   if (topics !== undefined) await storeRuleSet(store.client, topics.rules, signal);
 
   const stage = async (name: string, day: string | null) =>
@@ -60,6 +63,7 @@ export async function runStages(
     store,
     epoch,
     rules,
+    allocation,
     topics: topics?.staging,
     window,
     signal,

@@ -12,6 +12,7 @@ export interface SimulatedTenant {
   readonly cutoff_days: number;
   readonly retention_days: number;
   readonly plugin_settings: Readonly<Record<string, unknown>>;
+  readonly allocation?: Readonly<Record<string, unknown>>;
 }
 
 /** One for each cluster of the organisation, with all kinds of cost and both ways to split. */

@@ -1,8 +1,8 @@
 /**
- * Who owns a data directory, and whether that process still runs.
+ * Who owns a data directory, and whether that process is still running.
  *
- * Processes are compared by pid and start time: pids are used again, in containers at nearly every start. A process of
- * another container (pid namespace) or machine cannot be looked at; then there is no telling from here.
+ * Processes are compared by pid and start time, because pids are used again, in containers at nearly every start. A process in
+ * another container (pid namespace) or on another machine cannot be examined, so its state is unknown from here.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";

@@ -1,15 +1,15 @@
 /**
- * One process owns a data directory. Both embedded engines keep their files there, and a second process on the
- * same files could corrupt them, so the owner writes its pid and start time into `chargehouse.pid`.
+ * One process owns a data directory. Both embedded engines keep their files there, and a second process on the same files could
+ * corrupt them, so the owner writes its pid and start time into `chargehouse.pid`.
  *
- * Safe without file locks (Node has none), because each step is atomic in the file system:
+ * This is safe without file locks (Node has none), because each step is atomic in the file system:
  * - the file appears with its whole content (`link` of a finished file), so nobody reads half of it;
- * - the file of a dead owner is replaced by `rename`, and only by the holder of `chargehouse.pid.takeover`. Without
- *   that second claim, two processes could both see the dead owner, and the slower one would replace the file
- *   that the faster one has just made. A dead holder of the second claim is replaced by the same rule.
+ * - the file of a dead owner is replaced by `rename`, and only by the holder of `chargehouse.pid.takeover`. Without that second
+ *   claim, two processes could both see the dead owner, and the slower one would replace the file that the faster one has just
+ *   made. A dead holder of the second claim is replaced by the same rule.
  *
- * Whether an owner lives is told by its process, and where that is out of sight, in another container on the same volume,
- * by a heartbeat: the owner touches its file, and who wants it watches whether it is touched.
+ * The process of an owner shows whether it is alive. If that process cannot be seen, in another container on the same volume, a
+ * heartbeat shows it: the owner touches its file, and whoever wants the directory watches whether it is touched.
  */
 import { randomBytes } from "node:crypto";
 import {

@@ -1,6 +1,6 @@
 /**
- * The lease of a run has gone to another worker, or ran out: whatever the run does now must not be seen. It ends the run, and is no fault of
- * the tenant or its upstream.
+ * The lease of a run went to another worker, or expired: nothing that the run does now may become visible. It ends the run, and is
+ * no fault of the tenant or its upstream.
  */
 export class LeaseLostError extends Error {
   override readonly name = "LeaseLostError";

@@ -1,27 +1,13 @@
 /**
- * The two ledgers that a bill is written into: among identities, which makes chargebacks, and (only lines of some product types) among
- * the topics of their cluster. What more than one stage has to know of them is declared here, once.
+ * The two ledgers that a bill is written into: it is split among identities, which makes chargebacks, and (only lines of some
+ * product types) among the topics of their cluster. What more than one stage has to know about them is declared here, once.
  */
 import { UNALLOCATED } from "../config/allocation-rule.js";
 import { UNATTRIBUTED } from "../config/topic-rule.js";
+import { columnsOf, factTableColumns } from "./fact-tables.js";
 
 export const ledgerNames = ["chargebacks", "topic_attributions"] as const;
 export type LedgerName = (typeof ledgerNames)[number];
-
-/** What tells the lines of a bill apart: those that are equal in all of it are one line, and split as one. */
-const lineKey = [
-  "timestamp",
-  "env_id",
-  "resource_id",
-  "product_category",
-  "product_type",
-  "currency",
-] as const;
-
-/** The same as the columns of a table, as text: of the bill, unless the table has another name for the resource. */
-export function lineKeySql(resource: Ledger["resource"] = "resource_id"): string {
-  return lineKey.map((column) => (column === "resource_id" ? resource : column)).join(", ");
-}
 
 export interface Ledger {
   /** Also of its table in ClickHouse. */
@@ -69,3 +55,33 @@ export const ledgers = {
     attempts: "attribution_attempts",
   },
 } as const satisfies { readonly [Name in LedgerName]: Ledger & { readonly name: Name } };
+
+interface LineColumn {
+  readonly ofBill: string;
+  readonly ofRow: string;
+}
+
+/**
+ * Columns of a line that the rows of a ledger have too. `key`: what tells lines apart; those that are equal in all of it are one line,
+ * and split as one. `same`: what all lines of a key have in common.
+ */
+export function lineColumns({ name, resource }: Ledger, line: "key" | "same"): LineColumn[] {
+  return columnsOf("billing").flatMap(([ofBill, column]) => {
+    const ofRow = ofBill === "resource_id" ? resource : ofBill;
+    return column.line === line && Object.hasOwn(factTableColumns[name], ofRow) ? [{ ofBill, ofRow }] : [];
+  });
+}
+
+/** The key of a ledger's lines, as columns of the bill. */
+export function lineKeySql(ledger: Ledger): string {
+  return lineColumns(ledger, "key")
+    .map(({ ofBill }) => ofBill)
+    .join(", ");
+}
+
+/** The same, as columns of the ledger's rows. */
+export function rowKeySql(ledger: Ledger): string {
+  return lineColumns(ledger, "key")
+    .map(({ ofRow }) => ofRow)
+    .join(", ");
+}

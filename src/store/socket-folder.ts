@@ -1,4 +1,4 @@
-/** Where a unix socket is when its path is too long for a socket's address. */
+/** The place of a unix socket whose path is too long for a socket's address. */
 import { closeSync, openSync } from "node:fs";
 
 /** `sun_path` of a socket address holds 108 bytes on Linux and 104 elsewhere, with the zero at its end. */

@@ -1,4 +1,4 @@
-/** The port for SQL clients as the configuration has it: its users, and the databases of their tenants. */
+/** The port for SQL clients, as configured: its users, and the databases of their tenants. */
 import type { Config } from "../config/config.js";
 import type { SqlListener } from "./clickhouse/embedded/server/config.js";
 

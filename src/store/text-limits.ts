@@ -1,4 +1,4 @@
-/** What texts may be that the stores keep and that requests ask for. */
+/** Limits on the texts that the stores keep and that requests contain. */
 
 /** Most characters of an id, and of the other names that upstreams give: environments, products, metrics, teams. */
 export const LONGEST_ID = 1000;

@@ -5,7 +5,7 @@
  * Measured: see `bench/tags.ts`. The outbox entry of a batch is written by the statement that writes its tags: their ids never
  * come to this process.
  */
-import { runStatement } from "../store/postgres/statement.js";
+import { readPostgres, runStatement } from "../store/postgres/statement.js";
 import { labelIds } from "./labels.js";
 import { type TagTransaction, type TagWriter, writeTags } from "./transaction.js";
 import type { TagInput } from "./write.js";
@@ -22,7 +22,7 @@ export interface BulkCounts {
 }
 
 /** Batches of ids, ascending over all of them and without repetition, of dimensions that the copy in Postgres has. */
-export type DimensionBatches = (tx: TagTransaction) => AsyncIterable<readonly number[]>;
+export type DimensionBatches = () => AsyncIterable<readonly number[]>;
 
 export async function tagInBulk(
   writer: TagWriter,
@@ -33,7 +33,7 @@ export async function tagInBulk(
   const [labelId = 0] = await labelIds(postgres, tenantName, [input], stop?.signal);
   return await writeTags(writer, async (tx) => {
     const counts = { created_count: 0, updated_count: 0, skipped_count: 0 };
-    for await (const ids of dimensions(tx)) {
+    for await (const ids of dimensions()) {
       const updated = input.override_existing ? await override(tx, input, labelId, ids, "all") : 0;
       const created = updated === ids.length ? 0 : await create(tx, input, labelId, ids);
       const left = ids.length - created - updated;
@@ -49,6 +49,30 @@ export async function tagInBulk(
     return counts;
   });
 }
+
+/** What `tagInBulk` would do if nobody else tagged meanwhile. Changes nothing. */
+export async function previewBulk(
+  { postgres, tenantName, stop }: TagWriter,
+  input: BulkInput,
+  dimensions: DimensionBatches,
+): Promise<BulkCounts> {
+  let [there, absent] = [0, 0];
+  for await (const ids of dimensions()) {
+    const params = [tenantName, ids, input.tag_key];
+    const [row] = await readPostgres<{ tags: number }>(postgres, { query: TAGGED, params }, stop?.signal);
+    there += row?.tags ?? 0;
+    absent += ids.length - (row?.tags ?? 0);
+  }
+  return input.override_existing
+    ? { created_count: absent, updated_count: there, skipped_count: 0 }
+    : { created_count: absent, updated_count: 0, skipped_count: there };
+}
+
+/** Of these dimensions, how many have a tag with the key. Each by its index, like OVERRIDE. */
+const TAGGED = `
+SELECT count(*)::int AS tags FROM unnest($2::bigint[]) AS wanted (id), LATERAL (
+  SELECT FROM tags WHERE dimension_id = wanted.id AND tenant_name = $1 AND tag_key = $3
+) AS found`;
 
 /** Tags that are there, or those of them that are not as they should be. Locked in the order of their dimensions, like those that are made. */
 async function override(

@@ -29,6 +29,20 @@ export function dayOfSeconds(seconds: number): string {
   return textOf(DateTime.fromSeconds(seconds, UTC));
 }
 
+/** Of a few hundred steps each is asked for again and again. */
+const times = new Map<number, string>();
+const MOST_CACHED = 20_000;
+
+/** An instant given in whole seconds since 1970, as `2026-01-01T05:00:00Z`. */
+export function isoTime(seconds: number): string {
+  const known = times.get(seconds);
+  if (known !== undefined) return known;
+  if (times.size >= MOST_CACHED) times.clear();
+  const time = `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
+  times.set(seconds, time);
+  return time;
+}
+
 /** The first instant of a day. */
 export function midnightOf(day: string): Date {
   return read(day).toJSDate();

@@ -122,7 +122,7 @@ t.test("the allocation statement does what the referee does", async (t) => {
   });
 
   await t.test("with known vectors", async (t) => {
-    for (const { name, cost, weights, even, wanted, product = "NETWORK" } of vectors) {
+    for (const { name, cost, weights, even, owners, wanted, product = "NETWORK" } of vectors) {
       await t.test(name, async (t) => {
         const day = "2026-01-01";
         const rows = await hold(t, {
@@ -139,12 +139,10 @@ t.test("the allocation statement does what the referee does", async (t) => {
             identity_id,
             weight: BigInt(weight),
           })),
-          sets: (even ?? []).map((identity_id) => ({
-            day,
-            scope: "resource_active",
-            resource_id: "r1",
-            identity_id,
-          })),
+          sets: [
+            ...(even ?? []).map((identity_id) => ({ scope: "resource_active", identity_id })),
+            ...(owners ?? []).map((identity_id) => ({ scope: "owner", identity_id })),
+          ].map((set) => ({ ...set, day, resource_id: "r1" })),
           gaps: [],
           decimalPlaces: 4,
         });
@@ -163,6 +161,7 @@ const vectors: {
   cost: string;
   weights?: Record<string, number>;
   even?: string[];
+  owners?: string[];
   wanted: string[];
   product?: string;
 }[] = [
@@ -243,6 +242,14 @@ const vectors: {
     product: "CKU",
     cost: "100",
     wanted: ["UNALLOCATED 70", "UNALLOCATED 30"],
+  },
+  { name: "one owner", product: "CONNECTOR", cost: "7", owners: ["a"], wanted: ["a 7"] },
+  {
+    name: "no one of two owners",
+    product: "CONNECTOR",
+    cost: "7",
+    owners: ["a", "b"],
+    wanted: ["UNALLOCATED 7"],
   },
   { name: "an unknown product", product: "WHAT", cost: "7", even: ["a"], wanted: ["UNALLOCATED 7"] },
 ];

@@ -11,6 +11,11 @@ export interface RefereeLine {
   readonly resource_id: string;
   readonly product_type: string;
   readonly cost: bigint;
+  /** The configured rule that takes the line, and the identity that it names. */
+  readonly rule?: string;
+  readonly named?: string;
+  /** Whose facts count for tiers of `currency` and `currency@COLUMN`. */
+  readonly places?: Readonly<Record<string, string>>;
 }
 export interface RefereeInput {
   readonly lines: readonly RefereeLine[];
@@ -41,6 +46,9 @@ const methods = {
   usage: "usage_ratio",
   owner: "direct_owner",
   even: "even_split",
+  line: "line_identity",
+  cost: "cost_ratio",
+  fixed: "fixed_ratio",
   terminal: "terminal",
 } as const;
 
@@ -52,10 +60,14 @@ export function allocate(input: RefereeInput): RefereeRow[] {
     merged.set(key, { ...line, cost: line.cost + (merged.get(key)?.cost ?? 0n) });
   }
   const [usage, sets] = [byPlace(input.usage), byPlace(input.sets)];
-  const concerning = ({ day, resource_id }: RefereeLine): RefereeInput => {
-    const place = placeOf({ day, resource_id });
-    const ofTenant = sets.get(placeOf({ day, resource_id: "" })) ?? [];
-    return { ...input, usage: usage.get(place) ?? [], sets: [...(sets.get(place) ?? []), ...ofTenant] };
+  const concerning = ({ day, resource_id, places = {} }: RefereeLine): RefereeInput => {
+    const all = new Set([resource_id, "", ...Object.values(places)]);
+    const at = [...all].map((place) => placeOf({ day, resource_id: place }));
+    return {
+      ...input,
+      usage: at.flatMap((place) => usage.get(place) ?? []),
+      sets: at.slice(0, 2).flatMap((place) => sets.get(place) ?? []),
+    };
   };
   return [...merged.values()].flatMap((line) => allocateLine(concerning(line), line)).sort(byKey);
 }
@@ -81,7 +93,7 @@ function allocateLine(input: RefereeInput, line: RefereeLine): RefereeRow[] {
   const sign = line.cost < 0n ? -1n : 1n;
   const ticks = abs(line.cost) / tick;
   const residue = abs(line.cost) % tick;
-  const tiers = input.rules.rows.filter((row) => row.product_type === ruleOf(input, line));
+  const tiers = rowsOf(input, line);
   const components = [...new Set(tiers.map((row) => row.component))];
   const shares = components.map((component) => {
     const row = tiers.find((each) => each.component === component);
@@ -133,9 +145,11 @@ function chooseTier(input: RefereeInput, line: RefereeLine, tiers: RuleSet["rows
 function recipientsOf(input: RefereeInput, line: RefereeLine, tier: RuleSet["rows"][number]): Recipient[] {
   const weights = new Map<string, bigint>();
   if (tier.kind === "terminal") weights.set("UNALLOCATED", 1n);
-  if (tier.kind === "usage") {
+  if (tier.kind === "line" && line.named !== undefined && line.named !== "") weights.set(line.named, 1n);
+  if (tier.kind === "usage" || tier.kind === "cost" || tier.kind === "fixed") {
+    const place = placeOfTier(tier.set_of, line);
     for (const fact of input.usage) {
-      if (fact.day !== line.day || fact.resource_id !== line.resource_id || fact.weight <= 0n) continue;
+      if (fact.day !== line.day || fact.resource_id !== place || fact.weight <= 0n) continue;
       if (!tier.sources.includes(fact.metric)) continue;
       weights.set(fact.identity_id, (weights.get(fact.identity_id) ?? 0n) + fact.weight);
     }
@@ -169,8 +183,18 @@ function largestRemainder(ticks: bigint, recipients: readonly Recipient[]): bigi
   return parts;
 }
 
-function ruleOf(input: RefereeInput, line: RefereeLine): string {
-  return input.rules.rows.some((row) => row.product_type === line.product_type) ? line.product_type : "*";
+function placeOfTier(setOf: string, line: RefereeLine): string | undefined {
+  if (setOf === "tenant") return "";
+  return setOf === "resource" ? line.resource_id : line.places?.[setOf];
+}
+
+/** Of the rule that takes the line, or of its product type, or of every other one. */
+function rowsOf({ rules }: RefereeInput, line: RefereeLine): RuleSet["rows"] {
+  const configured = rules.rows.filter((row) => row.rule !== undefined && row.rule === line.rule);
+  if (configured.length > 0) return configured;
+  const own = rules.rows.filter((row) => row.rule === undefined);
+  const ofType = own.filter((row) => row.product_type === line.product_type);
+  return ofType.length > 0 ? ofType : own.filter((row) => row.product_type === "*");
 }
 
 function hasGap(input: RefereeInput, { day, resource_id }: RefereeLine, metric: string): boolean {

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { buildRuleSet, type RuleSet } from "../../src/allocate/rules.js";
 import type { AllocationRule } from "../../src/config/allocation-rule.js";
 import { stagedTable } from "../../src/store/clickhouse/staging.js";
-import type { RefereeInput, RefereeRow } from "./referee.js";
+import type { RefereeInput, RefereeLine, RefereeRow } from "./referee.js";
 
 /** Puts a referee's input into the staging tables, and reads back what allocation made of it in the referee's form. */
 
@@ -99,11 +99,14 @@ const variedRules: readonly AllocationRule[] = [
 
 export const variedRuleSet: RuleSet = buildRuleSet(variedRules);
 
-export async function stageInput(
-  client: ClickHouseClient,
-  epoch: number,
-  input: Omit<RefereeInput, "rules" | "decimalPlaces">,
-) {
+type StagedInput = Omit<RefereeInput, "rules" | "decimalPlaces" | "lines"> & {
+  readonly lines: readonly (RefereeLine & {
+    readonly product_category?: string;
+    readonly tags?: Readonly<Record<string, string>>;
+  })[];
+};
+
+export async function stageInput(client: ClickHouseClient, epoch: number, input: StagedInput) {
   const put = async (table: Parameters<typeof stagedTable>[0], values: Record<string, unknown>[]) => {
     await client.command({ query: `TRUNCATE TABLE ${stagedTable(table, epoch)}` });
     if (values.length > 0)
@@ -116,7 +119,8 @@ export async function stageInput(
       ecosystem: "test",
       tenant_id: "t",
       resource_id: line.resource_id,
-      product_category: "C",
+      product_category: line.product_category ?? "C",
+      line_tags: line.tags ?? {},
       product_type: line.product_type,
       quantity: "1",
       unit_price: "1",

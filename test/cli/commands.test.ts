@@ -6,6 +6,7 @@ import { join } from "node:path";
 import t from "tap";
 import type { Command } from "../../src/cli/command.js";
 import { commands } from "../../src/cli/commands.js";
+import { explain } from "../../src/cli/explain.js";
 import { exportCsv } from "../../src/cli/export.js";
 import { migrate } from "../../src/cli/migrate.js";
 import { reconcile } from "../../src/cli/reconcile.js";
@@ -135,6 +136,66 @@ t.test("commands on the stores", async (t) => {
       stdout,
       /BILLING USD {2}CHARGEBACKS USD {2}DIFF\n(?:.*\n)*acme {4}7 days +7 +7 +50\.4 +50\.4 +0\nEvery line adds up\.\n$/,
     );
+  });
+
+  await t.test("explain: an amount within 80 columns, and as the API has it", async (t) => {
+    const date = addDays(dayOf(new Date()), -4);
+    const id = await inStores(async ({ tenant }) => {
+      const { client } = await tenant("acme");
+      const found = await client.query({
+        query: "SELECT dimension_id FROM dimensions",
+        format: "JSONEachRow",
+      });
+      return String((await found.json<{ dimension_id: string }>())[0]?.dimension_id);
+    });
+    const args = ["--tenant", "acme", "--dimension", id, "--date", date];
+    const told = await call(explain, args);
+    t.equal(told.code, 0);
+    const lines = told.stdout.split("\n");
+    t.strictSame(
+      lines.filter((line) => line.length > 80),
+      [],
+    );
+    t.strictSame(lines.slice(0, 8), [
+      "UNALLOCATED (Unallocated) pays 7.2 USD for COMPUTE of cluster-acme on",
+      `${date}.`,
+      "",
+      "how         terminal, no_identities_located",
+      `line        7.2 USD: 72 at 0.1 each; ${date}T00:00:00Z, daily, 1 line of the`,
+      "            bill",
+      "split       72000 ticks of 0.0001 and 0 besides; of them 72000 for this",
+      "            component, by a weight of 1 in all; rounding down leaves 0",
+    ]);
+    t.strictSame(lines.slice(lines.indexOf("Tiers of component 0")), [
+      ...["Tiers of component 0", "TIER  KIND      OUTCOME             SOURCES"],
+      "0     even      nobody in its sets  metrics_derived, resource_active",
+      ...["1     terminal  used", "", "Who shares it: 1, page 1 of 1"],
+      "IDENTITY     SHARE     WEIGHT  TICKS  RANK  AMOUNT",
+      ...["UNALLOCATED  ████████       1  72000     1     7.2", ""],
+    ]);
+    const { code, stdout } = await call(explain, [...args, "--json"]);
+    const { row, run: publishedBy, published_at } = JSON.parse(stdout);
+    holds(
+      t,
+      { code, row, publishedBy, published_at },
+      {
+        ...{ code: 0, row: { amount: "7.2" }, published_at: /^\d{4}-.*Z$/ },
+        publishedBy: { trigger: "cli", status: "completed", tenant_name: "acme" },
+      },
+    );
+    for (const [changed, message] of [
+      [["--tenant", "acme"], /^--dimension ID is required$/],
+      [[...args, "--page-size", "0"], /^--page-size must be an integer from 1 to 1000, not "0"$/],
+      [[...args, "--timestamp", date], /^--timestamp must be an instant/],
+      [[...args, "--date", "2026-02-30"], /^--date must be a day/],
+    ] as const)
+      await t.rejects(call(explain, changed), { name: "UsageError", message });
+    for (const [changed, message] of [
+      [["--dimension", "7"], /^Tenant acme has no chargeback dimension 7\.$/],
+      [["--date", "2020-01-01"], /^No chargebacks of 2020-01-01 are published\.$/],
+      [["--component", "1"], /has no such row on /],
+    ] as const)
+      await t.rejects(call(explain, [...args, ...changed]), { name: "CommandFailed", message, exitCode: 1 });
   });
 
   await t.test("export: the CSV of the API", async (t) => {

@@ -40,30 +40,31 @@ t.test("--exit at 80 × 24: every table is whole, and says who pays", async (t) 
   const said = run.lines();
   const table = (head: RegExp) => {
     const from = said.findIndex((line) => head.test(line));
-    const to = said.findIndex((line, at) => at > from && !/^(cloud|orders|payments) /.test(line));
+    const to = said.findIndex((line, at) => at > from && !/^(cloud|orders|payments|clouds) /.test(line));
     return said.slice(from + 1, to === -1 ? undefined : to);
   };
-  const sums = [...table(/CHARGEBACKS USD +DIFF$/), ...table(/ATTRIBUTED USD +DIFF$/)].map((line) =>
-    line.split(/ {2,}/),
-  );
+  const heads = [/CHARGEBACKS EUR +DIFF$/, /CHARGEBACKS USD +DIFF$/, /ATTRIBUTED USD +DIFF$/];
+  const sums = heads.flatMap(table).map((line) => line.split(/ {2,}/));
   t.strictSame(
     sums.map(([tenant, days, _lines, _rows, _billing, _given, difference]) => [tenant, days, difference]),
-    ["cloud", "orders", "payments", "cloud"].map((tenant) => [tenant, "3 days", "0"]),
+    ["clouds", "cloud", "orders", "payments", "clouds", "cloud"].map((tenant) => [tenant, "3 days", "0"]),
   );
   for (const [, , , , billing, given] of sums)
     t.ok(billing === given && billing !== "0", `${billing} = ${given}`);
   t.ok(said.includes("Every line adds up."));
-  const paying = table(/^TENANT +WHO PAYS MOST +COST USD +SHARE$/);
+  const paying = table(/^TENANT +WHO PAYS MOST +CURRENCY +COST +SHARE$/);
   t.strictSame(
     paying.map((line) =>
-      /^(\w+) +.*?( +\d+\.\d\d +[\d.]+ %)?$/
+      /^(\w+) +.*?(?: +[A-Z]{3})( +\d+\.\d\d +[\d.]+ %)?$/
         .exec(line)
         ?.slice(1, 3)
         .map((part) => part !== undefined),
     ),
-    Array.from({ length: 12 }, (_, at) => [true, at % 4 < 3]),
-    "three of each tenant with cost and share, and how many more there are",
+    Array.from({ length: 20 }, (_, at) => [true, at % 4 < 3]),
+    "three of each tenant and currency with cost and share, and how many more there are",
   );
+  const again = said.findIndex((line) => /^A bill is delivered again: .* on \d{4}-\d\d-\d\d\.$/.test(line));
+  t.match(said[again + 1] ?? "", /^clouds {2}1 day published, [1-9]\d* rows$/, "of three days that it has");
 });
 
 t.test("Ctrl-C before there is anything to prove proves nothing", async (t) => {

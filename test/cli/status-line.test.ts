@@ -65,7 +65,7 @@ t.test("it is one line, however narrow the terminal and wide the letters", async
 t.test("progress: a bar while there are days to publish, which never goes back", async (t) => {
   const { stream, lines } = screen(100, 4);
   const shown = async () => (await lines())[0] ?? "";
-  const observer = progressOnLine(statusLine(stream), 2);
+  const observer = progressOnLine(statusLine(stream), () => 2);
   observer.began?.("acme");
   t.equal(await shown(), "0 of 2 tenants done  gathering acme");
   observer.pending?.("acme", 2);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
+import { columnsOfLines } from "../../src/config/allocation/line-columns.js";
 import { metricsAuth } from "../../src/config/metrics.js";
 import { projectRoot } from "../../src/config/project.js";
 import { holds } from "../holds.js";
@@ -56,7 +57,9 @@ t.test("a tenant has every default", async (t) => {
     tenant_execution_timeout_seconds: 3600,
     metrics_prefetch_workers: 4,
     identity_to_team: {},
-    allocation: { decimal_places: 4 },
+    allocation: { decimal_places: 4, identity: [], rules: [] },
+    identity_maps: new Map(),
+    line_columns: columnsOfLines(),
     storage: { kind: "embedded", database: "acme" },
     plugin_settings: {
       metrics_step_seconds: 3600,

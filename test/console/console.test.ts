@@ -1,13 +1,12 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import type { Page } from "playwright-core";
-import t, { type Test } from "tap";
+import t from "tap";
+import { unit } from "../allocate/staged-days.js";
+import { gatherInto } from "../http/gathered-inventory.js";
+import { publishFacts } from "../http/published-facts.js";
 import { type ChargebackInput, get, insertBilling, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
 import { until } from "../runner/runs.js";
-import { startConsole } from "./pages.js";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+import { recordDimensions } from "../tags/tagging.js";
+import { digitsOf, noBarriers, shows, startConsole, textOf, totals, withTwoPlaces } from "./pages.js";
 
 /** Names as an upstream may have them, and a visitor must see them: as text. */
 const hostile = [
@@ -44,33 +43,6 @@ const rows: ChargebackInput[] = days.flatMap((day, at) => [
     resource_id: "r-2",
   },
 ]);
-
-/** The text of an element without the spaces that only lay it out. */
-const textOf = async (page: Page, selector: string) =>
-  // biome-ignore lint/performance/useDomNodeTextContent: what a visitor sees
-  (await page.locator(selector).first().innerText()).replace(/\s+/g, " ").trim();
-
-/** Waits for what a click leads to. */
-const shows = (page: Page, selector: string, count: number) =>
-  until(`${count} of ${selector}`, async () => (await page.locator(selector).count()) === count);
-
-/** The digits of an amount as it stands on the page. */
-const digitsOf = (text: string) => text.replace(/[^0-9.−-]/g, "").replace("−", "-");
-
-/** As the page shows it: with two places at least. */
-const withTwoPlaces = (amount: string) => {
-  const [whole = "", fraction = ""] = amount.split(".");
-  return `${whole}.${fraction.padEnd(2, "0")}`;
-};
-
-async function noBarriers(t: Test, page: Page, where: string): Promise<void> {
-  // By the debugger: as a script the page's own policy would refuse it.
-  await page.evaluate(axe);
-  const found = await page.evaluate(`axe.run().then(({ violations }) => violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
-  t.strictSame(found, [], `no barriers in ${where}`);
-}
 
 t.test("the console", needs("chromium"), async (t) => {
   const { app, stores, open, troubles } = await startConsole(t);
@@ -127,6 +99,10 @@ t.test("the console", needs("chromium"), async (t) => {
     );
     t.equal(digitsOf(await textOf(page, "tfoot .amount")), withTwoPlaces(body.totals[0].total_amount));
     await noBarriers(t, page, "the explorer");
+    for (const name of ["CSV", "Parquet", "SQL", "SQL over time", "This query in the API"]) {
+      const address = await page.getByRole("link", { name, exact: true }).getAttribute("href");
+      t.equal((await app.inject({ url: address ?? "" })).statusCode, 200, name);
+    }
 
     await page.getByRole("link", { name: hostile[3] ?? "", exact: true }).click();
     await shows(page, "tbody tr", 1);
@@ -147,6 +123,19 @@ t.test("the console", needs("chromium"), async (t) => {
     await page.getByRole("button", { name: "Remove the filter Product is NETWORK" }).click();
     await shows(page, "tbody tr", 6);
     t.equal(new URL(page.url()).searchParams.has("product_type"), false);
+
+    await page.getByRole("button", { name: "Exclude" }).click();
+    await page.getByRole("button", { name: "Remove the filter Product is not NETWORK" }).waitFor();
+    const others = await get(app, `${api}/chargebacks/breakdown?${period}&not:product_type=NETWORK`);
+    await totals(page, others.body);
+    await page.getByLabel("Search values").fill("");
+    await shows(page, ".values li", 2);
+    await page.getByRole("button", { name: "Only" }).nth(0).click();
+    await page.getByRole("button", { name: "Only" }).nth(1).click();
+    await page.getByRole("button", { name: "Remove the filter Product is" }).waitFor();
+    t.same(new Set(new URL(page.url()).searchParams.getAll("product_type")), new Set(["NETWORK", "STORAGE"]));
+    t.equal(new URL(page.url()).searchParams.has("not:product_type"), false);
+    await totals(page, body);
   });
 
   await t.test("a copied link shows the same", async (t) => {
@@ -166,7 +155,7 @@ t.test("the console", needs("chromium"), async (t) => {
     const worklist = await open(`/tenants/acme/worklist?${period}`);
     t.match(
       await textOf(worklist, "tbody tr"),
-      /^r-1 STORAGE UNALLOCATED The owner is not known 3 7\.50 USD$/,
+      /^r-1 STORAGE UNALLOCATED The owner is not known 3 7\.50 USD Tag$/,
     );
     await noBarriers(t, worklist, "the worklist");
     const runs = await open(`/tenants/acme/runs?${period}`);
@@ -183,8 +172,220 @@ t.test("the console", needs("chromium"), async (t) => {
     await tenants.getByText("No costs in this period").waitFor();
   });
 
+  await t.test("a statement: whoever it is for, its lines are the API's, and so is its file", async (t) => {
+    const page = await open(`/tenants/acme/statement?${period}`);
+    await shows(page, "tbody tr", 7);
+    await noBarriers(t, page, "the choice of a statement");
+    await page.getByLabel("Search identities").fill("kosten");
+    await shows(page, "tbody tr", 1);
+    await page.getByRole("link", { name: hostile[3] ?? "" }).click();
+    await page.getByRole("heading", { name: `Statement of ${hostile[3]}` }).waitFor();
+    const filter = `identity_id=${encodeURIComponent(hostile[3] ?? "")}`;
+    const { body } = await get(app, `${api}/chargebacks/breakdown?${period}&${filter}`);
+    await totals(page, body);
+    const whole = withTwoPlaces(body.totals[0].total_amount);
+    t.equal(await textOf(page, ".sums .whole"), `Charged ${whole} USD 22 % of the bill`);
+    t.equal(await textOf(page, "tbody tr"), `STORAGE r-1 ${whole} 0.00 ${whole}`);
+    t.match(await textOf(page, ".methods"), /^By measured usage: .* USD$/);
+    t.equal(await page.locator(".proof .holds").count(), 1);
+    await noBarriers(t, page, "a statement");
+    const file = await page.getByRole("link", { name: "Rows as CSV" }).getAttribute("href");
+    const csv = await app.inject({ url: file ?? "" });
+    t.equal(csv.statusCode, 200, csv.body.slice(0, 300));
+    const amounts = csv.body.trim().split("\n").slice(1);
+    t.equal(amounts.length, body.totals[0].row_count);
+    t.ok(amounts.every((line) => line.includes("Kosten")));
+    await page.emulateMedia({ media: "print" });
+    t.strictSame(
+      await Promise.all(
+        ["header", ".controls", "tfoot"].map((part) => page.locator(part).first().isVisible()),
+      ),
+      [false, false, true],
+      "what is printed",
+    );
+  });
+
+  await t.test("the inventory: search, types, and what each cost", async (t) => {
+    const resources = ["r-1", "r-2", hostile[0] ?? ""].map((resource_id, index) => ({
+      resource_id,
+      resource_type: index === 1 ? "connector" : "cluster",
+      display_name: index === 0 ? "orders" : null,
+      owner_id: "sa-9",
+    }));
+    const identities = [{ identity_id: "sa-9", metadata: { team: "search" } }];
+    await gatherInto(stores, "acme", { at: "2026-03-04T00:00:00Z", resources, identities });
+    const page = await open(`/tenants/acme/inventory?${period}`);
+    await shows(page, "tbody tr", 3);
+    await noBarriers(t, page, "the inventory");
+    const query = `${period}&group_by=resource_id&resource_id=r-1`;
+    const { body } = await get(app, `${api}/chargebacks/breakdown?${query}`);
+    const cost = `${withTwoPlaces(body.totals[0].total_amount)} USD`;
+    await shows(page, "tbody .amount", 2);
+    t.match(await textOf(page, "tbody tr:nth-child(2)"), new RegExp(`^r-1 ${cost} orders cluster sa-9 `));
+    await page.getByLabel("Type").selectOption("connector");
+    await shows(page, "tbody tr", 1);
+    await shows(page, "tbody .amount", 1);
+    t.match(await textOf(page, "tbody tr"), /^r-2 2\.25 USD connector sa-9 /);
+    await page.getByLabel("Type").selectOption("");
+    await page.getByLabel("Search ids and names").fill("orde");
+    await shows(page, "tbody tr", 1);
+    t.equal(new URL(page.url()).searchParams.get("search"), "orde");
+    await page.getByRole("link", { name: "Identities" }).click();
+    await page.getByLabel("Search ids and names").fill("");
+    await shows(page, "tbody tr", 1);
+    await shows(page, "tbody .amount", 1);
+    t.match(await textOf(page, "tbody tr"), /^sa-9 2\.25 USD principal search /);
+    await page.getByRole("link", { name: "sa-9", exact: true }).click();
+    await totals(page, { totals: [{ total_amount: "2.25" }] });
+  });
+
+  await t.test("the history of a resource: its lifetimes, and whose it was when", async (t) => {
+    const identities = [{ identity_id: "sa-9", metadata: { team: "search" } }];
+    const [, ...others] = ["r-1", "r-2", hostile[0] ?? ""].map((resource_id, index) => ({
+      resource_id,
+      resource_type: index === 1 ? "connector" : "cluster",
+    }));
+    await gatherInto(stores, "acme", { at: "2026-03-05T00:00:00Z", resources: others, identities });
+    const again = { resource_id: "r-1", owner_id: hostile[0] ?? "", display_name: "orders" };
+    await gatherInto(stores, "acme", {
+      at: "2026-03-06T12:30:00Z",
+      resources: [again, ...others],
+      identities,
+    });
+    const page = await open(`/tenants/acme/inventory?${period}`);
+    await page.getByRole("link", { name: "History of r-1" }).click();
+    const drawer = page.getByRole("dialog", { name: "History" });
+    const states = async () =>
+      (await drawer.locator("tbody tr").allInnerTexts()).map((row) => row.replace(/\s+/g, " ").trim());
+    await until("three states", async () => (await states()).length === 3);
+    const wanted = [
+      `6 Mar 2026, 12:30 UTC now there ${hostile[0]} orders`,
+      "5 Mar 2026, 00:00 UTC 6 Mar 2026, 12:30 UTC deleted sa-9 orders",
+      "as far back as is known 5 Mar 2026, 00:00 UTC there sa-9 orders",
+    ];
+    t.strictSame(await states(), wanted);
+    await noBarriers(t, page, "the history of a resource");
+    const link = new URL(page.url());
+    t.equal(link.searchParams.get("history"), "r-1");
+    const copied = await open(link.pathname + link.search);
+    await copied.getByRole("dialog").getByText("as far back as is known").waitFor();
+    await page.keyboard.press("Escape");
+    await until("it is closed", async () => !new URL(page.url()).searchParams.has("history"));
+    const person = await open(`/tenants/acme/inventory?${period}&kind=identities&history=sa-9`);
+    await person.getByRole("dialog").getByText("search", { exact: true }).waitFor();
+    const none = await open(`/tenants/acme/inventory?${period}&history=none`);
+    await none.getByRole("dialog").getByText("The tenant has no such resource.").waitFor();
+  });
+
+  await t.test(
+    "tags: a preview, then a tag for all that the filters choose, and what it covers",
+    async (t) => {
+      const covered = ".card:not(.each-tag) tbody tr";
+      await recordDimensions(stores, "acme");
+      const page = await open(`/tenants/acme/tags?${period}&product_type=NETWORK`);
+      await page.getByText("There are no tags yet").waitFor();
+      await noBarriers(t, page, "no tags");
+      await page.getByLabel("Key", { exact: true }).fill("squad");
+      await page.getByLabel("Value", { exact: true }).fill("<b>Netz & Co, \\");
+      await page.getByLabel("Your name").fill("ada");
+      await page.getByRole("button", { name: "Preview" }).click();
+      await page
+        .getByText("1 would get the tag, 0 another value, 0 have the key and stay as they are.")
+        .waitFor();
+      t.equal((await get(app, `${api}/tags`)).body.total, 0, "a preview changes nothing");
+      await page.getByRole("button", { name: "Tag 1 of them" }).click();
+      await page.getByText("Done: 1 tagged, 0 changed.").waitFor();
+      await shows(page, covered, 1);
+      t.equal(await textOf(page, covered), "<b>Netz & Co, \\ 100 % 2.25 USD");
+      await page.getByRole("button", { name: "Preview" }).click();
+      await page
+        .getByText("0 would get the tag, 0 another value, 1 have the key and stay as they are.")
+        .waitFor();
+      t.equal(await page.getByRole("button", { name: /of them/ }).count(), 0, "nothing to do");
+      await noBarriers(t, page, "tags");
+      const [{ tag_key, display_name, created_by } = {}] = (await get(app, `${api}/tags`)).body.items;
+      t.strictSame([tag_key, display_name, created_by], ["squad", "<b>Netz & Co, \\", "ada"]);
+
+      const worklist = await open(`/tenants/acme/worklist?${period}`);
+      await worklist.getByRole("link", { name: "Tag", exact: true }).click();
+      await shows(worklist, covered, 1);
+      t.match(await textOf(worklist, covered), /^\(without this tag\) 100 % 7\.50 USD$/);
+      t.equal(new URL(worklist.url()).searchParams.get("identity_id"), "UNALLOCATED");
+      await worklist.getByLabel("Value", { exact: true }).fill("x");
+      await worklist.getByLabel("Your name").fill("ada");
+      await worklist.route("**/bulk-by-filter", (route) =>
+        route.fulfill({ status: 503, json: { detail: "Later." } }),
+      );
+      await worklist.getByRole("button", { name: "Preview" }).click();
+      await worklist.getByRole("alert").getByText("Later.").waitFor();
+    },
+  );
+
+  await t.test("an amount explains itself, from the row back to the bill", async (t) => {
+    const [day = ""] = days;
+    const measured = (identity_id: string) => ({
+      ...{ day, metric: "bytes_in", resource_id: "lkc-1", identity_id, weight: 1_500_000n },
+    });
+    await publishFacts(stores, "globex", 1, {
+      lines: [
+        {
+          key: "",
+          currency: "USD",
+          day,
+          resource_id: "lkc-1",
+          product_type: "CKU",
+          cost: 10n * unit + unit / 1000n,
+        },
+      ],
+      usage: ["sa-1", "sa-2", "sa-3"].map(measured),
+      sets: [{ day, scope: "resource_active", resource_id: "lkc-1", identity_id: "sa-1" }],
+      gaps: [],
+      decimalPlaces: 2,
+    });
+    const page = await open(`/tenants/globex/explorer?start_date=${day}&end_date=${day}&identity_id=sa-1`);
+    await page.getByRole("button", { name: "Show the rows" }).click();
+    await page.getByRole("link", { name: "Why sa-1 pays 2.341" }).click();
+    const drawer = page.getByRole("dialog", { name: "Why this amount" });
+    await drawer.getByRole("heading", { name: "2.341 USD" }).waitFor();
+    // biome-ignore lint/performance/useDomNodeTextContent: what a visitor sees
+    const text = (await drawer.innerText()).replace(/\s+/g, " ");
+    for (const part of [
+      "What sa-1 pays for 1 Mar 2026 CKU · lkc-1",
+      "The line of the bill 10.001 USD",
+      "0.7 of it: 7.001 USD ← this part",
+      "Those who used it, by measured usage (bytes_in, bytes_out): this applied",
+      "3 identities share it",
+      "sa-1 1.5 33.3 % 2.341",
+      "700 ticks of 0.01 × 1.5 ÷ 4.5 = 233 whole ticks. One tick is left over and goes to the largest remainders, of which this is number 1: one tick more. And 0.001, which is less than a tick.",
+    ])
+      t.ok(text.includes(part), `${part}: ${text}`);
+    await noBarriers(t, page, "the drawer");
+    const link = new URL(page.url());
+    const copied = await open(link.pathname + link.search);
+    await copied.getByRole("dialog").getByRole("heading", { name: "2.341 USD" }).waitFor();
+    await page.keyboard.press("Escape");
+    await until("the drawer is closed", async () => !new URL(page.url()).searchParams.has("why"));
+    t.equal(await page.getByRole("dialog").count(), 0);
+    for (const why of ["x", "1,2,3"]) {
+      const wrong = await open(`${link.pathname}?why=${encodeURIComponent(why)}`);
+      await wrong.getByRole("dialog").getByText("This address names no row").waitFor();
+    }
+    const unknown = await open(`${link.pathname}?why=1,${day}T00:00:00Z,0,USD`);
+    await unknown.getByRole("dialog").getByRole("alert").waitFor();
+  });
+
   await t.test("on a phone nothing lies beside the page", async (t) => {
-    for (const view of ["overview", "explorer", "worklist", "runs"]) {
+    for (const view of [
+      "overview",
+      "explorer",
+      "statement",
+      "rules",
+      "worklist",
+      "inventory",
+      "tags",
+      "deliveries",
+      "runs",
+    ]) {
       const page = await open(`/tenants/acme/${view}?${period}`, { width: 360 });
       const [wide, window] = await page.evaluate<number[]>(
         "[document.documentElement.scrollWidth, innerWidth]",
@@ -225,7 +426,8 @@ t.test("the console", needs("chromium"), async (t) => {
   });
 
   t.strictSame(
-    troubles.filter((trouble) => !trouble.includes("status of 503")),
+    // A failing API and an unknown dimension were tried.
+    troubles.filter((trouble) => !/status of (503|404)/.test(trouble)),
     [],
     "no errors in the browser, and nothing asked elsewhere",
   );
@@ -242,6 +444,15 @@ t.test("files and addresses of the console", async (t) => {
   t.equal(asset.statusCode, 200);
   t.equal(asset.headers["content-encoding"], "br");
   t.equal(asset.headers["cache-control"], "public, max-age=31536000, immutable");
+  const main = await app.inject(script);
+  const needed = [...main.body.matchAll(/(?:from|import)"\.\/([\w-]+\.js)"/g)].map(([, name]) => name);
+  const preloaded = [...page.body.matchAll(/rel="modulepreload" href="\/assets\/([\w-]+\.js)"/g)];
+  t.ok(needed.length > 0);
+  t.strictSame(
+    preloaded.map(([, name]) => name).sort(),
+    needed.sort(),
+    "what it needs in any case is preloaded",
+  );
   for (const [url, status] of [
     ["/assets/", 404],
     ["/assets/none.js", 404],

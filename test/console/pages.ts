@@ -1,5 +1,10 @@
 /** The built console on a real service, in a real browser. */
 import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, request as httpRequest } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
@@ -7,7 +12,10 @@ import type { Test } from "tap";
 import { projectRoot } from "../../src/config/project.js";
 import { launchBrowser } from "../http/browser.js";
 import { startService } from "../http/service.js";
+import { until } from "../runner/runs.js";
 import { temporaryFolder } from "../stores.js";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 async function buildConsole(t: Test): Promise<string> {
   const folder = join(temporaryFolder(t), "console");
@@ -31,7 +39,9 @@ export async function startConsole(t: Test, api: readonly string[] = []) {
     url,
     /** Errors of the browser's console, failed requests, and requests to another host. */
     troubles,
-    async open(path: string, options: { width?: number; dark?: boolean } = {}): Promise<Page> {
+    /** `at`: another address of the service. */
+    async open(path: string, options: { width?: number; dark?: boolean; at?: string } = {}): Promise<Page> {
+      const { at = url } = options;
       const page = await browser.newPage({
         viewport: { width: options.width ?? 1280, height: 900 },
         colorScheme: options.dark === true ? "dark" : "light",
@@ -42,11 +52,80 @@ export async function startConsole(t: Test, api: readonly string[] = []) {
       });
       page.on("pageerror", (error) => troubles.push(`${path}: ${error.message}`));
       page.on("request", (request) => {
-        if (!request.url().startsWith(`${url}/`)) troubles.push(`${path}: asked ${request.url()}`);
+        if (!request.url().startsWith(`${at}/`)) troubles.push(`${path}: asked ${request.url()}`);
       });
-      await page.goto(url + path);
+      await page.goto(at + path);
       await page.waitForLoadState("networkidle");
       return page;
     },
   };
+}
+
+/** A slow way to the service: a proxy that holds requests back, and says which were given up before their answer. */
+export async function startSlowProxy(t: Test, target: string) {
+  const delays = { of: (_path: string): number => 0 };
+  const abandoned: string[] = [];
+  const answered: string[] = [];
+  const server = createServer((request, response) => {
+    const path = request.url ?? "";
+    const forward = () => {
+      const options = { method: request.method, headers: request.headers };
+      const onward = httpRequest(target + path, options, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+        answer.on("end", () => answered.push(path));
+      });
+      onward.on("error", () => response.destroy());
+      request.pipe(onward);
+    };
+    const timer = setTimeout(forward, delays.of(path));
+    response.on("close", () => {
+      clearTimeout(timer);
+      if (!response.writableEnded) abandoned.push(path);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, delays, abandoned, answered };
+}
+
+/** The text of an element without the spaces that only lay it out. */
+export const textOf = async (page: Page, selector: string) =>
+  // biome-ignore lint/performance/useDomNodeTextContent: what a visitor sees
+  (await page.locator(selector).first().innerText()).replace(/\s+/g, " ").trim();
+
+/** Waits for what a click leads to. */
+export const shows = (page: Page, selector: string, count: number) =>
+  until(`${count} of ${selector}`, async () => (await page.locator(selector).count()) === count);
+
+/** The digits of an amount as it stands on the page. */
+export const digitsOf = (text: string) => text.replace(/[^0-9.−-]/g, "").replace("−", "-");
+
+/** As the page shows it: with two places at least. */
+export const withTwoPlaces = (amount: string) => {
+  const [whole = "", fraction = ""] = amount.split(".");
+  return `${whole}.${fraction.padEnd(2, "0")}`;
+};
+
+/** Waits until the last line of the table has the total of the breakdown. */
+export const totals = (
+  page: Page,
+  body: { readonly totals: readonly { readonly total_amount: string }[] },
+) => {
+  const wanted = withTwoPlaces(body.totals[0]?.total_amount ?? "");
+  return until(`a total of ${wanted}`, async () => digitsOf(await textOf(page, "tfoot .amount")) === wanted);
+};
+
+export async function noBarriers(t: Test, page: Page, where: string): Promise<void> {
+  // By the debugger: as a script the page's own policy would refuse it.
+  await page.evaluate(axe);
+  const found = await page.evaluate(`axe.run().then(({ violations }) => violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
+  t.strictSame(found, [], `no barriers in ${where}`);
 }

@@ -5,7 +5,7 @@
 import t from "tap";
 import { decimalText } from "../../src/simulator/confluent/cost-row.js";
 import { malformedKinds } from "../../src/simulator/confluent/malformed.js";
-import { factTables } from "../../src/store/clickhouse/staging.js";
+import { factTables } from "../../src/store/fact-tables.js";
 import { holds } from "../holds.js";
 import { reconciled, rowsOf, type Test } from "../runner/runs.js";
 import {

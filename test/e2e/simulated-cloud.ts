@@ -4,13 +4,14 @@
  */
 import type { Test } from "tap";
 import { tenantsSection } from "../../src/cli/simulation.js";
+import type { Config } from "../../src/config/config.js";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import { confluentCloud, connectGatherer } from "../../src/ingest/ecosystems/confluent_cloud/index.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { type ConfluentCloud, startConfluentCloud } from "../../src/simulator/confluent/cloud.js";
 import { confluentTenant } from "../../src/simulator/confluent/tenant.js";
 import { selfManagedTenant, simulatedTenants } from "../../src/simulator/tenants.js";
-import { factTables } from "../../src/store/clickhouse/staging.js";
+import { factTables } from "../../src/store/fact-tables.js";
 import type { OpenedStores } from "../../src/store/open-stores.js";
 import { addDays } from "../../src/time/days.js";
 import { quick } from "../ingest/confluent-tenant.js";
@@ -31,6 +32,7 @@ const impatient: AnyEcosystem = {
 export interface SimulatedService {
   readonly cloud: ConfluentCloud;
   readonly stores: OpenedStores;
+  readonly config: Config;
   /** Names of the tenants: Confluent Cloud, a self-managed cluster, a metered system. */
   readonly tenants: readonly [cloud: string, selfManaged: string, metered: string];
   /** One run, and the days that it published. */
@@ -60,8 +62,7 @@ export async function startSimulatedService(t: Test): Promise<SimulatedService> 
   });
   const [{ tenant_name: name }] = tenants;
   return {
-    cloud,
-    stores,
+    ...{ cloud, stores, config },
     tenants: [name, tenants[1].tenant_name, tenants[2].tenant_name],
     async run(tenantName = name) {
       const before = events.length;

@@ -287,7 +287,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     ["group_by=", /group_by/],
     ["group_by=identity_id,resource_id", /group_by/],
     ["time_bucket=Day", /`time_bucket` must be one of hour, day, week, month\./],
-    ["cost_type=USAGE", /`cost_type` must be one of usage, shared\./],
+    ["cost_type=USAGE", /`cost_type` must be one of usage, shared, and given at most 100 times\.$/],
     ["page=1", /Unknown parameter `page`/],
     ["groupby=identity_id", /did you mean `group_by`/],
   ] as const) {

@@ -1,4 +1,5 @@
 import t from "tap";
+import { lineNotOfCloud } from "../not-of-cloud.js";
 import { get, insertBilling, startService } from "./service.js";
 
 const base = "/api/v1/tenants/acme/billing";
@@ -38,6 +39,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/billing", async (t) => {
       unit_price: "1",
       total_cost: "99999999999999999999999999.000000000001",
       currency: "USD",
+      ...lineNotOfCloud,
       granularity: "daily",
       resource_name: null,
       resource_type: null,

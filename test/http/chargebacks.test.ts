@@ -1,6 +1,7 @@
 import t from "tap";
 import type { ChargebackRow } from "../../src/query/chargebacks/list.js";
 import { holds } from "../holds.js";
+import { notOfCloud } from "../not-of-cloud.js";
 import { get, insertChargebacks, startService } from "./service.js";
 
 const base = "/api/v1/tenants/acme/chargebacks";
@@ -88,6 +89,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks", async (t) => {
       cost_type: "usage",
       amount: "10.5",
       currency: "USD",
+      ...notOfCloud,
       allocation_method: "usage_ratio",
       allocation_detail: "usage_ratio_allocation",
       provisional: false,

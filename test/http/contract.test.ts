@@ -2,6 +2,7 @@ import t from "tap";
 import type { ApiDocument } from "../../src/http/description/document.js";
 import { apiDocuments } from "../../src/http/description/documents.js";
 import { holds } from "../holds.js";
+import { lineNotOfCloud } from "../not-of-cloud.js";
 import { type Answer, judgeOf } from "./contract.js";
 
 /** All tests of this folder rely on it. */
@@ -21,6 +22,7 @@ t.test("an answer that breaks the documented contract is noticed", async (t) => 
         unit_price: "1",
         total_cost: "1.5",
         currency: "USD",
+        ...lineNotOfCloud,
         granularity: "daily",
         resource_name: null,
         resource_type: "cluster",

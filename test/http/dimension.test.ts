@@ -1,6 +1,7 @@
 import t from "tap";
 import type { ChargebackRow } from "../../src/query/chargebacks/list.js";
 import { holds } from "../holds.js";
+import { notOfCloud } from "../not-of-cloud.js";
 import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "../tags/tagging.js";
 import { insertChargebacks, startService } from "./service.js";
 
@@ -45,6 +46,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
       timestamp: "2026-03-02T05:00:00Z",
       amount: "2.5",
       currency: "USD",
+      ...notOfCloud,
       allocation_method: "usage_ratio",
       allocation_detail: "usage_ratio_allocation",
       provisional: false,

@@ -26,13 +26,15 @@ t.test("/docs in a browser", needs(browserPath), async (t) => {
   await t.test("every operation of the document is listed", async (t) => {
     await page.goto(`http://127.0.0.1:${port}/docs`);
     await page.locator(".opblock").first().waitFor();
-    const shown = await page.locator(".opblock").evaluateAll((blocks) =>
-      blocks.map((block) => {
-        const text = (selector: string) =>
-          block.querySelector(selector)?.textContent?.replaceAll("\u200b", "").trim();
-        return `${text(".opblock-summary-method")} ${text(".opblock-summary-path")}`;
-      }),
-    );
+    const shown = await page
+      .locator(".opblock")
+      .evaluateAll((blocks) =>
+        blocks.map((block) =>
+          [".opblock-summary-method", ".opblock-summary-path"]
+            .map((part) => block.querySelector(part)?.textContent?.replaceAll("\u200b", "").trim())
+            .join(" "),
+        ),
+      );
     const document = (await app.inject({ url: "/openapi.json" })).json();
     const wanted = operationsOf(document).map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     t.ok(wanted.length > 25);

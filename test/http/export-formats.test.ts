@@ -154,6 +154,16 @@ t.test("POST …/export as Parquet and Arrow, by Accept", async (t) => {
   await t.test("filters, also by tags; a column that comes again has a name of its own", async (t) => {
     const body = { columns: ["identity_id", "amount", "identity_id"], filters: { "tag:team": "Core;x" } };
     t.same(await parquet(body), [{ identity_id: "b", amount: "0.000000000001", identity_id_2: "b" }]);
+    const both = {
+      columns: ["identity_id", "amount"],
+      filters: { "tag:team": ["Core;x", "Core;x,UNTAGGED"] },
+    };
+    t.equal(
+      (await post(both, {})).body,
+      (await post({ ...both, filters: { "tag:team": "Core;x" } }, {})).body,
+    );
+    const neither = await post({ ...both, filters: { "tag:team": ["Core;x", "UNTAGGED"] } }, {});
+    t.equal(neither.body.trim().split("\n").length, 1, "all of a list have to hold: the header alone");
     const untagged = { columns: ["identity_id"], filters: { "tag:team": "UNTAGGED", cost_type: "usage" } };
     t.same(await parquet(untagged), [{ identity_id: "=1+1" }, { identity_id: "c" }]);
     const csv = await post({ columns: ["identity_id"], filters: { "tag:stage": "nope,prod" } }, {});
@@ -211,6 +221,8 @@ t.test("POST …/export as Parquet and Arrow, by Accept", async (t) => {
 
   for (const [filters, named] of [
     [{ "tag:": "x" }, /`tag:KEY` must be the key of a tag/],
+    [{ "tag:team": [] }, /display names of 1 to 500/],
+    [{ "tag:team": [["x"]] }, /display names of 1 to 500/],
     [{ "tag:team": "" }, /display names of 1 to 500/],
     [{ "tag:team": "a,,b" }, /tag:KEY/],
     [{ "tag:team": 1 }, /tag:KEY/],

@@ -24,6 +24,15 @@ function textsFor(place: number): string[] {
   return Array.from({ length: TEXTS }, (_, at) => injections[(place * TEXTS + at) % injections.length] ?? "");
 }
 
+const jsonText = (text: string) => JSON.stringify(text).slice(1, -1);
+
+/** As ClickHouse reads it between quotes. */
+const sqlLiteral = (text: string) =>
+  text.replaceAll(/[\\']/g, "\\$&").replaceAll(/\p{Cc}/gu, (character) => {
+    const code = character.charCodeAt(0);
+    return code > 0x7f ? character : `\\x${code.toString(16).padStart(2, "0")}`;
+  });
+
 t.test("SQL injection", async (t) => {
   const service = await startService(t);
   const { app, stores } = service;
@@ -40,7 +49,9 @@ t.test("SQL injection", async (t) => {
   await recordDimensions(stores, "acme");
   const answer = async ({ request, compared }: Place, text: string) => {
     const { statusCode: status, body } = await app.inject(request(text));
-    return { status, body: compared === "code" && status >= 400 ? JSON.parse(body).code : body };
+    if (compared === "code" && status >= 400) return { status, body: JSON.parse(body).code };
+    // A cursor belongs to the filters, and is made of them.
+    return { status, body: body.replace(/"next_cursor":"[^"]*"/, '"next_cursor":"…"') };
   };
   const hostileIds: number[] = [];
   const places = placesOf(documentOf(app), known);
@@ -59,7 +70,7 @@ t.test("SQL injection", async (t) => {
         const given = answers[at];
         t.equal(given?.status, status, text);
         // What the answer says of the other text it says of this one, and no more.
-        const escaped = JSON.stringify(place.carried(text)).slice(1, -1);
+        const escaped = (status === 200 && place.returnsSql ? sqlLiteral : jsonText)(place.carried(text));
         if (place.compared !== "status")
           t.equal(
             given?.body,
@@ -165,6 +176,7 @@ function inGroups(texts: readonly string[]): string[][] {
 
 /** Text that the service's own data hold, or that is a right value in that place. */
 function isData({ name }: Place, text: string): boolean {
-  if (/identity_id|resource_id|product_type|breakDownChargebacks: search/.test(name)) return true;
+  if (/identity_id|resource_id|environment_id|product_type|breakDownChargebacks: search/.test(name))
+    return true;
   return /group_by|sort|columns|an unknown parameter/.test(name) && text === "identity_id";
 }

@@ -1,6 +1,8 @@
 import t from "tap";
 import { get, insertBilling, insertChargebacks, startService } from "./service.js";
 
+type Day = Readonly<Record<string, unknown>>;
+
 const base = "/api/v1/tenants/acme/reconciliation";
 
 t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
@@ -65,6 +67,75 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
         },
       ],
     });
+  });
+
+  await t.test("without its lines it has the same sums", async (t) => {
+    const window = "start_date=2026-03-01&end_date=2026-03-03";
+    const withoutLines = ({ billing_lines: _, lines_off: __, ...sums }: Record<string, unknown>) => sums;
+    const whole = await ask(window);
+    t.strictSame(await ask(`${window}&by_line=false`), {
+      days: whole.days.map(withoutLines),
+      totals: whole.totals.map(withoutLines),
+    });
+    t.strictSame(
+      whole.days.map((each: Record<string, unknown>) => [each.difference, each.lines_off]),
+      [
+        ["0", 0],
+        ["-0.1", 1],
+        ["-1", 1],
+      ],
+    );
+  });
+
+  await t.test("lines that cancel out in the sums of their day are found", async (t) => {
+    const day = "2026-03-05T00:00:00Z";
+    await insertBilling(stores, "acme", [
+      { timestamp: day, total_cost: "2", resource_id: "r-1", product_type: "STORAGE" },
+      { timestamp: day, total_cost: "3", resource_id: "r-2", product_type: "STORAGE" },
+      { timestamp: day, total_cost: "1", resource_id: "r-2", product_type: "STORAGE" },
+    ]);
+    await insertChargebacks(stores, "acme", [
+      { timestamp: day, amount: "2.5", resource_id: "r-1", product_type: "STORAGE" },
+      { timestamp: day, amount: "3.5", resource_id: "r-2", product_type: "STORAGE" },
+    ]);
+    const { totals } = await ask("start_date=2026-03-05&end_date=2026-03-05");
+    t.strictSame(totals, [
+      {
+        currency: "USD",
+        billing_amount: "6",
+        allocated_amount: "6",
+        unallocated_amount: "0",
+        difference: "0",
+        billing_lines: 2,
+        chargeback_rows: 2,
+        lines_off: 2,
+      },
+    ]);
+  });
+
+  await t.test("currencies are never added", async (t) => {
+    const day = "2026-03-06T00:00:00Z";
+    await insertBilling(stores, "acme", [
+      { timestamp: day, total_cost: "2", currency: "USD" },
+      { timestamp: day, total_cost: "5", currency: "EUR" },
+    ]);
+    await insertChargebacks(stores, "acme", [
+      { timestamp: day, amount: "2", currency: "USD" },
+      { timestamp: day, amount: "4.5", currency: "EUR", identity_id: "UNALLOCATED" },
+    ]);
+    const { days, totals } = await ask("start_date=2026-03-06&end_date=2026-03-06&by_line=false");
+    const sums = ({ currency, billing_amount, allocated_amount, unallocated_amount, difference }: Day) => [
+      currency,
+      billing_amount,
+      allocated_amount,
+      unallocated_amount,
+      difference,
+    ];
+    for (const each of [days, totals])
+      t.strictSame(each.map(sums), [
+        ["EUR", "5", "0", "4.5", "-0.5"],
+        ["USD", "2", "2", "0", "0"],
+      ]);
   });
 
   await t.test("days that were billed and not charged are there", async (t) => {

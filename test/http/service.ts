@@ -8,8 +8,9 @@ import type { Test } from "tap";
 import type { Config } from "../../src/config/config.js";
 import { loadConfig } from "../../src/config/load.js";
 import { type AppOptions, buildApp } from "../../src/http/app.js";
+import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
-import { ecosystems, type TenantText, tenantText } from "../config/loading.js";
+import { type TenantText, tenantText } from "../config/loading.js";
 import { holdContract } from "./contract.js";
 
 export const NOW = new Date("2026-03-10T12:00:00Z");
@@ -27,11 +28,12 @@ export interface Service {
   build(options?: Partial<AppOptions>): Promise<FastifyInstance>;
 }
 
-/** Tenants `acme` and `globex`, lookback 30 days. `api` holds more lines of that section, `more` more of the tenants. */
+/** Tenants `acme` and `globex`, lookback 30 days. `api` holds more lines of that section, `more` more of the tenants; `others` are further tenants. */
 export async function startService(
   t: Test,
   api: readonly string[] = [],
   more: TenantText = {},
+  others: readonly string[] = [],
 ): Promise<Service> {
   const faults: (readonly string[])[] = [];
   // The last thing at the end: the first that was asked for.
@@ -43,7 +45,14 @@ export async function startService(
   const tenants = ["acme", "globex"].map((name) =>
     tenantText(name, { ...more, tenant: ["lookback_days: 30", ...(more.tenant ?? [])] }),
   );
-  const text = ["api:", "  port: 1", ...api.map((line) => `  ${line}`), "tenants:", ...tenants].join("\n");
+  const text = [
+    "api:",
+    "  port: 1",
+    ...api.map((line) => `  ${line}`),
+    "tenants:",
+    ...tenants,
+    ...others,
+  ].join("\n");
   const loaded = loadConfig(text, { file: "c.yaml", env: {}, ecosystems, folder });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   const { config } = loaded;
@@ -87,6 +96,14 @@ export interface ChargebackInput {
   component?: number;
   metric?: string;
   tenant_id?: string;
+  charge_category?: string;
+  service_provider?: string;
+  account_id?: string;
+  region_id?: string;
+  sku_id?: string;
+  line_tags?: Readonly<Record<string, string>>;
+  rule?: string;
+  ecosystem?: string;
 }
 
 export async function insertChargebacks(
@@ -127,6 +144,15 @@ export interface BillingInput {
   product_type?: string;
   metadata?: string;
   quantity?: string;
+  currency?: string;
+  env_id?: string;
+  unit_price?: string;
+  ecosystem?: string;
+  account_id?: string;
+  line_id?: string;
+  line_tags?: Readonly<Record<string, string>>;
+  rule?: string;
+  named_identity?: string;
 }
 
 export async function insertBilling(

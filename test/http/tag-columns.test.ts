@@ -180,7 +180,7 @@ t.test("tag:KEY as a filter and as a column", async (t) => {
     await t.test(`400: group_by=${column.slice(0, 20)}`, async (t) => {
       const { status, body } = await get(app, `${base}/aggregate?group_by=${column}`);
       t.equal(status, 400);
-      t.match(body.detail, /`group_by` must be one of .* or tag:KEY/);
+      t.match(body.detail, /`group_by` must be one of .*, tag:KEY with the key of a tag or line_tag:KEY/);
     });
   }
 });

@@ -177,8 +177,11 @@ t.test("…/tags of a tenant", async (t) => {
       ...tag("team", "Bulk"),
     };
     const before = await written(stores, "acme");
+    const preview = await send(app, "POST", "acme/tags/bulk", { ...body, dry_run: true });
+    t.same(await written(stores, "acme"), before, "a dry run changes nothing");
     const { status, body: result } = await send(app, "POST", "acme/tags/bulk", body);
     t.equal(status, 200);
+    t.same(preview.body, result, "and says what is done then");
     const missing = [4, foreign].sort((a, b) => a - b);
     t.same(result, {
       created_count: 2,
@@ -224,6 +227,7 @@ t.test("…/tags of a tenant", async (t) => {
       [{ dimension_ids: 1 }, "dimension_ids"],
       [{ dimension_ids: null }, "dimension_ids"],
       [{ override_existing: "yes" }, "override_existing"],
+      [{ dry_run: 1 }, "dry_run"],
       [{ tag_key: "" }, "tag_key"],
       [{ display_name: "a\tb" }, "display_name"],
       [{ dimension_id: 1 }, "dimension_id"],
@@ -243,8 +247,15 @@ t.test("…/tags of a tenant", async (t) => {
   });
 
   await t.test("POST …/bulk-by-filter: the dimensions that the list of chargebacks has", async (t) => {
-    const by = async (filter: object, key: string) =>
-      (await send(app, "POST", "acme/tags/bulk-by-filter", { ...tag(key, "Filtered"), ...filter })).body;
+    const by = async (filter: object, key: string) => {
+      const body = { ...tag(key, "Filtered"), ...filter };
+      const before = await written(stores, "acme");
+      const preview = await send(app, "POST", "acme/tags/bulk-by-filter", { ...body, dry_run: true });
+      t.same(await written(stores, "acme"), before, "a dry run changes nothing");
+      const done = await send(app, "POST", "acme/tags/bulk-by-filter", body);
+      t.same(preview.body, done.body, "and says what is done then");
+      return done.body;
+    };
     const created = (count: number) => ({
       created_count: count,
       updated_count: 0,
@@ -286,6 +297,7 @@ t.test("…/tags of a tenant", async (t) => {
       "the dimensions of the list under these filters",
     );
     t.same(await by({ "tag:f2": "Nobody" }, "g3"), created(0));
+    t.same(await by({ "tag:f2": ["UNTAGGED,Filtered", "Filtered"] }, "g4"), created(1), "all of a list hold");
     t.same(
       await by({ "tag:g0": "Filtered", override_existing: true }, "g0"),
       { created_count: 0, updated_count: 1, skipped_count: 0, errors: [] },
@@ -294,7 +306,8 @@ t.test("…/tags of a tenant", async (t) => {
     for (const [filter, name] of [
       [{ "tag:f1": "" }, "tag:f1"],
       [{ "tag:f1": null }, "tag:f1"],
-      [{ "tag:f1": ["Filtered"] }, "tag:f1"],
+      [{ "tag:f1": [] }, "tag:f1"],
+      [{ "tag:f1": ["Filtered", null] }, "tag:f1"],
       [{ "tag:": "Filtered" }, "tag:"],
       [{ tags: [{ key: "f1", names: ["Filtered"] }] }, "tags"],
       [{ start_date: "2026-03-02", end_date: "2026-03-01" }, "start_date"],

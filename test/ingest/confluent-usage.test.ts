@@ -276,7 +276,8 @@ t.test("a sink that fails ends the gathering with its error", async (t: Test) =>
       parallelQueries: 1,
     },
     {
-      usage: async () => {
+      usage: async () => undefined,
+      usageSeries: async () => {
         throw new Error("the store is away");
       },
       usageGaps: async () => undefined,

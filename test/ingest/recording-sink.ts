@@ -9,6 +9,7 @@ import type {
   UsageGap,
   WindowSink,
 } from "../../src/ingest/ecosystem.js";
+import { factsOf } from "../../src/ingest/usage-series.js";
 
 export interface Recorded {
   readonly billing: BillingLine[];
@@ -37,8 +38,18 @@ export function recordingSink(): WindowSink & InventorySink & { readonly recorde
     recorded,
     billing: into(recorded.billing),
     usage: into(recorded.usage),
+    billingRows: async () => {
+      throw new Error("lines that the engine selects are not recorded here");
+    },
+    usageRows: async () => {
+      throw new Error("facts that the engine selects are not recorded here");
+    },
+    usageSeries: async (batch) => void recorded.usage.push(...factsOf(batch)),
     identitySets: into(recorded.identitySets),
     usageGaps: into(recorded.usageGaps),
+    usageGapsOfBilled: async () => {
+      throw new Error("gaps that the engine selects are not recorded here");
+    },
     resources: into(recorded.resources),
     identities: into(recorded.identities),
   };

@@ -1,7 +1,9 @@
 /** Gathering into the staging tables: what is staged, and what a day's hash notices. On the real stores. */
 import t from "tap";
-import type { Gatherer } from "../../src/ingest/ecosystem.js";
+import type { Gatherer, UsageSeries } from "../../src/ingest/ecosystem.js";
 import type { StageWindowOptions } from "../../src/ingest/staged-window.js";
+import { factsOf } from "../../src/ingest/usage-series.js";
+import { midnightSeconds } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { billing, DAYS, fact, line, openStaging, type Script, scripted, usage } from "./staging-script.js";
 
@@ -30,6 +32,57 @@ t.test("staging a window", async (t) => {
       lacks: [],
       billing_lines: 1,
     });
+  });
+
+  /** The same line of the cloud on three days; `changes` are SQL. */
+  const selected = (changes: Readonly<Record<string, string>> = {}) => {
+    const values = {
+      ...{ timestamp: "toDateTime({first:String}, 'UTC') + INTERVAL number DAY", env_id: "'acct'" },
+      ...{ resource_id: "'i-1'", product_category: "'Compute'", product_type: "'EC2'", quantity: "1" },
+      ...{
+        unit_price: "0",
+        total_cost: "toDecimal128('0.1', 12)",
+        currency: "'EUR'",
+        line_id: "9007199254740991",
+      },
+      ...{ charge_category: "'Usage'", service_provider: "'AWS'", account_id: "'1'", region_id: "'eu'" },
+      ...{ sku_id: "'S'", line_tags: "map('org', '', 'team', 'a''b')", billed_cost: "2", list_cost: "3" },
+      ...{ granularity: "'daily'", metadata: "'{}'", ...changes },
+    };
+    const columns = Object.entries(values).map(([name, value]) => `${value} AS ${name}`);
+    return {
+      query: `SELECT ${columns.join(", ")} FROM numbers(3)`,
+      params: { first: "2026-01-01 00:00:00" },
+    };
+  };
+
+  await t.test("lines that the engine selects are staged beside those of an upstream", async (t) => {
+    const result = await stage({ billing, selected: selected() });
+    holds(t, result, { staged: DAYS, billingLines: 6, errors: [] });
+    const found = (await rows("billing")).filter(({ line_id }) => line_id !== "0");
+    t.equal(found.length, 3);
+    t.strictSame(found[0], {
+      ...{ day: "2026-01-01", timestamp: "2026-01-01T00:00:00Z", ecosystem: store.ecosystem },
+      ...{ tenant_id: store.tenantId, env_id: "acct", resource_id: "i-1", product_category: "Compute" },
+      ...{ product_type: "EC2", quantity: "1", unit_price: "0", total_cost: "0.1", currency: "EUR" },
+      ...{ line_id: "9007199254740991", charge_category: "Usage", service_provider: "AWS", account_id: "1" },
+      ...{ region_id: "eu", sku_id: "S", line_tags: { org: "", team: "a'b" }, rule: "", billed_cost: "2" },
+      ...{ list_cost: "3", named_identity: "", granularity: "daily", metadata: "{}" },
+    });
+    const base = await hashes();
+    for (const [column, value] of Object.entries({
+      ...{
+        line_id: "2",
+        charge_category: "'Tax'",
+        service_provider: "'GCP'",
+        account_id: "'2'",
+        region_id: "''",
+      },
+      ...{ sku_id: "'T'", line_tags: "map('team', 'a''b')", billed_cost: "4", list_cost: "4" },
+    })) {
+      await stage({ billing, selected: selected({ [column]: value }) });
+      t.notSame(await hashes(), base, `${column} counts`);
+    }
   });
 
   await t.test("the hash does not mind the order, and minds everything else", async (t) => {
@@ -154,6 +207,42 @@ t.test("staging a window", async (t) => {
     const changed = [line("2026-01-01", { total_cost: "1" }), ...billing.slice(1)];
     await stage({ billing: changed, usage }, { inventoryLacks: ["connectors: HTTP 403"] });
     t.same(await flags(), [false, true, true], "an unchanged day keeps its own");
+  });
+
+  await t.test("series are stored, and refused, as their facts are", async (t) => {
+    const start = midnightSeconds("2026-01-01");
+    const of = (identity_id: string, starts: number[], microUnits: UsageSeries["microUnits"]) => ({
+      metric: "m",
+      resource_id: "c\\1",
+      identity_id,
+      starts,
+      microUnits,
+    });
+    const hours = Array.from({ length: 72 }, (_, hour) => start + 3600 * hour);
+    const series: UsageSeries[] = [
+      of(
+        "all",
+        hours,
+        hours.map((_, hour) => 1_000_003 * hour),
+      ),
+      of("ünï\"🦀 'quoted", hours.slice(0, 5), [0, 2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1, 5]),
+      of("large", hours.slice(0, 4), [2n ** 53n, 2n ** 64n, 2n ** 96n + 1n, 10n ** 31n - 1n]),
+      of("none", [], []),
+      of("x".repeat(200), hours.slice(0, 1), [1]),
+      of("too large", hours.slice(0, 3), [1, 10n ** 31n, 2]),
+      of("negative", hours.slice(24, 26), [1, -1]),
+      of("outside", [start - 3600, start, start + 3 * 86_400], [1, 2, 3]),
+      of("control\u0007", hours.slice(48, 50), [1, 2]),
+    ];
+    const staged = async (script: Script) => {
+      const result = await stage({ billing, ...script });
+      return { result, usage: await rows("usage"), gaps: await rows("usage_gaps"), hashes: await hashes() };
+    };
+    const facts = await staged({ usage: factsOf(series) });
+    t.strictSame(await staged({ series }), facts);
+    t.equal(facts.usage.length, 72 + 5 + 4 + 1 + 2 + 1 + 1);
+    t.equal(facts.gaps.length, 2 * 3, "of the metric, and of the set that is derived from it");
+    t.strictSame(facts.result.dropped, { malformed: 4, outside_window: 2 });
   });
 
   await t.test("many rows go through in batches, and all of them arrive", async (t) => {

@@ -6,11 +6,14 @@ import type {
   Gatherer,
   UsageFact,
   UsageGap,
+  UsageSeries,
   WindowSink,
 } from "../../src/ingest/ecosystem.js";
 import { stageWindow } from "../../src/ingest/stage-window.js";
 import type { StageWindowOptions } from "../../src/ingest/staged-window.js";
-import { type FactTable, stagedTable } from "../../src/store/clickhouse/staging.js";
+import { stagedTable } from "../../src/store/clickhouse/staging.js";
+import type { Statement } from "../../src/store/clickhouse/statement.js";
+import type { FactTable } from "../../src/store/fact-tables.js";
 import { EPOCH, openGatheringStores } from "./gathering-stores.js";
 import { forever, silent } from "./generic-tenant.js";
 
@@ -44,6 +47,9 @@ export const fact = (day: string, identity_id: string, changes: Partial<UsageFac
 export interface Script {
   readonly billing?: readonly BillingLine[];
   readonly usage?: readonly UsageFact[];
+  /** Lines that the engine selects. */
+  readonly selected?: Statement;
+  readonly series?: readonly UsageSeries[];
   readonly gaps?: readonly UsageGap[];
   readonly members?: readonly string[];
   readonly complete?: readonly string[];
@@ -54,7 +60,9 @@ export interface Script {
 /** An upstream that returns just this. */
 export const scripted = ({
   billing = [],
+  selected,
   usage = [],
+  series = [],
   gaps = [],
   members = [],
   complete = DAYS,
@@ -64,7 +72,9 @@ export const scripted = ({
   gatherInventory: async () => ({ completeResourceTypes: [], completeIdentityTypes: [], errors: [] }),
   async gatherWindow(_window, sink: WindowSink) {
     await sink.billing(billing);
+    if (selected !== undefined) await sink.billingRows(selected);
     await sink.usage(usage);
+    await sink.usageSeries(series);
     await sink.usageGaps(gaps);
     await sink.identitySets(
       members.map((identity_id) => ({

@@ -2,9 +2,22 @@ import { mutantsOf, template } from "./mutant.js";
 
 const money = ["test/allocate/money.test.ts"];
 const split = ["test/allocate/allocate-days.test.ts"];
+const configured = ["test/runner/focus-rules.test.ts"];
 const currencies = ["test/runner/currencies.test.ts"];
 
 export const allocateMutants = [
+  ...mutantsOf("src/allocate/sql/rule-parts.ts", split, [
+    [
+      "sets of the tenant are looked for at the resource",
+      template("place: (setOf) => `if(@{setOf} = 'tenant', '', toString(resource_id))`"),
+      'place: () => "toString(resource_id)"',
+    ],
+    [
+      "products without a rule have no row",
+      "FROM rules), product_type, '*') AS rule_of\"",
+      "FROM rules), product_type, '') AS rule_of\"",
+    ],
+  ]),
   ...mutantsOf("src/allocate/sql/allocate-days.ts", money, [
     [
       "weights of combined metrics go to the wrong identities",
@@ -39,43 +52,53 @@ export const allocateMutants = [
   ]),
   ...mutantsOf("src/allocate/sql/allocate-days.ts", split, [
     ["one of several owners pays alone", "}) = 1\n  ),\n  -- Of usage", "}) >= 1\n  ),\n  -- Of usage"],
-    [
-      "sets of the tenant are looked for at the resource",
-      "if(t.4 = 'tenant', '', toString(resource_id))) IN found",
-      "toString(resource_id)) IN found",
-    ],
-    [
-      "products without a rule have no row",
-      "rules), product_type, '*') AS rule_of",
-      "rules), product_type, '') AS rule_of",
-    ],
   ]),
   ...mutantsOf("src/allocate/sql/allocate-days.ts", money, [
     [
       "lines of one key in two currencies are one line",
       template(
-        "    SELECT day, @{lineKeySql()}, any(ecosystem) AS ecosystem, any(tenant_id) AS tenant_id,\n      CAST(reinterpret(sum(total_cost), 'Int128') AS @{int}) AS raw,\n      if(product_type IN (SELECT product_type FROM rules), product_type, '*') AS rule_of\n    FROM @{stagedTable(\"billing\", epoch)}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql()}\n",
+        "    SELECT day, @{lineKeySql(ledger)}, @{same.map(({ ofBill }) => `any(@{ofBill}) AS @{ofBill}`).join(\", \")},\n      CAST(reinterpret(sum(total_cost), 'Int128') AS @{int}) AS raw,\n      @{parts.ofLine}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger)}\n",
       ),
       template(
-        '    SELECT day, @{lineKeySql().replace(", currency", "")}, any(currency) AS currency, any(ecosystem) AS ecosystem, any(tenant_id) AS tenant_id,\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      if(product_type IN (SELECT product_type FROM rules), product_type, \'*\') AS rule_of\n    FROM @{stagedTable("billing", epoch)}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql().replace(", currency", "")}\n',
+        '    SELECT day, @{lineKeySql(ledger).replace(", currency", "")}, any(currency) AS currency, @{same.map(({ ofBill }) => `any(@{ofBill}) AS @{ofBill}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{parts.ofLine}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger).replace(", currency", "")}\n',
       ),
     ],
+  ]),
+  ...mutantsOf("src/allocate/sql/rule-parts.ts", configured, [
+    ["whom a line names pays nothing", "sole: \"if(c.kind = 'line', named, nobody)\"", 'sole: "nobody"'],
+  ]),
+  ...mutantsOf("src/ingest/configured/identity-sql.ts", configured, [
+    [
+      "only the first source of identities is asked",
+      template('[@{sources.join(", ")}]'),
+      template("[@{sources[0]}]"),
+    ],
+  ]),
+  ...mutantsOf("src/ingest/configured/derive-weights.ts", configured, [
+    [
+      "fixed shares are equal",
+      template("(@{literal(identity)}, @{microUnits(share)})"),
+      template("(@{literal(identity)}, 1)"),
+    ],
+    ["costs of a column weigh by currency alone", "costs.within === undefined", "costs.within !== null"],
   ]),
   ...mutantsOf("src/allocate/sql/allocate-days.ts", currencies, [
     [
       "rows are in USD, whatever the line is in",
-      template('SELECT @{lineColumns.join(", ")}, resource_id'),
-      template('SELECT @{lineColumns.join(", ").replace("currency", "\'USD\'")}, resource_id'),
+      template('SELECT @{copied.map(({ ofBill }) => ofBill).join(", ")}, names'),
+      template(
+        'SELECT @{copied.map(({ ofBill }) => ofBill).join(", ").replace("currency", "\'USD\'")}, names',
+      ),
     ],
   ]),
   ...mutantsOf("src/allocate/sql/check-conservation.ts", currencies, [
     [
       "currencies cancel each other out in the check",
       template(
-        "      SELECT @{lineKeySql()}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n\n      FROM @{input.lines}\n      GROUP BY @{lineKeySql()}\n      UNION ALL\n      SELECT @{lineKeySql(input.resource)}, toDecimal128(0, 12), ",
+        "      SELECT @{lineKeySql(input.ledger)}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n\n      FROM @{input.lines}\n      GROUP BY @{lineKeySql(input.ledger)}\n      UNION ALL\n      SELECT @{rowKeySql(input.ledger)}, toDecimal128(0, 12), ",
       ),
       template(
-        '      SELECT @{lineKeySql().replace(", currency", ", \'X\' AS currency")}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n\n      FROM @{input.lines}\n      GROUP BY @{lineKeySql()}\n      UNION ALL\n      SELECT @{lineKeySql(input.resource).replace(", currency", ", \'X\' AS currency")}, toDecimal128(0, 12), ',
+        '      SELECT @{lineKeySql(input.ledger).replace(", currency", ", \'X\' AS currency")}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n\n      FROM @{input.lines}\n      GROUP BY @{lineKeySql(input.ledger)}\n      UNION ALL\n      SELECT @{rowKeySql(input.ledger).replace(", currency", ", \'X\' AS currency")}, toDecimal128(0, 12), ',
       ),
     ],
   ]),
@@ -98,8 +121,12 @@ export const allocateMutants = [
     "src/ingest/staging/content-hash.ts",
     ["test/ingest/content-hash.test.ts"],
     [
-      ["env_id is not in the hash", "tenant_id, env_id, resource_id", "tenant_id, resource_id"],
-      ["the owner of a set is not in the hash", '"scope, resource_id, identity_id"', '"scope, resource_id"'],
+      ["env_id is not in the hash", 'name !== "day" &&', 'name !== "day" && name !== "env_id" &&'],
+      [
+        "owners and members are not in the hash",
+        'name !== "day" &&',
+        'name !== "day" && name !== "identity_id" &&',
+      ],
       ["the rules are not in the hash", "digest([...settings, ...parts])", "digest([...parts])"],
     ],
   ),

@@ -85,4 +85,51 @@ export const ingestMutants = [
       "next = chunk.last",
     ],
   ]),
+  ...mutantsOf(
+    "src/ingest/micro-units.ts",
+    ["test/ingest/micro-units.test.ts"],
+    [
+      ["a half is rounded down", "digit >= 5", "digit > 5"],
+      ["short fractions are millionths", "for (; places < PLACES; places += 1) fraction *= 10;", ""],
+      ["floats that are not exact are taken", "|| whole > MOST_WHOLE", ""],
+      [
+        "a second point ends a number",
+        "if (digit < 0 || digit > 9) return undefined;",
+        "if (digit < 0 || digit > 9) break;",
+      ],
+      ["sums that are not exact are taken", "a + b <= Number.MAX_SAFE_INTEGER", "a + b <= Number.MAX_VALUE"],
+    ],
+  ),
+  ...mutantsOf(
+    "src/ingest/usage-series.ts",
+    ["test/ingest/usage-series.test.ts"],
+    [["what comes out of order goes to another step", "sums.splice(at, 0, amount)", "sums.push(amount)"]],
+  ),
+  ...mutantsOf(
+    "src/ingest/prometheus/sample-bytes.ts",
+    ["test/ingest/sample-bytes.test.ts"],
+    [
+      ["escapes are taken as they stand", " && code !== BACKSLASH", ""],
+      ["a time with a leading zero is one", " || bytes[digits] === ZERO", ""],
+      ["what is too short for its number is taken out", "to - from > NUMBER_LENGTH", "to > from"],
+      [
+        "a list that goes on is taken out",
+        "return bytes[next] === CLOSING ? next + 1 : undefined;",
+        "return next + 1;",
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    "src/ingest/staging/series-bytes.ts",
+    ["test/ingest/stage-window.test.ts"],
+    [["amounts lose their upper half", "view.setUint32(place + 4, amount / TWO_TO_32, true);", ""]],
+  ),
+  ...mutantsOf(
+    "src/ingest/staging/staging-sink.ts",
+    ["test/ingest/stage-window.test.ts"],
+    [
+      ["series outside the window are stored", "starts.every(isInside) &&", ""],
+      ["series that hold any amount are stored", "microUnits.every(isStorableAmount)", "true"],
+    ],
+  ),
 ];

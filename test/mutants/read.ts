@@ -7,18 +7,55 @@ export const readMutants = [
     [
       "currencies cancel each other out in the reconciliation",
       template(
-        "    SELECT @{lineKeySql()}, sum(total_cost) AS b, toDecimal128(0, 12) AS c, count() AS lines, toUInt64(0) AS r\n    FROM @{lines} GROUP BY @{lineKeySql()}\n    UNION ALL\n    SELECT @{lineKeySql(resource)}",
+        "    SELECT @{lineKeySql(ledger)}, total_cost AS b, toDecimal128(0, 12) AS c, toUInt64(1) AS lines, toUInt64(0) AS r\n    FROM @{lines}\n    UNION ALL\n    SELECT @{rowKeySql(ledger)}",
       ),
       template(
-        '    SELECT @{lineKeySql().replace(", currency", ", \'X\' AS currency")}, sum(total_cost) AS b, toDecimal128(0, 12) AS c, count() AS lines, toUInt64(0) AS r\n    FROM @{lines} GROUP BY @{lineKeySql()}\n    UNION ALL\n    SELECT @{lineKeySql(resource).replace(", currency", ", \'X\' AS currency")}',
+        '    SELECT @{lineKeySql(ledger).replace(", currency", ", \'X\' AS currency")}, total_cost AS b, toDecimal128(0, 12) AS c, toUInt64(1) AS lines, toUInt64(0) AS r\n    FROM @{lines}\n    UNION ALL\n    SELECT @{rowKeySql(ledger).replace(", currency", ", \'X\' AS currency")}',
       ),
     ],
   ]),
+  ...mutantsOf(
+    "src/query/state/days-add-up.ts",
+    ["test/http/reconciliation.test.ts"],
+    [
+      [
+        "chargebacks of all currencies are held against the bill in dollars",
+        "toString(currency) AS of_currency, identity_id =",
+        "'USD' AS of_currency, identity_id =",
+      ],
+      [
+        "what nobody pays for counts as allocated",
+        "toString(sumIf(charged, NOT nobody)) AS allocated_amount",
+        "toString(sum(charged)) AS allocated_amount",
+      ],
+      [
+        "lines are not compared although they should be",
+        "byLine ? reconcileWindow",
+        "!byLine ? reconcileWindow",
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    "src/query/chargebacks/breakdown-sql.ts",
+    ["test/query/breakdown-sql.test.ts"],
+    [
+      [
+        "a quote ends the literal it stands in",
+        "[...literal(value)]",
+        "[...`'@{value}'`]".replaceAll("@{", "${"),
+      ],
+      [
+        "a tag that is excluded is wanted",
+        "isExcluding ? `NOT @{found}` : found".replaceAll("@{", "${"),
+        "found",
+      ],
+    ],
+  ),
   ...mutantsOf("src/query/chargebacks/row-metadata.ts", currencies, [
     [
-      "recipients of two currencies are counted together in exports",
-      '"timestamp",\n  "currency",',
-      '"timestamp",',
+      "recipients of two currencies are counted together",
+      'line === "key" ? [name',
+      'line === "key" && name !== "currency" ? [name',
     ],
   ]),
   ...mutantsOf("src/query/chargebacks/aggregate-result.ts", currencies, [

@@ -13,14 +13,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // In the browser: it knows the service by its API alone.
   console: [],
   store: ["config", "time"],
-  ingest: ["store", "config", "time"],
+  ingest: ["focus", "store", "config", "time"],
   allocate: ["store", "config", "time"],
-  query: ["store", "config", "time"],
+  focus: ["store", "config", "time"],
+  query: ["focus", "store", "config", "time"],
   tags: ["store", "config", "time"],
   emit: ["query", "store", "config", "time"],
   runner: ["tags", "emit", "ingest", "allocate", "store", "config", "time"],
   http: ["tags", "query", "runner", "store", "config", "time"],
-  cli: ["tags", "http", "runner", "ingest", "allocate", "query", "store", "config", "simulator", "time"],
+  cli: [
+    ...["tags", "http", "runner", "ingest", "allocate", "query", "focus"],
+    ...["store", "config", "simulator", "time"],
+  ],
 };
 
 const sources = join(projectRoot(), "src");

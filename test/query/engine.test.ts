@@ -36,6 +36,8 @@ t.test("reads on the engine", async (t) => {
       ["extent-by-identity", "by_identity"],
       ["aggregate-by-team", "by_identity"],
       ["extent-by-team", "by_identity"],
+      ["breakdown-by-identity", "by_identity"],
+      ["breakdown-over-time", "by_identity"],
       ["extent-by-resource-columns-in-zone", "by_resource"],
       ["aggregate-by-resource-columns", "by_resource"],
       ["aggregate-by-week", "by_resource"],

@@ -1,5 +1,6 @@
 /** Every read of ClickHouse, with inputs that reach each of its shapes: the table that the golden texts and the engine are held to. */
 
+import { columnsOfLines } from "../../src/config/allocation/line-columns.js";
 import { billingBefore, billingDays, billingPage } from "../../src/query/billing/list.js";
 import { aggregateBuckets } from "../../src/query/chargebacks/aggregate-buckets.js";
 import { aggregateExtent } from "../../src/query/chargebacks/aggregate-extent.js";
@@ -11,12 +12,28 @@ import { breakdownSeries } from "../../src/query/chargebacks/breakdown-series.js
 import { chargebackDates, chargebackDays } from "../../src/query/chargebacks/days.js";
 import { matchingDimensions } from "../../src/query/chargebacks/dimension-matches.js";
 import { newestRow } from "../../src/query/chargebacks/dimension-row.js";
+import { ticksOfLine } from "../../src/query/chargebacks/explain/arithmetic.js";
+import {
+  isPublishedDay,
+  linesOfDay,
+  publicationOfDay,
+  type RuleTierRow,
+  rowsOfDay,
+  rulesOfDay,
+} from "../../src/query/chargebacks/explain/day.js";
+import { ownersOfDay } from "../../src/query/chargebacks/explain/owner.js";
+import { chargedOfSplit, recipientsOfSplit } from "../../src/query/chargebacks/explain/recipients.js";
+import { samplesOfDay } from "../../src/query/chargebacks/explain/samples.js";
+import { factsOfTiers } from "../../src/query/chargebacks/explain/tiers.js";
 import { chargebackPage, chargebacksBefore } from "../../src/query/chargebacks/list.js";
 import { partsOf, usageOf } from "../../src/query/chargebacks/row-weights.js";
 import { defaultExportColumns, exportColumnNames } from "../../src/query/export/columns.js";
 import { chargebackExport } from "../../src/query/export/statement.js";
 import { inventoryNames } from "../../src/query/inventory/names.js";
-import { allocatedAmounts, provisionalDays } from "../../src/query/state/days-add-up.js";
+import { linesByKeyAndProduct, linesByProduct, linesByTagKey } from "../../src/query/rules/coverage-sql.js";
+import { linesTaken, tiersTaken } from "../../src/query/rules/taken.js";
+import { unallocatedLines } from "../../src/query/rules/worklist-sql.js";
+import { provisionalDays, summedDays } from "../../src/query/state/days-add-up.js";
 import { dimensionTags, tagPresence } from "../../src/query/tags/of-dimensions.js";
 import { type DateWindowInput, dateWindow } from "../../src/query/time/date-window.js";
 import type { Statement } from "../../src/store/clickhouse/statement.js";
@@ -30,8 +47,9 @@ const window = (input: DateWindowInput = {}) =>
 
 const span = { first_day: "2026-03-01", last_day: "2026-03-02", offset: 7 };
 const everyFilter = {
-  ...{ identity_id: "sa-1", product_type: "STORAGE", resource_id: "r-1", cost_type: "usage" },
-  currency: "EUR",
+  ...{ identity_id: ["sa-1"], product_type: ["STORAGE"], resource_id: ["r-1"], cost_type: ["usage"] },
+  currency: ["EUR"],
+  "not:identity_id": ["sa-2", "sa-3"],
 };
 
 const tags = [
@@ -85,11 +103,33 @@ const dimension = {
   cost_type: "usage",
 };
 
+const split = {
+  ...{ dimension, day: "2026-03-01", offset: 100, limit: 100 },
+  row: { timestamp: "2026-03-01T00:00:00Z", component: 0, currency: "EUR", line_id: 0 },
+};
+const tier = (kind: RuleTierRow["kind"], ...sources: string[]): RuleTierRow => ({
+  ...{
+    rule: "",
+    product_type: "STORAGE",
+    component: 0,
+    component_ratio: "1",
+    ratio_from: 0,
+    ratio_to: 1_000_000,
+  },
+  ...{ tier: 0, kind, sources, set_of: "resource", allocation_detail: "usage_ratio_allocation" },
+});
+const ticks = ticksOfLine("-10.00005", 4, [{ component: 0, ratio: "1", from: 0n, to: 1_000_000n }]);
+const recipients = (kind: RuleTierRow["kind"], ...sources: string[]): Statement => {
+  const [component] = ticks.components;
+  if (component === undefined) throw new Error("no component");
+  return recipientsOfSplit({ ...split, tier: tier(kind, ...sources), line: ticks, component });
+};
+
 /** By the name of the file with the text. */
 export const reads: Readonly<Record<string, Statement>> = {
   "chargeback-days-unfiltered": chargebackDays(window(), {}),
   "chargeback-days-in-zone": chargebackDays(window({ timezone: "America/Denver" }), {}),
-  "chargeback-days-of-identity": chargebackDays(window(), { identity_id: "sa-1" }),
+  "chargeback-days-of-identity": chargebackDays(window(), { identity_id: ["sa-1"] }),
   "chargeback-days-every-filter": chargebackDays(window(), everyFilter),
   "chargeback-days-before-1970": chargebackDays(
     window({ start_date: "1900-01-01", end_date: "1901-01-01" }),
@@ -125,7 +165,19 @@ export const reads: Readonly<Record<string, Statement>> = {
       ["payments", "r-2"],
     ],
   ),
-  "allocated-amounts": allocatedAmounts(window()),
+  "summed-days": summedDays(window()),
+  "lines-taken-by-rules": linesTaken(window()),
+  "tiers-taken-by-rules": tiersTaken(window(), ["STORAGE"]),
+  "lines-by-product": linesByProduct(window()),
+  "lines-by-tag-key": linesByTagKey(window()),
+  "lines-by-key-and-product": linesByKeyAndProduct(window(), ["team"], ["STORAGE"]),
+  "unallocated-lines": unallocatedLines({
+    ...{ window: window(), page: 2, page_size: 100, columns: columnsOfLines() },
+    sources: [{ tag: "it's" }, { column: "env_id", map: "./accounts.csv" }],
+  }),
+  "unallocated-lines-without-sources": unallocatedLines({
+    ...{ window: window(), page: 1, page_size: 100, columns: columnsOfLines(), sources: [] },
+  }),
   "provisional-days": provisionalDays(window()),
   "aggregate-by-resource-columns": aggregate({
     groupBy: [
@@ -149,10 +201,10 @@ export const reads: Readonly<Record<string, Statement>> = {
   "aggregate-by-hour": aggregate({ timeBucket: "hour" }),
   "aggregate-by-week": aggregate({ timeBucket: "week", groupBy: ["product_type"] }),
   "aggregate-by-tag": aggregate({ groupBy: ["tag:squad", "identity_id", "tag:stage"], filters: { tags } }),
-  "aggregate-by-team": aggregate({ groupBy: ["team", "cost_type"], filters: { team: "payments" } }),
+  "aggregate-by-team": aggregate({ groupBy: ["team", "cost_type"], filters: { team: ["payments"] } }),
   "aggregate-by-team-and-product": aggregate({
     groupBy: ["product_type", "team"],
-    filters: { team: "UNASSIGNED" },
+    filters: { team: ["search", "UNASSIGNED"], "not:team": ["UNASSIGNED", "payments"] },
   }),
   "extent-by-team": extent({ groupBy: ["team"] }),
   "extent-by-team-and-product": extent({ groupBy: ["team", "product_type"] }),
@@ -182,23 +234,52 @@ export const reads: Readonly<Record<string, Statement>> = {
     page: 1,
     page_size: 100,
   }),
-  "billing-days": billingDays(window(), { product_type: "STORAGE", resource_id: "r-1" }),
-  "billing-page": billingPage({ window: window(), filters: { product_type: "STORAGE" } }, span, 100),
+  "billing-days": billingDays(window(), {
+    product_type: ["STORAGE"],
+    resource_id: ["r-1", "r-2"],
+    "not:currency": ["USD"],
+  }),
+  "billing-page": billingPage({ window: window(), filters: { product_type: ["STORAGE"] } }, span, 100),
   "billing-page-by-cursor": billingPage({ window: window(), filters: {}, place: billingPlace }, span, 103),
   "billing-before": billingBefore({ window: window(), filters: {} }, billingPlace),
   "dimension-newest-row": newestRow(dimension),
   "dimension-newest-row-of-days": newestRow(dimension, { first: "2026-03-01", last: "2026-03-02" }),
+  "explain-rows": rowsOfDay(dimension, "2026-03-01", {}),
+  "explain-one-row": rowsOfDay(dimension, "2026-03-01", {
+    ...{ timestamp: 1772323200, component: 1, currency: "EUR" },
+  }),
+  "explain-lines": linesOfDay(dimension, "2026-03-01"),
+  "explain-rules": rulesOfDay("STORAGE", "2026-03-01"),
+  "explain-publication": publicationOfDay("2026-03-01"),
+  "explain-is-published": isPublishedDay("2026-03-01"),
+  "explain-owners": ownersOfDay("r-1", "2026-03-01"),
+  "explain-samples": samplesOfDay(dimension, "2026-03-01", ["in", "out"]),
+  "explain-tiers-none-passed": factsOfTiers(
+    { day: "2026-03-01", resource_id: "r-1" },
+    { passed: [], tried: [tier("usage", "in")] },
+  ),
+  "explain-tiers-passed": factsOfTiers(
+    { day: "2026-03-01", resource_id: "r-1" },
+    { passed: [tier("usage", "in", "out"), tier("owner", "owner")], tried: [tier("usage", "in")] },
+  ),
+  "explain-recipients-by-usage": recipients("usage", "in", "out"),
+  "explain-recipients-of-set": recipients("even", "resource_active"),
+  "explain-recipients-nobody": recipients("terminal"),
+  "explain-charged": chargedOfSplit(split),
   "usage-of-rows": usageOf([["2026-03-01", "in", "r-1"]], ["sa-1"]),
   "parts-of-rows": partsOf([
-    ["2026-03-01", "r-1", "STORAGE", "env-1", "KAFKA", "2026-03-01 00:00:00", "USD", 0],
+    ["2026-03-01", "2026-03-01 00:00:00", "env-1", "r-1", "KAFKA", "STORAGE", "USD", 0, 0],
   ]),
   "matching-dimensions": matchingDimensions(window(), {}),
   "matching-dimensions-tagged": matchingDimensions(window(), { tags }),
   "matching-dimensions-every-filter": matchingDimensions(window({ timezone: "America/Denver" }), {
-    identity_id: "sa-1",
-    product_type: "STORAGE",
-    resource_id: "r-1",
-    cost_type: "usage",
+    identity_id: ["sa-1"],
+    product_type: ["STORAGE"],
+    resource_id: ["r-1"],
+    cost_type: ["usage"],
+    environment_id: ["env-1"],
+    "not:allocation_method": ["terminal"],
+    tags: [{ key: "squad", names: ["payments"], isExcluding: true }],
   }),
   "tag-presence": tagPresence(),
   "dimension-tags": dimensionTags([1, 2]),

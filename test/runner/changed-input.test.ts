@@ -97,7 +97,7 @@ t.test("what a run calculates follows from what has changed in the input", async
     await run();
     t.same(await chargedOn(stores, "acme", daysBefore(5)), ["ann: 0.166733", "bob: 0.1666"]);
     const tenant = tenantOf(config, "acme");
-    const finer = { ...tenant, allocation: { decimal_places: 6 } };
+    const finer = { ...tenant, allocation: { ...tenant.allocation, decimal_places: 6 } };
     await run({}, { ...config, tenants: new Map([["acme", finer]]) });
     t.equal(calculated.length, 6);
     t.same(await chargedOn(stores, "acme", daysBefore(5)), ["ann: 0.166667", "bob: 0.166666"]);

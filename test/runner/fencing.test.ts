@@ -4,7 +4,8 @@ import { noteIntent, noteResult, type Publication, publishDays } from "../../src
 import { swapDays } from "../../src/allocate/swap-days.js";
 import { RunInProgressError } from "../../src/runner/control.js";
 import { startTenantRun } from "../../src/runner/tenant-run.js";
-import { claimStaging, dropStagedDays, factTables } from "../../src/store/clickhouse/staging.js";
+import { claimStaging, dropStagedDays } from "../../src/store/clickhouse/staging.js";
+import { factTables } from "../../src/store/fact-tables.js";
 import { LeaseLostError } from "../../src/store/lease-lost.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";

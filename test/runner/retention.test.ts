@@ -1,5 +1,5 @@
 import t from "tap";
-import { factTables } from "../../src/store/clickhouse/staging.js";
+import { factTables } from "../../src/store/fact-tables.js";
 import { addDays } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";

@@ -1,19 +1,21 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
-import { lineKeySql } from "../../store/ledger.js";
+import { lineColumns, lineKeySql } from "../../store/ledger.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
+import type { ConfiguredPlaces } from "../rules.js";
+import { type RuleParts, ruleParts } from "./rule-parts.js";
 
 /**
- * The statement that allocates a batch of days: every staged billing line in, its rows of a ledger out (chargebacks, or
- * attributions to topics), no row through JavaScript.
+ * The statement that allocates a batch of days: it reads every staged billing line and writes the rows of a ledger (chargebacks,
+ * or attributions to topics). No row passes through JavaScript.
  *
- * Lines → components by ratio → the first tier that finds anybody → that tier's recipients with integer weights → ticks
- * by largest remainder → rows. All money is integers: `raw` is the amount in units of 1e-12, a tick is one unit of the
- * tenant's decimal_places. Decimal arithmetic of the engine is not used: its `*`, `/` and sum overflow silently.
+ * Lines → components by ratio → the first tier that finds anybody → that tier's recipients with integer weights → ticks by largest
+ * remainder → rows. All money is integers: `raw` is the amount in units of 1e-12, and a tick is one unit of the tenant's
+ * decimal_places. The engine's decimal arithmetic is not used, because its `*`, `/` and sum overflow silently.
  *
- * Written with arrays per line rather than window functions: measured on 1 M lines x 20 M usage rows, arrays ran at 3.4 M rows/s
- * in 1.1 GB, window functions at 2 to 3 M rows/s in 2.4 GB. Ranks come from one sort of the remainders and a running
- * count of those equal to the threshold, so that a line with 10,000 recipients costs n log n.
+ * The statement uses arrays per line rather than window functions: on 1 M lines x 20 M usage rows, arrays ran at 3.4 M rows/s in
+ * 1.1 GB, window functions at 2 to 3 M rows/s in 2.4 GB. Ranks come from one sort of the remainders and a running count of those
+ * equal to the threshold, so that a line with 10,000 recipients costs n log n.
  */
 export interface AllocateDays {
   readonly ledger: SplitLedger;
@@ -28,10 +30,9 @@ export interface AllocateDays {
   readonly combinesMetrics: boolean;
   /** Int256 where cost x weight may not fit Int128: half the speed. */
   readonly wide: boolean;
+  /** Some line may be taken by a configured rule, or name who pays. */
+  readonly configured?: ConfiguredPlaces | undefined;
 }
-
-/** Columns of the line that are written as they are. */
-const lineColumns = ["timestamp", "ecosystem", "tenant_id", "env_id", "currency"];
 
 export function allocateDays(input: AllocateDays): Statement {
   const { ledger, epoch } = input;
@@ -40,11 +41,11 @@ export function allocateDays(input: AllocateDays): Statement {
   const sets = ledger.sets(epoch);
   const gaps = stagedTable(ledger.gaps, epoch);
   const { recipient } = ledger;
+  const parts = ruleParts(ledger, epoch, input.configured);
+  const same = lineColumns(ledger, "same");
+  const copied = [...lineColumns(ledger, "key"), ...same];
   const columns = [
-    ...lineColumns,
-    ledger.resource,
-    "product_category",
-    "product_type",
+    ...copied.map(({ ofRow }) => ofRow),
     recipient,
     ...Object.keys(ledger.explained),
     "provisional",
@@ -68,7 +69,7 @@ WITH
         UNION ALL
         SELECT DISTINCT ${recipient} FROM ${sets} WHERE day IN {days:Array(Date)}
         UNION ALL
-        SELECT '${ledger.nobody}'
+        SELECT '${ledger.nobody}'${parts.names}
       ) ORDER BY name
     )
   ) AS names,
@@ -76,23 +77,23 @@ WITH
 
   -- The tiers of each component, and the components of each product type, as arrays: found by one join a line.
   tiers_of AS (
-    SELECT product_type, component, any(component_ratio) AS component_ratio, any(ratio_from) AS ratio_from, any(ratio_to) AS ratio_to,
+    SELECT ${parts.ruleKey}, component, any(component_ratio) AS component_ratio, any(ratio_from) AS ratio_from, any(ratio_to) AS ratio_to,
       arraySort(t -> t.1, groupArray((tier, toString(kind), arrayMap(s -> toString(s), sources), toString(set_of), toString(allocation_detail)))) AS tiers
-    FROM rules GROUP BY product_type, component
+    FROM rules GROUP BY ${parts.ruleKey}, component
   ),
   components_of AS (
-    SELECT product_type, arraySort(c -> c.1, groupArray((component, component_ratio, ratio_from, ratio_to, tiers))) AS components
-    FROM tiers_of GROUP BY product_type
+    SELECT ${parts.ruleKey}, arraySort(c -> c.1, groupArray((component, component_ratio, ratio_from, ratio_to, tiers))) AS components
+    FROM tiers_of GROUP BY ${parts.ruleKey}
   ),
 
   -- Lines of equal key are one line.
   lines AS (
-    SELECT day, ${lineKeySql()}, any(ecosystem) AS ecosystem, any(tenant_id) AS tenant_id,
+    SELECT day, ${lineKeySql(ledger)}, ${same.map(({ ofBill }) => `any(${ofBill}) AS ${ofBill}`).join(", ")},
       CAST(reinterpret(sum(total_cost), 'Int128') AS ${int}) AS raw,
-      if(product_type IN (SELECT product_type FROM rules), product_type, '*') AS rule_of
-    FROM ${stagedTable("billing", epoch)}
+      ${parts.ofLine}
+    FROM ${parts.bill}
     WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
-    GROUP BY day, ${lineKeySql()}
+    GROUP BY day, ${lineKeySql(ledger)}
   ),
 
   -- Ticks of each component: cumulative shares are rounded, half away from zero, so that components add up to the line.
@@ -102,7 +103,7 @@ WITH
       indexOf(component_ticks, arrayMax(component_ticks)) AS leading,
       c.1 AS component, c.2 AS component_ratio, c.5 AS tiers, ticks, position = leading AS leads
     FROM lines AS l
-    INNER JOIN components_of AS r ON r.product_type = l.rule_of
+    INNER JOIN components_of AS r ON ${parts.findsRule}
     ARRAY JOIN r.components AS c, component_ticks AS ticks, arrayEnumerate(r.components) AS position
     WHERE ticks != 0 OR leads
   ),
@@ -132,27 +133,27 @@ WITH
   ),
   chosen AS (
     SELECT *,
-      arrayFirst(t -> t.2 = 'terminal' OR (
-        arrayExists(s -> (day, t.2, s, if(t.4 = 'tenant', '', toString(resource_id))) IN found, t.3)
+      arrayFirst(t -> t.2 = 'terminal' OR ${parts.named}(
+        arrayExists(s -> (day, ${parts.lookup("t.2")}, s, ${parts.place("t.4")}) IN found, t.3)
         AND NOT (t.2 = 'usage' AND arrayExists(s -> (day, s, toString(resource_id)) IN gaps, t.3))), tiers) AS chosen_tier,
       chosen_tier.1 AS tier, chosen_tier.2 AS kind,
       arrayExists(t -> t.1 <= tier AND arrayExists(s -> (day, s, toString(resource_id)) IN gaps, t.3), tiers) AS outage,
       arrayStringConcat(chosen_tier.3, '+') AS source_key,
-      if(chosen_tier.4 = 'tenant', '', toString(resource_id)) AS set_resource,
+      ${parts.place("chosen_tier.4")} AS set_resource,
       -- Text that every row of the line repeats is made once, as an index into a dictionary.
-      toLowCardinality(if(kind IN ('usage', 'owner'), 'usage', 'shared')) AS cost_type,
-      toLowCardinality(${ledger.method}) AS method,
+      toLowCardinality(${parts.costType}) AS cost_type,
+      toLowCardinality(${parts.method}) AS method,
       -- A line with such a part makes its rows in two goes (1: the others, 2: UNALLOCATED), each with one detail: to tell
       -- them apart row by row would make text of it, and every line would pay for that.
-      arrayJoin(if(kind != 'terminal' AND (day, set_resource) IN unowned, [1, 2], [0])) AS go,
+      arrayJoin(if(${parts.isFound} AND (day, set_resource) IN unowned, [1, 2], [0])) AS go,
       toLowCardinality(multiIf(go = 2, '${ledger.unknown}', outage, 'metrics_fetch_failed', chosen_tier.5)) AS detail,
-      toLowCardinality(if(kind = 'usage', source_key, '')) AS metric
+      toLowCardinality(if(${parts.isWeighed}, source_key, '')) AS metric
     FROM components
   ),
 
   -- Recipients of each tier by rank, and their weights: (day, kind, sources, resource) → [rank], [weight].
   recipients AS (
-    ${usageRecipients(input, int)}
+    ${usageRecipients(input, int, parts)}
     UNION ALL
     SELECT day, kind, source_key, resource_id, arraySort(arrayDistinct(arrayFlatten(groupArray(ranks)))) AS recipient_ranks,
       arrayMap(i -> CAST(1 AS ${int}), recipient_ranks) AS recipient_weights
@@ -170,11 +171,11 @@ WITH
     GROUP BY day, kind, source_key, resource_id
   ),
   placed AS (
-    SELECT c.*, if(empty(r.recipient_ranks), [nobody], r.recipient_ranks) AS ranks,
+    SELECT c.*, if(empty(r.recipient_ranks), [${parts.sole}], r.recipient_ranks) AS ranks,
       if(empty(r.recipient_ranks), [CAST(1 AS ${int})], r.recipient_weights) AS weights
     FROM chosen AS c
     LEFT JOIN recipients AS r
-      ON r.day = c.day AND r.kind = c.kind AND r.source_key = c.source_key AND r.resource_id = c.set_resource
+      ON r.day = c.day AND r.kind = ${parts.lookup("c.kind")} AND r.source_key = c.source_key AND r.resource_id = c.set_resource
   ),
 
   -- Largest remainder: whole ticks by weight, what is missing one tick each to the largest remainders, ties by identity.
@@ -201,7 +202,7 @@ WITH
     ARRAY JOIN ranks AS recipient, parts AS part, arrayEnumerate(parts) AS position
     WHERE (amount != 0 OR (raw = 0 AND position = lead_position)) AND (go = 0 OR (go = 2) = (recipient = nobody))
   )
-SELECT ${lineColumns.join(", ")}, resource_id, product_category, product_type, names[recipient],
+SELECT ${copied.map(({ ofBill }) => ofBill).join(", ")}, names[recipient],
   ${Object.values(ledger.explained).join(", ")}, has({provisional_days:Array(Date)}, day),
   reinterpret(hi, 'Decimal(18, 4)'), reinterpret(amount - toInt128(hi) * 100000000, 'Decimal(38, 12)')
 FROM rows`,
@@ -214,17 +215,17 @@ FROM rows`,
   };
 }
 
-/** Rank of a recipient among all names. Worked out per entry of the column's dictionary. */
+/** Rank of a recipient among all names, computed once per entry of the column's dictionary. */
 function rankOf({ recipient }: SplitLedger): string {
   return `toUInt32(transform(${recipient}, names, arrayEnumerate(names), 0))`;
 }
 
 /**
- * Weights of the usage tiers, from facts gathered into arrays in one pass over the table's key: 0.4 s where grouping by identity
- * first, and then into arrays of (name, weight), took 1.8 s (2 M facts). An identity's facts then lie side by side, and their
- * sum is the difference of running totals.
+ * Weights of the usage tiers, from facts collected into arrays in one pass over the table's key: 0.4 s, whereas grouping by
+ * identity first, and then into arrays of (name, weight), took 1.8 s (2 M facts). An identity's facts are then next to each other,
+ * and their sum is the difference of two running totals.
  */
-function usageRecipients(input: AllocateDays, int: string): string {
+function usageRecipients(input: AllocateDays, int: string, { weighingRules }: RuleParts): string {
   const facts = `
       SELECT day, metric, resource_id, groupArray(${rankOf(input.ledger)}) AS ranks, groupArray(micro_units) AS weights
       FROM ${stagedTable(input.ledger.usage, input.epoch)}
@@ -235,7 +236,7 @@ function usageRecipients(input: AllocateDays, int: string): string {
         arrayFlatten(groupArray(u.ranks)) AS ranks, arrayFlatten(groupArray(u.weights)) AS weights
       FROM (${facts}) AS u
       INNER JOIN (
-        SELECT DISTINCT arrayStringConcat(sources, '+') AS source_key, arrayJoin(sources) AS metric FROM rules WHERE kind = 'usage'
+        SELECT DISTINCT arrayStringConcat(sources, '+') AS source_key, arrayJoin(sources) AS metric FROM rules WHERE ${weighingRules}
       ) AS k ON toString(k.metric) = toString(u.metric)
       GROUP BY day, source_key, resource_id`
     : `SELECT day, toString(metric) AS source_key, resource_id, ranks, weights FROM (${facts})`;

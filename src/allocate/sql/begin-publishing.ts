@@ -2,8 +2,8 @@ import type { Ledger } from "../../store/ledger.js";
 import type { Statement } from "../../store/postgres/statement.js";
 
 /**
- * Notes that days of a ledger are about to be swapped in. In: tenant, epoch, days. Touches a row per day, or none when the lease
- * is not ours any more by the database's clock: the epoch is the fence.
+ * Records that days of a ledger are about to be swapped in. In: tenant, epoch, days. Touches one row per day, or none if the lease
+ * is no longer ours by the database's clock: the epoch is the fence.
  */
 export function beginPublishing(input: {
   ledger: Ledger;
@@ -20,10 +20,10 @@ WHERE tenant_name = $1 AND tracking_date = ANY($3::date[]) AND staged_hash IS NO
   };
 }
 
-/** What publishing_hash is while attributions that do not add up to a new bill are taken away. */
+/** The value of publishing_hash while attributions that do not add up to a new bill are being removed. */
 export const WITHDRAWN = "withdrawn";
 
-/** Notes that attributions of days are about to be taken away. In and out as above; a day may have nothing staged. */
+/** Records that attributions of days are about to be removed. In and out as above; a day may have nothing staged. */
 export function beginWithdrawing(input: {
   tenantName: string;
   epoch: number;

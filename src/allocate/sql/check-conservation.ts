@@ -1,19 +1,19 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
-import { lineKeySql } from "../../store/ledger.js";
+import { type Ledger, ledgers, lineKeySql, rowKeySql } from "../../store/ledger.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
 
 /**
- * Holds what was staged against the bill, line by line: for each day how many lines differ from the sum of their rows, or
- * have no row at all. Reads the stored columns, not anything the allocation statement computed on the way; the sums per line
- * come from the rows' `by_resource` projection where there is one and the engine finds it cheaper.
+ * Compares what was staged with the bill, line by line: for each day, how many lines differ from the sum of their rows, or have no
+ * row at all. It reads the stored columns, not anything that the allocation statement computed on the way. The sums per line come
+ * from the rows' `by_resource` projection if it exists and the engine finds it cheaper.
  */
 export interface DayCheck {
   readonly day: string;
   readonly lines: number;
   readonly rows: number;
   readonly lines_off: number;
-  /** Sums by currency, for people to read. */
+  /** Sums by currency, for people to read: `10.5 EUR, 3 USD`. Empty on a day without any. */
   readonly billed: string;
   readonly charged: string;
 }
@@ -28,21 +28,21 @@ export function checkConservation(input: {
   return holdAgainstBill({
     lines: `${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)}${ruledLines(ledger)}`,
     rows: `${stagedTable(ledger.name, epoch)} WHERE toDate(timestamp, 'UTC') IN {days:Array(Date)}`,
-    resource: ledger.resource,
+    ledger,
     params: { days: input.days, rules_hash: input.rulesHash },
   });
 }
 
 /**
- * Days whose *published* attributions to topics would not add up to the bill that is about to be published. Lines count of
- * product types that were attributed on the day: which rules held then is not known any more.
+ * Days whose *published* attributions to topics would not add up to the bill that is about to be published. Only lines of product
+ * types that were attributed on the day count, because the rules of that time are no longer known.
  */
 export function checkPublishedAttributions(input: { epoch: number; days: readonly string[] }): Statement {
   const attributed = "SELECT day, product_type FROM topic_attributions WHERE day IN {days:Array(Date)}";
   return holdAgainstBill({
     lines: `${stagedTable("billing", input.epoch)} WHERE day IN {days:Array(Date)} AND (day, product_type) IN (${attributed})`,
     rows: "topic_attributions WHERE day IN {days:Array(Date)}",
-    resource: "cluster_resource_id",
+    ledger: ledgers.topic_attributions,
     params: { days: input.days },
   });
 }
@@ -50,7 +50,7 @@ export function checkPublishedAttributions(input: { epoch: number; days: readonl
 function holdAgainstBill(input: {
   lines: string;
   rows: string;
-  resource: SplitLedger["resource"];
+  ledger: Ledger;
   params: Statement["params"];
 }): Statement {
   return {
@@ -65,15 +65,15 @@ FROM (
     SELECT toDate(timestamp, 'UTC') AS day, currency, sum(billed) AS line_billed, sum(charged) AS line_charged,
       sum(lines) AS line_lines, sum(n) AS line_rows
     FROM (
-      SELECT ${lineKeySql()}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n
+      SELECT ${lineKeySql(input.ledger)}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n
       FROM ${input.lines}
-      GROUP BY ${lineKeySql()}
+      GROUP BY ${lineKeySql(input.ledger)}
       UNION ALL
-      SELECT ${lineKeySql(input.resource)}, toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toUInt64(0), count()
+      SELECT ${rowKeySql(input.ledger)}, toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toUInt64(0), count()
       FROM ${input.rows}
-      GROUP BY ${lineKeySql(input.resource)}
+      GROUP BY ${rowKeySql(input.ledger)}
     )
-    GROUP BY ${lineKeySql()}
+    GROUP BY ${lineKeySql(input.ledger)}
   )
   GROUP BY day, currency
 )

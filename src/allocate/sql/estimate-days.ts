@@ -3,12 +3,12 @@ import type { Statement } from "../../store/clickhouse/statement.js";
 import type { SplitLedger } from "../ledger.js";
 
 /**
- * About how many rows of work each day is, to cut batches by: the facts and set members that are weighed, and the rows that
- * come out, counted as each line with every member of its resource's sets; of its resource's facts, when it has no set; of
- * the whole tenant's largest set, when it has neither.
+ * Estimates how many rows of work each day is, as a basis for batches: the facts and set members that are weighed, plus the rows
+ * that come out. Each line counts with every member of its resource's sets. If its resource has no set, it counts with its
+ * resource's facts, and if it has neither, with the largest tenant-wide set.
  *
- * Counted by resource, because pools of identities are skewed: all lines with the day's largest set is 60 times too much on
- * 2,000 resources, and would make every day a batch of its own.
+ * The estimate is per resource, because pools of identities are skewed. All lines times the day's largest set would be 60 times
+ * too much on 2,000 resources, and would make every day a batch of its own.
  */
 export function estimateDays(input: {
   ledger: SplitLedger;

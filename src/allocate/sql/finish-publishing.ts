@@ -7,8 +7,8 @@ export interface PublishedDay {
 }
 
 /**
- * Notes that days are visible: flags, hash and counters in one statement. In: tenant, epoch, days with their row counts.
- * Touches a row per day, or none when another run has the lease.
+ * Records that days are visible: flags, hash and counters in one statement. In: tenant, epoch, days with their row counts. Touches
+ * one row per day, or none if another run has the lease.
  */
 export function finishPublishing(input: {
   tenantName: string;

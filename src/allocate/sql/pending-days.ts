@@ -11,9 +11,7 @@ export interface PendingDay {
   readonly billing_lines: number;
 }
 
-/**
- * Days that wait for their calculation, oldest first, whatever their age. In: tenant.
- */
+/** Days that are waiting to be calculated, oldest first, whatever their age. In: tenant. */
 export function pendingDays(input: { tenantName: string }): Statement {
   return {
     query: `
@@ -25,12 +23,12 @@ ORDER BY tracking_date`,
   };
 }
 
-/** A day whose attribution waits; its chargebacks may, too. */
+/** A day whose attribution is waiting. Its chargebacks may be waiting too. */
 export interface PendingAttribution extends PendingDay {
   readonly has_pending_chargebacks: boolean;
 }
 
-/** Days that wait for their attribution to topics, oldest first. In: tenant. */
+/** Days that are waiting for their attribution to topics, oldest first. In: tenant. */
 export function pendingAttributions(input: { tenantName: string }): Statement {
   return {
     query: `

@@ -3,8 +3,8 @@ import type { Statement } from "../../store/clickhouse/statement.js";
 import type { SplitLedger } from "../ledger.js";
 
 /**
- * How large cost x weight can get in these days, as a power of ten, counted generously: the largest line in units of
- * 1e-12 times all usage of a day, or times a millionth share. Decides between Int128 and Int256.
+ * How large cost x weight can get in these days, as a power of ten, estimated generously: the largest line in units of 1e-12 times
+ * all usage of a day, or times a millionth share. It decides between Int128 and Int256.
  */
 export function weightBound(input: {
   ledger: SplitLedger;

@@ -1,7 +1,7 @@
 /** Questions about sums of chargebacks. */
 import { decimal } from "../money/decimal.js";
 import { type Filter, filterQuery } from "../state/filters.js";
-import type { Period } from "../state/period.js";
+import { asParameters, type Period } from "../state/period.js";
 import { api, bodyOf, type Schemas } from "./client.js";
 
 export type Breakdown = Schemas["Breakdown"];
@@ -24,7 +24,7 @@ export interface BreakdownQuestion {
 }
 
 /** The question as the query of its address, in the API's own names. */
-export function breakdownQuery({
+function breakdownQuery({
   period,
   filters,
   groupBy,
@@ -35,8 +35,7 @@ export function breakdownQuery({
   search,
 }: BreakdownQuestion) {
   return {
-    start_date: period.first,
-    end_date: period.last,
+    ...asParameters(period),
     group_by: [...groupBy],
     limit,
     ...(timeBucket !== undefined && { time_bucket: timeBucket }),
@@ -59,7 +58,32 @@ export async function askBreakdown(question: BreakdownQuestion, signal: AbortSig
   );
 }
 
-export function addressOf(path: string, query: Readonly<Record<string, unknown>>): string {
+/** Address of the breakdown itself, for programs. */
+export const breakdownAddress = (question: BreakdownQuestion) =>
+  addressOf(`${tenantPath(question.tenant)}/chargebacks/breakdown`, breakdownQuery(question));
+
+/** Address of the same as SQL for BI tools. Over time, or beside the period before: a statement is one of them. */
+export function sqlAddress(question: BreakdownQuestion, isOverTime: boolean): string {
+  const { timeBucket, compare, ...sums } = question;
+  const asked = isOverTime ? { ...sums, timeBucket } : { ...sums, compare };
+  return addressOf(`${tenantPath(question.tenant)}/chargebacks/breakdown/sql`, breakdownQuery(asked));
+}
+
+/** Address of a file with the rows of the period under the filters. */
+export function exportAddress(
+  { tenant, period, filters }: Pick<BreakdownQuestion, "tenant" | "period" | "filters">,
+  format: "csv" | "parquet",
+): string {
+  return addressOf(`${tenantPath(tenant)}/export`, {
+    ...asParameters(period),
+    ...filterQuery(filters),
+    format,
+  });
+}
+
+const tenantPath = (tenant: string) => `/api/v1/tenants/${encodeURIComponent(tenant)}`;
+
+function addressOf(path: string, query: Readonly<Record<string, unknown>>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     for (const each of [value].flat()) parameters.append(name, String(each));

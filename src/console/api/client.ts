@@ -25,10 +25,10 @@ interface Answer<T> {
   readonly response: Response;
 }
 
-/** The body of a good response; throws `ApiFailure` for any other. */
+/** The body of a good response, of which 204 has none; throws `ApiFailure` for any other. */
 export async function bodyOf<T>(asked: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await asked;
-  if (data !== undefined) return data;
+  if (data !== undefined || response.status === 204) return data as T;
   const problem: { title?: unknown; detail?: unknown; code?: unknown } =
     typeof error === "object" && error !== null ? error : {};
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);

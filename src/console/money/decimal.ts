@@ -66,9 +66,8 @@ export interface ShownAmount {
 
 export function shownAmount(value: Decimal): ShownAmount {
   const [whole = "0", fraction = ""] = plainText(absolute(value)).split(".");
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return {
-    main: `${isNegative(value) ? "−" : ""}${grouped}.${fraction.slice(0, 2).padEnd(2, "0")}`,
+    main: `${isNegative(value) ? "−" : ""}${grouped(whole)}.${fraction.slice(0, 2).padEnd(2, "0")}`,
     beyond: fraction.slice(2),
   };
 }
@@ -83,4 +82,11 @@ export function percentage(part: Decimal, whole: Decimal): string | undefined {
 
 function at({ units, scale }: Decimal, wanted: number): bigint {
   return units * 10n ** BigInt(wanted - scale);
+}
+
+/** A plain decimal with its thousands apart: `1234.5` is `1,234.5`. */
+export function grouped(text: string): string {
+  const [whole = "", fraction] = text.split(".");
+  const apart = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return fraction === undefined ? apart : `${apart}.${fraction}`;
 }

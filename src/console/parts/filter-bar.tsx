@@ -3,18 +3,21 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { askBreakdown, type BreakdownQuestion, breakdownKey, type Group } from "../api/breakdown.js";
 import { decimal } from "../money/decimal.js";
 import {
-  asParameters,
   type Filter,
   type FilterColumn,
   filterColumns,
   filtersOf,
+  isFilterable,
   toggled,
+  withOnly,
 } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
 import { periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
+import { useSettled } from "../state/use-settled.js";
 import { columnName, en } from "../text/en.js";
 import { Amount } from "./amount.js";
+import { SearchBox } from "./controls.js";
 import { Shown } from "./messages.js";
 
 interface FilterBarProps {
@@ -30,7 +33,17 @@ export function FilterBar({ place, tenant, tagKeys }: FilterBarProps) {
   return (
     <section class="filters" aria-label={en.filters.label}>
       {filters.map((filter) => (
-        <Chip key={filter.column} place={place} filter={filter} />
+        <Chip
+          key={JSON.stringify(filter)}
+          filter={filter}
+          rest={changed(
+            place,
+            withOnly(
+              filters,
+              filters.filter((each) => each !== filter),
+            ),
+          )}
+        />
       ))}
       <button type="button" class="chip add" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         + {en.filters.add}
@@ -40,19 +53,25 @@ export function FilterBar({ place, tenant, tagKeys }: FilterBarProps) {
   );
 }
 
-function Chip({ place, filter }: { readonly place: Place; readonly filter: Filter }) {
-  const text = `${columnName(filter.column)} ${en.filters.is} ${filter.values.join(", ")}`;
+/** `a, b`; `not a, b` of what is left out. */
+export function valuesInWords({ isExcluding, values }: Filter): string {
+  return isExcluding ? `${en.filters.not} ${listed(values)}` : listed(values);
+}
+
+const listed = (values: readonly string[]) =>
+  values.map((value) => (value === "" ? en.unnamed : value)).join(", ");
+
+/** `rest`: the address without it. */
+function Chip({ filter, rest }: { readonly filter: Filter; readonly rest: string }) {
+  const relation = filter.isExcluding ? en.filters.isNot : en.filters.is;
+  const text = `${columnName(filter.column)} ${relation} ${listed(filter.values)}`;
   return (
-    <span class="chip" title={text}>
-      {columnName(filter.column)} <em>{en.filters.is}</em>{" "}
+    <span class={filter.isExcluding ? "chip excluding" : "chip"} title={text}>
+      {columnName(filter.column)} <em>{relation}</em>{" "}
       <strong>
-        <bdi>{filter.values.join(", ")}</bdi>
+        <bdi>{listed(filter.values)}</bdi>
       </strong>
-      <button
-        type="button"
-        aria-label={en.filters.remove(text)}
-        onClick={() => go(changed(place, asParameters({ ...filter, values: [] })))}
-      >
+      <button type="button" aria-label={en.filters.remove(text)} onClick={() => go(rest)}>
         ×
       </button>
     </span>
@@ -76,9 +95,12 @@ function Chooser({ place, tenant, tagKeys, close }: FilterBarProps & { readonly 
   const data = useData(breakdownKey(question), (signal) => askBreakdown(question, signal));
   const first = useRef<HTMLSelectElement>(null);
   useEffect(() => first.current?.focus(), []);
-  const choose = (value: string) => go(changed(place, asParameters(toggled(filters, column, value))));
-  const isChosen = (value: string) =>
-    filters.some((each) => each.column === column && each.values.includes(value));
+  const choose = (value: string, isExcluding: boolean) =>
+    go(changed(place, toggled(filters, { column, value, isExcluding })));
+  const isChosen = (value: string, isExcluding: boolean) =>
+    filters.some(
+      (each) => each.column === column && each.isExcluding === isExcluding && each.values.includes(value),
+    );
   return (
     <div
       class="chooser"
@@ -101,13 +123,7 @@ function Chooser({ place, tenant, tagKeys, close }: FilterBarProps & { readonly 
             </option>
           ))}
         </select>
-        <input
-          type="search"
-          placeholder={en.filters.search}
-          aria-label={en.filters.search}
-          value={search}
-          onInput={({ currentTarget }) => setSearch(currentTarget.value)}
-        />
+        <SearchBox label={en.filters.search} value={search} onInput={setSearch} />
         <button type="button" onClick={close}>
           {en.filters.close}
         </button>
@@ -138,8 +154,8 @@ function Chooser({ place, tenant, tagKeys, close }: FilterBarProps & { readonly 
 interface ValueProps {
   readonly group: Group;
   readonly column: string;
-  readonly choose: (value: string) => void;
-  readonly isChosen: (value: string) => boolean;
+  readonly choose: (value: string, isExcluding: boolean) => void;
+  readonly isChosen: (value: string, isExcluding: boolean) => boolean;
 }
 
 function Value({ group, column, choose, isChosen }: ValueProps) {
@@ -157,23 +173,19 @@ function Value({ group, column, choose, isChosen }: ValueProps) {
         )}
       </span>
       <Amount value={decimal(group.total_amount)} currency={group.currency} />
-      {value !== "" && (
-        <button type="button" aria-pressed={isChosen(value)} onClick={() => choose(value)}>
-          {en.filters.only}
-        </button>
-      )}
+      {isFilterable(column, value) &&
+        [false, true].map((isExcluding) => (
+          <button
+            key={String(isExcluding)}
+            type="button"
+            aria-pressed={isChosen(value, isExcluding)}
+            onClick={() => choose(value, isExcluding)}
+          >
+            {isExcluding ? en.filters.exclude : en.filters.only}
+          </button>
+        ))}
     </li>
   );
 }
 
 const columnValue = (group: Group, column: string) => group.dimensions[column] ?? "";
-
-/** A text that has not changed for a moment. */
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), 200);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
-}

@@ -31,6 +31,16 @@ export function Failed({
   );
 }
 
+/** Beside the field that the API refused. */
+export function FieldError({ error }: { readonly error: unknown }) {
+  if (error === undefined) return null;
+  return (
+    <span class="field-error" role="alert">
+      {error instanceof ApiFailure ? error.message : en.failed.unreachable}
+    </span>
+  );
+}
+
 export function Empty({
   title,
   children,
@@ -60,8 +70,13 @@ export function Shown<T>({ data, height = "8rem", children }: ShownDataProps<T>)
     <>
       {error !== undefined && <Failed error={error} retry={reload} />}
       {value !== undefined ? (
-        <div class={isStale ? "stale" : undefined} aria-busy={isStale}>
-          {children(value)}
+        <div class={isStale ? "shown stale" : "shown"} aria-busy={isStale && error === undefined}>
+          {isStale && error === undefined && (
+            <div class="updating" role="status">
+              {en.loading}
+            </div>
+          )}
+          <div class="answer">{children(value)}</div>
         </div>
       ) : (
         error === undefined && (

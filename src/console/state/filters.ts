@@ -1,4 +1,4 @@
-/** Filters of the address, named as the API names them: `identity_id=…`, `tag:team=a,b` for one of several. */
+/** Filters of the address, named as the API names them: `identity_id=…` several times, `tag:team=a,b`, and `not:` before what is left out. */
 import type { Changes, Place } from "./location.js";
 
 export const filterColumns = [
@@ -6,49 +6,103 @@ export const filterColumns = [
   "team",
   "resource_id",
   "product_type",
+  "product_category",
+  "environment_id",
   "cost_type",
+  "allocation_method",
   "currency",
+  "charge_category",
+  "service_provider",
+  "account_id",
+  "region_id",
+  "sku_id",
+  "rule",
 ] as const;
-export type FilterColumn = (typeof filterColumns)[number] | `tag:${string}`;
+type TagName = `tag:${string}` | `line_tag:${string}`;
+export type FilterColumn = (typeof filterColumns)[number] | TagName;
+
+/** Of these, rows without a value are found by an empty one. */
+const emptyColumns: ReadonlySet<string> = new Set<FilterColumn>([
+  ...(["environment_id", "charge_category", "service_provider", "account_id", "region_id"] as const),
+  ...(["sku_id", "rule"] as const),
+]);
+
+/** Whether rows with this value can be filtered. */
+export function isFilterable(column: string, value: string): boolean {
+  return value !== "" || emptyColumns.has(column);
+}
 
 export interface Filter {
   readonly column: FilterColumn;
-  /** One, but of tags any number, of which either will do. */
+  /** Whether rows with one of the values are left out, rather than shown alone. */
+  readonly isExcluding: boolean;
   readonly values: readonly string[];
 }
 
-const TAG = "tag:";
-const isTag = (column: string): column is `tag:${string}` =>
-  column.startsWith(TAG) && column.length > TAG.length;
+const NOT = "not:";
+const isTag = (column: string): column is TagName => /^(line_)?tag:./.test(column);
 
 export function isFilterColumn(name: string): name is FilterColumn {
   return (filterColumns as readonly string[]).includes(name) || isTag(name);
 }
 
 export function filtersOf({ query }: Place): Filter[] {
-  return [...new Set(query.keys())].filter(isFilterColumn).flatMap((column) => {
-    const given = query.get(column) ?? "";
-    return given === "" ? [] : [{ column, values: isTag(column) ? splitNames(given) : [given] }];
+  return [...new Set(query.keys())].flatMap((name) => {
+    const isExcluding = name.startsWith(NOT);
+    const column = isExcluding ? name.slice(NOT.length) : name;
+    if (!isFilterColumn(column)) return [];
+    const given = query.getAll(name).filter((value) => isFilterable(column, value));
+    // Values are alternatives; of a tag, each parameter has its own, and all parameters have to hold.
+    const alternatives = isTag(column) ? given.map(splitNames) : given.length === 0 ? [] : [given];
+    return alternatives.map((values) => ({ column, isExcluding, values }));
   });
 }
 
 /** As parameters of the address and of the API. */
-export function asParameters({ column, values }: Filter): Changes {
-  const [value] = values;
-  if (value === undefined) return { [column]: undefined };
-  return { [column]: isTag(column) ? values.map(escaped).join(",") : value };
+export function asParameters({ column, isExcluding, values }: Filter): Changes {
+  const name = isExcluding ? `${NOT}${column}` : column;
+  if (values.length === 0) return { [name]: undefined };
+  return { [name]: isTag(column) ? values.map(escaped).join(",") : values };
 }
 
-/** The filter on the column with this value as well, or without it. */
-export function toggled(filters: readonly Filter[], column: FilterColumn, value: string): Filter {
-  const values = filters.find((each) => each.column === column)?.values ?? [];
-  if (values.includes(value)) return { column, values: values.filter((each) => each !== value) };
-  return { column, values: isTag(column) ? [...values, value] : [value] };
+/** Changes of the address after which rows with this value are shown alone or left out, or not filtered if they are so already. */
+export function toggled(
+  filters: readonly Filter[],
+  {
+    column,
+    value,
+    isExcluding,
+  }: { readonly column: FilterColumn; readonly value: string; readonly isExcluding: boolean },
+): Changes {
+  const valuesOf = (excluding: boolean) =>
+    filters.flatMap((each) => (each.column === column && each.isExcluding === excluding ? each.values : []));
+  const without = (values: readonly string[]) => values.filter((each) => each !== value);
+  const values = valuesOf(isExcluding);
+  return {
+    ...asParameters({
+      column,
+      isExcluding,
+      values: values.includes(value) ? without(values) : [...values, value],
+    }),
+    ...asParameters({ column, isExcluding: !isExcluding, values: without(valuesOf(!isExcluding)) }),
+  };
 }
 
-/** All filters as one object of parameters for a request. */
+/** Changes of the address after which of all filters only these are left. */
+export function withOnly(filters: readonly Filter[], kept: readonly Filter[]): Changes {
+  const none = filters.map((filter) => asParameters({ ...filter, values: [] }));
+  return Object.assign({}, ...none, filterQuery(kept));
+}
+
+/** All filters as one object: parameters of a request, and fields of a body alike. */
 export function filterQuery(filters: readonly Filter[]): Changes {
-  return Object.assign({}, ...filters.map(asParameters));
+  const query: Record<string, string | readonly string[]> = {};
+  for (const [name, value] of filters.flatMap((filter) => Object.entries(asParameters(filter)))) {
+    if (value === undefined) continue;
+    const before = query[name];
+    query[name] = before === undefined ? value : [...[before].flat(), ...[value].flat()];
+  }
+  return query;
 }
 
 const escaped = (name: string) => name.replace(/[\\,]/g, "\\$&");

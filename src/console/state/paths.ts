@@ -1,5 +1,15 @@
 /** Addresses of the console. The service admits them by these forms (`http/plugins/console.ts`). */
-export const tenantViews = ["overview", "explorer", "worklist", "runs"] as const;
+export const tenantViews = [
+  "overview",
+  "explorer",
+  "statement",
+  "rules",
+  "worklist",
+  "inventory",
+  "tags",
+  "deliveries",
+  "runs",
+] as const;
 export type TenantView = (typeof tenantViews)[number];
 
 export function pathOf(tenant: string, view: TenantView): string {

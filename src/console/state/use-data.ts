@@ -16,6 +16,14 @@ type Ask<T> = (signal: AbortSignal) => Promise<T>;
 const known = new Map<string, unknown>();
 const MOST_KNOWN = 50;
 
+const listeners = new Set<() => void>();
+
+/** Everything in sight is asked for again: something was changed. */
+export function reloadAll(): void {
+  known.clear();
+  for (const listener of listeners) listener();
+}
+
 /**
  * Asks when `key` changes, and keeps the old answer until the new one is there. A question that nobody waits for any more is aborted, which the
  * service passes on to its stores.
@@ -25,6 +33,11 @@ export function useData<T>(key: string, ask: Ask<T>): Data<T> {
   const [times, setTimes] = useState(0);
   const current = useRef(ask);
   current.current = ask;
+  useEffect(() => {
+    const listener = () => setTimes((before) => before + 1);
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, []);
   useEffect(() => {
     const stop = new AbortController();
     if (known.has(key)) setState({ key, value: known.get(key) as T });

@@ -1,33 +1,38 @@
 /** Costs by whatever one asks for: grouped by up to three columns, over time, filtered, compared, and drilled into by a click. */
 import {
-  addressOf,
   amountOf,
   askBreakdown,
   type Breakdown,
   type BreakdownQuestion,
+  breakdownAddress,
   breakdownKey,
-  breakdownQuery,
+  exportAddress,
   type Group,
   type Sums,
+  sqlAddress,
   type Totals,
 } from "../api/breakdown.js";
-import { api, bodyOf } from "../api/client.js";
+import { useTagKeys } from "../api/questions.js";
 import { compare, decimal, minus, percentage } from "../money/decimal.js";
 import { Amount, Change } from "../parts/amount.js";
 import { BreakdownChart, keyOf, nameOf } from "../parts/breakdown-chart.js";
-import { FilterBar } from "../parts/filter-bar.js";
+import { IncompleteBefore } from "../parts/compared.js";
+import { Choice } from "../parts/controls.js";
+import { FilterBar, valuesInWords } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
+import { Rows } from "../parts/rows.js";
 import { type Column, Table } from "../parts/table.js";
 import {
   type FilterColumn,
   asParameters as filterParameters,
-  filterQuery,
   filtersOf,
+  isFilterable,
   isFilterColumn,
+  withOnly,
 } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
-import { asParameters, bucketFor, periodOf } from "../state/period.js";
+import { bucketFor, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
 
@@ -35,13 +40,14 @@ const text = en.explorer;
 
 const columns = [
   ...["identity_id", "team", "resource_id", "product_type", "product_category"],
-  ...["environment_id", "cost_type", "allocation_method", "currency"],
+  ...["environment_id", "cost_type", "allocation_method", "currency", "charge_category"],
+  ...["service_provider", "account_id", "region_id", "sku_id", "rule"],
 ];
 const MOST_COLUMNS = 3;
 const limits = [5, 10, 50, 200, 1000];
 
 export function Explorer({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
-  const keys = useData(JSON.stringify(["tag keys", tenant]), (signal) => tagKeys(tenant, signal));
+  const keys = useTagKeys(tenant);
   const { query } = place;
   const period = periodOf(place);
   const groupBy = query.getAll("group_by").slice(0, MOST_COLUMNS);
@@ -60,8 +66,6 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
     compare: isCompared,
   };
   const data = useData(breakdownKey(question), (signal) => askBreakdown(question, signal));
-  const base = `/api/v1/tenants/${encodeURIComponent(tenant)}/chargebacks`;
-  const rows = { ...asParameters(period), ...filterQuery(filters) };
   return (
     <>
       <div class="title">
@@ -71,44 +75,27 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
       <FilterBar place={place} tenant={tenant} tagKeys={keys.value ?? []} />
       <div class="controls">
         <GroupBy place={place} groupBy={shown} tagKeys={keys.value ?? []} />
-        <label>
-          {text.buckets}{" "}
-          <select
-            value={timeBucket}
-            onChange={({ currentTarget }) => go(changed(place, { time_bucket: currentTarget.value }))}
-          >
-            {Object.entries(text.bucketNames).map(([name, title]) => (
-              <option key={name} value={name}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          {text.top}{" "}
-          <select
-            value={String(limit)}
-            onChange={({ currentTarget }) => go(changed(place, { limit: currentTarget.value }))}
-          >
-            {limits.map((each) => (
-              <option key={each} value={String(each)}>
-                {text.topOf(each)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          {text.chart}{" "}
-          <select
-            value={query.get("chart") ?? "bars"}
-            onChange={({ currentTarget }) =>
-              go(changed(place, { chart: currentTarget.value === "bars" ? undefined : currentTarget.value }))
-            }
-          >
-            <option value="bars">{text.bars}</option>
-            <option value="area">{text.area}</option>
-          </select>
-        </label>
+        <Choice
+          label={text.buckets}
+          value={timeBucket}
+          options={Object.entries(text.bucketNames)}
+          onChoose={(bucket) => go(changed(place, { time_bucket: bucket }))}
+        />
+        <Choice
+          label={text.top}
+          value={String(limit)}
+          options={limits.map((each) => [String(each), text.topOf(each)])}
+          onChoose={(most) => go(changed(place, { limit: most }))}
+        />
+        <Choice
+          label={text.chart}
+          value={query.get("chart") ?? "bars"}
+          options={[
+            ["bars", text.bars],
+            ["area", text.area],
+          ]}
+          onChoose={(chart) => go(changed(place, { chart: chart === "bars" ? undefined : chart }))}
+        />
         <label>
           <input
             type="checkbox"
@@ -122,14 +109,17 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
         <span class="spring" />
         <span class="exports">
           {text.export}:{" "}
-          {["csv", "parquet"].map((format) => (
-            <a key={format} href={addressOf(`${base}/export`, { ...rows, format })} download>
+          {(["csv", "parquet"] as const).map((format) => (
+            <a key={format} href={exportAddress(question, format)} download>
               {format === "csv" ? "CSV" : "Parquet"}
             </a>
           ))}
-          <a href={addressOf(`${base}/breakdown`, breakdownQuery(question))}>{text.json}</a>
+          <a href={sqlAddress(question, false)}>{text.sql}</a>
+          <a href={sqlAddress(question, true)}>{text.sqlOverTime}</a>
+          <a href={breakdownAddress(question)}>{text.json}</a>
         </span>
       </div>
+      {isCompared && <IncompleteBefore tenant={tenant} period={period} />}
       <Shown data={data} height="30rem">
         {(found) =>
           found.totals.length === 0 ? (
@@ -145,7 +135,7 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
                   currency={totals.currency}
                   columns={shown}
                   kind={query.get("chart") === "area" ? "area" : "bars"}
-                  onPick={(group) => go(drilled(place, group, shown))}
+                  onPick={(group) => go(drilled(place, group, shown) ?? changed(place, {}))}
                 />
                 <Groups {...{ place, tenant, found, totals }} columns={shown} isCompared={isCompared} />
               </section>
@@ -153,19 +143,9 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
           )
         }
       </Shown>
+      <Rows place={place} tenant={tenant} />
     </>
   );
-}
-
-async function tagKeys(tenant: string, signal: AbortSignal): Promise<string[]> {
-  const query = { page_size: 1000 };
-  const { items } = await bodyOf(
-    api.GET("/api/v1/tenants/{tenant_name}/tags", {
-      params: { path: { tenant_name: tenant }, query },
-      signal,
-    }),
-  );
-  return [...new Set(items.map(({ tag_key }) => tag_key))].sort();
 }
 
 interface GroupByProps {
@@ -175,7 +155,8 @@ interface GroupByProps {
 }
 
 function GroupBy({ place, groupBy, tagKeys }: GroupByProps) {
-  const all = [...columns, ...tagKeys.map((key) => `tag:${key}`)];
+  // Also what the address alone names, such as a tag of the bill.
+  const all = [...new Set([...columns, ...tagKeys.map((key) => `tag:${key}`), ...groupBy])];
   const choose = (index: number, column: string) => {
     const next = groupBy.flatMap((each, at) => (at === index ? [] : [each]));
     if (column !== "") next.splice(index, 0, column);
@@ -201,11 +182,13 @@ function GroupBy({ place, groupBy, tagKeys }: GroupByProps) {
 }
 
 /** Where a click on a group leads: only it, by what one would ask next. The columns come back by the trail. */
-function drilled(place: Place, group: Group, groupBy: readonly string[]): string {
+function drilled(place: Place, group: Group, groupBy: readonly string[]): string | undefined {
   const filters = filtersOf(place);
   const narrowed = groupBy.filter(isFilterColumn);
+  const valueIn = (column: string) => group.dimensions[column] ?? "";
+  if (narrowed.some((column) => !isFilterable(column, valueIn(column)))) return undefined;
   const changes = narrowed.map((column) =>
-    filterParameters({ column, values: [group.dimensions[column] ?? ""] }),
+    filterParameters({ column, isExcluding: false, values: [valueIn(column)] }),
   );
   const fixed = new Set([...narrowed, ...filters.map(({ column }) => column)]);
   const next = ["resource_id", "identity_id", "product_type", "cost_type"].find(
@@ -218,22 +201,18 @@ function drilled(place: Place, group: Group, groupBy: readonly string[]): string
 function Trail({ place }: { readonly place: Place }) {
   const only = filtersOf(place);
   if (only.length === 0) return null;
-  const without = (from: number) =>
-    changed(
-      place,
-      Object.assign({}, ...only.slice(from).map((filter) => filterParameters({ ...filter, values: [] }))),
-    );
+  const without = (from: number) => changed(place, withOnly(only, only.slice(0, from)));
   return (
     <nav class="trail" aria-label={text.path}>
       <Link href={without(0)}>{text.everything}</Link>
       {only.map((filter, index) => (
-        <span key={filter.column}>
+        <span key={JSON.stringify(filter)}>
           {" › "}
           {index === only.length - 1 ? (
-            <bdi>{filter.values.join(", ")}</bdi>
+            <bdi>{valuesInWords(filter)}</bdi>
           ) : (
             <Link href={without(index + 1)}>
-              <bdi>{filter.values.join(", ")}</bdi>
+              <bdi>{valuesInWords(filter)}</bdi>
             </Link>
           )}
         </span>
@@ -353,12 +332,18 @@ function Name({ row, place, columns: groupBy, position }: NameProps) {
         {swatch} {row.name}
       </>
     );
+  const inside = drilled(place, group, groupBy);
+  const name = <bdi>{nameOf(group, groupBy.slice(0, 1))}</bdi>;
   return (
     <>
       {swatch}{" "}
-      <Link href={drilled(place, group, groupBy)} title={Object.values(group.dimensions).join(" · ")}>
-        <bdi>{nameOf(group, groupBy.slice(0, 1))}</bdi>
-      </Link>
+      {inside === undefined ? (
+        name
+      ) : (
+        <Link href={inside} title={Object.values(group.dimensions).join(" · ")}>
+          {name}
+        </Link>
+      )}
       {group.provisional && <span class="badge"> {"≈"}</span>}
     </>
   );

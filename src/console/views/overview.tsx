@@ -9,12 +9,14 @@ import {
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { useIssues, useReconciliation } from "../api/questions.js";
-import { compare, type Decimal, decimal, percentage, sumOf, zero } from "../money/decimal.js";
+import { type Decimal, decimal, sumOf } from "../money/decimal.js";
 import { Amount, Change } from "../parts/amount.js";
 import { BreakdownChart } from "../parts/breakdown-chart.js";
+import { IncompleteBefore } from "../parts/compared.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { shownPeriod } from "../parts/period-picker.js";
+import { Proof } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
 import { daysBetween, firstOfMonth, lastOfMonth, shownDay, shownInstant, today } from "../state/days.js";
 import { changed, type Place } from "../state/location.js";
@@ -47,6 +49,7 @@ export function Overview({ place, tenant }: ViewProps) {
           {en.period.compared(shownDay(periodBefore(period).first), shownDay(periodBefore(period).last))}
         </span>
       </div>
+      <IncompleteBefore tenant={tenant} period={period} />
       <Shown data={proof} height="6rem">
         {(found) => <Proof found={found} />}
       </Shown>
@@ -112,44 +115,6 @@ function Headline({ period, totals }: { readonly period: Period; readonly totals
       </div>
       {totals.previous_amount !== undefined && <Change now={now} before={decimal(totals.previous_amount)} />}
     </div>
-  );
-}
-
-/** Bill = allocated + unallocated, with all digits: what is not so is said in red. */
-function Proof({ found }: { readonly found: Schemas["Reconciliation"] }) {
-  const provisional = new Set(found.days.filter((day) => day.provisional).map(({ date }) => date)).size;
-  return (
-    <section class="proof" aria-label={text.bill}>
-      {found.totals.map((each) => {
-        const difference = decimal(each.difference);
-        return (
-          <p
-            key={each.currency}
-            class={compare(difference, zero) === 0 && each.lines_off === 0 ? "holds" : "broken"}
-          >
-            <span>
-              {text.bill} <Amount value={decimal(each.billing_amount)} currency={each.currency} />
-            </span>
-            <span>{text.equals}</span>
-            <span>
-              {text.allocated} <Amount value={decimal(each.allocated_amount)} />
-            </span>
-            <span>{text.plus}</span>
-            <span>
-              {text.unallocated} <Amount value={decimal(each.unallocated_amount)} />
-              <small>
-                {" "}
-                {percentage(decimal(each.unallocated_amount), decimal(each.billing_amount)) ?? ""}
-              </small>
-            </span>
-            <span class="verdict">
-              {text.difference} <Amount value={difference} />
-            </span>
-          </p>
-        );
-      })}
-      {provisional > 0 && <p class="provisional">{text.provisional(provisional)}</p>}
-    </section>
   );
 }
 

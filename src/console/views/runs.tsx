@@ -1,11 +1,12 @@
 /** What was gathered and calculated: the days with their state, the runs, and a new run. */
 import { useEffect, useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
+import { useDays } from "../api/questions.js";
 import { Failed, Shown } from "../parts/messages.js";
 import { type Column, Table } from "../parts/table.js";
 import { daysBetween, shifted, shownDay, shownInstant } from "../state/days.js";
 import type { Place } from "../state/location.js";
-import { asParameters, type Period, periodOf } from "../state/period.js";
+import { type Period, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 
@@ -27,14 +28,7 @@ export function Runs({ place, tenant }: { readonly place: Place; readonly tenant
       }),
     ),
   );
-  const days = useData(JSON.stringify(["days", tenant, period]), (signal) =>
-    bodyOf(
-      api.GET("/api/v1/tenants/{tenant_name}/status", {
-        params: { path, query: asParameters(period) },
-        signal,
-      }),
-    ),
-  );
+  const days = useDays(tenant, period);
   const current = runs.value?.items.find(({ ended_at }) => ended_at === null);
   useEffect(() => {
     if (current === undefined) return;

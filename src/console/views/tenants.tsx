@@ -6,6 +6,7 @@ import { Amount } from "../parts/amount.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { shownPeriod } from "../parts/period-picker.js";
+import { addsUp } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
 import { changed, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
@@ -72,9 +73,9 @@ function Cost({ tenant, period }: { readonly tenant: string; readonly period: Pe
   const data = useReconciliation(tenant, period);
   return (
     <Shown data={data} height="1rem">
-      {({ totals }) =>
-        totals.map((each) => (
-          <div key={each.currency} class={each.lines_off === 0 ? undefined : "broken"}>
+      {(found) =>
+        found.totals.map((each) => (
+          <div key={each.currency} class={addsUp(found, each.currency) ? undefined : "broken"}>
             <Amount value={decimal(each.billing_amount)} currency={each.currency} />
           </div>
         ))

@@ -3,8 +3,10 @@ import type { Schemas } from "../api/client.js";
 import { useIssues } from "../api/questions.js";
 import { decimal } from "../money/decimal.js";
 import { Amount } from "../parts/amount.js";
+import { Lacking } from "../parts/lacking.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
+import { Pages, pageOf } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { type Column, Table } from "../parts/table.js";
 import { changed, type Place } from "../state/location.js";
@@ -17,7 +19,7 @@ type Issue = Schemas["AllocationIssue"];
 
 export function Worklist({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const period = periodOf(place);
-  const page = Math.max(1, Number(place.query.get("page")) || 1);
+  const page = pageOf(place);
   const data = useIssues(tenant, period, { page, page_size: 100 });
   const explore = ({ identity_id, resource_id, product_type }: Issue) =>
     changed(
@@ -25,6 +27,8 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       { identity_id, resource_id, product_type, group_by: ["allocation_method"], page: undefined },
       pathOf(tenant, "explorer"),
     );
+  const tag = ({ identity_id, resource_id, product_type }: Issue) =>
+    changed(place, { identity_id, resource_id, product_type, page: undefined }, pathOf(tenant, "tags"));
   const columns: Column<Issue>[] = [
     {
       ...{ key: "resource", title: en.columns.resource_id ?? "" },
@@ -56,6 +60,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       ...{ key: "amount", title: en.overview.amount, isNumber: true },
       cell: (row) => <Amount value={decimal(row.total_cost)} currency={row.currency} />,
     },
+    { ...{ key: "tag", title: "" }, cell: (row) => <Link href={tag(row)}>{text.tag}</Link> },
   ];
   return (
     <>
@@ -87,34 +92,12 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
                   ])
                 }
               />
-              <Pages place={place} page={page} pages={pages} total={total} />
+              <Pages place={place} page={page} pages={pages} counted={text.causes(total)} />
             </section>
           )
         }
       </Shown>
+      <Lacking place={place} tenant={tenant} />
     </>
-  );
-}
-
-interface PagesProps {
-  readonly place: Place;
-  readonly page: number;
-  readonly pages: number;
-  readonly total: number;
-}
-
-function Pages({ place, page, pages, total }: PagesProps) {
-  return (
-    <p class="pages">
-      {text.causes(total)}
-      {pages > 1 && (
-        <>
-          {" · "}
-          {page > 1 && <Link href={changed(place, { page: String(page - 1) })}>{text.before}</Link>}{" "}
-          {text.page(page, pages)}{" "}
-          {page < pages && <Link href={changed(place, { page: String(page + 1) })}>{text.next}</Link>}
-        </>
-      )}
-    </p>
   );
 }

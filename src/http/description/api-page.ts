@@ -30,8 +30,9 @@ A running service shows the same at \`/docs\`, and gives it to programs at \`/op
   from it. \`timezone\` moves the midnights that bound the days, and the labels of aggregation buckets.
 - **Pages** go by number (\`page\`, \`page_size\`), or from place to place (\`cursor\`, the \`next_cursor\` of the answer before). A page past the
   end is empty. Every list has one order, stable while nothing changes.
-- **Filters** are equality, in the case given; an empty parameter (\`resource_id=\`) is refused. Unknown parameters and fields are refused, so
-  that a mistyped filter never returns everything.
+- **Filters** are exact and case-sensitive. Given several times, one of the values has to fit (\`resource_id=a&resource_id=b\`); with
+  \`not:\` before the name, none of them (\`not:resource_id=a\`). Filters of different names have to hold together. An empty parameter
+  (\`resource_id=\`) is refused, and so are unknown parameters and fields: a mistyped filter never returns everything.
 - **Errors** are \`application/problem+json\` (RFC 9457) with a stable \`code\`: [Errors](#errors).
 - **HEAD** works wherever GET does. Responses are compressed with gzip for clients that accept it.
 - **ETag**: reads of published days carry one; \`If-None-Match\` with it gives 304 while nothing has changed.

@@ -87,7 +87,9 @@ function hoistOperation(operation: Operation, hoist: (schema: Schema) => Schema)
       requestBody: {
         ...requestBody,
         // A body that needs no field need not be there.
-        required: Object.values(requestBody.content).some(({ schema }) => (schema.required ?? []).length > 0),
+        required: Object.values(requestBody.content).some(
+          ({ schema }) => schema.type === "string" || (schema.required ?? []).length > 0,
+        ),
         content: mapContent(requestBody.content, hoistContent),
       },
     }),

@@ -3,6 +3,7 @@
 export interface Schema {
   readonly $ref?: string;
   readonly title?: string;
+  readonly contentMediaType?: string;
   readonly description?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;

@@ -22,10 +22,12 @@ export function shareComponents(document: ApiDocument): ApiDocument {
 
 /** One of a name is a component. Another one that has the name but says something else stays where it is. */
 function shareParameter(parameter: Parameter, parameters: Map<string, Parameter>) {
-  const first = parameters.get(parameter.name) ?? parameter;
+  // A component's name has no colon.
+  const name = parameter.name.replaceAll(":", "_");
+  const first = parameters.get(name) ?? parameter;
   if (JSON.stringify(first) !== JSON.stringify(parameter)) return parameter;
-  parameters.set(parameter.name, first);
-  return { $ref: `#/components/parameters/${parameter.name}` };
+  parameters.set(name, first);
+  return { $ref: `#/components/parameters/${name}` };
 }
 
 /** Named by their codes, as a type is: `TenantNotFoundOrTagNotFoundProblem`. Generated clients make an identifier of it. */

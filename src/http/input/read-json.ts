@@ -18,7 +18,12 @@ export function readJson(schema: TSchema, value: unknown, name: string, problems
   ) {
     return readItems(schema.items, value, name, problems);
   }
-  if (fitsScalar(schema, value)) return value;
+  // One of several, where one alone is enough.
+  const list = schema.anyOf?.find(KindGuard.IsArray);
+  if (list !== undefined && Array.isArray(value) && value.length > 0)
+    return readJson(list, value, name, problems);
+  if (list !== undefined && fitsScalar(list.items, value)) return [value];
+  if (list === undefined && fitsScalar(schema, value)) return value;
   const subject = name === "" ? "The body" : `\`${name}\``;
   problems.push({ in: "body", name, detail: `${subject} must be ${expected(schema)}.`, code: "invalid" });
   return undefined;

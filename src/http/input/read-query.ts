@@ -26,14 +26,21 @@ export function readQuery(
   }
   const parameters = plain.map(([name, parameter]): [string, unknown] => {
     const given = query[name];
-    if (given === undefined) return [name, structuredClone(parameter.default)];
+    if (given === undefined) {
+      if (schema.required?.includes(name)) {
+        const detail = `\`${name}\` must be given: ${expected(parameter)}.`;
+        problems.push({ in: "query", name, detail, code: "missing" });
+      }
+      return [name, structuredClone(parameter.default)];
+    }
     const texts = (Array.isArray(given) ? given : [given]).map(String);
     const repeatable = KindGuard.IsArray(parameter);
     if (!repeatable && texts.length > 1) {
       problems.push({ in: "query", name, detail: `\`${name}\` must be given once.`, code: "repeated" });
       return [name, undefined];
     }
-    if (texts.includes("")) {
+    // Only where the schema says so in words is an empty value one: else it is a variable that somebody forgot to set.
+    if (texts.includes("") && !(repeatable && parameter.items.minLength === 0)) {
       const detail = `\`${name}\` must not be empty: leave it out, or give it a value.`;
       problems.push({ in: "query", name, detail, code: "invalid" });
       return [name, undefined];

@@ -1,6 +1,15 @@
-/** Filters by tags in a request: names that begin with `tag:`, as many as a client likes, each with display names as its value. */
+/** Filters by tags in a request: names that begin with `tag:` or `not:tag:`, several of them, each with display names as its value. */
 import type { TSchema } from "@sinclair/typebox";
-import { isTagColumn, TAG_PREFIX, type TagFilter, tagKey, tagNamesOf } from "../../query/tags/filter.js";
+import {
+  isLineTagColumn,
+  isTagColumn,
+  LINE_TAG_PREFIX,
+  TAG_PREFIX,
+  type TagFilter,
+  tagKey,
+  tagNamesOf,
+} from "../../query/tags/filter.js";
+import { NOT } from "../../query/value-filters.js";
 import type { InputProblem } from "../errors.js";
 
 /** Of one request. Each costs the store a look at the tenant's tags. */
@@ -15,7 +24,12 @@ export function prefixedProperty(properties: Readonly<Record<string, TSchema>>):
 }
 
 export function isTagParameter(name: string): boolean {
-  return name.startsWith(TAG_PREFIX);
+  const column = columnOf(name);
+  return column.startsWith(TAG_PREFIX) || column.startsWith(LINE_TAG_PREFIX);
+}
+
+function columnOf(name: string): string {
+  return name.startsWith(NOT) ? name.slice(NOT.length) : name;
 }
 
 /** Whether a body has any. */
@@ -32,9 +46,9 @@ export function readTagParameters(
   const texts = Object.entries(given)
     .filter(([name]) => isTagParameter(name))
     .flatMap(([name, given]) => {
-      // Only a query says one name several times.
-      const values = where === "query" ? [given].flat() : [given];
-      return values.map((text): [string, unknown] => [name, text]);
+      const texts: readonly unknown[] = Array.isArray(given) ? given : [given];
+      // An empty list is none of the allowed values, not the absence of a filter.
+      return (texts.length === 0 ? [undefined] : texts).map((text): [string, unknown] => [name, text]);
     });
   if (texts.length === 0) return undefined;
   if (texts.length > MOST_TAG_FILTERS) {
@@ -44,11 +58,15 @@ export function readTagParameters(
   }
   return texts.flatMap(([name, text]) => {
     const names = typeof text === "string" && !text.includes("\0") ? tagNamesOf(text) : undefined;
-    if (names !== undefined && isTagColumn(name)) return [{ key: tagKey(name), names }];
+    const isExcluding = name.startsWith(NOT);
+    const column = columnOf(name);
+    if (names !== undefined && isTagColumn(column)) return [{ key: tagKey(column), names, isExcluding }];
+    if (names !== undefined && isLineTagColumn(column))
+      return [{ key: tagKey(column), names, isExcluding, isOfLine: true }];
     problems.push({
       in: where,
       name: name.slice(0, 64),
-      detail: `\`${TAG_PREFIX}KEY\` must be ${EXPECTED}.`,
+      detail: `\`${column.startsWith(TAG_PREFIX) ? TAG_PREFIX : LINE_TAG_PREFIX}KEY\` must be ${EXPECTED}.`,
       code: "invalid",
     });
     return [];

@@ -13,6 +13,8 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
   if (httpPart === "params" && KindGuard.IsObject(schema)) {
     return (params) => outcome((problems) => readPath(schema, isRecord(params) ? params : {}, problems));
   }
+  // Read by its handler, as a stream.
+  if (httpPart === "body" && schema.contentMediaType !== undefined) return (value) => ({ value });
   // No body at all is a body without fields.
   if (httpPart === "body") return (body) => outcome((problems) => readJson(schema, body ?? {}, "", problems));
   return (value) => ({ value });

@@ -1,6 +1,10 @@
 /** The largest groups of chargebacks. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import type { FastifyRequest } from "fastify";
 import { readBreakdown } from "../../query/chargebacks/breakdown.js";
+import type { BreakdownInput } from "../../query/chargebacks/breakdown-input.js";
+import { breakdownSql } from "../../query/chargebacks/breakdown-sql.js";
 import { dateWindow } from "../../query/time/date-window.js";
 import { addDays, daysBetween } from "../../time/days.js";
 import { type HttpContext, tenantRead } from "../context.js";
@@ -30,13 +34,7 @@ export const breakdownRoutes =
             "What costs most, or changed most: the largest groups of a period, all others together, and the totals; over time, and beside " +
             "the period before if you ask for it. Sums are exact.",
           params: TenantPath,
-          querystring: inputOf({
-            ...breakdownParameters,
-            ...dateRange,
-            ...timezone,
-            ...chargebackFilters,
-            ...tagFilters,
-          }),
+          querystring: Query,
           response: {
             200: Breakdown,
             ...notModified,
@@ -45,23 +43,67 @@ export const breakdownRoutes =
         },
       },
       async (request) => {
-        const { window, query } = request;
-        const {
-          group_by: groupBy,
-          time_bucket: timeBucket,
-          limit,
-          order,
-          compare,
-          search,
-          ...filters
-        } = query;
         const { client, signal } = await tenantRead(context, request);
-        const comparedFrom = compare || order === "change" ? startOfPrevious(window) : undefined;
-        const input = { window, comparedFrom, filters, groupBy, timeBucket, limit, order, search };
-        return readBreakdown(client, input, signal);
+        return readBreakdown(client, breakdownInput(request), signal);
       },
     );
+
+    app.get(
+      "/tenants/:tenant_name/chargebacks/breakdown/sql",
+      {
+        config: { heavy: false, etag: false, showsTags: false },
+        schema: {
+          operationId: "getBreakdownSql",
+          tags: ["Chargebacks"],
+          summary: "A breakdown as SQL",
+          description:
+            "The text of a statement over the views for BI tools, for the SQL port or your own server: it returns the same groups with the same " +
+            "sums, a row for each. With `time_bucket`, a row for each group and bucket. `others` and `totals` are not in it: leave out the last " +
+            "line to get all groups. Dates that were left out are written as they are today. `compare` cannot be combined with `time_bucket`.",
+          params: TenantPath,
+          querystring: Query,
+          response: {
+            200: {
+              description: "A statement of ClickHouse's SQL.",
+              content: { "text/plain": { schema: Type.String(), example: EXAMPLE } },
+            },
+            ...problemResponses("tenant_not_found"),
+          },
+        },
+      },
+      async (request, reply) =>
+        reply.type("text/plain; charset=utf-8").send(breakdownSql(breakdownInput(request))),
+    );
   };
+
+const Query = inputOf({
+  ...breakdownParameters,
+  ...dateRange,
+  ...timezone,
+  ...chargebackFilters,
+  ...tagFilters,
+});
+
+const EXAMPLE = `SELECT
+  identity_id,
+  currency,
+  sum(amount) AS total_amount
+FROM chargeback_details
+WHERE date >= '2026-01-01'
+  AND date <= '2026-01-31'
+GROUP BY identity_id, currency
+ORDER BY currency, abs(sum(amount)) DESC, identity_id
+LIMIT 10 BY currency
+`;
+
+function breakdownInput({
+  window,
+  query,
+}: Pick<FastifyRequest, "window"> & { readonly query: Static<typeof Query> }): BreakdownInput {
+  const { group_by: groupBy, time_bucket: timeBucket, limit, order, compare, search, ...filters } = query;
+  const comparedFrom = compare || order === "change" ? startOfPrevious(window) : undefined;
+  return { window, comparedFrom, filters, groupBy, timeBucket, limit, order, search };
+}
 
 /** Seconds since 1970 at which as many days begin, just before the window. */
 function startOfPrevious({

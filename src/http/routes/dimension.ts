@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
 import type { TenantConfig } from "../../config/config.js";
-import { readNewestRow } from "../../query/chargebacks/dimension-row.js";
+import { type NewestRow, readNewestRow } from "../../query/chargebacks/dimension-row.js";
 import { readNames } from "../../query/inventory/names.js";
 import { tagPair } from "../../query/tags/of-dimensions.js";
 import { readPostgres } from "../../store/postgres/statement.js";
@@ -164,24 +164,23 @@ function readTags({ stores }: HttpContext, request: FastifyRequest, dimensionId:
   return readPostgres<Tag>(stores.postgres, read, request.stopSignal);
 }
 
+/** Of a dimension without rows. */
+const noRow = {
+  ...{ timestamp: null, amount: null, currency: null, allocation_method: null, allocation_detail: null },
+  ...{ provisional: null, charge_category: null, service_provider: null, account_id: null, region_id: null },
+  ...{ sku_id: null, line_tags: null, rule: null, metadata: null },
+} satisfies Readonly<Record<keyof NewestRow, null>>;
+
 function answer(
   dimension: DimensionFields,
   found: Awaited<ReturnType<typeof newestRow>> | undefined,
   tags: Tag[],
 ) {
-  const { timestamp, amount, currency, allocation_method, allocation_detail, provisional, metadata } =
-    found?.row ?? {};
   return {
     ...dimension,
-    timestamp: timestamp ?? null,
-    amount: amount ?? null,
-    currency: currency ?? null,
-    allocation_method: allocation_method ?? null,
-    allocation_detail: allocation_detail ?? null,
-    provisional: provisional ?? null,
+    ...(found?.row ?? noRow),
     tags,
     tag_pairs: tags.map(tagPair),
     ...(found?.names ?? unknownNames),
-    metadata: metadata ?? null,
   };
 }

@@ -3,12 +3,16 @@ import { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { defaultExportColumns } from "../../query/export/columns.js";
+import type { ExportVersion } from "../../query/export/focus/columns.js";
+import { type FocusFormatName, focusFormats, isFocusFormat } from "../../query/export/focus/format.js";
+import { openFocusExport } from "../../query/export/focus/open-focus.js";
 import { type ExportFormatName, exportFormatNames, exportFormats } from "../../query/export/format.js";
 import type { ExportInput } from "../../query/export/statement.js";
 import { openExport } from "../../query/export/stream.js";
 import { preferred } from "../accept.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { ApiError } from "../errors.js";
+import { requireFocusFormat, requireWholeCharges } from "../input/focus-export.js";
 import { readTagParameters } from "../input/tag-parameters.js";
 import { ExportBody, exportParameters, exportQuery, exportResponse } from "../schemas/export.js";
 import { inputOf, TenantPath } from "../schemas/parameters.js";
@@ -22,14 +26,14 @@ const SLOWEST = 65_536;
 declare module "fastify" {
   interface FastifyRequest {
     /** Of exports. */
-    exportFormat: ExportFormatName;
+    exportFormat: ExportFormatName | FocusFormatName;
   }
 }
 
 /** What the URL says, else what `Accept` prefers. */
-function formatOf({ query, headers }: FastifyRequest): ExportFormatName {
+function formatOf({ query, headers }: FastifyRequest): ExportFormatName | FocusFormatName {
   // The schema has validated it.
-  const { format } = query as { format?: ExportFormatName };
+  const { format } = query as { format?: ExportFormatName | FocusFormatName };
   if (format !== undefined) return format;
   const wanted = preferred(headers.accept, mediaTypes);
   const name = exportFormatNames.find((each) => exportFormats[each].mediaType === wanted);
@@ -38,7 +42,9 @@ function formatOf({ query, headers }: FastifyRequest): ExportFormatName {
 }
 
 /** What a body, or the parameters of a URL, say of the file. */
-type Wanted = Pick<ExportInput, "columns" | "filters" | "raw">;
+interface Wanted extends Pick<ExportInput, "columns" | "filters" | "raw"> {
+  readonly focus_version: ExportVersion | undefined;
+}
 
 /**
  * `curl -d '{}'` calls JSON a form. Taken here, where nothing is changed, and only when it is JSON; a web page that could send the same without a
@@ -69,9 +75,16 @@ export const exportRoutes =
       const isWanted = () => request.isPlaceWanted();
       const pace = { graceMs, bytesPerSecond: SLOWEST, isWanted };
       // The stream, not the reply: a reply counts as answered when its last byte is gone, and the time limit with it.
-      const stream = isHead(request)
-        ? Readable.from([])
-        : await openExport(client, { ...wanted, columns, window, format }, { signal, idleMs, pace });
+      const options = { signal, idleMs, pace };
+      const open = async () => {
+        if (!isFocusFormat(format))
+          return await openExport(client, { ...wanted, columns, window, format }, options);
+        const { filters, focus_version: version = "1.4" } = wanted;
+        return await openFocusExport(client, { window, filters, version, format }, options);
+      };
+      if (isFocusFormat(format)) requireWholeCharges(wanted, request.method === "POST" ? "body" : "query");
+      else requireFocusFormat(wanted.focus_version);
+      const stream = isHead(request) ? Readable.from([]) : await open();
       nameFile(request, reply);
       return stream;
     };
@@ -111,7 +124,8 @@ export const exportRoutes =
       (request, reply) => {
         const tags = readTagParameters({ ...request.body.filters }, "body", []);
         const filters = { ...request.body.filters, tags };
-        return answer(request, reply, { columns: request.body.columns, raw: request.query.raw, filters });
+        const { raw, focus_version } = request.query;
+        return answer(request, reply, { columns: request.body.columns, raw, focus_version, filters });
       },
     );
 
@@ -144,8 +158,8 @@ export const exportRoutes =
         },
       },
       (request, reply) => {
-        const { columns, raw, ...filters } = request.query;
-        return answer(request, reply, { columns, raw, filters });
+        const { columns, raw, focus_version, ...filters } = request.query;
+        return answer(request, reply, { columns, raw, focus_version, filters });
       },
     );
   };
@@ -153,9 +167,12 @@ export const exportRoutes =
 const isHead = ({ method }: FastifyRequest) => method === "HEAD";
 
 function nameFile({ tenant, window, exportFormat }: FastifyRequest, reply: FastifyReply): void {
-  const { mediaType, extension } = exportFormats[exportFormat];
-  const name = `chargebacks_${tenant.tenant_name}_${window.startDate}_${window.endDate}.${extension}`;
+  const { mediaType, extension } = isFocusFormat(exportFormat)
+    ? focusFormats[exportFormat]
+    : exportFormats[exportFormat];
+  const kind = isFocusFormat(exportFormat) ? "focus" : "chargebacks";
+  const name = `${kind}_${tenant.tenant_name}_${window.startDate}_${window.endDate}.${extension}`;
   reply
     .header("content-disposition", `attachment; filename="${name}"`)
-    .type(exportFormat === "csv" ? `${mediaType}; charset=utf-8` : mediaType);
+    .type(extension === "csv" ? `${mediaType}; charset=utf-8` : mediaType);
 }

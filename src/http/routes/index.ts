@@ -10,20 +10,26 @@ import { billingRoutes } from "./billing.js";
 import { breakdownRoutes } from "./breakdown.js";
 import { bulkTagRoutes } from "./bulk-tags.js";
 import { chargebackRoutes } from "./chargebacks.js";
+import { deliveryRoutes } from "./deliveries.js";
 import { descriptionRoutes } from "./description.js";
 import { dimensionRoutes } from "./dimension.js";
+import { explainRoutes } from "./explain.js";
 import { exportRoutes } from "./export.js";
+import { focusMetadataRoutes } from "./focus-metadata.js";
 import { healthRoutes } from "./health.js";
 import { inventoryRoutes } from "./inventory.js";
+import { inventoryHistoryRoutes } from "./inventory-history.js";
 import { metricsRoutes } from "./metrics.js";
 import { pipelineRoutes } from "./pipeline.js";
 import { pipelineRunRoutes } from "./pipeline-runs.js";
 import { readinessRoutes } from "./readiness.js";
 import { reconciliationRoutes } from "./reconciliation.js";
+import { ruleRoutes } from "./rules.js";
 import { tagRoutes } from "./tags.js";
 import { tenantMetricsRoutes } from "./tenant-metrics.js";
 import { tenantRoutes } from "./tenants.js";
 import { topicAttributionRoutes } from "./topic-attributions.js";
+import { usageRoutes } from "./usage.js";
 
 const ofService = [descriptionRoutes, healthRoutes, metricsRoutes];
 
@@ -32,19 +38,25 @@ const ofApi = [
   tenantRoutes,
   billingRoutes,
   reconciliationRoutes,
+  ruleRoutes,
   chargebackRoutes,
   aggregateRoutes,
   breakdownRoutes,
   allocationIssueRoutes,
   dimensionRoutes,
+  explainRoutes,
   tagRoutes,
   topicAttributionRoutes,
   bulkTagRoutes,
   exportRoutes,
+  focusMetadataRoutes,
   tenantMetricsRoutes,
   inventoryRoutes,
+  inventoryHistoryRoutes,
   pipelineRoutes,
   pipelineRunRoutes,
+  deliveryRoutes,
+  usageRoutes,
 ];
 
 const NoParameters: TSchema = inputOf({});

@@ -4,7 +4,7 @@ import { readDaysAddedUp } from "../../query/state/days-add-up.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { dateRange, inputOf, TenantPath } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
-import { Reconciliation } from "../schemas/reconciliation.js";
+import { Reconciliation, reconciliationParameters } from "../schemas/reconciliation.js";
 
 export const reconciliationRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
@@ -18,9 +18,9 @@ export const reconciliationRoutes =
           tags: ["Billing"],
           summary: "Whether the bill is what was charged",
           description:
-            "Holds the chargebacks against the bill, line by line: what is allocated and what is not add up to the bill, to the last digit.",
+            "Compares the chargebacks with the bill, line by line: the allocated and the unallocated amount add up to the bill, to the last digit.",
           params: TenantPath,
-          querystring: inputOf(dateRange),
+          querystring: inputOf({ ...dateRange, ...reconciliationParameters }),
           response: {
             200: Reconciliation,
             ...notModified,
@@ -30,7 +30,7 @@ export const reconciliationRoutes =
       },
       async (request) => {
         const { client, signal } = await tenantRead(context, request);
-        return readDaysAddedUp(client, request.window, signal);
+        return readDaysAddedUp(client, request.window, { byLine: request.query.by_line }, signal);
       },
     );
   };

@@ -2,7 +2,7 @@
 import { type TString, Type } from "@sinclair/typebox";
 import { BUCKET_LIMIT, type GroupColumn, groupColumns, TEAM } from "../../query/chargebacks/aggregate.js";
 import { UNASSIGNED } from "../../query/inventory/names.js";
-import { TAG_COLUMN, UNTAGGED } from "../../query/tags/filter.js";
+import { LINE_TAG_COLUMN, TAG_COLUMN, UNTAGGED } from "../../query/tags/filter.js";
 import { timeBuckets } from "../../query/time/bucket.js";
 import { choice, count, currency, decimal, nullableText, text } from "./fields.js";
 
@@ -14,17 +14,18 @@ export const groupBy = (most: number) =>
       anyOf: [
         { type: "string", enum: groupNames },
         { type: "string", pattern: TAG_COLUMN },
+        { type: "string", pattern: LINE_TAG_COLUMN },
       ],
       description: "Column to group by.",
     }),
     {
       description:
         "Columns to group by, each given as its own parameter. Repetitions are taken once. `tag:KEY` groups by the display name of the " +
-        `tag with that key, \`${UNTAGGED}\` where a dimension has none; \`team\` by the team of the identity, \`${UNASSIGNED}\` where it has none.`,
+        `tag with that key, \`${UNTAGGED}\` where a dimension has none; \`line_tag:KEY\` by the value of the billing line's tag; \`team\` by the team of the identity, \`${UNASSIGNED}\` where it has none.`,
       maxItems: most,
       default: ["identity_id"],
       examples: [["identity_id", "tag:team"]],
-      "x-expected": `one of ${groupNames.join(", ")} or tag:KEY with the key of a tag, at most ${most} times`,
+      "x-expected": `one of ${groupNames.join(", ")}, tag:KEY with the key of a tag or line_tag:KEY with the key of a line's tag, at most ${most} times`,
     },
   );
 

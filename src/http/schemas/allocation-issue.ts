@@ -9,6 +9,7 @@ const meanings: Readonly<Record<(typeof issueDetails)[number], string>> = {
   no_usage_for_active_identities: "identities were active, but none with usage",
   no_active_identities_located: "no identity was active on the resource",
   no_identities_located: "no identity is known at all",
+  no_identity_on_line: "the line names nobody, and its rule finds nobody else",
   owner_unknown: "the resource's owner is not known",
   no_allocator_for_product_type: "there is no rule for the product",
   allocation_failed: "the line could not be allocated, again and again",

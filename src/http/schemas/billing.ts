@@ -1,6 +1,6 @@
 /** Billing line items. */
 import { Type } from "@sinclair/typebox";
-import { currency, decimal, resourceNames, rowFields, text } from "./fields.js";
+import { cloudFields, currency, decimal, type RowFields, resourceNames, rowFields, text } from "./fields.js";
 
 export const BillingLineItem = Type.Object(
   {
@@ -9,6 +9,13 @@ export const BillingLineItem = Type.Object(
     unit_price: decimal("Price of one unit; 0 when several price tiers were merged.", "0.12"),
     total_cost: decimal("Cost of the line, in `currency`; negative for refunds.", "87.6"),
     currency,
+    ...cloudFields,
+    billed_cost: decimal("Cost on the invoice, where the bill has several costs; else 0.", "87.6"),
+    list_cost: decimal("Cost at list prices, where the bill has several costs; else 0.", "120"),
+    named_identity: text(
+      "Identity that the line names, by `allocation.identity`; empty: nobody.",
+      "payments",
+    ),
     granularity: text(
       "Length of the billed period: hourly, daily, monthly or a length that the configuration names.",
       "daily",
@@ -22,6 +29,6 @@ export const BillingLineItem = Type.Object(
         examples: [{ resource_name: "orders" }],
       },
     ),
-  },
+  } satisfies RowFields<"billing">,
   { title: "BillingLineItem" },
 );

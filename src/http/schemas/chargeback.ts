@@ -6,7 +6,18 @@ import {
   costTypes,
   issueDetails,
 } from "../../config/allocation-rule.js";
-import { choice, count, currency, decimal, identityNames, resourceNames, rowFields, text } from "./fields.js";
+import {
+  choice,
+  cloudFields,
+  count,
+  currency,
+  decimal,
+  identityNames,
+  type RowFields,
+  resourceNames,
+  rowFields,
+  text,
+} from "./fields.js";
 
 const costType = choice(costTypes, {
   description:
@@ -58,9 +69,11 @@ export const ChargebackRow = Type.Object(
       "33.3334",
     ),
     currency,
+    ...cloudFields,
     allocation_method: choice(allocationMethods, {
       description:
         "`usage_ratio`: by measured usage. `direct_owner`: to the one responsible. `even_split`: evenly among several. " +
+        "`line_identity`: to whom the line names. `cost_ratio`: by what was charged directly. `fixed_ratio`: by configured shares. " +
         "`terminal`: to `UNALLOCATED`.",
       examples: ["usage_ratio"],
     }),
@@ -86,7 +99,7 @@ export const ChargebackRow = Type.Object(
     ...identityNames,
     ...resourceNames,
     metadata: RowMetadata,
-  },
+  } satisfies RowFields<"chargebacks">,
   { title: "ChargebackRow" },
 );
 

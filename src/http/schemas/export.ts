@@ -2,9 +2,19 @@
 import type { Readable } from "node:stream";
 import { Type } from "@sinclair/typebox";
 import { defaultExportColumns, exportColumnNames } from "../../query/export/columns.js";
+import { exportVersions } from "../../query/export/focus/columns.js";
+import { focusFormatNames } from "../../query/export/focus/format.js";
 import { exportFormatNames } from "../../query/export/format.js";
 import { choice } from "./fields.js";
-import { chargebackFilters, dateRange, inputOf, tagFields, tagFilters, timezone } from "./parameters.js";
+import {
+  chargebackFilters,
+  dateRange,
+  filterFields,
+  inputOf,
+  tagFields,
+  tagFilters,
+  timezone,
+} from "./parameters.js";
 
 const columns = Type.Array(choice(exportColumnNames, { description: "A column." }), {
   description: "Columns of the file, in this order; may repeat. Empty: the default columns.",
@@ -18,8 +28,9 @@ export const ExportBody = inputOf(
     columns,
     ...dateRange,
     ...timezone,
-    filters: inputOf(chargebackFilters, {
-      description: "Filters by equality, and by tags as `tag:KEY`.",
+    filters: inputOf(filterFields(chargebackFilters), {
+      description:
+        "Filters by values, and by tags as `tag:KEY`. With `not:` before a name: only rows without them.",
       default: {},
       examples: [{ cost_type: "usage", "tag:team": "payments" }],
       ...tagFields,
@@ -28,13 +39,23 @@ export const ExportBody = inputOf(
   { title: "ExportBody", description: "Every field is optional, and so is the body." },
 );
 
+export const focusVersion = Type.Optional(
+  choice(exportVersions, {
+    description:
+      "Version of FOCUS. Left out: 1.4. A file of 1.2, which has no columns for split charges, has them with `x_` before their names.",
+  }),
+);
+
 export const exportParameters = {
   format: Type.Optional(
-    choice(exportFormatNames, {
+    choice([...exportFormatNames, ...focusFormatNames], {
       description:
-        "Kind of file, whatever `Accept` says. Left out: what `Accept` prefers, CSV when it does not care.",
+        "Kind of file, whatever `Accept` says. Left out: what `Accept` prefers, CSV when it does not care. `focus` (CSV) and " +
+        "`focus_parquet`: the columns of the FinOps Open Cost and Usage Specification, a row for each part of a charge. Cells are as " +
+        "they are, whatever `raw` says. Filters that would leave out parts of a charge are refused.",
     }),
   ),
+  focus_version: focusVersion,
   raw: Type.Boolean({
     description:
       "`false`: text cells that start with `=`, `+`, `-`, `@`, tab or carriage return get an apostrophe in front, so that no " +

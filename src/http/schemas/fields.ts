@@ -1,5 +1,10 @@
 /** Kinds of fields that several schemas share, each with what a reader of the documentation has to know. */
-import { type TInteger, type TString, type TUnsafe, Type } from "@sinclair/typebox";
+import { type TInteger, type TSchema, type TString, type TUnsafe, Type } from "@sinclair/typebox";
+import type { FactTable, ShownColumn } from "../../store/fact-tables.js";
+
+/** Fields of rows of a fact table: one for each column that is shown, and others. */
+export type RowFields<Table extends FactTable> = Readonly<Record<ShownColumn<Table>, TSchema>> &
+  Readonly<Record<string, TSchema>>;
 
 /** One of a closed list. */
 export function choice<const Word extends string>(
@@ -75,6 +80,23 @@ export const resourceNames = {
     description: "Kind of resource; null when it is not known.",
     examples: ["kafka_cluster"],
   }),
+};
+
+/** What the bill of a cloud says of a line besides. */
+export const cloudFields = {
+  charge_category: text(
+    "Usage, Purchase, Tax, Credit or Adjustment. Empty when the bill does not say, as the next four.",
+    "Usage",
+  ),
+  service_provider: text("Who provides the service.", "AWS"),
+  account_id: text("Account that is billed.", "123456789012"),
+  region_id: text("Region of the resource.", "eu-west-1"),
+  sku_id: text("What is priced.", "GM6XEP3S"),
+  line_tags: Type.Record(Type.String(), Type.String(), {
+    description: "Tags of the billing line as the bill has them, by key.",
+    examples: [{ team: "payments" }],
+  }),
+  rule: text("Configured rule that took the line; empty: the rule of its product type.", "shared-eks"),
 };
 
 /** Row fields that billing lines and chargebacks share. */

@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { inventorySorts, sortOrders } from "../../query/inventory/order.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
 import { choice, count, instant, nullableText, rowFields, text } from "./fields.js";
+import { id } from "./parameters.js";
 
 const at = (description: string, example: string) =>
   Type.Optional(
@@ -134,6 +135,34 @@ export const Identity = Type.Object(
   },
   { title: "Identity" },
 );
+
+const validity = {
+  valid_from: nullableText({
+    description:
+      "Since when it was so, inclusive; null in the first version, which also stands for the time before it was first found (`created_at` says when " +
+      "it began). UTC.",
+    format: "date-time",
+    examples: ["2026-01-07T04:00:00Z"],
+  }),
+  valid_to: nullableText({
+    description: "Until when, exclusive; null in the newest version. UTC.",
+    format: "date-time",
+    examples: [null],
+  }),
+};
+
+export const ResourceVersion = Type.Object(
+  { ...Resource.properties, ...validity },
+  { title: "ResourceVersion", description: "A resource as it was known for some time." },
+);
+
+export const IdentityVersion = Type.Object(
+  { ...Identity.properties, ...validity },
+  { title: "IdentityVersion", description: "An identity as it was known for some time." },
+);
+
+export const ofResource = { resource_id: id("lkc-1a2b3c", "Id of the resource.") };
+export const ofIdentity = { identity_id: id("sa-12345", "Id of the identity.") };
 
 const TypeCount = Type.Object(
   {

@@ -2,15 +2,21 @@
 import {
   KindGuard,
   type ObjectOptions,
+  type Static,
+  type TArray,
   type TObject,
+  type TOptional,
   type TProperties,
   type TSchema,
+  type TUnsafe,
   Type,
 } from "@sinclair/typebox";
-import { costTypes } from "../../config/allocation-rule.js";
+import { allocationMethods, costTypes } from "../../config/allocation-rule.js";
 import { UNASSIGNED } from "../../query/inventory/names.js";
-import { TAG_COLUMN, TAG_PREFIX, type TagFilter, UNTAGGED } from "../../query/tags/filter.js";
+import { TAG_FILTER, TAG_PREFIX, type TagFilter, UNTAGGED } from "../../query/tags/filter.js";
+import { NOT } from "../../query/value-filters.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
+import { expected } from "../input/expected.js";
 import { choice } from "./fields.js";
 
 /** The fields of a request. One with a default need not be given, though a handler always has it. */
@@ -72,34 +78,96 @@ export const paging = {
   page_size: Type.Integer({ description: "Rows a page.", minimum: 1, maximum: 1000, default: 100 }),
 };
 
-const exactly = (what: string, example: string) =>
-  Type.Optional(
-    Type.String({
-      description: `Only rows of this ${what}: exact and case-sensitive.`,
-      minLength: 1,
-      maxLength: LONGEST_ID,
-      examples: [example],
-    }),
-  );
+/** Of one filter. */
+const MOST_VALUES = 100;
+
+const none = ({ minLength }: TSchema) => (minLength === 0 ? " Empty: rows without one." : "");
+
+type ValueFilter<Name extends string, Value extends TSchema> = {
+  [Filter in Name | `${typeof NOT}${Name}`]: TOptional<TArray<Value>>;
+};
+
+/** The filter of this name, and the one that excludes. Each may be given several times. */
+export function valueFilter<Name extends string, Value extends TSchema>(
+  name: Name,
+  what: string,
+  value: Value,
+): ValueFilter<Name, Value> {
+  const filter = (description: string) =>
+    Type.Optional(
+      Type.Array(value, {
+        description,
+        minItems: 1,
+        maxItems: MOST_VALUES,
+        examples: [[value.examples?.[0] ?? value.enum?.[0]]],
+        "x-expected": `${expected(value)}, and given at most ${MOST_VALUES} times`,
+      }),
+    );
+  return {
+    [name]: filter(
+      `Only rows of this ${what}, or of one of several. Exact and case-sensitive.${none(value)}`,
+    ),
+    [`${NOT}${name}`]: filter(`No rows of this ${what}, or of any of several.`),
+  } as ValueFilter<Name, Value>;
+}
+
+export const id = (example: string, description?: string) =>
+  Type.String({
+    ...(description !== undefined && { description }),
+    ...{ minLength: 1, maxLength: LONGEST_ID, examples: [example] },
+  });
+
+/** Empty: rows that have none. */
+const idOrNone = (example: string) =>
+  Type.String({ minLength: 0, maxLength: LONGEST_ID, examples: [example] });
 
 export const billingFilters = {
-  product_type: exactly("product type", "KAFKA_STORAGE"),
-  resource_id: exactly("resource", "lkc-1a2b3c"),
-  currency: exactly("currency", "USD"),
+  ...valueFilter("product_type", "product type", id("KAFKA_STORAGE")),
+  ...valueFilter("resource_id", "resource", id("lkc-1a2b3c")),
+  ...valueFilter("currency", "currency", id("USD")),
 };
 
 export const chargebackFilters = {
-  identity_id: exactly("identity", "sa-12345"),
+  ...valueFilter("identity_id", "identity", id("sa-12345")),
   ...billingFilters,
-  cost_type: Type.Optional(choice(costTypes, { description: "Only rows of this cost type." })),
-  team: Type.Optional(
-    Type.String({
-      description: `Only rows whose identity belongs to this team; \`${UNASSIGNED}\` for identities without one.`,
-      maxLength: LONGEST_ID,
-      examples: ["payments"],
-    }),
+  ...valueFilter("product_category", "product category", id("KAFKA")),
+  ...valueFilter("environment_id", "environment", idOrNone("env-1a2b3c")),
+  ...valueFilter("charge_category", "charge category", idOrNone("Usage")),
+  ...valueFilter("service_provider", "service provider", idOrNone("AWS")),
+  ...valueFilter("account_id", "billing account", idOrNone("123456789012")),
+  ...valueFilter("region_id", "region", idOrNone("eu-west-1")),
+  ...valueFilter("sku_id", "SKU", idOrNone("GM6XEP3S")),
+  ...valueFilter("rule", "configured rule", idOrNone("shared-eks")),
+  ...valueFilter("cost_type", "cost type", choice(costTypes, { description: "A cost type." })),
+  ...valueFilter(
+    "allocation_method",
+    "allocation method",
+    choice(allocationMethods, { description: "An allocation method." }),
+  ),
+  ...valueFilter(
+    "team",
+    `team of identities (\`${UNASSIGNED}\`: identities without one)`,
+    Type.String({ maxLength: LONGEST_ID, examples: ["payments"] }),
   ),
 };
+
+/** The same as fields of a body: one value as text, or several as a list. A handler has lists. */
+export function filterFields<Filters extends Readonly<Record<string, TOptional<TArray>>>>(
+  filters: Filters,
+): { [Filter in keyof Filters]: TOptional<TUnsafe<Static<Filters[Filter]>>> } {
+  const field = ({ items, description = "", examples }: TArray) =>
+    Type.Optional(
+      Type.Unsafe({
+        anyOf: [items, Type.Array(items, { minItems: 1, maxItems: MOST_VALUES })],
+        description,
+        examples: examples[0],
+        "x-expected": `${expected(items)}, or a list of 1 to ${MOST_VALUES} of them`,
+      }),
+    );
+  return Object.fromEntries(Object.entries(filters).map(([name, list]) => [name, field(list)])) as {
+    [Filter in keyof Filters]: TOptional<TUnsafe<Static<Filters[Filter]>>>;
+  };
+}
 
 const TAG_NAMES =
   "Display names of the tag with that key, separated by commas: only rows whose dimension has one of them. `\\,` is a comma and " +
@@ -114,8 +182,9 @@ export const tagFilters = {
       type: "object",
       description:
         `Any number of parameters \`tag:KEY\`, KEY being the key of a tag; none is named \`tags\`. ${TAG_NAMES} Several, of ` +
-        "one key or of several, have to hold all.",
-      patternProperties: { [TAG_COLUMN]: oneTag },
+        "one key or of several, have to hold all. `not:tag:KEY`: only rows whose dimension has none of them. `line_tag:KEY` and " +
+        "`not:line_tag:KEY` do the same by the values of the billing line's tags.",
+      patternProperties: { [TAG_FILTER]: oneTag },
       additionalProperties: false,
       examples: [{ "tag:team": "payments,search" }],
       "x-prefix": TAG_PREFIX,
@@ -126,6 +195,10 @@ export const tagFilters = {
 /** The same as fields of an object, which a handler reads by `readTagParameters`. */
 export const tagFields = {
   patternProperties: {
-    [TAG_COLUMN]: { ...oneTag, description: `Text, of fields \`tag:KEY\` alone. ${TAG_NAMES}` },
+    [TAG_FILTER]: {
+      anyOf: [{ type: "string" }, { type: "array", items: { type: "string" }, minItems: 1 }],
+      examples: oneTag.examples,
+      description: `Text, or a list of texts that all have to hold, of fields \`tag:KEY\`, \`line_tag:KEY\` and the same behind \`not:\` alone. ${TAG_NAMES} Behind \`not:\`: only rows with none of them.`,
+    },
   },
 };

@@ -6,9 +6,9 @@ import { choice } from "./fields.js";
 
 const InputProblem = Type.Object(
   {
-    in: choice(["query", "path", "body"], { description: "Where the value is." }),
+    in: choice(["query", "path", "header", "body"], { description: "Where the value is." }),
     name: Type.String({
-      description: "Name of the parameter, or path of the field in the body.",
+      description: "Name of the parameter, path of the field in the body, or row and column of CSV.",
       examples: ["page"],
     }),
     detail: Type.String({ description: "What is allowed, as a sentence." }),

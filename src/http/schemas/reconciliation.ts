@@ -11,9 +11,25 @@ const addedUp = {
     "Charged less billed: 0, unless the service waits for days that the store has lost.",
     "0",
   ),
-  billing_lines: count("Billing lines; lines that are equal but for their amounts are one.", 40),
   chargeback_rows: count("Chargeback rows.", 3560),
-  lines_off: count("Lines whose chargebacks do not add up to them: 0 where all is well.", 0),
+  billing_lines: Type.Optional(
+    count("Billing lines; lines that are equal but for their amounts count once. Only with `by_line`.", 40),
+  ),
+  lines_off: Type.Optional(
+    count(
+      "Lines whose chargebacks do not add up to them; 0 unless something is wrong. Only with `by_line`.",
+      0,
+    ),
+  ),
+};
+
+export const reconciliationParameters = {
+  by_line: Type.Boolean({
+    description:
+      "Also compare every billing line with its own chargebacks, so that differences that cancel out are found. `false` only compares " +
+      "the sums of each day, which is much faster.",
+    default: true,
+  }),
 };
 
 export const Reconciliation = Type.Object(

@@ -3,7 +3,15 @@ import { Type } from "@sinclair/typebox";
 import { tagTextLimits } from "../../store/text-limits.js";
 import { TAG_TEXT } from "../../tags/tag-text.js";
 import { count, instant, text } from "./fields.js";
-import { chargebackFilters, dateRange, inputOf, TenantPath, tagFields, timezone } from "./parameters.js";
+import {
+  chargebackFilters,
+  dateRange,
+  filterFields,
+  inputOf,
+  TenantPath,
+  tagFields,
+  timezone,
+} from "./parameters.js";
 
 const id = (description: string, example: number) =>
   Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] });
@@ -125,6 +133,13 @@ const bulkInputs = {
       "id and value stay.",
     default: false,
   }),
+  // Without a `default`: generators of clients require a property that has one, and programs of before would no longer compile.
+  dry_run: Type.Optional(
+    Type.Boolean({
+      description:
+        "`true`: only counts what would be done, and changes nothing. Without it, the tags are written.",
+    }),
+  ),
 };
 
 export const BulkTags = inputOf(
@@ -141,11 +156,11 @@ export const BulkTags = inputOf(
 );
 
 export const BulkTagsByFilter = inputOf(
-  { ...bulkInputs, ...dateRange, ...timezone, ...chargebackFilters },
+  { ...bulkInputs, ...dateRange, ...timezone, ...filterFields(chargebackFilters) },
   {
     title: "BulkTagsByFilter",
     description:
-      "One tag for all dimensions that have rows in the window, under the filters: by equality, and by tags as `tag:KEY`.",
+      "One tag for all dimensions that have rows in the window, under the filters: by values, and by tags as `tag:KEY`; with `not:` before a name, rows without them.",
     ...tagFields,
   },
 );

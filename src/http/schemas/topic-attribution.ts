@@ -9,9 +9,9 @@ import {
 import { BUCKET_LIMIT } from "../../query/chargebacks/aggregate-buckets.js";
 import { timeBuckets } from "../../query/time/bucket.js";
 import { type AttributionGroupColumn, attributionGroupColumns } from "../../query/topics/aggregate.js";
-import { LONGEST_ID } from "../../store/text-limits.js";
 import { currencyTotals, overallAmounts } from "./aggregate.js";
-import { choice, count, currency, decimal, nullableText, rowFields, text } from "./fields.js";
+import { choice, count, currency, decimal, nullableText, type RowFields, rowFields, text } from "./fields.js";
+import { id, valueFilter } from "./parameters.js";
 
 const { resource_id: _, ...lineFields } = rowFields;
 
@@ -44,7 +44,7 @@ export const TopicAttributionRow = Type.Object({
     "Metrics that the split was weighed by, joined by `+`; empty where none was.",
     "topic_bytes_in+topic_bytes_out",
   ),
-});
+} satisfies RowFields<"topic_attributions">);
 
 export const TopicAttributionDates = Type.Object(
   {
@@ -56,21 +56,16 @@ export const TopicAttributionDates = Type.Object(
   { description: "The days." },
 );
 
-const exactly = (what: string, example: string) =>
-  Type.Optional(
-    Type.String({
-      description: `Only rows of this ${what}: exact and case-sensitive.`,
-      maxLength: LONGEST_ID,
-      examples: [example],
-    }),
-  );
-
 export const attributionFilters = {
-  cluster_resource_id: exactly("cluster", "lkc-1a2b3c"),
-  topic_name: exactly("topic", "orders.v1"),
-  product_type: exactly("product type", "KAFKA_STORAGE"),
-  currency: exactly("currency", "USD"),
-  attribution_method: Type.Optional(choice(attributionMethods, { description: "Only rows of this method." })),
+  ...valueFilter("cluster_resource_id", "cluster", id("lkc-1a2b3c")),
+  ...valueFilter("topic_name", "topic", id("orders.v1")),
+  ...valueFilter("product_type", "product type", id("KAFKA_STORAGE")),
+  ...valueFilter("currency", "currency", id("USD")),
+  ...valueFilter(
+    "attribution_method",
+    "method",
+    choice(attributionMethods, { description: "An attribution method." }),
+  ),
 };
 
 const groupNames = Object.keys(attributionGroupColumns) as AttributionGroupColumn[];

@@ -6,7 +6,13 @@ import type { Probe } from "../reports.js";
 import type { MeteredTenant } from "./window.js";
 
 export async function probeMetered(
-  { source, products, usage, stepSeconds, parallelQueries }: MeteredTenant,
+  {
+    source,
+    products,
+    usage,
+    stepSeconds,
+    parallelQueries,
+  }: Pick<MeteredTenant, "source" | "products" | "usage" | "stepSeconds" | "parallelQueries">,
   window: DayWindow,
   signal: AbortSignal,
 ): Promise<Probe[]> {

@@ -4,7 +4,7 @@ import { coveredDays } from "../prometheus/still-covers.js";
 import type { MeteredTenant } from "./window.js";
 
 export async function stillCovers(
-  { source, products, usage }: MeteredTenant,
+  { source, products, usage }: Pick<MeteredTenant, "source" | "products" | "usage">,
   { metric, days }: Parameters<NonNullable<Gatherer["stillCovers"]>>[0],
   signal: AbortSignal,
 ): Promise<readonly string[]> {

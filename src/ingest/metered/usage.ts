@@ -1,12 +1,13 @@
 /**
  * Usage facts of one query: how much each identity used in each step. Several series of an identity are added up, one
- * answer at a time, so that memory holds one answer and a batch of facts.
+ * answer at a time, so that memory holds one answer and its sums.
  */
 import { dayOfSeconds, daysOfWindow } from "../../time/days.js";
-import type { DayWindow, UsageFact, UsageGap, WindowSink } from "../ecosystem.js";
-import { roundedQuotient } from "../exact.js";
-import type { DropReason, PrometheusSource, RangePiece } from "../prometheus/source.js";
+import type { DayWindow, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
+import { isTooLarge } from "../micro-units.js";
+import type { DropReason, PrometheusSource, RangePiece, RangeQuery } from "../prometheus/source.js";
 import { UpstreamError } from "../upstream-http/upstream-error.js";
+import { addAmount, noAmounts, type StepAmounts } from "../usage-series.js";
 
 export interface UsageMetric {
   readonly metric: string;
@@ -17,19 +18,25 @@ export interface UsageMetric {
   readonly measure: "value" | "seen";
 }
 
+/** Whose usage it is: all that of one resource, or that of the resources that a label names. */
+export type UsageOf = { readonly resource: string } | { readonly label: string };
+
 export interface UsageQuery extends UsageMetric {
-  readonly resourceId: string;
+  readonly of: UsageOf;
   readonly window: DayWindow;
   readonly stepSeconds: number;
+  readonly onAnswer?: RangeQuery["onAnswer"];
+  /** Called when the upstream refuses the credentials, with what it says. */
+  readonly onRefused?: (reason: string) => void;
 }
 
-export type UsageDropped = (reason: DropReason | "without_identity") => void;
+export type UsageDropped = (reason: DropReason | "without_identity" | "without_resource") => void;
 
-const BATCH = 10_000;
-const MICRO = 6;
-const ONE = 10n ** BigInt(MICRO);
-/** 10^24 of a unit, a septillion: beyond it a sample is broken, and a split of 128-bit integers could overflow. */
-const LARGEST_MICRO_UNITS = 10n ** 30n;
+/** Resource of a gap that concerns all of them, because which there are was to be found in the answer. */
+export const EVERY_RESOURCE = "";
+
+/** One unit, in micro-units. */
+const ONE = 1_000_000;
 
 /** Sends facts to the sink. What fails becomes a gap of its days: the bill does not depend on it. Returns the gaps. */
 export async function gatherUsage(
@@ -39,79 +46,71 @@ export async function gatherUsage(
   dropped: UsageDropped,
   signal: AbortSignal,
 ): Promise<UsageGap[]> {
-  const { metric, resourceId: resource_id } = query;
-  const gaps = new Map<string, string>();
+  const { metric, of } = query;
+  const everywhere = "resource" in of ? of.resource : EVERY_RESOURCE;
+  const gaps = new Map<string, UsageGap>();
+  const note: NoteGap = (day, reason, resource_id = everywhere) =>
+    void gaps.set(JSON.stringify([day, resource_id]), { day, metric, resource_id, reason });
   try {
     for await (const piece of source.range(query, dropped, signal)) {
-      if (piece.kind === "failed") for (const day of piece.days) gaps.set(day, piece.reason);
-      else for (const batch of batchesOf(query, piece, gaps, dropped)) await sink.usage(batch);
+      if (piece.kind === "failed") for (const day of piece.days) note(day, piece.reason);
+      else await sink.usageSeries(seriesOf(query, piece, note, dropped));
     }
   } catch (error) {
     if (!(error instanceof UpstreamError) || signal.aborted) throw error;
-    for (const day of daysOfWindow(query.window)) gaps.set(day, error.message);
+    if (error.code === "unauthorized") query.onRefused?.(error.message);
+    for (const day of daysOfWindow(query.window)) note(day, error.message);
   }
-  return [...gaps].map(([day, reason]) => ({ day, metric, resource_id, reason }));
+  return [...gaps.values()];
 }
 
 type SamplesPiece = Extract<RangePiece, { kind: "samples" }>;
+type NoteGap = (day: string, reason: string, resource?: string) => void;
 
-function* batchesOf(
+function seriesOf(
   query: UsageQuery,
   piece: SamplesPiece,
-  gaps: Map<string, string>,
+  note: NoteGap,
   dropped: UsageDropped,
-): Generator<UsageFact[]> {
-  let batch: UsageFact[] = [];
-  for (const [identity_id, steps] of usedBy(query, piece, dropped)) {
-    for (const [from, used] of steps) {
-      if (used > LARGEST_MICRO_UNITS) {
-        gaps.set(dayOfSeconds(from), "a sample is too large to be a usage");
-        continue;
-      }
-      const { metric, resourceId: resource_id } = query;
-      batch.push({
-        timestamp: isoTime(from),
-        metric,
-        resource_id,
-        identity_id,
-        micro_units: used.toString(),
-      });
-      if (batch.length === BATCH) {
-        yield batch;
-        batch = [];
-      }
-    }
-  }
-  if (batch.length > 0) yield batch;
-}
-
-function usedBy({ label, measure }: UsageQuery, piece: SamplesPiece, dropped: UsageDropped) {
-  const used = new Map<string, Map<number, bigint>>();
-  piece.each((labels, from, value) => {
-    const identity = labels[label];
-    if (identity === undefined || identity === "") {
-      dropped("without_identity");
-      return;
-    }
-    let steps = used.get(identity);
-    if (steps === undefined) {
-      steps = new Map();
-      used.set(identity, steps);
-    }
-    if (measure === "seen") steps.set(from, ONE);
-    else steps.set(from, (steps.get(from) ?? 0n) + roundedQuotient(value, 1n, MICRO));
+): UsageSeries[] {
+  const { metric } = query;
+  return usedBy(query, piece, dropped).flatMap(({ resource_id, identity_id, amounts }) => {
+    const fitting = withoutTooLarge(amounts, (day) =>
+      note(day, "a sample is too large to be a usage", resource_id),
+    );
+    return fitting.starts.length === 0 ? [] : [{ metric, resource_id, identity_id, ...fitting }];
   });
-  return used;
 }
 
-const times = new Map<number, string>();
+function withoutTooLarge(amounts: StepAmounts, tooLarge: (day: string) => void): StepAmounts {
+  if (!amounts.microUnits.some(isTooLarge)) return amounts;
+  const fitting = noAmounts();
+  for (const [at, start] of amounts.starts.entries()) {
+    const amount = amounts.microUnits[at] ?? 0;
+    if (isTooLarge(amount)) tooLarge(dayOfSeconds(start));
+    else addAmount(fitting, start, amount);
+  }
+  return fitting;
+}
 
-/** Cached, as every identity has the same few hundred steps. */
-function isoTime(seconds: number): string {
-  const known = times.get(seconds);
-  if (known !== undefined) return known;
-  if (times.size > 20_000) times.clear();
-  const time = `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
-  times.set(seconds, time);
-  return time;
+interface Used {
+  readonly resource_id: string;
+  readonly identity_id: string;
+  readonly amounts: StepAmounts;
+}
+
+function usedBy({ of, label, measure }: UsageQuery, piece: SamplesPiece, dropped: UsageDropped): Used[] {
+  const used = new Map<string, Used>();
+  piece.eachSeries((labels) => {
+    const resource_id = "resource" in of ? of.resource : (labels[of.label] ?? "");
+    const identity_id = labels[label] ?? "";
+    if (resource_id === "") return () => dropped("without_resource");
+    if (identity_id === "") return () => dropped("without_identity");
+    const key = JSON.stringify([resource_id, identity_id]);
+    const { amounts } = used.get(key) ?? { amounts: noAmounts() };
+    used.set(key, { resource_id, identity_id, amounts });
+    if (measure === "value") return (from, value) => addAmount(amounts, from, value);
+    return (from) => addAmount(amounts, from, ONE, () => ONE);
+  });
+  return [...used.values()];
 }

@@ -62,14 +62,20 @@ export async function gatherMeteredWindow(
   const heard = new Set<string>();
   const listening: WindowSink = {
     ...sink,
-    usage: async (batch) => {
+    usageSeries: async (batch) => {
       for (const { metric } of batch.slice(0, 1)) heard.add(metric);
-      await sink.usage(batch);
+      await sink.usageSeries(batch);
     },
   };
   const usage = tenant.usage.map((metric) =>
     limit(() =>
-      gatherUsage(required(tenant.source), { ...tenant, ...metric, window }, listening, dropped, either),
+      gatherUsage(
+        required(tenant.source),
+        { ...metric, of: { resource: tenant.resourceId }, stepSeconds: tenant.stepSeconds, window },
+        listening,
+        dropped,
+        either,
+      ),
     ),
   );
   try {

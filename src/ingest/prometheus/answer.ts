@@ -6,11 +6,12 @@
  * there as well (`PromQL info:`, `PromQL warning:`), are let through, to be logged. VictoriaMetrics says `isPartial`.
  */
 import { DecodeError } from "../upstream-http/judge.js";
+import { type SampleBytes, takeSamplesOut } from "./sample-bytes.js";
 
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
-  /** As they came: ask `isSample` of each. Not copied, because an answer has half a million of them. */
-  readonly samples: readonly unknown[];
+  /** As they came, because an answer has half a million of them: still bytes, to be scanned; or else ask `isSample` of each. */
+  readonly samples: SampleBytes | readonly unknown[];
 }
 
 export interface Answer {
@@ -22,8 +23,9 @@ export interface Answer {
 type ResultType = "matrix" | "vector";
 
 /** Throws `DecodeError` when the answer is an error, partial, or not of the protocol. */
-export function readAnswer(body: string, wanted: ResultType): Answer {
-  const answer = parseObject(body);
+export function readAnswer(body: Buffer, wanted: ResultType): Answer {
+  const { text: json, samples: taken } = takeSamplesOut(body);
+  const answer = parseObject(json);
   if (answer.status === "error") {
     throw new DecodeError("bad_status", `returned ${text(answer.errorType)}: ${text(answer.error)}`, false);
   }
@@ -40,7 +42,7 @@ export function readAnswer(body: string, wanted: ResultType): Answer {
   }
   const remarks = readRemarks(answer);
   const field = wanted === "matrix" ? "values" : "value";
-  return { series: data.result.map((entry) => readSeries(entry, field)), remarks };
+  return { series: data.result.map((entry) => readSeries(entry, field, taken)), remarks };
 }
 
 /** Of an error's body, what Prometheus says about it. Undefined when it is no error of Prometheus'. */
@@ -75,20 +77,38 @@ function readRemarks(answer: Record<string, unknown>): string[] {
   return said;
 }
 
-function readSeries(entry: unknown, field: "value" | "values"): Series {
+function readSeries(
+  entry: unknown,
+  field: "value" | "values",
+  taken: ReadonlyMap<unknown, SampleBytes>,
+): Series {
   if (!isRecord(entry) || !isRecord(entry.metric)) {
     throw new DecodeError("bad_body", "a series in the response has no labels", true);
   }
   if (entry.histograms !== undefined || entry.histogram !== undefined) {
     throw new DecodeError("bad_body", "the query gives histograms where numbers are needed", false);
   }
-  const samples = field === "value" && Array.isArray(entry.value) ? [entry.value] : entry.values;
-  if (!Array.isArray(samples))
-    throw new DecodeError("bad_body", "a series in the response has no samples", true);
+  const samples = samplesOf(entry, field, taken);
   const labels = Object.fromEntries(
     Object.entries(entry.metric).filter((label): label is [string, string] => typeof label[1] === "string"),
   );
   return { labels, samples };
+}
+
+function samplesOf(
+  { value, values }: Record<string, unknown>,
+  field: "value" | "values",
+  taken: ReadonlyMap<unknown, SampleBytes>,
+): Series["samples"] {
+  if (field === "value" && Array.isArray(value)) return [value];
+  const bytes = taken.get(values);
+  if (bytes !== undefined) return bytes;
+  if (Array.isArray(values)) return values;
+  throw new DecodeError("bad_body", "a series in the response has no samples", true);
+}
+
+export function areBytes(samples: Series["samples"]): samples is SampleBytes {
+  return !Array.isArray(samples);
 }
 
 /** [seconds since 1970, value as text]. */

@@ -6,11 +6,13 @@ import type { Logger } from "pino";
 import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
 import type { DayWindow } from "../ecosystem.js";
 import { type Exact, parseExact } from "../exact.js";
+import { type MicroUnits, microUnits, microUnitsAt } from "../micro-units.js";
 import type { UpstreamClient, UpstreamRequest } from "../upstream-http/client.js";
 import { digesting, digestOf } from "../upstream-http/digest.js";
-import { type Answer, isSample, readAnswer, type Series } from "./answer.js";
+import { type Answer, areBytes, isSample, readAnswer, type Series } from "./answer.js";
 import { type Asking, piecesOf } from "./pieces.js";
 import { chunksOf, coveredFrom, daysOf, type PointRange, pointsOf } from "./points.js";
+import { scanSamples } from "./sample-bytes.js";
 
 export interface RangeQuery {
   /** PromQL. The text `$step` in it is replaced by the step (`3600s`), nothing else is. */
@@ -42,6 +44,8 @@ export type RangePiece =
       readonly kind: "samples";
       readonly days: readonly string[];
       readonly each: (visit: SampleVisitor) => void;
+      /** The same, series by series, in micro-units: a fraction of the time. */
+      readonly eachSeries: (visit: SeriesVisitor) => void;
     }
   | {
       readonly kind: "failed";
@@ -52,7 +56,11 @@ export type RangePiece =
     };
 
 /** `from`: start of the step that the sample covers, in seconds since 1970. */
-export type SampleVisitor = (labels: Readonly<Record<string, string>>, from: number, value: Exact) => void;
+export type SampleVisitor = (labels: Labels, from: number, value: Exact) => void;
+/** Called once for each series; what it returns is called for each of the series' samples. */
+export type SeriesVisitor = (labels: Labels) => (from: number, value: MicroUnits) => void;
+
+export type Labels = Readonly<Record<string, string>>;
 
 export type DropReason = "outside_window" | "not_finite" | "negative" | "malformed";
 export type Dropped = (reason: DropReason) => void;
@@ -82,7 +90,7 @@ export interface PrometheusSource {
 
 /** Prometheus refuses more than 11,000 points of a series in one answer. */
 const MOST_POINTS = 10_000;
-/** Read and added up, an answer takes about ten times its size in memory, and several queries run at once: at 32 MiB four of them took 1.3 GB. */
+/** An answer is held while it is added up, and several queries run at once. */
 const LARGEST_ANSWER_BYTES = 8 * 1_048_576;
 
 export function createPrometheusSource(
@@ -129,9 +137,9 @@ export function createPrometheusSource(
   ): Promise<string[]> {
     const counted = `count(${withStep(expression, DAY_SECONDS)})`;
     const points = pointsOf(window, DAY_SECONDS);
-    const decode = (body: Buffer) => readAnswer(body.toString("utf8"), "matrix");
+    const decode = (body: Buffer) => readAnswer(body, "matrix");
     const { series } = await ask(counted, points, { decode }, signal);
-    const ends = series.flatMap(({ samples }) => samples.filter(isSample).map(([at]) => at));
+    const ends = series.flatMap(timesOf);
     return ends.sort((a, b) => a - b).map((end) => dayOfSeconds(coveredFrom(end, DAY_SECONDS)));
   }
 
@@ -144,7 +152,7 @@ export function createPrometheusSource(
           const asked =
             among === undefined || resources === undefined ? expression : among.expressionOf(resources);
           const decode = (body: Buffer) => ({
-            ...readAnswer(body.toString("utf8"), "matrix"),
+            ...readAnswer(body, "matrix"),
             digest: onAnswer && digestOf(body),
           });
           const how = { decode, ...(attempts === undefined ? {} : { attempts }) };
@@ -164,7 +172,7 @@ export function createPrometheusSource(
           const { kind, range, resources } = part;
           const days = daysOf(range);
           if (kind === "failed") yield { kind, days, resources, reason: part.reason };
-          else yield { kind, days, each: (visit) => visitSamples(part.series, range, dropped, visit) };
+          else yield { kind, days, ...visiting(part.series, range, dropped) };
         }
         next = chunk.last + stepSeconds;
       }
@@ -182,7 +190,7 @@ export function createPrometheusSource(
           path: "api/v1/query",
           form: { query: withStep(expression, stepSeconds), ...NO_PARTIAL_ANSWERS },
           maxBytes: largestAnswerBytes,
-          decode: (body) => readAnswer(body.toString("utf8"), "vector"),
+          decode: (body) => readAnswer(body, "vector"),
         },
         signal,
       );
@@ -200,28 +208,84 @@ function withStep(expression: string, stepSeconds: number): string {
   return expression.replaceAll("$step", `${stepSeconds}s`);
 }
 
-function visitSamples(
+function timesOf({ samples }: Series): number[] {
+  if (!areBytes(samples)) return samples.filter(isSample).map(([at]) => at);
+  const times: number[] = [];
+  scanSamples(samples.bytes, samples.from, (at) => void times.push(at));
+  return times;
+}
+
+function visiting(series: readonly Series[], range: PointRange, dropped: Dropped) {
+  return {
+    each(visit: SampleVisitor) {
+      const ofSeries = (labels: Labels) => (from: number, value: Exact) => visit(labels, from, value);
+      visitSamples(series, { range, dropped, reader: exactly, ofSeries });
+    },
+    eachSeries(ofSeries: SeriesVisitor) {
+      visitSamples(series, { range, dropped, reader: inMicroUnits, ofSeries });
+    },
+  };
+}
+
+/** How the text of a sample is read: undefined when it is not an amount. */
+interface ValueReader<Value> {
+  ofText(text: string): Value | undefined;
+  ofBytes(bytes: Buffer, from: number, to: number): Value | undefined;
+}
+
+const inMicroUnits: ValueReader<MicroUnits> = { ofText: microUnits, ofBytes: microUnitsAt };
+const exactly: ValueReader<Exact> = {
+  ofText: amount,
+  ofBytes: (bytes, from, to) => amount(bytes.toString("latin1", from, to)),
+};
+
+function amount(text: string): Exact | undefined {
+  const value = parseExact(text);
+  return value === undefined || value.units < 0n ? undefined : value;
+}
+
+interface Visiting<Value> {
+  readonly range: PointRange;
+  readonly dropped: Dropped;
+  readonly reader: ValueReader<Value>;
+  readonly ofSeries: (labels: Labels) => (from: number, value: Value) => void;
+}
+
+function visitSamples<Value>(
   series: readonly Series[],
-  range: PointRange,
-  dropped: Dropped,
-  visit: SampleVisitor,
+  { range: { first, last, stepSeconds }, dropped, reader, ofSeries }: Visiting<Value>,
 ): void {
-  const { first, last, stepSeconds } = range;
+  const isOutside = (at: number) => at < first || at > last || (at - first) % stepSeconds !== 0;
   for (const { labels, samples } of series) {
+    const visit = ofSeries(labels);
+    if (areBytes(samples)) {
+      const { bytes } = samples;
+      scanSamples(bytes, samples.from, (at, from, to) => {
+        if (isOutside(at)) return dropped("outside_window");
+        const value = reader.ofBytes(bytes, from, to);
+        if (value === undefined) dropped(whyNoAmount(bytes.toString("latin1", from, to)));
+        else visit(coveredFrom(at, stepSeconds), value);
+      });
+      continue;
+    }
     for (const sample of samples) {
       if (!isSample(sample)) {
         dropped("malformed");
         continue;
       }
       const [at, text] = sample;
-      if (at < first || at > last || (at - first) % stepSeconds !== 0) {
+      if (isOutside(at)) {
         dropped("outside_window");
         continue;
       }
-      const value = parseExact(text);
-      if (value === undefined) dropped(/^[+-]?(nan|inf)/i.test(text) ? "not_finite" : "malformed");
-      else if (value.units < 0n) dropped("negative");
-      else visit(labels, coveredFrom(at, stepSeconds), value);
+      const value = reader.ofText(text);
+      if (value === undefined) dropped(whyNoAmount(text));
+      else visit(coveredFrom(at, stepSeconds), value);
     }
   }
+}
+
+function whyNoAmount(text: string): DropReason {
+  if (parseExact(text) !== undefined) return "negative";
+  return /^[+-]?(nan|inf)/i.test(text) ? "not_finite" : "malformed";
 }

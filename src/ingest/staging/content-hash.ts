@@ -5,10 +5,11 @@
  * ClickHouse hashes each row and adds the hashes up, so the order in which an upstream returned them does not matter and
  * no row travels here. A sum and not an exclusive or: two equal rows must not cancel each other out.
  */
-import { createHash } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
+import { digestOf } from "../../config/digest.js";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";
+import { columnsOf } from "../../store/fact-tables.js";
 import type { Lacks } from "./day-lacks.js";
 import type { StagedInput } from "./row-text.js";
 
@@ -30,19 +31,11 @@ export interface HashInputs {
 /** Raise it when the meaning of the input changes: all days are then calculated anew. */
 const VERSION = 1;
 
-/**
- * Columns that count. Not the reason of a gap: its words change from one failed attempt to the next, and a day whose input
- * seems new would never run out of attempts.
- */
-const HASHED: Readonly<Record<StagedInput, string>> = {
-  billing:
-    "timestamp, ecosystem, tenant_id, env_id, resource_id, product_category, product_type, quantity, unit_price, total_cost, currency, granularity, metadata",
-  usage: "timestamp, metric, resource_id, identity_id, micro_units",
-  identity_sets: "scope, resource_id, identity_id",
-  usage_gaps: "metric, resource_id",
-  topic_usage: "timestamp, metric, resource_id, topic_name, micro_units",
-  topic_usage_gaps: "metric, resource_id",
-};
+/** Columns that count: all that are stated, but for those that are declared not to. The day is what hashes are of. */
+function hashedColumns(table: StagedInput): string {
+  const counts = columnsOf(table).filter(([name, { hashed }]) => name !== "day" && hashed !== false);
+  return counts.map(([name]) => name).join(", ");
+}
 
 const TABLES: readonly StagedInput[] = ["billing", "usage", "identity_sets", "usage_gaps"];
 
@@ -129,12 +122,13 @@ async function tableSums(
     signal: AbortSignal;
   },
 ): Promise<Map<string, TableSum>> {
+  const hashed = hashedColumns(table);
   // A gap counts once: a second reason for it is no new input.
-  const source = `${table.endsWith("usage_gaps") ? "DISTINCT " : ""}day, ${HASHED[table]}`;
+  const source = `${table.endsWith("usage_gaps") ? "DISTINCT " : ""}day, ${hashed}`;
   const read = {
     query: `
       SELECT day, toString(count()) AS rows,
-             toString(sum(reinterpretAsUInt128(sipHash128(${HASHED[table]})))) AS sum
+             toString(sum(reinterpretAsUInt128(sipHash128(${hashed})))) AS sum
       FROM (SELECT ${source} FROM ${stagedTable(table, epoch)} WHERE day IN {days:Array(Date)}${where})
       GROUP BY day`,
     params: { days: days.map(isoDay), ...params },
@@ -143,8 +137,5 @@ async function tableSums(
 }
 
 function digest(parts: readonly (string | number)[]): string {
-  return createHash("sha256")
-    .update(JSON.stringify([VERSION, ...parts]))
-    .digest("hex")
-    .slice(0, 32);
+  return digestOf([VERSION, ...parts]);
 }

@@ -2,8 +2,8 @@
  * Remembers what a gathering of a window came to, and finds out whether a window is still published as it was gathered: then, if
  * the upstream answers the same, it need not be gathered again.
  */
-import { createHash } from "node:crypto";
 import type { Pool } from "pg";
+import { digestOf } from "../../config/digest.js";
 import { packageVersion } from "../../config/project.js";
 import { runStatement } from "../../store/postgres/statement.js";
 import type { DayWindow, GatheredAnswers } from "../ecosystem.js";
@@ -37,8 +37,7 @@ export interface RememberedWindow {
 
 /** `settings`: JSON of the caller. */
 export function settingsHash(settings: unknown): string {
-  const parts = JSON.stringify([VERSION, packageVersion(), settings]);
-  return createHash("sha256").update(parts).digest("hex").slice(0, 32);
+  return digestOf([VERSION, packageVersion(), settings]);
 }
 
 /** $1 tenant, $2 first day, $3 day after the last, $4 hash of a day without lines, $5 settings, $6 first day with topics. */

@@ -6,6 +6,7 @@
  * Less: in some step less was used than before, or somebody is not seen any more. More is always news.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { isDerivedMetric } from "../../config/allocation/derived-facts.js";
 import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 import type { MeasuredFacts, StagedDays } from "./measured-facts.js";
@@ -62,7 +63,7 @@ function thinnerFacts(epoch: number, { ledger: { usage, gaps, recipient } }: Mea
   const inDays = "WHERE day IN {days:Array(Date)}";
   const of = "day, toString(metric) AS metric, toString(resource_id) AS resource_id";
   const both = (columns: string) => `
-      SELECT ${of}, ${columns}, micro_units AS before, toInt128(0) AS now, 1 AS was_seen, 0 AS is_seen FROM ${usage} ${inDays}
+      SELECT ${of}, ${columns}, micro_units AS before, toInt128(0) AS now, 1 AS was_seen, 0 AS is_seen FROM ${usage} ${inDays} AND NOT ${isDerivedMetric("metric")}
       UNION ALL
       SELECT ${of}, ${columns}, toInt128(0), micro_units, 0, 1 FROM ${stagedTable(usage, epoch)} ${inDays}`;
   return `

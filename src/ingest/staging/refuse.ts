@@ -1,6 +1,7 @@
 /** Why a record of an upstream cannot be stored: one sentence part, or undefined when it can. */
+import { type ColumnKind, columnsOf, type FactRecord } from "../../store/fact-tables.js";
 import { CURRENCY, LONGEST_ID } from "../../store/text-limits.js";
-import type { BillingLine, IdentitySetMember, TopicUsageFact, UsageFact } from "../ecosystem.js";
+import type { StagedInput } from "./row-text.js";
 
 const LONGEST_METADATA = 1_000_000;
 
@@ -13,43 +14,38 @@ const TIME = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 /** Control characters break logs, CSV and terminals; a lone surrogate is no text at all. */
 const UNFIT = /[\p{Cc}\p{Surrogate}]/u;
 
-export function refuseBillingLine(line: BillingLine): string | undefined {
-  return (
-    refuseTime(line.timestamp) ??
-    refuseId("resource_id", line.resource_id) ??
-    refuseText("env_id", line.env_id) ??
-    refuseText("product_category", line.product_category) ??
-    refuseText("product_type", line.product_type) ??
-    refuseDecimal("quantity", line.quantity) ??
-    refuseDecimal("unit_price", line.unit_price) ??
-    refuseDecimal("total_cost", line.total_cost) ??
-    (CURRENCY_CODE.test(line.currency) ? undefined : "its currency is not three capital letters") ??
-    refuseId("granularity", line.granularity) ??
-    (JSON.stringify(line.metadata).length > LONGEST_METADATA ? "its metadata is too long" : undefined)
-  );
-}
+type Check = (name: string, value: string) => string | undefined;
 
-export function refuseUsageFact(fact: UsageFact): string | undefined {
-  return refuseId("identity_id", fact.identity_id) ?? refuseMeasure(fact);
-}
+/** Of each kind that an upstream states. */
+const checks: Readonly<Partial<Record<ColumnKind, Check>>> = {
+  time: refuseTime,
+  id: (name, text) => (text === "" ? `its ${name} is empty` : refuseText(name, text)),
+  text: refuseText,
+  currency: (name, text) =>
+    CURRENCY_CODE.test(text) ? undefined : `its ${name} is not three capital letters`,
+  decimal: (name, text) =>
+    DECIMAL.test(text) ? undefined : `its ${name} is not a decimal of at most 26 digits and 12 places`,
+  micro_units: (name, text) =>
+    MICRO_UNITS.test(text) ? undefined : `${name} is not a whole number of at most 31 digits`,
+  json: (name, value) =>
+    JSON.stringify(value).length > LONGEST_METADATA ? `its ${name} is too long` : undefined,
+};
 
-export function refuseTopicUsage(fact: TopicUsageFact): string | undefined {
-  return refuseId("topic_name", fact.topic_name) ?? refuseMeasure(fact);
-}
-
-function refuseMeasure(fact: Omit<UsageFact, "identity_id">): string | undefined {
-  return (
-    refuseTime(fact.timestamp) ??
-    refuseId("metric", fact.metric) ??
-    refuseId("resource_id", fact.resource_id) ??
-    (MICRO_UNITS.test(fact.micro_units)
-      ? undefined
-      : "micro_units is not a whole number of at most 31 digits")
-  );
-}
-
-export function refuseMember(member: IdentitySetMember): string | undefined {
-  return refuseId("identity_id", member.identity_id) ?? refuseText("resource_id", member.resource_id);
+/** The check of a table's records. It is worked out once: it is made millions of times. */
+export function refuser<Table extends StagedInput>(
+  table: Table,
+): (record: FactRecord<Table>) => string | undefined {
+  const columns = columnsOf(table).flatMap(([name, { kind, statedBy }]) => {
+    const check = statedBy === undefined ? checks[kind] : undefined;
+    return check === undefined ? [] : [{ name, check }];
+  });
+  return (record) => {
+    for (const { name, check } of columns) {
+      const refusal = check(name, (record as Readonly<Record<string, string>>)[name] ?? "");
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
+  };
 }
 
 /** A text of an upstream for a message: no control characters, not endless. */
@@ -62,23 +58,15 @@ export function quoted(text: string): string {
 const validTimes = new Set<string>();
 const MOST_REMEMBERED = 20_000;
 
-function refuseTime(timestamp: string): string | undefined {
+function refuseTime(name: string, timestamp: string): string | undefined {
   if (validTimes.has(timestamp)) return undefined;
-  if (!TIME.test(timestamp) || Number.isNaN(Date.parse(timestamp))) return "its timestamp is not a UTC time";
+  if (!TIME.test(timestamp) || Number.isNaN(Date.parse(timestamp))) return `its ${name} is not a UTC time`;
   if (validTimes.size >= MOST_REMEMBERED) validTimes.clear();
   validTimes.add(timestamp);
   return undefined;
 }
 
-function refuseId(name: string, text: string): string | undefined {
-  return text === "" ? `its ${name} is empty` : refuseText(name, text);
-}
-
 function refuseText(name: string, text: string): string | undefined {
   if (text.length > LONGEST_ID) return `its ${name} is longer than ${LONGEST_ID} characters`;
   return UNFIT.test(text) ? `its ${name} has control characters` : undefined;
-}
-
-function refuseDecimal(name: string, text: string): string | undefined {
-  return DECIMAL.test(text) ? undefined : `its ${name} is not a decimal of at most 26 digits and 12 places`;
 }

@@ -1,76 +1,62 @@
 /**
  * Records as lines of ClickHouse's TabSeparated format: a third of the bytes of JSONEachRow, and the quickest to parse.
- * The columns are in the order of the lists here; `day` of billing and usage is computed by the table itself.
+ * The columns are in the order of their declaration.
  */
-import type { BillingLine, IdentitySetMember, TopicUsageFact, UsageFact, UsageGap } from "../ecosystem.js";
+import {
+  type Column,
+  type ColumnKind,
+  columnsOf,
+  type FactRecord,
+  type FactTable,
+} from "../../store/fact-tables.js";
 
-export const stagedColumns = {
-  billing: [
-    "timestamp",
-    "ecosystem",
-    "tenant_id",
-    "env_id",
-    "resource_id",
-    "product_category",
-    "product_type",
-    "quantity",
-    "unit_price",
-    "total_cost",
-    "currency",
-    "granularity",
-    "metadata",
-  ],
-  usage: ["timestamp", "metric", "resource_id", "identity_id", "micro_units"],
-  identity_sets: ["day", "scope", "resource_id", "identity_id"],
-  usage_gaps: ["day", "metric", "resource_id", "reason"],
-  topic_usage: ["timestamp", "metric", "resource_id", "topic_name", "micro_units"],
-  topic_usage_gaps: ["day", "metric", "resource_id", "reason"],
-} as const;
+/** Facts that are gathered; the others are calculated. */
+export type StagedInput = Exclude<FactTable, "chargebacks" | "topic_attributions">;
 
-export type StagedInput = keyof typeof stagedColumns;
-
-export function billingRow(line: BillingLine, ecosystem: string, tenantId: string): string {
-  return row(
-    time(line.timestamp),
-    ecosystem,
-    tenantId,
-    line.env_id,
-    line.resource_id,
-    line.product_category,
-    line.product_type,
-    line.quantity,
-    line.unit_price,
-    line.total_cost,
-    line.currency,
-    line.granularity,
-    JSON.stringify(line.metadata),
-  );
+/** Names of what is written of a table; the rest is worked out by the engine. */
+export function stagedColumns(table: StagedInput): [string, ...string[]] {
+  return written(table).map(([name]) => name) as [string, ...string[]];
 }
 
-export function usageRow(fact: UsageFact): string {
-  return row(time(fact.timestamp), fact.metric, fact.resource_id, fact.identity_id, fact.micro_units);
+/** Columns of lines that the engine selects. Which rule takes a line, and whom it names, is worked out when they are staged. */
+export const selectedColumns: readonly string[] = columnsOf("billing").flatMap(([name, { statedBy }]) =>
+  statedBy === "tenant" || statedBy === "table" || name === "rule" || name === "named_identity" ? [] : [name],
+);
+
+/** What is written of a table, in order. */
+export function written(table: StagedInput): [name: string, column: Column][] {
+  return columnsOf(table).filter(([, { statedBy }]) => statedBy === undefined || statedBy === "tenant");
 }
 
-export function topicUsageRow(fact: TopicUsageFact): string {
-  return row(time(fact.timestamp), fact.metric, fact.resource_id, fact.topic_name, fact.micro_units);
+/** What the tenant states of all its records. */
+export type TenantColumns = Readonly<Record<"ecosystem" | "tenant_id", string>>;
+
+type Field = (record: object) => string;
+
+/** Makes the text of a table's rows. The way is worked out once: it is gone millions of times. */
+export function rowText<Table extends StagedInput>(
+  table: Table,
+  tenant?: TenantColumns,
+): (record: FactRecord<Table>) => string {
+  const fields = written(table).map(([name, column]) => fieldOf(name, column, tenant));
+  // Joined from a list: text that grows field by field costs half as much again once it is sent.
+  return (record) => `${fields.map((field) => field(record)).join("\t")}\n`;
 }
 
-export function memberRow(member: IdentitySetMember): string {
-  return row(member.day, member.scope, member.resource_id, member.identity_id);
+function fieldOf(name: string, { kind, statedBy }: Column, tenant: TenantColumns | undefined): Field {
+  if (statedBy === "tenant") {
+    const text = escaped(tenant?.[name as keyof TenantColumns] ?? "");
+    return () => text;
+  }
+  const textOf = textOfKind[kind] ?? escaped;
+  return (record) => textOf((record as Readonly<Record<string, never>>)[name] as never);
 }
 
-export function gapRow(gap: UsageGap): string {
-  return row(gap.day, gap.metric, gap.resource_id, gap.reason);
-}
-
-/** `2026-01-01T05:00:00Z` as the default parser of DateTime wants it. */
-function time(timestamp: string): string {
-  return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)}`;
-}
-
-function row(...fields: readonly string[]): string {
-  return `${fields.map(escaped).join("\t")}\n`;
-}
+/** Of a kind whose text is not that of its value. */
+const textOfKind: Readonly<Partial<Record<ColumnKind, (value: never) => string>>> = {
+  time: (timestamp: string) => `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)}`,
+  json: (value: unknown) => escaped(JSON.stringify(value)),
+};
 
 const SPECIAL = /[\\\t\n\r\0]/;
 const EACH_SPECIAL = /[\\\t\n\r\0]/g;

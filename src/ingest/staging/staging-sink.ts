@@ -5,9 +5,13 @@
  * incomplete, because a bill without it would be wrong. A usage fact that cannot be stored makes a gap of its metric, resource
  * and day: the bill stands, and allocation knows that its weights do not.
  */
-import type { DayWindow, UsageGap, WindowSink } from "../ecosystem.js";
-import { quoted, refuseBillingLine, refuseMember, refuseUsageFact } from "./refuse.js";
-import { billingRow, gapRow, memberRow, usageRow } from "./row-text.js";
+import { isoTime, midnightSeconds } from "../../time/days.js";
+import type { DayWindow, UsageFact, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
+import type { MicroUnits } from "../micro-units.js";
+import { factsOf } from "../usage-series.js";
+import { quoted, refuser } from "./refuse.js";
+import { rowText } from "./row-text.js";
+import { seriesBytes } from "./series-bytes.js";
 import type { StagingWriter } from "./staging-writer.js";
 
 export interface SinkFindings {
@@ -29,7 +33,15 @@ export interface SinkOptions {
   readonly writer: StagingWriter;
 }
 
+const refuseLine = refuser("billing");
+const refuseFact = refuser("usage");
+const refuseMember = refuser("identity_sets");
+const usageRow = rowText("usage");
+const memberRow = rowText("identity_sets");
+const gapRow = rowText("usage_gaps");
+
 export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkOptions): StagingSink {
+  const lineRow = rowText("billing", { ecosystem, tenant_id: tenantId });
   const findings: SinkFindings = { dropped: {}, spoiledDays: new Map(), counts: { billing: 0, usage: 0 } };
   const inside = (day: string) => day >= window.start && day < window.end;
   const drop = (reason: string) => {
@@ -45,11 +57,40 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
   };
   const gapsFound = new Set<string>();
 
+  const [from, to] = [midnightSeconds(window.start), midnightSeconds(window.end)];
+  const isInside = (start: number) => start >= from && start < to && Number.isInteger(start);
+  /** Whether all facts of a series are such as are taken: of any other, each is looked at for itself. */
+  const isStorable = ({ starts, microUnits, ...whose }: UsageSeries) =>
+    refuseFact({ ...whose, timestamp: isoTime(from), micro_units: "0" }) === undefined &&
+    starts.length === microUnits.length &&
+    starts.every(isInside) &&
+    microUnits.every(isStorableAmount);
+
+  async function usage(batch: readonly UsageFact[]): Promise<void> {
+    const gaps: UsageGap[] = [];
+    const taken = batch.filter((fact) => {
+      const day = fact.timestamp.slice(0, 10);
+      const refusal = refuseFact(fact);
+      if (refusal === undefined) return inside(day) || drop("outside_window");
+      const { metric, resource_id } = fact;
+      const key = JSON.stringify([day, metric, resource_id]);
+      if (inside(day) && !gapsFound.has(key)) {
+        const reason = `a usage fact of identity ${quoted(fact.identity_id)} cannot be stored: ${refusal}`;
+        gapsFound.add(key);
+        gaps.push({ day, metric, resource_id, reason });
+      }
+      return drop("malformed");
+    });
+    findings.counts.usage += taken.length;
+    await writer.add("usage", taken.map(usageRow));
+    await writer.add("usage_gaps", gaps.map(gapRow));
+  }
+
   return {
     findings,
     async billing(batch) {
       const taken = batch.filter((line) => {
-        const refusal = refuseBillingLine(line);
+        const refusal = refuseLine(line);
         if (refusal !== undefined) {
           const name = `${quoted(line.product_type)} of resource ${quoted(line.resource_id)}`;
           return spoil(line.timestamp, `the billing line ${name} cannot be stored: ${refusal}`);
@@ -57,29 +98,20 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
         return inside(line.timestamp.slice(0, 10)) || drop("outside_window");
       });
       findings.counts.billing += taken.length;
-      await writer.add(
-        "billing",
-        taken.map((line) => billingRow(line, ecosystem, tenantId)),
-      );
+      await writer.add("billing", taken.map(lineRow));
     },
-    async usage(batch) {
-      const gaps: UsageGap[] = [];
-      const taken = batch.filter((fact) => {
-        const day = fact.timestamp.slice(0, 10);
-        const refusal = refuseUsageFact(fact);
-        if (refusal === undefined) return inside(day) || drop("outside_window");
-        const { metric, resource_id } = fact;
-        const key = JSON.stringify([day, metric, resource_id]);
-        if (inside(day) && !gapsFound.has(key)) {
-          const reason = `a usage fact of identity ${quoted(fact.identity_id)} cannot be stored: ${refusal}`;
-          gapsFound.add(key);
-          gaps.push({ day, metric, resource_id, reason });
-        }
-        return drop("malformed");
-      });
-      findings.counts.usage += taken.length;
-      await writer.add("usage", taken.map(usageRow));
-      await writer.add("usage_gaps", gaps.map(gapRow));
+    async billingRows(select) {
+      findings.counts.billing += await writer.insertLines(select, { ecosystem, tenant_id: tenantId });
+    },
+    usage,
+    async usageRows(select) {
+      findings.counts.usage += await writer.insertUsage(select);
+    },
+    async usageSeries(batch) {
+      const whole = batch.filter(isStorable);
+      for (const { starts } of whole) findings.counts.usage += starts.length;
+      await writer.add("usage_series", whole.flatMap(seriesBytes));
+      if (whole.length < batch.length) await usage(factsOf(batch.filter((series) => !isStorable(series))));
     },
     async identitySets(batch) {
       const taken = batch.filter((member) => {
@@ -94,7 +126,20 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
       const taken = batch.filter((gap) => inside(gap.day) || drop("outside_window"));
       await writer.add("usage_gaps", taken.map(gapRow));
     },
+    async usageGapsOfBilled(batch) {
+      const taken = batch.filter((gap) => inside(gap.day) || drop("outside_window"));
+      if (taken.length > 0) await writer.insertGapsOfBilled(taken);
+    },
   };
+}
+
+/** Of at most 31 digits, as in a fact. */
+const MOST_MICRO_UNITS = 10n ** 31n - 1n;
+
+function isStorableAmount(amount: MicroUnits): boolean {
+  return typeof amount === "number"
+    ? Number.isSafeInteger(amount) && amount >= 0
+    : amount >= 0n && amount <= MOST_MICRO_UNITS;
 }
 
 /** Key of a record that no day can be told of: the whole window is then incomplete. */

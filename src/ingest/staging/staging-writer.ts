@@ -3,18 +3,31 @@
  * rows waits while a batch is on its way, so memory holds one batch a table however much an upstream sends.
  */
 import { Readable } from "node:stream";
-import type { ClickHouseClient } from "@clickhouse/client";
+import { type ClickHouseClient, drainStream } from "@clickhouse/client";
 import { stagedTable } from "../../store/clickhouse/staging.js";
-import { type StagedInput, stagedColumns } from "./row-text.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
+import type { StagedInput, TenantColumns } from "./row-text.js";
+import { stagedColumns } from "./row-text.js";
+import { type GapOfDay, gapsOfBilled, linesInto, usageInto } from "./selected-rows.js";
+import { selectFromSeries } from "./series-bytes.js";
+
+/** Rows of a table as text; or of `usage`, series as bytes. */
+export type StagedRows = StagedInput | "usage_series";
 
 export interface StagingWriter {
-  add(table: StagedInput, rows: Iterable<string>): Promise<void>;
+  add(rowsOf: StagedRows, rows: Iterable<string | Buffer>): Promise<void>;
+  /** Inserts lines of the bill that the engine selects. Returns how many. */
+  insertLines(select: Statement, tenant: TenantColumns): Promise<number>;
+  /** Inserts usage facts that the engine selects. Returns how many. */
+  insertUsage(select: Statement): Promise<number>;
+  /** Inserts a gap for each resource that is billed on the day, of the lines that are inserted. */
+  insertGapsOfBilled(gaps: readonly GapOfDay[]): Promise<number>;
   /** Sends what is left; also prepares the tables when there was nothing to send. Throws when any insert failed, also an earlier one. */
   finish(): Promise<void>;
 }
 
-/** About 400,000 usage facts: large enough for few parts (8 MiB took the engine a tenth more), small enough to hold one for each table. */
-const BATCH_CHARACTERS = 32 * 1_048_576;
+/** About 400,000 usage facts as text, 1.6 M in series: large enough for few parts (8 MiB took the engine a tenth more), small enough to hold one for each table. */
+const BATCH_LENGTH = 32 * 1_048_576;
 
 export interface StagingWriterOptions {
   readonly client: ClickHouseClient;
@@ -25,7 +38,7 @@ export interface StagingWriterOptions {
 }
 
 export function createStagingWriter({ client, epoch, prepare, signal }: StagingWriterOptions): StagingWriter {
-  const pending = new Map<StagedInput, { rows: string[]; characters: number }>();
+  const pending = new Map<StagedRows, { rows: (string | Buffer)[]; length: number }>();
   /** One insert at a time: queries that run at the same time share one sink, and the next batch waits for the last. */
   let queue: Promise<void> | undefined;
   const prepared = (): Promise<void> => {
@@ -33,42 +46,75 @@ export function createStagingWriter({ client, epoch, prepare, signal }: StagingW
     return queue;
   };
 
-  async function insert(table: StagedInput, rows: readonly string[]): Promise<void> {
+  async function insert(rowsOf: StagedRows, rows: readonly (string | Buffer)[]): Promise<void> {
     signal.throwIfAborted();
-    await client.insert({
-      table: stagedTable(table, epoch),
-      columns: [...stagedColumns[table]],
+    const { stream } = await client.exec({
+      query: insertOf(rowsOf, epoch),
       values: Readable.from(rows, { objectMode: false }),
-      format: "TabSeparated",
       abort_signal: signal,
       clickhouse_settings: { max_partitions_per_insert_block: "1000" },
     });
+    await drainStream(stream);
   }
 
-  function flush(table: StagedInput): Promise<void> {
+  function flush(table: StagedRows): Promise<void> {
     const batch = pending.get(table);
     pending.delete(table);
     if (batch === undefined || batch.rows.length === 0) return prepared();
-    const joined = [batch.rows.join("")];
+    const joined = [joinedRows(batch.rows)];
     const inserted = prepared().then(() => insert(table, joined));
     inserted.catch(() => undefined); // whoever awaits it next gets the failure
     queue = inserted;
     return inserted;
   }
 
+  async function insertSelected({ query, params }: Statement): Promise<number> {
+    signal.throwIfAborted();
+    const { summary } = await client.command({
+      query,
+      query_params: { ...params },
+      abort_signal: signal,
+      clickhouse_settings: { max_partitions_per_insert_block: "1000" },
+    });
+    return Number(summary?.written_rows);
+  }
+
+  /** In its turn. */
+  function selected(statement: Statement): Promise<number> {
+    const inserted = prepared().then(() => insertSelected(statement));
+    queue = inserted.then(() => undefined);
+    queue.catch(() => undefined); // whoever awaits it next gets the failure
+    return inserted;
+  }
+
   return {
+    insertLines: (select, tenant) => selected(linesInto(epoch, select, tenant)),
+    insertUsage: (select) => selected(usageInto(epoch, select)),
+    insertGapsOfBilled: (gaps) => selected(gapsOfBilled(epoch, gaps)),
     async add(table, rows) {
-      const batch = pending.get(table) ?? { rows: [], characters: 0 };
+      const batch = pending.get(table) ?? { rows: [], length: 0 };
       pending.set(table, batch);
       for (const row of rows) {
         batch.rows.push(row);
-        batch.characters += row.length;
+        batch.length += row.length;
       }
-      if (batch.characters >= BATCH_CHARACTERS) await flush(table);
+      if (batch.length >= BATCH_LENGTH) await flush(table);
     },
     async finish() {
       for (const table of [...pending.keys()]) await flush(table);
       await prepared();
     },
   };
+}
+
+function joinedRows(rows: readonly (string | Buffer)[]): string | Buffer {
+  if (rows.every((row) => typeof row === "string")) return rows.join("");
+  return Buffer.concat(rows.map((row) => (typeof row === "string" ? Buffer.from(row) : row)));
+}
+
+function insertOf(rowsOf: StagedRows, epoch: number): string {
+  const isSeries = rowsOf === "usage_series";
+  const table = isSeries ? "usage" : rowsOf;
+  const into = `INSERT INTO ${stagedTable(table, epoch)} (${stagedColumns(table).join(", ")})`;
+  return isSeries ? `${into} ${selectFromSeries()} FORMAT RowBinary` : `${into} FORMAT TabSeparated`;
 }

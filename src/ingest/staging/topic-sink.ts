@@ -3,14 +3,18 @@
  * its metric, cluster and day, so that attribution knows that its weights are not all.
  */
 import type { TopicSink, UsageGap } from "../ecosystem.js";
-import { quoted, refuseTopicUsage } from "./refuse.js";
-import { gapRow, topicUsageRow } from "./row-text.js";
+import { quoted, refuser } from "./refuse.js";
+import { rowText } from "./row-text.js";
 import type { StagingWriter } from "./staging-writer.js";
 
 export interface CountingTopicSink extends TopicSink {
   /** Records not taken, by reason. */
   readonly dropped: Record<string, number>;
 }
+
+const refuseFact = refuser("topic_usage");
+const usageRow = rowText("topic_usage");
+const gapRow = rowText("topic_usage_gaps");
 
 export function createTopicSink(days: ReadonlySet<string>, writer: StagingWriter): CountingTopicSink {
   const dropped: Record<string, number> = {};
@@ -26,7 +30,7 @@ export function createTopicSink(days: ReadonlySet<string>, writer: StagingWriter
       const taken = batch.filter((fact) => {
         const day = fact.timestamp.slice(0, 10);
         if (!days.has(day)) return drop("outside_window");
-        const refusal = refuseTopicUsage(fact);
+        const refusal = refuseFact(fact);
         if (refusal === undefined) return true;
         const { metric, resource_id } = fact;
         const key = JSON.stringify([day, metric, resource_id]);
@@ -37,7 +41,7 @@ export function createTopicSink(days: ReadonlySet<string>, writer: StagingWriter
         known.add(key);
         return drop("malformed");
       });
-      await writer.add("topic_usage", taken.map(topicUsageRow));
+      await writer.add("topic_usage", taken.map(usageRow));
       await writer.add("topic_usage_gaps", gaps.map(gapRow));
     },
     async usageGaps(batch) {

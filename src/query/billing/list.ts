@@ -1,12 +1,14 @@
 /** A page of billing line items, in the order of the table's key, UTC day first. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import { equalTo, rowsInWindow } from "../chargebacks/scan.js";
+import { columnsOf, factTableColumns, type ShownValues, shownColumns } from "../../store/fact-tables.js";
+import { rowsInWindow } from "../chargebacks/scan.js";
 import { type ResourceNames, readNames } from "../inventory/names.js";
 import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
 import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
 import type { DateWindow } from "../time/date-window.js";
+import { type ValueFilters, valueConditions } from "../value-filters.js";
 
 /** Behind `day`. */
 export const billingKey: OrderColumns = {
@@ -20,16 +22,23 @@ export const billingKey: OrderColumns = {
 /** Lines may be the same in all of that: what else differs puts them in order, at no cost. */
 const order = [
   ...["day", ...Object.keys(billingKey)],
-  ...["total_cost", "quantity", "unit_price", "currency", "granularity", "metadata"].map(
-    (column) => `b.${column}`,
+  ...columnsOf("billing").flatMap(([name, { statedBy, line }]) =>
+    (statedBy !== undefined && line !== "key") || Object.hasOwn(billingKey, name) ? [] : [`b.${name}`],
   ),
 ].join(", ");
 
-export interface BillingFilters {
-  readonly product_type?: string | undefined;
-  readonly resource_id?: string | undefined;
-  readonly currency?: string | undefined;
-}
+/** As they are stored; decimals as text. */
+const stored = shownColumns("billing").map((name) =>
+  factTableColumns.billing[name].kind === "decimal" ? `toString(b.${name}) AS ${name}` : name,
+);
+
+const filterColumns = {
+  product_type: "product_type",
+  resource_id: "resource_id",
+  currency: "currency",
+} as const;
+
+export type BillingFilters = ValueFilters<keyof typeof filterColumns>;
 
 export interface BillingListInput extends PageRequest {
   readonly window: DateWindow;
@@ -38,27 +47,15 @@ export interface BillingListInput extends PageRequest {
   readonly place?: Place | undefined;
 }
 
-export interface BillingLineItem extends ResourceNames {
-  readonly ecosystem: string;
-  readonly tenant_id: string;
-  /** `2026-01-01T00:00:00Z`. */
-  readonly timestamp: string;
-  readonly resource_id: string;
-  readonly product_category: string;
-  readonly product_type: string;
-  /** Plain decimals. */
-  readonly quantity: string;
-  readonly unit_price: string;
-  readonly total_cost: string;
-  readonly currency: string;
-  readonly granularity: string;
+/** Instants are `2026-01-01T00:00:00Z`, decimals plain. */
+export interface BillingLineItem extends Omit<ShownValues<"billing">, "metadata">, ResourceNames {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 /** Rows `{day, rows}`, days ascending. */
 export function billingDays(window: DateWindow, filters: BillingFilters): Statement {
   const { condition, params } = rowsInWindow(window);
-  const equal = equalTo(filters);
+  const equal = valueConditions(filterColumns, filters);
   return {
     query: `SELECT day, count() AS rows FROM billing WHERE ${condition}${equal.condition} GROUP BY day ORDER BY day`,
     params: { ...params, ...equal.params },
@@ -71,13 +68,11 @@ export function billingPage(
   rows: number,
 ): Statement {
   const { condition, params } = rowsInWindow(window);
-  const equal = equalTo(filters);
+  const equal = valueConditions(filterColumns, filters);
   const behind = fromPlace(billingKey, place);
   return {
     query: `
-SELECT ecosystem, tenant_id, timestamp, resource_id, product_category, product_type, toString(b.quantity) AS quantity,
-  toString(b.unit_price) AS unit_price, toString(b.total_cost) AS total_cost, currency, granularity, metadata,
-  ${orderValuesSql(billingKey)} AS order_values
+SELECT ${stored.join(", ")}, ${orderValuesSql(billingKey)} AS order_values
 FROM billing AS b
 WHERE ${condition}${equal.condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}
 ORDER BY ${order}
@@ -95,7 +90,7 @@ export function billingBefore(
   place: Place,
 ): Statement {
   const { condition, params } = rowsInWindow(window);
-  const equal = equalTo(filters);
+  const equal = valueConditions(filterColumns, filters);
   const before = beforePlace(billingKey, place);
   return {
     query: `SELECT day, count() AS rows FROM billing WHERE ${condition}${equal.condition}${before.condition} GROUP BY day`,

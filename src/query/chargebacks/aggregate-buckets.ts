@@ -1,8 +1,8 @@
-/** The buckets of an aggregation, at most so many, and the totals over all that the statement reads. */
+/** The buckets of an aggregation, up to the limit, and the totals over everything that the statement reads. */
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { bucketKey, bucketLabelSql } from "../time/bucket.js";
 import { type AggregateInput, aggregateSource, distinctColumns } from "./aggregate-source.js";
-import { rowsToSum } from "./rows-to-sum.js";
+import { columnKeys, provisionalSql, rowsToSum } from "./rows-to-sum.js";
 import { withNames } from "./scan.js";
 
 export const BUCKET_LIMIT = 10_000;
@@ -17,15 +17,19 @@ export function aggregateBuckets(input: AggregateInput): Statement {
   const { columns } = source;
   const groups = columns.map((_, index) => `c${index}`);
   const order = ["bucket", ...groups].join(", ");
-  const keys = columns.map(({ key }, index) => `, ${key} AS c${index}`).join("");
-  const { from, hi, lo, n, provisional } = rowsToSum(source);
+  const rows = rowsToSum(source, {
+    bucket: key.sql,
+    ...columnKeys(columns),
+    cost_type: "cost_type",
+    of_provisional: provisionalSql(source),
+  });
   const buckets = `buckets AS (
-  SELECT ${key.sql} AS bucket${keys},
-    sum(${hi}) + sum(${lo}) AS total,
-    sumIf(${hi}, cost_type = 'usage') + sumIf(${lo}, cost_type = 'usage') AS usage,
-    sumIf(${hi}, cost_type = 'shared') + sumIf(${lo}, cost_type = 'shared') AS shared,
-    ${source.projected ? `sum(${n})` : "count()"} AS row_count, max(${provisional}) AS is_provisional
-  FROM ${from}
+  SELECT ${order},
+    sum(hi) + sum(lo) AS total,
+    sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
+    sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
+    sum(n) AS row_count, max(of_provisional) AS is_provisional
+  FROM ${rows}
   GROUP BY ${order}
 )`;
   const wanted = columns.slice(0, distinctColumns(input.groupBy).length);

@@ -1,11 +1,11 @@
 /** What an aggregation reads: the rows and columns that its statements have in common. */
 import { knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
-import { isTagColumn, type TagColumn, tagKey } from "../tags/filter.js";
+import { isLineTagColumn, isTagColumn, type LineTagColumn, type TagColumn, tagKey } from "../tags/filter.js";
 import { tagLookup } from "../tags/lookup.js";
 import type { TimeBucket } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
 import type { ChargebackFilters } from "./scan.js";
-import { filtered, instantsInWindow, isProjected, rowsInWindow } from "./scan.js";
+import { cloudColumns, filtered, instantsInWindow, isProjected, lineTagSql, rowsInWindow } from "./scan.js";
 
 /** What can be grouped by besides tags, and the column it is. */
 export const groupColumns = {
@@ -17,9 +17,10 @@ export const groupColumns = {
   allocation_method: "allocation_method",
   environment_id: "env_id",
   currency: "currency",
+  ...cloudColumns,
 } as const;
 export const TEAM = "team";
-export type GroupColumn = keyof typeof groupColumns | typeof TEAM | TagColumn;
+export type GroupColumn = keyof typeof groupColumns | typeof TEAM | TagColumn | LineTagColumn;
 
 export interface AggregateInput {
   readonly window: DateWindow;
@@ -72,6 +73,7 @@ export interface AggregateSource {
 
 export function aggregateSource({ window, filters, groupBy }: AggregateInput): AggregateSource {
   const lookups: ReturnType<typeof tagLookup>[] = [];
+  const lineTags: Record<string, string> = {};
   const grouped = distinctColumns([...groupBy, "currency"]);
   const columns = grouped.map((name, index): SourceColumn => {
     if (name === TEAM)
@@ -81,6 +83,11 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
         text: (key) => `${teamLookup.teams}[${key}]`,
         places: `length(${teamLookup.teams})`,
       };
+    if (isLineTagColumn(name)) {
+      const param = `line_tag_c${index}`;
+      lineTags[param] = tagKey(name);
+      return { key: lineTagSql(`{${param}:String}`), text: (key) => key };
+    }
     if (!isTagColumn(name)) return storedColumn(name);
     const lookup = tagLookup(tagKey(name), `c${index}`);
     lookups.push(lookup);
@@ -106,7 +113,7 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
     ],
     bucketNames: knownNames(groupBy.flatMap((name) => namesOf[name] ?? [])),
     condition: inWindow.condition + rows.condition,
-    params: Object.assign({}, inWindow.params, rows.params, ...lookups.map(({ params }) => params)),
+    params: Object.assign({}, inWindow.params, rows.params, lineTags, ...lookups.map(({ params }) => params)),
   };
 }
 

@@ -1,17 +1,17 @@
 /**
- * Chargebacks summed by time bucket and columns. Totals are over all matching rows, also when not all buckets are returned.
+ * Chargebacks summed by time bucket and columns. Totals are over all matching rows, even when not all buckets are returned.
  *
- * Two statements, where one that makes all buckets would be many times slower: the first counts the buckets and sums the rows, the
- * second makes the first 10,000 buckets, from the days in which they lie. They show one state of the rows: what the first
- * says of those days has to be what the second finds there. What was published elsewhere meanwhile does not concern the second, and
- * what was published there without any effect on count and sums makes the totals no less true.
+ * This takes two statements, where a single one that computes all buckets would be many times slower. The first counts the buckets
+ * and sums the rows. The second computes the first 10,000 buckets, from the days that contain them. Together they show one state
+ * of the rows: what the first says about those days must be what the second finds there. What is published for other days in the
+ * meantime does not concern the second, and a publish for these days that changes neither count nor sums leaves the totals true.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readTuples } from "../../store/clickhouse/statement.js";
 import { aggregateBuckets, BUCKET_LIMIT } from "./aggregate-buckets.js";
 import { readExtent } from "./aggregate-extent.js";
 import { type Aggregate, aggregateOf, type StoredBucket, totalsOf } from "./aggregate-result.js";
-import { type AggregateInput, distinctColumns, hasNames } from "./aggregate-source.js";
+import { type AggregateInput, distinctColumns, type GroupColumn, hasNames } from "./aggregate-source.js";
 
 export { BUCKET_LIMIT } from "./aggregate-buckets.js";
 export type { Aggregate } from "./aggregate-result.js";
@@ -50,8 +50,12 @@ const HOUR = 3600;
 function mayBeMany({ window, filters, groupBy, timeBucket }: AggregateInput): boolean {
   const times = (window.to - window.from) / (timeBucket === "hour" ? HOUR : 23 * HOUR) + 2;
   const pinned: Readonly<Record<string, unknown>> = { ...filters };
+  const mostOf = (column: GroupColumn) => {
+    const values = pinned[column];
+    return Array.isArray(values) ? values.length : (valuesOf[column] ?? BUCKET_LIMIT);
+  };
   const combinations = distinctColumns(groupBy)
     .filter((column) => column !== "currency")
-    .map((column) => (pinned[column] === undefined ? (valuesOf[column] ?? BUCKET_LIMIT) : 1));
+    .map(mostOf);
   return combinations.reduce((product, values) => product * values, times) > BUCKET_LIMIT;
 }

@@ -2,7 +2,7 @@
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { aggregateSource, distinctColumns } from "./aggregate-source.js";
 import type { BreakdownInput } from "./breakdown-input.js";
-import { rowsToSum } from "./rows-to-sum.js";
+import { columnKeys, provisionalSql, rowsToSum } from "./rows-to-sum.js";
 import { storable, utcInstant, withNames } from "./scan.js";
 
 export type GroupSums = readonly [
@@ -31,13 +31,16 @@ export function breakdownGroups(input: BreakdownInput): Statement {
   const { window, comparedFrom = window.from, groupBy, search } = input;
   const whole = { ...window, from: comparedFrom };
   const source = aggregateSource({ ...input, window: whole, timeBucket: "day" });
-  const { from, hi, lo, n, provisional } = rowsToSum(source);
   const { columns } = source;
-  const keys = columns.map(({ key }, index) => `${key} AS c${index}`);
   const groups = columns.map((_, index) => `c${index}`);
   const currency = `c${source.currencyAt}`;
-  const now = "timestamp >= {now_from:DateTime('UTC')}";
-  const sum = (condition: string) => `sumIf(${hi}, ${condition}) + sumIf(${lo}, ${condition})`;
+  const rows = rowsToSum(source, {
+    ...columnKeys(columns),
+    cost_type: "cost_type",
+    is_now: "timestamp >= {now_from:DateTime('UTC')}",
+    of_provisional: provisionalSql(source),
+  });
+  const sum = (condition: string) => `sumIf(hi, ${condition}) + sumIf(lo, ${condition})`;
   const asked = columns.slice(0, distinctColumns(groupBy).length);
   const texts = asked.map((column, index) => column.text(`c${index}`));
   const called = columns.flatMap(({ name }, index) => (name === undefined ? [] : [name(`c${index}`)]));
@@ -60,10 +63,10 @@ FROM (
   SELECT *, row_number() OVER (PARTITION BY ${currency} ORDER BY abs(${size}) DESC, ${groups.join(", ")}) AS place,
     ${all.join(", ")}, count() OVER of_currency AS all_groups
   FROM (
-    SELECT ${keys.join(", ")}, ${sum(now)} AS total, ${sum(`${now} AND cost_type = 'usage'`)} AS usage,
-      ${sum(`${now} AND cost_type = 'shared'`)} AS shared, sumIf(${n}, ${now}) AS rows, ${sum(`NOT ${now}`)} AS previous,
-      toUInt8(maxIf(${provisional}, ${now})) AS is_provisional
-    FROM ${from}
+    SELECT ${groups.join(", ")}, ${sum("is_now")} AS total, ${sum("is_now AND cost_type = 'usage'")} AS usage,
+      ${sum("is_now AND cost_type = 'shared'")} AS shared, sumIf(n, is_now) AS rows, ${sum("NOT is_now")} AS previous,
+      toUInt8(maxIf(of_provisional, is_now)) AS is_provisional
+    FROM ${rows}
     GROUP BY ${groups.join(", ")}
   )${search === undefined ? "" : `\n  WHERE ${found}`}
   WINDOW of_currency AS (PARTITION BY ${currency})

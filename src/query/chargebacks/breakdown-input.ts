@@ -1,4 +1,4 @@
-/** What a breakdown is asked for. */
+/** The input of a breakdown. */
 import type { TimeBucket } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
 import type { GroupColumn } from "./aggregate-source.js";

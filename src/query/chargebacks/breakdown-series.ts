@@ -27,7 +27,6 @@ export function breakdownSeries(
 ): Statement {
   const { window, timeBucket } = input;
   const source = aggregateSource(input);
-  const { from, hi, lo } = rowsToSum(source);
   const bucket = bucketKey(timeBucket, window);
   const values = (wanted[0] ?? []).map((_, index) => [...new Set(wanted.map((each) => each[index] ?? ""))]);
   // Digit 0 is a value that is not wanted.
@@ -44,15 +43,16 @@ export function breakdownSeries(
   });
   const number = digits.reduce((before, next, index) => `(${before}) * ${radix[index]} + ${next}`);
   const currency = source.columns[source.currencyAt]?.key ?? "currency";
+  const rows = rowsToSum(source, {
+    bucket: bucket.sql,
+    of_currency: currency,
+    place: `transform(toUInt64(${number}), {numbers:Array(UInt64)}, {places:Array(UInt32)}, toUInt32(0))`,
+  });
   return {
     query: `
 ${withNames(...source.names)}SELECT if(grouping(bucket) = 1, '', ${bucketLabelSql(timeBucket, window.timezone)}) AS label, toString(of_currency),
   if(grouping(place) = 1, -1, toInt32(place)), toString(sum(hi) + sum(lo))
-FROM (
-  SELECT ${bucket.sql} AS bucket, ${currency} AS of_currency, ${hi} AS hi, ${lo} AS lo,
-    transform(toUInt64(${number}), {numbers:Array(UInt64)}, {places:Array(UInt32)}, toUInt32(0)) AS place
-  FROM ${from}
-)
+FROM ${rows}
 GROUP BY GROUPING SETS ((bucket, of_currency, place), (bucket, of_currency), (of_currency))
 ORDER BY grouping(bucket), bucket, of_currency`,
     params: {

@@ -1,6 +1,6 @@
 /**
- * Chargebacks by what costs most: the largest groups of a period, what is left of it, and its totals; over time, and beside the period
- * before where that is asked for. Sums are made in the store, and only groups that are returned leave it.
+ * Chargebacks by what costs most: the largest groups of a period, the sum of the others, and the totals, over time and, on
+ * request, compared with the previous period. The store computes the sums, and only the groups that are returned leave it.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readTuples } from "../../store/clickhouse/statement.js";

@@ -1,4 +1,4 @@
-/** The id of a chargeback row's dimension, read: the plain hash, unless that dimension was given another one. */
+/** Reads the id of a chargeback row's dimension: the plain hash, unless that dimension was given another id. */
 import { fingerprintSql, plainDimensionIdSql } from "../../store/clickhouse/dimension-id.js";
 
 /**

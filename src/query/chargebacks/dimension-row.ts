@@ -3,13 +3,19 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
 import { dimensionFields } from "../../store/clickhouse/dimension-id.js";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import type { ShownValues } from "../../store/fact-tables.js";
 import { readChargebackDates } from "./days.js";
 import type { RowMetadata } from "./row-metadata.js";
-import { readMetadata } from "./row-weights.js";
+import { readMetadata, type SplitRow, splitColumns } from "./row-weights.js";
+import { cloudColumns } from "./scan.js";
 
 export type DimensionFields = Readonly<Record<(typeof dimensionFields)[number], string>>;
 
-export interface NewestRow {
+/** What the bill of a cloud says of a row's line besides. */
+type CloudValues = Pick<ShownValues<"chargebacks">, keyof typeof cloudColumns | "line_tags">;
+const ofLine = [...Object.keys(cloudColumns), "line_tags"] as (keyof CloudValues)[];
+
+export interface NewestRow extends CloudValues {
   /** `2026-01-01T00:00:00Z`. */
   readonly timestamp: string;
   /** Plain decimal. */
@@ -21,13 +27,7 @@ export interface NewestRow {
   readonly metadata: RowMetadata;
 }
 
-export interface FoundRow extends Omit<NewestRow, "metadata"> {
-  readonly day: string;
-  readonly component: number;
-  readonly component_ratio: string;
-  readonly tier: number;
-  readonly metric: string;
-}
+export interface FoundRow extends SplitRow, Omit<NewestRow, "metadata"> {}
 
 /** Both inclusive. */
 export interface DaySpan {
@@ -47,11 +47,10 @@ export function newestRow(dimension: DimensionFields, span?: DaySpan): Statement
   const equal = dimensionFields.map((field) => `${field} = {${field}:String}`).join(" AND ");
   return {
     query: `
-SELECT day, timestamp, toString(amount_hi + amount_lo) AS amount, currency, allocation_method, allocation_detail,
-  provisional, component, component_ratio, tier, metric
+SELECT ${[...splitColumns, ...ofLine].join(", ")}, toString(amount_hi + amount_lo) AS amount, allocation_detail, provisional
 FROM chargebacks
 WHERE ${days} AND ${equal}
-ORDER BY day DESC, timestamp DESC, component, currency
+ORDER BY day DESC, timestamp DESC, component, currency, line_id
 LIMIT 1`,
     params: { ...Object.fromEntries(dimensionFields.map((field) => [field, dimension[field]])), ...span },
   };
@@ -68,11 +67,11 @@ export async function readNewestRow(
   const found = await findRow(client, dimension, signal);
   if (found === undefined) return undefined;
   const { timestamp, amount, currency, allocation_method, allocation_detail, provisional } = found;
-  const row = { ...dimension, ...found };
-  const metadata = await readMetadata(client, [row], signal);
+  const metadata = await readMetadata(client, [found], signal);
   return {
     ...{ timestamp, amount, currency, allocation_method, allocation_detail, provisional },
-    metadata: metadata(row),
+    ...(Object.fromEntries(ofLine.map((name) => [name, found[name]])) as CloudValues),
+    metadata: metadata(found),
   };
 }
 

@@ -5,6 +5,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { AllocationDetail, AllocationMethod, CostType } from "../../config/allocation-rule.js";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import { columnsOf, type ShownValues, shownColumns } from "../../store/fact-tables.js";
 import { type IdentityNames, type ResourceNames, readNames } from "../inventory/names.js";
 import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
@@ -31,32 +32,29 @@ export const chargebackKey: OrderColumns = {
 /** Parts of two lines that differ in their currency alone are told apart by it, at no cost. */
 export const chargebackOrder = ["day", ...Object.keys(chargebackKey), "currency"];
 
-/** Two lines of a bill that are the same in its order have parts that are: what else differs puts them in order, at no cost. */
-const ties = [
-  "amount_hi",
-  "amount_lo",
-  "cost_type",
-  "allocation_method",
-  "allocation_detail",
-  "metric",
-  "tier",
-  "component_ratio",
-];
+/** As they are stored; the rest is looked up for the page. */
+const stored = shownColumns("chargebacks");
+const read = [...new Set<string>([...stored, ...splitColumns])];
 
-export interface ChargebackRow extends IdentityNames, ResourceNames {
+/** The same in all rows of a day. */
+const ofDay = ["rules_hash", "decimal_places"];
+
+/** Two lines of a bill that are the same in its order have parts that are: what else differs puts them in order, at no cost. */
+const ties = columnsOf("chargebacks").flatMap(([name, { line }]) =>
+  line === "same" || [...chargebackOrder, ...ofDay].includes(name) ? [] : [name],
+);
+
+/** Instants are `2026-01-01T00:00:00Z`, amounts plain decimals. */
+export interface ChargebackRow
+  extends Omit<
+      ShownValues<"chargebacks">,
+      "cost_type" | "allocation_method" | "allocation_detail" | "provisional"
+    >,
+    IdentityNames,
+    ResourceNames {
   readonly dimension_id: number;
-  readonly ecosystem: string;
-  readonly tenant_id: string;
-  /** `2026-01-01T00:00:00Z`. */
-  readonly timestamp: string;
-  readonly resource_id: string;
-  readonly product_category: string;
-  readonly product_type: string;
-  readonly identity_id: string;
   readonly cost_type: CostType;
-  /** Plain decimal. */
   readonly amount: string;
-  readonly currency: string;
   readonly allocation_method: AllocationMethod;
   readonly allocation_detail: AllocationDetail;
   /** Its day lacks something that may still come. */
@@ -73,23 +71,6 @@ export interface ChargebackListInput extends PageRequest {
   /** Behind this place instead of the page's number. */
   readonly place?: Place | undefined;
 }
-
-/** As they are stored; the rest is looked up for the page. */
-const stored = [
-  "ecosystem",
-  "tenant_id",
-  "timestamp",
-  "resource_id",
-  "product_category",
-  "product_type",
-  "identity_id",
-  "cost_type",
-  "currency",
-  "allocation_method",
-  "allocation_detail",
-  "provisional",
-] as const satisfies readonly (keyof ChargebackRow)[];
-const read = [...new Set<string>([...stored, ...splitColumns])];
 
 /** `span` says where the page lies: only its days are read, in key order, and no further than `rows`. */
 export function chargebackPage(
@@ -131,9 +112,13 @@ ${withNames(...where.names)}SELECT day, count() AS rows FROM chargebacks WHERE $
   };
 }
 
-type StoredRow = Pick<ChargebackRow, (typeof stored)[number] | "amount" | "dimension_id"> &
-  SplitRow &
-  OrderedRow;
+type Stored = Pick<ChargebackRow, (typeof stored)[number] | "amount">;
+type StoredRow = Stored & SplitRow & OrderedRow & Pick<ChargebackRow, "dimension_id">;
+
+function storedOf(row: StoredRow): Stored {
+  const fields = [...stored, "amount"] as const;
+  return Object.fromEntries(fields.map((name) => [name, row[name]])) as unknown as Stored;
+}
 
 export async function readChargebackPage(
   client: ClickHouseClient,
@@ -158,14 +143,10 @@ export async function readChargebackPage(
   ]);
   const items = rows.map((row) => {
     const ofDimension = tags.get(row.dimension_id) ?? [];
-    const { ecosystem, tenant_id, timestamp, resource_id, product_category, product_type } = row;
-    const { identity_id, cost_type, amount, currency } = row;
-    const { allocation_method, allocation_detail, provisional } = row;
     return {
-      ...{ ecosystem, tenant_id, timestamp, resource_id, product_category, product_type },
-      ...{ identity_id, cost_type, amount, currency, allocation_method, allocation_detail, provisional },
-      ...names.identity(identity_id),
-      ...names.resource(resource_id),
+      ...storedOf(row),
+      ...names.identity(row.identity_id),
+      ...names.resource(row.resource_id),
       dimension_id: row.dimension_id,
       tags: ofDimension.map(({ display_name }) => display_name),
       tag_pairs: ofDimension.map(tagPair),

@@ -1,13 +1,16 @@
 /**
  * What explains a chargeback row: its component, and the weights it was split by, as the text of a JSON object.
  *
- * The weights are not stored with the rows (that would double the table) but joined when many are exported, from the usage that
- * the day was calculated from (`row-weights.ts` looks up those of a page):
+ * The weights are not stored with the rows, because that would double the table. Exports join them from the usage that the day was
+ * calculated from (`row-weights.ts` looks up those of a page):
  * - usage_ratio: usage of the identity, and of all, over the row's metrics on its resource and day, in the metric's unit;
- * - even_split: 1, and the number of identities of the component; those whose part came out as zero have no row and are not
- *   counted;
- * - direct_owner, terminal: 1 of 1.
+ * - even_split: 1, and the number of identities of the component, without those whose part came out as zero, because they have no
+ *   row;
+ * - cost_ratio, fixed_ratio: the metric alone, since what it weighs is kept by currency and not by resource;
+ * - direct_owner, line_identity, terminal: 1 of 1.
  */
+
+import { type ColumnLike, columnsOf } from "../../store/fact-tables.js";
 
 /** Decimals as text. */
 export interface RowMetadata {
@@ -20,17 +23,16 @@ export interface RowMetadata {
   readonly total_weight?: string;
 }
 
-/** The line's key and its component: what rows of one split have in common. */
-const split = [
-  "day",
-  "resource_id",
-  "product_type",
-  "env_id",
-  "product_category",
-  "timestamp",
-  "currency",
-  "component",
-];
+/** What tells lines apart, as columns of their rows. */
+export type LineKey = ColumnLike<"chargebacks", { readonly line: "key" }>;
+/** The key of a row's line. */
+export type LineOfRow = Readonly<Record<Exclude<LineKey, "line_id">, string>> & { readonly line_id: number };
+const lineKey = columnsOf("chargebacks").flatMap(([name, { line }]) =>
+  line === "key" ? [name as LineKey] : [],
+);
+
+/** The day, the line's key and its component: what rows of one split have in common. */
+export const splitKey = ["day", ...lineKey, "component"] as const;
 
 const plain = (columns: readonly string[], prefix = "") =>
   columns.map((column) => `${prefix}${column}`).join(", ");
@@ -56,12 +58,12 @@ LEFT JOIN (
 ) AS measured ON measured.day = r.day AND measured.resource_id = r.resource_id AND measured.metrics = r.metric
   AND measured.identity_id = r.identity_id
 LEFT JOIN (
-  SELECT ${plain(split)}, count() AS parts FROM chargebacks
+  SELECT ${plain(splitKey)}, count() AS parts FROM chargebacks
   WHERE (day, resource_id, product_type) IN (
     SELECT day, resource_id, product_type FROM ${rows} WHERE allocation_method = 'even_split'
   )
-  GROUP BY ${plain(split)}
-) AS divided ON ${split.map((column) => `divided.${column} = r.${column}`).join(" AND ")}`;
+  GROUP BY ${plain(splitKey)}
+) AS divided ON ${splitKey.map((column) => `divided.${column} = r.${column}`).join(" AND ")}`;
 }
 
 const units = (microUnits: string) => `toString(toDecimal256(${microUnits}, 6) / 1000000)`;
@@ -73,6 +75,7 @@ export const metadataSql = `concat(
   multiIf(
     r.allocation_method = 'usage_ratio', concat(',"metric":', toJSONString(toString(r.metric)),
       if(measured.weight = 0, '', concat(',"weight":"', ${units("measured.weight")}, '","total_weight":"', ${units("measured.total_weight")}, '"'))),
+    r.allocation_method IN ('cost_ratio', 'fixed_ratio'), concat(',"metric":', toJSONString(toString(r.metric))),
     r.allocation_method = 'even_split', concat(',"weight":"1","total_weight":"', toString(divided.parts), '"'),
     ',"weight":"1","total_weight":"1"'
   ),

@@ -1,23 +1,18 @@
 /**
- * The weights that the rows of a page were split by, looked up by the rows' own keys: two statements of constants, side by side, where
- * joining them to the page would make the engine read the page once for each side of each join.
+ * The weights that the rows of a page were split by, looked up by the rows' own keys. Two statements with constants run side by
+ * side. If they were joined to the page, the engine would read the page once for each side of each join.
  */
 import { type ClickHouseClient, TupleParam } from "@clickhouse/client";
 import type { AllocationMethod } from "../../config/allocation-rule.js";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import type { RowMetadata } from "./row-metadata.js";
+import { columnTypes, factTableColumns } from "../../store/fact-tables.js";
+import { type LineOfRow, type RowMetadata, splitKey } from "./row-metadata.js";
+import { storedInstant } from "./scan.js";
 
-/** What a row's metadata is made of. */
-export interface SplitRow {
+/** What a row's metadata is made of. Instants are `2026-01-01T00:00:00Z`. */
+export interface SplitRow extends LineOfRow {
   /** UTC day. */
   readonly day: string;
-  /** `2026-01-01T00:00:00Z`. */
-  readonly timestamp: string;
-  readonly env_id: string;
-  readonly resource_id: string;
-  readonly product_category: string;
-  readonly product_type: string;
-  readonly currency: string;
   readonly identity_id: string;
   readonly allocation_method: AllocationMethod;
   readonly component: number;
@@ -31,16 +26,9 @@ type Weights = Pick<RowMetadata, "weight" | "total_weight">;
 
 /** Fields of `SplitRow` from the table. */
 export const splitColumns = [
-  "day",
-  "timestamp",
-  "env_id",
-  "resource_id",
-  "product_category",
-  "product_type",
-  "currency",
+  ...splitKey,
   "identity_id",
   "allocation_method",
-  "component",
   "component_ratio",
   "tier",
   "metric",
@@ -63,13 +51,15 @@ export async function readMetadata(
       component_ratio,
       tier,
       ...(env_id !== "" && { env_id }),
-      ...(isMeasured(row) && { metric }),
-      ...(isMeasured(row) ? usage(row) : { weight: "1", total_weight: isEven(row) ? parts(row) : "1" }),
+      ...(isWeighed(row) ? { metric } : { weight: "1", total_weight: isEven(row) ? parts(row) : "1" }),
+      ...(isMeasured(row) && usage(row)),
     };
   };
 }
 
 const isMeasured = (row: SplitRow) => row.allocation_method === "usage_ratio";
+const isWeighed = (row: SplitRow) =>
+  isMeasured(row) || row.allocation_method === "cost_ratio" || row.allocation_method === "fixed_ratio";
 const isEven = (row: SplitRow) => row.allocation_method === "even_split";
 
 /** What is measured of a resource on a day, by one metric. */
@@ -127,23 +117,14 @@ async function readUsage(
   };
 }
 
-/** A line's key and its component: what the parts of one split have in common. */
-const splitKey = [
-  "day",
-  "resource_id",
-  "product_type",
-  "env_id",
-  "product_category",
-  "timestamp",
-  "currency",
-  "component",
-] as const satisfies readonly (keyof SplitRow)[];
-
 const splitOf = (row: Pick<SplitRow, (typeof splitKey)[number]>) => splitKey.map((column) => row[column]);
 
 /** Rows of the split's key with `parts`, how many rows it has. */
 export function partsOf(splits: readonly (readonly (string | number)[])[]): Statement {
-  const types = "Date, String, String, String, String, DateTime('UTC'), String, UInt8";
+  const types = splitKey
+    .map((column) => columnTypes[factTableColumns.chargebacks[column].kind])
+    .map((type) => (type.startsWith("LowCardinality") ? "String" : type))
+    .join(", ");
   return {
     query: `
 SELECT ${splitKey.join(", ")}, toString(count()) AS parts
@@ -171,7 +152,7 @@ async function readParts(
 /** Instants as the text that a DateTime is read from. */
 const storable = (row: SplitRow): SplitRow => ({
   ...row,
-  timestamp: row.timestamp.replace("T", " ").replace("Z", ""),
+  timestamp: storedInstant(row.timestamp),
 });
 
 const keyOf = (values: readonly (string | number)[]) => JSON.stringify(values);

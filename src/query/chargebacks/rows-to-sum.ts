@@ -1,32 +1,51 @@
-/** Rows as sums read them: in the shape of the projections when one has all the columns, else bare, since summing twice costs more than once. */
-import type { AggregateSource } from "./aggregate-source.js";
+/**
+ * Rows as sums read them. If a projection has all the columns, the engine sums its rows by the keys right away. The statement
+ * around it then combines the parts of a sum, because a projection can neither filter nor find the largest.
+ */
+import type { AggregateSource, SourceColumn } from "./aggregate-source.js";
 
-export interface RowsToSum {
-  /** What stands behind FROM, WHERE included. Has `timestamp`, `cost_type` and the columns. */
-  readonly from: string;
-  /** Expressions over a row: the two parts of its amount, and how many rows it stands for. */
-  readonly hi: string;
-  readonly lo: string;
-  readonly n: string;
-  /** UInt8 of a row: its day lacks something. The projections do not have it; where one is read, the few days are looked up. */
-  readonly provisional: string;
+/** Keys by the name that the statement around gives them: expressions over a row. */
+type Keys = Readonly<Record<string, string>>;
+
+/** The columns as keys `c0`, `c1` and so on. */
+export function columnKeys(columns: readonly SourceColumn[]): Keys {
+  return Object.fromEntries(columns.map(({ key }, index) => [`c${index}`, key]));
 }
 
-export function rowsToSum({ columns, projected, condition }: AggregateSource): RowsToSum {
-  if (!projected) {
-    const from = `chargebacks\n  WHERE ${condition}`;
-    return { from, hi: "amount_hi", lo: "amount_lo", n: "1", provisional: "toUInt8(provisional)" };
-  }
-  const summed = ["timestamp", ...columns.map(({ key, column = key }) => column), "cost_type"];
-  const distinct = [...new Set(summed)].join(", ");
-  return {
-    from: `(
-    SELECT ${distinct}, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+/** UInt8 of a row: its day lacks something. The projections do not have it; where one is read, the few days are looked up. */
+export function provisionalSql({ projected }: Pick<AggregateSource, "projected">): string {
+  return projected
+    ? "toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional)"
+    : "toUInt8(provisional)";
+}
+
+/**
+ * What stands behind FROM. Has the keys, and of each row, or of rows that have all keys in common, the two parts of its amount and how
+ * many it stands for: `hi`, `lo`, `n`. With all rows of 5 M, which are a million in the projection, in 4,000 groups: 0.48 s of processor time,
+ * where grouping in the shape of the projection first took 1.32 s.
+ */
+export function rowsToSum(source: AggregateSource, keys: Keys): string {
+  if (source.projected)
+    return rowsByKeys(source, keys, "sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n");
+  return `(
+    SELECT ${named(keys)}, amount_hi AS hi, amount_lo AS lo, 1 AS n
+    FROM chargebacks
+    WHERE ${source.condition}
+  )`;
+}
+
+/** Rows of equal keys as one, with these aggregates. Of a projection, where one has all the columns. */
+export function rowsByKeys({ condition }: AggregateSource, keys: Keys, aggregates: string): string {
+  return `(
+    SELECT ${named(keys)}, ${aggregates}
     FROM chargebacks
     WHERE ${condition}
-    GROUP BY ${distinct}
-  )`,
-    ...{ hi: "hi", lo: "lo", n: "n" },
-    provisional: "(toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional))",
-  };
+    GROUP BY ${Object.keys(keys).join(", ")}
+  )`;
+}
+
+function named(keys: Keys): string {
+  return Object.entries(keys)
+    .map(([name, sql]) => (name === sql ? name : `${sql} AS ${name}`))
+    .join(", ");
 }

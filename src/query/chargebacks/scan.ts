@@ -1,36 +1,45 @@
 /**
- * Which rows of `chargebacks` a read looks at, as the text behind WHERE: the one place that knows how the table is laid out.
+ * Which rows of `chargebacks` a read looks at, as the text after WHERE: the one place that knows how the table is laid out.
  *
- * Two ways in, and a wrong choice costs a factor of ten:
+ * There are two ways in, and a wrong choice costs a factor of ten:
  * - the table itself, cut by `day`, which leads the key and names the partitions;
- * - a projection (rows summed per timestamp and some columns), which the engine takes by itself, but only when every column
- *   of the query is in it. `day` is in neither, so such a read is cut by `timestamp` alone, which leads their keys.
+ * - a projection (rows summed per timestamp and some columns), which the engine chooses by itself, but only if it has every column
+ *   of the query. No projection has `day`, so such a read is cut by `timestamp` alone, which leads their keys.
  */
 import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
 import { ofTeam } from "../inventory/names.js";
 import { type TagFilter, UNTAGGED } from "../tags/filter.js";
 import { type TagLookup, tagLookup } from "../tags/lookup.js";
 import type { DateWindow } from "../time/date-window.js";
+import { type ValueFilters, valueConditions, valueFilters } from "../value-filters.js";
 
-/** Filters by equality, and by tags, of which all have to hold; a filter that is left out does not filter. */
-export interface ChargebackFilters {
-  readonly identity_id?: string | undefined;
-  readonly product_type?: string | undefined;
-  readonly resource_id?: string | undefined;
-  readonly cost_type?: string | undefined;
-  readonly currency?: string | undefined;
-  /** Of the identity. */
-  readonly team?: string | undefined;
+/** What the bill of a cloud says of a line: filters and groups have the names of the columns. */
+export const cloudColumns = {
+  charge_category: "charge_category",
+  service_provider: "service_provider",
+  account_id: "account_id",
+  region_id: "region_id",
+  sku_id: "sku_id",
+  rule: "rule",
+} as const;
+
+/** Filters on stored columns, and the column of each. */
+export const filterColumns = {
+  identity_id: "identity_id",
+  resource_id: "resource_id",
+  product_type: "product_type",
+  product_category: "product_category",
+  environment_id: "env_id",
+  cost_type: "cost_type",
+  allocation_method: "allocation_method",
+  currency: "currency",
+  ...cloudColumns,
+} as const;
+
+/** Filters by values, and by tags; all have to hold. The team is that of the identity. */
+export interface ChargebackFilters extends ValueFilters<keyof typeof filterColumns | "team"> {
   readonly tags?: readonly TagFilter[] | undefined;
 }
-
-const chargebackFilterNames = [
-  "identity_id",
-  "product_type",
-  "resource_id",
-  "cost_type",
-  "currency",
-] as const;
 
 /** Columns that each projection of the table groups by. */
 const projections = {
@@ -47,13 +56,15 @@ const projections = {
   ],
 } as const;
 
+const filterNames = Object.keys(filterColumns) as (keyof typeof filterColumns)[];
+
 /** A read of sums and counts that uses these columns, and the filters, can be answered from a projection. */
 export function isProjected(columns: readonly string[], filters: ChargebackFilters): boolean {
   if (filters.tags !== undefined && filters.tags.length > 0) return false;
   const used = [
     ...columns,
-    ...chargebackFilterNames.filter((name) => filters[name] !== undefined),
-    ...(filters.team === undefined ? [] : ["identity_id"]),
+    ...valueFilters(filterNames, filters).map(({ name }) => filterColumns[name]),
+    ...(valueFilters(["team"], filters).length === 0 ? [] : ["identity_id"]),
   ];
   return Object.values(projections).some((has: readonly string[]) =>
     used.every((column) => has.includes(column)),
@@ -89,15 +100,6 @@ export function instantsInWindow(window: Pick<DateWindow, "from" | "to">): Condi
   };
 }
 
-/** The filters by equality as conditions, ready to follow another one. */
-export function equalTo(filters: Omit<ChargebackFilters, "tags" | "team">): Condition {
-  const used = chargebackFilterNames.filter((name) => filters[name] !== undefined);
-  return {
-    condition: used.map((name) => ` AND ${name} = {${name}:String}`).join(""),
-    params: Object.fromEntries(used.map((name) => [name, filters[name]])),
-  };
-}
-
 export interface Filtered extends Condition {
   /** Stand behind the WITH of the whole statement. */
   readonly names: readonly string[];
@@ -105,38 +107,49 @@ export interface Filtered extends Condition {
 
 /** All filters as conditions, ready to follow another one. */
 export function filtered(filters: ChargebackFilters): Filtered {
-  const equal = equalTo(filters);
-  const { team } = filters;
-  const tagged = (filters.tags ?? []).map(({ key, names }, index) =>
-    withTag(tagLookup(key, `f${index}`), names, index),
+  const byValue = valueConditions(filterColumns, filters);
+  const byTeam = valueFilters(["team"], filters);
+  const tagged = (filters.tags ?? []).map((filter, index) =>
+    filter.isOfLine ? withLineTag(filter, index) : withTag(tagLookup(filter.key, `f${index}`), filter, index),
   );
   return {
     names: tagged.flatMap((each) => each.names),
     condition:
-      equal.condition +
-      (team === undefined ? "" : ofTeam(team)) +
-      tagged.map((each) => each.condition).join(""),
+      byValue.condition + byTeam.map(ofTeam).join("") + tagged.map((each) => each.condition).join(""),
     params: Object.assign(
       {},
-      equal.params,
-      team === undefined ? {} : { team },
+      byValue.params,
+      ...byTeam.map(({ param, values }) => ({ [param]: values })),
       ...tagged.map((each) => each.params),
     ),
   };
 }
 
-/** Unless untagged rows are wanted too, only rows that share identity and resource with a wanted dimension are looked up. */
-function withTag(lookup: TagLookup, wanted: readonly string[], index: number): Filtered {
+/** Where untagged rows are not wanted, only rows that share identity and resource with a wanted dimension are looked up. */
+function withTag(lookup: TagLookup, { names, isExcluding = false }: TagFilter, index: number): Filtered {
   const values = `{tag_names_${index}:Array(String)}`;
   const places = `arrayFilter(place -> has(${values}, ${lookup.displayNames}[place]), arrayEnumerate(${lookup.displayNames}))`;
   const oneOf = (column: string) =>
     ` AND ${column} IN (SELECT ${column} FROM ${lookup.tagged} WHERE has(${values}, name))`;
-  const near = wanted.includes(UNTAGGED) ? "" : oneOf("resource_id") + oneOf("identity_id");
+  const near = isExcluding || names.includes(UNTAGGED) ? "" : oneOf("resource_id") + oneOf("identity_id");
   return {
     names: lookup.names,
-    condition: `${near} AND has(${places}, ${lookup.place})`,
-    params: { ...lookup.params, [`tag_names_${index}`]: wanted },
+    condition: `${near} AND ${isExcluding ? "NOT " : ""}has(${places}, ${lookup.place})`,
+    params: { ...lookup.params, [`tag_names_${index}`]: names },
   };
+}
+
+function withLineTag({ key, names, isExcluding = false }: TagFilter, index: number): Filtered {
+  return {
+    names: [],
+    condition: ` AND ${lineTagSql(`{line_tag_${index}:String}`)} ${isExcluding ? "NOT IN" : "IN"} {tag_names_${index}:Array(String)}`,
+    params: { [`line_tag_${index}`]: key, [`tag_names_${index}`]: names },
+  };
+}
+
+/** Value of a line's tag, by an expression for its key. */
+export function lineTagSql(key: string): string {
+  return `if(mapContains(line_tags, ${key}), line_tags[${key}], '${UNTAGGED}')`;
 }
 
 /** WITH and the names, of which there may be none. */
@@ -154,3 +167,6 @@ export function storable({ from, to }: Pick<DateWindow, "from" | "to">) {
 export function utcInstant(instant: number): string {
   return new Date(instant * 1000).toISOString().slice(0, 19).replace("T", " ");
 }
+
+/** The same of an instant as it is shown: `2026-01-01T00:00:00Z`. */
+export const storedInstant = (shown: string) => shown.replace("T", " ").replace("Z", "");

@@ -1,6 +1,7 @@
 /**
- * Several Arrow streams of the same columns as one: the schema of the first, the batches of all, one end. A stream is a row of messages:
- * `FFFFFFFF`, the length of a description, the description, and a body whose length it gives; a length of 0 is the end.
+ * Joins several Arrow streams with the same columns into one: the schema of the first, the batches of all, one end. A stream is a
+ * sequence of messages: `FFFFFFFF`, the length of a description, the description, and a body whose length it gives. A length of 0
+ * is the end.
  */
 
 const CONTINUATION = 0xffffffff;

@@ -1,18 +1,21 @@
-/** What a CSV export can have as columns, and how each is written. */
+/** The columns that a CSV export can have, and how each is written. */
+import { factTableColumns, type ShownColumn, shownColumns } from "../../store/fact-tables.js";
+
+type StoredKind = "plain" | "text" | "flag" | "map";
+
+/** As they are stored. */
+const stored = Object.fromEntries(
+  shownColumns("chargebacks").map((name) => [name, storedKind(factTableColumns.chargebacks[name].kind)]),
+) as Readonly<Record<ShownColumn<"chargebacks">, StoredKind>>;
+
+function storedKind(kind: string): StoredKind {
+  if (kind === "time") return "plain";
+  return kind === "flag" || kind === "map" ? kind : "text";
+}
+
 export const exportColumns = {
-  ecosystem: "text",
-  tenant_id: "text",
-  timestamp: "plain",
-  resource_id: "text",
-  product_category: "text",
-  product_type: "text",
-  identity_id: "text",
-  cost_type: "text",
+  ...stored,
   amount: "amount",
-  allocation_method: "text",
-  allocation_detail: "text",
-  provisional: "flag",
-  currency: "text",
   tags: "tags",
   metadata: "metadata",
   tag_pairs: "tag_pairs",

@@ -1,4 +1,4 @@
-/** Cells of the CSV export, as expressions: the engine writes the whole line, and nothing of it passes through JavaScript. */
+/** Cells of the CSV export, as expressions: the engine writes the whole line, and none of it passes through JavaScript. */
 
 /**
  * RFC 4180: quotes only where they are needed, doubled inside. A cell that a spreadsheet would run as a formula gets a leading

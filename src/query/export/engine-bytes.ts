@@ -1,4 +1,4 @@
-/** The bytes that the engine writes for a statement, passed on as they come: what pages and files without a row limit are made of. */
+/** The bytes that the engine writes for a statement, passed on as they arrive. Pages and files without a row limit consist of them. */
 import { addAbortSignal } from "node:stream";
 import type { ClickHouseClient, ClickHouseSettings } from "@clickhouse/client";
 import { readSettings, type Statement } from "../../store/clickhouse/statement.js";

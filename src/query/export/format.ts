@@ -1,7 +1,6 @@
-/** The kinds of file that an export can be, and how one is put together from what the engine writes for a few days at a time. */
+/** The file formats of an export, and how a file is joined from what the engine writes for a few days at a time. */
 import type { ClickHouseSettings } from "@clickhouse/client";
 import { arrowPieces } from "./arrow-pieces.js";
-import type { ExportColumn } from "./columns.js";
 import { csvSettings } from "./csv-cell.js";
 import { parquetPieces } from "./parquet-pieces.js";
 
@@ -20,7 +19,7 @@ export interface ExportFormat {
   readonly settings: ClickHouseSettings;
   /** Cells are text; else they keep their types. */
   readonly isText: boolean;
-  pieces(columns: readonly ExportColumn[]): Pieces;
+  pieces(columns: readonly string[]): Pieces;
 }
 
 const nothing = () => Buffer.alloc(0);

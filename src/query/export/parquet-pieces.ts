@@ -1,10 +1,11 @@
 /**
- * Several Parquet files of the same columns as one. A file is `PAR1`, the row groups, a footer that says at which byte each column
- * begins, the footer's length and `PAR1`. So the row groups are passed on as they come, and one footer is made of all footers, with
- * each place moved by what stands before it.
+ * Joins several Parquet files with the same columns into one. A file is `PAR1`, the row groups, a footer that says at which byte
+ * each column begins, the footer's length and `PAR1`. The row groups are passed on as they arrive, and all footers become one,
+ * with each offset moved by the length of what precedes it.
  *
- * So an export of any length comes in the order of the list and in little memory. One statement for all of it takes 3.7 GB (200 days of
- * 500,000 rows), because it merges all days at once, and more with the metadata, whose joins it would hold for all days.
+ * This way an export of any length comes in the order of the list and needs little memory. A single statement for all of it takes
+ * 3.7 GB (200 days of 500,000 rows), because it merges all days at once, and more with the metadata, whose joins it would hold for
+ * all days.
  */
 import {
   fieldOf,

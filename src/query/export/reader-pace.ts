@@ -1,6 +1,6 @@
 /**
- * How fast one reads what is sent: bytes by the time that was spent waiting for the reader. What the store takes to find the next bytes does
- * not count.
+ * How fast a reader reads what is sent to it: bytes per time spent waiting for the reader. The time that the store takes to find
+ * the next bytes does not count.
  */
 
 /** Somebody else waits for the place of one who reads too slowly. */

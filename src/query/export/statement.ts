@@ -150,6 +150,8 @@ function textCellOf(column: ExportColumn, raw: boolean, withTags: boolean): stri
       return textCell(`r.${column}`, raw);
     case "flag":
       return `r.${column}`;
+    case "map":
+      return jsonCell(`toJSONString(r.${column})`);
     case "amount":
       return "r.amount_hi + r.amount_lo";
     case "name":
@@ -174,6 +176,8 @@ function typedCell(column: ExportColumn, withTags: boolean): string {
       return `CAST(r.${column} AS String)`;
     case "flag":
       return `r.${column}`;
+    case "map":
+      return `toJSONString(r.${column})`;
     case "amount":
       return "r.amount_hi + r.amount_lo";
     case "name":

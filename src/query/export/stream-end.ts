@@ -1,6 +1,6 @@
 /**
- * An error that the engine meets after it began to write stands at the end of what it wrote, marked with a tag that the head of
- * the answer announced. Whoever passes the bytes on has to hold the end back until it is known to be good.
+ * If the engine meets an error after it began to write, the error is at the end of its output, marked with a tag that the head of
+ * the response announced. Whoever passes the bytes on has to hold the end back until it is known to be good.
  */
 
 /** An error's text is at most 16 KiB long; twice that is held back. */

@@ -1,9 +1,10 @@
 /**
- * The bytes of an export: the engine's, passed on as they come. Memory stays flat, because nothing is read before the one
- * who takes the bytes asks for more.
+ * The bytes of an export: the engine's own, passed on as they arrive. Memory stays flat, because nothing is read until the reader
+ * asks for more.
  */
 import { addAbortSignal, Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
+import type { Statement } from "../../store/clickhouse/statement.js";
 import { chargebackDays } from "../chargebacks/days.js";
 import { readDayCounts } from "../page/days.js";
 import { hasTags } from "../tags/of-dimensions.js";
@@ -27,10 +28,15 @@ export interface ExportOptions {
   readonly pace?: PaceLimit;
 }
 
-/**
- * Returns once the engine has begun to write, so that what is wrong with the statement is still an ordinary error. An error after
- * that destroys the stream. Ending the stream early cancels the statement in the store.
- */
+/** What a file is made of. */
+export interface ExportParts {
+  readonly format: ExportFormat;
+  /** Names of the columns. */
+  readonly columns: readonly string[];
+  /** At least one. */
+  readonly statements: readonly Statement[];
+}
+
 export async function openExport(
   client: ClickHouseClient,
   input: ExportInput,
@@ -42,8 +48,22 @@ export async function openExport(
   // Unfiltered counts come from the engine's own books. Only with the metadata is it worth finding days to leave out.
   const counted = input.columns.includes("metadata") ? input.filters : {};
   const days = await readDayCounts(client, chargebackDays(input.window, counted), signal);
+  const statements = chargebackExport(input, { tagged, days });
   const format: ExportFormat = exportFormats[input.format ?? "csv"];
-  const [first, ...others] = chargebackExport(input, { tagged, days });
+  return openParts(client, { format, columns: input.columns, statements }, options);
+}
+
+/**
+ * Returns once the engine has begun to write, so that what is wrong with the statement is still an ordinary error. An error after
+ * that destroys the stream. Ending the stream early cancels the statement in the store.
+ */
+export async function openParts(
+  client: ClickHouseClient,
+  { format, columns, statements }: ExportParts,
+  options: ExportOptions,
+): Promise<Readable> {
+  const { signal } = options;
+  const [first, ...others] = statements;
   const ended = new AbortController();
   const stopped = AbortSignal.any([signal, ended.signal]);
   const started = first && (await engineBytes(client, first, stopped, format.settings));
@@ -54,7 +74,7 @@ export async function openExport(
   const pace = options.pace && readerPace(options.pace);
 
   async function* bytes(): AsyncGenerator<Buffer> {
-    const pieces = format.pieces(input.columns);
+    const pieces = format.pieces(columns);
     try {
       yield* unlessEmpty(pieces.begin());
       for (let index = 0, source = started; source !== undefined; index++) {

@@ -1,6 +1,6 @@
 /**
- * Thrift's compact protocol, as far as a Parquet footer needs it: into a tree and back, byte for byte. The tree keeps what it does not
- * understand, so that whatever an engine writes into a footer survives.
+ * The part of Thrift's compact protocol that a Parquet footer needs: into a tree and back, byte for byte. The tree keeps what it
+ * does not understand, so that whatever an engine writes into a footer survives.
  */
 
 /** Types as the protocol numbers them. */

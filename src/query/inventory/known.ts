@@ -1,9 +1,9 @@
 /**
- * Resources or identities as they were known at some time, as the text of a subquery: what lists, searches and counts of the
- * inventory read from. `resources` and `identities` hold the present, `resource_versions` and `identity_versions` what was.
+ * Resources or identities as they were known at some time, as the text of a subquery: the source of lists, searches and counts of
+ * the inventory. `resources` and `identities` hold the present, `resource_versions` and `identity_versions` the past.
  *
- * The versions of an entity follow each other without a gap, and a deletion is a version of its own. So one version says all of
- * a time: whether the entity was deleted before it, and what it was called then.
+ * The versions of an entity follow each other without a gap, and a deletion is a version of its own. One version therefore says
+ * everything about a time: whether the entity was deleted before it, and what it was called then.
  */
 import type { Bind } from "../stores/postgres-bindings.js";
 import type { Moment } from "./moment.js";

@@ -1,9 +1,10 @@
 /**
- * Names, types and teams of identities and resources, from the copy of the inventory that stands beside the facts. They are looked up
- * when rows are grouped or a page is known, never joined before: what a read costs does not depend on them.
+ * Names, types and teams of identities and resources, from the copy of the inventory next to the facts. They are looked up when
+ * rows are grouped or a page is known, and never joined before that, so the cost of a read does not depend on them.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import type { ValueFilter } from "../value-filters.js";
 
 /** Team of identities that have none, as a bucket and in a filter. */
 export const UNASSIGNED = "UNASSIGNED";
@@ -44,11 +45,16 @@ export function nameSql(column: NameColumn, id: string): string {
   return `transform(${id}, ${known}.1, ${known}.${at}, '${unknown}')`;
 }
 
-/** Identities of a team: a condition over `identity_id`, ready to follow another one. */
-export function ofTeam(team: string): string {
-  return team === UNASSIGNED
-    ? " AND identity_id NOT IN (SELECT identity_id FROM identities WHERE team != {team:String})"
-    : " AND identity_id IN (SELECT identity_id FROM identities WHERE team = {team:String})";
+/** Identities of some teams, or of no one of them: a condition over `identity_id`, ready to follow another one. */
+export function ofTeam({
+  isExcluding,
+  values,
+  param,
+}: Pick<ValueFilter, "isExcluding" | "values" | "param">): string {
+  // Identities that are not known have no team either.
+  const isComplement = values.includes(UNASSIGNED);
+  const known = `(SELECT identity_id FROM identities WHERE team ${isComplement ? "NOT IN" : "IN"} {${param}:Array(String)})`;
+  return ` AND identity_id ${isComplement === isExcluding ? "IN" : "NOT IN"} ${known}`;
 }
 
 export interface TeamLookup {

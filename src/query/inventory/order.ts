@@ -1,4 +1,4 @@
-/** In which order lists of the inventory stand, and what lies behind a row of them. The id settles every tie. */
+/** The order of lists of the inventory, and the condition for what comes after a row. The id settles every tie. */
 import type { CursorKey, KeyColumn } from "../page/cursor.js";
 import type { Bind } from "../stores/postgres-bindings.js";
 import { type InventoryKind, inventoryTables } from "./known.js";

@@ -1,4 +1,4 @@
-/** A tenant's page for Prometheus: rendered from the stores when it is asked for, in pieces, with nothing kept in memory. */
+/** A tenant's page for Prometheus: rendered from the stores on each request, in pieces, with nothing kept in memory. */
 import { addAbortSignal, Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";

@@ -1,6 +1,6 @@
 /**
  * Families of a tenant's page for Prometheus, as statements whose results are its lines: the stores write the text, and no row
- * passes through JavaScript. Amounts are summed by all labels of their family, so that no series comes twice.
+ * passes through JavaScript. Amounts are summed by all labels of their family, so that no series appears twice.
  */
 import type { Pipeline } from "../../config/emitters.js";
 import type { Statement } from "../../store/clickhouse/statement.js";

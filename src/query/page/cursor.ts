@@ -1,8 +1,8 @@
 /**
- * Keyset paging: a cursor holds the key of the last row of a page, and the next page begins behind that key. Unlike a page
- * number it costs the same however deep it is, and rows that come or go meanwhile are neither repeated nor skipped.
+ * Keyset paging: a cursor holds the key of the last row of a page, and the next page begins after that key. Unlike a page number,
+ * it costs the same however deep it is, and rows that are added or removed in the meantime cause no repeated or skipped rows.
  *
- * To a client it is opaque. It belongs to one query: the same list, filters and order, which it carries as a fingerprint.
+ * A cursor is opaque to clients. It belongs to one query: the same list, filters and order, which it carries as a fingerprint.
  */
 import { createHash } from "node:crypto";
 import { InvalidParameter, isDate } from "../time/date-window.js";
@@ -65,6 +65,16 @@ export function cursorOf(
     );
   }
   return decodeCursor(cursor, kind, fingerprint, columns);
+}
+
+/** Of rows that are one more than the page when more follow: the page, and the cursor behind its last row; null when nothing follows. */
+export function cutPage<Item>(
+  found: readonly Item[],
+  pageSize: number,
+  cursorBehind: (last: Item) => string,
+): { items: Item[]; next_cursor: string | null } {
+  const last = found.length > pageSize ? found[pageSize - 1] : undefined;
+  return { items: found.slice(0, pageSize), next_cursor: last === undefined ? null : cursorBehind(last) };
 }
 
 function readParts(text: string): unknown[] {

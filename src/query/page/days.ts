@@ -1,5 +1,5 @@
 /**
- * Finds the days that a page lies in, from the number of rows of each day: so that a deep page reads its own days, and not
+ * Finds the days that contain a page, from the number of rows of each day, so that a deep page reads its own days and not
  * everything before it.
  */
 import type { ClickHouseClient } from "@clickhouse/client";

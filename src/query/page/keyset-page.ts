@@ -1,4 +1,4 @@
-/** One page of rows in the order of a table's key, by number or behind a place, and the place where the next one begins. */
+/** One page of rows in the order of a table's key, by number or after a place, and the place where the next page begins. */
 import { type DayCount, type PageRequest, type PageSpan, pageSpan, totalRows } from "./days.js";
 import {
   dayOf,

@@ -1,8 +1,8 @@
-/** Whether the bill of each day is what was charged, and how much of it nobody pays. */
+/** Whether the bill of each day equals what was charged, and how much of it nobody pays. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { UNALLOCATED } from "../../config/allocation-rule.js";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import { instantsInWindow } from "../chargebacks/scan.js";
+import { instantsInWindow, rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 import { reconcileWindow } from "./reconcile.js";
 
@@ -14,9 +14,10 @@ export interface AddedUp {
   readonly unallocated_amount: string;
   /** What was charged less what was billed. */
   readonly difference: string;
-  readonly billing_lines: number;
   readonly chargeback_rows: number;
-  readonly lines_off: number;
+  /** Both only when lines were held against their chargebacks one by one. */
+  readonly billing_lines?: number;
+  readonly lines_off?: number;
 }
 
 export interface DayAddedUp extends AddedUp {
@@ -31,66 +32,74 @@ export interface DaysAddedUp {
 
 type Window = Pick<DateWindow, "from" | "to">;
 
-/** Rows `{day, currency, allocated, unallocated}`, also for all days together, with an empty day. */
-export function allocatedAmounts(window: Window): Statement {
-  const { condition, params } = instantsInWindow(window);
-  const sum = (of: string) => `toString(sumIf(hi, ${of}) + sumIf(lo, ${of}))`;
+/** Rows of `SummedRow` by day and currency, and over all days, with an empty day. Chargebacks come from their projection by identity. */
+export function summedDays(window: Window): Statement {
+  const lines = rowsInWindow(window);
+  const rows = instantsInWindow(window);
   return {
     query: `
-SELECT if(grouping(charged_day) = 1, '', toString(charged_day)) AS day, toString(of_currency) AS currency,
-  ${sum(`identity_id != '${UNALLOCATED}'`)} AS allocated, ${sum(`identity_id = '${UNALLOCATED}'`)} AS unallocated
+SELECT if(grouping(of_day) = 1, '', toString(of_day)) AS day, of_currency AS currency, toString(sum(billed)) AS billing_amount,
+  toString(sumIf(charged, NOT nobody)) AS allocated_amount, toString(sumIf(charged, nobody)) AS unallocated_amount,
+  toString(sum(charged) - sum(billed)) AS difference, sum(rows) AS chargeback_rows
 FROM (
-  SELECT toDate(timestamp, 'UTC') AS charged_day, currency AS of_currency, identity_id, sum(amount_hi) AS hi, sum(amount_lo) AS lo
-  FROM chargebacks WHERE ${condition} GROUP BY timestamp, currency, identity_id
+  SELECT toDate(timestamp, 'UTC') AS of_day, toString(currency) AS of_currency, false AS nobody, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged,
+    toUInt64(0) AS rows
+  FROM billing WHERE ${lines.condition} GROUP BY of_day, of_currency
+  UNION ALL
+  SELECT toDate(timestamp, 'UTC') AS of_day, toString(currency) AS of_currency, identity_id = '${UNALLOCATED}' AS nobody, toDecimal128(0, 12),
+    sum(amount_hi) + sum(amount_lo), count()
+  FROM chargebacks WHERE ${rows.condition} GROUP BY of_day, of_currency, nobody
 )
-GROUP BY GROUPING SETS ((charged_day, of_currency), (of_currency))`,
-    params,
+GROUP BY GROUPING SETS ((of_day, of_currency), (of_currency))
+ORDER BY day, currency`,
+    params: { ...lines.params, ...rows.params },
   };
 }
 
 export function provisionalDays(window: Window): Statement {
-  const { condition, params } = instantsInWindow(window);
+  const { condition, params } = rowsInWindow(window);
   return {
-    query: `SELECT DISTINCT toString(day) AS day FROM chargebacks WHERE provisional AND ${condition}`,
+    query: `SELECT DISTINCT day FROM chargebacks WHERE provisional AND ${condition}`,
     params,
   };
 }
 
-interface AllocatedRow {
+interface SummedRow extends AddedUp {
   readonly day: string;
-  readonly currency: string;
-  readonly allocated: string;
-  readonly unallocated: string;
 }
 
+/**
+ * By day and over all days. The sums are cheap; `byLine` also holds every line against its chargebacks, so that differences that
+ * cancel out are found (5 M rows, a million lines: 0.3 s of processor time, and 2.2 s with it).
+ */
 export async function readDaysAddedUp(
   client: ClickHouseClient,
   window: Window,
+  { byLine }: { readonly byLine: boolean },
   signal?: AbortSignal,
 ): Promise<DaysAddedUp> {
-  const [{ days, totals }, amounts, marked] = await Promise.all([
-    reconcileWindow(client, window, signal),
-    readRows<AllocatedRow>(client, allocatedAmounts(window), signal),
+  const [sums, marked, lines] = await Promise.all([
+    readRows<SummedRow>(client, summedDays(window), signal),
     readRows<{ readonly day: string }>(client, provisionalDays(window), signal),
+    byLine ? reconcileWindow(client, window, signal) : undefined,
   ]);
-  const known = new Map(amounts.map((row) => [`${row.day} ${row.currency}`, row]));
   const provisional = new Set(marked.map(({ day }) => day));
-  const added = (day: string, row: (typeof totals)[number]): AddedUp => ({
-    currency: row.currency,
-    billing_amount: row.billing,
-    allocated_amount: known.get(`${day} ${row.currency}`)?.allocated ?? "0",
-    unallocated_amount: known.get(`${day} ${row.currency}`)?.unallocated ?? "0",
-    difference: row.difference,
-    billing_lines: Number(row.lines),
-    chargeback_rows: Number(row.rows),
-    lines_off: Number(row.lines_off),
-  });
+  const keyOf = (day: string, currency: string) => `${day} ${currency}`;
+  const known = new Map([
+    ...(lines?.days ?? []).map((row) => [keyOf(row.day, row.currency), row] as const),
+    ...(lines?.totals ?? []).map((row) => [keyOf("", row.currency), row] as const),
+  ]);
+  const added = ({ day, ...row }: SummedRow): AddedUp => {
+    const held = known.get(keyOf(day, row.currency));
+    return {
+      ...row,
+      ...(byLine && { billing_lines: Number(held?.lines ?? 0), lines_off: Number(held?.lines_off ?? 0) }),
+    };
+  };
   return {
-    days: days.map((row) => ({
-      date: row.day,
-      ...added(row.day, row),
-      provisional: provisional.has(row.day),
-    })),
-    totals: totals.map((row) => added("", row)),
+    days: sums
+      .filter(({ day }) => day !== "")
+      .map((row) => ({ date: row.day, ...added(row), provisional: provisional.has(row.day) })),
+    totals: sums.filter(({ day }) => day === "").map(added),
   };
 }

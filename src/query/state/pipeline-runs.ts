@@ -1,7 +1,7 @@
 /** The history of a tenant's pipeline: what each run did, and how it ended. */
 import type { Pool } from "pg";
 import { readPostgres, type Statement } from "../../store/postgres/statement.js";
-import { type CursorKey, cursorFingerprint, cursorOf, encodeCursor } from "../page/cursor.js";
+import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
 import { bindings } from "../stores/postgres-bindings.js";
 import { instantText } from "../stores/postgres-instant.js";
@@ -75,12 +75,12 @@ ORDER BY page.started_at DESC, run_id DESC`,
 }
 
 /** Rows `{run}`: one, or none. */
-function pipelineRun(tenantName: string, runId: string): Statement {
+function pipelineRun(tenantName: string, by: "run_id" | "epoch", value: string | number): Statement {
   return {
     query: `
 SELECT (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) AS run
-FROM (${SEEN} WHERE run.tenant_name = $1 AND run.run_id = $2::uuid) AS found`,
-    params: [tenantName, runId],
+FROM (${SEEN} WHERE run.tenant_name = $1 AND run.${by} = $2::${by === "epoch" ? "bigint" : "uuid"}) AS found`,
+    params: [tenantName, value],
   };
 }
 
@@ -101,12 +101,8 @@ export async function readPipelineRuns(
   const read = pipelineRuns(tenantName, input, after);
   const rows = await readPostgres<{ total: number; run: StoredRun | null }>(pool, read, signal);
   const found = rows.flatMap(({ run }) => (run === null ? [] : [runOf(run)]));
-  const last = found.length > input.page_size ? found[input.page_size - 1] : undefined;
-  return {
-    items: found.slice(0, input.page_size),
-    total: rows[0]?.total ?? 0,
-    next_cursor: last ? encodeCursor("runs", fingerprint, [last.started_at, last.run_id]) : null,
-  };
+  const cursor = (run: PipelineRun) => encodeCursor("runs", fingerprint, [run.started_at, run.run_id]);
+  return { ...cutPage(found, input.page_size, cursor), total: rows[0]?.total ?? 0 };
 }
 
 /** Undefined when the tenant has no such run, or `runId` is none at all. */
@@ -117,7 +113,25 @@ export async function readPipelineRun(
   signal?: AbortSignal,
 ): Promise<PipelineRun | undefined> {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(runId)) return undefined;
-  const [row] = await readPostgres<{ run: StoredRun }>(pool, pipelineRun(tenantName, runId), signal);
+  return await readOneRun(pool, pipelineRun(tenantName, "run_id", runId), signal);
+}
+
+/** The run that had the lease of this epoch; undefined when its record is gone. */
+export async function readRunOfEpoch(
+  pool: Pool,
+  tenantName: string,
+  epoch: number,
+  signal?: AbortSignal,
+): Promise<PipelineRun | undefined> {
+  return await readOneRun(pool, pipelineRun(tenantName, "epoch", epoch), signal);
+}
+
+async function readOneRun(
+  pool: Pool,
+  statement: Statement,
+  signal?: AbortSignal,
+): Promise<PipelineRun | undefined> {
+  const [row] = await readPostgres<{ run: StoredRun }>(pool, statement, signal);
   return row && runOf(row.run);
 }
 

@@ -1,9 +1,9 @@
 /**
- * What the pipeline of tenants does and did: the one read behind pipeline status and readiness, so that the two agree, in every
+ * What the pipeline of tenants does and did: the single read behind pipeline status and readiness, so that the two agree, in every
  * mode and whichever process runs.
  *
- * A run is under way while its record says so and the lease that it began with has not run out, by the database's clock. A
- * record of a run without its lease is of a process that died: it counts as failed.
+ * A run is in progress while its record says so and the lease with which it began has not expired, by the database's clock. A
+ * record of a run without its lease belongs to a process that died, and counts as failed.
  */
 import type { Pool } from "pg";
 import { readPostgres, type Statement } from "../../store/postgres/statement.js";

@@ -1,10 +1,10 @@
 /**
- * What a tenant's published data is, in short: as long as it is the same, every read of it gives the same answer. Asked of Postgres, in
- * a millisecond, whatever the read itself would cost.
+ * A short form of what a tenant has published: as long as it is the same, every read returns the same response. Postgres returns
+ * it in a millisecond, whatever the read itself would cost.
  *
- * Nothing is said while it may be changing: between a publish's intent and its result, while retention is about to drop days, and
- * while written tags are not yet shown. Intents are committed before the store changes, and results after it; so when two states asked
- * for are equal, nothing was changed in between, and all that was read in between shows the same.
+ * Nothing is returned while it may be changing: between a publish's intent and its result, while retention is about to drop days,
+ * and while written tags are not yet visible. Intents are committed before the store changes, and results after it. If two states
+ * that were read are equal, nothing changed in between, and everything that was read in between shows the same.
  */
 import type { Pool } from "pg";
 import { type LedgerName, ledgers } from "../../store/ledger.js";

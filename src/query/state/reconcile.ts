@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import { type Ledger, ledgers, lineKeySql } from "../../store/ledger.js";
-import { instantsInWindow } from "../chargebacks/scan.js";
+import { type Ledger, ledgers, lineKeySql, rowKeySql } from "../../store/ledger.js";
+import { instantsInWindow, rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 
 /** Sums of a currency on a day (or on all days) as decimal text, and how many billing lines differ from their chargebacks. */
@@ -28,9 +28,8 @@ export interface Reconciliation {
  * Holds all published chargebacks against all published billing, line by line: differences of two lines that cancel out in a
  * day's sum are still found.
  */
-function reconciliationQuery(condition = ""): string {
-  const where = condition === "" ? "" : ` WHERE ${condition}`;
-  return holdAgainstBill(`billing${where}`, ledgers.chargebacks, where);
+function reconciliationQuery(ofLines = "", ofRows = ""): string {
+  return holdAgainstBill(`billing${ofLines}`, ledgers.chargebacks, ofRows);
 }
 
 /**
@@ -44,7 +43,7 @@ function attributionReconciliationQuery(): string {
 }
 
 /** `where`: which rows of the ledger count. */
-function holdAgainstBill(lines: string, { name: rows, resource }: Ledger, where = ""): string {
+function holdAgainstBill(lines: string, ledger: Ledger, where = ""): string {
   return `
 SELECT if(grouping(billed_day) = 0, toString(billed_day), '') AS day, currency, toString(countIf(billed_lines > 0)) AS lines, toString(sum(n)) AS rows,
   toString(sum(billed)) AS billing, toString(sum(charged)) AS chargebacks, toString(sum(charged) - sum(billed)) AS difference,
@@ -52,13 +51,13 @@ SELECT if(grouping(billed_day) = 0, toString(billed_day), '') AS day, currency, 
 FROM (
   SELECT toDate(timestamp, 'UTC') AS billed_day, toString(currency) AS currency, sum(b) AS billed, sum(c) AS charged, sum(lines) AS billed_lines, sum(r) AS n
   FROM (
-    SELECT ${lineKeySql()}, sum(total_cost) AS b, toDecimal128(0, 12) AS c, count() AS lines, toUInt64(0) AS r
-    FROM ${lines} GROUP BY ${lineKeySql()}
+    SELECT ${lineKeySql(ledger)}, total_cost AS b, toDecimal128(0, 12) AS c, toUInt64(1) AS lines, toUInt64(0) AS r
+    FROM ${lines}
     UNION ALL
-    SELECT ${lineKeySql(resource)}, toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toUInt64(0), count()
-    FROM ${rows}${where} GROUP BY ${lineKeySql(resource)}
+    SELECT ${rowKeySql(ledger)}, toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toUInt64(0), count()
+    FROM ${ledger.name}${where} GROUP BY ${rowKeySql(ledger)}
   )
-  GROUP BY ${lineKeySql()}
+  GROUP BY ${lineKeySql(ledger)}
 )
 GROUP BY GROUPING SETS ((billed_day, currency), (currency)) ORDER BY billed_day, currency`;
 }
@@ -73,9 +72,11 @@ export async function reconcileWindow(
   window: Pick<DateWindow, "from" | "to">,
   signal?: AbortSignal,
 ): Promise<Reconciliation> {
+  const lines = rowsInWindow(window);
   // By timestamp alone: then the rows come from their projection.
-  const { condition, params } = instantsInWindow(window);
-  return await reconcile(client, { query: reconciliationQuery(condition), params }, signal);
+  const rows = instantsInWindow(window);
+  const query = reconciliationQuery(` WHERE ${lines.condition}`, ` WHERE ${rows.condition}`);
+  return await reconcile(client, { query, params: { ...lines.params, ...rows.params } }, signal);
 }
 
 /** Days that have attributions to topics; none where costs were never attributed. */

@@ -1,4 +1,4 @@
-/** How many dates each tenant has calculated and has still to calculate. */
+/** How many dates of each tenant are calculated, and how many still have to be. */
 import type { Pool } from "pg";
 import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 

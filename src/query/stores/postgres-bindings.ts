@@ -1,4 +1,4 @@
-/** The values of a statement for Postgres whose text is put together from parts. */
+/** The values of a Postgres statement whose text is joined from parts. */
 
 /** Takes a value, gives its placeholder. */
 export type Bind = (value: unknown) => string;

@@ -1,4 +1,4 @@
-/** The tags that hang on dimensions, for reading beside chargeback rows. */
+/** The tags of dimensions, for reading together with chargeback rows. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 

@@ -1,6 +1,4 @@
-/**
- * Time buckets of an aggregation: what rows are grouped by, and how a bucket is called. Both in the request's zone.
- */
+/** Time buckets of an aggregation: what rows are grouped by, and the label of a bucket. Both are in the request's zone. */
 import { storable } from "../chargebacks/scan.js";
 import type { DateWindow } from "./date-window.js";
 import { comebacks } from "./start-of-day.js";

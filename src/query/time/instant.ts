@@ -1,4 +1,4 @@
-/** Instants that requests give: RFC 3339 with an offset, because a time without one is another instant for each reader. */
+/** Instants in requests: RFC 3339 with an offset, because a time without one is a different instant for each reader. */
 import { EARLIEST_YEAR, isDate, LATEST_YEAR } from "./date-window.js";
 
 /** In words, for messages. A `+` that is not written as %2B arrives as a blank, which is what goes wrong most. */

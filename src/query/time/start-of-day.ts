@@ -1,7 +1,7 @@
 /**
  * Where a calendar day begins in a zone: at its first midnight. Clocks that fall back onto midnight (the Azores and Havana, each
- * autumn) show it twice, clocks that skip midnight begin the day when they have changed, and a day that is skipped whole
- * (Samoa, 2011-12-30) begins where the next one does.
+ * autumn) show it twice. If clocks skip midnight, the day begins when they have changed. A day that is skipped entirely (Samoa,
+ * 2011-12-30) begins where the next one does.
  */
 import { IANAZone } from "luxon";
 import { DAY_MS, midnightOf } from "../../time/days.js";

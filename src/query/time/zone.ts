@@ -1,4 +1,4 @@
-/** Which time zones a request may name: those of the IANA list, letter by letter. */
+/** Which time zones a request may name: those of the IANA list, spelled exactly as there. */
 import { timeZoneNames } from "./zone-names.js";
 
 /**

@@ -1,8 +1,8 @@
 /**
  * Attributions to topics summed by time bucket and columns, in the form of the aggregation of chargebacks. Totals are over all
- * matching rows, also when not all buckets are returned.
+ * matching rows, even when not all buckets are returned.
  *
- * One statement, from the rows themselves: there are a tenth as many as chargebacks.
+ * It takes one statement, which reads the rows themselves: there are a tenth as many as chargebacks.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readTuples, type Statement } from "../../store/clickhouse/statement.js";

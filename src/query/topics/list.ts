@@ -2,6 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { AttributionDetail, AttributionMethod } from "../../config/topic-rule.js";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import { type ShownColumn, shownColumns } from "../../store/fact-tables.js";
 import { readNames } from "../inventory/names.js";
 import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
@@ -30,25 +31,19 @@ export interface AttributionListInput extends PageRequest {
   readonly place?: Place | undefined;
 }
 
-export interface TopicAttributionRow {
-  readonly ecosystem: string;
-  readonly tenant_id: string;
-  /** `2026-01-01T00:00:00Z`. */
-  readonly timestamp: string;
-  readonly env_id: string;
-  readonly cluster_resource_id: string;
+/** Instants are `2026-01-01T00:00:00Z`, amounts plain decimals. */
+export interface TopicAttributionRow
+  extends Readonly<
+    Record<
+      Exclude<ShownColumn<"topic_attributions">, "attribution_method" | "attribution_detail" | "provisional">,
+      string
+    >
+  > {
   /** Null when none is known. */
   readonly cluster_name: string | null;
-  readonly topic_name: string;
-  readonly product_category: string;
-  readonly product_type: string;
   readonly attribution_method: AttributionMethod;
   readonly attribution_detail: AttributionDetail;
-  /** Metrics it was weighed by, joined by `+`; empty otherwise. */
-  readonly metric: string;
-  /** Plain decimal. */
   readonly amount: string;
-  readonly currency: string;
   /** Its day lacks something that may still come. */
   readonly provisional: boolean;
 }
@@ -69,8 +64,7 @@ function attributionPage({ window, filters, place }: Reading, span: PageSpan, ro
   const behind = fromPlace(attributionKey, place);
   return {
     query: `
-SELECT ecosystem, tenant_id, timestamp, env_id, cluster_resource_id, topic_name, product_category, product_type,
-  attribution_method, attribution_detail, metric, toString(amount_hi + amount_lo) AS amount, currency, provisional,
+SELECT ${shownColumns("topic_attributions").join(", ")}, toString(amount_hi + amount_lo) AS amount,
   ${orderValuesSql(attributionKey)} AS order_values
 FROM topic_attributions
 WHERE ${condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}

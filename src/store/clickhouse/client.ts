@@ -1,4 +1,4 @@
-/** Opens a client of a ClickHouse, embedded or server, with the settings that make both behave the same for us. */
+/** Opens a client for ClickHouse, embedded or server, with the settings that make both behave the same for us. */
 import { Agent, type AgentOptions } from "node:http";
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client";
 

@@ -1,4 +1,4 @@
-/** Values of an answer, by the types that the engine names: a count that comes as text becomes a number. */
+/** Decodes the values of a response by the types that the engine names: a count that arrives as text becomes a number. */
 
 export type Decode = (value: unknown) => unknown;
 

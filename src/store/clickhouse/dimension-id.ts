@@ -1,6 +1,6 @@
 /**
- * How a dimension gets its id: a hash of its fields, so that the same dimension has the same id after a re-calculation, a
- * re-import or on a rebuilt store. `allocate` writes by these expressions and `query` reads by them.
+ * How a dimension gets its id: a hash of its fields, so that the same dimension has the same id after a recalculation, a re-import
+ * or on a rebuilt store. `allocate` writes with these expressions and `query` reads with them.
  */
 export const dimensionFields = [
   "ecosystem",

@@ -1,4 +1,4 @@
-/** Longest sentence that a record or a log line keeps of an error. */
+/** The longest text of an error that a record or a log line keeps. */
 const longest = 500;
 
 /**

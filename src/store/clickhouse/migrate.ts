@@ -1,8 +1,9 @@
 /**
  * Migrations of one tenant's ClickHouse database: `migrations/clickhouse/NNNN_name.sql`, by the same rules as Postgres.
  *
- * ClickHouse has no transactions for this, so: each statement of a file can be run again (`IF NOT EXISTS` and the like),
- * and the file is recorded after its last statement. A crash in between is repaired by running the file again.
+ * ClickHouse has no transactions for this. Therefore each statement of a file can be run again (`IF NOT EXISTS` and the like), and
+ * the file is recorded after its last statement. Running the file again repairs a crash in between.
+ *
  * ClickHouse has no locks either: an advisory lock of Postgres keeps two processes from migrating one database at once.
  */
 import type { ClickHouseClient } from "@clickhouse/client";

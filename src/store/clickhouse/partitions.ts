@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from "@clickhouse/client";
+import { identifier } from "./sql-text.js";
 import { readRows } from "./statement.js";
 
 /**
@@ -19,4 +20,30 @@ export async function filledDays(
   const parts = await readRows<{ table: string; days: string[] }>(client, read, signal);
   const found = new Map(parts.map((row) => [row.table, new Set(row.days)]));
   return new Map(tables.map((table) => [table, found.get(table) ?? new Set()]));
+}
+
+/** Partitions of a table that is partitioned by a number, as text. */
+export async function numberedPartitions(
+  client: ClickHouseClient,
+  table: string,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const read = {
+    query:
+      "SELECT DISTINCT partition FROM system.parts WHERE database = currentDatabase() AND active AND table = {table:String}",
+    params: { table },
+  };
+  return (await readRows<{ partition: string }>(client, read, signal)).map(({ partition }) => partition);
+}
+
+export async function dropNumberedPartition(
+  client: ClickHouseClient,
+  table: string,
+  partition: string,
+): Promise<void> {
+  if (!/^\d+$/.test(partition)) throw new RangeError(`not a number: ${partition}`);
+  await client.command({
+    query: `ALTER TABLE ${identifier(table)} DROP PARTITION ${partition}`,
+    clickhouse_settings: { max_partition_size_to_drop: "0" },
+  });
 }

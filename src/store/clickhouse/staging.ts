@@ -1,24 +1,13 @@
+/**
+ * Where a run prepares days before they are published. Each fact table has a staging twin with the same structure, whose name
+ * carries the epoch of the lease that may write it. A new holder first renames the twins to its own epoch. A holder that lost its
+ * lease, and wakes up late, therefore finds no table to write to or to publish from: the fence is in the store.
+ */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { type FactTable, factTables } from "../fact-tables.js";
 import { LeaseLostError } from "../lease-lost.js";
 import { filledDays } from "./partitions.js";
 import { readRows } from "./statement.js";
-
-/**
- * Where a run prepares days before they are published. Each fact table has a staging twin of the same structure, whose
- * name carries the epoch of the lease that may write it. A new holder renames the twins to its own epoch first, so that a
- * holder that lost its lease, and wakes up late, finds no table to write to or to publish from: the fence is in the store.
- */
-export const factTables = [
-  "billing",
-  "usage",
-  "identity_sets",
-  "usage_gaps",
-  "chargebacks",
-  "topic_usage",
-  "topic_usage_gaps",
-  "topic_attributions",
-] as const;
-export type FactTable = (typeof factTables)[number];
 
 /** Name of a staging table. Epochs are integers from Postgres, so the name needs no quoting. */
 export function stagedTable(table: FactTable, epoch: number): string {

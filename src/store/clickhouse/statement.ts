@@ -1,4 +1,4 @@
-/** Statements on a tenant's store as plain values, and the one way to read rows: never able to write, and cancelled with its signal. */
+/** Statements on a tenant's store as plain values, and the one way to read rows: it can never write, and is cancelled with its signal. */
 import type { ClickHouseClient, ClickHouseSettings } from "@clickhouse/client";
 import { type Decode, decoderOf } from "./decode.js";
 

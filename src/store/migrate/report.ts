@@ -1,4 +1,4 @@
-/** What migrating a store gives back, and the error that stops a start-up. */
+/** The result of migrating a store, and the error that stops a start. */
 import type { KnownRevision, MigrationPlan, RevisionStatus } from "./plan.js";
 import { fileName } from "./revisions.js";
 

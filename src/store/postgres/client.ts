@@ -1,6 +1,6 @@
 /**
- * The pool of connections to Postgres, embedded or a server: one way to open it, so that every query gets its values
- * in the same form and no lost connection ends the process.
+ * The pool of connections to Postgres, embedded or a server: one way to open it, so that every query gets its values in the same
+ * form and no lost connection ends the process.
  */
 import pg from "pg";
 import type { Logger } from "pino";

@@ -1,6 +1,4 @@
-/**
- * Makes the cluster at the first start, and sees that it belongs to the user that the server runs as.
- */
+/** Creates the cluster at the first start, and makes sure that it belongs to the user that the server runs as. */
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,

@@ -1,8 +1,8 @@
 /**
- * The embedded Postgres: a real server from npm, reached through a unix socket alone, kept going by us.
+ * The embedded Postgres: a real server from npm, reached only through a unix socket, which we keep running.
  *
- * Whoever starts it owns the data directory (`../data-dir.ts`). A server that a killed predecessor left behind is
- * stopped first. One that dies while we run is started again, with back-off; pools connect anew by themselves.
+ * Whoever starts it owns the data directory (`../data-dir.ts`). A server that a killed predecessor left behind is stopped first.
+ * One that dies while we run is started again, with back-off. Pools reconnect by themselves.
  */
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";

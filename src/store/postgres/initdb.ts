@@ -1,4 +1,4 @@
-/** Makes the files of an empty cluster. */
+/** Creates the files of an empty cluster. */
 import { spawn } from "node:child_process";
 import { chownSync, closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { dataPath, SUPERUSER, serverEnvironment } from "./cluster-files.js";

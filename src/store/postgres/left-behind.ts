@@ -1,12 +1,13 @@
 /**
- * Servers that a killed parent left behind. `kill -9` of our process does not end the postmaster: it goes on, and holds
- * its files. The next start stops it (adopting it would save 100 ms and leave two ways to run: one that we are told
- * about when it ends, and one that we must watch).
+ * Servers that a killed parent left behind. `kill -9` of our process does not end the postmaster: it continues, and holds its
+ * files. The next start stops it. (Adopting it would save 100 ms, but leave two ways to run: one server that tells us when it
+ * ends, and one that we must watch.)
  *
- * A pid file proves nothing, pids are used again. So each server carries a name that tells its cluster from all others
- * (`cluster_name`), which Postgres shows in the command lines of the postmaster and of its children. The children
- * of a killed postmaster are found as well: Postgres would stumble over them ("pre-existing shared memory block is still
- * in use"). Command lines, because others' working directories are hidden from root in a container without SYS_PTRACE.
+ * A pid file proves nothing, because pids are used again. Each server therefore carries a name that tells its cluster from all
+ * others (`cluster_name`), which Postgres shows in the command lines of the postmaster and of its children. The children of a
+ * killed postmaster are found as well: Postgres would stumble over them ("pre-existing shared memory block is still in use").
+ * Command lines are used because, in a container without SYS_PTRACE, root cannot see the working directories of other users'
+ * processes.
  */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";

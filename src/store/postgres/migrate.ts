@@ -2,8 +2,8 @@
  * Migrations of Postgres: `migrations/postgres/NNNN_name.sql`, applied by node-pg-migrate, each file in one transaction.
  *
  * We add what it lacks: a checksum for each revision, written in the same transaction, and the checks of `../migrate/plan.ts`
- * before anything runs. Its own advisory lock is taken before the ledger is read and held to the end; such locks are
- * counted within a connection, so node-pg-migrate, on the same connection, gets it as well.
+ * before anything runs. Its own advisory lock is taken before the ledger is read and held to the end. Such locks are counted
+ * within a connection, so node-pg-migrate, on the same connection, gets it as well.
  */
 import { basename } from "node:path";
 import { escapeValue, PG_MIGRATE_LOCK_ID, runner } from "node-pg-migrate";

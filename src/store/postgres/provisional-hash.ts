@@ -1,6 +1,6 @@
 /**
- * The hash of the input of a day that lacks something ends in this. So what a day is calculated from and whether it is provisional are one
- * thing, also in the generated column `provisional`.
+ * The end of the input hash of a day that lacks something. The input of a day and whether the day is provisional are therefore one
+ * value, in the generated column `provisional` too.
  */
 export const PROVISIONAL = "-provisional";
 

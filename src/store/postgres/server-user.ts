@@ -1,6 +1,6 @@
 /**
- * The account that the embedded Postgres runs as. Postgres refuses to run as root, so root hands it to another user:
- * the owner of the files that are already there, else `postgres`, else `nobody`. Anybody else runs it as himself.
+ * The account that the embedded Postgres runs as. Postgres refuses to run as root, so root hands it to another user: the owner of
+ * the existing files, else `postgres`, else `nobody`. Any other user runs it under their own account.
  */
 import { readFileSync, statSync } from "node:fs";
 

@@ -1,6 +1,4 @@
-/**
- * One run of the embedded Postgres server: started, waited for, ended. `embedded.ts` keeps one going.
- */
+/** One run of the embedded Postgres server: it is started, waited for, and ended. `embedded.ts` keeps one running. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, constants, fchownSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";

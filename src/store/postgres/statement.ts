@@ -1,4 +1,4 @@
-/** Statements on Postgres as plain values, and the one way to run them. Their values come in the forms of `client.ts`. */
+/** Statements on Postgres as plain values, and the one way to run them. Their values have the forms that `client.ts` defines. */
 import type { Pool, PoolClient, QueryResult } from "pg";
 import { stoppable } from "./stoppable.js";
 

@@ -1,4 +1,4 @@
-/** Statements on Postgres that end when a signal does: pg itself knows no cancelling. */
+/** Statements on Postgres that end when a signal does: pg itself cannot cancel. */
 import { setTimeout as delay } from "node:timers/promises";
 import pg, { type Pool, type PoolClient } from "pg";
 

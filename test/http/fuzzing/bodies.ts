@@ -14,6 +14,7 @@ export const noBody = (): Body => ({ text: undefined, type: undefined });
 const JSON_TYPE = "application/json";
 
 export function bodyOf(schema: Schema, mood: Mood, known: Known): fc.Arbitrary<(now: Known) => Body> {
+  if (schema.contentMediaType !== undefined) return textOf(schema.contentMediaType, mood, known);
   const json = fieldsOf(schema, mood, known).map((build) => (now: Known) => ({
     text: JSON.stringify(build(now)),
     type: JSON_TYPE,
@@ -56,6 +57,24 @@ export function bodyOf(schema: Schema, mood: Mood, known: Known): fc.Arbitrary<(
     { weight: 6, arbitrary: raw },
     { weight: 1, arbitrary: large },
     { weight: 1, arbitrary: fc.constant(noBody) },
+  );
+}
+
+/** Bodies that are no JSON: a right one is known by its media type. */
+function textOf(type: string, mood: Mood, known: Known): fc.Arbitrary<(now: Known) => Body> {
+  const right = fc.constantFrom(...(known[type] ?? []).map(String));
+  const wrong = fc.oneof(
+    fc.constantFrom(...hostileTexts),
+    fc
+      .tuple(right, fc.constantFrom(...hostileTexts))
+      .map(([text, more]) => text.replace(/,[^,]*$/, `,${more}`)),
+    fc.tuple(right, fc.nat({ max: 60 })).map(([text, length]) => text.slice(0, length)),
+  );
+  const types = fc.constantFrom(type, type, type, JSON_TYPE, "x");
+  return isWrong(mood).chain((broken) =>
+    broken
+      ? fc.record({ text: wrong, type: types }).map((body) => () => body)
+      : right.map((text) => () => ({ text, type })),
   );
 }
 

@@ -33,9 +33,12 @@ export async function addTag(app: FastifyInstance, known: Values): Promise<void>
   note(known, "tag_id", made.json().tag_id);
 }
 
+/** All known dimensions have a row on it. */
+const COMMON_DAY = "2026-03-09";
+
 /** Rows, inventory and tags, and the values that find them. */
 export async function filled({ app, stores }: Service): Promise<Values> {
-  const rows = Array.from({ length: 60 }, (_, index) => ({
+  const eachDay = Array.from({ length: 60 }, (_, index) => ({
     timestamp: `2026-03-0${1 + (index % 9)}T0${index % 10}:00:00Z`,
     amount: `${index - 5}.${index}`,
     identity_id: `sa-${index % 7}`,
@@ -45,14 +48,17 @@ export async function filled({ app, stores }: Service): Promise<Values> {
     cost_type: index % 4 === 0 ? ("shared" as const) : ("usage" as const),
     ...(index % 10 === 0 && { allocation_method: "terminal", allocation_detail: "no_identities_located" }),
   }));
+  const ofKnown = eachDay.filter((_, index) => index % 7 < 3);
+  const rows = [...eachDay, ...ofKnown.map((row) => ({ ...row, timestamp: `${COMMON_DAY}T12:00:00Z` }))];
   await insertChargebacks(stores, "acme", rows);
   await insertBilling(
     stores,
     "acme",
-    rows.map(({ timestamp, resource_id, product_type }, index) => ({
+    rows.map(({ timestamp, resource_id, product_type, env_id }, index) => ({
       timestamp,
       resource_id,
       product_type,
+      env_id,
       total_cost: `${index}.5`,
     })),
   );
@@ -80,7 +86,17 @@ export async function filled({ app, stores }: Service): Promise<Values> {
       tagIds.push(made.json().tag_id);
     }
   }
+  const { rows: deliveries } = await stores.postgres.query<{ id: number }>(`
+    INSERT INTO deliveries (tenant_name, source, scope, kind, content_id, settings_hash, state, problem, epoch, loaded_at)
+    SELECT 'acme', 'bills', scope, 'snapshot', 'c', 'h', 'waiting_for_acceptance', 'it is smaller', 1, now()
+    FROM unnest(ARRAY['2026-01', '2026-02']) AS scope RETURNING delivery_id::int AS id`);
   return {
+    "text/csv": [
+      "date,metric,resource_id,identity_id,quantity\n2026-03-01,gpu_hours,gpu-1,team-a,12.5\n",
+      "hour,metric,resource_id,identity_id,quantity\n2026-03-01T05:00:00Z,gpu_hours,gpu-1,team-a,1e-3\n",
+    ],
+    "Idempotency-Key": Array.from({ length: 50 }, (_, index) => `key-${index}`),
+    delivery_id: deliveries.map(({ id }) => id),
     tenant_name: ["acme", "acme", "acme", "globex"],
     dimension_id: ids,
     tag_id: tagIds,
@@ -91,10 +107,13 @@ export async function filled({ app, stores }: Service): Promise<Values> {
     identity_type: ["principal"],
     timezone: ["UTC", "America/Denver", "Asia/Kolkata", "Pacific/Kiritimati", "Europe/Berlin"],
     start_date: ["2026-03-01", "2026-02-10", "1900-01-01"],
+    date: [COMMON_DAY, COMMON_DAY, COMMON_DAY, "2026-03-01", "2026-02-10", "1900-01-01"],
+    timestamp: [`${COMMON_DAY}T12:00:00Z`],
+    component: [0],
     end_date: ["2026-03-09", "2026-03-10", "2299-12-31"],
     search: ["r", "sa", "%", "Name 1"],
     tag_names: ["Name 1", "Name 0,Name 2", "UNTAGGED"],
     tag_key: Array.from({ length: 200 }, (_, index) => `fuzz-${index}`),
-    group_by: ["identity_id", "resource_id", "environment_id", "tag:team"],
+    group_by: ["identity_id", "resource_id", "environment_id", "tag:team", "line_tag:team", "rule"],
   };
 }

@@ -25,6 +25,8 @@ export interface Place {
    * itself. Otherwise the whole body.
    */
   readonly compared?: "code" | "status";
+  /** What it returns is a statement of SQL, with the text as a literal in it. */
+  readonly returnsSql: boolean;
 }
 
 /** Every place for text in an operation that reads, and the filters of the one that writes by filter. */
@@ -47,8 +49,12 @@ function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Valu
     at.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
       percentEncoded(filled[name] ?? known[name]?.[0] ?? LITERAL),
     );
-  const url = (name?: string, text = "") =>
-    `${path({})}?${[
+  const needed = parameters.flatMap(({ in: where, name, required }) =>
+    where === "query" && required === true ? [name] : [],
+  );
+  const url = (name?: string, text = "", filled: Record<string, string> = {}) =>
+    `${path(filled)}?${[
+      ...needed.filter((each) => each !== name).map((each) => `${each}=${known[each]?.[0]}`),
       ...(isPaged && name !== "page_size" ? ["page_size=1"] : []),
       ...(name === undefined ? [] : [`${percentEncoded(name)}=${percentEncoded(text)}`]),
     ].join("&")}`;
@@ -62,6 +68,7 @@ function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Valu
     name: `${operationId}: ${name}`,
     request: build,
     carried: (text) => text,
+    returnsSql: operationId === "getBreakdownSql",
     ...(operationId === "getMetrics" ? { compared: "status" } : compared && { compared }),
   });
   const query = (name: string) => place(name, (text) => request({ url: url(name, text) }));
@@ -70,7 +77,8 @@ function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Valu
     carried: headerSafe,
   });
   const places = parameters.flatMap(({ in: where, name, schema }): Place[] => {
-    if (where === "path") return [place(name, (text) => request({ url: path({ [name]: text }) }))];
+    if (where === "path")
+      return [place(name, (text) => request({ url: url(undefined, "", { [name]: text }) }))];
     if (where === "header") return name === "X-Request-Id" ? [] : [header(name)];
     if (schema["x-prefix"] === undefined) return [query(name)];
     return [query("tag:team"), place("tag:KEY", (text) => request({ url: url(`tag:${text}`, "x") }))];

@@ -105,7 +105,7 @@ function queryOf(parameters: readonly Parameter[], mood: Mood, known: Known) {
   const own = parameters.filter(
     (parameter) => parameter.in === "query" && (parameter.name !== "cursor" || mood !== "right"),
   );
-  const draws = own.map(({ name, schema }) => {
+  const draws = own.map(({ name, schema, required = false }) => {
     const item = schema.type === "array" ? (schema.items ?? {}) : schema;
     const prefix = schema["x-prefix"];
     const key =
@@ -117,7 +117,7 @@ function queryOf(parameters: readonly Parameter[], mood: Mood, known: Known) {
     const once = fc.tuple(key, drawn(prefix === undefined ? name : "tag_names", item, mood, known));
     const repeats = schema.type === "array" || prefix !== undefined || mood === "hostile" ? 3 : 1;
     return fc.oneof(
-      { weight: mood === "hostile" ? 1 : 3, arbitrary: fc.constant([]) },
+      { weight: mood === "hostile" ? 1 : required ? 0 : 3, arbitrary: fc.constant([]) },
       { weight: 2, arbitrary: fc.array(once, { minLength: 1, maxLength: repeats }) },
     );
   });

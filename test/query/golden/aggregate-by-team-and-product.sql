@@ -1,4 +1,4 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","team":"UNASSIGNED","timezone":"UTC","bucket_limit":10000,"row_limit":27576}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","team":["search","UNASSIGNED"],"not_team":["UNASSIGNED","payments"],"timezone":"UTC","bucket_limit":10000,"row_limit":27576}
 WITH
   (SELECT arraySort(arrayDistinct(arrayPushBack(groupUniqArray(toString(team)), 'UNASSIGNED'))) FROM identities) AS team_names,
   (
@@ -6,13 +6,16 @@ WITH
     FROM identities
   ) AS team_places,
   buckets AS (
-  SELECT toDate(timestamp, {timezone:String}) AS bucket, product_type AS c0, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c1, currency AS c2,
-    sum(amount_hi) + sum(amount_lo) AS total,
-    sumIf(amount_hi, cost_type = 'usage') + sumIf(amount_lo, cost_type = 'usage') AS usage,
-    sumIf(amount_hi, cost_type = 'shared') + sumIf(amount_lo, cost_type = 'shared') AS shared,
-    count() AS row_count, max(toUInt8(provisional)) AS is_provisional
-  FROM chargebacks
-  WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id NOT IN (SELECT identity_id FROM identities WHERE team != {team:String})
+  SELECT bucket, c0, c1, c2,
+    sum(hi) + sum(lo) AS total,
+    sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
+    sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
+    sum(n) AS row_count, max(of_provisional) AS is_provisional
+  FROM (
+    SELECT toDate(timestamp, {timezone:String}) AS bucket, product_type AS c0, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c1, currency AS c2, cost_type, toUInt8(provisional) AS of_provisional, amount_hi AS hi, amount_lo AS lo, 1 AS n
+    FROM chargebacks
+    WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id NOT IN (SELECT identity_id FROM identities WHERE team NOT IN {team:Array(String)}) AND identity_id IN (SELECT identity_id FROM identities WHERE team NOT IN {not_team:Array(String)})
+  )
   GROUP BY bucket, c0, c1, c2
 )
 SELECT toString(bucket) AS label, c2 AS currency, toString(total), toString(usage), toString(shared), row_count, is_provisional,

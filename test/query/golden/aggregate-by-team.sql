@@ -1,4 +1,4 @@
--- {"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","team":"payments","timezone":"UTC","bucket_limit":10000,"row_limit":27576}
+-- {"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","team":["payments"],"timezone":"UTC","bucket_limit":10000,"row_limit":27576}
 WITH
   (SELECT arraySort(arrayDistinct(arrayPushBack(groupUniqArray(toString(team)), 'UNASSIGNED'))) FROM identities) AS team_names,
   (
@@ -6,16 +6,16 @@ WITH
     FROM identities
   ) AS team_places,
   buckets AS (
-  SELECT toDate(timestamp, {timezone:String}) AS bucket, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, cost_type AS c1, currency AS c2,
+  SELECT bucket, c0, c1, c2,
     sum(hi) + sum(lo) AS total,
     sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
     sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
-    sum(n) AS row_count, max((toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional))) AS is_provisional
+    sum(n) AS row_count, max(of_provisional) AS is_provisional
   FROM (
-    SELECT timestamp, identity_id, cost_type, currency, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    SELECT toDate(timestamp, {timezone:String}) AS bucket, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, cost_type AS c1, currency AS c2, cost_type, toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks
-    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} AND identity_id IN (SELECT identity_id FROM identities WHERE team = {team:String})
-    GROUP BY timestamp, identity_id, cost_type, currency
+    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} AND identity_id IN (SELECT identity_id FROM identities WHERE team IN {team:Array(String)})
+    GROUP BY bucket, c0, c1, c2, cost_type, of_provisional
   )
   GROUP BY bucket, c0, c1, c2
 )

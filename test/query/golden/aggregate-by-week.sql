@@ -1,16 +1,16 @@
 -- {"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","timezone":"UTC","bucket_limit":10000,"row_limit":27576}
 WITH
   buckets AS (
-  SELECT toMonday(timestamp, {timezone:String}) AS bucket, product_type AS c0, currency AS c1,
+  SELECT bucket, c0, c1,
     sum(hi) + sum(lo) AS total,
     sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
     sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
-    sum(n) AS row_count, max((toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional))) AS is_provisional
+    sum(n) AS row_count, max(of_provisional) AS is_provisional
   FROM (
-    SELECT timestamp, product_type, currency, cost_type, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    SELECT toMonday(timestamp, {timezone:String}) AS bucket, product_type AS c0, currency AS c1, cost_type, toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks
     WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
-    GROUP BY timestamp, product_type, currency, cost_type
+    GROUP BY bucket, c0, c1, cost_type, of_provisional
   )
   GROUP BY bucket, c0, c1
 )

@@ -1,4 +1,4 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","issue_details":["no_metrics_located","metrics_fetch_failed","no_usage_for_active_identities","no_active_identities_located","no_identities_located","owner_unknown","no_allocator_for_product_type","allocation_failed"],"page_size":100,"offset":200}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","issue_details":["no_metrics_located","metrics_fetch_failed","no_usage_for_active_identities","no_active_identities_located","no_identities_located","owner_unknown","no_identity_on_line","no_allocator_for_product_type","allocation_failed"],"page_size":100,"offset":200}
 SELECT ecosystem, env_id, resource_id, product_type, identity_id, allocation_detail, currency, row_count, toString(usage) AS usage_cost, toString(shared) AS shared_cost,
   toString(total) AS total_cost, groups
 FROM (

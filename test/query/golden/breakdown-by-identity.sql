@@ -10,14 +10,14 @@ FROM (
   SELECT *, row_number() OVER (PARTITION BY c1 ORDER BY abs(total) DESC, c0, c1) AS place,
     sum(total) OVER of_currency AS all_total, sum(usage) OVER of_currency AS all_usage, sum(shared) OVER of_currency AS all_shared, sum(rows) OVER of_currency AS all_rows, sum(previous) OVER of_currency AS all_previous, count() OVER of_currency AS all_groups
   FROM (
-    SELECT identity_id AS c0, currency AS c1, sumIf(hi, timestamp >= {now_from:DateTime('UTC')}) + sumIf(lo, timestamp >= {now_from:DateTime('UTC')}) AS total, sumIf(hi, timestamp >= {now_from:DateTime('UTC')} AND cost_type = 'usage') + sumIf(lo, timestamp >= {now_from:DateTime('UTC')} AND cost_type = 'usage') AS usage,
-      sumIf(hi, timestamp >= {now_from:DateTime('UTC')} AND cost_type = 'shared') + sumIf(lo, timestamp >= {now_from:DateTime('UTC')} AND cost_type = 'shared') AS shared, sumIf(n, timestamp >= {now_from:DateTime('UTC')}) AS rows, sumIf(hi, NOT timestamp >= {now_from:DateTime('UTC')}) + sumIf(lo, NOT timestamp >= {now_from:DateTime('UTC')}) AS previous,
-      toUInt8(maxIf((toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional)), timestamp >= {now_from:DateTime('UTC')})) AS is_provisional
+    SELECT c0, c1, sumIf(hi, is_now) + sumIf(lo, is_now) AS total, sumIf(hi, is_now AND cost_type = 'usage') + sumIf(lo, is_now AND cost_type = 'usage') AS usage,
+      sumIf(hi, is_now AND cost_type = 'shared') + sumIf(lo, is_now AND cost_type = 'shared') AS shared, sumIf(n, is_now) AS rows, sumIf(hi, NOT is_now) + sumIf(lo, NOT is_now) AS previous,
+      toUInt8(maxIf(of_provisional, is_now)) AS is_provisional
     FROM (
-    SELECT timestamp, identity_id, currency, cost_type, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    SELECT identity_id AS c0, currency AS c1, cost_type, timestamp >= {now_from:DateTime('UTC')} AS is_now, toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks
     WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
-    GROUP BY timestamp, identity_id, currency, cost_type
+    GROUP BY c0, c1, cost_type, is_now, of_provisional
   )
     GROUP BY c0, c1
   )

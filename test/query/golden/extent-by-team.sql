@@ -19,20 +19,23 @@ FROM (
     FROM (
       SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, max(timestamp) AS last, sum(hi) + sum(lo) AS total,
         sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
-        sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared, sum(rows_of) AS n
+        sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared, sum(n) AS n
       FROM (
-        SELECT timestamp, cost_type, currency, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS rows_of
-        FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY timestamp, cost_type, currency
-      )
+    SELECT timestamp, cost_type, currency, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    FROM chargebacks
+    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
+    GROUP BY timestamp, cost_type, currency
+  )
       GROUP BY bucket, currency
     ) AS s
     FULL JOIN (
-      SELECT bucket, currency, count() AS buckets, sum(rows_of) AS n
+      SELECT bucket, currency, count() AS buckets, sum(n) AS n
       FROM (
-        SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, sum(rows_of_instant) AS rows_of
-        FROM (SELECT timestamp, identity_id, currency, count() AS rows_of_instant FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY timestamp, identity_id, currency)
-        GROUP BY bucket, currency, c0
-      )
+    SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, count() AS n
+    FROM chargebacks
+    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
+    GROUP BY bucket, currency, c0
+  )
       GROUP BY bucket, currency
     ) AS c ON s.bucket = c.bucket AND s.currency = c.currency)
   )

@@ -1,2 +1,2 @@
--- {"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00"}
-SELECT DISTINCT toString(day) AS day FROM chargebacks WHERE provisional AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05"}
+SELECT DISTINCT day FROM chargebacks WHERE provisional AND day >= {first_day:Date} AND day <= {last_day:Date}

@@ -94,16 +94,20 @@ t.test("a store with rows from before currencies", async (t) => {
 
   await t.test("run again after a crash in its middle, the migration changes nothing", async (t) => {
     await client.command({
-      query: "ALTER TABLE schema_migrations DELETE WHERE revision = '0010' SETTINGS mutations_sync = 1",
+      query: "ALTER TABLE schema_migrations DELETE WHERE revision >= '0010' SETTINGS mutations_sync = 1",
     });
-    t.same((await migrateClickHouse(client, { ...options, dir })).applied, ["0010_currency"]);
+    t.same((await migrateClickHouse(client, { ...options, dir })).applied, applied);
     t.strictSame(await shown(), shownBefore);
   });
 
   await t.test("what was staged in the old form is dropped, and days can be swapped in again", async (t) => {
     await claimStaging(client, 2);
     t.same(await rows("SELECT count() AS n FROM staged_chargebacks_e2"), [{ n: "0" }]);
-    t.same(await rows("SELECT count() AS n FROM staged_billing_e2"), [{ n: "6" }], "the input is kept");
+    t.same(
+      await rows("SELECT count() AS n FROM staged_billing_e2"),
+      [{ n: "0" }],
+      "lines have more columns since: they are gathered again",
+    );
     await client.command({
       query: `INSERT INTO staged_chargebacks_e2 (timestamp, resource_id, identity_id, cost_type, currency, amount_hi)
         VALUES ('${day} 00:00:00', 'r', 'eve', 'usage', 'EUR', 3)`,

@@ -2,10 +2,10 @@
  * What the upstream answered about a window, as digests: a window whose answers are the same again, byte for byte, has the same
  * input, and need not be read again. To read 200 days of 5,000 lines takes over a minute; to see that they are the same, a second.
  */
-import pLimit from "p-limit";
 import { dayOf } from "../../../time/days.js";
 import type { DayWindow } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
+import { sameAnswers } from "../../prometheus/same-answers.js";
 import type { RangeAnswer } from "../../prometheus/source.js";
 import { digestOf } from "../../upstream-http/digest.js";
 import type { ConfluentConnection } from "./api/connection.js";
@@ -13,7 +13,6 @@ import { costDigests } from "./costs/gather-costs.js";
 import { requestWindows } from "./costs/request-windows.js";
 import { spanOfDay } from "./lifetimes.js";
 import type { ConfluentCloudSettings } from "./settings.js";
-import { together } from "./together.js";
 
 /** Of one gathering of a window. Plain JSON. */
 export interface WindowAnswers {
@@ -76,7 +75,8 @@ export async function answersAsBefore(
   if (of.known !== knownDigest(await asking.known(signal), window)) return false;
   try {
     for (const query of of.bill) if (!(await sameBill(connection, query, signal))) return false;
-    return await sameUsage(asking, [...of.usage, ...(topics?.usage ?? [])], signal);
+    const usage = [...of.usage, ...(topics?.usage ?? [])];
+    return await sameAnswers(asking.connection.prometheus, usage, asking.parallelQueries, signal);
   } catch {
     signal.throwIfAborted();
     return false;
@@ -99,24 +99,4 @@ async function sameBill(
     page += 1;
   }
   return page === pages.length;
-}
-
-async function sameUsage(
-  { connection: { prometheus }, parallelQueries }: Asking,
-  answers: readonly RangeAnswer[],
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (answers.length === 0) return true;
-  if (prometheus === undefined) return false;
-  const stop = new AbortController();
-  const either = AbortSignal.any([signal, stop.signal]);
-  const limit = pLimit(parallelQueries);
-  const asked = answers.map((answer) =>
-    limit(async () => {
-      const same = await prometheus.answersAsBefore(answer, either);
-      if (!same) stop.abort();
-      return same;
-    }),
-  );
-  return (await together(stop, asked)).every(Boolean);
 }

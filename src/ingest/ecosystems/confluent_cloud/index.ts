@@ -2,6 +2,7 @@
 import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
+import { usageMetricsOf } from "../../usage-metrics.js";
 import { answersAsBefore, type TopicAnswers, type WindowAnswers } from "./answers.js";
 import { connectConfluent, type Tuning } from "./api/connection.js";
 import { gatherInventory } from "./inventory/index.js";
@@ -22,6 +23,7 @@ export const confluentCloud: AnyEcosystem = {
   name: "confluent_cloud",
   rules: (settings) => allocationRules(own(settings)),
   derivingMetrics: () => derivingMetrics(),
+  usageMetrics: (settings) => usageMetricsOf(allocationRules(own(settings)), derivingMetrics()),
   topicRules: (settings) => topicRules(own(settings).topic_attribution),
   connect: (settings, context) => connectGatherer(settings, context),
 };

@@ -14,11 +14,12 @@ import {
   topicMetrics,
 } from "../../../config/topic-rule.js";
 import { DAY_SECONDS, daysOfWindow } from "../../../time/days.js";
-import type { TopicRequest, TopicSink, UsageFact } from "../../ecosystem.js";
+import type { TopicRequest, TopicSink, TopicUsageFact, UsageSeries } from "../../ecosystem.js";
 import type { PrometheusSource, RangeAnswer } from "../../prometheus/source.js";
 import type { TopicReport } from "../../reports.js";
+import { together } from "../../together.js";
+import { factsOf } from "../../usage-series.js";
 import type { TopicAnswers } from "./answers.js";
-import { together } from "./together.js";
 import { topicMatcher } from "./topic-patterns.js";
 import type { TopicSettings } from "./topic-settings.js";
 import { measure } from "./usage/measure.js";
@@ -107,11 +108,11 @@ export async function gatherTopics(
           wanted: new Map(daysOfWindow(window).map((day) => [day, new Set(chunk)])),
           resourceLabel: CLUSTER,
           // A series that names no topic is of the whole cluster.
-          ownerOf: (labels: Readonly<Record<string, string>>) => labels[TOPIC_LABEL] || null,
+          ownerOf: (labels: Readonly<Record<string, string>>) => () => labels[TOPIC_LABEL] || null,
           keepsZeros: true,
         };
         const into = {
-          usage: (batch: readonly UsageFact[]) => sink.usage(topicFacts(metric, batch, isExcluded)),
+          usageSeries: (batch: readonly UsageSeries[]) => sink.usage(topicFacts(metric, batch, isExcluded)),
         };
         return measure(source, measurement, into, note, either);
       }),
@@ -132,9 +133,19 @@ export function topicQuery(
   return `sum by (${CLUSTER}, ${TOPIC_LABEL}) (sum_over_time(${names[metric]}{${CLUSTER}=~"${anyOf(clusters)}"}[${range}]))`;
 }
 
-function topicFacts(metric: TopicMetric, facts: readonly UsageFact[], isExcluded: (name: string) => boolean) {
-  return facts.flatMap(({ identity_id: topic_name, timestamp, resource_id, micro_units }) =>
-    isExcluded(topic_name) ? [] : [{ timestamp, metric, resource_id, topic_name, micro_units }],
+function topicFacts(
+  metric: TopicMetric,
+  batch: readonly UsageSeries[],
+  isExcluded: (name: string) => boolean,
+): TopicUsageFact[] {
+  return factsOf(batch.filter(({ identity_id }) => !isExcluded(identity_id))).map(
+    ({ identity_id: topic_name, timestamp, resource_id, micro_units }) => ({
+      timestamp,
+      metric,
+      resource_id,
+      topic_name,
+      micro_units,
+    }),
   );
 }
 

@@ -8,11 +8,11 @@ import { daysOfWindow } from "../../../time/days.js";
 import type { DayWindow, WindowSink } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
 import type { PrometheusSource, RangeAnswer } from "../../prometheus/source.js";
+import { together } from "../../together.js";
 import { type BilledResources, billedOn } from "./billed.js";
 import type { ProductFamily } from "./costs/product-types.js";
 import { indexOwners } from "./owners.js";
 import { indexStatements } from "./statements.js";
-import { together } from "./together.js";
 import { gatherFlinkUsage, runningStatements } from "./usage/flink.js";
 import type { Gathering, Wanted } from "./usage/gathering.js";
 import { gatherKafkaUsage } from "./usage/kafka.js";
@@ -48,7 +48,7 @@ export interface GatheredUsage {
 /** What cannot be fetched is a gap of its metric, resources and days, sent to the sink; nothing is thrown for it. */
 export async function gatherUsage(
   input: UsageInput,
-  sink: Pick<WindowSink, "usage" | "usageGaps">,
+  sink: Pick<WindowSink, "usage" | "usageSeries" | "usageGaps">,
   signal: AbortSignal,
 ): Promise<GatheredUsage> {
   const dropped: Record<string, number> = {};

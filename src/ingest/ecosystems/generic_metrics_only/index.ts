@@ -6,6 +6,7 @@ import { probeMetered } from "../../metered/probe.js";
 import { stillCovers } from "../../metered/still-covers.js";
 import { gatherMeteredWindow } from "../../metered/window.js";
 import { connectPrometheus } from "../../prometheus/connection.js";
+import { usageMetricsOf } from "../../usage-metrics.js";
 import { gatherInventory } from "./inventory.js";
 import { allocationRules, derivingMetrics } from "./rules.js";
 import { type GenericMetricsOnlySettings, genericMetricsOnlySettings } from "./settings.js";
@@ -20,6 +21,7 @@ export const genericMetricsOnly: AnyEcosystem = {
   name: "generic_metrics_only",
   rules: (settings) => allocationRules(own(settings)),
   derivingMetrics: (settings) => derivingMetrics(own(settings)),
+  usageMetrics: (settings) => usageMetricsOf(allocationRules(own(settings)), derivingMetrics(own(settings))),
   connect: (settings, context) => connect(own(settings), context),
 };
 

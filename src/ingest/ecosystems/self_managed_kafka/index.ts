@@ -11,6 +11,7 @@ import type { UsageMetric } from "../../metered/usage.js";
 import { gatherMeteredWindow, type MeteredTenant } from "../../metered/window.js";
 import { connectPrometheus } from "../../prometheus/connection.js";
 import { askedOnceWhenAway } from "../../prometheus/outage.js";
+import { usageMetricsOf } from "../../usage-metrics.js";
 import { gatherInventory } from "./inventory.js";
 import { productsOf } from "./products.js";
 import { BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL, queryOf } from "./queries.js";
@@ -26,6 +27,7 @@ export const selfManagedKafka: AnyEcosystem = {
   name: "self_managed_kafka",
   rules: (settings) => allocationRules(own(settings)),
   derivingMetrics: (settings) => derivingMetrics(own(settings)),
+  usageMetrics: (settings) => usageMetricsOf(allocationRules(own(settings)), derivingMetrics(own(settings))),
   connect: (settings, context) => connect(own(settings), context),
 };
 

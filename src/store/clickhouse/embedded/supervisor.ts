@@ -1,7 +1,7 @@
 /**
  * Keeps the embedded ClickHouse running: a child process that holds the engine, so that a crash in native code never takes the
- * service with it. Started when first asked for, restarted when it dies. It listens on a unix socket in its own folder, which no
- * other user can open, so that nobody else can take its place while it is away.
+ * service down. It is started on first use, and restarted when it dies. It listens on a unix socket in its own folder, which no
+ * other user can open, so that nobody else can take its place while it is down.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";

@@ -123,6 +123,24 @@ t.test("the HTTP interface", async (t) => {
     );
   });
 
+  await t.test("an insert that selects from its data: input()", async (t) => {
+    const query = (select: string) =>
+      `/?query=${encodeURIComponent(`INSERT INTO d.t (a, b) SELECT ${select} FORMAT TSV`)}`;
+    const each = query("n + 1, b FROM input('b String, n Array(UInt8)') ARRAY JOIN n");
+    const { status, headers } = await ask(endpoint, each, { body: "x\t[1,2]\ny\t[]\nz\t[7]\n" });
+    holds(t, { status, headers }, { status: 200, headers: { "x-clickhouse-summary": /"written_rows":"3"/ } });
+    t.equal(
+      await read("/", "SELECT groupArray((a, b)) FROM (SELECT a, b FROM d.t ORDER BY a)"),
+      "[(2,'x'),(3,'x'),(8,'z')]\n",
+    );
+    const broken = await read(each, "x\t[1,\n");
+    t.match(broken, /DB::Exception/);
+    t.notOk(broken.includes(under.dataDir), "no path of ours");
+    await read(query("a, b FROM input('a UInt8, b String')"), "");
+    t.equal(await read("/", "SELECT count() FROM d.t"), "3\n");
+    t.same(await spooledFiles(under), []);
+  });
+
   await t.test("the database: by parameter and by header", async (t) => {
     t.equal(await read("/?database=d", "SELECT currentDatabase(), count() FROM t"), "d\t0\n");
     const { body } = await ask(endpoint, "/", {

@@ -11,6 +11,10 @@ function seen(sql: string): string {
       return `rows ${sql.slice(0, statement.clauseAt)}|${sql.slice(statement.clauseAt, statement.end)} (${statement.format ?? "-"})`;
     case "insert-data":
       return `data ${sql.slice(0, statement.infileAt)}|${sql.slice(statement.infileAt, statement.formatAt)} (${statement.format}) <${sql.slice(statement.dataAt)}>`;
+    case "insert-input": {
+      const { inputAt, structureAt, formatAt } = statement;
+      return `input ${sql.slice(0, inputAt.start)}|${sql.slice(structureAt.start, structureAt.end)}|${sql.slice(inputAt.end, formatAt)} (${statement.format}) <${sql.slice(statement.dataAt)}>`;
+    }
     default:
       return statement.kind;
   }
@@ -59,6 +63,18 @@ const cases: readonly (readonly [sql: string, wanted: string])[] = [
   ["INSERT INTO t (`values`, format) VALUES (1)", "data INSERT INTO t (`values`, format) | (Values) < (1)>"],
   ["INSERT INTO t FORMAT Values (1)", "data INSERT INTO t | (Values) < (1)>"],
   ["INSERT INTO t SELECT 1 FORMAT CSV", "write"],
+  [
+    "INSERT INTO t SELECT a FROM input('a UInt8, b Array(UInt8)') ARRAY JOIN b SETTINGS x = 1 FORMAT Tsv\n",
+    "input INSERT INTO t SELECT a FROM |'a UInt8, b Array(UInt8)'| ARRAY JOIN b SETTINGS x = 1  (Tsv) <\n>",
+  ],
+  [
+    "insert into t select * from Input ( 'a UInt8' ) format `CSV`",
+    "input insert into t select * from |'a UInt8'|  (CSV) <>",
+  ],
+  ["INSERT INTO t SELECT * FROM input('a UInt8') FORMAT CSV\n1", "write"],
+  ["INSERT INTO t SELECT * FROM input('a UInt8')", "write"],
+  ["INSERT INTO t SELECT input FROM u FORMAT CSV", "write"],
+  ["INSERT INTO t SELECT * FROM input(structure) FORMAT CSV", "write"],
   ["INSERT INTO t SELECT * FROM values('a UInt8', 1)", "write"],
   ["INSERT INTO t (a) (SELECT 1)", "write"],
   ["INSERT INTO t WITH 1 AS x SELECT x", "write"],

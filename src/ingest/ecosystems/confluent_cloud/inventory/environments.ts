@@ -1,6 +1,6 @@
 /** Environments and what lies directly in them: Kafka clusters, schema registries, ksqlDB clusters. */
 import type { ResourceRecord } from "../../../ecosystem.js";
-import { together } from "../together.js";
+import { together } from "../../../together.js";
 import { fieldAt, lowerCase, textAt, timeAt } from "./fields.js";
 import { forEach, type Listing, listResources } from "./listing.js";
 

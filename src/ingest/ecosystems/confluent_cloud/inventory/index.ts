@@ -9,9 +9,9 @@ import type { Logger } from "pino";
 import type { InventorySink } from "../../../ecosystem.js";
 import type { KnownInventory } from "../../../known.js";
 import type { InventoryReport } from "../../../reports.js";
+import { together } from "../../../together.js";
 import type { ConfluentApi } from "../api/client.js";
 import { indexOwners } from "../owners.js";
-import { together } from "../together.js";
 import { gatherConnectors } from "./connectors.js";
 import {
   gatherClusters,

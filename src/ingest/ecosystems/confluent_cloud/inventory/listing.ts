@@ -1,8 +1,8 @@
 /** Lists of the vendor's API, turned into records page by page on their way to the inventory. */
 import type { LimitFunction } from "p-limit";
 import type { IdentityRecord, InventorySink, ResourceRecord } from "../../../ecosystem.js";
+import { together } from "../../../together.js";
 import type { ConfluentApi } from "../api/client.js";
-import { together } from "../together.js";
 import type { Source, Tally } from "./tally.js";
 
 /** What every source of the inventory works with. */

@@ -17,12 +17,13 @@ export async function gatherFlinkUsage(
   wanted: Wanted,
   statements: Statements,
 ): Promise<{ readonly gaps: readonly UsageGap[]; readonly unmeasured: Wanted }> {
-  const ownerOf = (labels: Readonly<Record<string, string>>, from: number) => {
+  const ownerOf = (labels: Readonly<Record<string, string>>) => {
     const uid = labels[STATEMENT_UID] || undefined;
     const name = labels[STATEMENT_NAME] || undefined;
-    if (uid === undefined && name === undefined) return null;
-    const step = { start: from * 1000, end: (from + gathering.stepSeconds) * 1000 };
-    return statements.ownerOf({ pool: labels[POOL] ?? "", uid, name }, step);
+    if (uid === undefined && name === undefined) return () => null;
+    const statement = { pool: labels[POOL] ?? "", uid, name };
+    return (from: number) =>
+      statements.ownerOf(statement, { start: from * 1000, end: (from + gathering.stepSeconds) * 1000 });
   };
   const gaps: UsageGap[] = [];
   let unmeasured = wanted;

@@ -2,8 +2,8 @@
 import type { LimitFunction } from "p-limit";
 import type { DayWindow, UsageGap, WindowSink } from "../../../ecosystem.js";
 import type { PrometheusSource, RangeAnswer } from "../../../prometheus/source.js";
-import { together } from "../together.js";
-import { measure, type UsageDropped } from "./measure.js";
+import { together } from "../../../together.js";
+import { measure, type OwnerOfStep, type UsageDropped } from "./measure.js";
 import { type MeasuredMetric, resourceLabel, usageQuery } from "./queries.js";
 
 export interface Gathering {
@@ -11,7 +11,7 @@ export interface Gathering {
   readonly window: DayWindow;
   readonly stepSeconds: number;
   readonly limit: LimitFunction;
-  readonly sink: Pick<WindowSink, "usage">;
+  readonly sink: Pick<WindowSink, "usageSeries">;
   readonly dropped: UsageDropped;
   readonly onAnswer: (answer: RangeAnswer) => void;
   /** Ends the gathering; `signal` is aborted by it, and by the run. */
@@ -25,7 +25,7 @@ export type Wanted = ReadonlyMap<string, ReadonlySet<string>>;
 export interface MetricReading {
   readonly metric: MeasuredMetric;
   readonly wanted: Wanted;
-  ownerOf(labels: Readonly<Record<string, string>>, from: number): string | null | undefined;
+  ownerOf(labels: Readonly<Record<string, string>>): OwnerOfStep;
   readonly keepsZeros: boolean;
   readonly onUsed?: (day: string, resource: string) => void;
 }

@@ -1,8 +1,8 @@
 /** Bytes in and out of every billed Kafka cluster, by the owner of the principal that moved them. */
 import type { UsageGap } from "../../../ecosystem.js";
+import { together } from "../../../together.js";
 import type { Owners } from "../owners.js";
 import { BYTES_IN, BYTES_OUT } from "../rules.js";
-import { together } from "../together.js";
 import { type Gathering, readMetric, type Wanted } from "./gathering.js";
 import { PRINCIPAL } from "./queries.js";
 
@@ -11,13 +11,10 @@ export async function gatherKafkaUsage(
   wanted: Wanted,
   owners: Owners,
 ): Promise<UsageGap[]> {
-  /** A principal comes again with every step: 19 M times in 200 days of 2,000. */
-  const known = new Map<string, string | undefined>();
   const ownerOf = (labels: Readonly<Record<string, string>>) => {
     const principal = labels[PRINCIPAL] ?? "";
-    if (principal === "") return null;
-    if (!known.has(principal)) known.set(principal, owners.ofPrincipal(principal));
-    return known.get(principal);
+    const owner = principal === "" ? null : owners.ofPrincipal(principal);
+    return () => owner;
   };
   const gaps = await together(
     gathering.stop,

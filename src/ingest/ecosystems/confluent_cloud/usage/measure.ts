@@ -7,20 +7,24 @@
  * depend on how the answers were cut.
  */
 import { UNALLOCATED } from "../../../../config/allocation-rule.js";
-import { dayOfSeconds } from "../../../../time/days.js";
-import type { DayWindow, UsageFact, UsageGap, WindowSink } from "../../../ecosystem.js";
-import { type Exact, roundedQuotient } from "../../../exact.js";
+import { DAY_SECONDS, dayOfSeconds, midnightSeconds } from "../../../../time/days.js";
+import type { DayWindow, UsageFact, UsageGap, UsageSeries, WindowSink } from "../../../ecosystem.js";
+import { isTooLarge } from "../../../micro-units.js";
 import type {
   Divisible,
   DropReason,
+  Labels,
   PrometheusSource,
   RangePiece,
   RangeQuery,
 } from "../../../prometheus/source.js";
 import { UpstreamError } from "../../../upstream-http/upstream-error.js";
+import { addAmount, noAmounts, type StepAmounts } from "../../../usage-series.js";
 
-export type Labels = Readonly<Record<string, string>>;
 export type UsageDropped = (reason: DropReason | "without_identity") => void;
+
+/** Owner of a step that begins then; null when the series names nobody, undefined when nobody knows the owner. */
+export type OwnerOfStep = (from: number) => string | null | undefined;
 
 export interface Measurement {
   readonly metric: string;
@@ -33,8 +37,8 @@ export interface Measurement {
   /** Day → resources that are measured on it. What is measured of others is passed over. */
   readonly wanted: ReadonlyMap<string, ReadonlySet<string>>;
   readonly resourceLabel: string;
-  /** Who used it in the step from a time on; null when the series names nobody, undefined when nobody knows the owner. */
-  ownerOf(labels: Labels, from: number): string | null | undefined;
+  /** Who used it, asked once for each series. */
+  ownerOf(labels: Labels): OwnerOfStep;
   /** Whether a sample of 0 says that somebody was there. */
   readonly keepsZeros: boolean;
   /** Called for each day and resource that somebody used. */
@@ -42,15 +46,12 @@ export interface Measurement {
 }
 
 const BATCH = 10_000;
-const MICRO = 6;
-/** 10^24 of a unit: beyond it a sample is broken, and a split in 128-bit integers could overflow. */
-const LARGEST_MICRO_UNITS = 10n ** 30n;
 
 /** Sends facts to the sink. What fails becomes a gap of its resource and day: the bill does not depend on it. Returns the gaps. */
 export async function measure(
   source: PrometheusSource,
   measurement: Measurement,
-  sink: Pick<WindowSink, "usage">,
+  sink: Pick<WindowSink, "usageSeries">,
   dropped: UsageDropped,
   signal: AbortSignal,
 ): Promise<UsageGap[]> {
@@ -64,14 +65,14 @@ export async function measure(
         continue;
       }
       const used = usedIn(measurement, piece, dropped);
-      for (const batch of batched(factsOf(measurement, used, seen, gaps))) await sink.usage(batch);
+      await sink.usageSeries(seriesOf(measurement, used, seen, gaps));
     }
   } catch (error) {
     if (!(error instanceof UpstreamError) || signal.aborted) throw error;
     noteGaps(gaps, wanted, { days: [...wanted.keys()], reason: error.message });
   }
   if (measurement.keepsZeros) {
-    for (const batch of batched(zerosOf(metric, seen))) await sink.usage(batch);
+    await sink.usageSeries(zerosOf(metric, seen));
   }
   return [...gaps].flatMap(([day, resources]) =>
     [...resources].map(([resource_id, reason]) => ({ day, metric, resource_id, reason })),
@@ -102,69 +103,95 @@ function noteGaps(
   }
 }
 
-/** Resource → owner → start of the step → micro-units. */
-type Used = Map<string, Map<string, Map<number, bigint>>>;
+/** Resource → owner → what was used in each step. */
+type Used = Map<string, Map<string, StepAmounts>>;
 /** Day → resource → owner → whether anything was used. */
 type Seen = Map<string, Map<string, Map<string, boolean>>>;
 
 type SamplesPiece = Extract<RangePiece, { kind: "samples" }>;
 
-function usedIn(measurement: Measurement, piece: SamplesPiece, dropped: UsageDropped): Used {
+function usedIn(
+  { wanted, resourceLabel, ownerOf }: Measurement,
+  piece: SamplesPiece,
+  dropped: UsageDropped,
+): Used {
   const used: Used = new Map();
-  piece.each((labels, from, value) => {
-    const resource = labels[measurement.resourceLabel] ?? "";
-    if (!measurement.wanted.get(dayOf(from))?.has(resource)) return;
-    const owner = measurement.ownerOf(labels, from);
-    if (owner === null) return dropped("without_identity");
-    add(used, { resource, owner: owner ?? UNALLOCATED, from }, value);
+  piece.eachSeries((labels) => {
+    const resource = labels[resourceLabel] ?? "";
+    const ownerOfStep = ownerOf(labels);
+    const ofResource = entry(used, resource, () => new Map<string, StepAmounts>());
+    // Of the sample before: hardly any sample has another.
+    let day = Number.NaN;
+    let isWanted = false;
+    let owner: string | undefined;
+    let amounts: StepAmounts | undefined;
+    return (from, value) => {
+      const start = from - (from % DAY_SECONDS);
+      if (start !== day) {
+        day = start;
+        isWanted = wanted.get(dayOf(start))?.has(resource) ?? false;
+      }
+      if (!isWanted) return;
+      const found = ownerOfStep(from);
+      if (found === null) return dropped("without_identity");
+      if (amounts === undefined || found !== owner) {
+        owner = found;
+        amounts = entry(ofResource, found ?? UNALLOCATED, noAmounts);
+      }
+      addAmount(amounts, from, value);
+    };
   });
   return used;
 }
 
-function add(used: Used, at: { resource: string; owner: string; from: number }, value: Exact): void {
-  const steps = entry(
-    entry(used, at.resource, () => new Map()),
-    at.owner,
-    () => new Map<number, bigint>(),
-  );
-  steps.set(at.from, (steps.get(at.from) ?? 0n) + roundedQuotient(value, 1n, MICRO));
-}
-
-function* factsOf({ metric, onUsed }: Measurement, used: Used, seen: Seen, gaps: Gaps): Generator<UsageFact> {
+function seriesOf({ metric, onUsed }: Measurement, used: Used, seen: Seen, gaps: Gaps): UsageSeries[] {
+  const series: UsageSeries[] = [];
   for (const [resource_id, owners] of used) {
-    for (const [identity_id, steps] of owners) {
-      for (const [from, amount] of steps) {
-        const day = dayOf(from);
-        const resources = entry(seen, day, () => new Map<string, Map<string, boolean>>());
-        const known = entry(resources, resource_id, () => new Map<string, boolean>());
-        if (amount > LARGEST_MICRO_UNITS) {
+    for (const [identity_id, { starts, microUnits }] of owners) {
+      const counted = noAmounts();
+      let of = "";
+      let known = new Map<string, boolean>();
+      for (let at = 0; at < starts.length; at += 1) {
+        const start = starts[at] ?? Number.NaN;
+        const amount = microUnits[at] ?? 0;
+        const day = dayOf(start);
+        if (day !== of) {
+          of = day;
+          const resources = entry(seen, day, () => new Map<string, Map<string, boolean>>());
+          known = entry(resources, resource_id, () => new Map<string, boolean>());
+        }
+        if (isTooLarge(amount)) {
           entry(gaps, day, () => new Map<string, string>()).set(
             resource_id,
             "a sample is too large to be a usage",
           );
           continue;
         }
-        if (amount === 0n) {
+        if (amount === 0) {
           if (!known.has(identity_id)) known.set(identity_id, false);
           continue;
         }
-        known.set(identity_id, true);
-        onUsed?.(day, resource_id);
-        yield { timestamp: isoTime(from), metric, resource_id, identity_id, micro_units: amount.toString() };
+        if (known.get(identity_id) !== true) {
+          known.set(identity_id, true);
+          onUsed?.(day, resource_id);
+        }
+        counted.starts.push(start);
+        counted.microUnits.push(amount);
       }
+      if (counted.starts.length > 0) series.push({ metric, resource_id, identity_id, ...counted });
     }
   }
+  return series;
 }
 
-function* zerosOf(metric: string, seen: Seen): Generator<UsageFact> {
-  for (const [day, resources] of seen) {
-    for (const [resource_id, owners] of resources) {
-      for (const [identity_id, isUsed] of owners) {
-        if (isUsed) continue;
-        yield { timestamp: `${day}T00:00:00Z`, metric, resource_id, identity_id, micro_units: "0" };
-      }
-    }
-  }
+function zerosOf(metric: string, seen: Seen): UsageSeries[] {
+  return [...seen].flatMap(([day, resources]) =>
+    [...resources].flatMap(([resource_id, owners]) =>
+      [...owners].flatMap(([identity_id, isUsed]) =>
+        isUsed ? [] : [{ metric, resource_id, identity_id, starts: [midnightSeconds(day)], microUnits: [0] }],
+      ),
+    ),
+  );
 }
 
 export function* batched(facts: Iterable<UsageFact>): Generator<UsageFact[]> {
@@ -188,22 +215,13 @@ function entry<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value):
 
 /** Of a few hundred steps each is asked for again and again. */
 const days = new Map<number, string>();
-const times = new Map<number, string>();
 const MOST_CACHED = 20_000;
 
 function dayOf(from: number): string {
-  return cached(days, from, dayOfSeconds);
-}
-
-function isoTime(from: number): string {
-  return cached(times, from, (seconds) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`);
-}
-
-function cached(cache: Map<number, string>, seconds: number, make: (seconds: number) => string): string {
-  const known = cache.get(seconds);
+  const known = days.get(from);
   if (known !== undefined) return known;
-  if (cache.size > MOST_CACHED) cache.clear();
-  const made = make(seconds);
-  cache.set(seconds, made);
-  return made;
+  if (days.size >= MOST_CACHED) days.clear();
+  const day = dayOfSeconds(from);
+  days.set(from, day);
+  return day;
 }

@@ -1,4 +1,7 @@
-/** Who asks: one of a port's users, with a password as Basic or in X-ClickHouse headers. Never in the URL, which is written to logs and histories. */
+/**
+ * Authenticates the client: one of a port's users, with a password as Basic or in X-ClickHouse headers. The password is never in
+ * the URL, which ends up in logs and histories.
+ */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { exception } from "./exception.js";

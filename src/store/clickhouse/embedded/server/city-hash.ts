@@ -1,6 +1,6 @@
 /**
- * CityHash128 of version 1.0.2, the checksum of ClickHouse's compressed blocks. Later versions of CityHash give other values.
- * The names are those of Google's own source.
+ * CityHash128 of version 1.0.2, the checksum of ClickHouse's compressed blocks. Later versions of CityHash give other values. The
+ * names are those of Google's own source.
  */
 const K0 = 0xc3a5c85c97cb3127n;
 const K1 = 0xb492b66fbe98f273n;

@@ -1,7 +1,12 @@
-/** Sessions that clients keep by `session_id`: temporary tables and SET live on, one query at a time, gone after their timeout. */
+/**
+ * Sessions that clients keep by `session_id`: temporary tables and SET persist, one query runs at a time, and the session ends
+ * after its timeout.
+ */
+
+import { literal } from "../../sql-text.js";
 import type { Engine, EngineSession } from "./engine.js";
 import { exception } from "./exception.js";
-import { literal, SESSION_DEFAULTS, setStatement } from "./settings.js";
+import { SESSION_DEFAULTS, setStatement } from "./settings.js";
 
 export interface ClientSessions {
   /** Locks the session for one query, and opens it when it is new. */

@@ -1,9 +1,9 @@
 /**
- * ClickHouse's own compression of what goes over HTTP (`compress=1`, `decompress=1`), as clickhouse-jdbc and clickhouse-go ask for: blocks
- * of a checksum (16 bytes), a method, both sizes, and the data. All readers know LZ4, and some know nothing else.
+ * ClickHouse's own compression over HTTP (`compress=1`, `decompress=1`), as clickhouse-jdbc and clickhouse-go request it: blocks
+ * that consist of a checksum (16 bytes), a method, both sizes, and the data. All readers know LZ4, and some know nothing else.
  *
- * What we write is LZ4 of literals alone: valid, read at the speed of a copy, and no smaller. Between processes of one machine to make it
- * smaller costs more than it saves; who wants small answers asks for gzip.
+ * We write LZ4 literals only: they are valid, read at the speed of a copy, and no smaller. Between processes on one machine,
+ * compression costs more than it saves. Clients that want small responses request gzip.
  */
 
 import { cityHash128 } from "./city-hash.js";

@@ -1,4 +1,4 @@
-/** What the supervisor tells the child, and the child answers: messages over the process channel, never argv or environment. */
+/** What the supervisor tells the child, and what the child replies: messages over the process channel, never argv or environment. */
 import type { PortUser } from "./port.js";
 import type { SqlLimits } from "./sql-port/rules.js";
 

@@ -1,4 +1,4 @@
-/** What the engine knows of itself that answers need: content types of formats, version, time zone. Read once at start. */
+/** What responses need to know about the engine: content types of formats, version, time zone. Read once at start. */
 import type { Engine } from "./engine.js";
 
 export interface EngineFacts {

@@ -1,9 +1,9 @@
 /**
- * The only file that touches the native engine: open a session, run one statement on it, close it.
+ * The only file that touches the native engine: it opens a session, runs one statement on it, and closes it.
  *
- * It uses chDB's native binding directly, not its `Session` class: `Session.close()` waits for *every* query of the
- * process, so that a fresh session for each query would pile up open sessions behind one long query. Measured: 2,682
- * sessions opened, queried and closed beside a running query on the bare binding, nothing left behind.
+ * It uses chDB's native binding directly, not its `Session` class: `Session.close()` waits for *every* query of the process, so
+ * that with a fresh session for each query, open sessions would pile up behind one long query. Measured: 2,682 sessions opened,
+ * queried and closed next to a running query on the bare binding, with nothing left behind.
  */
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";

@@ -1,10 +1,11 @@
-/** Runs one statement on a prepared session by the way of its kind, and hands its output over. */
+/** Runs one statement on a prepared session, in the way that its kind requires, and passes on its output. */
+
+import { literal } from "../../sql-text.js";
 import type { EngineResult, EngineSession } from "./engine.js";
 import { asException, exception, type ServerException } from "./exception.js";
 import type { OutputPipe } from "./output-pipe.js";
 import type { QueryText } from "./query-text.js";
 import { type RunningQuery, translateKill } from "./running.js";
-import { literal } from "./settings.js";
 
 export interface Output {
   /** The format the statement does not name itself. */
@@ -34,7 +35,9 @@ export async function execute(
   const statement = written(text, pipe, output.format);
   const sql = running.mark + statement.sql;
   pipe?.read((chunk) => signal.aborted || output.write(chunk));
-  const result = text.statement.kind === "write" ? session.write(sql) : session.run(sql, output.format);
+  const { kind } = text.statement;
+  const isWrite = kind === "write" || kind === "insert-input";
+  const result = isWrite ? session.write(sql) : session.run(sql, output.format);
   const stop = () => {
     pipe?.resume();
     void running.stop(result);
@@ -72,6 +75,12 @@ function written({ sql, statement, data }: QueryText, pipe: OutputPipe | undefin
       const settings = `${slice(statement.infileAt, statement.formatAt)} ${statement.trailingSettings} `;
       const head = slice(0, statement.infileAt);
       return { sql: `${head}${source}${settings}FORMAT ${statement.format}`, ours: [source] };
+    }
+    case "insert-input": {
+      const { inputAt, structureAt, formatAt, format: own } = statement;
+      const structure = slice(structureAt.start, structureAt.end);
+      const source = `file(${literal(data?.path ?? "")}, ${own}, ${structure}, 'none')`;
+      return { sql: slice(0, inputAt.start) + source + slice(inputAt.end, formatAt), ours: [source] };
     }
     case "kill":
       return { sql: translateKill(sql, statement), ours: [] };

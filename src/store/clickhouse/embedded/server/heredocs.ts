@@ -1,7 +1,7 @@
 /**
- * Heredocs of ClickHouse SQL: `$tag$ any text $tag$`. A tag begins at a `$` and ends at the next one, and its heredoc ends where
- * the same tag comes again. To look for that from each `$` takes time quadratic in the text (192 KiB of `$1 $2 $3 …`: 4.5 s), so
- * the pieces between neighbouring `$` are indexed once, when the first `$` is met.
+ * Heredocs of ClickHouse SQL: `$tag$ any text $tag$`. A tag begins at a `$` and ends at the next one, and its heredoc ends at the
+ * next occurrence of the same tag. A search for that from each `$` takes time quadratic in the text (192 KiB of `$1 $2 $3 …`: 4.5
+ * s), so the pieces between neighbouring `$` are indexed once, at the first `$`.
  */
 export interface Heredocs {
   /** Where the heredoc that begins at this `$` ends; undefined when none begins there. Ask in ascending order. */

@@ -1,4 +1,4 @@
-/** The HTTP side: `/ping` and its like for anybody, everything else for who has the password. */
+/** The HTTP side: `/ping` and similar paths for everybody, everything else for clients that have the password. */
 import {
   createServer,
   type IncomingMessage,

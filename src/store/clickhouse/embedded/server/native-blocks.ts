@@ -1,7 +1,8 @@
 /**
- * Blocks of the Native format at a revision of the protocol (`client_protocol_version`), as clickhouse-go and clickhouse-connect ask for them
- * over HTTP. The engine writes them at revision 0, without what came later: facts about the block at its head, and a byte behind each
- * column's type that says how its values are written. Where columns end is not said in the stream, so values are read over by type.
+ * Blocks of the Native format at a revision of the protocol (`client_protocol_version`), as clickhouse-go and clickhouse-connect
+ * request them over HTTP. The engine writes them at revision 0, without later additions: facts about the block at its head, and a
+ * byte after each column's type that says how its values are written. The stream does not say where columns end, so values are
+ * skipped by type.
  */
 import { exception } from "./exception.js";
 import { Incomplete, NativeReader } from "./native-reader.js";

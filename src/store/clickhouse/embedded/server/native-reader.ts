@@ -1,4 +1,4 @@
-/** Reads over bytes of the Native format. */
+/** Skips over bytes of the Native format. */
 
 /** More of the stream is needed. */
 export class Incomplete extends Error {}

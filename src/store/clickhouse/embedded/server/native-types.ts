@@ -1,4 +1,4 @@
-/** Reads over the values of a column in the Native format, by its type. */
+/** Skips over the values of a column in the Native format, by its type. */
 import { exception } from "./exception.js";
 import type { NativeReader } from "./native-reader.js";
 

@@ -1,11 +1,11 @@
 /**
  * Named pipes that carry the engine's output to us: `SELECT … INTO OUTFILE '<pipe>' APPEND FORMAT x`.
  *
- * This is the one way out of chDB that streams any format with back-pressure and without a thread held by the reader
- * (measured, 50 M rows, 1.46 GB CSV: 2.1 s and a flat 350 MB; the binding's own stream repeats CSV headers in every chunk).
+ * This is the only way out of chDB that streams any format with back-pressure and without a thread held by the reader (measured,
+ * 50 M rows, 1.46 GB CSV: 2.1 s and a flat 350 MB; the binding's own stream repeats CSV headers in every chunk).
  *
- * A pipe is opened once, by both ends, and reused: our own writing end keeps the engine's open() from blocking and the
- * reader from seeing an end. The end of one query's output is a random mark that we write ourselves, after the engine is done.
+ * A pipe is opened once, by both ends, and reused: our own writing end keeps the engine's open() from blocking and the reader from
+ * seeing an end. The end of one query's output is a random mark that we write ourselves, after the engine is done.
  */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";

@@ -1,4 +1,4 @@
-/** One listener's share of the engine: who may use it, for what, and how many at a time. */
+/** One listener's share of the engine: who may use it, for what, and how many queries at a time. */
 import type { Account } from "./auth.js";
 import type { ClientSessions } from "./client-sessions.js";
 import type { EngineFacts } from "./content.js";

@@ -1,4 +1,4 @@
-/** Brings together the statement of a request from its URL and its body, and an insert's data from what is behind it. */
+/** Joins the statement of a request from its URL and its body, and finds an insert's data after it. */
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import {
@@ -20,7 +20,7 @@ export interface QueryText {
   readonly sql: Buffer;
   readonly statement: Statement;
   readonly parameters: ReadonlyMap<string, string>;
-  /** The data of an `insert-data` statement. */
+  /** The data of an `insert-data` or `insert-input` statement. */
   readonly data: Spool | undefined;
 }
 
@@ -97,7 +97,7 @@ async function readParts(
     : await body.upTo(HEAD_BYTES);
   let sql: Buffer = Buffer.concat([url, head]);
   let statement = classify(sql.toString("latin1"));
-  if (statement.kind === "insert-data") {
+  if (takesData(statement)) {
     const behind = sql.subarray(statement.dataAt);
     const data = await body.spool(directory, withoutLeadingBlank(behind));
     return {
@@ -117,9 +117,14 @@ async function readParts(
 /** Whether the URL alone holds an INSERT up to where its data begins, so that the body is data from its first byte. */
 function startsInsert(url: Buffer): boolean {
   return (
-    /^\s*(\/\*|--|insert\b)/i.test(url.toString("latin1")) &&
-    classify(url.toString("latin1")).kind === "insert-data"
+    /^\s*(\/\*|--|insert\b)/i.test(url.toString("latin1")) && takesData(classify(url.toString("latin1")))
   );
+}
+
+function takesData(
+  statement: Statement,
+): statement is Extract<Statement, { kind: "insert-data" | "insert-input" }> {
+  return statement.kind === "insert-data" || statement.kind === "insert-input";
 }
 
 function queryOfUrl(asked: QueryRequest): Buffer {

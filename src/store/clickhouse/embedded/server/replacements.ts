@@ -1,8 +1,8 @@
 /**
- * Keeps REPLACE PARTITION whole under kill -9. The engine puts the new parts on disk first and covers the old ones then: killed in
- * between, it comes back with both, and a day counts twice (measured: 24 of 25 kills amid such a statement). So each of them is
- * written down before it runs, and run again at the next start, before anyone reads. It ends the same however often it runs, as
- * long as nobody changes its source, and nobody can: it was not answered yet.
+ * Keeps REPLACE PARTITION whole under kill -9. The engine first puts the new parts on disk, and then covers the old ones. If it is
+ * killed in between, it comes back with both, and a day counts twice (measured: 24 of 25 kills during such a statement). Each of
+ * these statements is therefore recorded before it runs, and run again at the next start, before anyone reads. The result is the
+ * same however often it runs, as long as nobody changes its source, and nobody can have done that: no response was sent yet.
  */
 import { randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** What a request asks for, apart from its body: ClickHouse's URL parameters and headers, sorted by what they mean. */
+/** What a request wants, apart from its body: ClickHouse's URL parameters and headers, sorted by what they mean. */
 
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";

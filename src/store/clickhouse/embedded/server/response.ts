@@ -1,7 +1,7 @@
 /**
- * The answer to a query. Its first bytes are held back, so that a query that fails early, and any small one, is answered with
- * the right status. One that fails later ends with the exception block of servers ≥ 25.11 and a connection that is cut before
- * the last chunk, so that a client that knows the block gets the error, and one that does not sees a broken body.
+ * The response to a query. Its first bytes are held back, so that a query that fails early, and any small one, gets the right
+ * status. A query that fails later ends with the exception block of servers ≥ 25.11 and a connection that is cut before the last
+ * chunk. A client that knows the block gets the error, and one that does not sees a broken body.
  */
 import { randomBytes } from "node:crypto";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";

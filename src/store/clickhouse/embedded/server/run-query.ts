@@ -1,4 +1,4 @@
-/** One query from its request to its answer: read it, wait for a slot, prepare a session, run, answer, tidy up. */
+/** One query from its request to its response: read it, wait for a slot, prepare a session, run, respond, clean up. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { answerEncoding } from "./answer-encoding.js";
 import { compress } from "./compressed-blocks.js";

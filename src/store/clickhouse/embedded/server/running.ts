@@ -1,13 +1,14 @@
 /**
- * The queries that run, by the id their clients gave them. The engine gives ids of its own that nobody outside knows, so
- * each query has a mark that carries a random tag and the client's id; KILL finds it by that. The mark stands before the statement as
- * a comment, and in the setting `log_comment`: a statement with parameters is rewritten by the engine, which leaves comments out.
+ * The running queries, by the ids that their clients gave them. The engine assigns ids of its own that nobody outside knows, so
+ * each query has a mark that carries a random tag and the client's id, by which KILL finds it. The mark precedes the statement as
+ * a comment, and is also in the setting `log_comment`, because the engine rewrites a statement with parameters and leaves comments
+ * out.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { literal } from "../../sql-text.js";
 import type { Engine } from "./engine.js";
 import { exception } from "./exception.js";
-import { literal } from "./settings.js";
 import type { Statement } from "./statement.js";
 
 export interface RunningQuery {

@@ -1,6 +1,6 @@
 /**
- * The engine session of one query: a fresh one for each, so that no setting, parameter or leftover of one query is ever there
- * for the next (opening and closing costs 0.1 ms), or the client's own by `session_id`.
+ * The engine session of one query: either a fresh one, so that no setting, parameter or leftover of one query reaches the next
+ * (opening and closing costs 0.1 ms), or the client's own, by `session_id`.
  */
 import { currentSettings, restore } from "./client-sessions.js";
 import type { EngineSession } from "./engine.js";

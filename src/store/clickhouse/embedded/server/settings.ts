@@ -1,8 +1,9 @@
 /**
- * Settings and parameters of a query as statements on its session. Written as `SET name = '…'` before the query:
- * parameters given at the opening of a session are not known to it (measured: UNKNOWN_QUERY_PARAMETER), and the binding's
- * own parameters make all queries of the process wait for each other.
+ * Settings and parameters of a query as statements on its session, written as `SET name = '…'` before the query. A session does
+ * not know parameters that were given when it was opened (measured: UNKNOWN_QUERY_PARAMETER), and the binding's own parameters
+ * make all queries of the process wait for each other.
  */
+import { literal } from "../../sql-text.js";
 import { exception } from "./exception.js";
 
 /**
@@ -33,14 +34,6 @@ export function setStatement(
     ...[...parameters].map(([name, value]) => assignment(`param_${name}`, value)),
   ];
   return assignments.length === 0 ? undefined : `SET ${assignments.join(", ")}`;
-}
-
-export function literal(value: string): string {
-  return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
-}
-
-export function identifier(name: string): string {
-  return `\`${name.replaceAll("\\", "\\\\").replaceAll("`", "\\`")}\``;
 }
 
 function assignment(name: string, value: string): string {

@@ -1,6 +1,6 @@
 /**
- * Bounds how many queries run at once; the others wait in line, and leave it when their client goes away. Of those in line the next
- * is of the owner with the fewest running, then who came first; no owner has more than its part.
+ * Bounds how many queries run at once. The others wait in line, and leave it when their client goes away. The next query from the
+ * line belongs to the owner with the fewest running, and among those, to whoever came first. No owner has more than its share.
  */
 import { exception } from "./exception.js";
 

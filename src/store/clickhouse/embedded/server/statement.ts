@@ -1,9 +1,10 @@
 /**
- * Tells what kind of statement a request holds, and where in it our own clauses go. Kinds differ in how they run:
- *
+ * Tells what kind of statement a request holds, and where our own clauses go in it. Kinds differ in how they run:
  * - `rows`: has output; it goes through a named pipe (`INTO OUTFILE`), hence `clauseAt`.
- * - `insert-data`: INSERT … FORMAT x or VALUES with data behind it; the data is spooled, and read `FROM INFILE`.
- * - `write`: INSERT … SELECT. `kill`: KILL QUERY, whose `query_id` we translate. `command`: all the rest.
+ * - `insert-data`: INSERT … FORMAT x or VALUES with data after it; the data is spooled, and read `FROM INFILE`.
+ * - `insert-input`: INSERT … SELECT … FROM input('…') FORMAT x, with the data apart from it, as a body; it is spooled too, and
+ *   read by `file`.
+ * - `write`: any other INSERT … SELECT. `kill`: KILL QUERY, whose `query_id` we translate. `command`: everything else.
  */
 import { exception } from "./exception.js";
 import { type Token, tokensOf } from "./lexer.js";
@@ -29,6 +30,18 @@ export type Statement =
       readonly format: string;
       /** SETTINGS written behind the format, allowed where the data comes apart from the statement. */
       readonly trailingSettings: string;
+      readonly dataAt: number;
+    }
+  | {
+      readonly kind: "insert-input";
+      readonly verb: "INSERT";
+      /** The call of `input`, from its name to its closing bracket. */
+      readonly inputAt: { readonly start: number; readonly end: number };
+      /** Its argument, a string literal. */
+      readonly structureAt: { readonly start: number; readonly end: number };
+      /** Where the FORMAT clause begins. */
+      readonly formatAt: number;
+      readonly format: string;
       readonly dataAt: number;
     }
   | {
@@ -132,7 +145,9 @@ function insertStatement(sql: string, tokens: readonly Token[], last: Token): St
   const outer = topLevel(tokens);
   const end = outer.at(-1);
   const keyword = outer.at(-2);
-  if (tokens.some(selects) || end?.kind !== "word") return { kind: "write", verb: "INSERT", end: last.end };
+  if (tokens.some(selects))
+    return insertInput(sql, tokens) ?? { kind: "write", verb: "INSERT", end: last.end };
+  if (end?.kind !== "word") return { kind: "write", verb: "INSERT", end: last.end };
   const values = end.text === "VALUES" && keyword?.text !== "FORMAT";
   if (!values && keyword?.text !== "FORMAT") return { kind: "write", verb: "INSERT", end: last.end };
   const formatAt = values ? end.start : (keyword?.start ?? end.start);
@@ -146,6 +161,24 @@ function insertStatement(sql: string, tokens: readonly Token[], last: Token): St
     format: values ? "Values" : sql.slice(end.start, end.end),
     trailingSettings: values ? "" : trailing,
     dataAt: end.end + (values ? 0 : trailing.length),
+  };
+}
+
+/** Undefined when the data does not come from `input`, or not apart from the statement: which that is, is then for the engine to tell. */
+function insertInput(sql: string, tokens: readonly Token[]): Statement | undefined {
+  const at = tokens.findIndex((token) => token.kind === "word" && token.text === "INPUT");
+  const [name, opening, structure, closing] = tokens.slice(Math.max(0, at), at + 4);
+  const format = formatClause(tokens);
+  if (at < 0 || format === undefined || tokens.at(-1) !== format.name || name === undefined) return undefined;
+  if (opening?.text !== "(" || structure?.kind !== "string" || closing?.text !== ")") return undefined;
+  return {
+    kind: "insert-input",
+    verb: "INSERT",
+    inputAt: { start: name.start, end: closing.end },
+    structureAt: { start: structure.start, end: structure.end },
+    formatAt: format.keyword.start,
+    format: sql.slice(format.name.start, format.name.end).replaceAll("`", ""),
+    dataAt: format.name.end,
   };
 }
 

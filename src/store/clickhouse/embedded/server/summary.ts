@@ -1,6 +1,6 @@
 /**
- * X-ClickHouse-Summary. What the engine tells us: rows and bytes written by inserts, rows and bytes of the result. It does not
- * tell what a finished query has read, so `read_rows` is that of inserts with data, and "0" elsewhere.
+ * X-ClickHouse-Summary. The engine tells us the rows and bytes written by inserts, and the rows and bytes of the result. It does
+ * not tell what a finished query has read, so `read_rows` is that of inserts with data, and "0" otherwise.
  */
 import type { EngineResult } from "./engine.js";
 import type { Statement } from "./statement.js";
@@ -10,7 +10,7 @@ export function summaryOf(
   result: EngineResult | undefined,
   started: bigint,
 ): string {
-  const writes = kind === "insert-data" || kind === "write";
+  const writes = kind === "insert-data" || kind === "insert-input" || kind === "write";
   const rows = String(result?.rows ?? 0);
   const bytes = String(result?.bytes ?? 0);
   const [written, read, put] = [writes, kind === "insert-data", !writes];

@@ -1,6 +1,8 @@
-/** What a statement finds in its session: the database, settings and parameters of its request. */
+/** The surroundings of a statement in its session: the database, settings and parameters of its request. */
+
+import { identifier, literal } from "../../sql-text.js";
 import type { EngineSession } from "./engine.js";
-import { identifier, literal, setStatement } from "./settings.js";
+import { setStatement } from "./settings.js";
 
 /** Below the engine's default max_query_size however the characters are encoded. */
 const SHORT_STATEMENT = 64 * 1024;

@@ -1,6 +1,6 @@
 /**
- * The answer to a query with `wait_end_of_query=1`: nothing is sent before the query is over, so that the status is always
- * the right one. The output waits in a file, so that memory stays flat.
+ * The response to a query with `wait_end_of_query=1`: nothing is sent before the query is over, so that the status is always the
+ * right one. The output waits in a file, so that memory stays flat.
  */
 import { randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * The formats that SQL clients may ask for, each by its name. Left out are those that need a schema or a template, which are files
- * (Protobuf, CapnProto, Template), a registry (AvroConfluent), and those that are protocols of other servers.
+ * The formats that SQL clients may request, each by its name. Left out are those that need a schema or a template, which are files
+ * (Protobuf, CapnProto, Template), those that need a registry (AvroConfluent), and those that are protocols of other servers.
  */
 const FORMATS = `
   Arrow ArrowStream Avro BSONEachRow CSV CSVWithNames CSVWithNamesAndTypes CustomSeparated CustomSeparatedWithNames

@@ -1,7 +1,7 @@
 /**
- * The functions that SQL clients may call, each by its name: those of version 26.7 that compute from their arguments alone, or tell
- * of the session. Left out are those that read files (`file`, `catboostEvaluate`, …), look into other tables by a name in a string
- * (`joinGet`, `dictGet`, `hasColumnInTable`, …), write in a format (`formatRow`), wait (`sleep`), tell of the machine or
+ * The functions that SQL clients may call, each by its name: those of version 26.7 that compute from their arguments alone, or
+ * describe the session. Left out are those that read files (`file`, `catboostEvaluate`, …), look into other tables by a name in a
+ * string (`joinGet`, `dictGet`, `hasColumnInTable`, …), write in a format (`formatRow`), wait (`sleep`), describe the machine or
  * the server's configuration (`filesystemCapacity`, `getServerSetting`, …), or look inside the process.
  */
 const FUNCTIONS = `

@@ -1,6 +1,6 @@
 /**
- * The settings that SQL clients may send, each by its name: how an answer looks, how much of it there is, and a few that change what
- * an expression means. Reviewed against version 26.7; what a later version adds is refused until it is added here.
+ * The settings that SQL clients may send, each by its name: how a response looks, how much of it there is, and a few that change
+ * what an expression means. They were reviewed against version 26.7; what a later version adds is refused until it is added here.
  *
  * Left out among the settings of output: `output_format_schema` (a file that the engine writes), `format_schema*` and
  * `format_template*` (files that it reads), registries, and pictures.

@@ -1,7 +1,7 @@
 /**
- * Keeps web pages off the port. A browser sends what a page tells it to loopback too, so that to listen there is no protection. Clients
- * of databases send no `Origin` and no `Sec-Fetch-Site`; browsers send one or both with every request of a page. A page that has its
- * own name resolved to this machine is known by the `Host` it sends.
+ * Keeps web pages away from the port. A browser also sends a page's requests to loopback, so listening there is no protection.
+ * Database clients send no `Origin` and no `Sec-Fetch-Site`; browsers send one or both with every request of a page. A page that
+ * had its own name resolved to this machine is recognised by the `Host` it sends.
  */
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";

@@ -1,11 +1,13 @@
 /**
- * What SQL clients see of the system tables: views with the columns that tools ask for, in a database of their own that stands for
- * `system` in their statements. Paths and what else tells of the machine is in none of them, and a system table that has no view here
- * is not there. Rows are those of the databases that the user may read, by the engine's `additional_table_filters`.
+ * What SQL clients see of the system tables: views with the columns that tools request, in a database of their own that replaces
+ * `system` in their statements. None of them contains paths or other facts about the machine, and a system table that has no view
+ * here does not exist for clients. Rows are those of the databases that the user may read, by the engine's
+ * `additional_table_filters`.
  */
+
+import { identifier, literal } from "../../../sql-text.js";
 import type { Engine } from "../engine.js";
 import { PROTOCOL_PARAMETERS } from "../protocol-parameters.js";
-import { identifier, literal } from "../settings.js";
 import { ADMITTED_SETTINGS, LOWERABLE_SETTINGS } from "./admitted-settings.js";
 
 /** No tenant's database can have this name: theirs have no hyphens. */

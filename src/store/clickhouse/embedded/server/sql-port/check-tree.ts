@@ -1,6 +1,6 @@
 /**
- * What a statement of a SQL client may be made of: every kind of node, every table and every function is admitted by its name, and the
- * rest is refused. Kinds that hide part of a statement from the printed tree (`APPLY`, `SETTINGS`) are not among them.
+ * What a statement of a SQL client may consist of: every kind of node, every table and every function is admitted by its name, and
+ * the rest is refused. Kinds that hide part of a statement from the printed tree (`APPLY`, `SETTINGS`) are not among them.
  */
 import { exception, type ServerException } from "../exception.js";
 import { isAdmittedFunction, isAdmittedTableFunction } from "./admitted-functions.js";

@@ -1,6 +1,6 @@
 /**
  * The first look at a statement, in the engine's own rewriting of it (`formatQuerySingleLine`: no comments, no odd spacing, one
- * statement): what must be refused before the engine is asked for its syntax tree, since the request for it would carry it out.
+ * statement). It finds what must be refused before the engine is asked for its syntax tree, since that request would execute it.
  */
 import { exception, type ServerException } from "../exception.js";
 import { type Token, tokensOf } from "../lexer.js";

@@ -1,6 +1,6 @@
 /**
- * The listener for SQL clients. The service does not need it: when its port is taken the engine runs on without it, says so, and tries
- * again until the port is free.
+ * The listener for SQL clients. The service does not need it: if its port is in use, the engine continues without it, says so, and
+ * tries again until the port is free.
  */
 import type { Server } from "node:http";
 import { availableParallelism } from "node:os";

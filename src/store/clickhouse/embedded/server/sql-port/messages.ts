@@ -1,4 +1,4 @@
-/** What SQL clients may read of the engine's messages: no hints at what they may not read, and no paths. */
+/** The engine's messages as SQL clients may read them: no hints at what they may not read, and no paths. */
 import type { ServerException } from "../exception.js";
 import { CATALOG } from "./catalog.js";
 

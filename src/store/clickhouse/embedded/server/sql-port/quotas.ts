@@ -1,4 +1,4 @@
-/** How many queries a user may ask for in a minute: a bucket that fills evenly, so that a dashboard of many panels passes at once. */
+/** How many queries a user may send in a minute: a bucket that fills evenly, so that a dashboard with many panels passes at once. */
 import { exception } from "../exception.js";
 
 export interface Quotas {

@@ -1,4 +1,4 @@
-/** The rules of the port for SQL clients: who may reach it from where, and how much a user may ask of it. */
+/** The rules of the port for SQL clients: who may reach it from where, and how much a user may request. */
 import type { Quotas } from "./quotas.js";
 
 export interface SqlLimits {

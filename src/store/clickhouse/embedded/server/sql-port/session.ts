@@ -1,8 +1,10 @@
-/** The engine session of one query of a SQL client: the client's settings under our limits, and nothing else to be set any more. */
+/** The engine session of one query of a SQL client: the client's settings under our limits, after which nothing else can be set. */
+
+import { identifier } from "../../../sql-text.js";
 import type { Engine, EngineSession } from "../engine.js";
 import { exception } from "../exception.js";
 import type { PortUser } from "../port.js";
-import { identifier, SESSION_DEFAULTS, setStatement } from "../settings.js";
+import { SESSION_DEFAULTS, setStatement } from "../settings.js";
 import { ADMITTED_SETTINGS, type LOWERABLE_SETTINGS } from "./admitted-settings.js";
 import { CATALOG, catalogFilters } from "./catalog.js";
 import type { SqlRules } from "./rules.js";

@@ -1,15 +1,18 @@
 /**
- * From a SQL client's statement to one that may run. The engine's `readonly = 1` is the last wall, and not enough. Measured on 26.7, all
- * with readonly = 1: `SELECT … INTO OUTFILE` writes files, settings of output that came before name files to write, the function
- * `file()` reads any file, also as a bare name (`arrayMap(file, …)`), `DESCRIBE file(…)` reads files, `KILL QUERY` kills.
+ * Turns a SQL client's statement into one that may run. The engine's `readonly = 1` is the last wall, and not enough. Measured on
+ * 26.7, all with readonly = 1: `SELECT … INTO OUTFILE` writes files, output settings that were set before name files to write, the
+ * function `file()` reads any file, even as a bare name (`arrayMap(file, …)`), `DESCRIBE file(…)` reads files, `KILL QUERY` kills.
  *
- * So the engine's own parser rewrites the statement, its words are checked, and then the syntax tree; and that text is what runs. Both
- * happen in a session of their own, without any of the client's settings, which could hide parts of the answers.
+ * Therefore the engine's own parser rewrites the statement, its words are checked, and then the syntax tree. The rewritten text is
+ * what runs. Rewriting and printing the tree happen in a session of their own, without any of the client's settings, which could
+ * hide parts of the results.
  */
+
+import { literal } from "../../../sql-text.js";
 import { exception } from "../exception.js";
 import type { Port, PortUser } from "../port.js";
 import type { QueryText } from "../query-text.js";
-import { literal, setStatement } from "../settings.js";
+import { setStatement } from "../settings.js";
 import { classify } from "../statement.js";
 import { isAdmittedFormat } from "./admitted-formats.js";
 import { checkTree } from "./check-tree.js";

@@ -1,0 +1,96 @@
+/** The explanation of a row that 10,000 identities share, beside the engine's plain read of the facts that it rests on. */
+import { calculateDays } from "../src/allocate/calculate.js";
+import { chargebackLedger } from "../src/allocate/ledger.js";
+import { storeRuleSet } from "../src/allocate/rules.js";
+import { claimStaging, stagedTable } from "../src/store/clickhouse/staging.js";
+import { readRows } from "../src/store/clickhouse/statement.js";
+import type { FactTable } from "../src/store/fact-tables.js";
+import type { TenantStore } from "../src/store/stores.js";
+import { recordDimensions } from "../test/tags/tagging.js";
+import { count } from "./dataset.js";
+import { readAll } from "./http-client.js";
+import { type Figure, medianMs, medianPairMs } from "./measure.js";
+import { plainRules } from "./rules.js";
+import { startService } from "./service.js";
+import type { TagBench } from "./tags.js";
+
+/** The tenant whose amounts are explained. */
+export const explainedTenant = "bench_explain";
+
+const DAY = "2026-01-01";
+const IDENTITIES = 10_000;
+const HOURS = 24;
+const RESOURCES = 10;
+const ASKED = { resource: "lkc-3", product: "PRODUCT_00", metric: "metric_0" } as const;
+const TARGET = { at: "most", value: 50 } as const;
+
+/** Sums by identity, and what is published of them. */
+const plainRead = `
+SELECT count(), sum(weight), sum(amount) FROM (
+  SELECT identity_id, sum(micro_units) AS weight FROM usage
+  WHERE day = '${DAY}' AND metric = '${ASKED.metric}' AND resource_id = '${ASKED.resource}' GROUP BY identity_id
+) AS w INNER JOIN (
+  SELECT identity_id, amount_hi + amount_lo AS amount FROM chargebacks
+  WHERE day = '${DAY}' AND resource_id = '${ASKED.resource}' AND product_type = '${ASKED.product}'
+) AS p USING (identity_id)`;
+
+export async function benchExplain({ stores, folder, repeat, say }: TagBench): Promise<Figure[]> {
+  const store = await stores.tenant(explainedTenant);
+  const { client, tenantName } = store;
+  if ((await count(client, "chargebacks")) === 0) {
+    say("explain: making facts");
+    await makeFacts(store);
+    await recordDimensions(stores, tenantName);
+  }
+  const query = `SELECT any(dimension_id) AS id FROM dimensions WHERE resource_id = '${ASKED.resource}' AND identity_id = 'sa-5000'`;
+  const [dimension] = await readRows<{ id: number }>(client, { query, params: {} });
+  const service = await startService(stores, store, folder);
+  try {
+    const row = `${service.url}/api/v1/tenants/${tenantName}/chargebacks/${dimension?.id}`;
+    const [http, plain] = await medianPairMs(
+      repeat,
+      () => readAll(`${row}/explain?date=${DAY}`),
+      () => readRows(client, { query: plainRead, params: {} }),
+    );
+    const figure = (name: string, value: number, more: Partial<Figure> = {}): Figure => ({
+      ...{ benchmark: "explain", name, value, unit: "ms" },
+      ...more,
+    });
+    return [
+      figure("10,000 recipients: HTTP", http, { target: TARGET, note: "page of 100" }),
+      figure("10,000 recipients: SQL", plain, { note: "weights and published amounts" }),
+      figure("10,000 recipients: HTTP / SQL", http / plain, { unit: "ratio" }),
+      figure("one dimension: HTTP", await medianMs(repeat, () => readAll(row))),
+      figure("SELECT 1", await medianMs(repeat, () => readRows(client, { query: "SELECT 1", params: {} }))),
+    ];
+  } finally {
+    await service.stop();
+  }
+}
+
+/** A line a resource, and a fact for each hour and identity of it. */
+async function makeFacts({ client, tenantId, ecosystem }: TenantStore): Promise<void> {
+  const epoch = 1;
+  await claimStaging(client, epoch);
+  await storeRuleSet(client, plainRules);
+  await client.command({
+    query: `
+INSERT INTO ${stagedTable("billing", epoch)} (timestamp, ecosystem, tenant_id, resource_id, product_category, product_type, quantity, unit_price,
+  total_cost, currency, granularity, metadata)
+SELECT toDateTime('${DAY} 00:00:00', 'UTC'), '${ecosystem}', '${tenantId}', concat('lkc-', toString(number)), 'KAFKA', '${ASKED.product}', 1, 1,
+  toDecimal128('12345.678901234567', 12), 'USD', 'daily', '{}'
+FROM numbers(${RESOURCES})`,
+  });
+  await client.command({
+    query: `
+INSERT INTO ${stagedTable("usage", epoch)} (timestamp, metric, resource_id, identity_id, micro_units)
+SELECT toDateTime('${DAY} 00:00:00', 'UTC') + INTERVAL number % ${HOURS} HOUR, '${ASKED.metric}', concat('lkc-', toString(intDiv(number, ${HOURS * IDENTITIES}))),
+  concat('sa-', toString(intDiv(number, ${HOURS}) % ${IDENTITIES})), 1 + cityHash64(number) % 100000000000
+FROM numbers(${RESOURCES * IDENTITIES * HOURS})`,
+  });
+  const calculation = { ledger: chargebackLedger, client, epoch, rules: plainRules, decimalPlaces: 4 };
+  const limits = { signal: new AbortController().signal, maxMemoryBytes: 2 ** 31 };
+  await calculateDays({ ...calculation, ...limits }, [DAY]);
+  for (const table of ["billing", "usage", "chargebacks"] as const satisfies FactTable[])
+    await client.command({ query: `INSERT INTO ${table} SELECT * FROM ${stagedTable(table, epoch)}` });
+}

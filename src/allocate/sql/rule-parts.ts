@@ -1,0 +1,92 @@
+import { literal } from "../../store/clickhouse/sql-text.js";
+import { stagedTable } from "../../store/clickhouse/staging.js";
+import type { SplitLedger } from "../ledger.js";
+import type { ConfiguredPlaces } from "../rules.js";
+
+/**
+ * The parts of the allocation statement that differ where lines are taken by configured rules, or can name who pays. Without
+ * these, the statement reads nothing more than product types, resources and their facts.
+ */
+export interface RuleParts {
+  /** More names, after the others. */
+  readonly names: string;
+  /** What tells rules apart, as columns of `rules`, and as the condition by which a line finds its rule. */
+  readonly ruleKey: string;
+  readonly findsRule: string;
+  /** The staged bill, and what more a line has. */
+  readonly bill: string;
+  readonly ofLine: string;
+  /** Whose facts count, by the expression of a tier's `set_of`. */
+  place(setOf: string): string;
+  /** Condition of tiers that look nothing up, to append; the kind that a tier's facts are found by. */
+  readonly named: string;
+  lookup(kind: string): string;
+  readonly costType: string;
+  readonly method: string;
+  /** Condition on `kind`: recipients were looked up, or weighed. */
+  readonly isFound: string;
+  readonly isWeighed: string;
+  /** Condition on the rules whose sources are metrics. */
+  readonly weighingRules: string;
+  /** Rank of whoever gets what nobody was looked up for. */
+  readonly sole: string;
+}
+
+export function ruleParts(ledger: SplitLedger, epoch: number, configured?: ConfiguredPlaces): RuleParts {
+  return configured === undefined ? ofProducts(ledger, epoch) : ofConfigured(ledger, epoch, configured);
+}
+
+function ofProducts(ledger: SplitLedger, epoch: number): RuleParts {
+  return {
+    names: "",
+    ruleKey: "product_type",
+    findsRule: "r.product_type = l.rule_of",
+    bill: stagedTable("billing", epoch),
+    ofLine: "if(product_type IN (SELECT product_type FROM rules), product_type, '*') AS rule_of",
+    place: (setOf) => `if(${setOf} = 'tenant', '', toString(resource_id))`,
+    named: "",
+    lookup: (kind) => kind,
+    costType: "if(kind IN ('usage', 'owner'), 'usage', 'shared')",
+    method: ledger.method,
+    isFound: "kind != 'terminal'",
+    isWeighed: "kind = 'usage'",
+    weighingRules: "kind = 'usage'",
+    sole: "nobody",
+  };
+}
+
+/** A rule that a line has and the set has not (its lines were staged by another configuration) is as if it had none. */
+function ofConfigured(ledger: SplitLedger, epoch: number, { places }: ConfiguredPlaces): RuleParts {
+  const billing = stagedTable("billing", epoch);
+  const columns = [...places].map(([name, sql], index) => ({ name, sql, alias: `place_${index}` }));
+  const more = columns.map(
+    ({ sql, alias }) => `, concat(toString(currency), ':', toString(${sql})) AS ${alias}`,
+  );
+  const cases = columns.map(({ name, alias }) => `, setOf = ${literal(name)}, ${alias}`);
+  return {
+    names: `
+        UNION ALL
+        SELECT DISTINCT named_identity FROM ${billing} WHERE day IN {days:Array(Date)} AND named_identity != ''`,
+    ruleKey: "rule, product_type",
+    findsRule: "r.rule = l.rule_name AND r.product_type = l.rule_of",
+    bill: columns.length === 0 ? billing : `(SELECT *${more.join("")} FROM ${billing})`,
+    ofLine: `toUInt32(transform(any(named_identity), names, arrayEnumerate(names), 0)) AS named${columns
+      .map(({ alias }) => `, any(${alias}) AS ${alias}`)
+      .join("")},
+      if(rule IN (SELECT rule FROM rules WHERE rule != ''), toString(rule), '') AS rule_name,
+      multiIf(rule_name != '', '', product_type IN (SELECT product_type FROM rules WHERE rule = ''), toString(product_type), '*') AS rule_of`,
+    place: (setOf) =>
+      `multiIf(setOf = 'tenant', '', setOf = 'currency', toString(currency)${cases.join("")}, toString(resource_id))`.replaceAll(
+        "setOf",
+        setOf,
+      ),
+    named: "(t.2 = 'line' AND named != 0) OR ",
+    lookup: (kind) => `if(${kind} IN ('cost', 'fixed'), 'usage', ${kind})`,
+    costType: "if(kind IN ('usage', 'owner', 'line'), 'usage', 'shared')",
+    method: ledger.configuredMethod ?? ledger.method,
+    isFound: "kind NOT IN ('terminal', 'line')",
+    isWeighed: "kind IN ('usage', 'cost', 'fixed')",
+    weighingRules: "kind IN ('usage', 'cost', 'fixed')",
+    sole: "if(c.kind = 'line', named, nobody)",
+  };
+}

@@ -1,0 +1,165 @@
+/** An explanation for people: every number of it, within the width of a terminal. */
+import type { Explanation, Recipient } from "../query/chargebacks/explain/explanation.js";
+import type { TierOutcome, TriedTier } from "../query/chargebacks/explain/tiers.js";
+import type { Terminal } from "./command.js";
+import { type Table, writeTable } from "./table.js";
+import { wrapWords } from "./wrap.js";
+
+const WIDTH = 80;
+const LABEL = 12;
+
+export function writeExplanation(stdout: Terminal, told: Explanation): void {
+  const { row, split, recipients, samples } = told;
+  const write = (text: string) => void stdout.write(text);
+  const section = (title: string, table: Table) => {
+    write(`\n${title}\n`);
+    writeTable(stdout, table);
+  };
+  write(paragraph(headline(told)));
+  write("\n");
+  for (const [label, text] of facts(told)) write(labelled(label, text));
+  if (told.rule !== null) section(`Components of the rule ${told.rule.product_type}`, componentTable(told));
+  if (told.tiers !== null) section(`Tiers of component ${row.component}`, tierTable(told.tiers));
+  const shown = told.recipients.items.some(({ identity_id }) => identity_id === told.identity_id)
+    ? recipients.items
+    : [...recipients.items, told.this];
+  section(
+    `Who shares it: ${recipients.total}, page ${recipients.page} of ${Math.max(recipients.pages, 1)}`,
+    recipientTable(shown, split !== null),
+  );
+  if (samples.length > 0)
+    section("Usage by hour", {
+      head: ["HOUR", "METRIC", "USAGE"],
+      keys: 2,
+      rows: samples.map(({ timestamp, metric, quantity }) => [timestamp, metric, quantity]),
+    });
+}
+
+function headline({
+  identity_id,
+  identity_name,
+  row,
+  product_type,
+  resource_id,
+  resource_name,
+  date,
+}: Explanation) {
+  const who = named(identity_id, identity_name);
+  return `${who} pays ${row.amount} ${row.currency} for ${product_type} of ${named(resource_id, resource_name)} on ${date}.`;
+}
+
+const named = (id: string, name: string | null) => (name === null ? id : `${id} (${name})`);
+
+function facts(told: Explanation): [string, string][] {
+  const { row, rows, total_rows, line, split, owner, run } = told;
+  const others = rows.filter((each) => each !== rows[0]);
+  return [
+    ["how", `${row.allocation_method}, ${row.allocation_detail}${row.provisional ? ", provisional" : ""}`],
+    ...(others.length === 0
+      ? []
+      : ([["rows", `${total_rows} on this day; this is ${placeOf(row)}`]] as [string, string][])),
+    ["line", line === null ? "not there" : lineText(line)],
+    ["split", split === null ? "the weights are not kept" : splitText(split)],
+    ["owner", ownerText(owner)],
+    ["published", told.published_at ?? "not known when"],
+    ["run", run === null ? "its record is not kept" : `${run.run_id}, ${run.trigger}, ${run.status}`],
+    ...told.lacks.map((lack): [string, string] => ["lacks", lack]),
+  ];
+}
+
+function placeOf({ timestamp, component, currency }: Explanation["row"]): string {
+  return `--timestamp ${timestamp} --component ${component} --currency ${currency}`;
+}
+
+function lineText(line: NonNullable<Explanation["line"]>): string {
+  const { timestamp, granularity, quantity, unit_price, total_cost, currency, bill_lines } = line;
+  const price = unit_price === null ? "several prices" : `${unit_price} each`;
+  const lines = bill_lines === 1 ? "1 line of the bill" : `${bill_lines} lines of the bill`;
+  return `${total_cost} ${currency}: ${quantity} at ${price}; ${timestamp}, ${granularity}, ${lines}`;
+}
+
+function splitText(split: NonNullable<Explanation["split"]>): string {
+  const { tick, line_ticks, residue, component_ticks, total_weight, remaining_ticks } = split;
+  return (
+    `${line_ticks} ticks of ${tick} and ${residue} besides; of them ${component_ticks} for this component, by a weight of ` +
+    `${total_weight} in all; rounding down leaves ${remaining_ticks}`
+  );
+}
+
+function ownerText({ owner_ids, identity, resource }: Explanation["owner"]): string {
+  const owners = owner_ids.length === 0 ? "no owner noted" : `owned by ${owner_ids.join(", ")}`;
+  const team = identity?.team ? `team ${identity.team}` : "no team";
+  const inventory = resource?.owner_id ? `; the inventory names ${resource.owner_id}` : "";
+  return `${owners}${inventory}; ${team} on the day`;
+}
+
+function componentTable({ rule, row }: Explanation): Table {
+  return {
+    head: ["COMPONENT", "", "RATIO", "TICKS", "AMOUNT"],
+    keys: 2,
+    rows: (rule?.components ?? []).map(({ component, ratio, ticks, amount, leads }) => [
+      String(component),
+      [component === row.component ? "this" : "", leads ? "leads" : ""].filter(Boolean).join(", "),
+      ...[ratio, ticks, amount],
+    ]),
+  };
+}
+
+const outcomes: Readonly<Record<TierOutcome, string>> = {
+  used: "used",
+  no_usage: "no usage above 0",
+  no_costs: "no direct costs",
+  names_nobody: "the line names nobody",
+  metrics_missing: "metrics are missing",
+  no_identities: "nobody in its sets",
+  no_owner: "no owner known",
+  several_owners: "several owners",
+  unclear: "not known why",
+  not_reached: "not reached",
+  given_up: "not tried: given up",
+};
+
+function tierTable(tiers: readonly TriedTier[]): Table {
+  return {
+    head: ["TIER", "KIND", "OUTCOME", "SOURCES"],
+    keys: 4,
+    rows: tiers.map(({ tier, kind, outcome, sources }) => [
+      ...[String(tier), kind, outcomes[outcome]],
+      sources.map(({ name, gap }) => (gap === null ? name : `${name} (${gap})`)).join(", "),
+    ]),
+  };
+}
+
+const BAR = 8;
+
+function recipientTable(recipients: readonly Recipient[], isSplit: boolean): Table {
+  if (!isSplit)
+    return {
+      head: ["IDENTITY", "AMOUNT"],
+      keys: 1,
+      rows: recipients.map(({ identity_id, amount }) => [identity_id, amount]),
+    };
+  return {
+    head: ["IDENTITY", "SHARE", "WEIGHT", "TICKS", "RANK", "AMOUNT"],
+    keys: 2,
+    rows: recipients.map((each) => [
+      each.identity_id,
+      "█".repeat(Math.ceil(Number(each.share ?? 0) * BAR)),
+      each.weight ?? "",
+      `${each.whole_ticks}${each.has_extra_tick ? "+1" : ""}${each.has_residue ? "+r" : ""}`,
+      String(each.remainder_rank ?? ""),
+      each.amount,
+    ]),
+  };
+}
+
+function paragraph(text: string): string {
+  return wrapWords(text, WIDTH)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+function labelled(label: string, text: string): string {
+  const lines = wrapWords(text, WIDTH - LABEL);
+  return lines.map((line, at) => `${(at === 0 ? label : "").padEnd(LABEL)}${line}\n`).join("");
+}

@@ -1,0 +1,199 @@
+/**
+ * What is refused of a tenant's identity sources and rules once each of them can be read: unknown columns and metrics, patterns that
+ * the store would not take, rules that no line can reach, and maps.
+ */
+import { resolve } from "node:path";
+import type { EcosystemSettings } from "../ecosystem-settings.js";
+import { nearest } from "../nearest.js";
+import type { Path } from "../problem.js";
+import type { Report } from "../reading-context.js";
+import type { WrittenTenant } from "../tenant.js";
+import type { Comparison, Condition, Conditions, Where } from "./condition.js";
+import { whereOf } from "./condition.js";
+import type { ConfiguredRule } from "./configured-rule.js";
+import { type IdentityMap, readIdentityMap } from "./identity-map.js";
+import type { IdentitySource } from "./identity-source.js";
+import { columnsOfLines, type LineColumns, tagKeyOf } from "./line-columns.js";
+import { refusePattern } from "./patterns.js";
+import type { ConfiguredTier } from "./tier.js";
+
+/** Maps by the path that the configuration gives. */
+export type IdentityMaps = ReadonlyMap<string, IdentityMap>;
+
+/** Reports what is wrong, with paths from `allocation` on, and returns the maps. Relative paths are relative to the folder. */
+export function checkAllocation(
+  { allocation, plugin_settings: settings }: WrittenTenant,
+  ecosystem: EcosystemSettings,
+  folder: string,
+  report: Report,
+): IdentityMaps {
+  const columns = columnsOfLines(ecosystem.lineColumns);
+  const metrics = ecosystem.usageMetrics?.(settings);
+  for (const [index, source] of allocation.identity.entries())
+    checkSource(source, ["allocation", "identity", index], columns, report);
+  for (const [index, rule] of allocation.rules.entries())
+    checkRule(rule, ["allocation", "rules", index], { columns, metrics }, report);
+  checkReach(allocation.rules, report);
+  return readMaps(allocation.identity, folder, report);
+}
+
+interface Known {
+  readonly columns: LineColumns;
+  /** Undefined where the ecosystem does not say. */
+  readonly metrics: readonly string[] | undefined;
+}
+
+function checkSource({ column }: IdentitySource, path: Path, columns: LineColumns, report: Report): void {
+  if (column === undefined) return;
+  checkColumn(column, [...path, "column"], columns, report);
+  if (Object.hasOwn(columns, column) && columns[column]?.type !== "text")
+    report([...path, "column"], "is a number: an identity is text");
+}
+
+function checkColumn(name: string, path: Path, columns: LineColumns, report: Report): void {
+  if (tagKeyOf(name) !== undefined || Object.hasOwn(columns, name)) return;
+  const known = Object.keys(columns);
+  const guess = nearest(name, known);
+  report(
+    path,
+    guess === undefined
+      ? `is no column of the lines; known: ${known.join(", ")}, and tag.KEY for tags`
+      : `is no column of the lines; did you mean \`${guess}\`?`,
+  );
+}
+
+function checkRule(rule: ConfiguredRule, path: Path, known: Known, report: Report): void {
+  const { conditions, any } = whereOf(rule.where);
+  checkConditions(conditions, [...path, "where"], known.columns, report);
+  for (const [index, each] of any.entries()) {
+    const here = [...path, "where", "any", index];
+    checkConditions(each, here, known.columns, report);
+    if (Object.keys(each).length === 0)
+      report(here, "is empty, so that every line is taken: give a column or leave any out");
+  }
+  checkSplit(rule.split ?? [], [...path, "split"], known, report);
+  for (const [index, { split }] of (rule.components ?? []).entries())
+    checkSplit(split, [...path, "components", index, "split"], known, report);
+}
+
+function checkConditions(conditions: Conditions, path: Path, columns: LineColumns, report: Report): void {
+  for (const [name, condition] of Object.entries(conditions)) {
+    const here = [...path, name];
+    checkColumn(name, here, columns, report);
+    const type = Object.hasOwn(columns, name) ? columns[name]?.type : "text";
+    checkCondition(condition, { path: here, isNumber: type === "decimal" }, report);
+  }
+}
+
+function checkCondition(
+  condition: Condition,
+  { path, isNumber }: { readonly path: Path; readonly isNumber: boolean },
+  report: Report,
+): void {
+  const comparison = comparisonOf(condition);
+  if (comparison === undefined) {
+    if (isNumber) report(path, "is a number: compare it by above and below");
+    return;
+  }
+  if (Object.keys(comparison).length === 0)
+    report(path, "is empty: give not, matches, exists, above or below");
+  for (const key of ["not", "matches", "exists"] as const)
+    if (isNumber && comparison[key] !== undefined)
+      report([...path, key], "is for texts: compare a number by above and below");
+  for (const key of ["above", "below"] as const)
+    if (!isNumber && comparison[key] !== undefined)
+      report([...path, key], "is for numbers, and this is a text");
+  const { matches, not } = comparison;
+  const refusal = matches === undefined ? undefined : refusePattern(matches);
+  if (refusal !== undefined) report([...path, "matches"], refusal);
+  if ([not ?? []].flat().includes("*")) report([...path, "not"], "can never hold: `*` stands for every text");
+}
+
+function comparisonOf(condition: Condition): Comparison | undefined {
+  return typeof condition === "string" || Array.isArray(condition) ? undefined : (condition as Comparison);
+}
+
+function checkSplit(split: readonly ConfiguredTier[], path: Path, known: Known, report: Report): void {
+  for (const [index, tier] of split.entries()) {
+    const here = [...path, index];
+    if (tier.by === "cost" && tier.within !== undefined)
+      checkWithin(tier.within, [...here, "within"], known, report);
+    if (tier.by === "usage") checkMetrics(tier, here, known, report);
+    const earlier = split.slice(0, index);
+    const taker = earlier.map(takerOf).find((each) => each !== undefined);
+    if (taker !== undefined && tier.by !== "nobody")
+      report(here, `is behind ${taker}, which takes everything`);
+    else if (earlier.some((each) => JSON.stringify(each) === JSON.stringify(tier)))
+      report(here, "is tried before: it can never find anybody");
+  }
+}
+
+/** How a tier is called that always finds somebody, or ends the chain. */
+function takerOf(tier: ConfiguredTier): string | undefined {
+  if (tier.by === "even") return Array.isArray(tier.among) ? "a list of identities" : undefined;
+  return { nobody: "nobody", fixed: "fixed shares" }[tier.by as string];
+}
+
+function checkWithin(within: string, path: Path, { columns }: Known, report: Report): void {
+  checkColumn(within, path, columns, report);
+  if (Object.hasOwn(columns, within) && columns[within]?.type !== "text")
+    report(path, "is a number: lines are taken together by a text");
+  if (within === "currency") report(path, "is needless: costs always weigh within their currency");
+}
+
+function checkMetrics(
+  tier: ConfiguredTier & { readonly by: "usage" },
+  path: Path,
+  { metrics: known }: Known,
+  report: Report,
+): void {
+  if (known === undefined) return;
+  const named: [string, Path][] = [
+    ...(tier.metric === undefined ? [] : [[tier.metric, [...path, "metric"]] satisfies [string, Path]]),
+    ...(tier.metrics ?? []).map((metric, index): [string, Path] => [metric, [...path, "metrics", index]]),
+  ];
+  for (const [metric, here] of named) {
+    if (known.includes(metric)) continue;
+    report(here, `is no metric of this tenant; known: ${known.length === 0 ? "none" : known.join(", ")}`);
+  }
+}
+
+/** A rule that no line can reach, because one before it takes everything, or just the same lines. */
+function checkReach(rules: readonly ConfiguredRule[], report: Report): void {
+  const seen = new Map<string, string>();
+  let taker: string | undefined;
+  for (const [index, { name, where }] of rules.entries()) {
+    const here = ["allocation", "rules", index];
+    const text = JSON.stringify(canonical(whereOf(where)));
+    const same = seen.get(text);
+    if (taker !== undefined) report(here, `can never take a line: rule ${taker} before it takes all of them`);
+    else if (same !== undefined)
+      report(here, `can never take a line: rule ${same} before it takes the same ones`);
+    seen.set(text, same ?? name);
+    if (takesEverything(whereOf(where))) taker ??= name;
+  }
+}
+
+function takesEverything({ conditions, any }: Where): boolean {
+  return any.length === 0 && Object.values(conditions).every((condition) => [condition].flat().includes("*"));
+}
+
+/** Equal for wheres that are written in another order. */
+function canonical({ conditions, any }: Where): unknown {
+  const sorted = (each: Conditions) =>
+    Object.entries(each)
+      .map(([name, condition]) => [name, Array.isArray(condition) ? [...condition].sort() : condition])
+      .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+  return [sorted(conditions), any.map(sorted)];
+}
+
+function readMaps(sources: readonly IdentitySource[], folder: string, report: Report): IdentityMaps {
+  const maps = new Map<string, IdentityMap>();
+  for (const [index, { map: path }] of sources.entries()) {
+    if (path === undefined || maps.has(path)) continue;
+    const read = readIdentityMap(resolve(folder, path));
+    if ("problem" in read) report(["allocation", "identity", index, "map"], read.problem);
+    else maps.set(path, read);
+  }
+  return maps;
+}

@@ -1,0 +1,100 @@
+/** `tenants.T.allocation.rules`: which lines are split how, before the ecosystem's own rules. */
+import { type TUnsafe, Type } from "@sinclair/typebox";
+import { parseNonNegativeDecimal } from "../decimal.js";
+import { list, mapping, text } from "../setting.js";
+import { type WrittenWhere, whereSetting } from "./condition.js";
+import { type ConfiguredTier, splitSetting } from "./tier.js";
+
+export interface ConfiguredComponent {
+  /** Share of the line, a plain decimal. */
+  readonly ratio: string;
+  readonly split: readonly ConfiguredTier[];
+}
+
+/** Has one of `split`, `components` and `allocation`. */
+export interface ConfiguredRule {
+  readonly name: string;
+  readonly where?: WrittenWhere;
+  readonly split?: readonly ConfiguredTier[];
+  readonly components?: readonly ConfiguredComponent[];
+  /** Left to the ecosystem's own rule. */
+  readonly allocation?: "keep";
+}
+
+const component = mapping(
+  {
+    ratio: text({
+      description: "The part of the line.",
+      unit: "share of the line",
+      expected: "a decimal above 0 and up to 1, with at most 6 decimals",
+      pattern: "^(0\\.\\d{1,6}|1)$",
+      decimal: true,
+      parse: parseNonNegativeDecimal,
+    }),
+    split: splitSetting,
+  },
+  { description: "A part of each line." },
+);
+
+const rule = mapping(
+  {
+    name: text({
+      description: "The name of the rule, which its rows carry.",
+      pattern: "^[a-z0-9][a-z0-9-]{0,62}$",
+      expected: "1 to 63 lower case letters, digits and `-`, starting with a letter or a digit",
+    }),
+    where: Type.Optional(whereSetting),
+    split: Type.Optional(splitSetting),
+    components: Type.Optional(
+      list(component, {
+        description: "Parts of each line that are split on their own.",
+        minItems: 1,
+        maxItems: 20,
+      }),
+    ),
+    allocation: Type.Optional(
+      Type.Literal("keep", { description: "`keep`: the lines are left to the ecosystem's own rule." }),
+    ),
+  },
+  {
+    description:
+      "A rule. It takes the lines that no rule before it has taken and whose `where` holds; all of them without `where`.",
+    rules: [
+      {
+        rule: "Exactly one of `split`, `components` and `allocation` is given.",
+        check(given, report) {
+          const ways = ["split", "components", "allocation"].filter((way) => Object.hasOwn(given, way));
+          if (ways.length === 0) report([], "needs split, components or allocation");
+          for (const way of ways.slice(1)) report([way], `excludes ${ways[0]}: give one of the two`);
+        },
+      },
+      {
+        rule: "The ratios of `components` add up to 1.",
+        check({ components }, report) {
+          const ratios = components?.map((each) => each?.ratio);
+          if (ratios === undefined || ratios.includes(undefined as never)) return;
+          const sum = ratios.reduce((total, ratio) => total + millionths(ratio), 0);
+          if (sum !== WHOLE) report(["components"], `has ratios that add up to ${sum / WHOLE}, not to 1`);
+        },
+      },
+    ],
+  },
+);
+
+const WHOLE = 1_000_000;
+
+/** A ratio of at most 6 decimals as whole millionths. */
+function millionths(ratio: string): number {
+  const [whole = "0", fraction = ""] = ratio.split(".");
+  return Number(whole) * WHOLE + Number(fraction.padEnd(6, "0"));
+}
+
+export const rulesSetting: TUnsafe<ConfiguredRule[]> = Type.Unsafe<ConfiguredRule[]>(
+  list(rule, {
+    description:
+      "Rules, of which the first that holds takes a line. What none takes is allocated by the ecosystem's own rules.",
+    uniqueBy: "name",
+    maxItems: 1000,
+    default: [],
+  }),
+);

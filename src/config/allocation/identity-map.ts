@@ -1,0 +1,87 @@
+/**
+ * A map of an identity source: a CSV file with the columns `value` and `identity`. It is read once, with the configuration, so a
+ * file that is wrong stops the start and never a run.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { CsvError, parse } from "csv-parse/sync";
+import { UNALLOCATED } from "../allocation-rule.js";
+import { digestOf } from "../digest.js";
+
+export interface IdentityMap {
+  /** Of the content: files with equal entries have the same. */
+  readonly hash: string;
+  /** Value of the column → identity, in the order of the file. */
+  readonly entries: ReadonlyMap<string, string>;
+}
+
+const MOST_BYTES = 32 * 2 ** 20;
+const MOST_ENTRIES = 200_000;
+const HEADER = "value,identity";
+const UNFIT = /[\p{Cc}\p{Surrogate}]/u;
+const LONGEST = 1000;
+
+/** Reads a map, or says why it cannot: a sentence that quotes values of the file at most. */
+export function readIdentityMap(file: string): IdentityMap | { problem: string } {
+  const text = textOf(file);
+  if (typeof text !== "string") return text;
+  let rows: Row[];
+  try {
+    const options = { bom: true, skip_empty_lines: true, trim: true, relax_column_count: true } as const;
+    // The types of the library know rows without `info` alone.
+    rows = parse(text, { ...options, info: true }) as unknown as Row[];
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return { problem: `is not CSV: ${error.message}` };
+  }
+  const [header, ...entries] = rows;
+  if (header?.record.join(",") !== HEADER) return { problem: `must start with the header ${HEADER}` };
+  if (entries.length > MOST_ENTRIES)
+    return { problem: `has ${entries.length} entries; at most ${MOST_ENTRIES} are allowed` };
+  const found = new Map<string, { identity: string; line: number }>();
+  for (const { record, info } of entries) {
+    const [value = "", identity = ""] = record;
+    const refusal = refuseEntry(record) ?? refuseRepeated(value, found.get(value));
+    if (refusal !== undefined) return { problem: `line ${info.lines} ${refusal}` };
+    found.set(value, { identity, line: info.lines });
+  }
+  const map = new Map([...found].map(([value, { identity }]) => [value, identity]));
+  return { hash: hashOf(map), entries: map };
+}
+
+interface Row {
+  readonly record: readonly string[];
+  readonly info: { readonly lines: number };
+}
+
+function textOf(file: string): string | { problem: string } {
+  try {
+    const { size } = statSync(file);
+    if (size > MOST_BYTES) return { problem: `is larger than ${MOST_BYTES / 2 ** 20} MiB` };
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code.startsWith("ERR_ENCODING")) return { problem: "is not UTF-8 text" };
+    return { problem: code === "ENOENT" ? "does not exist" : `cannot be read (${code})` };
+  }
+}
+
+function refuseEntry(record: readonly string[]): string | undefined {
+  const [value = "", identity = ""] = record;
+  if (record.length !== 2) return `has ${record.length} fields, not 2`;
+  if (value === "") return "has no value";
+  if (identity === "") return "has no identity";
+  if (identity === UNALLOCATED) return `names ${UNALLOCATED}, which is nobody`;
+  if ([value, identity].some((text) => text.length > LONGEST))
+    return `has a text of more than ${LONGEST} characters`;
+  return [value, identity].some((text) => UNFIT.test(text)) ? "has control characters" : undefined;
+}
+
+function refuseRepeated(value: string, earlier: { readonly line: number } | undefined): string | undefined {
+  if (earlier === undefined) return undefined;
+  return `has the value ${JSON.stringify(value)} of line ${earlier.line} again`;
+}
+
+function hashOf(map: ReadonlyMap<string, string>): string {
+  const entries = [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+  return digestOf(entries);
+}

@@ -1,0 +1,81 @@
+/** `tenants.T.allocation.identity`: where a line names who pays. */
+import { type Static, Type } from "@sinclair/typebox";
+import { list, mapping, text } from "../setting.js";
+import { groupPosition, refusePattern } from "./patterns.js";
+
+/** The group of a pattern that is the identity. */
+export const IDENTITY_GROUP = "identity";
+
+const identitySource = mapping(
+  {
+    tag: Type.Optional(
+      text({
+        description: "The key of a tag whose value is the identity.",
+        maxLength: 500,
+        pattern: "^[^\\u0000-\\u001f\\u007f]+$",
+      }),
+    ),
+    column: Type.Optional(
+      text({
+        description:
+          "A column of the line whose value is the identity, or leads to it by `map` or `pattern`.",
+        pattern: "^[A-Za-z][A-Za-z0-9_]{0,99}$",
+        expected: "a column of the lines, such as resource_id",
+      }),
+    ),
+    map: Type.Optional(
+      text({
+        description:
+          "A CSV file with the header `value,identity`, relative to the configuration: what a value stands for. A value that is not in it names nobody.",
+        expected: "the path of a CSV file",
+        maxLength: 4096,
+      }),
+    ),
+    pattern: Type.Optional(
+      text({
+        description:
+          "A regular expression (RE2) whose group `(?<identity>…)` is the identity. A value without a match names nobody.",
+        maxLength: 1000,
+      }),
+    ),
+  },
+  {
+    description: "A source of identities.",
+    rules: [
+      {
+        rule: "Either `tag` or `column` is given; `map` and `pattern` exclude each other.",
+        check({ tag, column, map, pattern }, report) {
+          if (tag === undefined && column === undefined) report([], "needs tag or column");
+          if (tag !== undefined && column !== undefined)
+            report(["column"], "excludes tag: give one of the two");
+          if (map !== undefined && pattern !== undefined)
+            report(["pattern"], "excludes map: give one of the two");
+        },
+      },
+      {
+        rule: "`pattern` is RE2 and has a group named `identity`.",
+        check({ pattern }, report) {
+          if (pattern === undefined) return;
+          const refusal = refusePattern(pattern);
+          if (refusal !== undefined) report(["pattern"], refusal);
+          else if (groupPosition(pattern, IDENTITY_GROUP) === undefined)
+            report(["pattern"], "needs a group named identity: (?<identity>…)");
+        },
+      },
+    ],
+  },
+);
+
+export type IdentitySource = Static<typeof identitySource>;
+
+export const identitySetting = list(identitySource, {
+  description:
+    "Who a line names: the first of these that gives an identity. Rules with `by: line` charge it, and costs that it was charged weigh `by: cost`.",
+  maxItems: 100,
+  default: [],
+});
+
+/** As a condition or `within` would name it. */
+export function sourceColumn({ tag, column = "" }: IdentitySource): string {
+  return tag === undefined ? column : `tag.${tag}`;
+}

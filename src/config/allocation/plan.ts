@@ -1,0 +1,124 @@
+/**
+ * A tenant's identity sources and rules, worked out: the rules as the allocation statement knows them, what has to be staged for them,
+ * and a digest of everything that decides who pays. What is written in SQL is made of this.
+ */
+import type { AllocationRule, SetOf } from "../allocation-rule.js";
+import type { TenantConfig } from "../config.js";
+import { digestOf } from "../digest.js";
+import type { EcosystemSettings } from "../ecosystem-settings.js";
+import type { IdentityMaps } from "./check-allocation.js";
+import type { ConfiguredRule } from "./configured-rule.js";
+import {
+  type CostWeights,
+  costMetric,
+  costPlace,
+  fixedMetric,
+  listScope,
+  partName,
+} from "./derived-facts.js";
+import type { IdentitySource } from "./identity-source.js";
+import { columnsOfLines, type LineColumns } from "./line-columns.js";
+import { componentsOf, toAllocationRule } from "./to-allocation-rule.js";
+
+export interface AllocationPlan {
+  readonly identity: readonly IdentitySource[];
+  readonly maps: IdentityMaps;
+  readonly columns: LineColumns;
+  /** In order, those with `allocation: keep` too. */
+  readonly configured: readonly ConfiguredRule[];
+  /** The rules of `configured` that split their lines. */
+  readonly rules: readonly AllocationRule[];
+  readonly costs: readonly PlannedCosts[];
+  readonly shares: readonly PlannedShares[];
+  readonly lists: readonly PlannedList[];
+  readonly direct: DirectShares;
+  /** Changes with everything that can change who pays. */
+  readonly digest: string;
+}
+
+/** Staged for days with lines of one of these rules. */
+export interface PlannedCosts extends CostWeights {
+  readonly metric: string;
+  readonly place: SetOf;
+  readonly rules: readonly string[];
+}
+
+export interface PlannedShares {
+  readonly metric: string;
+  readonly rule: string;
+  /** Identity and plain decimal. */
+  readonly shares: readonly (readonly [string, string])[];
+}
+
+export interface PlannedList {
+  readonly scope: string;
+  readonly rule: string;
+  readonly identities: readonly string[];
+}
+
+/**
+ * What part of a line is charged directly to the identity that it names, in millionths: of components whose first tier is `line`. Only
+ * such costs weigh, so a rule that splits by cost never weighs by its own result.
+ */
+export interface DirectShares {
+  readonly byRule: ReadonlyMap<string, number>;
+  /** `*` for product types without a rule of their own. */
+  readonly byProduct: ReadonlyMap<string, number>;
+}
+
+/** Undefined for a tenant without identity sources and rules. `own` are the rules of its ecosystem. */
+export function planAllocation(
+  { allocation, identity_maps: maps }: Pick<TenantConfig, "allocation" | "identity_maps">,
+  { lineColumns }: Pick<EcosystemSettings, "lineColumns">,
+  own: readonly AllocationRule[],
+): AllocationPlan | undefined {
+  const { identity, rules: configured } = allocation;
+  if (identity.length + configured.length === 0) return undefined;
+  const columns = columnsOfLines(lineColumns);
+  const rules = configured.flatMap((rule) => toAllocationRule(rule) ?? []);
+  return {
+    ...{ identity, maps, columns, configured, rules },
+    costs: plannedCosts(configured),
+    shares: partsOf(configured).flatMap(({ rule, part, tier }) =>
+      tier.by === "fixed" ? [{ metric: fixedMetric(part), rule, shares: Object.entries(tier.shares) }] : [],
+    ),
+    lists: partsOf(configured).flatMap(({ rule, part, tier }) =>
+      tier.by === "even" && typeof tier.among !== "string"
+        ? [{ scope: listScope(part), rule, identities: tier.among }]
+        : [],
+    ),
+    direct: {
+      byRule: new Map(rules.map((rule) => [rule.rule ?? "", directMillionths(rule)])),
+      byProduct: new Map(own.map((rule) => [rule.product_type, directMillionths(rule)])),
+    },
+    digest: digestOf([identity, configured, columns, [...maps].map(([path, { hash }]) => [path, hash])]),
+  };
+}
+
+/** Every tier of every rule, with the name of its part. */
+function partsOf(configured: readonly ConfiguredRule[]) {
+  return configured.flatMap((rule) => {
+    const components = componentsOf(rule);
+    return components.flatMap(({ split }, index) => {
+      const part = partName(rule.name, index, components.length);
+      return split.map((tier) => ({ rule: rule.name, part, tier }));
+    });
+  });
+}
+
+function plannedCosts(configured: readonly ConfiguredRule[]): PlannedCosts[] {
+  const planned = new Map<string, PlannedCosts>();
+  for (const { rule, tier } of partsOf(configured)) {
+    if (tier.by !== "cost") continue;
+    const weights = { within: tier.within, over: tier.over };
+    const metric = costMetric(weights);
+    const rules = new Set([...(planned.get(metric)?.rules ?? []), rule]);
+    planned.set(metric, { ...weights, metric, place: costPlace(weights), rules: [...rules] });
+  }
+  return [...planned.values()];
+}
+
+function directMillionths({ components }: AllocationRule): number {
+  const direct = components.filter(({ tiers }) => tiers[0]?.kind === "line");
+  return direct.reduce((sum, { ratio }) => sum + Math.round(Number(ratio) * 1_000_000), 0);
+}

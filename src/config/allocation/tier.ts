@@ -1,0 +1,160 @@
+/** `split` of a rule: who gets a line, as a chain of tiers that are tried in turn. */
+import { type TUnsafe, Type } from "@sinclair/typebox";
+import { UNALLOCATED } from "../allocation-rule.js";
+import { parseNonNegativeDecimal } from "../decimal.js";
+import { choice, eitherKind, list, mapOf, mapping, oneOf, text } from "../setting.js";
+import { LINE_COLUMN } from "./line-columns.js";
+
+/** Identity sets that an ecosystem gathers, and that a line can be divided among. */
+const gatheredSets = ["resource_active", "metrics_derived", "tenant_period"] as const;
+type GatheredSet = (typeof gatheredSets)[number];
+
+export type ConfiguredTier =
+  | { readonly by: "line" }
+  | { readonly by: "owner" }
+  | { readonly by: "usage"; readonly metric?: string; readonly metrics?: readonly string[] }
+  | { readonly by: "cost"; readonly within?: string; readonly over: "day" | "month" }
+  | { readonly by: "fixed"; readonly shares: Readonly<Record<string, string>> }
+  | { readonly by: "even"; readonly among: readonly string[] | GatheredSet }
+  | { readonly by: "nobody" };
+
+/** Identities that one tier may name. */
+const MOST_NAMED = 100_000;
+const LONGEST_CHAIN = 10;
+
+const IDENTITY = {
+  name: "IDENTITY",
+  pattern: `^(?!${UNALLOCATED}$)(?! )[^\\u0000-\\u001f\\u007f-\\u009f]{1,200}(?<! )$`,
+  expected: `an identity of 1 to 200 characters, other than ${UNALLOCATED}`,
+};
+const identity = text({
+  description: "An identity.",
+  pattern: IDENTITY.pattern,
+  expected: IDENTITY.expected,
+});
+const metric = text({ description: "The metric, as the ecosystem names it." });
+
+const by = (word: ConfiguredTier["by"]) => ({
+  by: Type.Literal(word, { description: "How the part is split." }),
+});
+
+const forms = [
+  mapping(by("line"), {
+    description: "The identity that the line names, by `identity`.",
+  }),
+  mapping(by("owner"), { description: "The one identity that owns the resource." }),
+  mapping(
+    {
+      ...by("usage"),
+      metric: Type.Optional(metric),
+      metrics: Type.Optional(
+        list(metric, { description: "Several metrics, added up.", minItems: 1, maxItems: 20 }),
+      ),
+    },
+    {
+      description: "In proportion to measured usage of the resource on the day of the line.",
+      rules: [
+        {
+          rule: "Either `metric` or `metrics` is given.",
+          check({ metric: one, metrics }, report) {
+            if (one === undefined && metrics === undefined) report([], "needs metric or metrics");
+            if (one !== undefined && metrics !== undefined)
+              report(["metrics"], "excludes metric: give one of the two");
+          },
+        },
+      ],
+    },
+  ),
+  mapping(
+    {
+      ...by("cost"),
+      within: Type.Optional(
+        text({
+          description: "Only lines with the same value of this column or tag weigh.",
+          pattern: LINE_COLUMN.pattern,
+          expected: LINE_COLUMN.expected,
+          maxLength: 1000,
+        }),
+      ),
+      over: choice(["day", "month"], {
+        description:
+          "`day`: the costs of the day of the line weigh; `month`: those of its month, up to that day.",
+        default: "day",
+      }),
+    },
+    { description: "In proportion to what each identity was charged directly, in the currency of the line." },
+  ),
+  mapping(
+    {
+      ...by("fixed"),
+      shares: mapOf(
+        IDENTITY,
+        text({
+          description: "The weight of the identity.",
+          expected: "a decimal above 0 with at most 6 decimals and 12 digits before the point",
+          pattern: "^(?!0$)\\d{1,12}(\\.\\d{1,6})?$",
+          decimal: true,
+          parse: parseNonNegativeDecimal,
+        }),
+        {
+          description: "Identities, each with its weight; the weights need not add up to anything.",
+          maxProperties: MOST_NAMED,
+        },
+      ),
+    },
+    {
+      description: "In fixed shares.",
+      rules: [
+        {
+          rule: "`shares` names at least one identity.",
+          check({ shares }, report) {
+            if (shares !== undefined && Object.keys(shares).length === 0) report(["shares"], "names nobody");
+          },
+        },
+      ],
+    },
+  ),
+  mapping(
+    {
+      ...by("even"),
+      among: eitherKind(
+        [
+          choice(gatheredSets, { description: "A set that the ecosystem gathers." }),
+          list(identity, { description: "Identities.", minItems: 1, maxItems: MOST_NAMED }),
+        ],
+        {
+          description: "A list of identities, or a set that the ecosystem gathers.",
+          expected: `a list of identities, or one of ${gatheredSets.join(", ")}`,
+        },
+      ),
+    },
+    {
+      description: "In equal parts.",
+      rules: [
+        {
+          rule: "`among` names nobody twice.",
+          check({ among }, report) {
+            if (!Array.isArray(among)) return;
+            const twice = among.findIndex((each, index) => among.indexOf(each) !== index);
+            if (twice >= 0) report(["among", twice], "is named twice");
+          },
+        },
+      ],
+    },
+  ),
+  mapping(by("nobody"), {
+    description: "Nobody: UNALLOCATED. Ends the chain, and is added where it is left out.",
+  }),
+];
+
+const tier = oneOf("by", Type.Object({}), forms, {
+  description: "A way to split, tried if those before it find nobody.",
+});
+
+export const splitSetting: TUnsafe<ConfiguredTier[]> = Type.Unsafe<ConfiguredTier[]>(
+  list(tier, {
+    description: "Ways to split, tried in turn; the first that finds anybody splits the whole part.",
+    minItems: 1,
+    maxItems: LONGEST_CHAIN,
+  }),
+);

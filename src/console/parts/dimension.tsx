@@ -1,0 +1,62 @@
+/** One dimension and its tags: the drawer that opens beside any view while the address has `dimension`. */
+import { api, bodyOf } from "../api/client.js";
+import type { Place } from "../state/location.js";
+import { useData } from "../state/use-data.js";
+import { columnName, en } from "../text/en.js";
+import { Drawer } from "./drawer.js";
+import { Empty, Shown } from "./messages.js";
+import { DimensionTags } from "./tag-editor.js";
+
+interface DimensionProps {
+  readonly place: Place;
+  readonly tenant: string;
+  readonly dimension: string;
+}
+
+export function Dimension({ place, tenant, dimension }: DimensionProps) {
+  const id = /^\d+$/.test(dimension) ? Number(dimension) : Number.NaN;
+  return (
+    <Drawer place={place} parameter="dimension" title={en.tags.ofDimension}>
+      {Number.isSafeInteger(id) ? (
+        <Fields tenant={tenant} dimension={id} />
+      ) : (
+        <Empty title={en.tags.noSuchDimension} />
+      )}
+    </Drawer>
+  );
+}
+
+function Fields({ tenant, dimension }: { readonly tenant: string; readonly dimension: number }) {
+  const params = { path: { tenant_name: tenant, dimension_id: dimension } };
+  const data = useData(JSON.stringify(["dimension", params]), (signal) =>
+    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}", { params, signal })),
+  );
+  return (
+    <Shown data={data} height="12rem">
+      {(found) => (
+        <>
+          <h2>{en.tags.ofDimension}</h2>
+          <dl class="sums">
+            {(
+              [
+                ["identity_id", found.identity_name ?? found.identity_id],
+                ["product_type", found.product_type],
+                ["resource_id", found.resource_name ?? found.resource_id],
+                ["environment_id", found.env_id],
+                ["cost_type", found.cost_type],
+              ] as const
+            ).map(([column, value]) => (
+              <div key={column}>
+                <dt>{columnName(column)}</dt>
+                <dd>
+                  <bdi>{value === "" ? en.unnamed : value}</bdi>
+                </dd>
+              </div>
+            ))}
+          </dl>
+          <DimensionTags tenant={tenant} dimension={dimension} />
+        </>
+      )}
+    </Shown>
+  );
+}

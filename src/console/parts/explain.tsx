@@ -1,0 +1,290 @@
+/** Why an amount is what it is: the drawer that opens beside any view while the address has `why`. */
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { api, bodyOf, type Schemas } from "../api/client.js";
+import { approximate, decimal, grouped } from "../money/decimal.js";
+import { shownDay, shownInstant } from "../state/days.js";
+import type { Place } from "../state/location.js";
+import { useData } from "../state/use-data.js";
+import { en } from "../text/en.js";
+import { Amount } from "./amount.js";
+import { Drawer } from "./drawer.js";
+import { Empty, Shown } from "./messages.js";
+import { type Column, Table } from "./table.js";
+import { DimensionTags } from "./tag-editor.js";
+
+const text = en.explain;
+const PAGE_SIZE = 20;
+
+type Explanation = Schemas["Explanation"];
+type Recipient = Schemas["Recipient"];
+
+/** Dimension, timestamp, component and currency. */
+const FORM = /^\d+,\d{4}-\d\d-\d\dT[\d:.]+Z,\d+,[^,]+$/;
+
+/** Which row of which dimension. */
+export function whyParameter(row: Schemas["ChargebackRow"]): string {
+  return [row.dimension_id, row.timestamp, row.metadata.component, row.currency].join(",");
+}
+
+interface ExplainProps {
+  readonly place: Place;
+  readonly tenant: string;
+  readonly why: string;
+}
+
+export function Explain({ place, tenant, why }: ExplainProps) {
+  return (
+    <Drawer place={place} parameter="why" title={text.title}>
+      {FORM.test(why) ? <Answer tenant={tenant} why={why} /> : <Empty title={text.noSuchRow} />}
+    </Drawer>
+  );
+}
+
+function Answer({ tenant, why }: Omit<ExplainProps, "place">) {
+  const [page, setPage] = useState(1);
+  const [id = "", timestamp = "", component = "", currency = ""] = why.split(",");
+  const params = {
+    path: { tenant_name: tenant, dimension_id: Number(id) },
+    query: {
+      ...{ date: timestamp.slice(0, 10), timestamp, component: Number(component), currency },
+      ...{ page, page_size: PAGE_SIZE },
+    },
+  };
+  const data = useData(JSON.stringify(["explain", tenant, why, page]), (signal) =>
+    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}/explain", { params, signal })),
+  );
+  return (
+    <Shown data={data} height="60vh">
+      {(found) => (
+        <>
+          <Chain found={found} page={page} setPage={setPage} />
+          <Step title={en.views.tags}>
+            <DimensionTags tenant={tenant} dimension={params.path.dimension_id} />
+          </Step>
+        </>
+      )}
+    </Shown>
+  );
+}
+
+interface ChainProps {
+  readonly found: Explanation;
+  readonly page: number;
+  readonly setPage: (page: number) => void;
+}
+
+/** From the amount back to the bill, a step a section. */
+function Chain({ found, page, setPage }: ChainProps) {
+  const { row, line, rule, split, tiers, samples } = found;
+  const { currency } = row;
+  return (
+    <>
+      <h2>
+        <Amount value={decimal(row.amount)} currency={currency} />
+      </h2>
+      <p>
+        <bdi>{text.what(found.identity_name ?? found.identity_id, shownDay(found.date))}</bdi>
+        <br />
+        <bdi>
+          {found.product_type} · {found.resource_name ?? found.resource_id}
+        </bdi>
+        {row.provisional && <strong> · {text.provisional}</strong>}
+      </p>
+      <Step title={text.line}>
+        {line === null ? (
+          <p>{text.noLine}</p>
+        ) : (
+          <p>
+            <Amount value={decimal(line.total_cost)} currency={currency} />
+            <span class="hint">
+              {" "}
+              {text.priced(line.quantity, line.unit_price)}
+              {line.bill_lines > 1 && ` · ${text.billLines(line.bill_lines)}`}
+            </span>
+          </p>
+        )}
+      </Step>
+      {rule === null ? (
+        <p class="hint">{text.noRule}</p>
+      ) : (
+        rule.components.length > 1 && (
+          <Step title={text.parts}>
+            <ul>
+              {rule.components.map((each) => (
+                <li key={each.component}>
+                  {text.ratio(each.ratio)} <Amount value={decimal(each.amount)} currency={currency} />
+                  {each.component === row.component && <strong> {text.thisOne}</strong>}
+                </li>
+              ))}
+            </ul>
+          </Step>
+        )
+      )}
+      {tiers !== null && (
+        <Step title={text.tiers}>
+          <ol>
+            {tiers
+              .filter(({ outcome }) => outcome !== "not_reached")
+              .map((each) => (
+                <Tier key={each.tier} tier={each} />
+              ))}
+          </ol>
+        </Step>
+      )}
+      <Step title={text.shares(found.recipients.total)}>
+        {!found.weights_kept && <p class="hint">{text.noWeights}</p>}
+        <Recipients found={found} />
+        {found.recipients.pages > 1 && (
+          <p class="pages">
+            <button type="button" disabled={page === 1} onClick={() => setPage(page - 1)}>
+              {en.pages.before}
+            </button>{" "}
+            {en.pages.page(page, found.recipients.pages)}{" "}
+            <button type="button" disabled={page >= found.recipients.pages} onClick={() => setPage(page + 1)}>
+              {en.pages.next}
+            </button>
+          </p>
+        )}
+        {split !== null && found.this.weight !== null && <Arithmetic found={found} split={split} />}
+      </Step>
+      {samples.length > 0 && (
+        <Step title={text.samples}>
+          <Samples samples={samples} />
+        </Step>
+      )}
+      <Step title={text.published}>
+        <p>
+          {found.published_at === null ? text.unknownPublication : shownInstant(found.published_at)}
+          {found.owner.owner_ids.length > 0 && (
+            <>
+              <br />
+              <bdi>{text.owner(found.owner.owner_ids.join(", "))}</bdi>
+            </>
+          )}
+        </p>
+      </Step>
+    </>
+  );
+}
+
+function Step({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  return (
+    <section class="step">
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Tier({
+  tier: { kind, outcome, sources },
+}: {
+  readonly tier: NonNullable<Explanation["tiers"]>[number];
+}) {
+  const isUsed = outcome === "used" || outcome === "given_up";
+  return (
+    <li class={isUsed ? "used" : undefined}>
+      {text.kinds[kind]}
+      {sources.length > 0 && <span class="hint"> ({sources.map(({ name }) => name).join(", ")})</span>}
+      {": "}
+      {isUsed ? <strong>{text.outcomes[outcome]}</strong> : text.outcomes[outcome]}
+      {sources.map(({ name, gap }) => gap !== null && <div key={name} class="hint">{`${name}: ${gap}`}</div>)}
+    </li>
+  );
+}
+
+/** Those of the page, and the one that the amount is of. */
+function Recipients({ found }: { readonly found: Explanation }) {
+  const { items } = found.recipients;
+  const own = found.this;
+  const isOnPage = items.some(({ identity_id }) => identity_id === own.identity_id);
+  const columns: Column<Recipient>[] = [
+    {
+      ...{ key: "identity", title: en.columns.identity_id ?? "" },
+      cell: (each) => {
+        const name = <bdi>{each.identity_name ?? each.identity_id}</bdi>;
+        return each.identity_id === own.identity_id ? <strong>{name}</strong> : name;
+      },
+    },
+    { key: "weight", title: text.weight, isNumber: true, cell: ({ weight }) => grouped(weight ?? "") },
+    {
+      ...{ key: "share", title: en.overview.share, isNumber: true },
+      cell: ({ share }) => share !== null && <Bar share={share} />,
+    },
+    {
+      ...{ key: "amount", title: en.overview.amount, isNumber: true },
+      cell: ({ amount }) => <Amount value={decimal(amount)} />,
+    },
+  ];
+  return (
+    <Table
+      caption={text.shares(found.recipients.total)}
+      columns={columns}
+      rows={isOnPage ? items : [own, ...items]}
+      keyOf={({ identity_id }) => identity_id}
+    />
+  );
+}
+
+function Bar({ share }: { readonly share: string }) {
+  const percent = 100 * approximate(decimal(share));
+  return (
+    <span class="share">
+      {percent.toFixed(percent < 10 ? 2 : 1)} %
+      <span class="bar color-1" aria-hidden="true" style={{ width: `${Math.min(100, percent)}%` }} />
+    </span>
+  );
+}
+
+/** How the part of the identity is worked out, in whole ticks. */
+function Arithmetic({
+  found: { this: own },
+  split,
+}: {
+  readonly found: Explanation;
+  readonly split: NonNullable<Explanation["split"]>;
+}) {
+  return (
+    <p class="arithmetic">
+      {text.arithmetic({
+        ticks: grouped(split.component_ticks),
+        tick: split.tick,
+        weight: grouped(own.weight ?? ""),
+        total: grouped(split.total_weight),
+        whole: grouped(own.whole_ticks ?? ""),
+      })}{" "}
+      {own.has_extra_tick === true && text.extraTick(split.remaining_ticks, own.remainder_rank ?? 0)}{" "}
+      {own.has_residue === true && split.residue !== "0" && text.residue(split.residue)}
+    </p>
+  );
+}
+
+/** Usage by hour, as bars: each metric by itself. */
+function Samples({ samples }: { readonly samples: Explanation["samples"] }) {
+  const metrics = [...new Set(samples.map(({ metric }) => metric))];
+  return (
+    <>
+      {metrics.map((metric) => {
+        const own = samples.filter((sample) => sample.metric === metric);
+        const sizes = own.map(({ quantity }) => approximate(decimal(quantity)));
+        const most = Math.max(...sizes, Number.MIN_VALUE);
+        return (
+          <figure key={metric} class="samples">
+            <figcaption>{metric}</figcaption>
+            <div role="img" aria-label={text.samplesOf(metric, own.length)}>
+              {own.map(({ timestamp, quantity }, index) => (
+                <span
+                  key={timestamp}
+                  class="color-1"
+                  title={`${shownInstant(timestamp)}: ${quantity}`}
+                  style={{ height: `${(100 * (sizes[index] ?? 0)) / most}%` }}
+                />
+              ))}
+            </div>
+          </figure>
+        );
+      })}
+    </>
+  );
+}

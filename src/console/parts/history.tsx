@@ -1,0 +1,119 @@
+/** What a resource or identity was over time: the drawer that opens beside the inventory while the address has `history`. */
+import { api, bodyOf, type Schemas } from "../api/client.js";
+import { shownInstant } from "../state/days.js";
+import type { Place } from "../state/location.js";
+import { useData } from "../state/use-data.js";
+import { en } from "../text/en.js";
+import { Drawer } from "./drawer.js";
+import { Shown } from "./messages.js";
+import { type Column, Table } from "./table.js";
+
+const text = en.history;
+const MOST_VERSIONS = 1000;
+
+type Version = Schemas["ResourceVersion"] | Schemas["IdentityVersion"];
+
+interface HistoryProps {
+  readonly place: Place;
+  readonly tenant: string;
+  readonly kind: "resources" | "identities";
+  readonly id: string;
+}
+
+export function History({ place, tenant, kind, id }: HistoryProps) {
+  const path = { tenant_name: tenant };
+  const data = useData<{ readonly items: readonly Version[]; readonly total: number }>(
+    JSON.stringify(["history", tenant, kind, id]),
+    (signal) => {
+      const query = { page_size: MOST_VERSIONS };
+      return kind === "resources"
+        ? bodyOf(
+            api.GET("/api/v1/tenants/{tenant_name}/resources/history", {
+              params: { path, query: { ...query, resource_id: id } },
+              signal,
+            }),
+          )
+        : bodyOf(
+            api.GET("/api/v1/tenants/{tenant_name}/identities/history", {
+              params: { path, query: { ...query, identity_id: id } },
+              signal,
+            }),
+          );
+    },
+  );
+  return (
+    <Drawer place={place} parameter="history" title={text.title}>
+      <h2>{text.title}</h2>
+      <p>
+        <bdi class="long">{id}</bdi>
+      </p>
+      <Shown data={data} height="12rem">
+        {({ items, total }) => (
+          <>
+            <Table
+              caption={text.title}
+              columns={columnsOf(kind)}
+              rows={asShown(items)}
+              keyOf={(each) => each.valid_from ?? ""}
+            />
+            {total > items.length && <p class="hint">{text.older(total - items.length)}</p>}
+          </>
+        )}
+      </Shown>
+    </Drawer>
+  );
+}
+
+const ownerOf = (each: Version) => ("resource_id" in each ? each.owner_id : null);
+const parentOf = (each: Version) => ("resource_id" in each ? each.parent_id : null);
+const teamOf = ({ metadata }: Version) => (typeof metadata.team === "string" ? metadata.team : null);
+const wordsOf = (each: Version) => [
+  each.deleted_at,
+  each.display_name,
+  ownerOf(each),
+  parentOf(each),
+  teamOf(each),
+];
+
+/** Versions that differ in what is shown; the newest first. */
+function asShown(versions: readonly Version[]): Version[] {
+  const shown: Version[] = [];
+  for (const each of versions) {
+    const newer = shown.at(-1);
+    if (newer !== undefined && JSON.stringify(wordsOf(newer)) === JSON.stringify(wordsOf(each)))
+      shown[shown.length - 1] = { ...newer, valid_from: each.valid_from };
+    else shown.push(each);
+  }
+  return shown;
+}
+
+function columnsOf(kind: HistoryProps["kind"]): Column<Version>[] {
+  const plain = (key: string, title: string, of: (each: Version) => string | null): Column<Version> => ({
+    ...{ key, title },
+    cell: (each) => <bdi title={of(each) ?? undefined}>{of(each) ?? ""}</bdi>,
+  });
+  return [
+    {
+      ...{ key: "from", title: en.period.from },
+      cell: ({ valid_from, created_at }) =>
+        valid_from !== null
+          ? shownInstant(valid_from)
+          : created_at === null
+            ? text.unknownStart
+            : shownInstant(created_at),
+    },
+    {
+      ...{ key: "to", title: en.period.to },
+      cell: ({ valid_to }) => (valid_to === null ? text.now : shownInstant(valid_to)),
+    },
+    {
+      ...{ key: "status", title: en.inventory.status },
+      cell: ({ deleted_at }) => en.inventory.statuses[deleted_at === null ? "active" : "deleted"],
+    },
+    ...(kind === "resources"
+      ? [plain("owner", en.inventory.owner, ownerOf)]
+      : [plain("team", en.inventory.team, teamOf)]),
+    plain("name", en.inventory.name, (each) => each.display_name),
+    ...(kind === "resources" ? [plain("parent", en.inventory.parent, parentOf)] : []),
+  ];
+}

@@ -1,0 +1,97 @@
+/** Lines that nobody pays, the largest first, with the missing tag or entry of a map. */
+import { api, bodyOf, type Schemas } from "../api/client.js";
+import { decimal } from "../money/decimal.js";
+import { changed, type Place } from "../state/location.js";
+import { pathOf } from "../state/paths.js";
+import { asParameters, periodOf } from "../state/period.js";
+import { useData } from "../state/use-data.js";
+import { en } from "../text/en.js";
+import { lacking as text } from "../text/lacking.js";
+import { Amount } from "./amount.js";
+import { Link } from "./link.js";
+import { Shown } from "./messages.js";
+import { Pages, pageOf } from "./pages.js";
+import { type Column, Table } from "./table.js";
+
+type Item = Schemas["WorklistItem"];
+const PAGE = "lacking_page";
+
+/** Nothing where nothing is lacking. */
+export function Lacking({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
+  const page = pageOf(place, PAGE);
+  const query = { ...asParameters(periodOf(place)), page, page_size: 50 };
+  const params = { path: { tenant_name: tenant }, query };
+  const data = useData(JSON.stringify(["worklist", params]), (signal) =>
+    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/worklist", { params, signal })),
+  );
+  const columns: Column<Item>[] = [
+    {
+      ...{ key: "product", title: en.columns.product_type ?? "" },
+      cell: (item) => (
+        <>
+          <Link href={explorer(place, tenant, item)}>
+            <bdi>{item.product_type}</bdi>
+          </Link>
+          <div class="hint">
+            <bdi>{[item.account_id, item.environment_id].filter((id) => id !== "").join(" · ")}</bdi>
+          </div>
+        </>
+      ),
+    },
+    { ...{ key: "lacks", title: text.lacks }, cell: lacksOf },
+    {
+      ...{ key: "example", title: text.example },
+      cell: ({ example_resource_id: resource }) => <bdi>{resource}</bdi>,
+    },
+    {
+      ...{ key: "lines", title: text.lines, isNumber: true },
+      cell: ({ line_count: lines }) => lines.toLocaleString("en"),
+    },
+    {
+      ...{ key: "amount", title: en.overview.amount, isNumber: true },
+      cell: ({ amount, currency }) => <Amount value={decimal(amount)} currency={currency} />,
+    },
+  ];
+  return (
+    <Shown data={data} height="0">
+      {({ items, total, pages }) =>
+        items.length > 0 && (
+          <section class="card">
+            <h2>{text.title}</h2>
+            <p class="hint">{text.lead}</p>
+            <Table
+              caption={text.title}
+              columns={columns}
+              rows={items}
+              keyOf={(item) => JSON.stringify(item)}
+            />
+            <Pages place={place} page={page} pages={pages} counted={text.count(total)} parameter={PAGE} />
+          </section>
+        )
+      }
+    </Shown>
+  );
+}
+
+function explorer(place: Place, tenant: string, { product_type, environment_id, rule }: Item): string {
+  const filters = { product_type, environment_id, rule, identity_id: "UNALLOCATED" };
+  return changed(
+    place,
+    { ...filters, group_by: ["resource_id"], page: undefined },
+    pathOf(tenant, "explorer"),
+  );
+}
+
+function lacksOf({ lacks, named_identity: named, allocation_detail: detail }: Item) {
+  if (named !== "") return <bdi>{text.named(named)}</bdi>;
+  if (lacks.length === 0) return en.worklist.reasons[detail].why;
+  return (
+    <>
+      {lacks.map((lack) => (
+        <div key={JSON.stringify(lack)}>
+          <bdi>{text.lack(lack)}</bdi>
+        </div>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,225 @@
+/** Tags one by one: rename, remove, and one more for a dimension. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { api, bodyOf, type Schemas } from "../api/client.js";
+import { reloadAll, useData } from "../state/use-data.js";
+import { en } from "../text/en.js";
+import { Field } from "./controls.js";
+import { FieldError, Shown } from "./messages.js";
+import { type Column, Table } from "./table.js";
+
+const text = en.tags;
+
+export const longest = { tag_key: 100, display_name: 500, created_by: 100 } as const;
+
+type Tag = Schemas["TagRecord"];
+
+/** Who tags: remembered, so that nobody types it twice. */
+export function useAuthor() {
+  const [author, setAuthor] = useState(() => localStorage.getItem("author") ?? "");
+  const remember = () => localStorage.setItem("author", author);
+  return { author, setAuthor, remember };
+}
+
+/** A change that the API makes or refuses; once it is made, everything is read anew. */
+function useChange() {
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const change = async (write: () => Promise<unknown>): Promise<boolean> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await write();
+      reloadAll();
+      return true;
+    } catch (caught) {
+      setError(caught);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { error, isBusy, change };
+}
+
+interface TagProps {
+  readonly tenant: string;
+  readonly tag: Tag;
+}
+
+/** The display name of a tag, with what can be done to it. */
+export function TagName({ tenant, tag }: TagProps) {
+  const [mode, setMode] = useState<"shown" | "renaming" | "removing">("shown");
+  const close = () => setMode("shown");
+  if (mode === "renaming") return <Rename tenant={tenant} tag={tag} close={close} />;
+  if (mode === "removing") return <Remove tenant={tenant} tag={tag} close={close} />;
+  const name = `${tag.tag_key}=${tag.display_name}`;
+  return (
+    <span class="tag-name">
+      <bdi title={tag.display_name}>{tag.display_name}</bdi>
+      <button type="button" aria-label={text.renameOf(name)} onClick={() => setMode("renaming")}>
+        {text.rename}
+      </button>
+      <button type="button" aria-label={text.removeOf(name)} onClick={() => setMode("removing")}>
+        {text.remove}
+      </button>
+    </span>
+  );
+}
+
+interface EditProps extends TagProps {
+  readonly close: () => void;
+}
+
+function Rename({ tenant, tag, close }: EditProps) {
+  const [name, setName] = useState(tag.display_name);
+  const { error, isBusy, change } = useChange();
+  const params = { path: { tenant_name: tenant, tag_id: tag.tag_id } };
+  const save = async () => {
+    const rename = () =>
+      bodyOf(
+        api.PATCH("/api/v1/tenants/{tenant_name}/tags/{tag_id}", { params, body: { display_name: name } }),
+      );
+    if (name === tag.display_name || (await change(rename))) close();
+  };
+  return (
+    <Edit label={text.renaming} onSubmit={save} close={close} error={error}>
+      <input
+        required
+        aria-label={text.value}
+        maxLength={longest.display_name}
+        value={name}
+        onInput={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <button type="submit" class="primary" disabled={isBusy}>
+        {text.save}
+      </button>
+    </Edit>
+  );
+}
+
+function Remove({ tenant, tag, close }: EditProps) {
+  const { error, isBusy, change } = useChange();
+  const params = { path: { tenant_name: tenant, tag_id: tag.tag_id } };
+  const remove = () =>
+    change(() => bodyOf(api.DELETE("/api/v1/tenants/{tenant_name}/tags/{tag_id}", { params })));
+  return (
+    <Edit label={text.removing} onSubmit={remove} close={close} error={error}>
+      <span>
+        {text.removing} <bdi>{tag.display_name}</bdi>
+      </span>
+      <button type="submit" class="danger" disabled={isBusy}>
+        {text.remove}
+      </button>
+    </Edit>
+  );
+}
+
+interface EditorProps {
+  readonly label: string;
+  readonly onSubmit: () => unknown;
+  readonly close: () => void;
+  readonly error: unknown;
+  readonly children: ComponentChildren;
+}
+
+/** In the place of what is edited; Escape leaves it as it is. */
+function Edit({ label, onSubmit, close, error, children }: EditorProps) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector<HTMLElement>("input, button")?.focus(), []);
+  return (
+    <form
+      ref={form}
+      class="edit"
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void onSubmit();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        // A drawer around it stays open.
+        event.preventDefault();
+        close();
+      }}
+    >
+      {children}
+      <button type="button" onClick={close}>
+        {text.cancel}
+      </button>
+      <FieldError error={error} />
+    </form>
+  );
+}
+
+interface DimensionProps {
+  readonly tenant: string;
+  readonly dimension: number;
+}
+
+/** All tags of a dimension, and a form for one more. */
+export function DimensionTags({ tenant, dimension }: DimensionProps) {
+  const params = { path: { tenant_name: tenant, dimension_id: dimension } };
+  const data = useData(JSON.stringify(["tags of a dimension", params]), (signal) =>
+    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}/tags", { params, signal })),
+  );
+  const columns: Column<Tag>[] = [
+    { key: "key", title: text.key, cell: ({ tag_key }) => <bdi>{tag_key}</bdi> },
+    { key: "value", title: text.value, cell: (tag) => <TagName tenant={tenant} tag={tag} /> },
+  ];
+  return (
+    <>
+      <Shown data={data} height="3rem">
+        {(tags) =>
+          tags.length === 0 ? (
+            <p class="hint">{text.noneHere}</p>
+          ) : (
+            <Table
+              caption={text.ofDimension}
+              columns={columns}
+              rows={tags}
+              keyOf={({ tag_id }) => String(tag_id)}
+            />
+          )
+        }
+      </Shown>
+      <AddTag tenant={tenant} dimension={dimension} />
+    </>
+  );
+}
+
+function AddTag({ tenant, dimension }: DimensionProps) {
+  const [key, setKey] = useState("");
+  const [name, setName] = useState("");
+  const { author, setAuthor, remember } = useAuthor();
+  const { error, isBusy, change } = useChange();
+  const add = async () => {
+    remember();
+    const params = { path: { tenant_name: tenant, dimension_id: dimension } };
+    const body = { tag_key: key, display_name: name, created_by: author };
+    const isAdded = await change(() =>
+      bodyOf(api.POST("/api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}/tags", { params, body })),
+    );
+    if (!isAdded) return;
+    setKey("");
+    setName("");
+  };
+  return (
+    <form
+      class="controls tag-form"
+      aria-label={text.add}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void add();
+      }}
+    >
+      <Field label={text.key} value={key} maxLength={longest.tag_key} onInput={setKey} />
+      <Field label={text.value} value={name} maxLength={longest.display_name} onInput={setName} />
+      <Field label={text.author} value={author} maxLength={longest.created_by} onInput={setAuthor} />
+      <button type="submit" disabled={isBusy}>
+        {text.add}
+      </button>
+      <FieldError error={error} />
+    </form>
+  );
+}

@@ -1,0 +1,66 @@
+/** The condition of a rule, as a person says it. */
+import { rules as text } from "../text/rules.js";
+
+/** As the API has it: a column or tag with a value, a list of values or a comparison; `any` with alternatives. */
+type Written = Readonly<Record<string, unknown>>;
+
+/** Values of a list that are shown. */
+const MOST_SHOWN = 5;
+
+export function Where({ where }: { readonly where: Written | undefined }) {
+  const { any, ...all } = where ?? {};
+  const conditions = Object.entries(all);
+  const alternatives = Array.isArray(any) ? (any as Written[]) : [];
+  if (conditions.length + alternatives.length === 0) return <span class="hint">{text.everyLine}</span>;
+  return (
+    <>
+      <All conditions={conditions} />
+      {alternatives.length > 0 && (
+        <>
+          {conditions.length > 0 && ` ${text.and} `}
+          {text.any}
+          <ul>
+            {alternatives.slice(0, MOST_SHOWN).map((each) => (
+              <li key={JSON.stringify(each)}>
+                <All conditions={Object.entries(each)} />
+              </li>
+            ))}
+            {alternatives.length > MOST_SHOWN && <li>… {alternatives.length - MOST_SHOWN}</li>}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+
+function All({ conditions }: { readonly conditions: readonly [string, unknown][] }) {
+  return (
+    <>
+      {conditions.map(([name, condition], index) => (
+        <span key={name}>
+          {index > 0 && ` ${text.and} `}
+          <code>{name}</code> <bdi>{conditionText(condition)}</bdi>
+        </span>
+      ))}
+    </>
+  );
+}
+
+function conditionText(condition: unknown): string {
+  if (typeof condition !== "object" || condition === null || Array.isArray(condition))
+    return `${text.is} ${valuesText(condition)}`;
+  const { not, matches, exists, above, below } = condition as Written;
+  return [
+    ...(not === undefined ? [] : [`${text.isNot} ${valuesText(not)}`]),
+    ...(matches === undefined ? [] : [`${text.matches} ${matches}`]),
+    ...(exists === undefined ? [] : [exists === true ? text.exists : text.isMissing]),
+    ...(above === undefined ? [] : [`${text.above} ${above}`]),
+    ...(below === undefined ? [] : [`${text.below} ${below}`]),
+  ].join(` ${text.and} `);
+}
+
+function valuesText(values: unknown): string {
+  const all = [values].flat().map(String);
+  const more = all.length > MOST_SHOWN ? ` … (${all.length})` : "";
+  return all.slice(0, MOST_SHOWN).join(` ${text.or} `) + more;
+}

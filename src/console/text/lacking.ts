@@ -1,0 +1,26 @@
+/** Texts of what lines of a bill lack so that somebody would pay them. */
+import type { Schemas } from "../api/client.js";
+
+type Lack = Schemas["WorklistItem"]["lacks"][number];
+
+const readFrom = ({ tag, column }: Lack) => (tag === undefined ? `the column ${column}` : `the tag ${tag}`);
+
+const reasons: Readonly<Record<Lack["reason"], (lack: Lack) => string>> = {
+  no_tag: ({ tag }) => `no tag ${tag}`,
+  no_value: (lack) => `${readFrom(lack)} is empty`,
+  not_in_map: (lack) => `${lack.value} is not in ${lack.map} (${readFrom(lack)})`,
+  no_match: (lack) => `${lack.value} does not match ${lack.pattern} (${readFrom(lack)})`,
+  no_identity: (lack) => `${lack.value} cannot be an identity (${readFrom(lack)})`,
+  now_known: (lack) => `${lack.identity}, known since these days were calculated`,
+};
+
+export const lacking = {
+  title: "Lines that nobody pays, and what they lack",
+  lead: "What each source of identities would need: a tag on the resource, or an entry in a map.",
+  lacks: "Lacks",
+  lack: (lack: Lack) => reasons[lack.reason](lack),
+  named: (identity: string) => `names ${identity}, but its rule does not go by that`,
+  lines: "Lines",
+  example: "Such as",
+  count: (count: number) => (count === 1 ? "1 cause" : `${count.toLocaleString("en")} causes`),
+} as const;

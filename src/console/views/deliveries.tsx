@@ -1,0 +1,197 @@
+/** Bills as they were delivered: which of them count, what is odd about them, and those that wait for a person. */
+import { useState } from "preact/hooks";
+import { api, bodyOf, type Schemas } from "../api/client.js";
+import { decimal } from "../money/decimal.js";
+import { Amount } from "../parts/amount.js";
+import { Empty, Failed, Shown } from "../parts/messages.js";
+import { Pages, pageOf } from "../parts/pages.js";
+import { type Column, Table } from "../parts/table.js";
+import { shownInstant } from "../state/days.js";
+import type { Place } from "../state/location.js";
+import { useData } from "../state/use-data.js";
+import { deliveries as text } from "../text/deliveries.js";
+
+type Delivery = Schemas["Delivery"];
+
+export function Deliveries({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
+  const page = pageOf(place);
+  const params = { path: { tenant_name: tenant }, query: { page, page_size: 50 } };
+  const data = useData(JSON.stringify(["deliveries", params]), (signal) =>
+    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/deliveries", { params, signal })),
+  );
+  const columns = columnsOf(tenant, data.reload);
+  return (
+    <>
+      <h1>{text.title}</h1>
+      <p>{text.lead}</p>
+      <Shown data={data} height="20rem">
+        {({ items, total, pages }) =>
+          items.length === 0 ? (
+            <Empty title={text.none}>
+              <p>{text.noneHint}</p>
+            </Empty>
+          ) : (
+            <section class="card">
+              <Table
+                caption={text.title}
+                columns={columns}
+                rows={items}
+                keyOf={({ delivery_id: id }) => String(id)}
+              />
+              <Pages place={place} page={page} pages={pages} counted={text.count(total)} />
+            </section>
+          )
+        }
+      </Shown>
+    </>
+  );
+}
+
+function columnsOf(tenant: string, changed: () => void): Column<Delivery>[] {
+  return [
+    {
+      ...{ key: "source", title: text.source },
+      cell: ({ source, kind }) => (
+        <>
+          {source}
+          {kind === "additive" && <div class="hint">{text.addition}</div>}
+        </>
+      ),
+    },
+    {
+      ...{ key: "period", title: text.period },
+      cell: ({ billing_period: period }) => period ?? text.byLines,
+    },
+    {
+      ...{ key: "state", title: text.state },
+      cell: (delivery) => (
+        <>
+          <span class={`status ${statusOf(delivery.state)}`}>{text.states[delivery.state]}</span>
+          {delivery.problem !== null && <div class="hint">{delivery.problem}</div>}
+          {delivery.state === "waiting_for_acceptance" && (
+            <Accept tenant={tenant} delivery={delivery} accepted={changed} />
+          )}
+        </>
+      ),
+    },
+    {
+      ...{ key: "loaded", title: text.loaded },
+      cell: ({ loaded_at: at }) => at !== null && <time dateTime={at}>{shownInstant(at)}</time>,
+    },
+    {
+      ...{ key: "lines", title: text.lines, isNumber: true },
+      cell: ({ lines }) => lines?.toLocaleString("en"),
+    },
+    {
+      ...{ key: "sums", title: text.sums, isNumber: true },
+      cell: ({ sums }) => (
+        <>
+          {sums.map(({ currency, effective_cost: cost }) => (
+            <div key={currency}>
+              <Amount value={decimal(cost)} currency={currency} />
+            </div>
+          ))}
+        </>
+      ),
+    },
+    { ...{ key: "odd", title: text.odd }, cell: (delivery) => <Odd delivery={delivery} /> },
+    { ...{ key: "files", title: text.files }, cell: (delivery) => <Files delivery={delivery} /> },
+  ];
+}
+
+/** As the states of runs are coloured. */
+function statusOf(state: Delivery["state"]): string {
+  if (state === "refused") return "failed";
+  if (state === "waiting_for_acceptance") return "completed_with_errors";
+  return state === "current" ? "completed" : "";
+}
+
+function Odd({ delivery: { findings, remarks } }: { readonly delivery: Delivery }) {
+  if (findings.length + remarks.length === 0) return null;
+  return (
+    <details>
+      <summary>{text.oddCount(findings.length + remarks.length)}</summary>
+      <ul>
+        {findings.map(({ id, what, lines, examples }) => (
+          <li key={id}>
+            {what} ({text.onLines(lines)})
+            <div class="hint">
+              <bdi>{examples.join(", ")}</bdi>
+            </div>
+          </li>
+        ))}
+        {remarks.map((remark) => (
+          <li key={remark}>{remark}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function Files({ delivery: { files, file_count: count } }: { readonly delivery: Delivery }) {
+  return (
+    <details>
+      <summary>{text.fileCount(count)}</summary>
+      <ul>
+        {files.map(({ name, format, focus_version: version }) => (
+          <li key={name}>
+            <bdi>{name}</bdi>
+            <div class="hint">{text.version(format, version)}</div>
+          </li>
+        ))}
+        {count > files.length && <li>… {(count - files.length).toLocaleString("en")}</li>}
+      </ul>
+    </details>
+  );
+}
+
+interface AcceptProps {
+  readonly tenant: string;
+  readonly delivery: Delivery;
+  readonly accepted: () => void;
+}
+
+/** Asks once more: what counts until now has more of the month. */
+function Accept({ tenant, delivery: { delivery_id: id, source, billing_period }, accepted }: AcceptProps) {
+  const [isAsked, setAsked] = useState(false);
+  const [isSending, setSending] = useState(false);
+  const [failure, setFailure] = useState<unknown>();
+  const accept = async () => {
+    setSending(true);
+    setFailure(undefined);
+    try {
+      await bodyOf(
+        api.POST("/api/v1/tenants/{tenant_name}/deliveries/{delivery_id}/accept", {
+          params: { path: { tenant_name: tenant, delivery_id: id } },
+        }),
+      );
+      accepted();
+    } catch (error) {
+      setFailure(error);
+    } finally {
+      setSending(false);
+    }
+  };
+  if (!isAsked)
+    return (
+      <button
+        type="button"
+        aria-label={text.acceptOf(source, billing_period ?? text.byLines)}
+        onClick={() => setAsked(true)}
+      >
+        {text.accept}
+      </button>
+    );
+  return (
+    <fieldset>
+      <legend>{text.sure}</legend>
+      <button type="button" disabled={isSending} onClick={accept}>
+        {text.yes}
+      </button>{" "}
+      <button type="button" disabled={isSending} onClick={() => setAsked(false)}>
+        {text.no}
+      </button>
+      {failure !== undefined && <Failed error={failure} />}
+    </fieldset>
+  );
+}

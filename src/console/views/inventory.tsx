@@ -1,0 +1,235 @@
+/** What the tenant has: its resources and identities, since when, whose they are, and what each cost. */
+import {
+  amountOf,
+  askBreakdown,
+  type BreakdownQuestion,
+  breakdownKey,
+  type Group,
+} from "../api/breakdown.js";
+import { api, bodyOf, type Schemas } from "../api/client.js";
+import { Amount } from "../parts/amount.js";
+import { Choice, narrow, PlaceSearch } from "../parts/controls.js";
+import { History } from "../parts/history.js";
+import { Link } from "../parts/link.js";
+import { Empty, Shown } from "../parts/messages.js";
+import { Pages, pageOf } from "../parts/pages.js";
+import { shownPeriod } from "../parts/period-picker.js";
+import { type Column, Table } from "../parts/table.js";
+import { shownDay, shownInstant } from "../state/days.js";
+import { changed, type Place } from "../state/location.js";
+import { pathOf } from "../state/paths.js";
+import { periodOf } from "../state/period.js";
+import { type Data, useData } from "../state/use-data.js";
+import { en } from "../text/en.js";
+
+const text = en.inventory;
+const PAGE_SIZE = 100;
+
+type Resource = Schemas["Resource"];
+type Identity = Schemas["Identity"];
+type Known = Resource | Identity;
+type Kind = "resources" | "identities";
+
+interface ViewProps {
+  readonly place: Place;
+  readonly tenant: string;
+}
+
+const idOf = (row: Known) => ("resource_id" in row ? row.resource_id : row.identity_id);
+
+export function Inventory({ place, tenant }: ViewProps) {
+  const kind: Kind = place.query.get("kind") === "identities" ? "identities" : "resources";
+  const page = pageOf(place);
+  const history = place.query.get("history");
+  const found = useInventory(kind, place, tenant, page);
+  const costs = useCosts(kind, place, tenant, found.value?.items ?? []);
+  return (
+    <>
+      <div class="title">
+        <h1>{text.title}</h1>
+        <span class="hint">{shownPeriod(periodOf(place))}</span>
+      </div>
+      <div class="controls">
+        {(["resources", "identities"] as const).map((each) => (
+          <Link
+            key={each}
+            class="tab"
+            href={changed(place, { kind: each, type: undefined, status: undefined, page: undefined })}
+            aria-current={each === kind ? "page" : undefined}
+          >
+            {text.kinds[each]}
+          </Link>
+        ))}
+        <PlaceSearch key={kind} place={place} label={text.search} />
+        <Types place={place} tenant={tenant} kind={kind} />
+        {kind === "resources" && <Status place={place} />}
+      </div>
+      <Shown data={found} height="30rem">
+        {({ items, total, pages }) =>
+          items.length === 0 ? (
+            <Empty title={text.none}>
+              <p>{text.noneHint}</p>
+            </Empty>
+          ) : (
+            <section class="card">
+              <Table
+                caption={text.kinds[kind]}
+                columns={columnsOf(kind, place, tenant, costs.value)}
+                rows={items}
+                keyOf={idOf}
+              />
+              <Pages place={place} page={page} pages={pages} counted={text.count(total)} />
+            </section>
+          )
+        }
+      </Shown>
+      {history !== null && <History key={history} place={place} tenant={tenant} kind={kind} id={history} />}
+    </>
+  );
+}
+
+interface Page {
+  readonly items: readonly Known[];
+  readonly total: number;
+  readonly pages: number;
+}
+
+function useInventory(kind: Kind, { query }: Place, tenant: string, page: number): Data<Page> {
+  const given = (name: string) => {
+    const value = query.get(name);
+    return value === null || value === "" ? {} : { [name]: value };
+  };
+  const type = query.get("type") ?? "";
+  const typeName = kind === "resources" ? "resource_type" : "identity_type";
+  const asked = {
+    ...{ page, page_size: PAGE_SIZE },
+    ...given("search"),
+    ...(kind === "resources" ? given("status") : {}),
+    ...(type === "" ? {} : { [typeName]: type }),
+  };
+  const params = { path: { tenant_name: tenant }, query: asked };
+  return useData<Page>(JSON.stringify([kind, params]), (signal) =>
+    kind === "resources"
+      ? bodyOf(api.GET("/api/v1/tenants/{tenant_name}/resources", { params, signal }))
+      : bodyOf(api.GET("/api/v1/tenants/{tenant_name}/identities", { params, signal })),
+  );
+}
+
+/** Sums by id of those on the page. */
+function useCosts(kind: Kind, place: Place, tenant: string, items: readonly Known[]): Data<readonly Group[]> {
+  const column = kind === "resources" ? "resource_id" : "identity_id";
+  const values = items.map(idOf);
+  const question: BreakdownQuestion = {
+    ...{ tenant, period: periodOf(place), groupBy: [column], limit: PAGE_SIZE },
+    filters: [{ column, isExcluding: false, values }],
+  };
+  return useData(breakdownKey(question), async (signal) =>
+    values.length === 0 ? [] : (await askBreakdown(question, signal)).groups,
+  );
+}
+
+function columnsOf(
+  kind: Kind,
+  place: Place,
+  tenant: string,
+  costs: readonly Group[] | undefined,
+): Column<Known>[] {
+  const column = kind === "resources" ? "resource_id" : "identity_id";
+  const next = kind === "resources" ? "identity_id" : "resource_id";
+  const explore = (id: string) =>
+    changed(
+      { ...place, query: new URLSearchParams() },
+      {
+        ...{ start_date: periodOf(place).first, end_date: periodOf(place).last },
+        ...{ [column]: id, group_by: next },
+      },
+      pathOf(tenant, "explorer"),
+    );
+  const plain = (key: string, title: string, cell: (row: Known) => string | null): Column<Known> => ({
+    ...{ key, title },
+    cell: (row) => <bdi>{cell(row) ?? ""}</bdi>,
+  });
+  const instant = (key: string, title: string, at: (row: Known) => string | null): Column<Known> => ({
+    ...{ key, title },
+    cell: (row) => {
+      const value = at(row);
+      return value === null ? "" : <time title={shownInstant(value)}>{shownDay(value.slice(0, 10))}</time>;
+    },
+  });
+  return [
+    {
+      ...{ key: "id", title: en.columns[column] ?? "" },
+      cell: (row) => (
+        <Link href={explore(idOf(row))}>
+          <bdi>{idOf(row)}</bdi>
+        </Link>
+      ),
+    },
+    {
+      ...{ key: "cost", title: text.cost, isNumber: true },
+      cell: (row) =>
+        costs
+          ?.filter((group) => group.dimensions[column] === idOf(row))
+          .map((group) => (
+            <div key={group.currency}>
+              <Amount value={amountOf(group)} currency={group.currency} />
+            </div>
+          )),
+    },
+    plain("name", text.name, (row) => row.display_name),
+    plain("type", text.type, (row) => ("resource_id" in row ? row.resource_type : row.identity_type)),
+    ...(kind === "resources"
+      ? [
+          plain("parent", text.parent, (row) => ("resource_id" in row ? row.parent_id : "")),
+          plain("owner", text.owner, (row) => ("resource_id" in row ? row.owner_id : "")),
+        ]
+      : [
+          plain("team", text.team, (row) => (typeof row.metadata.team === "string" ? row.metadata.team : "")),
+        ]),
+    {
+      ...{ key: "history", title: "" },
+      cell: (row) => (
+        <Link href={changed(place, { history: idOf(row) })} aria-label={en.history.of(idOf(row))}>
+          {en.history.title}
+        </Link>
+      ),
+    },
+    instant("created", text.created, (row) => row.created_at),
+    instant("deleted", text.deleted, (row) => row.deleted_at),
+    instant("last_seen", text.lastSeen, (row) => row.last_seen_at),
+  ];
+}
+
+/** The types that there are, with how many of each. */
+function Types({ place, tenant, kind }: ViewProps & { readonly kind: Kind }) {
+  const params = { path: { tenant_name: tenant } };
+  const summary = useData(JSON.stringify(["inventory summary", params]), (signal) =>
+    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/inventory/summary", { params, signal })),
+  );
+  const counts =
+    (kind === "resources" ? summary.value?.resource_counts : summary.value?.identity_counts) ?? {};
+  return (
+    <Choice
+      label={text.type}
+      value={place.query.get("type") ?? ""}
+      options={[
+        ["", text.anyType],
+        ...Object.entries(counts).map(
+          ([type, { total }]) => [type, `${type} (${total.toLocaleString("en")})`] as const,
+        ),
+      ]}
+      onChoose={(type) => narrow(place, { type })}
+    />
+  );
+}
+
+function Status({ place }: { readonly place: Place }) {
+  return (
+    <Choice
+      label={text.status}
+      value={place.query.get("status") ?? ""}
+      options={[["", text.anyStatus], ...Object.entries(text.statuses)]}
+      onChoose={(status) => narrow(place, { status })}
+    />
+  );
+}

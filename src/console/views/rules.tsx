@@ -1,0 +1,204 @@
+/** What each allocation rule took: in order, with its condition, by currency and tier; and which tags the bill has. */
+import { api, bodyOf, type Schemas } from "../api/client.js";
+import { decimal } from "../money/decimal.js";
+import { Amount } from "../parts/amount.js";
+import { Link } from "../parts/link.js";
+import { Empty, Shown } from "../parts/messages.js";
+import { shownPeriod } from "../parts/period-picker.js";
+import { type Column, Table } from "../parts/table.js";
+import { Where } from "../parts/where.js";
+import { changed, type Place } from "../state/location.js";
+import { pathOf } from "../state/paths.js";
+import { asParameters, periodOf } from "../state/period.js";
+import { useData } from "../state/use-data.js";
+import { en } from "../text/en.js";
+import { rules as text } from "../text/rules.js";
+
+type Rule = Schemas["RulesReport"]["rules"][number];
+type ProductRule = Schemas["RulesReport"]["product_rules"][number];
+type Sums = Rule["sums"][number];
+
+interface ViewProps {
+  readonly place: Place;
+  readonly tenant: string;
+}
+
+export function Rules({ place, tenant }: ViewProps) {
+  const period = periodOf(place);
+  const params = { path: { tenant_name: tenant }, query: asParameters(period) };
+  const data = useData(JSON.stringify(["rules", params]), (signal) =>
+    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/rules", { params, signal })),
+  );
+  const explore = (filter: Record<string, string>) =>
+    changed(place, { ...filter, group_by: ["identity_id"] }, pathOf(tenant, "explorer"));
+  const took: Column<{ readonly sums: readonly Sums[] }>[] = [
+    {
+      ...{ key: "lines", title: text.lines, isNumber: true },
+      cell: ({ sums }) => (
+        <>
+          {sums.map(({ currency, line_count: lines }) => (
+            <div key={currency}>{lines.toLocaleString("en")}</div>
+          ))}
+        </>
+      ),
+    },
+    {
+      ...{ key: "amount", title: en.overview.amount, isNumber: true },
+      cell: ({ sums }) => (
+        <>
+          {sums.map((each) => (
+            <Took key={each.currency} sums={each} />
+          ))}
+        </>
+      ),
+    },
+  ];
+  const configured: Column<Rule>[] = [
+    {
+      ...{ key: "rule", title: en.columns.rule ?? "" },
+      cell: (rule) => (
+        <>
+          <Link href={explore({ rule: rule.name })}>{rule.name}</Link>
+          {!rule.configured && <div class="hint">{text.former}</div>}
+          {rule.keep && <div class="hint">{text.keep}</div>}
+          {rule.took_nothing && <div class="hint">⚠ {text.idle}</div>}
+        </>
+      ),
+    },
+    {
+      ...{ key: "where", title: "" },
+      cell: (rule) => (rule.configured ? <Where where={rule.where} /> : null),
+    },
+    ...took,
+  ];
+  const products: Column<ProductRule>[] = [
+    {
+      ...{ key: "product", title: en.columns.product_type ?? "" },
+      cell: ({ product_type: product }) => (
+        <Link href={explore({ rule: "", product_type: product })}>
+          <bdi>{product}</bdi>
+        </Link>
+      ),
+    },
+    ...took,
+  ];
+  return (
+    <>
+      <div class="title">
+        <h1>{text.title}</h1>
+        <span class="hint">{shownPeriod(period)}</span>
+      </div>
+      <p>{text.lead}</p>
+      <Shown data={data} height="20rem">
+        {({ rules, product_rules: ofProducts, other_product_rules: others }) => (
+          <>
+            <section class="card">
+              <h2>{text.configured}</h2>
+              {rules.length === 0 ? (
+                <p class="hint">{text.none}</p>
+              ) : (
+                <Table
+                  caption={text.configured}
+                  columns={configured}
+                  rows={rules}
+                  keyOf={({ name }) => name}
+                />
+              )}
+            </section>
+            <section class="card">
+              <h2>{text.products}</h2>
+              {ofProducts.length === 0 ? (
+                <Empty title={text.nothing} />
+              ) : (
+                <Table
+                  caption={text.products}
+                  columns={products}
+                  rows={ofProducts}
+                  keyOf={({ product_type: product }) => product}
+                />
+              )}
+              {others.map(({ currency, amount, product_type_count: count }) => (
+                <p key={currency} class="hint">
+                  {text.others(count)}: <Amount value={decimal(amount)} currency={currency} />
+                </p>
+              ))}
+            </section>
+          </>
+        )}
+      </Shown>
+      <TagCoverage place={place} tenant={tenant} />
+    </>
+  );
+}
+
+/** The amount of a currency; opened, what each tier of it split. */
+function Took({ sums: { currency, amount, tiers } }: { readonly sums: Sums }) {
+  return (
+    <details>
+      <summary>
+        <Amount value={decimal(amount)} currency={currency} />
+      </summary>
+      {tiers.map((tier) => (
+        <div
+          key={JSON.stringify([tier.component, tier.tier, tier.allocation_method, tier.allocation_detail])}
+        >
+          <span class="hint">
+            {text.tier(tier.component, tier.tier)} · {tier.allocation_method} · {tier.allocation_detail}
+          </span>{" "}
+          <Amount value={decimal(tier.amount)} currency={currency} />
+        </div>
+      ))}
+    </details>
+  );
+}
+
+type CoveredKey = Schemas["TagCoverage"]["currencies"][number]["tag_keys"][number] & {
+  readonly currency: string;
+};
+
+function TagCoverage({ place, tenant }: ViewProps) {
+  const params = { path: { tenant_name: tenant }, query: asParameters(periodOf(place)) };
+  const data = useData(JSON.stringify(["tag coverage", params]), (signal) =>
+    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/tag-coverage", { params, signal })),
+  );
+  const columns: Column<CoveredKey>[] = [
+    {
+      ...{ key: "key", title: text.tagKey },
+      cell: ({ tag_key: key }) => (
+        <Link href={changed(place, { group_by: [`line_tag:${key}`] }, pathOf(tenant, "explorer"))}>
+          <bdi>{key}</bdi>
+        </Link>
+      ),
+    },
+    {
+      ...{ key: "share", title: text.share, isNumber: true },
+      cell: ({ share }) => (share === null ? "–" : `${(Math.floor(Number(share) * 1000) / 10).toFixed(1)} %`),
+    },
+    {
+      ...{ key: "tagged", title: text.tagged, isNumber: true },
+      cell: ({ tagged_amount: amount, currency }) => <Amount value={decimal(amount)} currency={currency} />,
+    },
+  ];
+  return (
+    <section class="card">
+      <h2>{text.coverage}</h2>
+      <p class="hint">{text.coverageLead}</p>
+      <Shown data={data}>
+        {({ currencies }) => {
+          const rows = currencies.flatMap(({ currency, tag_keys: keys }) =>
+            keys.map((key) => ({ ...key, currency })),
+          );
+          if (rows.length === 0) return <p class="hint">{text.untagged}</p>;
+          return (
+            <Table
+              caption={text.coverage}
+              columns={columns}
+              rows={rows}
+              keyOf={({ currency, tag_key: key }) => JSON.stringify([currency, key])}
+            />
+          );
+        }}
+      </Shown>
+    </section>
+  );
+}

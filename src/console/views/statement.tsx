@@ -1,0 +1,303 @@
+/** What an identity, a team or whatever the filters choose pays for, and why: one page to send, to print and to keep. */
+import { useState } from "preact/hooks";
+import {
+  amountOf,
+  askBreakdown,
+  type Breakdown,
+  type BreakdownQuestion,
+  breakdownKey,
+  exportAddress,
+  type Group,
+  type Totals,
+} from "../api/breakdown.js";
+import type { Schemas } from "../api/client.js";
+import { useReconciliation, useTagKeys } from "../api/questions.js";
+import { compare, decimal, percentage } from "../money/decimal.js";
+import { Amount } from "../parts/amount.js";
+import { SearchBox } from "../parts/controls.js";
+import { FilterBar, valuesInWords } from "../parts/filter-bar.js";
+import { Link } from "../parts/link.js";
+import { Empty, Shown } from "../parts/messages.js";
+import { shownPeriod } from "../parts/period-picker.js";
+import { Proof } from "../parts/proof.js";
+import { Rows } from "../parts/rows.js";
+import { type Column, Table } from "../parts/table.js";
+import { type Filter, asParameters as filterParameters, filtersOf } from "../state/filters.js";
+import { changed, type Place } from "../state/location.js";
+import { pathOf } from "../state/paths.js";
+import { type Period, periodOf } from "../state/period.js";
+import { useData } from "../state/use-data.js";
+import { useSettled } from "../state/use-settled.js";
+import { en } from "../text/en.js";
+
+const text = en.statement;
+const MOST_LINES = 1000;
+
+interface ViewProps {
+  readonly place: Place;
+  readonly tenant: string;
+}
+
+export function Statement({ place, tenant }: ViewProps) {
+  const filters = filtersOf(place);
+  const tagKeys = useTagKeys(tenant);
+  const reconciliation = useReconciliation(tenant, periodOf(place));
+  return (
+    <>
+      {filters.length === 0 ? (
+        <h1>{text.title}</h1>
+      ) : (
+        <div class="title">
+          <h1>
+            <Title tenant={tenant} period={periodOf(place)} filters={filters} />
+          </h1>
+          <span class="hint">
+            {tenant} · {shownPeriod(periodOf(place))} UTC
+          </span>
+        </div>
+      )}
+      <FilterBar place={place} tenant={tenant} tagKeys={tagKeys.value ?? []} />
+      {filters.length === 0 ? (
+        <Choice place={place} tenant={tenant} />
+      ) : (
+        <Charges place={place} tenant={tenant} reconciliation={reconciliation.value} />
+      )}
+      {filters.length > 0 && <Rows place={place} tenant={tenant} />}
+      <Shown data={reconciliation} height="4rem">
+        {(found) => <Proof found={found} />}
+      </Shown>
+    </>
+  );
+}
+
+interface TitleProps {
+  readonly tenant: string;
+  readonly period: Period;
+  readonly filters: readonly Filter[];
+}
+
+/** Whom it is for: by name and id, where the charges have a name. */
+function Title({ tenant, period, filters }: TitleProps) {
+  const identities = filters.filter(({ column, isExcluding }) => column === "identity_id" && !isExcluding);
+  const ids = identities.flatMap(({ values }) => values);
+  const question: BreakdownQuestion = {
+    ...{ tenant, period, filters: identities, groupBy: ["identity_id"], limit: MOST_LINES },
+  };
+  const named = useData(ids.length === 0 ? "no names" : breakdownKey(question), async (signal) =>
+    ids.length === 0 ? [] : (await askBreakdown(question, signal)).groups,
+  );
+  const names = new Map(
+    (named.value ?? []).map(({ dimensions, display_names: { identity_id: name } }) => [
+      dimensions.identity_id ?? "",
+      name,
+    ]),
+  );
+  const withName = (id: string) => {
+    const name = names.get(id);
+    return name === undefined || name === id ? id : text.named(name, id);
+  };
+  const whose = filters.map((filter) =>
+    identities.includes(filter) ? filter.values.map(withName).join(", ") : valuesInWords(filter),
+  );
+  return <bdi class="long">{text.of(whose.join(", "))}</bdi>;
+}
+
+/** Whom there is a statement for. */
+function Choice({ place, tenant }: ViewProps) {
+  const [search, setSearch] = useState("");
+  const question: BreakdownQuestion = {
+    ...{ tenant, period: periodOf(place), filters: [], groupBy: ["identity_id"], limit: 50 },
+    search: useSettled(search),
+  };
+  const data = useData(breakdownKey(question), (signal) => askBreakdown(question, signal));
+  const of = (group: Group) => group.dimensions.identity_id ?? "";
+  const columns: Column<Group>[] = [
+    {
+      ...{ key: "identity", title: en.columns.identity_id ?? "" },
+      cell: (group) => (
+        <Link
+          href={changed(
+            place,
+            filterParameters({ column: "identity_id", isExcluding: false, values: [of(group)] }),
+          )}
+        >
+          <bdi>{group.display_names.identity_id ?? of(group)}</bdi>
+        </Link>
+      ),
+    },
+    {
+      ...{ key: "amount", title: text.charged, isNumber: true },
+      cell: (group) => <Amount value={amountOf(group)} currency={group.currency} />,
+    },
+  ];
+  return (
+    <section class="card">
+      <h2>{text.choose}</h2>
+      <p class="hint">{text.chooseHint}</p>
+      <SearchBox label={text.search} value={search} onInput={setSearch} />
+      <Shown data={data} height="20rem">
+        {({ groups }) => (
+          <Table
+            caption={text.choose}
+            columns={columns}
+            rows={groups}
+            keyOf={(group) => `${group.currency} ${of(group)}`}
+          />
+        )}
+      </Shown>
+    </section>
+  );
+}
+
+interface ChargesProps extends ViewProps {
+  readonly reconciliation: Schemas["Reconciliation"] | undefined;
+}
+
+function Charges({ place, tenant, reconciliation }: ChargesProps) {
+  const period = periodOf(place);
+  const filters = filtersOf(place);
+  const common = { tenant, period, filters };
+  const byLine: BreakdownQuestion = {
+    ...common,
+    groupBy: ["product_type", "resource_id"],
+    limit: MOST_LINES,
+  };
+  const byMethod: BreakdownQuestion = { ...common, groupBy: ["allocation_method"], limit: 10 };
+  const lines = useData(breakdownKey(byLine), (signal) => askBreakdown(byLine, signal));
+  const methods = useData(breakdownKey(byMethod), (signal) => askBreakdown(byMethod, signal));
+  const billOf = (currency: string) =>
+    reconciliation?.totals.find((each) => each.currency === currency)?.billing_amount;
+  return (
+    <>
+      <p class="controls">
+        <Link
+          href={changed(place, { group_by: ["product_type", "resource_id"] }, pathOf(tenant, "explorer"))}
+        >
+          {text.explore}
+        </Link>
+        <span class="exports">
+          <a href={exportAddress(common, "csv")} download>
+            {text.csv}
+          </a>
+        </span>
+        <button type="button" onClick={() => print()}>
+          {text.print}
+        </button>
+      </p>
+      <Shown data={lines} height="30rem">
+        {(found) =>
+          found.totals.length === 0 ? (
+            <Empty title={text.none}>
+              <p>{text.noneHint}</p>
+            </Empty>
+          ) : (
+            found.totals.map((totals) => (
+              <section key={totals.currency} class="card">
+                <Sums totals={totals} bill={billOf(totals.currency)} />
+                <h2>{text.lines}</h2>
+                <Lines found={found} totals={totals} />
+                <h2 class="next">{text.methods}</h2>
+                <Shown data={methods}>
+                  {({ groups }) => (
+                    <Methods groups={groups.filter(({ currency }) => currency === totals.currency)} />
+                  )}
+                </Shown>
+              </section>
+            ))
+          )
+        }
+      </Shown>
+    </>
+  );
+}
+
+/** The amount in full, and its two parts. */
+function Sums({ totals, bill }: { readonly totals: Totals; readonly bill: string | undefined }) {
+  const percent = bill === undefined ? undefined : percentage(amountOf(totals), decimal(bill));
+  return (
+    <dl class="sums">
+      <div class="whole">
+        <dt>{text.charged}</dt>
+        <dd>
+          <Amount value={amountOf(totals)} currency={totals.currency} />
+          {percent !== undefined && <small> {text.ofBill(percent)}</small>}
+        </dd>
+      </div>
+      {(["usage", "shared"] as const).map((part) => (
+        <div key={part}>
+          <dt>{text[part]}</dt>
+          <dd>
+            <Amount value={decimal(totals[`${part}_amount`])} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface Line {
+  readonly key: string;
+  readonly product: string;
+  readonly resource: string;
+  readonly sums: Pick<Totals, "total_amount" | "usage_amount" | "shared_amount">;
+}
+
+function Lines({ found, totals }: { readonly found: Breakdown; readonly totals: Totals }) {
+  const { currency } = totals;
+  const lines = found.groups
+    .filter((group) => group.currency === currency)
+    .map((group): Line => {
+      const { product_type: product = "", resource_id: resource = "" } = group.dimensions;
+      const key = JSON.stringify([product, resource]);
+      return { key, product, resource: group.display_names.resource_id ?? resource, sums: group };
+    })
+    // Products together, the largest line of each first.
+    .sort((a, b) =>
+      a.product === b.product ? compare(amountOf(b.sums), amountOf(a.sums)) : a.product < b.product ? -1 : 1,
+    );
+  const others = found.others
+    .filter((each) => each.currency === currency)
+    .map(
+      (each): Line => ({ key: "others", product: text.others(each.group_count), resource: "", sums: each }),
+    );
+  const amount = (key: "total_amount" | "usage_amount" | "shared_amount", title: string): Column<Line> => ({
+    ...{ key, title, isNumber: true },
+    cell: ({ sums }) => <Amount value={decimal(sums[key])} />,
+    total: <Amount value={decimal(totals[key])} currency={key === "total_amount" ? currency : undefined} />,
+  });
+  return (
+    <Table
+      caption={text.lines}
+      columns={[
+        { key: "product", title: en.columns.product_type ?? "", cell: ({ product }) => <bdi>{product}</bdi> },
+        {
+          key: "resource",
+          title: en.columns.resource_id ?? "",
+          cell: ({ resource }) => <bdi>{resource}</bdi>,
+        },
+        amount("usage_amount", en.explorer.usage),
+        amount("shared_amount", en.explorer.shared),
+        amount("total_amount", en.overview.amount),
+      ]}
+      rows={[...lines, ...others]}
+      keyOf={({ key }) => key}
+      totalTitle={en.total}
+    />
+  );
+}
+
+function Methods({ groups }: { readonly groups: readonly Group[] }) {
+  const methodOf = (group: Group) => group.dimensions.allocation_method ?? "";
+  return (
+    <dl class="sums methods">
+      {groups.map((group) => (
+        <div key={methodOf(group)}>
+          <dt>{text.method[methodOf(group)] ?? methodOf(group)}</dt>
+          <dd>
+            <Amount value={amountOf(group)} currency={group.currency} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,280 @@
+/** Tags: how much of the cost has one, by value, each of them, and one for everything that the filters choose. */
+import { useEffect, useState } from "preact/hooks";
+import {
+  amountOf,
+  askBreakdown,
+  type Breakdown,
+  type BreakdownQuestion,
+  breakdownKey,
+  type Group,
+} from "../api/breakdown.js";
+import { api, bodyOf, type Schemas } from "../api/client.js";
+import { useTagKeys } from "../api/questions.js";
+import { percentage } from "../money/decimal.js";
+import { Amount } from "../parts/amount.js";
+import { Choice, Field, PlaceSearch } from "../parts/controls.js";
+import { FilterBar } from "../parts/filter-bar.js";
+import { Link } from "../parts/link.js";
+import { Empty, FieldError, Shown } from "../parts/messages.js";
+import { Pages, pageOf } from "../parts/pages.js";
+import { shownPeriod } from "../parts/period-picker.js";
+import { type Column, Table } from "../parts/table.js";
+import { longest, TagName, useAuthor } from "../parts/tag-editor.js";
+import { asParameters as filterParameters, filterQuery, filtersOf } from "../state/filters.js";
+import { changed, go, type Place } from "../state/location.js";
+import { pathOf } from "../state/paths.js";
+import { asParameters, periodOf } from "../state/period.js";
+import { reloadAll, useData } from "../state/use-data.js";
+import { columnName, en } from "../text/en.js";
+
+const text = en.tags;
+/** What the API calls rows without the tag. */
+const UNTAGGED = "UNTAGGED";
+const MOST_VALUES = 1000;
+const PAGE_SIZE = 50;
+
+interface ViewProps {
+  readonly place: Place;
+  readonly tenant: string;
+}
+
+export function Tags({ place, tenant }: ViewProps) {
+  const keys = useTagKeys(tenant);
+  const key = place.query.get("key") ?? keys.value?.[0];
+  const question: BreakdownQuestion = {
+    ...{ tenant, period: periodOf(place), filters: filtersOf(place) },
+    ...{ groupBy: [`tag:${key ?? ""}`], limit: MOST_VALUES },
+  };
+  const coverage = useData<Breakdown | undefined>(breakdownKey(question), async (signal) =>
+    key === undefined ? undefined : await askBreakdown(question, signal),
+  );
+  return (
+    <>
+      <div class="title">
+        <h1>{text.title}</h1>
+        <span class="hint">{shownPeriod(periodOf(place))}</span>
+      </div>
+      <FilterBar place={place} tenant={tenant} tagKeys={keys.value ?? []} />
+      <Shown data={keys}>
+        {(known) =>
+          known.length === 0 ? (
+            <Empty title={text.none}>
+              <p>{text.noneHint}</p>
+            </Empty>
+          ) : (
+            <section class="card">
+              <Choice
+                label={text.key}
+                value={key ?? ""}
+                options={[...new Set([...known, ...(key === undefined ? [] : [key])])].map((each) => [
+                  each,
+                  each,
+                ])}
+                onChoose={(each) => go(changed(place, { key: each }))}
+              />
+              <Shown data={coverage} height="12rem">
+                {(found) =>
+                  found && <Coverage found={found} place={place} tenant={tenant} tagKey={key ?? ""} />
+                }
+              </Shown>
+            </section>
+          )
+        }
+      </Shown>
+      {keys.value !== undefined && keys.value.length > 0 && <EachTag place={place} tenant={tenant} />}
+      <TagForm place={place} tenant={tenant} initialKey={key ?? ""} />
+    </>
+  );
+}
+
+interface CoverageProps extends ViewProps {
+  readonly found: Breakdown;
+  readonly tagKey: string;
+}
+
+function Coverage({ found, place, tenant, tagKey }: CoverageProps) {
+  const column = `tag:${tagKey}` as const;
+  const nameOf = (group: Group) => group.dimensions[column] ?? "";
+  const wholeOf = (group: Group) => found.totals.find(({ currency }) => currency === group.currency);
+  const columns: Column<Group>[] = [
+    {
+      ...{ key: "value", title: en.tagColumn(tagKey) },
+      cell: (group) => (
+        <Link
+          href={changed(
+            place,
+            {
+              ...filterParameters({ column, isExcluding: false, values: [nameOf(group)] }),
+              ...{ group_by: "identity_id", key: undefined, search: undefined, page: undefined },
+            },
+            pathOf(tenant, "explorer"),
+          )}
+        >
+          <bdi>{nameOf(group) === UNTAGGED ? text.untagged : nameOf(group)}</bdi>
+        </Link>
+      ),
+    },
+    {
+      ...{ key: "share", title: en.overview.share, isNumber: true },
+      cell: (group) => {
+        const whole = wholeOf(group);
+        return whole && percentage(amountOf(group), amountOf(whole));
+      },
+    },
+    {
+      ...{ key: "amount", title: en.overview.amount, isNumber: true },
+      cell: (group) => <Amount value={amountOf(group)} currency={group.currency} />,
+    },
+  ];
+  return (
+    <Table
+      caption={text.coverage(tagKey)}
+      columns={columns}
+      rows={found.groups}
+      keyOf={(group) => `${group.currency} ${nameOf(group)}`}
+    />
+  );
+}
+
+type Tag = Schemas["TagInContext"];
+
+/** The tags of all dimensions, each to be renamed or removed. */
+function EachTag({ place, tenant }: ViewProps) {
+  const search = place.query.get("search") ?? "";
+  const page = pageOf(place);
+  const query = { page, page_size: PAGE_SIZE, ...(search !== "" && { search }) };
+  const params = { path: { tenant_name: tenant }, query };
+  const data = useData(JSON.stringify(["tags", params]), (signal) =>
+    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/tags", { params, signal })),
+  );
+  const plain = (key: "tag_key" | "identity_id" | "product_type" | "resource_id" | "created_by") => ({
+    ...{ key, title: key === "tag_key" ? text.key : key === "created_by" ? text.by : columnName(key) },
+    cell: (tag: Tag) => <bdi title={tag[key]}>{tag[key]}</bdi>,
+  });
+  const columns: Column<Tag>[] = [
+    plain("tag_key"),
+    { key: "value", title: text.value, cell: (tag) => <TagName tenant={tenant} tag={tag} /> },
+    plain("identity_id"),
+    plain("product_type"),
+    plain("resource_id"),
+    plain("created_by"),
+    {
+      ...{ key: "more", title: "" },
+      cell: (tag) => <Link href={changed(place, { dimension: String(tag.dimension_id) })}>{text.more}</Link>,
+    },
+  ];
+  return (
+    <section class="card each-tag">
+      <h2>{text.each}</h2>
+      <p class="controls">
+        <PlaceSearch place={place} label={text.search} />
+      </p>
+      <Shown data={data}>
+        {({ items, total, pages }) =>
+          items.length === 0 ? (
+            <p class="hint">{text.noneFound}</p>
+          ) : (
+            <>
+              <Table
+                caption={text.each}
+                columns={columns}
+                rows={items}
+                keyOf={({ tag_id }) => String(tag_id)}
+              />
+              <Pages place={place} page={page} pages={pages} counted={text.count(total)} />
+            </>
+          )
+        }
+      </Shown>
+    </section>
+  );
+}
+
+type Counts = Schemas["BulkResult"];
+
+interface TagFormProps extends ViewProps {
+  readonly initialKey: string;
+}
+
+/** Tags all that the filters choose, once it has said how many that is. */
+function TagForm({ place, tenant, initialKey }: TagFormProps) {
+  const [key, setKey] = useState(initialKey);
+  const [name, setName] = useState("");
+  const { author, setAuthor, remember } = useAuthor();
+  const [override, setOverride] = useState(false);
+  const [preview, setPreview] = useState<Counts>();
+  const [done, setDone] = useState<Counts>();
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const chosen = JSON.stringify([place.query.toString(), tenant]);
+  // What was counted is true of what was asked alone.
+  useEffect(() => setPreview(undefined), [chosen, key, name, override]);
+  useEffect(() => setDone(undefined), [chosen]);
+  useEffect(() => setKey(initialKey), [initialKey]);
+
+  const send = async (dryRun: boolean) => {
+    setBusy(true);
+    setError(undefined);
+    remember();
+    const body = {
+      ...{ tag_key: key, display_name: name, created_by: author },
+      ...{ override_existing: override, dry_run: dryRun },
+      ...asParameters(periodOf(place)),
+      ...filterQuery(filtersOf(place)),
+    };
+    try {
+      const params = { path: { tenant_name: tenant } };
+      const counts = await bodyOf(
+        // The filters' names are made here; the service checks them.
+        api.POST("/api/v1/tenants/{tenant_name}/tags/bulk-by-filter", { params, body: body as never }),
+      );
+      setPreview(dryRun ? counts : undefined);
+      setDone(dryRun ? undefined : counts);
+      if (!dryRun) reloadAll();
+    } catch (caught) {
+      setError(caught);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const change = preview === undefined ? 0 : preview.created_count + preview.updated_count;
+  return (
+    <form
+      class="card tag-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(true);
+      }}
+    >
+      <h2>{text.tagThese}</h2>
+      <p class="hint">{text.tagTheseHint}</p>
+      <div class="controls">
+        <Field label={text.key} value={key} maxLength={longest.tag_key} onInput={setKey} />
+        <Field label={text.value} value={name} maxLength={longest.display_name} onInput={setName} />
+        <Field label={text.author} value={author} maxLength={longest.created_by} onInput={setAuthor} />
+        <label>
+          <input
+            type="checkbox"
+            checked={override}
+            onChange={({ currentTarget }) => setOverride(currentTarget.checked)}
+          />{" "}
+          {text.override}
+        </label>
+        <button type="submit" disabled={isBusy}>
+          {text.preview}
+        </button>
+        {preview !== undefined && change > 0 && (
+          <button type="button" class="primary" disabled={isBusy} onClick={() => void send(false)}>
+            {text.apply(change)}
+          </button>
+        )}
+      </div>
+      <p role="status">
+        {preview !== undefined &&
+          text.would(preview.created_count, preview.updated_count, preview.skipped_count)}
+        {done !== undefined && text.did(done.created_count, done.updated_count)}
+      </p>
+      <FieldError error={error} />
+    </form>
+  );
+}

@@ -1,0 +1,115 @@
+/** Runs the checks on the rows that are loaded. No row comes here: counts, and a few examples of each finding. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { readRows, readTuples } from "../../store/clickhouse/statement.js";
+import type { FocusFile } from "../file.js";
+import type { CheckText, Condition } from "./check.js";
+import { checks } from "./checks.js";
+import { clean } from "./clean.js";
+import type { Example, Finding } from "./report.js";
+import { ROWS, raw } from "./sql.js";
+
+const EXAMPLES = 3;
+/** Groups of so many bytes are held in memory by each of the checks, of which a dozen may run at once; more go to the disk. */
+const groupSettings = { max_bytes_before_external_group_by: String(32 * 2 ** 20) };
+
+interface Found {
+  readonly check: CheckText;
+  readonly column: string;
+  readonly count: number;
+  readonly examples: readonly Example[];
+}
+
+export async function findingsOf(
+  client: ClickHouseClient,
+  file: FocusFile,
+  signal?: AbortSignal,
+): Promise<Finding[]> {
+  const found: Found[] = [
+    ...columnFindings(file),
+    ...(await rowFindings(client, file, signal)),
+    ...(await groupFindings(client, file, signal)),
+  ];
+  const place = new Map(
+    checks.map(({ id, level }, at) => [id, at + (level === "error" ? 0 : checks.length)]),
+  );
+  return found
+    .map((each, at) => ({ ...each, at }))
+    .sort((a, b) => (place.get(a.check.id) ?? 0) - (place.get(b.check.id) ?? 0) || a.at - b.at)
+    .map(({ check: { id, level, what }, column, count, examples }) => ({
+      ...{ id, level, column: clean(column, 50), count, what, examples },
+    }));
+}
+
+function columnFindings(file: FocusFile): Found[] {
+  return checks.flatMap((check) =>
+    check.kind !== "columns"
+      ? []
+      : check.find(file).map(({ column, value }) => ({
+          ...{ check, column, count: 1 },
+          examples: value === undefined ? [] : [{ row: null, value: clean(value) }],
+        })),
+  );
+}
+
+/** All conditions are counted in one pass over the rows. */
+async function rowFindings(
+  client: ClickHouseClient,
+  file: FocusFile,
+  signal?: AbortSignal,
+): Promise<Found[]> {
+  const conditions = checks.flatMap((check) =>
+    check.kind === "rows" ? check.conditions(file).map((condition) => ({ check, condition })) : [],
+  );
+  const counted = conditions.map(({ condition }) => `countIf(${condition.violated})`);
+  const [counts = []] = await readTuples<number[]>(
+    client,
+    { query: `SELECT ${counted.join(", ")} FROM ${ROWS}`, params: {} },
+    signal,
+  );
+  const found: Found[] = [];
+  for (const [at, { check, condition }] of conditions.entries()) {
+    const count = counts[at] ?? 0;
+    if (count === 0) continue;
+    const examples = await examplesOf(client, violations(condition), signal);
+    found.push({ check, column: condition.column, count, examples });
+  }
+  return found;
+}
+
+function violations({ column, violated, value }: Condition): string {
+  return `SELECT row, ${value ?? raw(column)} AS value FROM ${ROWS} WHERE ${violated}`;
+}
+
+/** All groups are counted by one statement, too. */
+async function groupFindings(
+  client: ClickHouseClient,
+  file: FocusFile,
+  signal?: AbortSignal,
+): Promise<Found[]> {
+  const groups = checks.flatMap((check) =>
+    check.kind === "groups" ? check.groups(file).map((group) => ({ check, ...group })) : [],
+  );
+  if (groups.length === 0) return [];
+  const all = groups.map(({ query }, at) => `SELECT ${at} AS at FROM (${query})`).join(" UNION ALL ");
+  const counts = await readRows<{ at: number; count: number }>(
+    client,
+    { query: `SELECT at, count() AS count FROM (${all}) GROUP BY at ORDER BY at`, params: {} },
+    signal,
+    groupSettings,
+  );
+  const found: Found[] = [];
+  for (const { at, count } of counts) {
+    const group = groups[at];
+    if (group === undefined) continue;
+    const { check, column, query } = group;
+    found.push({ check, column, count, examples: await examplesOf(client, query, signal) });
+  }
+  return found;
+}
+
+/** The first ones of the file. A text is cut by the engine first, however long it is. */
+async function examplesOf(client: ClickHouseClient, query: string, signal?: AbortSignal): Promise<Example[]> {
+  const first = `SELECT row, toValidUTF8(leftUTF8(value, 200)) AS value FROM (${query}) ORDER BY row, value LIMIT ${EXAMPLES}`;
+  const examples = await readRows<Example>(client, { query: first, params: {} }, signal, groupSettings);
+  return examples.map(({ row, value }) => ({ row, value: value === null ? null : clean(value) }));
+}

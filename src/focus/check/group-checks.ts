@@ -1,0 +1,37 @@
+/** Checks of rows against each other: what belongs to one thing alone. */
+import { identifier } from "../../store/clickhouse/sql-text.js";
+import type { Check, GroupsCheck } from "./check.js";
+import { isSet, ROWS } from "./sql.js";
+
+/** Finds values of `of` with more than one value of `column`. */
+function onlyOne(of: string, column: string): GroupsCheck["groups"] {
+  const [key, value] = [identifier(of), identifier(column)];
+  return (file) =>
+    file.has(of) && file.has(column)
+      ? [
+          {
+            column,
+            query: `SELECT min(row) AS row, concat(${key}, ': ', min(${value}), ' and ', max(${value})) AS value
+              FROM ${ROWS} WHERE ${isSet(of)} AND ${isSet(column)} GROUP BY ${key} HAVING min(${value}) != max(${value})`,
+          },
+        ]
+      : [];
+}
+
+export const groupChecks: readonly Check[] = [
+  {
+    ...{ id: "service-category", level: "error", kind: "groups" },
+    what: "A ServiceName has several values of ServiceCategory.",
+    groups: onlyOne("ServiceName", "ServiceCategory"),
+  },
+  {
+    ...{ id: "sku-price-sku", level: "error", kind: "groups" },
+    what: "A SkuPriceId belongs to several values of SkuId.",
+    groups: onlyOne("SkuPriceId", "SkuId"),
+  },
+  {
+    ...{ id: "commitment-unit", level: "error", kind: "groups" },
+    what: "A CommitmentDiscountId has several values of CommitmentDiscountUnit.",
+    groups: onlyOne("CommitmentDiscountId", "CommitmentDiscountUnit"),
+  },
+];

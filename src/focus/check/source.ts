@@ -1,0 +1,77 @@
+/** What a file is by its first bytes, and what columns it has. */
+import { type FileHandle, open } from "node:fs/promises";
+import type { ClickHouseClient } from "@clickhouse/client";
+import { literal } from "../../store/clickhouse/sql-text.js";
+import { readRows, readTuples } from "../../store/clickhouse/statement.js";
+import { csvSettings, csvStructure, settingsText, withoutMark } from "../csv.js";
+import type { WrittenColumn } from "../file.js";
+import { formatOf, MOST_COLUMNS, type Source, UnreadableFile } from "../format.js";
+
+/** By its content, so that a wrong ending of the name does no harm. */
+export async function recognise(path: string): Promise<Source> {
+  const head = await firstBytes(path);
+  return formatOf(head);
+}
+
+/** Four bytes, zeros behind a shorter file. */
+async function firstBytes(path: string): Promise<Buffer> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, "r");
+    // A pipe could not be read twice, and a device has no end.
+    if (!(await file.stat()).isFile()) throw new UnreadableFile("is not a file");
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(4, 0x20), 0, 4, 0);
+    return bytesRead === 0 ? Buffer.alloc(0) : buffer;
+  } catch (error) {
+    if (error instanceof UnreadableFile) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UnreadableFile(code === "ENOENT" ? "does not exist" : `cannot be read: ${message}`);
+  } finally {
+    await file?.close();
+  }
+}
+
+export async function columnsOfFile(
+  client: ClickHouseClient,
+  path: string,
+  { format, compression }: Source,
+  signal?: AbortSignal,
+): Promise<WrittenColumn[]> {
+  const described = await readRows<{ name: string; type: string }>(
+    client,
+    {
+      query: `DESCRIBE TABLE file(${literal(path)}, '${format}', 'auto', '${compression}')`,
+      params: {},
+    },
+    signal,
+    // The header alone says how many columns there are; a row of another length is told when the rows are read.
+    { ...csvSettings, input_format_max_rows_to_read_for_schema_inference: "1", max_threads: 1 },
+  );
+  if (described.length > MOST_COLUMNS)
+    throw new UnreadableFile(`has ${described.length} columns; at most ${MOST_COLUMNS} can be read`);
+  if (format === "Parquet") return described.map(({ name, type }) => ({ name, type }));
+  const source = `file(${literal(path)}, 'CSV', ${literal(csvStructure(described.length))}, '${compression}')`;
+  const [header = []] = await readTuples<(string | null)[]>(
+    client,
+    { query: `SELECT * FROM ${source} LIMIT 1 SETTINGS ${settingsText(csvSettings)}`, params: {} },
+    signal,
+  );
+  // The engine takes the byte order mark for a part of the first name, and then its quotes too.
+  return header.map((name, at) => ({ name: at === 0 ? withoutMark(name ?? "") : (name ?? ""), type: null }));
+}
+
+/** A quote that is not closed takes all that follows into its value, without an error of the engine: so it is with a file that was cut off. */
+export async function requireClosedQuotes(
+  client: ClickHouseClient,
+  path: string,
+  { compression }: Source,
+  signal?: AbortSignal,
+): Promise<void> {
+  const lines = `file(${literal(path)}, 'LineAsString', 'line String', '${compression}')`;
+  const query = `SELECT sum(countSubstrings(line, '"')) % 2 FROM ${lines}`;
+  const [[odd] = []] = await readTuples<number[]>(client, { query, params: {} }, signal);
+  if (odd === 1)
+    throw new UnreadableFile(
+      "cannot be read as CSV: it has an odd number of quotes, so a value is not closed or the file is cut off",
+    );
+}

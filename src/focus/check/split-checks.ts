@@ -1,0 +1,189 @@
+/**
+ * Checks of split charges. FOCUS has no column for the charge that rows were split from; where a file has x_SplitOriginId and
+ * x_SplitOriginCost (its BilledCost, the same on every row), the rows are added up again. Sums are exact.
+ */
+
+import { identifier, literal } from "../../store/clickhouse/sql-text.js";
+import { type FocusFile, SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../file.js";
+import type { Check, Group, GroupsCheck } from "./check.js";
+import { rulesOf } from "./check.js";
+import { decimal, factor, isNull, isSet, object, ROWS } from "./sql.js";
+
+/** A row's share of a metric may differ so much from its ratio, for rounding to cents: 0.01, or 0.01 % of the whole. */
+const SHARE_TOLERANCE = { share: "0.0001", least: "0.01" };
+
+const DETAILS = "AllocatedMethodDetails";
+const origin = identifier(SPLIT_ORIGIN_ID);
+const isPart = `${isSet(SPLIT_ORIGIN_ID)} AND ${isSet("AllocatedMethodId")}`;
+
+/** Ratios as they are written: the engine's reader of JSON knows numbers to 17 digits only. */
+const ratios = `extractAll(assumeNotNull(${object(DETAILS)}), ${literal('"AllocatedRatio"\\s*:\\s*(-?[0-9.]+(?:[eE][-+]?[0-9]+)?)')})`;
+const ratioOf = (digits: number) =>
+  `arraySum(arrayMap(text -> toDecimal256OrZero(text, ${digits}), ${ratios}))`;
+
+function groupsWith(
+  uses: readonly string[],
+  group: (file: FocusFile) => readonly Group[],
+): GroupsCheck["groups"] {
+  return (file) => (uses.every((name) => file.has(name)) ? group(file) : []);
+}
+
+/** Parts of an origin that together break a rule. */
+function origins(value: string, having: string): string {
+  return `SELECT min(row) AS row, concat(${origin}, ': ', ${value}) AS value FROM ${ROWS} WHERE ${isPart}
+    GROUP BY ${origin} HAVING ${having}`;
+}
+
+const cost = decimal(SPLIT_ORIGIN_COST);
+const allocated = ["AllocatedResourceId", "AllocatedResourceName", "AllocatedTags", DETAILS];
+
+export const splitChecks: readonly Check[] = [
+  {
+    ...{ id: "split-method", level: "error", kind: "rows" },
+    what: "The row has values of a split charge, but no AllocatedMethodId.",
+    conditions: rulesOf(
+      allocated.map((column) => ({
+        uses: ["AllocatedMethodId", column],
+        column,
+        violated: `isNull(AllocatedMethodId) AND ${isSet(column)}`,
+      })),
+    ),
+  },
+  {
+    ...{ id: "split-resource-name", level: "error", kind: "rows" },
+    what: "AllocatedResourceName is not null exactly where AllocatedResourceId is null.",
+    conditions: rulesOf([
+      {
+        uses: ["AllocatedResourceId", "AllocatedResourceName"],
+        column: "AllocatedResourceName",
+        violated: "isNull(AllocatedResourceId) != isNull(AllocatedResourceName)",
+      },
+    ]),
+  },
+  {
+    ...{ id: "split-no-details", level: "warning", kind: "rows" },
+    what: "A row of a split charge has no AllocatedMethodDetails.",
+    conditions: rulesOf([
+      {
+        uses: ["AllocatedMethodId", DETAILS],
+        column: DETAILS,
+        violated: `isNotNull(AllocatedMethodId) AND ${isNull(DETAILS)}`,
+      },
+    ]),
+  },
+  {
+    ...{ id: "split-tags", level: "error", kind: "rows" },
+    what: "AllocatedTags repeats a tag of Tags, with the same value.",
+    conditions: rulesOf([
+      {
+        uses: ["AllocatedTags", "Tags"],
+        column: "AllocatedTags",
+        violated: `hasAny(JSONExtractKeysAndValuesRaw(${object("AllocatedTags")}), JSONExtractKeysAndValuesRaw(${object("Tags")}))`,
+      },
+    ]),
+  },
+  {
+    ...{ id: "split-origin-row", level: "error", kind: "rows" },
+    what: "The row has an x_SplitOriginId, but no AllocatedMethodId: a charge that was split must not be in the file beside its parts.",
+    conditions: rulesOf([
+      {
+        uses: [SPLIT_ORIGIN_ID, "AllocatedMethodId"],
+        column: SPLIT_ORIGIN_ID,
+        violated: `${isSet(SPLIT_ORIGIN_ID)} AND isNull(AllocatedMethodId)`,
+      },
+    ]),
+  },
+  {
+    ...{ id: "split-origin", level: "error", kind: "rows" },
+    what: "Only one of x_SplitOriginId and x_SplitOriginCost has a value.",
+    conditions: rulesOf([
+      {
+        uses: [SPLIT_ORIGIN_ID, SPLIT_ORIGIN_COST],
+        column: SPLIT_ORIGIN_ID,
+        violated: `${isNull(SPLIT_ORIGIN_ID)} != ${isNull(SPLIT_ORIGIN_COST)}`,
+      },
+    ]),
+  },
+  {
+    ...{ id: "split-origin-cost", level: "error", kind: "groups" },
+    what: "The parts of a charge have several values of x_SplitOriginCost.",
+    groups: groupsWith([SPLIT_ORIGIN_ID, SPLIT_ORIGIN_COST, "AllocatedMethodId"], () => [
+      {
+        column: SPLIT_ORIGIN_COST,
+        query: origins(
+          `toString(min(${cost})), ' and ', toString(max(${cost}))`,
+          `min(${cost}) != max(${cost})`,
+        ),
+      },
+    ]),
+  },
+  {
+    ...{ id: "split-cost", level: "error", kind: "groups" },
+    what: "BilledCost of the parts of a charge does not add up to x_SplitOriginCost.",
+    groups: groupsWith([SPLIT_ORIGIN_ID, SPLIT_ORIGIN_COST, "AllocatedMethodId", "BilledCost"], () => [
+      {
+        column: "BilledCost",
+        query: origins(
+          `toString(sum(${decimal("BilledCost")})), ' of ', toString(min(${cost}))`,
+          `min(${cost}) = max(${cost}) AND sum(${decimal("BilledCost")}) != min(${cost})`,
+        ),
+      },
+    ]),
+  },
+  {
+    ...{ id: "split-ratio", level: "error", kind: "groups" },
+    what: "AllocatedRatio of the parts of a charge does not add up to 1.",
+    groups: groupsWith([SPLIT_ORIGIN_ID, "AllocatedMethodId", DETAILS], () => [
+      {
+        column: DETAILS,
+        query: origins(
+          `toString(sum(${ratioOf(38)}))`,
+          `count(${identifier(DETAILS)}) = count() AND sum(${ratioOf(38)}) != 1`,
+        ),
+      },
+    ]),
+  },
+  {
+    ...{ id: "split-share", level: "warning", kind: "groups" },
+    what: "A part's share of a cost or quantity is not its AllocatedRatio, by more than 0.01 and 0.01 % of the whole.",
+    groups: groupsWith([SPLIT_ORIGIN_ID, "AllocatedMethodId", DETAILS], (file) =>
+      file.columns
+        .filter(({ column }) => column.summable === true)
+        .map(({ column: { name } }) => {
+          const { share, least } = SHARE_TOLERANCE;
+          const off = `abs(part - ratio * whole) > greatest(abs(whole) * toDecimal256('${share}', 4), toDecimal256('${least}', 18))`;
+          return {
+            column: name,
+            query: `SELECT row, concat(${origin}, ': ', ${identifier(name)}, ' of ', toString(whole)) AS value FROM (
+              SELECT row, ${origin}, ${identifier(name)}, ${identifier(DETAILS)}, ${factor(name)} AS part, ${ratioOf(18)} AS ratio,
+                sum(part) OVER (PARTITION BY ${origin}) AS whole
+              FROM ${ROWS} WHERE ${isPart}
+            ) WHERE ${isSet(DETAILS)} AND ${off}`,
+          };
+        }),
+    ),
+  },
+  {
+    ...{ id: "split-dimensions", level: "error", kind: "groups" },
+    what: "The parts of a charge differ in columns that all of them take over unchanged.",
+    groups: groupsWith([SPLIT_ORIGIN_ID, "AllocatedMethodId"], (file) => {
+      const kept = file.columns
+        .map(({ column }) => column)
+        .filter(
+          ({ name, summable }) =>
+            summable !== true && !name.startsWith("Allocated") && !name.startsWith("x_"),
+        );
+      const differing = kept.map(({ name }) => {
+        const column = identifier(name);
+        return `if(ifNull(min(${column}) != max(${column}), false) OR count(${column}) NOT IN (0, count()), ${literal(name)}, '')`;
+      });
+      const names = `arrayFilter(name -> name != '', [${differing.join(", ")}])`;
+      return [
+        {
+          column: SPLIT_ORIGIN_ID,
+          query: origins(`arrayStringConcat(${names}, ', ')`, `notEmpty(${names})`),
+        },
+      ];
+    }),
+  },
+];

@@ -1,0 +1,63 @@
+/** What is in a file: rows, periods, and the sums of its costs. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { identifier } from "../../store/clickhouse/sql-text.js";
+import { readRows } from "../../store/clickhouse/statement.js";
+import type { FocusFile } from "../file.js";
+import { clean } from "./clean.js";
+import { type CurrencyTotals, costs, type FocusReport } from "./report.js";
+import { decimal, instant, isoText, ROWS } from "./sql.js";
+
+/** A file with more of them than these names them no longer. */
+const MOST_PERIODS = 12;
+const MOST_CURRENCIES = 12;
+
+type Summary = Pick<
+  FocusReport,
+  "rows" | "billing_periods" | "more_billing_periods" | "charge_period" | "totals" | "more_currencies"
+>;
+
+export async function summarise(
+  client: ClickHouseClient,
+  file: FocusFile,
+  signal?: AbortSignal,
+): Promise<Summary> {
+  const read = <Row>(query: string) => readRows<Row>(client, { query, params: {} }, signal);
+  const text = (name: string) =>
+    file.has(name) ? `coalesce(${isoText(instant(name))}, ${identifier(name)})` : "NULL";
+  const time = (name: string) => (file.has(name) ? instant(name) : "NULL::Nullable(DateTime64(3, 'UTC'))");
+  const [charges] = await read<{ rows: number; start: string | null; end: string | null }>(
+    `SELECT count() AS rows, ${isoText(`min(${time("ChargePeriodStart")})`)} AS start, ${isoText(`max(${time("ChargePeriodEnd")})`)} AS end FROM ${ROWS}`,
+  );
+  const periods = await read<{ start: string | null; end: string | null; rows: number; found: number }>(
+    `SELECT toValidUTF8(leftUTF8(${text("BillingPeriodStart")}, 100)) AS start, toValidUTF8(leftUTF8(${text("BillingPeriodEnd")}, 100)) AS end,
+       count() AS rows, count() OVER () AS found
+     FROM ${ROWS} GROUP BY start, end ORDER BY start, end LIMIT ${MOST_PERIODS}`,
+  );
+  // A number of more digits could make the sum overflow without a word; the check number-digits names it.
+  const sums = costs.map((cost) =>
+    file.has(cost)
+      ? `toString(sumIf(${decimal(cost)}, abs(${decimal(cost)}) < toDecimal256('1e20', 0))) AS ${cost}`
+      : `NULL AS ${cost}`,
+  );
+  const currency = file.has("BillingCurrency") ? "toValidUTF8(leftUTF8(BillingCurrency, 100))" : "NULL";
+  const totals = await read<CurrencyTotals & { found: number }>(
+    `SELECT ${currency} AS currency, count() AS rows, ${sums.join(", ")}, count() OVER () AS found
+     FROM ${ROWS} GROUP BY currency ORDER BY rows DESC, currency LIMIT ${MOST_CURRENCIES}`,
+  );
+  return {
+    rows: charges?.rows ?? 0,
+    billing_periods: periods.map(({ start, end, rows }) => ({
+      start: cleaned(start),
+      end: cleaned(end),
+      rows,
+    })),
+    more_billing_periods: (periods[0]?.found ?? 0) - periods.length,
+    charge_period: { start: charges?.start ?? null, end: charges?.end ?? null },
+    totals: totals.map(({ found: _, ...each }) => ({ ...each, currency: cleaned(each.currency) })),
+    more_currencies: (totals[0]?.found ?? 0) - totals.length,
+  };
+}
+
+function cleaned(text: string | null): string | null {
+  return text === null ? null : clean(text, 24);
+}

@@ -1,0 +1,41 @@
+/** What a request for a FOCUS file cannot ask for, because its sums would then no longer be those of the bill. */
+import { defaultExportColumns } from "../../query/export/columns.js";
+import type { ExportVersion } from "../../query/export/focus/columns.js";
+import { partFilters } from "../../query/export/focus/statement.js";
+import type { ExportInput } from "../../query/export/statement.js";
+import { type InputProblem, invalidRequest } from "../errors.js";
+
+type Wanted = Pick<ExportInput, "columns" | "filters">;
+
+/** Throws what is wrong; `where` says in which part of the request columns and filters are. */
+export function requireWholeCharges({ columns, filters }: Wanted, where: "query" | "body"): void {
+  const problems: InputProblem[] = [];
+  const refuse = (name: string, detail: string) =>
+    problems.push({ in: where, name, detail, code: "invalid" });
+  const field = (name: string) => (where === "body" ? `filters.${name}` : name);
+  for (const filter of partFilters)
+    for (const name of [filter, `not:${filter}`] as const)
+      if (filters[name] !== undefined) refuse(field(name), wholeCharges(name));
+  for (const { key, isOfLine = false, isExcluding = false } of filters.tags ?? []) {
+    const name = `${isExcluding ? "not:" : ""}tag:${key}`;
+    if (!isOfLine) refuse(field(name), wholeCharges(name));
+  }
+  const isDefault = columns.length === 0 || columns.join() === defaultExportColumns.join();
+  if (!isDefault)
+    refuse(
+      "columns",
+      "`columns` cannot be given with a FOCUS format: its columns are those of the standard.",
+    );
+  if (problems.length > 0) throw invalidRequest(problems);
+}
+
+function wholeCharges(name: string): string {
+  return `\`${name}\` cannot be used with a FOCUS format: it would leave out parts of charges, which then no longer add up to them.`;
+}
+
+/** Throws unless the version goes with the format. */
+export function requireFocusFormat(version: ExportVersion | undefined): void {
+  if (version === undefined) return;
+  const detail = "`focus_version` must come with `format=focus` or `format=focus_parquet`.";
+  throw invalidRequest([{ in: "query", name: "focus_version", detail, code: "invalid" }]);
+}

@@ -1,0 +1,110 @@
+/** Bills as they were delivered, of tenants whose bills are files. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { Type } from "@sinclair/typebox";
+import { deliveryStates, readDeliveries, readDelivery } from "../../query/state/deliveries.js";
+import { acceptDelivery } from "../../store/postgres/accept-delivery.js";
+import type { HttpContext } from "../context.js";
+import { ApiError } from "../errors.js";
+import { Delivery } from "../schemas/delivery.js";
+import { choice } from "../schemas/fields.js";
+import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
+import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
+import { bodyProblems, problemResponses } from "../schemas/problem.js";
+
+const DeliveryPath = Type.Composite([
+  TenantPath,
+  Type.Object({
+    delivery_id: Type.Integer({
+      description: "Id of the delivery.",
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      examples: [12],
+    }),
+  }),
+]);
+
+const deliveryNotFound = (tenantName: string, id: number) =>
+  new ApiError(
+    "delivery_not_found",
+    `Tenant ${tenantName} has no delivery ${id}. GET …/deliveries lists them.`,
+  );
+
+const ORDER = "Newest first, by delivery_id.";
+
+export const deliveryRoutes =
+  ({ stores }: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres } = stores;
+
+    app.get(
+      "/tenants/:tenant_name/deliveries",
+      {
+        config: { heavy: false, etag: false, showsTags: false },
+        schema: {
+          operationId: "listDeliveries",
+          tags: ["Deliveries"],
+          summary: "Bills that were delivered",
+          description: `Of tenants of the ecosystem \`focus\`: each bill that was found, with its files, sums and findings. Others have none. ${ORDER}`,
+          params: TenantPath,
+          querystring: inputOf({
+            state: Type.Optional(
+              choice(deliveryStates, {
+                description: "Only deliveries in this state.",
+                examples: ["current"],
+              }),
+            ),
+            ...paging,
+            ...cursorParameter,
+          }),
+          response: {
+            200: pageOf(Delivery, ORDER),
+            ...problemResponses("tenant_not_found", "invalid_cursor", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async ({ tenant: { tenant_name }, query, stopSignal }) =>
+        envelope(await readDeliveries(postgres, tenant_name, query, stopSignal), query),
+    );
+
+    app.post(
+      "/tenants/:tenant_name/deliveries/:delivery_id/accept",
+      {
+        config: { heavy: false, etag: false, showsTags: false },
+        schema: {
+          operationId: "acceptDelivery",
+          tags: ["Deliveries"],
+          summary: "Accept a bill that waits",
+          description:
+            "Makes a delivery count that lacks most of what it replaces. The next run calculates the days that differ. A delivery that " +
+            "counts already stays as it is.",
+          params: DeliveryPath,
+          body: inputOf(
+            {},
+            { description: "A request without a body is the same as one with an empty object." },
+          ),
+          response: {
+            200: Delivery,
+            ...problemResponses(
+              "tenant_not_found",
+              "delivery_not_found",
+              ...bodyProblems,
+              "delivery_not_waiting",
+              "store_unavailable",
+              "request_timeout",
+            ),
+          },
+        },
+      },
+      async ({ tenant: { tenant_name }, params: { delivery_id: id }, interruption, stopSignal }) => {
+        const before = await acceptDelivery(postgres, tenant_name, id, interruption);
+        if (before === undefined) throw deliveryNotFound(tenant_name, id);
+        if (before.state !== "waiting_for_acceptance" && before.state !== "current") {
+          const detail = `Delivery ${id} does not wait to be accepted: its state is ${before.state}.`;
+          throw new ApiError("delivery_not_waiting", detail);
+        }
+        const accepted = await readDelivery(postgres, tenant_name, id, stopSignal);
+        if (accepted === undefined) throw deliveryNotFound(tenant_name, id);
+        return accepted;
+      },
+    );
+  };

@@ -1,0 +1,64 @@
+/** Why a dimension was charged what it was on a day. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { isPublished } from "../../query/chargebacks/explain/day.js";
+import { readExplanation } from "../../query/chargebacks/explain/explanation.js";
+import { type HttpContext, tenantRead } from "../context.js";
+import { ApiError } from "../errors.js";
+import { findDimension } from "../find-dimension.js";
+import { Explanation, explainParameters } from "../schemas/explanation.js";
+import { inputOf } from "../schemas/parameters.js";
+import { problemResponses } from "../schemas/problem.js";
+import { DimensionPath } from "../schemas/tag.js";
+
+export const explainRoutes =
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      "/tenants/:tenant_name/chargebacks/:dimension_id/explain",
+      {
+        // It shows the state of a run and the inventory, which change without a publish.
+        config: { heavy: false, etag: false, showsTags: false },
+        schema: {
+          operationId: "explainAmount",
+          tags: ["Chargebacks"],
+          summary: "Why an amount is what it is",
+          description:
+            "The billing line, the rule and its components, the tiers that were tried and why others were passed over, everybody who shares " +
+            "the component with weight, ticks and remainder, the usage by hour, the owner as of the day, and the run that published it. The " +
+            "amount can be calculated again from the response, to the last digit. A day with several rows of the dimension (several hours, " +
+            "components or currencies) shows all of them and explains the first.",
+          params: DimensionPath,
+          querystring: inputOf(explainParameters),
+          response: {
+            200: Explanation,
+            ...problemResponses(
+              "tenant_not_found",
+              "dimension_not_found",
+              "row_not_found",
+              "store_unavailable",
+              "request_timeout",
+            ),
+          },
+        },
+      },
+      async (request) => {
+        const dimension = await findDimension(context, request, request.params.dimension_id);
+        const { client, signal } = await tenantRead(context, request);
+        const stores = {
+          ...{ client, postgres: context.stores.postgres },
+          tenantName: request.tenant.tenant_name,
+        };
+        const found = await readExplanation(stores, { ...request.query, dimension }, signal);
+        if (found !== undefined) return found;
+        const { date } = request.query;
+        throw rowNotFound(dimension.dimension_id, date, await isPublished(client, date, signal));
+      },
+    );
+  };
+
+function rowNotFound(dimensionId: number, date: string, isPublishedDay: boolean): ApiError {
+  const detail = isPublishedDay
+    ? `Chargeback dimension ${dimensionId} has no such row on ${date}.`
+    : `No chargebacks of ${date} are published.`;
+  return new ApiError("row_not_found", detail);
+}

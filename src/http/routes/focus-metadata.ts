@@ -1,0 +1,44 @@
+/** The metadata beside a FOCUS export. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { focusMetadata } from "../../query/export/focus/metadata.js";
+import { readFocusColumns } from "../../query/export/focus/open-focus.js";
+import { readTrackingDates } from "../../query/state/tenant-status.js";
+import { type HttpContext, tenantRead } from "../context.js";
+import { FocusMetadata, focusMetadataQuery } from "../schemas/focus-metadata.js";
+import { TenantPath } from "../schemas/parameters.js";
+import { problemResponses } from "../schemas/problem.js";
+
+export const focusMetadataRoutes =
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      "/tenants/:tenant_name/export/focus-metadata",
+      {
+        config: { heavy: true, etag: false, showsTags: false },
+        schema: {
+          operationId: "describeFocusExport",
+          tags: ["Export"],
+          summary: "The metadata of a FOCUS file",
+          description:
+            "What the FinOps Open Cost and Usage Specification wants beside the file that `format=focus` exports of the same days: its schema, how recent and complete its days are, and which dataset it is.",
+          params: TenantPath,
+          querystring: focusMetadataQuery,
+          response: {
+            200: FocusMetadata,
+            ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async (request) => {
+        const { client, signal } = await tenantRead(context, request);
+        const { tenant, window, query } = request;
+        const version = query.focus_version ?? "1.4";
+        const columns = await readFocusColumns(client, window, version, signal);
+        const days = await readTrackingDates(context.stores.postgres, tenant.tenant_name, window, signal);
+        return focusMetadata({
+          ...{ tenantName: tenant.tenant_name, version, generatorVersion: context.version },
+          ...{ columns, days, now: context.clock().toISOString() },
+        });
+      },
+    );
+  };

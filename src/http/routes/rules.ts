@@ -1,0 +1,110 @@
+/** What rules did. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import type { FastifyRequest } from "fastify";
+import { digestOf } from "../../config/digest.js";
+import { readRulesReport } from "../../query/rules/report.js";
+import { readTagCoverage } from "../../query/rules/tag-coverage.js";
+import { readWorklist } from "../../query/rules/worklist.js";
+import { type HttpContext, tenantRead } from "../context.js";
+import { envelope, pageOf } from "../schemas/page.js";
+import { dateRange, inputOf, paging, TenantPath } from "../schemas/parameters.js";
+import { notModified, problemResponses } from "../schemas/problem.js";
+import { RulesReport } from "../schemas/rules.js";
+import { TagCoverage } from "../schemas/tag-coverage.js";
+import { WorklistItem } from "../schemas/worklist.js";
+
+const WORKLIST_ORDER = "The largest amounts first, whatever their sign.";
+
+export const ruleRoutes =
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      "/tenants/:tenant_name/rules",
+      {
+        config: { heavy: true, etag: { ledger: "chargebacks", form: byConfiguration }, showsTags: false },
+        schema: {
+          operationId: "listRules",
+          tags: ["Rules"],
+          summary: "Allocation rules and what they took",
+          description:
+            "Each rule in the order in which rules are asked, with the lines that it took from the published days of a period, their amount, and " +
+            "how much each tier split. Amounts of two currencies are never added. A published day keeps the rules that it was calculated by, so " +
+            "a rule that was changed today shows what its lines were on those days.",
+          params: TenantPath,
+          querystring: inputOf({ ...dateRange }),
+          response: {
+            200: RulesReport,
+            ...notModified,
+            ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async (request) => {
+        const { client, signal } = await tenantRead(context, request);
+        const { rules } = request.tenant.allocation;
+        return readRulesReport(client, { window: request.window, rules }, signal);
+      },
+    );
+
+    app.get(
+      "/tenants/:tenant_name/worklist",
+      {
+        config: { heavy: true, etag: { ledger: "chargebacks", form: byConfiguration }, showsTags: false },
+        schema: {
+          operationId: "getWorklist",
+          tags: ["Rules"],
+          summary: "What nobody pays, and what is missing",
+          description:
+            "Lines of the bill that nobody pays, though not by design, summed by what they have in common, with what each identity source of the " +
+            `configuration lacks to say who they are for: a tag, or a value in a map. ${WORKLIST_ORDER}`,
+          params: TenantPath,
+          querystring: inputOf({ ...paging, ...dateRange }),
+          response: {
+            200: pageOf(WorklistItem, WORKLIST_ORDER),
+            ...notModified,
+            ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async (request) => {
+        const { client, signal } = await tenantRead(context, request);
+        const { tenant, window, query } = request;
+        const input = {
+          ...{ window, page: query.page, page_size: query.page_size, columns: tenant.line_columns },
+          ...{ sources: tenant.allocation.identity, maps: tenant.identity_maps },
+        };
+        return envelope(await readWorklist(client, input, signal), query);
+      },
+    );
+
+    app.get(
+      "/tenants/:tenant_name/tag-coverage",
+      {
+        config: { heavy: true, etag: { ledger: "chargebacks" }, showsTags: false },
+        schema: {
+          operationId: "getTagCoverage",
+          tags: ["Rules"],
+          summary: "How much of the bill carries which tag",
+          description:
+            "For each tag key of the lines of the bill, the amount that carries it, by product type: what rules and identity sources that go " +
+            "by tags can reach. Tags are those of the bill, not those of chargeback dimensions.",
+          params: TenantPath,
+          querystring: inputOf({ ...dateRange }),
+          response: {
+            200: TagCoverage,
+            ...notModified,
+            ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async (request) => {
+        const { client, signal } = await tenantRead(context, request);
+        return readTagCoverage(client, request.window, signal);
+      },
+    );
+  };
+
+/** The answer also changes with the rules, sources and maps, which are read once, at the start. */
+function byConfiguration({ tenant: { allocation, identity_maps: maps } }: FastifyRequest): string {
+  return digestOf([allocation, [...maps].map(([path, { hash }]) => [path, hash])]);
+}

@@ -1,0 +1,151 @@
+/** Usage that is uploaded as CSV. */
+import { Readable } from "node:stream";
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { Type } from "@sinclair/typebox";
+import type { FastifyRequest } from "fastify";
+import { readUsageUploads, type UsageUploadProblem, uploadStates } from "../../query/state/usage-uploads.js";
+import { takeUsage } from "../../runner/take-usage.js";
+import { dayOf } from "../../time/days.js";
+import { type HttpContext, openTenantStore } from "../context.js";
+import { ApiError, invalidRequest } from "../errors.js";
+import { choice } from "../schemas/fields.js";
+import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
+import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
+import { bodyProblems, problemResponses } from "../schemas/problem.js";
+import { IdempotencyKey, ListedUsageUpload, UsageCsv, UsageUpload } from "../schemas/usage-upload.js";
+
+const ORDER = "Newest first, by upload_id.";
+const CSV_ONLY = "The body must be CSV, sent with Content-Type: text/csv.";
+
+export const usageRoutes =
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres } = context.stores;
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser("text/csv", (_request, body, done) => done(null, body));
+    app.addContentTypeParser("*", (_request, _body, done) => done(new ApiError("malformed_body", CSV_ONLY)));
+
+    app.get(
+      "/tenants/:tenant_name/usage",
+      {
+        config: { heavy: false, etag: false, showsTags: false },
+        schema: {
+          operationId: "listUsageUploads",
+          tags: ["Usage"],
+          summary: "Usage that was uploaded",
+          description: `Uploads by request and files of \`usage.uploads.folder\`. ${ORDER}`,
+          params: TenantPath,
+          querystring: inputOf({
+            state: Type.Optional(
+              choice(uploadStates, { description: "Only uploads in this state.", examples: ["stored"] }),
+            ),
+            ...paging,
+            ...cursorParameter,
+          }),
+          response: {
+            200: pageOf(ListedUsageUpload, ORDER),
+            ...problemResponses("tenant_not_found", "invalid_cursor", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async ({ tenant: { tenant_name }, query, stopSignal }) =>
+        envelope(await readUsageUploads(postgres, tenant_name, query, stopSignal), query),
+    );
+
+    app.post(
+      "/tenants/:tenant_name/usage",
+      {
+        config: { heavy: false, etag: false, showsTags: false },
+        schema: {
+          operationId: "uploadUsage",
+          tags: ["Usage"],
+          summary: "Upload usage",
+          description:
+            "Of tenants whose configuration names the metrics (`usage.uploads.metrics`). All usage of a metric on a day comes from one upload: the upload " +
+            "replaces that of every day and metric that it has rows of, and leaves the others. A row that cannot be taken is named with its column, and " +
+            "nothing is stored then.",
+          consumes: ["text/csv"],
+          params: TenantPath,
+          headers: IdempotencyKey,
+          body: UsageCsv,
+          response: {
+            200: UsageUpload,
+            ...problemResponses(
+              "tenant_not_found",
+              "usage_not_taken",
+              ...bodyProblems,
+              "idempotency_key_reused",
+              "store_unavailable",
+              "request_timeout",
+            ),
+          },
+        },
+      },
+      async (request) => {
+        const key = idempotencyKey(request);
+        const body: unknown = request.body;
+        if (!(body instanceof Readable)) throw new ApiError("malformed_body", CSV_ONLY);
+        return await take(context, request, { key, body });
+      },
+    );
+  };
+
+async function take(
+  context: HttpContext,
+  { tenant, interruption: stop }: FastifyRequest,
+  { key, body }: { readonly key: string; readonly body: Readable },
+) {
+  const { postgres } = context.stores;
+  const openStore = () => openTenantStore(context, tenant);
+  const today = dayOf(context.clock());
+  const outcome = await takeUsage({ tenant, postgres, openStore, key, body, today, stop });
+  switch (outcome.kind) {
+    case "taken":
+      return outcome.upload;
+    case "refused":
+      throw invalidRequest(outcome.problems.map(asInput));
+    case "not_configured": {
+      const detail = `Tenant ${tenant.tenant_name} takes no usage: plugin_settings.usage.uploads.metrics names the metrics, and only the ecosystem focus has it.`;
+      throw new ApiError("usage_not_taken", detail);
+    }
+    case "too_large": {
+      const detail = `The body must be at most ${outcome.maxMib} MiB long (usage.uploads.max_mib).`;
+      throw new ApiError("body_too_large", detail);
+    }
+    case "key_reused":
+      throw new ApiError(
+        "idempotency_key_reused",
+        "`Idempotency-Key` stands for another body: take a new key.",
+      );
+    case "too_late":
+      throw new ApiError(
+        "request_timeout",
+        "The upload took too long, and nothing was changed. Send it again.",
+      );
+  }
+}
+
+function asInput({ row, column, detail }: UsageUploadProblem) {
+  const where = [row === null ? [] : `row ${row}`, column === null ? [] : `column ${column}`]
+    .flat()
+    .join(", ");
+  return {
+    in: "body" as const,
+    name: where,
+    detail: where === "" ? detail : `${where}: ${detail}`,
+    code: "invalid" as const,
+  };
+}
+
+const NAME = "Idempotency-Key";
+
+function idempotencyKey({ headers }: FastifyRequest): string {
+  const given = headers[NAME.toLowerCase()];
+  const { pattern } = IdempotencyKey.properties[NAME];
+  const detail = `\`${NAME}\` must be 1 to 200 printable ASCII characters: a name for this upload.`;
+  if (given === undefined || given === "")
+    throw invalidRequest([{ in: "header", name: NAME, detail, code: "missing" }]);
+  if (typeof given !== "string" || !new RegExp(pattern ?? "").test(given))
+    throw invalidRequest([{ in: "header", name: NAME, detail, code: "invalid" }]);
+  return given;
+}

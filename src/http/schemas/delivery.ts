@@ -1,0 +1,103 @@
+/** Bills as they were delivered. */
+import { Type } from "@sinclair/typebox";
+import { deliveryStates } from "../../query/state/deliveries.js";
+import { choice, count, currency, decimal, instant, nullableText, text } from "./fields.js";
+
+const optionalInstant = (description: string) =>
+  nullableText({
+    description: `${description} UTC.`,
+    format: "date-time",
+    examples: ["2026-06-01T04:00:00Z"],
+  });
+
+const optionalDay = (description: string) =>
+  nullableText({ description, format: "date", examples: ["2026-05-01"] });
+
+const DeliveryFile = Type.Object(
+  {
+    name: text("Path or key within the source.", "2026-05/part-00001.parquet"),
+    size: count("Size in bytes.", 1_048_576),
+    version: text("Differs when the content does: an ETag, or time and size of the file.", '"9b2cf5"'),
+    format: choice(["CSV", "Parquet"], { description: "What it is by its content.", examples: ["Parquet"] }),
+    focus_version: nullableText({
+      description: "Version of FOCUS that its columns are of; null when they fit several.",
+      examples: ["1.2"],
+    }),
+  },
+  { title: "DeliveryFile" },
+);
+
+const DeliverySums = Type.Object(
+  {
+    currency,
+    lines: count("Lines in this currency.", 1200),
+    billed_cost: decimal("Sum of BilledCost.", "1250.75"),
+    effective_cost: decimal("Sum of EffectiveCost.", "1201.5"),
+    contracted_cost: decimal("Sum of ContractedCost.", "1201.5"),
+    list_cost: decimal("Sum of ListCost.", "1400"),
+  },
+  {
+    title: "DeliverySums",
+    description: "What its lines add up to; costs that the bill does not have are 0.",
+  },
+);
+
+const DeliveryFinding = Type.Object(
+  {
+    id: text("What was found.", "rounded_cost"),
+    what: text("The same as a sentence.", "a cost has more than 12 decimal places and was rounded"),
+    lines: count("Lines that it was found on.", 3),
+    examples: Type.Array(Type.String(), {
+      description: "Up to five of them as `FILE:ROW`; row 1 is the first one behind the header.",
+      examples: [["2026-05/part-00001.csv:17"]],
+    }),
+  },
+  { title: "DeliveryFinding" },
+);
+
+export const Delivery = Type.Object(
+  {
+    delivery_id: count("Id of the delivery.", 12),
+    source: text("Name of the source in the configuration.", "aws"),
+    billing_period: nullableText({
+      description: "Month of the bill; null where only its lines say.",
+      examples: ["2026-05"],
+    }),
+    kind: choice(["snapshot", "additive"], {
+      description:
+        "`snapshot`: the whole bill of the period, which replaces the one before. `additive`: adds to it.",
+      examples: ["snapshot"],
+    }),
+    state: choice(deliveryStates, {
+      description:
+        "`current`: its lines count. `waiting_for_acceptance`: it lacks most of what it would replace, and waits for a person. `refused`: it " +
+        "cannot be read. `replaced`: a newer one counts. `loading`: not loaded completely.",
+      examples: ["current"],
+    }),
+    problem: nullableText({
+      description: "Why it waits or is refused, as a sentence; else null.",
+      examples: [null],
+    }),
+    files: Type.Array(DeliveryFile, { description: "Its first 100 files." }),
+    file_count: count("Number of its files.", 1),
+    lines: Type.Unsafe<number | null>({
+      type: ["integer", "null"],
+      minimum: 0,
+      description: "Number of its lines; null before it is loaded.",
+      examples: [1200],
+    }),
+    sums: Type.Array(DeliverySums, { description: "Sums by currency." }),
+    findings: Type.Array(DeliveryFinding, { description: "What is odd about its lines." }),
+    remarks: Type.Array(Type.String(), {
+      description: "What is odd about its files, as sentences.",
+      examples: [[]],
+    }),
+    first_day: optionalDay("UTC day on which its first charge begins; null when it has none."),
+    last_day: optionalDay("Last UTC day on which one of its charges runs; null when it has none."),
+    started_at: instant("When loading began."),
+    loaded_at: optionalInstant("When it was loaded completely; null when it was not."),
+    accepted_at: optionalInstant("When a person accepted it; null when nobody had to."),
+    replaced_at: optionalInstant("When another one took its place; null when none did."),
+  },
+  { title: "Delivery", description: "A bill that was delivered." },
+);

@@ -1,0 +1,399 @@
+/** Why a dimension was charged what it was on a day. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { allocationDetails, type SetOf } from "../../config/allocation-rule.js";
+import { MOST_ROWS } from "../../query/chargebacks/explain/day.js";
+import { type TierOutcome, tierOutcomes } from "../../query/chargebacks/explain/tiers.js";
+import { ChargebackRow } from "./chargeback.js";
+import { Dimension } from "./dimension.js";
+import {
+  choice,
+  count,
+  day,
+  decimal,
+  identityNames,
+  instant,
+  nullableText,
+  resourceNames,
+  text,
+} from "./fields.js";
+import { pageOf } from "./page.js";
+import { id, paging } from "./parameters.js";
+import { PipelineRun } from "./pipeline.js";
+
+const COMPONENT_MOST = 255;
+
+export const explainParameters = {
+  date: Type.String({
+    format: "date",
+    description: "UTC day of the amount. Years 1900 to 2299.",
+    examples: ["2026-01-01"],
+  }),
+  timestamp: Type.Optional(
+    Type.String({
+      format: "date-time",
+      description: "Only the rows of this line of the bill, where a day has several. With its offset.",
+      examples: ["2026-01-01T00:00:00Z"],
+    }),
+  ),
+  component: Type.Optional(
+    Type.Integer({
+      description: "Only rows of this component of the line, from 0.",
+      minimum: 0,
+      maximum: COMPONENT_MOST,
+      examples: [0],
+    }),
+  ),
+  currency: Type.Optional(id("USD", "Only the row in this currency.")),
+  line_id: Type.Optional(
+    Type.Integer({
+      description: "Only the row of this line, of several lines that are equal in all of the above.",
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      examples: [0],
+    }),
+  ),
+  ...paging,
+};
+
+const row = ChargebackRow.properties;
+const dimension = Dimension.properties;
+
+const orNull = <Schema extends TSchema>(schema: Schema, description: string) =>
+  Type.Unsafe<Static<Schema> | null>({ anyOf: [schema, { type: "null" }], description });
+
+const nullableDecimal = (description: string, example: string) =>
+  Type.Unsafe<string | null>({
+    type: ["string", "null"],
+    description: `${description} A decimal as text; null when \`weights_kept\` is false.`,
+    pattern: "^-?[0-9]+(\\.[0-9]+)?$",
+    examples: [example],
+  });
+
+const component = count("Part of the line by the product's rule, from 0.", 0);
+
+const lineId = Type.Integer({
+  description: "Tells apart lines of the bill that are equal in the rest; 0 where such lines are one.",
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  examples: [0],
+});
+
+const rowKey = {
+  ...{ timestamp: row.timestamp, component, currency: row.currency, line_id: lineId },
+  amount: row.amount,
+};
+
+const Line = Type.Object(
+  {
+    timestamp: row.timestamp,
+    line_id: lineId,
+    currency: row.currency,
+    granularity: text("Length of the billed period.", "daily"),
+    quantity: decimal("Billed quantity, in the unit of the product.", "24"),
+    unit_price: nullableText({
+      description:
+        "Price of one unit, a decimal as text; null when the bill has several lines with several prices.",
+      examples: ["12.5"],
+    }),
+    total_cost: decimal("Cost of the line: what is split.", "300"),
+    bill_lines: count(
+      "Lines of the bill that are equal in all that tells lines apart: they are split as one.",
+      1,
+    ),
+  },
+  { title: "ExplainedLine" },
+);
+
+const Rule = Type.Object(
+  {
+    rules_hash: text(
+      "Hash of the rule set that the day was allocated by.",
+      "5d41402abc4b2a76b9719d911017c592",
+    ),
+    product_type: text(
+      "Product type of the rule; `*` for products without a rule of their own, empty for a configured rule.",
+      "KAFKA_NUM_CKUS",
+    ),
+    rule: text("Name of the configured rule; empty for the rule of a product type.", ""),
+    given_up: Type.Boolean({
+      description:
+        "The calculation of the day failed too often: no rule was applied, and the whole line went to `UNALLOCATED`.",
+      examples: [false],
+    }),
+    components: Type.Array(
+      Type.Object(
+        {
+          component,
+          ratio: text("Share of the line that the component takes.", "0.7"),
+          ticks: decimal("Its whole ticks, without the sign of the line.", "2100000"),
+          amount: decimal("What is shared out of it, the residue of the line included.", "210"),
+          leads: Type.Boolean({
+            description:
+              "The component with the most ticks, of several the first: what the line has below one tick goes to its heaviest recipient.",
+            examples: [true],
+          }),
+        },
+        { title: "ExplainedComponent" },
+      ),
+      {
+        description:
+          "Parts that the rule divides the line into. The ticks of the components up to one and with it are `line_ticks` × the sum of their " +
+          "ratios, rounded half up; its own are the difference. So they add up to the line.",
+      },
+    ),
+  },
+  { title: "ExplainedRule" },
+);
+
+const Split = Type.Object(
+  {
+    decimal_places: Type.Integer({
+      description: "`allocation.decimal_places` that the day was allocated with.",
+      minimum: 2,
+      maximum: 12,
+      examples: [4],
+    }),
+    tick: decimal("Smallest amount that is shared out by weight.", "0.0001"),
+    line_ticks: decimal("Whole ticks of the line, without its sign.", "3000000"),
+    residue: decimal("What the line has beside them, without its sign.", "0"),
+    component_ticks: decimal("Ticks of the row's component.", "2100000"),
+    total_weight: decimal("Weight of all recipients together.", "20480"),
+    remaining_ticks: decimal(
+      "`component_ticks` less the `whole_ticks` of all recipients: one each goes to the recipients of `remainder_rank` 1 to this number.",
+      "2",
+    ),
+  },
+  { title: "ExplainedSplit" },
+);
+
+const meanings: Readonly<Record<TierOutcome, string>> = {
+  used: "it allocated the component",
+  no_costs: "nobody was charged anything directly that could weigh",
+  names_nobody: "the line names nobody",
+  no_usage: "no identity had usage above 0 of its metrics on the resource",
+  metrics_missing: "a metric could not be fetched",
+  no_identities: "its sets had no member",
+  no_owner: "nobody was known to own the resource",
+  several_owners: "the resource had several owners",
+  unclear: "the published facts do not say",
+  not_reached: "an earlier tier applied",
+  given_up: "the calculation of the day failed too often",
+};
+
+const Tier = Type.Object(
+  {
+    tier: count("Order in which it is tried, from 0.", 0),
+    kind: choice(["usage", "owner", "even", "line", "cost", "fixed", "terminal"], {
+      description:
+        "`usage`: by measured usage. `owner`: to the owner of the resource. `even`: in equal parts. `line`: to the identity that the line " +
+        "names. `cost`: by what was charged directly. `fixed`: by configured shares. `terminal`: to `UNALLOCATED`.",
+      examples: ["usage"],
+    }),
+    set_of: Type.Unsafe<SetOf>(
+      text(
+        "Whose metrics, costs or identity sets count: `resource`, `tenant`, `currency`, or `currency@COLUMN` for lines with the same value of a column.",
+        "resource",
+      ),
+    ),
+    allocation_detail: choice(allocationDetails, {
+      description: "Detail of the rows that it makes, unless something was missing.",
+      examples: ["usage_ratio_allocation"],
+    }),
+    outcome: choice(tierOutcomes, {
+      description: `What became of it. ${tierOutcomes.map((each) => `\`${each}\`: ${meanings[each]}.`).join(" ")}`,
+      examples: ["used"],
+    }),
+    sources: Type.Array(
+      Type.Object(
+        {
+          name: text("A metric, or a scope of identity sets.", "bytes_in"),
+          identities: Type.Unsafe<number | null>({
+            type: ["integer", "null"],
+            description:
+              "Identities with usage above 0, or members of the set, of a tier that was passed over; null for others.",
+            examples: [0],
+          }),
+          gap: nullableText({
+            description:
+              "Why it could not be fetched, or not as a whole; null when it was, or was not needed.",
+            examples: [null],
+          }),
+        },
+        { title: "TierSource" },
+      ),
+      { description: "What the tier looks at." },
+    ),
+  },
+  { title: "ExplainedTier" },
+);
+
+const nullableFlag = (description: string) =>
+  Type.Unsafe<boolean | null>({
+    type: ["boolean", "null"],
+    description: `${description} Null when \`weights_kept\` is false.`,
+    examples: [false],
+  });
+
+const RecipientSchema = Type.Object(
+  {
+    identity_id: text("Who shares the component.", "sa-12345"),
+    ...identityNames,
+    amount: decimal("Its part, as published; 0 when it has no row.", "33.3334"),
+    weight: nullableDecimal(
+      "Its weight: usage in the metric's unit, cost or share, or 1 where the component is divided evenly.",
+      "1536.5",
+    ),
+    share: nullableDecimal("`weight` / `total_weight`, rounded to six places.", "0.333333"),
+    whole_ticks: nullableDecimal("`component_ticks` × `weight` / `total_weight`, rounded down.", "333333"),
+    remainder: nullableDecimal(
+      "What rounding down left: `component_ticks` × `weight` − `whole_ticks` × `total_weight`.",
+      "512.25",
+    ),
+    remainder_rank: Type.Unsafe<number | null>({
+      type: ["integer", "null"],
+      description:
+        "Its place among all recipients, from 1, by `remainder` descending and then by identity. Null when `weights_kept` is false.",
+      examples: [1],
+    }),
+    has_extra_tick: nullableFlag("It has one of the remaining ticks."),
+    has_residue: nullableFlag("It has what the line has below one tick."),
+  },
+  {
+    title: "Recipient",
+    description:
+      "`amount` is (`whole_ticks` + 1 with an extra tick) × `tick`, plus `residue` where it has it, with the sign of the line.",
+  },
+);
+
+const ORDER = "The heaviest first, then by identity; by amount where the weights are not kept.";
+const { next_cursor: _, ...recipientPage } = pageOf(RecipientSchema, ORDER).properties;
+
+const Sample = Type.Object(
+  {
+    timestamp: instant("Start of the hour."),
+    metric: text("What was measured.", "bytes_in"),
+    quantity: decimal("Usage in the hour, in the metric's unit.", "64"),
+  },
+  { title: "UsageSample" },
+);
+
+const Owner = Type.Object(
+  {
+    owner_ids: Type.Array(Type.String(), {
+      description: "Identities that owned the resource on the day, as it was allocated.",
+      examples: [["sa-12345"]],
+    }),
+    identity: orNull(
+      Type.Object(
+        {
+          identity_type: text("Kind of identity.", "service_account"),
+          display_name: identityNames.identity_name,
+          team: nullableText({
+            description: "Team of the identity; null when it had none.",
+            examples: ["payments"],
+          }),
+        },
+        { title: "IdentityOnDay" },
+      ),
+      "The identity as the inventory last knew it on the day; null when it did not.",
+    ),
+    resource: orNull(
+      Type.Object(
+        {
+          resource_type: text("Kind of resource.", "kafka_cluster"),
+          display_name: resourceNames.resource_name,
+          parent_id: nullableText({
+            description: "Parent resource; null when it had none.",
+            examples: ["env-42"],
+          }),
+          owner_id: nullableText({
+            description: "Identity that owned it; null when none was known.",
+            examples: ["sa-12345"],
+          }),
+          status: choice(["active", "deleted"], {
+            description: "Whether it was there.",
+            examples: ["active"],
+          }),
+        },
+        { title: "ResourceOnDay" },
+      ),
+      "The resource as the inventory last knew it on the day; null when it did not.",
+    ),
+  },
+  { title: "OwnerOnDay", description: "Who owned what on the day." },
+);
+
+export const Explanation = Type.Object(
+  {
+    dimension_id: dimension.dimension_id,
+    ecosystem: dimension.ecosystem,
+    tenant_id: dimension.tenant_id,
+    env_id: dimension.env_id,
+    resource_id: dimension.resource_id,
+    product_category: dimension.product_category,
+    product_type: dimension.product_type,
+    identity_id: dimension.identity_id,
+    cost_type: dimension.cost_type,
+    ...identityNames,
+    ...resourceNames,
+    date: day("The day."),
+    rows: Type.Array(Type.Object(rowKey, { title: "ExplainedRow" }), {
+      description:
+        "The chargeback rows of the dimension on the day that fit the parameters, by timestamp, component, currency and line. The first is " +
+        `explained; ask for another one by these fields. At most ${MOST_ROWS}.`,
+    }),
+    total_rows: count("Number of these rows.", 1),
+    row: Type.Object(
+      {
+        ...rowKey,
+        component_ratio: text("Share of the line that the component takes.", "0.7"),
+        tier: count("Tier of the rule that applied, from 0.", 0),
+        allocation_method: row.allocation_method,
+        allocation_detail: row.allocation_detail,
+        provisional: row.provisional,
+      },
+      { title: "ExplainedAmount", description: "The row that is explained." },
+    ),
+    line: orNull(Line, "The billing line that the row is a part of; null when it is not there."),
+    rule: orNull(
+      Rule,
+      "The rule of the product, as the day was allocated by it; null for a day that was published before the service noted rules.",
+    ),
+    split: orNull(Split, "How the component is cut; null when `weights_kept` is false."),
+    tiers: orNull(
+      Type.Array(Tier),
+      "The tiers of the component in the order in which they are tried; null when `rule` is.",
+    ),
+    weights_kept: Type.Boolean({
+      description:
+        "The amounts of all recipients were calculated again from the published weights, and are the published ones. False: the rule or the " +
+        "weights are not kept (any more), and only what is published of the amounts is shown.",
+      examples: [true],
+    }),
+    this: RecipientSchema,
+    recipients: Type.Object(recipientPage, {
+      title: "Recipients",
+      description: "A page of all who share the component.",
+    }),
+    samples: Type.Array(Sample, {
+      description:
+        "Usage of the identity by hour and metric, which adds up to its weight. Empty where the component is not weighed by usage.",
+    }),
+    owner: Owner,
+    published_at: nullableText({
+      description: "When the day was published; null when that is not known. UTC.",
+      format: "date-time",
+      examples: ["2026-01-06T04:00:00Z"],
+    }),
+    input_hash: nullableText({
+      description: "Hash of the input that the day was calculated from; null when it is not known.",
+      examples: ["9b74c9897bac770ffc029102a200c5de"],
+    }),
+    lacks: Type.Array(Type.String(), {
+      description: "What was missing when the day was last gathered, as sentences.",
+      examples: [[]],
+    }),
+    run: orNull(PipelineRun, "The run that published the day; null when its record is not kept."),
+  },
+  { title: "Explanation", description: "One amount, from the line of the bill down to the last tick." },
+);

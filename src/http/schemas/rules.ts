@@ -1,0 +1,96 @@
+/** What rules did in a period. */
+import { Type } from "@sinclair/typebox";
+import type { WrittenWhere } from "../../config/allocation/condition.js";
+import type { ConfiguredComponent } from "../../config/allocation/configured-rule.js";
+import type { ConfiguredTier } from "../../config/allocation/tier.js";
+import { allocationDetails, allocationMethods } from "../../config/allocation-rule.js";
+import { MOST_PRODUCT_TYPES } from "../../query/rules/taken.js";
+import { choice, count, currency, decimal, rowFields, text } from "./fields.js";
+
+const linesTaken = {
+  currency,
+  line_count: count("Lines of the bill that the rule took.", 12),
+  amount: decimal("Sum of what these lines cost; refunds count less.", "120.5"),
+};
+
+const Tier = Type.Object({
+  component: count("Part of the line, from 0.", 0),
+  tier: count("Place of the tier in the chain of its component, from 0.", 0),
+  allocation_method: choice(allocationMethods, { description: "How the tier splits." }),
+  allocation_detail: choice(allocationDetails, { description: "What came of it." }),
+  row_count: count("Chargeback rows.", 36),
+  amount: decimal("Sum of these rows.", "84.35"),
+});
+
+const sums = Type.Array(
+  Type.Object({
+    ...linesTaken,
+    tiers: Type.Array(Tier, {
+      description: "What each tier split, by component, then tier; their amounts add up to `amount`.",
+    }),
+  }),
+  { description: "What the rule took, one entry for each currency; the largest amount first." },
+);
+
+/** As a person wrote it: its keys are columns and tags of the bill. */
+const asConfigured = <Written>(description: string, example: Written) =>
+  Type.Optional(
+    Type.Unsafe<Written>({ type: "object", additionalProperties: true, description, examples: [example] }),
+  );
+const listAsConfigured = <Written>(description: string, example: Written) =>
+  Type.Optional(
+    Type.Unsafe<readonly Written[]>({
+      type: "array",
+      items: { type: "object", additionalProperties: true, description: "An entry, as configured." },
+      description,
+      examples: [[example]],
+    }),
+  );
+
+const Rule = Type.Object({
+  name: text("Name of the rule.", "shared-eks"),
+  configured: Type.Boolean({
+    description: "False: published days name the rule, but the configuration no longer has it.",
+    examples: [true],
+  }),
+  keep: Type.Boolean({
+    description: "The lines are left to the ecosystem's own rules (`allocation: keep`).",
+    examples: [false],
+  }),
+  where: asConfigured<WrittenWhere>("Which lines the rule takes, as configured; left out: all lines.", {
+    "tag.cluster": "prod",
+  }),
+  split: listAsConfigured<ConfiguredTier>("How the lines are split, as configured.", {
+    by: "cost",
+    over: "day",
+  }),
+  components: listAsConfigured<ConfiguredComponent>(
+    "Parts of each line, each with its own split, as configured.",
+    {
+      ratio: "1",
+      split: [{ by: "line" }],
+    },
+  ),
+  took_nothing: Type.Boolean({
+    description: "No line of the period names the rule.",
+    examples: [false],
+  }),
+  sums,
+});
+
+export const RulesReport = Type.Object(
+  {
+    rules: Type.Array(Rule, {
+      description:
+        "The configured rules in their order; after them, by name, the rules that published days name and the configuration does not.",
+    }),
+    product_rules: Type.Array(Type.Object({ product_type: rowFields.product_type, sums }), {
+      description: `The ecosystem's own rules, for lines that no configured rule took: the ${MOST_PRODUCT_TYPES} product types with the largest amounts of each currency, the largest first. Signs do not count for the order.`,
+    }),
+    other_product_rules: Type.Array(
+      Type.Object({ ...linesTaken, product_type_count: count("Product types that are summed.", 20) }),
+      { description: "The other product types, summed by currency. Empty when there are none." },
+    ),
+  },
+  { title: "RulesReport", description: "What the rules took from the published days of a period." },
+);

@@ -1,0 +1,58 @@
+/** Conditions of rules as SQL on the staged bill. */
+import type { Comparison, Condition, Conditions, Values, Where } from "../../config/allocation/condition.js";
+import type { LineColumns } from "../../config/allocation/line-columns.js";
+import { literal } from "../../store/clickhouse/sql-text.js";
+import { columnOf, existsOf, textOf } from "../../store/facts/line-value.js";
+
+/** True for every line when there are no conditions. */
+export function whereSql({ conditions, any }: Where, columns: LineColumns): string {
+  const alternatives = any.map((each) => allOf(each, columns));
+  const parts = [
+    ...(Object.keys(conditions).length === 0 ? [] : [allOf(conditions, columns)]),
+    ...(alternatives.length === 0 ? [] : [joined(alternatives, "OR")]),
+  ];
+  return parts.length === 0 ? "true" : joined(parts, "AND");
+}
+
+function allOf(conditions: Conditions, columns: LineColumns): string {
+  const parts = Object.entries(conditions).map(([name, condition]) => conditionSql(name, condition, columns));
+  return parts.length === 0 ? "true" : joined(parts, "AND");
+}
+
+function joined(parts: readonly string[], word: "AND" | "OR"): string {
+  return parts.length === 1 ? `${parts[0]}` : `(${parts.join(` ${word} `)})`;
+}
+
+function conditionSql(name: string, condition: Condition, columns: LineColumns): string {
+  if (typeof condition === "string" || Array.isArray(condition))
+    return isOneOf(textOf(name, columns), condition as Values);
+  const { not, matches, exists, above, below } = condition as Comparison;
+  const parts = [
+    not === undefined ? [] : `NOT ${isOneOf(textOf(name, columns), not)}`,
+    matches === undefined ? [] : `match(${textOf(name, columns)}, ${literal(matches)})`,
+    exists === undefined ? [] : `${exists ? "" : "NOT "}${existsOf(name, columns)}`,
+    above === undefined ? [] : `${columnOf(name, columns)} > ${decimal(above)}`,
+    below === undefined ? [] : `${columnOf(name, columns)} < ${decimal(below)}`,
+  ].flat();
+  return joined(parts, "AND");
+}
+
+function decimal(text: string): string {
+  return `toDecimal128(${literal(text)}, 12)`;
+}
+
+/** `*` stands for any text; everything else is itself. */
+function isOneOf(text: string, values: Values): string {
+  const all = [values].flat();
+  const exact = all.filter((value) => !value.includes("*"));
+  const globs = all.filter((value) => value.includes("*"));
+  const parts = [
+    ...(exact.length === 0 ? [] : [`${text} IN (${exact.map(literal).join(", ")})`]),
+    ...globs.map((glob) => `${text} LIKE ${literal(likePattern(glob))}`),
+  ];
+  return `(${parts.join(" OR ")})`;
+}
+
+function likePattern(glob: string): string {
+  return glob.replace(/[\\%_]/g, "\\$&").replaceAll("*", "%");
+}

@@ -1,0 +1,122 @@
+/**
+ * What configured rules weigh by, as usage facts and identity sets of the staged days: costs that were charged directly, fixed shares, and
+ * lists of identities. A day gets them if a line of it was taken by a rule that needs them.
+ *
+ * A weight of costs is in the currency of the place that it is for, rounded down to millionths; what is not above 0 does not weigh.
+ */
+import { isDerivedMetric } from "../../config/allocation/derived-facts.js";
+import type { AllocationPlan, DirectShares, PlannedCosts } from "../../config/allocation/plan.js";
+import { literal } from "../../store/clickhouse/sql-text.js";
+import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { textOf } from "../../store/facts/line-value.js";
+import { ruleSql, type StagedLines } from "./assign-lines.js";
+import { identitySql } from "./identity-sql.js";
+
+export async function deriveWeights(staged: StagedLines, plan: AllocationPlan): Promise<void> {
+  if (staged.days.length === 0) return;
+  for (const costs of plan.costs) await insert(staged, costFacts(staged.epoch, costs, plan));
+  for (const { metric, rule, shares } of plan.shares) {
+    const pairs = shares
+      .map(([identity, share]) => `(${literal(identity)}, ${microUnits(share)})`)
+      .join(", ");
+    await insert(
+      staged,
+      `INSERT INTO ${stagedTable("usage", staged.epoch)} (timestamp, metric, resource_id, identity_id, micro_units)
+       SELECT toDateTime(day, 'UTC'), ${literal(metric)}, '', share.1, share.2
+       FROM ${daysOf(staged.epoch, [rule])} ARRAY JOIN [${pairs}] AS share`,
+    );
+  }
+  for (const { scope, rule, identities } of plan.lists) {
+    await insert(
+      staged,
+      `INSERT INTO ${stagedTable("identity_sets", staged.epoch)} (day, scope, resource_id, identity_id)
+       SELECT day, ${literal(scope)}, '', identity
+       FROM ${daysOf(staged.epoch, [rule])} ARRAY JOIN [${identities.map(literal).join(", ")}] AS identity`,
+    );
+  }
+}
+
+/** Days that were staged as they are published have facts of the configuration that they were published by. */
+export async function dropDerived({ client, epoch, days, signal }: StagedLines): Promise<void> {
+  if (days.length === 0) return;
+  const derived = {
+    usage: isDerivedMetric("metric"),
+    identity_sets: "startsWith(scope, 'list:')",
+  } as const;
+  for (const table of ["usage", "identity_sets"] as const) {
+    await client.command({
+      query: `ALTER TABLE ${stagedTable(table, epoch)} DELETE WHERE day IN {days:Array(Date)} AND ${derived[table]}`,
+      query_params: { days: days.map(isoDay) },
+      clickhouse_settings: { mutations_sync: "1" },
+      abort_signal: signal,
+    });
+  }
+}
+
+async function insert({ client, days, signal }: StagedLines, query: string): Promise<void> {
+  await client.command({
+    query,
+    query_params: { days: days.map(isoDay) },
+    clickhouse_settings: { max_partitions_per_insert_block: "1000" },
+    abort_signal: signal,
+  });
+}
+
+/** Those of the days with a line that one of these rules takes, in parentheses. */
+function daysOf(epoch: number, rules: readonly string[]): string {
+  const names = rules.map(literal).join(", ");
+  return `(SELECT DISTINCT day FROM ${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)} AND rule IN (${names}))`;
+}
+
+/** A plain decimal of at most 6 places in millionths. */
+function microUnits(share: string): string {
+  const [whole = "0", fraction = ""] = share.split(".");
+  return BigInt(whole + fraction.padEnd(6, "0")).toString();
+}
+
+/** Of months, the days that are not staged count as they are published: they are, too, if this gathering did not reach them. */
+function costFacts(epoch: number, costs: PlannedCosts, plan: AllocationPlan): string {
+  const billing = stagedTable("billing", epoch);
+  const place =
+    costs.within === undefined
+      ? "toString(currency)"
+      : `concat(toString(currency), ':', ${textOf(costs.within, plan.columns)})`;
+  const line = (rule: string, identity: string) =>
+    `day, ${place} AS place, toString(${identity}) AS identity, ${directSql(plan.direct, rule)} AS share, total_cost`;
+  const stored = line("toString(rule)", "named_identity");
+  const wanted = daysOf(epoch, costs.rules);
+  const ofMonth = `day >= (SELECT toStartOfMonth(min(day)) FROM ${wanted}) AND day <= (SELECT max(day) FROM ${wanted})`;
+  const source =
+    costs.over === "day"
+      ? `SELECT ${stored}, day AS target FROM ${billing} WHERE day IN ${wanted}`
+      : `SELECT *, arrayJoin(arrayFilter(t -> t >= day AND toStartOfMonth(t) = toStartOfMonth(day), (SELECT groupArray(day) FROM ${wanted}))) AS target
+         FROM (
+           SELECT ${stored} FROM ${billing} WHERE ${ofMonth}
+           UNION ALL
+           SELECT ${line(ruleSql(plan), identitySql(plan))} FROM billing
+           WHERE ${ofMonth} AND day NOT IN (SELECT DISTINCT day FROM ${billing})
+         )`;
+  return `
+INSERT INTO ${stagedTable("usage", epoch)} (timestamp, metric, resource_id, identity_id, micro_units)
+SELECT toDateTime(target, 'UTC'), ${literal(costs.metric)}, place, identity, toInt128(weight)
+FROM (
+  SELECT target, place, identity, intDiv(sum(CAST(reinterpret(total_cost, 'Int128') AS Int256) * share), 1000000000000) AS weight
+  FROM (${source})
+  WHERE share > 0 AND identity != ''
+  GROUP BY target, place, identity
+)
+WHERE weight > 0`;
+}
+
+/** Millionths of a line that are charged directly, by the rule that takes it: an expression on the columns of the bill. */
+function directSql({ byRule, byProduct }: DirectShares, rule: string): string {
+  const others = byProduct.get("*") ?? 0;
+  const products = [...byProduct].filter(([type]) => type !== "*");
+  const ofProduct = chosen("toString(product_type)", products, `${others}`);
+  return `toInt256(${chosen(rule, [...byRule], ofProduct)})`;
+}
+
+function chosen(text: string, cases: readonly (readonly [string, number])[], otherwise: string): string {
+  if (cases.length === 0) return otherwise;
+  return `multiIf(${cases.map(([value, share]) => `${text} = ${literal(value)}, ${share}`).join(", ")}, ${otherwise})`;
+}

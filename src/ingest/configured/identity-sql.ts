@@ -1,0 +1,46 @@
+/** Whom a line names, as SQL on the staged bill. */
+
+import type { IdentityMap } from "../../config/allocation/identity-map.js";
+import {
+  IDENTITY_GROUP,
+  type IdentitySource,
+  sourceColumn,
+} from "../../config/allocation/identity-source.js";
+import { groupPosition } from "../../config/allocation/patterns.js";
+import type { AllocationPlan } from "../../config/allocation/plan.js";
+import { UNALLOCATED } from "../../config/allocation-rule.js";
+import { literal } from "../../store/clickhouse/sql-text.js";
+import { textOf } from "../../store/facts/line-value.js";
+import { LONGEST_ID } from "../../store/text-limits.js";
+
+/**
+ * The first source that gives an identity; empty when none does. What cannot be one (nobody's name, control characters, a text that
+ * is too long) is none.
+ */
+export function identitySql({
+  identity,
+  maps,
+  columns,
+}: Pick<AllocationPlan, "identity" | "maps" | "columns">): string {
+  if (identity.length === 0) return "''";
+  const sources = identity.map((source) => {
+    const text = textOf(sourceColumn(source), columns);
+    const map = source.map === undefined ? undefined : maps.get(source.map);
+    return `trimBoth(toString(${found(text, source, map)}))`;
+  });
+  const fit = `x -> notEmpty(x) AND x != ${literal(UNALLOCATED)} AND lengthUTF8(x) <= ${LONGEST_ID} AND NOT match(x, '[[:cntrl:]]')`;
+  return `arrayFirst(${fit}, [${sources.join(", ")}])`;
+}
+
+function found(text: string, source: IdentitySource, map: IdentityMap | undefined): string {
+  if (source.pattern !== undefined) {
+    const position = groupPosition(source.pattern, IDENTITY_GROUP) ?? 1;
+    return `extractGroups(${text}, ${literal(source.pattern)})[${position}]`;
+  }
+  if (source.map === undefined) return text;
+  if (map === undefined) throw new Error(`a map that was not read: ${source.map}`);
+  if (map.entries.size === 0) return "''";
+  const column = (name: "value" | "identity") =>
+    `(SELECT groupArray(${name}) FROM (SELECT value, identity FROM identity_maps WHERE map_hash = ${literal(map.hash)} ORDER BY value))`;
+  return `transform(${text}, ${column("value")}, ${column("identity")}, '')`;
+}

@@ -1,0 +1,58 @@
+/** Puts the maps of identity sources into the store, where lines are looked up in them, and has the store take the patterns. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { whereOf } from "../../config/allocation/condition.js";
+import type { IdentityMap } from "../../config/allocation/identity-map.js";
+import type { AllocationPlan } from "../../config/allocation/plan.js";
+import { literal } from "../../store/clickhouse/sql-text.js";
+import { readRows } from "../../store/clickhouse/statement.js";
+
+export async function prepareStore(
+  client: ClickHouseClient,
+  plan: AllocationPlan,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const map of plan.maps.values()) await storeMap(client, map, signal);
+  await tryPatterns(client, patternsOf(plan), signal);
+}
+
+/** A map is stored once under the hash of its content and never changed. */
+async function storeMap(client: ClickHouseClient, map: IdentityMap, signal: AbortSignal): Promise<void> {
+  const query = "SELECT toUInt32(count()) AS n FROM identity_maps WHERE map_hash = {hash:String}";
+  const [row] = await readRows<{ n: number }>(client, { query, params: { hash: map.hash } }, signal);
+  if (row?.n === map.entries.size) return;
+  await client.command({
+    query: "ALTER TABLE identity_maps DELETE WHERE map_hash = {hash:String}",
+    query_params: { hash: map.hash },
+    clickhouse_settings: { mutations_sync: "1" },
+    abort_signal: signal,
+  });
+  if (map.entries.size === 0) return;
+  await client.insert({
+    table: "identity_maps",
+    values: [...map.entries].map(([value, identity]) => ({ map_hash: map.hash, value, identity })),
+    format: "JSONEachRow",
+    abort_signal: signal,
+  });
+}
+
+function patternsOf({ identity, configured }: AllocationPlan): string[] {
+  const conditions = configured.flatMap(({ where }) => {
+    const { conditions: all, any } = whereOf(where);
+    return [all, ...any].flatMap((each) => Object.values(each));
+  });
+  const matches = conditions.flatMap((condition) =>
+    typeof condition === "object" && "matches" in condition ? [condition.matches ?? ""] : [],
+  );
+  return [...matches, ...identity.flatMap(({ pattern }) => pattern ?? [])];
+}
+
+/** Throws what the store says of a pattern that it does not take, before a single line is gathered. */
+async function tryPatterns(
+  client: ClickHouseClient,
+  patterns: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (patterns.length === 0) return;
+  const tried = patterns.map((pattern) => `match(materialize(''), ${literal(pattern)})`);
+  await readRows(client, { query: `SELECT ${tried.join(" + ")} AS found`, params: {} }, signal);
+}

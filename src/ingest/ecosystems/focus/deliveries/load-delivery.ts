@@ -1,0 +1,93 @@
+/** Brings one delivery into the store and makes it count, or leaves everything as it was. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
+import { UnreadableFile } from "../../../../focus/format.js";
+import { LeaseLostError } from "../../../../store/lease-lost.js";
+import { runStatement } from "../../../../store/postgres/statement.js";
+import { withTransaction } from "../../../../store/postgres/transaction.js";
+import type { CostColumn } from "../load/landing-columns.js";
+import { type LoadedFile, loadFile } from "../load/load-file.js";
+import { LoadMismatch, requireEqualSums, summarise } from "../load/summary.js";
+import type { Delivery } from "../sources/delivery.js";
+import { dropDelivery } from "./partitions.js";
+import { beginDelivery, finishDelivery, type RecordedDelivery, refuseDelivery } from "./records.js";
+import { shrinkage } from "./shrinkage.js";
+
+export interface DeliveryStore {
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  /** Of the lease that is held. */
+  readonly epoch: number;
+}
+
+export interface LoadSettings {
+  readonly cost: CostColumn;
+  readonly currency: string | undefined;
+  /** As `Replacement.limit`. */
+  readonly shrinkLimit: number;
+  readonly hash: string;
+  /** Today, in UTC. */
+  readonly today: string;
+}
+
+export type LoadOutcome =
+  | { readonly state: "current" }
+  | { readonly state: "waiting_for_acceptance" | "refused"; readonly problem: string };
+
+/**
+ * @param old what counts of the scope until now
+ * Throws what the source throws, and `LeaseLostError`; nothing of the delivery counts then, and the next run tries again.
+ */
+export async function loadDelivery(
+  store: DeliveryStore,
+  delivery: Delivery,
+  old: RecordedDelivery | undefined,
+  settings: LoadSettings,
+  signal: AbortSignal,
+): Promise<LoadOutcome> {
+  const { client, postgres, tenantName, epoch } = store;
+  const begin = beginDelivery({ tenantName, epoch, delivery, settingsHash: settings.hash });
+  const [begun] = (await runStatement<{ delivery_id: string }>(postgres, begin)).rows;
+  if (begun === undefined) throw new LeaseLostError(epoch);
+  const { delivery_id: deliveryId } = begun;
+  try {
+    const files: LoadedFile[] = [];
+    for (const [at, file] of delivery.files.entries()) {
+      const { cost, currency } = settings;
+      files.push(await loadFile(client, { delivery: deliveryId, at, file, cost, currency }, signal));
+    }
+    await requireEqualSums(client, deliveryId, files.filter(({ format }) => format === "CSV").length, signal);
+    const loaded = await summarise(
+      client,
+      deliveryId,
+      delivery.files.map(({ name }) => name),
+      signal,
+    );
+    const { shrinkLimit: limit, today } = settings;
+    const problem = old === undefined ? undefined : shrinkage({ old, loaded, limit, today });
+    await finish(store, { deliveryId, epoch, files, loaded, problem });
+    if (problem !== undefined) return { state: "waiting_for_acceptance", problem };
+    if (old !== undefined) await dropDelivery(client, old.delivery_id);
+    return { state: "current" };
+  } catch (error) {
+    // What this cannot drop, because the store is away, the next run drops.
+    await dropDelivery(client, deliveryId).catch(() => undefined);
+    if (!(error instanceof UnreadableFile || error instanceof LoadMismatch)) throw error;
+    for (const statement of refuseDelivery(deliveryId, error.message))
+      await runStatement(postgres, statement);
+    return { state: "refused", problem: error.message };
+  }
+}
+
+async function finish(
+  { postgres, epoch }: DeliveryStore,
+  finished: Parameters<typeof finishDelivery>[0],
+): Promise<void> {
+  await withTransaction(postgres, async (on) => {
+    let rows = 0;
+    for (const statement of finishDelivery(finished))
+      rows = (await runStatement(on, statement)).rowCount ?? 0;
+    if (rows !== 1) throw new LeaseLostError(epoch);
+  });
+}

@@ -1,0 +1,132 @@
+/** Statements on the records of deliveries. */
+import type { Statement } from "../../../../store/postgres/statement.js";
+import type { LoadedFile } from "../load/load-file.js";
+import type { LoadedLines } from "../load/summary.js";
+import type { Delivery } from "../sources/delivery.js";
+
+/** A delivery whose lines are in the store. */
+export interface RecordedDelivery {
+  readonly delivery_id: string;
+  readonly source: string;
+  readonly scope: string;
+  readonly content_id: string;
+  readonly settings_hash: string;
+  readonly billing_period: string | null;
+  readonly state: "current" | "waiting_for_acceptance" | "refused";
+  readonly lines: string | null;
+  readonly sums: LoadedLines["sums"];
+  readonly first_day: string | null;
+  readonly last_day: string | null;
+  readonly problem: string | null;
+}
+
+/** What a newer delivery replaces: a snapshot that of its month, an addition the file of its name as it was before. */
+export function scopeOf({ kind, billing_period, files }: Delivery): string {
+  return kind === "additive" ? (files[0]?.name ?? "") : (billing_period ?? "");
+}
+
+/** Those that count, wait or were refused, oldest first. */
+export function readDeliveries(tenantName: string): Statement {
+  return {
+    query: `SELECT delivery_id::text, source, scope, content_id, settings_hash, billing_period, state, lines::text, sums,
+        first_day::text, last_day::text, problem
+      FROM deliveries WHERE tenant_name = $1 AND state IN ('current', 'waiting_for_acceptance', 'refused')
+      ORDER BY delivery_id`,
+    params: [tenantName],
+  };
+}
+
+/** What no lease holder is loading any more. */
+export function forgetLoading(tenantName: string, epoch: number): Statement {
+  return {
+    query: "DELETE FROM deliveries WHERE tenant_name = $1 AND state = 'loading' AND epoch <= $2",
+    params: [tenantName, epoch],
+  };
+}
+
+export interface NewDelivery {
+  readonly tenantName: string;
+  readonly epoch: number;
+  readonly delivery: Delivery;
+  readonly settingsHash: string;
+}
+
+/** Out: its number; no row when the lease is lost. */
+export function beginDelivery({ tenantName, epoch, delivery, settingsHash }: NewDelivery): Statement {
+  const { source, kind, id, billing_period, remarks } = delivery;
+  return {
+    query: `INSERT INTO deliveries (tenant_name, epoch, source, scope, kind, content_id, settings_hash, billing_period, remarks, state)
+      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, 'loading'
+      WHERE EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2)
+      RETURNING delivery_id::text`,
+    params: [
+      tenantName,
+      epoch,
+      source,
+      scopeOf(delivery),
+      kind,
+      id,
+      settingsHash,
+      billing_period ?? null,
+      JSON.stringify(remarks),
+    ],
+  };
+}
+
+/** Where nothing can be loaded: the same is not tried again. A refusal of other content of the scope is forgotten. */
+export function refuseDelivery(deliveryId: string, problem: string): Statement[] {
+  return [
+    {
+      query:
+        "UPDATE deliveries SET state = 'refused', problem = $2 WHERE delivery_id = $1 AND state = 'loading'",
+      params: [deliveryId, problem],
+    },
+    {
+      query: `DELETE FROM deliveries AS old USING deliveries AS new WHERE new.delivery_id = $1 AND old.state IN ('refused', 'waiting_for_acceptance')
+        AND old.tenant_name = new.tenant_name AND old.source = new.source AND old.scope = new.scope AND old.delivery_id < new.delivery_id`,
+      params: [deliveryId],
+    },
+  ];
+}
+
+export interface FinishedDelivery {
+  readonly deliveryId: string;
+  readonly epoch: number;
+  readonly files: readonly LoadedFile[];
+  readonly loaded: LoadedLines;
+  /** Why a person has to accept it first. */
+  readonly problem: string | undefined;
+}
+
+/** In one transaction, in this order: the second gives no row when the lease is lost, and then nothing may be kept. */
+export function finishDelivery({ deliveryId, epoch, files, loaded, problem }: FinishedDelivery): Statement[] {
+  const replaced = `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now(), problem = NULL, loaded_at = coalesce(old.loaded_at, now())
+    FROM deliveries AS new WHERE new.delivery_id = $1 AND old.tenant_name = new.tenant_name AND old.source = new.source
+      AND old.scope = new.scope AND old.delivery_id <> new.delivery_id AND old.state IN (SELECT unnest($2::text[]))`;
+  const states =
+    problem === undefined
+      ? ["current", "waiting_for_acceptance", "refused"]
+      : ["waiting_for_acceptance", "refused"];
+  return [
+    { query: replaced, params: [deliveryId, states] },
+    {
+      query: `UPDATE deliveries SET state = $3, problem = $4, files = $5::jsonb, lines = $6, sums = $7::jsonb, findings = $8::jsonb,
+          first_day = $9, last_day = $10, loaded_at = now()
+        WHERE delivery_id = $1 AND state = 'loading'
+          AND EXISTS (SELECT FROM leases WHERE leases.tenant_name = deliveries.tenant_name AND leases.epoch = $2)
+        RETURNING delivery_id`,
+      params: [
+        deliveryId,
+        epoch,
+        problem === undefined ? "current" : "waiting_for_acceptance",
+        problem ?? null,
+        JSON.stringify(files),
+        loaded.lines,
+        JSON.stringify(loaded.sums),
+        JSON.stringify(loaded.findings),
+        loaded.first_day ?? null,
+        loaded.last_day ?? null,
+      ],
+    },
+  ];
+}

@@ -1,0 +1,156 @@
+/** The ecosystem `focus`: bills of any cloud or service, delivered as FOCUS files. */
+import { settingsOf } from "../../../config/ecosystem-settings.js";
+import type { PluginSettings } from "../../../config/plugin-settings.js";
+import { daysOfWindow } from "../../../time/days.js";
+import type { AnyEcosystem, DayWindow, GatherContext, Gatherer } from "../../ecosystem.js";
+import { loadDeliveries, recordedDeliveries } from "./deliveries/load-deliveries.js";
+import type { LoadSettings } from "./deliveries/load-delivery.js";
+import type { RecordedDelivery } from "./deliveries/records.js";
+import { billingLines } from "./lines/billing-lines.js";
+import { gatherResources } from "./lines/inventory.js";
+import { malformedLines } from "./lines/malformed.js";
+import { allocationRules } from "./rules.js";
+import { costColumnOf, type FocusSettings, focusSettings, readingHash } from "./settings.js";
+import type { BillSource } from "./sources/delivery.js";
+import { openBillSource } from "./sources/open-source.js";
+import { metricsOf, uploadLimits } from "./usage/settings.js";
+import { connectUsage, type UsageAnswers } from "./usage/usage.js";
+
+type Settings = PluginSettings & FocusSettings;
+
+const own = (settings: PluginSettings): Settings => settingsOf(focusSettings, settings);
+
+export const focus: AnyEcosystem = {
+  ...focusSettings,
+  name: "focus",
+  rules: () => allocationRules,
+  derivingMetrics: () => [],
+  usageMetrics: (settings) => metricsOf(own(settings).usage),
+  usageUploads: (settings) => uploadLimits(own(settings).usage),
+  connect: (settings, context) => connect(own(settings), context),
+};
+
+/** Lines are selected in one statement whatever the window is; a month keeps the reports of a run short. */
+const DAYS_PER_WINDOW = 31;
+
+function connect(settings: Settings, context: GatherContext): Gatherer {
+  const { store, tenantName } = context;
+  const sources = settings.sources.map((source) => openBillSource(source));
+  const usage = connectUsage(settings, context);
+  const close = async () => {
+    await usage.close();
+    await Promise.all(sources.map((source) => source.close()));
+  };
+  const ofStore = store && { ...store, tenantName };
+  return {
+    daysPerWindow: DAYS_PER_WINDOW,
+    cutAtMonths: true,
+    close,
+    ...usage.ofQueries,
+    async gatherInventory(sink, signal) {
+      const none = { completeResourceTypes: [], completeIdentityTypes: [], daysNeedIt: false };
+      if (ofStore === undefined) return { ...none, ...(await listed(sources, signal)) };
+      const { errors, warnings } = await loadDeliveries(ofStore, sources, loadSettings(settings), signal);
+      const uploaded = await usage.takeFiles(ofStore, signal);
+      const current = await currentDeliveries(ofStore, settings);
+      await gatherResources(ofStore.client, idsOf(current), sink, signal);
+      return {
+        ...none,
+        errors: [...errors, ...uploaded.errors],
+        warnings: [...warnings, ...uploaded.warnings],
+      };
+    },
+    async gatherWindow(window, sink, signal) {
+      const { client } = needed(store);
+      const touching = touchingWindow(await currentDeliveries(needed(ofStore), settings), window);
+      const request = {
+        window,
+        deliveries: idsOf(touching),
+        cost: costColumnOf[settings.cost],
+        spread: settings.spread,
+      };
+      await sink.billingRows(billingLines(request));
+      const malformed = await malformedLines(client, request, touching, signal);
+      const used = await usage.gather(needed(ofStore), window, sink, signal);
+      const days = daysOfWindow(window);
+      return {
+        completeDays: days.filter((day) => !malformed.days.includes(day)),
+        partialDays: malformed.days,
+        ...used.report,
+        dropped: withMalformed(malformed.lines, used.report.dropped),
+        errors: malformed.errors,
+        answers: { deliveries: request.deliveries, usage: used.answers } satisfies Answers,
+      };
+    },
+    async answersAsBefore(window, { ofWindow }, signal) {
+      const { deliveries, usage: used } = ofWindow as Answers;
+      const now = touchingWindow(await currentDeliveries(needed(ofStore), settings), window);
+      if (JSON.stringify(deliveries) !== JSON.stringify(idsOf(now))) return false;
+      return await usage.answersAsBefore(needed(ofStore), window, used, signal);
+    },
+  };
+}
+
+/** What a window was made of. */
+interface Answers {
+  readonly deliveries: readonly number[];
+  readonly usage: UsageAnswers;
+}
+
+function withMalformed(lines: number, dropped: Readonly<Record<string, number>>) {
+  const malformed = (dropped.malformed ?? 0) + lines;
+  return malformed === 0 ? dropped : { ...dropped, malformed };
+}
+
+function loadSettings(settings: Settings): LoadSettings {
+  return {
+    cost: costColumnOf[settings.cost],
+    currency: settings.currency,
+    shrinkLimit: settings.shrink_limit_percent / 100,
+    hash: readingHash(settings),
+    today: new Date().toISOString().slice(0, 10),
+  };
+}
+
+/** Without a store, nothing is loaded: what there would be to load is told. */
+async function listed(sources: readonly BillSource[], signal: AbortSignal) {
+  const warnings: string[] = [];
+  for (const source of sources) {
+    const { deliveries, waiting } = await source.list(signal);
+    const files = deliveries.reduce((sum, delivery) => sum + delivery.files.length, 0);
+    warnings.push(`${source.name}: ${deliveries.length} bills of ${files} files`);
+    warnings.push(...waiting.map(({ name, reason }) => `${source.name}: ${name}: ${reason}`));
+  }
+  return { errors: [], warnings };
+}
+
+/** Of sources that are configured still. */
+async function currentDeliveries(
+  store: Parameters<typeof recordedDeliveries>[0],
+  { sources }: Settings,
+): Promise<RecordedDelivery[]> {
+  const all = await recordedDeliveries(store);
+  return all.filter(
+    ({ state, source }) => state === "current" && sources.some(({ name }) => name === source),
+  );
+}
+
+/** A charge that is spread runs on until its last day; without a readable date it may be on any day of the period. */
+function touchingWindow(
+  deliveries: readonly RecordedDelivery[],
+  { start, end }: DayWindow,
+): RecordedDelivery[] {
+  return deliveries.filter(
+    ({ first_day: first, last_day: last, billing_period: period }) =>
+      (first !== null && last !== null && first < end && last >= start) || period === start.slice(0, 7),
+  );
+}
+
+function idsOf(deliveries: readonly RecordedDelivery[]): number[] {
+  return deliveries.map(({ delivery_id }) => Number(delivery_id));
+}
+
+function needed<T>(store: T | undefined): T {
+  if (store === undefined) throw new Error("bills are kept in the store, and there is none");
+  return store;
+}

@@ -1,0 +1,62 @@
+/** Lines of the window that are not part of the bill as they stand, and the days that lack them. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { readRows } from "../../../../store/clickhouse/statement.js";
+import { daysOfWindow } from "../../../../time/days.js";
+import type { RecordedDelivery } from "../deliveries/records.js";
+import { isCharged, type LinesRequest, ofWindow } from "./billing-lines.js";
+
+export interface MalformedLines {
+  readonly lines: number;
+  readonly days: readonly string[];
+  /** One sentence for each delivery. */
+  readonly errors: readonly string[];
+}
+
+export async function malformedLines(
+  client: ClickHouseClient,
+  request: LinesRequest,
+  deliveries: readonly RecordedDelivery[],
+  signal: AbortSignal,
+): Promise<MalformedLines> {
+  const { window, spread, cost } = request;
+  const params = { deliveries: request.deliveries, start: window.start, end: window.end };
+  const rows = await readRows<{ delivery: string; day: string; dated: boolean; lines: string }>(
+    client,
+    {
+      query: `SELECT toString(delivery) AS delivery, toString(charge_day) AS day, charge_day > toDate(0) AS dated, toString(count()) AS lines
+        FROM focus_lines
+        WHERE delivery IN {deliveries:Array(UInt64)} AND NOT (${isCharged(cost)}) AND ((${ofWindow(spread)}) OR charge_day = toDate(0))
+        GROUP BY delivery, day, dated ORDER BY delivery, day`,
+      params,
+    },
+    signal,
+  );
+  const days = daysOfWindow(window);
+  const lacking = new Set<string>();
+  const counts = new Map<string, number>();
+  for (const { delivery, day, dated, lines } of rows) {
+    counts.set(delivery, (counts.get(delivery) ?? 0) + Number(lines));
+    const touched = dated ? days.filter((each) => each === day) : days.filter(periodOf(deliveries, delivery));
+    for (const each of touched) lacking.add(each);
+  }
+  const errors = [...counts].map(([delivery, lines]) => {
+    const of = deliveries.find(({ delivery_id }) => delivery_id === delivery);
+    const what = lines === 1 ? "line has" : "lines have";
+    return `${of?.source} ${of?.billing_period ?? ""}: ${lines} ${what} no readable date, currency or ${cost}, and ${lines === 1 ? "is" : "are"} not charged`;
+  });
+  return {
+    lines: [...counts.values()].reduce((a, b) => a + b, 0),
+    days: days.filter((day) => lacking.has(day)),
+    errors,
+  };
+}
+
+/** A line without a date may belong to any day of its delivery. */
+function periodOf(deliveries: readonly RecordedDelivery[], delivery: string): (day: string) => boolean {
+  const of = deliveries.find(({ delivery_id }) => delivery_id === delivery);
+  const { billing_period: period = null, first_day = null, last_day = null } = of ?? {};
+  return (day) =>
+    period === null
+      ? (first_day === null || day >= first_day) && (last_day === null || day <= last_day)
+      : day.startsWith(period);
+}

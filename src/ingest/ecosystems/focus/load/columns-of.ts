@@ -1,0 +1,25 @@
+/** Columns of a file, as the engine reads them; it needs no file for that. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { WrittenColumn } from "../../../../focus/file.js";
+import { literal } from "../../../../store/clickhouse/sql-text.js";
+import { readRows } from "../../../../store/clickhouse/statement.js";
+import { longStatement, requireColumns } from "../../../csv/header.js";
+
+/** @param footer a Parquet file that may be without its rows */
+export async function parquetColumns(
+  client: ClickHouseClient,
+  footer: Buffer,
+  signal: AbortSignal,
+): Promise<WrittenColumn[]> {
+  const columns = await readRows<{ name: string; type: string }>(
+    client,
+    {
+      query: `DESCRIBE TABLE format(Parquet, base64Decode(${literal(footer.toString("base64"))}))`,
+      params: {},
+    },
+    signal,
+    longStatement,
+  );
+  requireColumns(columns.length);
+  return columns.map(({ name, type }) => ({ name, type }));
+}

@@ -1,0 +1,32 @@
+/** Where each column of a FOCUS file goes: columns of the newest version have one of their own in `focus_lines`, all others are kept by name. */
+import { columnsOf } from "../../../../focus/columns.js";
+
+export type LandingKind = "cost" | "number" | "instant" | "json" | "tags" | "text" | "long_text";
+
+/** The four costs, in the order of `cost_texts`. */
+export const costColumns = ["BilledCost", "EffectiveCost", "ContractedCost", "ListCost"] as const;
+export type CostColumn = (typeof costColumns)[number];
+
+/** The version whose names the landing table has; names of earlier ones are read as theirs. */
+export const LANDING_VERSION = "1.4";
+
+const longTexts: readonly string[] = ["ChargeDescription", "ResourceName"];
+
+export interface LandingColumn {
+  readonly name: string;
+  readonly kind: LandingKind;
+  /** A part of the line has a part of it. */
+  readonly summable: boolean;
+}
+
+export const landingColumns: readonly LandingColumn[] = columnsOf(LANDING_VERSION).map(
+  ({ name, type, summable = false }) => ({ name, kind: kindOf(name, type), summable }),
+);
+
+function kindOf(name: string, type: "String" | "Decimal" | "Date/Time" | "JSON"): LandingKind {
+  if (name === "Tags") return "tags";
+  if (type === "JSON") return "json";
+  if (type === "Date/Time") return "instant";
+  if (type === "Decimal") return costColumns.some((cost) => cost === name) ? "cost" : "number";
+  return longTexts.includes(name) ? "long_text" : "text";
+}

@@ -1,0 +1,61 @@
+/** SQL that reads the columns of a FOCUS line from their texts. An empty text is null. */
+import { isoInstant } from "../../../../focus/iso-date.js";
+import { nullTexts } from "../../../../focus/null-texts.js";
+import { literal } from "../../../../store/clickhouse/sql-text.js";
+
+const longestNull = Math.max(...nullTexts.map(({ length }) => length));
+
+/** A text without the spellings of null. */
+export function given(text: string): string {
+  return `if(length(${text}) <= ${longestNull} AND lower(${text}) IN (${nullTexts.map(literal).join(", ")}), '', ${text})`;
+}
+
+/** 26 digits before the point: as many as `Decimal(38, 12)` has. */
+const bound = "toDecimal256('100000000000000000000000000', 38)";
+
+/** Exact to 38 places; null where the text is no number or too large to be stored. */
+export function exact(text: string): string {
+  const number = `toDecimal256OrNull(${text}, 38)`;
+  return `if(abs(${number}) < ${bound}, ${number}, NULL)`;
+}
+
+/** Half away from zero, to the places that are stored. */
+export function stored(number: string): string {
+  return `CAST(round(${number}, 12) AS Nullable(Decimal(38, 12)))`;
+}
+
+/** Whether digits were lost, also those that are not in the 38 places. */
+export function isRounded(text: string, number: string): string {
+  return `ifNull(round(${number}, 12) != ${number} OR (${number} = 0 AND match(${text}, '^[^eE]*[1-9]')), false)`;
+}
+
+/** Years that a column of seconds holds. */
+export function instant(text: string): string {
+  const moment = isoInstant(text);
+  return `if(${moment} BETWEEN '1990-01-01' AND '2100-01-01', toDateTime(${moment}, 'UTC'), NULL)`;
+}
+
+/** Pairs of key and value as the text has them: of an object, or of a list of objects with a key and a value each. */
+export function tagPairs(text: string): string {
+  const value = "if(x.2 = 'null', '', if(startsWith(x.2, '\"'), JSONExtractString(x.2), x.2))";
+  const ofObject = `arrayMap(x -> (x.1, ${value}), JSONExtractKeysAndValuesRaw(${text}))`;
+  const member = (name: string) =>
+    `(arrayFirst(y -> lower(y.1) = '${name}', JSONExtractKeysAndValuesRaw(o)) AS ${name}_pair).2`;
+  const raw = (name: string) => `(${member(name)} AS ${name}_raw)`;
+  const plain = (name: string) =>
+    `if(${raw(name)} = 'null', '', if(startsWith(${name}_raw, '"'), JSONExtractString(${name}_raw), ${name}_raw))`;
+  const ofList = `arrayMap(o -> (${plain("key")}, ${plain("value")}), JSONExtractArrayRaw(${text}))`;
+  return `if(startsWith(${text}, '['), ${ofList}, ${ofObject})`;
+}
+
+/** Whether tags can be read from the text; null can. */
+export function areTags(text: string): string {
+  return `${text} = '' OR (isValidJSON(${text}) AND (JSONType(${text}) = 'Object' OR (JSONType(${text}) = 'Array' AND arrayAll(o -> JSONType(o) = 'Object', JSONExtractArrayRaw(${text})))))`;
+}
+
+/** A map of pairs whose keys are trimmed: of equal keys the first value that is not empty. */
+export function tagMap(trimmed: string): string {
+  const keys = `arraySort(arrayDistinct(arrayFilter(k -> k != '', ${trimmed}.1)))`;
+  const valueOfKey = `arrayFirst(p -> p.1 = k AND p.2 != '', ${trimmed}).2`;
+  return `CAST(if(empty(${trimmed}), ([], []), (${keys} AS tag_keys, arrayMap(k -> ${valueOfKey}, tag_keys))) AS Map(LowCardinality(String), String))`;
+}

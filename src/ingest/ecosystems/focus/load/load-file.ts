@@ -1,0 +1,91 @@
+/** Reads one file of a delivery into the landing table. */
+import { type ClickHouseClient, drainStream } from "@clickhouse/client";
+import { csvSettings } from "../../../../focus/csv.js";
+import { UnreadableFile } from "../../../../focus/format.js";
+import { detectVersion, type FocusVersion } from "../../../../focus/version.js";
+import { longStatement } from "../../../csv/header.js";
+import { reading } from "../../../csv/reading.js";
+import { unreadable } from "../../../csv/unreadable.js";
+import type { DeliveredFile } from "../sources/delivery.js";
+import type { CostColumn } from "./landing-columns.js";
+import { landingStatement } from "./landing-sql.js";
+import { openFile } from "./open-file.js";
+
+export interface FileToLoad {
+  readonly delivery: string;
+  /** Place in the delivery, from 0. */
+  readonly at: number;
+  readonly file: DeliveredFile;
+  readonly cost: CostColumn;
+  readonly currency: string | undefined;
+}
+
+export interface LoadedFile {
+  readonly name: string;
+  readonly size: number;
+  readonly version: string;
+  readonly format: "CSV" | "Parquet";
+  /** Undefined where its columns fit several. */
+  readonly focus_version: FocusVersion | undefined;
+}
+
+/** Throws `UnreadableFile`, with the file's name, or what the file throws when it changes. */
+export async function loadFile(
+  client: ClickHouseClient,
+  { delivery, at, file, cost, currency }: FileToLoad,
+  signal: AbortSignal,
+): Promise<LoadedFile> {
+  let broken: unknown;
+  try {
+    const opened = await openFile(client, file, signal);
+    try {
+      const { format, written, endMark, body } = opened;
+      const { query, columns } = landingStatement({ delivery, file: at, format, written, endMark, currency });
+      requireColumns(columns, { cost, currency });
+      body.once("error", (error) => {
+        broken = error;
+      });
+      const { stream } = await client.exec({
+        query,
+        values: body,
+        abort_signal: signal,
+        clickhouse_settings: { ...csvSettings, ...reading, ...longStatement },
+      });
+      await drainStream(stream);
+      const { name, size, version } = file;
+      return {
+        name,
+        size,
+        version,
+        format,
+        focus_version: detectVersion(written.map((column) => column.name)),
+      };
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw namedProblem(broken ?? error, file.name);
+  }
+}
+
+function requireColumns(
+  columns: readonly string[],
+  { cost, currency }: { readonly cost: CostColumn; readonly currency: string | undefined },
+): void {
+  const has = (name: string) => columns.includes(name);
+  if (!has("ChargePeriodStart"))
+    throw new UnreadableFile("has no column ChargePeriodStart, so it is no bill of FOCUS");
+  if (!has("BillingCurrency") && currency === undefined)
+    throw new UnreadableFile("has no column BillingCurrency: set `currency` to that of its amounts");
+  if (has(cost)) return;
+  const others = columns.filter((name) => /^(Billed|Effective|Contracted|List)Cost$/.test(name));
+  throw new UnreadableFile(
+    `has no column ${cost}, which \`cost\` asks for; it has ${others.join(", ") || "no cost"}`,
+  );
+}
+
+function namedProblem(error: unknown, name: string): unknown {
+  const problem = unreadable(error);
+  return problem === undefined ? error : new UnreadableFile(`${JSON.stringify(name)} ${problem}`);
+}

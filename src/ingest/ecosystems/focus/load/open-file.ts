@@ -1,0 +1,108 @@
+/** A delivered file on its way into the engine: what it is, its columns, and its bytes without their compression. */
+import { randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import * as zlib from "node:zlib";
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { WrittenColumn } from "../../../../focus/file.js";
+import { formatOf, type Source, UnreadableFile } from "../../../../focus/format.js";
+import { csvHeader, peeked } from "../../../csv/header.js";
+import { withEnd } from "../../../csv/with-end.js";
+import type { DeliveredFile } from "../sources/delivery.js";
+import { parquetColumns } from "./columns-of.js";
+
+export interface OpenedFile {
+  readonly format: "CSV" | "Parquet";
+  readonly written: readonly WrittenColumn[];
+  /** First value of the row behind the last one of a CSV file. */
+  readonly endMark: string;
+  readonly body: Readable;
+  close(): Promise<void>;
+}
+
+const LONGEST_FOOTER_BYTES = 32 * 1_048_576;
+
+/** Throws `UnreadableFile`, and what `file.open` throws. */
+export async function openFile(
+  client: ClickHouseClient,
+  file: DeliveredFile,
+  signal: AbortSignal,
+): Promise<OpenedFile> {
+  const bytes = await file.open(signal);
+  try {
+    const [head, all] = await peeked(bytes, 4);
+    const source = formatOf(head.length === 0 ? head : Buffer.concat([head, Buffer.alloc(4, 0x20)]));
+    if (source.format === "Parquet") return await openParquet(client, all, signal);
+    const plain = decompressed(all, source);
+    const { written, text } = await csvHeader(client, plain, signal);
+    const endMark = `end ${randomUUID()}`;
+    const body = Readable.from(withEnd(text, `${endMark}${",".repeat(written.length - 1)}\n`), {
+      objectMode: false,
+    });
+    const close = async () => {
+      body.destroy();
+      bytes.destroy();
+    };
+    return { format: "CSV", written, endMark, body, close };
+  } catch (error) {
+    bytes.destroy();
+    throw error;
+  }
+}
+
+/** The columns of Parquet stand at its end, so it is kept in a file meanwhile. */
+async function openParquet(
+  client: ClickHouseClient,
+  bytes: Readable,
+  signal: AbortSignal,
+): Promise<OpenedFile> {
+  const folder = await mkdtemp(join(tmpdir(), "chargehouse-bill-"));
+  const close = async () => await rm(folder, { recursive: true, force: true });
+  try {
+    const path = join(folder, "part.parquet");
+    await pipeline(bytes, createWriteStream(path), { signal });
+    const written = await parquetColumns(client, await footerOf(path), signal);
+    return { format: "Parquet", written, endMark: "", body: createReadStream(path), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A Parquet file without rows and with the same columns: the two marks and, between them, what says where everything is. */
+async function footerOf(path: string): Promise<Buffer> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const tail = Buffer.alloc(8);
+    if (size >= 12) await file.read(tail, 0, 8, size - 8);
+    const length = tail.readUInt32LE(0);
+    if (tail.toString("latin1", 4) !== "PAR1" || length + 12 > size)
+      throw new UnreadableFile("cannot be read as Parquet: it is cut off");
+    if (length > LONGEST_FOOTER_BYTES) throw new UnreadableFile("has a Parquet footer of more than 32 MiB");
+    const footer = Buffer.alloc(length);
+    await file.read(footer, 0, length, size - 8 - length);
+    return Buffer.concat([Buffer.from("PAR1"), footer, tail]);
+  } finally {
+    await file.close();
+  }
+}
+
+function decompressed(bytes: Readable, { compression }: Source): Readable {
+  if (compression === "none") return bytes;
+  const decoder = compression === "gz" ? zlib.createGunzip() : zstd();
+  bytes.once("error", (error) => decoder.destroy(error));
+  decoder.once("close", () => bytes.destroy());
+  return bytes.pipe(decoder);
+}
+
+/** Since Node.js 22.15. */
+function zstd(): zlib.Gunzip {
+  const create: unknown = Reflect.get(zlib, "createZstdDecompress");
+  if (typeof create === "function") return create();
+  throw new UnreadableFile("is compressed with zstd, which needs Node.js 22.15 or later");
+}

@@ -1,0 +1,144 @@
+/** What was loaded of a delivery: what it adds up to, and what is odd about its lines. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { readRows } from "../../../../store/clickhouse/statement.js";
+import { lineFindings } from "./findings.js";
+
+const costs = [
+  ["billed_cost", "BilledCost"],
+  ["effective_cost", "EffectiveCost"],
+  ["contracted_cost", "ContractedCost"],
+  ["list_cost", "ListCost"],
+] as const;
+export type CostName = (typeof costs)[number][0];
+
+/** Decimals as text. Costs that the bill does not have are 0. */
+export type CurrencySums = { readonly currency: string; readonly lines: number } & Readonly<
+  Record<CostName, string>
+>;
+
+export interface Finding {
+  readonly id: string;
+  readonly what: string;
+  readonly lines: number;
+  /** Up to 5, the first ones: `FILE:ROW`, where row 1 is the first one behind the header. */
+  readonly examples: readonly string[];
+}
+
+export interface LoadedLines {
+  readonly lines: number;
+  readonly sums: readonly CurrencySums[];
+  readonly findings: readonly Finding[];
+  /** Days on which charges begin, and the last one on which one is still running; undefined without a readable date. */
+  readonly first_day: string | undefined;
+  readonly last_day: string | undefined;
+}
+
+export async function summarise(
+  client: ClickHouseClient,
+  delivery: string,
+  files: readonly string[],
+  signal: AbortSignal,
+): Promise<LoadedLines> {
+  const params = { delivery };
+  const from = "FROM focus_lines WHERE delivery = {delivery:UInt64}";
+  const sums = await readRows<CurrencySums>(
+    client,
+    {
+      query: `SELECT BillingCurrency AS currency, count() AS lines, ${costs.map(([name, column]) => `toString(sum(ifNull(toDecimal256(${column}, 12), 0))) AS ${name}`).join(", ")}
+        ${from} GROUP BY currency ORDER BY currency`,
+      params,
+    },
+    signal,
+  );
+  const [days] = await readRows<{ first: string; last: string; dated: number }>(
+    client,
+    {
+      query: `SELECT toString(min(charge_day)) AS first, countIf(charge_day > toDate(0)) AS dated,
+          toString(max(greatest(charge_day, toDate(ifNull(ChargePeriodEnd - 1, toDateTime(0, 'UTC')))))) AS last
+        FROM focus_lines WHERE delivery = {delivery:UInt64} AND charge_day > toDate(0)`,
+      params,
+    },
+    signal,
+  );
+  const dated = Number(days?.dated ?? 0) > 0 ? days : undefined;
+  return {
+    lines: sums.reduce((total, { lines }) => total + Number(lines), 0),
+    sums,
+    findings: await findingsOf(client, delivery, files, signal),
+    first_day: dated?.first,
+    last_day: dated?.last,
+  };
+}
+
+async function findingsOf(
+  client: ClickHouseClient,
+  delivery: string,
+  files: readonly string[],
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const rows = await readRows<{ bit: number; lines: number; examples: [file: string, line: string][] }>(
+    client,
+    {
+      query: `SELECT bit, count() AS lines, arrayMap(e -> [toString(e.1), toString(e.2)], groupArraySorted(5)((file, line))) AS examples
+        FROM focus_lines ARRAY JOIN bitPositionsToArray(findings) AS bit
+        WHERE delivery = {delivery:UInt64} AND findings != 0 GROUP BY bit ORDER BY bit`,
+      params: { delivery },
+    },
+    signal,
+  );
+  return rows.flatMap(({ bit, lines, examples }) => {
+    const finding = lineFindings[Number(bit)];
+    if (finding === undefined) return [];
+    const places = examples.map(([file, line]) => `${files[Number(file)] ?? file}:${line}`);
+    return [{ id: finding.id, what: finding.what, lines: Number(lines), examples: places }];
+  });
+}
+
+/** What was loaded is not what the files say. */
+export class LoadMismatch extends Error {
+  override readonly name = "LoadMismatch";
+}
+
+/** Compares lines and sums with those of the texts. Each rounded cost may differ by half of the last place. */
+export async function requireEqualSums(
+  client: ClickHouseClient,
+  delivery: string,
+  csvFiles: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const rounded = lineFindings.findIndex(({ id }) => id === "rounded_cost");
+  const off = costs.map(
+    ([name, column]) =>
+      `abs(sum(text_${name}) - sum(loaded_${name})) > toDecimal256('0.0000000000005', 38) * sum(rounded) AS off_${column}`,
+  );
+  const rows = await readRows<Record<string, unknown>>(
+    client,
+    {
+      query: `SELECT currency, sum(text_lines) != sum(loaded_lines) AS off_lines, ${off.join(", ")} FROM (
+          SELECT currency, sum(lines) AS text_lines, 0 AS loaded_lines, 0 AS rounded,
+            ${costs.map(([name]) => `sum(${name}) AS text_${name}, toDecimal256(0, 38) AS loaded_${name}`).join(", ")}
+          FROM focus_text_sums WHERE delivery = {delivery:UInt64} GROUP BY currency
+          UNION ALL
+          SELECT BillingCurrency, 0, count(), countIf(bitTest(findings, ${rounded})),
+            ${costs.map(([, column]) => `toDecimal256(0, 38), sum(ifNull(toDecimal256(${column}, 38), 0))`).join(", ")}
+          FROM focus_lines WHERE delivery = {delivery:UInt64} GROUP BY BillingCurrency
+        ) GROUP BY currency HAVING off_lines ${costs.map(([, column]) => `OR off_${column}`).join(" ")}`,
+      params: { delivery },
+    },
+    signal,
+  );
+  if (rows.length > 0)
+    throw new LoadMismatch(`what was loaded in ${String(rows[0]?.currency)} is not what the files add up to`);
+  const [ends] = await readRows<{ ends: number }>(
+    client,
+    {
+      query: "SELECT sum(ends) AS ends FROM focus_text_sums WHERE delivery = {delivery:UInt64}",
+      params: { delivery },
+    },
+    signal,
+  );
+  if (Number(ends?.ends ?? 0) !== csvFiles)
+    throw new LoadMismatch(
+      "a file was not read to its end: a quoted value is not closed, or the file is cut off",
+    );
+}

@@ -1,0 +1,80 @@
+/** What a `focus` tenant is configured with: where its bills are delivered, and which of their costs is charged. */
+import { type Static, Type } from "@sinclair/typebox";
+import { digestOf } from "../../../config/digest.js";
+import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
+import { choice, integer, list, mapping, text } from "../../../config/setting.js";
+import { CURRENCY } from "../../../store/text-limits.js";
+import { lineColumns } from "./line-columns.js";
+import type { CostColumn } from "./load/landing-columns.js";
+import { billSourceSettings } from "./sources/settings.js";
+import { usageSettings } from "./usage/settings.js";
+
+const settings = mapping(
+  {
+    sources: list(billSourceSettings, {
+      description: "Where the bills are delivered.",
+      expected: "a list of 1 to 100 sources",
+      minItems: 1,
+      maxItems: 100,
+      uniqueBy: "name",
+    }),
+    cost: choice(["effective", "billed", "contracted", "list"], {
+      description:
+        "Which cost of a line is charged: `effective` spreads what was paid upfront over its use, `billed` is that of the invoice.",
+      default: "effective",
+    }),
+    spread: choice(["none", "daily"], {
+      description:
+        "What becomes of a charge of more than a day: `none` leaves it on its first day, `daily` divides it among its days by their seconds, exactly.",
+      default: "none",
+    }),
+    currency: Type.Optional(
+      text({
+        description: "The currency of lines that name none. Left out: such lines are malformed.",
+        expected: "three capital letters such as EUR",
+        pattern: CURRENCY,
+      }),
+    ),
+    usage: usageSettings,
+    shrink_limit_percent: integer({
+      description:
+        "A new bill of a month that is over waits for a person when it has lost more than this of its lines or of an amount.",
+      unit: "percent",
+      minimum: 0,
+      maximum: 100,
+      default: 50,
+    }),
+  },
+  { description: "Bills in the FinOps Open Cost and Usage Specification (FOCUS)." },
+);
+
+export type FocusSettings = Static<typeof settings>;
+
+const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
+  {
+    rule: "`metrics` is required with `usage.queries`.",
+    check({ metrics, usage }, report) {
+      if (metrics === undefined && (usage?.queries ?? []).length > 0)
+        report(["metrics"], "is required: usage.queries ask Prometheus");
+    },
+  },
+];
+
+export const focusSettings: EcosystemSettings<typeof settings> = {
+  description: "`focus`: the bill of any cloud or service that is delivered as FOCUS files.",
+  settings,
+  refusals,
+  lineColumns,
+};
+
+export const costColumnOf: Readonly<Record<FocusSettings["cost"], CostColumn>> = {
+  effective: "EffectiveCost",
+  billed: "BilledCost",
+  contracted: "ContractedCost",
+  list: "ListCost",
+};
+
+/** Changes when the way changes in which files are read, by the settings or by a release. */
+export function readingHash({ cost, currency }: FocusSettings): string {
+  return digestOf(["1", cost, currency ?? null]).slice(0, 16);
+}

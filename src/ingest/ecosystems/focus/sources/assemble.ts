@@ -1,0 +1,87 @@
+/** Bills as layouts see them → deliveries: complete, settled, within the limits, and one for each month. */
+import { createHash } from "node:crypto";
+import type { Delivery } from "./delivery.js";
+import { compare } from "./file-names.js";
+import { type Bill, grouped } from "./layouts/layout.js";
+import type { BillSourceSettings } from "./settings.js";
+import type { FileStore, StoredFile, Waiting } from "./stores/store.js";
+
+export interface AssembleInput {
+  readonly source: string;
+  readonly limits: BillSourceSettings["limits"];
+  readonly now: number;
+  readonly open: FileStore["open"];
+  /** Digest of the content of each manifest that was read. */
+  readonly manifestDigests: ReadonlyMap<StoredFile, string>;
+}
+
+const MIB = 1_048_576;
+
+export function assemble(
+  bills: readonly Bill[],
+  input: AssembleInput,
+): { readonly deliveries: readonly Delivery[]; readonly waiting: readonly Waiting[] } {
+  const waiting: Waiting[] = [];
+  const deliveries: Delivery[] = [];
+  const scopeOf = ({ kind, name, billing_period: month }: Bill) =>
+    kind === "additive" ? `file ${name}` : `month ${month ?? ""}`;
+  for (const scope of grouped(bills, scopeOf).values()) {
+    const judged = scope.map((bill) => ({ bill, problem: bill.problem ?? obstacle(bill, input) }));
+    // Half of what a month was would replace the whole of it.
+    if (judged.every(({ problem }) => problem === undefined)) deliveries.push(deliveryOf(scope, input));
+    else
+      for (const { bill, problem } of judged)
+        waiting.push({
+          name: titleOf(bill),
+          reason: problem ?? "another export of this month is not complete",
+        });
+  }
+  const order = (delivery: Delivery) => `${delivery.billing_period ?? ""}\n${delivery.files[0]?.name ?? ""}`;
+  return { deliveries: deliveries.sort((a, b) => compare(order(a), order(b))), waiting };
+}
+
+const titleOf = ({ name, billing_period: month, kind }: Bill) =>
+  month === undefined || kind === "additive" || name === month ? name : `${name}, ${month}`;
+
+const byName = (a: { readonly name: string }, b: { readonly name: string }) => compare(a.name, b.name);
+
+/** Why a bill that is all there is not taken. */
+function obstacle({ files, manifest }: Bill, { limits, now }: AssembleInput): string | undefined {
+  const settle = limits.settle_seconds * 1000;
+  for (const file of [...files, ...(manifest === undefined ? [] : [manifest])].sort(byName)) {
+    if (file.problem !== undefined) return `${JSON.stringify(file.name)}: ${file.problem}`;
+    if (file.size > limits.max_file_mib * MIB)
+      return `${file.name} is larger than ${limits.max_file_mib} MiB (limits.max_file_mib)`;
+    // A date in the future, from a clock that is wrong, does not hold a bill back for ever.
+    if (Math.abs(now - file.modified) < settle)
+      return `${file.name} changed less than ${limits.settle_seconds} seconds ago (limits.settle_seconds)`;
+  }
+  return undefined;
+}
+
+/** Of bills of one scope, each complete. */
+function deliveryOf(bills: readonly Bill[], { source, open, manifestDigests }: AssembleInput): Delivery {
+  const ordered = [...bills].sort(byName);
+  const [first] = ordered;
+  const files = ordered.flatMap((bill) => bill.files).sort(byName);
+  const manifests = ordered.map(({ manifest }) =>
+    manifest === undefined ? null : [manifest.name, manifestDigests.get(manifest) ?? ""],
+  );
+  const names = ordered.map(({ name }) => name).join(", ");
+  const several = ordered.length > 1 ? [`${ordered.length} exports deliver this month: ${names}.`] : [];
+  return {
+    source,
+    billing_period: first?.billing_period,
+    kind: first?.kind ?? "snapshot",
+    id: createHash("sha256")
+      .update(JSON.stringify([files.map(({ name, size, version }) => [name, size, version]), manifests]))
+      .digest("hex"),
+    files: files.map((file) => ({
+      name: file.name,
+      size: file.size,
+      version: file.version,
+      open: (signal) => open(file, signal),
+    })),
+    remarks: [...several, ...ordered.flatMap((bill) => bill.remarks)],
+  };
+}

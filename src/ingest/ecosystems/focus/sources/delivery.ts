@@ -1,0 +1,55 @@
+import type { Readable } from "node:stream";
+
+/** One file of a delivery. */
+export interface DeliveredFile {
+  /** Path or key within the source, as people know it. */
+  readonly name: string;
+  /** In bytes. */
+  readonly size: number;
+  /**
+   * Changes whenever the content does: of S3 the ETag, of https the ETag or Last-Modified with the size, of a folder the time of the last change
+   * (in ns), the inode and the size.
+   */
+  readonly version: string;
+  /**
+   * The bytes from the start. Throws FileChanged when the file is not (or, while it is read, no longer) the one of `version`: nothing is read from
+   * a file that changes while it is read.
+   */
+  open(signal: AbortSignal): Promise<Readable>;
+}
+
+/** One complete bill of a scope, or one addition to it. */
+export interface Delivery {
+  /** Name of the configured source. */
+  readonly source: string;
+  /** `YYYY-MM`, or undefined where only the lines say (plain files). */
+  readonly billing_period: string | undefined;
+  /** snapshot: replaces what the scope had. additive: adds to it; then each file is one delivery. */
+  readonly kind: "snapshot" | "additive";
+  /** Identifies the content: equal ids are the same bytes. A digest of names, sizes and versions, and of the manifest where there is one. */
+  readonly id: string;
+  readonly files: readonly DeliveredFile[];
+  /** Sentences: what looked odd (overlapping scopes, two manifests…). A delivery that is not complete yet is not returned but reported as waiting. */
+  readonly remarks: readonly string[];
+}
+
+export interface SourceListing {
+  readonly deliveries: readonly Delivery[];
+  /** Seen but not complete yet or not understood, with the reason. */
+  readonly waiting: readonly { readonly name: string; readonly reason: string }[];
+}
+
+export interface BillSource {
+  readonly name: string;
+  /** Throws when the source cannot be listed completely: half a listing is no listing. */
+  list(signal: AbortSignal): Promise<SourceListing>;
+  close(): Promise<void>;
+}
+
+/** The file is not, or no longer, the one that was listed. The next listing shows what it is now. */
+export class FileChanged extends Error {
+  override readonly name = "FileChanged";
+  constructor(readonly file: string) {
+    super(`${JSON.stringify(file)} changed after it was listed, or while it was read`);
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * Microsoft Cost Management exports: `EXPORT/20260501-20260531/[TIME/]RUN/part_0_0001.csv.gz` with a `manifest.json` that comes last. Each run is
+ * the whole bill of the month, so only the newest complete one counts.
+ */
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { hasDataExtension, quoted, unnamedRemarks } from "../file-names.js";
+import type { StoredFile, Waiting } from "../stores/store.js";
+import { grouped, type Layout, type LayoutInput, manifestProblem } from "./layout.js";
+import { newestFirst, type Run, stampOf } from "./newest.js";
+import { overlaps, type ScopedBill } from "./overlapping-scopes.js";
+
+const manifest = Type.Object({
+  blobCount: Type.Optional(Type.Integer()),
+  blobs: Type.Array(
+    Type.Object({
+      blobName: Type.String(),
+      byteCount: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+    }),
+    { maxItems: 100_000 },
+  ),
+  exportConfig: Type.Optional(
+    Type.Object({ type: Type.Optional(Type.String()), resourceId: Type.Optional(Type.String()) }),
+  ),
+  runInfo: Type.Optional(Type.Object({ submittedTime: Type.Optional(Type.String()) })),
+});
+type AzureManifest = Static<typeof manifest>;
+const manifestSchema = { check: (value: unknown): value is AzureManifest => Value.Check(manifest, value) };
+
+const PATH = /^((?:.*\/)?)((?:20\d\d)(?:0[1-9]|1[0-2])\d\d)-(20\d{6})\/((?:[^/]+\/)?[^/]+)\/([^/]+)$/s;
+
+interface Place {
+  readonly file: StoredFile;
+  readonly base: string;
+  readonly from: string;
+  readonly to: string;
+  readonly run: string;
+  readonly name: string;
+}
+
+interface AzureRun extends Place, Run {
+  readonly content: AzureManifest | { readonly problem: string };
+}
+
+export function isAzureExport(name: string): boolean {
+  return PATH.test(name);
+}
+
+function placeOf(file: StoredFile): Place | undefined {
+  const [, base, from, to, run, name] = PATH.exec(file.name) ?? [];
+  if (base === undefined || from === undefined || to === undefined || run === undefined || name === undefined)
+    return undefined;
+  return { file, base, from, to, run, name };
+}
+
+const folderOf = ({ base, from, to, run }: Place) => `${base}${from}-${to}/${run}`;
+const monthOf = ({ from }: Place) => `${from.slice(0, 4)}-${from.slice(4, 6)}`;
+/** The bill of a month begins with its first day; a run that begins later would replace it by a part. */
+const isMonth = ({ from, to }: Place) => from.endsWith("01") && to.slice(0, 6) === from.slice(0, 6);
+
+export const azureExports: Layout = async (input) => {
+  const places = input.files.map(placeOf).filter((place) => place !== undefined);
+  const known = new Set(places.map(({ file }) => file));
+  const waiting: Waiting[] = input.files
+    .filter((file) => !known.has(file) && hasDataExtension(file.name))
+    .map(({ name }) => ({
+      name,
+      reason:
+        "it is not below YYYYMMDD-YYYYMMDD/RUN of an export: let `location` begin above that, or set `layout: plain`",
+    }));
+  const runs: AzureRun[] = [];
+  const parts = new Map<string, Place[]>();
+  for (const [folder, inside] of grouped(places, folderOf)) {
+    const [first] = inside;
+    if (first === undefined) continue;
+    parts.set(
+      folder,
+      inside.filter(({ name }) => hasDataExtension(name)),
+    );
+    const last = inside.find(({ name }) => name.toLowerCase() === "manifest.json");
+    if (!isMonth(first)) waiting.push({ name: folder, reason: "it is not one month from its first day on" });
+    else if (last === undefined)
+      waiting.push({ name: folder, reason: "its manifest.json is not there (yet)" });
+    else runs.push(await runOf(last, input));
+  }
+  const bills: ScopedBill[] = [];
+  for (const scope of grouped(runs, (run) => JSON.stringify([run.base, monthOf(run)])).values()) {
+    const [newest] = newestFirst(scope);
+    if (newest === undefined) continue;
+    const type = "blobs" in newest.content ? newest.content.exportConfig?.type : undefined;
+    if (type === undefined || type === "FocusCost")
+      bills.push(billOf(newest, parts.get(folderOf(newest)) ?? []));
+    else
+      waiting.push({
+        name: folderOf(newest),
+        reason: `it is an export of type ${quoted(type)}, not FocusCost`,
+      });
+  }
+  return { bills: overlaps(bills), waiting };
+};
+
+async function runOf(place: Place, { readManifest }: LayoutInput): Promise<AzureRun> {
+  try {
+    const content = await readManifest(place.file, manifestSchema);
+    return { ...place, manifest: place.file, content, ran: stampOf(content.runInfo?.submittedTime) };
+  } catch (error) {
+    return { ...place, manifest: place.file, content: { problem: manifestProblem(error) }, ran: undefined };
+  }
+}
+
+function billOf(run: AzureRun, parts: readonly Place[]): ScopedBill {
+  const { file, content } = run;
+  const bill = {
+    name: run.base.replace(/\/$/, "") || "the export",
+    billing_period: monthOf(run),
+    kind: "snapshot" as const,
+    manifest: file,
+    scope: "blobs" in content ? content.exportConfig?.resourceId : undefined,
+  };
+  const without = (problem: string) => ({ ...bill, files: [], remarks: [], problem });
+  if ("problem" in content) return without(content.problem);
+  const { blobs, blobCount } = content;
+  if (blobCount !== undefined && blobCount !== blobs.length)
+    return without(`${file.name} counts ${blobCount} blobs and names ${blobs.length}`);
+  const files = new Set<StoredFile>();
+  for (const { blobName, byteCount } of blobs) {
+    const part = partNamed(blobName, run, parts);
+    const named = `${file.name} names ${quoted(blobName)}`;
+    if (part === "outside") return without(`${named}, which is no part of its run`);
+    if (part === undefined) return without(`${named}, which is not there`);
+    if (typeof byteCount === "number" && byteCount !== part.size)
+      return without(`${named} with ${byteCount} bytes; it has ${part.size}`);
+    files.add(part);
+  }
+  if (files.size === 0) return without(`${file.name} names no blobs`);
+  const unnamed = parts.filter((part) => !files.has(part.file)).map((part) => part.file.name);
+  return { ...bill, files: [...files], remarks: unnamedRemarks(unnamed) };
+}
+
+/** The parts of a run lie beside its manifest, wherever the export was copied to. */
+function partNamed(
+  blobName: string,
+  { run }: Place,
+  parts: readonly Place[],
+): StoredFile | "outside" | undefined {
+  const path = blobName.split("/");
+  const name = path.at(-1);
+  if (path.length > 1 && path.at(-2) !== run.split("/").at(-1)) return "outside";
+  return parts.find((part) => part.name === name)?.file;
+}

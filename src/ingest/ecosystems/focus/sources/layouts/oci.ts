@@ -1,0 +1,13 @@
+/** Oracle: every file adds to the bill. Its folder is the day of delivery; the days of the charges are in the lines alone. */
+import { hasDataExtension, looksLikeData } from "../file-names.js";
+import type { Layout } from "./layout.js";
+import { additionOf } from "./plain.js";
+
+export const oci: Layout = async ({ files }) => ({
+  bills: files
+    .filter(({ name }) => hasDataExtension(name))
+    .map((file) => ({ ...additionOf(file), billing_period: undefined })),
+  waiting: files
+    .filter(({ name }) => looksLikeData(name))
+    .map(({ name }) => ({ name, reason: "only .csv, .csv.gz, .csv.zst and .parquet are read" })),
+});

@@ -1,0 +1,72 @@
+/** Where the bills of a source lie: a folder, a part of a bucket, or one address. */
+import picomatch from "picomatch";
+import type { Parsed } from "../../../../config/setting.js";
+import { hasDataExtension } from "./file-names.js";
+
+export type Location =
+  | { readonly kind: "folder"; readonly path: string; readonly glob: string | undefined }
+  /** `prefix` is empty, one key, or ends in `/`, so that `bills` does not take `bills-old/` with it. */
+  | { readonly kind: "s3"; readonly bucket: string; readonly prefix: string }
+  | { readonly kind: "https"; readonly url: URL };
+
+/** As S3 allows them: they become a part of a host name. */
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/** Plain http goes no further than this machine. */
+export function isSafeScheme(url: URL, loopbackAllowed: boolean): boolean {
+  return url.protocol === "https:" || (url.protocol === "http:" && loopbackAllowed && isLoopback(url));
+}
+
+export function isLoopback(url: URL): boolean {
+  return LOOPBACK.has(url.hostname);
+}
+
+function s3Problem(bucket: string, key: string): string | undefined {
+  if (!BUCKET.test(bucket) || bucket.includes("..")) return "must name a bucket: s3://bucket/prefix";
+  if (key.split("/").some((part) => part === "." || part === ".."))
+    return "must not hold the parts `.` or `..`";
+  return undefined;
+}
+
+function httpsProblem(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined) return "must be an address such as https://host/bills/2026-05.csv.gz";
+  if (url.username !== "" || url.password !== "")
+    return "must not hold credentials; they have keys of their own under `https`";
+  if (url.search !== "")
+    return "must not hold a query (`?`): write it in `https.query`, which is never shown";
+  if (url.hash !== "") return "must not hold a fragment (`#`)";
+  if (!isSafeScheme(url, true)) return "must be https: plain http is taken only from this machine";
+  return undefined;
+}
+
+/** For the configuration: what `readLocation` can read, as it is written. */
+export function parseLocation(text: string): Parsed {
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text) ?? [];
+  let problem: string | undefined;
+  if (scheme === undefined) problem = /\p{Cc}/u.test(text) ? "must not hold control characters" : undefined;
+  else if (scheme === "s3") problem = s3Problem(...split(text));
+  else if (scheme === "https" || scheme === "http") problem = httpsProblem(text);
+  else problem = "must be a folder, s3://bucket/prefix or https://host/file";
+  return problem === undefined ? { value: text } : { problem };
+}
+
+function split(text: string): [bucket: string, key: string] {
+  const [, bucket = "", key = ""] = /^s3:\/\/([^/]*)\/?(.*)$/s.exec(text) ?? [];
+  return [bucket, key];
+}
+
+/** Of a text that `parseLocation` takes. */
+export function readLocation(text: string): Location {
+  if (text.startsWith("s3://")) {
+    const [bucket, key] = split(text);
+    const whole = key === "" || key.endsWith("/") || hasDataExtension(key);
+    return { kind: "s3", bucket, prefix: whole ? key : `${key}/` };
+  }
+  if (/^https?:\/\//.test(text)) return { kind: "https", url: new URL(text) };
+  const { base, glob, isGlob } = picomatch.scan(text);
+  return isGlob
+    ? { kind: "folder", path: base === "" ? "." : base, glob }
+    : { kind: "folder", path: text, glob: undefined };
+}

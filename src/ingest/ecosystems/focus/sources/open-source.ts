@@ -1,0 +1,122 @@
+/** A configured source of bills: its store, its layout, and what they come to. */
+import { createHash } from "node:crypto";
+import pLimit from "p-limit";
+import { assemble } from "./assemble.js";
+import type { BillSource, SourceListing } from "./delivery.js";
+import { compare } from "./file-names.js";
+import { awsDataExports } from "./layouts/aws-data-exports.js";
+import { azureExports } from "./layouts/azure-exports.js";
+import { detect } from "./layouts/detect.js";
+import { type Layout, type ManifestSchema, NotAManifest } from "./layouts/layout.js";
+import { oci } from "./layouts/oci.js";
+import { plain } from "./layouts/plain.js";
+import { readLocation } from "./location.js";
+import type { BillSourceSettings, LayoutName } from "./settings.js";
+import { addressStore } from "./stores/address.js";
+import { folderStore } from "./stores/folder.js";
+import { bucketStore } from "./stores/s3/bucket.js";
+import type { FileStore, StoredFile, Waiting } from "./stores/store.js";
+
+export interface SourceContext {
+  /** Of `s3.credentials: environment` and `instance_role`. Default: that of the process. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Attempts of a request, and the wait before the second, which then doubles. */
+  readonly attempts?: number;
+  readonly baseDelayMs?: number;
+}
+
+const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
+  plain,
+  oci,
+  aws_data_exports: awsDataExports,
+  azure_exports: azureExports,
+};
+/** Manifests read at the same time. */
+const MANIFESTS_AT_ONCE = 8;
+const LARGEST_MANIFEST_BYTES = 16 * 1_048_576;
+/** More is not shown: the reasons are the same by then. */
+const MOST_WAITING = 100;
+
+/** Opens nothing yet. Errors of `list` name what could not be read, and never a secret. */
+export function openBillSource(settings: BillSourceSettings, context: SourceContext = {}): BillSource {
+  const { name } = settings;
+  const now = context.now ?? Date.now;
+  const store = storeOf(settings, context, now);
+  return {
+    name,
+    async list(signal): Promise<SourceListing> {
+      const { files: found, skipped } = await store.list(signal);
+      const files = [...found].sort((a, b) => compare(a.name, b.name));
+      const layout = settings.layout === "auto" ? detect(files) : settings.layout;
+      if (typeof layout !== "string")
+        return { deliveries: [], waiting: shown([...skipped, ...layout.waiting]) };
+      const delivery = settings.delivery ?? (layout === "oci" ? "additive" : "snapshot");
+      const misfit = layout !== "plain" && delivery !== (layout === "oci" ? "additive" : "snapshot");
+      if (misfit) {
+        const reason = `the files are laid out as ${layout}, which is never ${delivery}: leave \`delivery\` out, or set \`layout: plain\``;
+        return { deliveries: [], waiting: shown([...skipped, { name: settings.location, reason }]) };
+      }
+      const manifests = manifestReader(store, signal);
+      const at = now();
+      const { bills, waiting } = await LAYOUTS[layout]({
+        files,
+        delivery,
+        now: at,
+        readManifest: manifests.read,
+      });
+      const assembled = assemble(bills, {
+        source: name,
+        limits: settings.limits,
+        now: at,
+        open: store.open,
+        manifestDigests: manifests.digests,
+      });
+      return {
+        deliveries: assembled.deliveries,
+        waiting: shown([...skipped, ...waiting, ...assembled.waiting]),
+      };
+    },
+    close: () => store.close(),
+  };
+}
+
+function storeOf(settings: BillSourceSettings, context: SourceContext, now: () => number): FileStore {
+  const location = readLocation(settings.location);
+  const retry = { attempts: context.attempts ?? 5, baseDelayMs: context.baseDelayMs ?? 1000 };
+  const maxFiles = settings.limits.max_files;
+  if (location.kind === "folder") return folderStore({ ...location, maxFiles });
+  if (location.kind === "https")
+    return addressStore({ url: location.url, settings: settings.https, ...retry });
+  const s3 = settings.s3 ?? { region: "us-east-1", credentials: "environment" as const };
+  return bucketStore({ ...location, settings: s3, maxFiles, env: context.env ?? process.env, now, ...retry });
+}
+
+function manifestReader(store: FileStore, signal: AbortSignal) {
+  const digests = new Map<StoredFile, string>();
+  const limit = pLimit(MANIFESTS_AT_ONCE);
+  async function read<T>(file: StoredFile, schema: ManifestSchema<T>): Promise<T> {
+    if (file.problem !== undefined) throw new NotAManifest(`${JSON.stringify(file.name)}: ${file.problem}`);
+    if (file.size > LARGEST_MANIFEST_BYTES)
+      throw new NotAManifest(`${file.name} is too large for a manifest`);
+    const bytes = await limit(async () => Buffer.concat(await (await store.open(file, signal)).toArray()));
+    digests.set(file, createHash("sha256").update(bytes).digest("hex"));
+    let value: unknown;
+    try {
+      value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    } catch {
+      throw new NotAManifest(`${file.name} is no JSON`);
+    }
+    if (!schema.check(value)) throw new NotAManifest(`${file.name} is no manifest of this layout`);
+    return value;
+  }
+  return { digests, read };
+}
+
+function shown(waiting: readonly Waiting[]): Waiting[] {
+  const ordered = [...waiting].sort((a, b) => compare(a.name, b.name) || compare(a.reason, b.reason));
+  const rest = ordered.length - MOST_WAITING;
+  if (rest <= 0) return ordered;
+  return [...ordered.slice(0, MOST_WAITING), { name: "…", reason: `and ${rest} more` }];
+}

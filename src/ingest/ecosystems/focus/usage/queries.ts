@@ -1,0 +1,112 @@
+/** Usage of a `focus` tenant that is read from Prometheus. Its bill stands without it: what fails is a gap, and the day is provisional. */
+import pLimit from "p-limit";
+import type { PluginSettings } from "../../../../config/plugin-settings.js";
+import type { DayWindow, GatherContext, Gatherer, UsageGap, WindowSink } from "../../../ecosystem.js";
+import { probeMetered } from "../../../metered/probe.js";
+import { createSilentMetrics } from "../../../metered/silent-metrics.js";
+import { stillCovers } from "../../../metered/still-covers.js";
+import { EVERY_RESOURCE, gatherUsage, type UsageMetric, type UsageOf } from "../../../metered/usage.js";
+import { connectPrometheus } from "../../../prometheus/connection.js";
+import { askedOnceWhenAway } from "../../../prometheus/outage.js";
+import { sameAnswers } from "../../../prometheus/same-answers.js";
+import type { RangeAnswer } from "../../../prometheus/source.js";
+import type { WindowReport } from "../../../reports.js";
+import { together } from "../../../together.js";
+import type { UsageSettings } from "./settings.js";
+
+export interface UsageQueries extends Required<Pick<Gatherer, "probe" | "stillCovers">> {
+  /** After the bill of the window. */
+  gather(window: DayWindow, sink: WindowSink, signal: AbortSignal): Promise<QueriedUsage>;
+  /** Whether all that was asked is answered as it was. A request that fails is a difference. */
+  answersAsBefore(answers: readonly RangeAnswer[], signal: AbortSignal): Promise<boolean>;
+  close(): void;
+}
+
+export interface QueriedUsage extends Pick<WindowReport, "dropped" | "notes" | "refused"> {
+  readonly answers: readonly RangeAnswer[];
+}
+
+type Settings = PluginSettings & { readonly usage: UsageSettings };
+
+/** Undefined where nothing is asked of Prometheus. */
+export function connectQueries(
+  { metrics, metrics_step_seconds: stepSeconds, usage: { queries } }: Settings,
+  context: GatherContext,
+): UsageQueries | undefined {
+  if (queries.length === 0) return undefined;
+  if (metrics === undefined) throw new Error("settings that were not checked: queries without metrics");
+  const parallelQueries = context.parallelQueries ?? 4;
+  const source = askedOnceWhenAway(connectPrometheus(metrics, context));
+  const asked = queries.map(askedOf);
+  const silent = createSilentMetrics(source, asked, stepSeconds);
+  const metered = { source, products: [], usage: asked, stepSeconds, parallelQueries };
+
+  async function gather(window: DayWindow, sink: WindowSink, signal: AbortSignal): Promise<QueriedUsage> {
+    const dropped: Record<string, number> = {};
+    const onDropped = (reason: string) => {
+      dropped[reason] = (dropped[reason] ?? 0) + 1;
+    };
+    const refusals: string[] = [];
+    const answers: RangeAnswer[] = [];
+    const heard = new Set<string>();
+    const listening: WindowSink = {
+      ...sink,
+      usageSeries: async (batch) => {
+        for (const { metric } of batch.slice(0, 1)) heard.add(metric);
+        await sink.usageSeries(batch);
+      },
+    };
+    const stop = new AbortController();
+    const either = AbortSignal.any([signal, stop.signal]);
+    const limit = pLimit(parallelQueries);
+    const asking = {
+      window,
+      stepSeconds,
+      onAnswer: (answer: RangeAnswer) => void answers.push(answer),
+      onRefused: (reason: string) => void refusals.push(reason),
+    };
+    const work = asked.map((query) =>
+      limit(() => gatherUsage(source, { ...query, ...asking }, listening, onDropped, either)),
+    );
+    const gaps = (await together(stop, work)).flat();
+    const notes = await silent.missed({ window, heard, gaps }, signal);
+    await sendGaps(gaps, sink);
+    const [refused] = refusals;
+    return { answers, dropped, notes, ...(refused !== undefined && { refused }) };
+  }
+
+  return {
+    gather,
+    async answersAsBefore(answers, signal) {
+      try {
+        return await sameAnswers(source, answers, parallelQueries, signal);
+      } catch {
+        signal.throwIfAborted();
+        return false;
+      }
+    },
+    stillCovers: (thinner, signal) => stillCovers(metered, thinner, signal),
+    probe: (window, _resources, signal) => probeMetered(metered, window, signal),
+    close: () => source.close(),
+  };
+}
+
+function askedOf({
+  metric,
+  query: expression,
+  identity_label: label,
+  resource_label,
+  resource_id,
+}: UsageSettings["queries"][number]): UsageMetric & { readonly of: UsageOf } {
+  const of = resource_id === undefined ? { label: resource_label ?? "" } : { resource: resource_id };
+  return { metric, expression, label, measure: "value", of };
+}
+
+/** Which resources a query would have found is not known when it fails: then all that are billed lack it. */
+async function sendGaps(gaps: readonly UsageGap[], sink: WindowSink): Promise<void> {
+  const isEverywhere = ({ resource_id }: UsageGap) => resource_id === EVERY_RESOURCE;
+  await sink.usageGaps(gaps.filter((gap) => !isEverywhere(gap)));
+  await sink.usageGapsOfBilled(
+    gaps.filter(isEverywhere).map(({ day, metric, reason }) => ({ day, metric, reason })),
+  );
+}

@@ -1,0 +1,161 @@
+/** Uploads that lie in a folder: each new or changed file is taken once, the one that changed last at last. */
+import { errorText } from "../../../../store/clickhouse/error-text.js";
+import { LeaseLostError } from "../../../../store/lease-lost.js";
+import { runStatement } from "../../../../store/postgres/statement.js";
+import type { GatherStore } from "../../../ecosystem.js";
+import { cleanUpUploads } from "../../../usage-uploads/clean-up.js";
+import { problemText, RefusedUpload, type UploadProblem } from "../../../usage-uploads/columns.js";
+import { UploadTooLarge } from "../../../usage-uploads/load.js";
+import { takeUpload } from "../../../usage-uploads/take-upload.js";
+import { compare } from "../sources/file-names.js";
+import { folderStore } from "../sources/stores/folder.js";
+import type { FileStore, StoredFile } from "../sources/stores/store.js";
+import { type UsageSettings, uploadLimits } from "./settings.js";
+
+export interface FolderReport {
+  /** Sentences: a folder that could not be listed, a file that was refused. */
+  readonly errors: readonly string[];
+  /** Sentences: what is passed over, or waits. */
+  readonly warnings: readonly string[];
+}
+
+type Store = GatherStore & { readonly tenantName: string };
+
+export interface UploadFolder {
+  takeFiles(store: Store, signal: AbortSignal): Promise<FolderReport>;
+  close(): Promise<void>;
+}
+
+const MOST_FILES = 10_000;
+/** Problems of one file that a run tells of. */
+const MOST_TOLD = 3;
+
+export function openUploadFolder(usage: UsageSettings): UploadFolder {
+  const { folder: path, settle_seconds } = usage.uploads;
+  const folder =
+    path === undefined ? undefined : folderStore({ path, glob: undefined, maxFiles: MOST_FILES });
+  return {
+    async takeFiles(store, signal) {
+      await cleanUpUploads(store, signal);
+      if (folder === undefined) return { errors: [], warnings: [] };
+      return await takeAll(
+        { folder, path: path ?? "", usage, settledBefore: Date.now() - settle_seconds * 1000 },
+        store,
+        signal,
+      );
+    },
+    async close() {
+      await folder?.close();
+    },
+  };
+}
+
+interface Taking {
+  readonly folder: FileStore;
+  readonly path: string;
+  readonly usage: UsageSettings;
+  /** Milliseconds since 1970: what changed later waits. */
+  readonly settledBefore: number;
+}
+
+async function takeAll(taking: Taking, store: Store, signal: AbortSignal): Promise<FolderReport> {
+  const errors: string[] = [];
+  const warnings: string[] = [];
+  const say = (list: string[], name: string, what: string) =>
+    void list.push(`usage ${JSON.stringify(name)}: ${what}`);
+  const listed = await listFolder(taking, signal);
+  if ("failure" in listed) return { errors: [`usage.uploads.folder: ${listed.failure}`], warnings };
+  for (const { name, reason } of listed.skipped) say(warnings, name, reason);
+  const recorded = await recordedFiles(store, listed.files.map(keyOf));
+  const ordered = listed.files
+    .filter(isTaken)
+    .sort((a, b) => a.modified - b.modified || compare(a.name, b.name));
+  for (const file of ordered) {
+    const { name, problem } = file;
+    if (problem !== undefined) say(warnings, name, problem);
+    else if (file.modified > taking.settledBefore)
+      say(warnings, name, "it waits: it has changed in the last usage.uploads.settle_seconds");
+    else {
+      const known = recorded.get(keyOf(file));
+      const refusal = known === undefined ? await takeFile(taking, store, file, signal) : told(known);
+      if (refusal !== undefined) say(errors, name, refusal);
+    }
+  }
+  return { errors, warnings };
+}
+
+async function listFolder({ folder }: Taking, signal: AbortSignal) {
+  try {
+    return await folder.list(signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return { failure: errorText(error) };
+  }
+}
+
+/** Returns why nothing of the file counts. */
+async function takeFile(
+  { folder, usage }: Taking,
+  store: Store,
+  file: StoredFile,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const upload = {
+      key: keyOf(file),
+      origin: "folder" as const,
+      body: await folder.open(file, signal),
+      gatheredFrom: store.gatheredFrom,
+    };
+    await takeUpload(store, upload, uploadLimits(usage), {
+      signal,
+      beforeCommit: () => signal.throwIfAborted(),
+    });
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof RefusedUpload) return told(error.problems);
+    if (error instanceof UploadTooLarge)
+      return `it is larger than usage.uploads.max_mib (${usage.uploads.max_mib} MiB)`;
+    // One file does not concern the others; a store that is away concerns all.
+    if (error instanceof LeaseLostError || !(await store.client.ping()).success) throw error;
+    return errorText(error);
+  }
+}
+
+function told(problems: readonly UploadProblem[]): string | undefined {
+  if (problems.length === 0) return undefined;
+  const texts = problems.slice(0, MOST_TOLD).map(problemText);
+  if (problems.length > MOST_TOLD) texts.push("More is wrong with it.");
+  return `it is refused. ${texts.join(" ")}`;
+}
+
+/**
+ * Problems of files that were taken or refused, by key. Forgets refusals of files that are gone or have changed, and those for a metric,
+ * which the configuration may know by now.
+ */
+async function recordedFiles(
+  { postgres, tenantName }: Store,
+  keys: readonly string[],
+): Promise<Map<string, readonly UploadProblem[]>> {
+  await runStatement(postgres, {
+    query: `DELETE FROM usage_uploads WHERE tenant_name = $1 AND origin = 'folder' AND state = 'refused'
+      AND (idempotency_key <> ALL ($2) OR problems @> '[{"column": "metric"}]')`,
+    params: [tenantName, keys],
+  });
+  const { rows } = await runStatement<{ key: string; problems: UploadProblem[] }>(postgres, {
+    query: `SELECT idempotency_key AS key, problems FROM usage_uploads
+      WHERE tenant_name = $1 AND origin = 'folder' AND state <> 'loading'`,
+    params: [tenantName],
+  });
+  return new Map(rows.map(({ key, problems }) => [key, problems]));
+}
+
+/** What else lies there is no upload. */
+function isTaken({ name }: StoredFile): boolean {
+  return /\.csv$/i.test(name);
+}
+
+function keyOf({ name, version }: StoredFile): string {
+  return `${name}@${version}`;
+}

@@ -1,0 +1,68 @@
+/** The usage of a `focus` tenant: what Prometheus measured, and what people uploaded. */
+import type { PluginSettings } from "../../../../config/plugin-settings.js";
+import type { DayWindow, GatherContext, Gatherer, GatherStore, WindowSink } from "../../../ecosystem.js";
+import type { RangeAnswer } from "../../../prometheus/source.js";
+import type { WindowReport } from "../../../reports.js";
+import { coverDigest, coveredDays, sendUploaded } from "../../../usage-uploads/in-effect.js";
+import { connectQueries, type QueriedUsage } from "./queries.js";
+import type { UsageSettings } from "./settings.js";
+import { type FolderReport, openUploadFolder } from "./upload-folder.js";
+
+/** Plain JSON. */
+export interface UsageAnswers {
+  readonly queried: readonly RangeAnswer[];
+  /** Of which uploads count. */
+  readonly uploaded: string;
+}
+
+export interface GatheredUsage {
+  readonly report: Pick<WindowReport, "dropped" | "notes" | "refused">;
+  readonly answers: UsageAnswers;
+}
+
+export type UsageStore = GatherStore & { readonly tenantName: string };
+
+export interface Usage {
+  /** What there is only where Prometheus is asked. */
+  readonly ofQueries: Partial<Pick<Gatherer, "probe" | "stillCovers">>;
+  /** Takes new files of the folder, before the windows. */
+  takeFiles(store: UsageStore, signal: AbortSignal): Promise<FolderReport>;
+  /** After the bill of the window. */
+  gather(store: UsageStore, window: DayWindow, sink: WindowSink, signal: AbortSignal): Promise<GatheredUsage>;
+  answersAsBefore(
+    store: UsageStore,
+    window: DayWindow,
+    answers: UsageAnswers,
+    signal: AbortSignal,
+  ): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+const NOTHING_ASKED: QueriedUsage = { answers: [], dropped: {} };
+
+export function connectUsage(
+  settings: PluginSettings & { readonly usage: UsageSettings },
+  context: GatherContext,
+): Usage {
+  const queries = connectQueries(settings, context);
+  const folder = openUploadFolder(settings.usage);
+  const { metrics } = settings.usage.uploads;
+  return {
+    ofQueries: queries === undefined ? {} : { probe: queries.probe, stillCovers: queries.stillCovers },
+    takeFiles: (store, signal) => folder.takeFiles(store, signal),
+    async gather(store, window, sink, signal) {
+      const { answers: queried, ...report } = (await queries?.gather(window, sink, signal)) ?? NOTHING_ASKED;
+      const covered = await coveredDays(store, window, metrics);
+      await sendUploaded(store, covered, sink, signal);
+      return { report, answers: { queried, uploaded: coverDigest(covered) } };
+    },
+    async answersAsBefore(store, window, { queried, uploaded }, signal) {
+      if (coverDigest(await coveredDays(store, window, metrics)) !== uploaded) return false;
+      return queries === undefined || (await queries.answersAsBefore(queried, signal));
+    },
+    async close() {
+      queries?.close();
+      await folder.close();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/** Statements that insert what the engine itself selects into the staging tables of an epoch. */
+import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
+import { selectedColumns, stagedColumns, type TenantColumns } from "./row-text.js";
+
+/** `select`: rows with the columns `selectedColumns`, by name. */
+export function linesInto(epoch: number, { query, params }: Statement, tenant: TenantColumns): Statement {
+  const columns = selectedColumns.join(", ");
+  return {
+    query: `
+INSERT INTO ${stagedTable("billing", epoch)} (ecosystem, tenant_id, ${columns})
+SELECT {line_ecosystem:String}, {line_tenant_id:String}, ${columns} FROM (${query})`,
+    params: { ...params, line_ecosystem: tenant.ecosystem, line_tenant_id: tenant.tenant_id },
+  };
+}
+
+/** `select`: rows with the columns of a usage fact, by name. */
+export function usageInto(epoch: number, { query, params }: Statement): Statement {
+  const columns = stagedColumns("usage").join(", ");
+  return {
+    query: `INSERT INTO ${stagedTable("usage", epoch)} (${columns}) SELECT ${columns} FROM (${query})`,
+    params,
+  };
+}
+
+export type GapOfDay = Readonly<Record<"day" | "metric" | "reason", string>>;
+
+/** A gap for each resource that has a staged line on the day. */
+export function gapsOfBilled(epoch: number, gaps: readonly GapOfDay[]): Statement {
+  return {
+    query: `
+INSERT INTO ${stagedTable("usage_gaps", epoch)} (day, metric, resource_id, reason)
+SELECT day, gap.2, resource_id, gap.3
+FROM (SELECT DISTINCT day, resource_id FROM ${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)})
+ARRAY JOIN arrayFilter(g -> g.1 = day, arrayZip({days:Array(Date)}, {metrics:Array(String)}, {reasons:Array(String)})) AS gap`,
+    params: {
+      days: gaps.map(({ day }) => isoDay(day)),
+      metrics: gaps.map(({ metric }) => metric),
+      reasons: gaps.map(({ reason }) => reason),
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** What a CSV file of usage looks like. */
+import type { WrittenColumn } from "../../focus/file.js";
+import { LONGEST_ID } from "../../store/text-limits.js";
+
+/** One thing that is wrong with a file, and what is allowed. */
+export interface UploadProblem {
+  /** Row 1 is the first one behind the header, which is row 0; null for the file as a whole. */
+  readonly row: number | null;
+  readonly column: string | null;
+  /** A sentence. */
+  readonly detail: string;
+}
+
+/** Nothing of the file is kept. */
+export class RefusedUpload extends Error {
+  override readonly name = "RefusedUpload";
+  constructor(readonly problems: readonly UploadProblem[]) {
+    super(problems.map(problemText).join(" "));
+  }
+}
+
+export function refusedFile(detail: string): RefusedUpload {
+  return new RefusedUpload([{ row: null, column: null, detail }]);
+}
+
+export function problemText({ row, column, detail }: UploadProblem): string {
+  const where = [row === null ? [] : `row ${row}`, column === null ? [] : `column ${column}`].flat();
+  return where.length === 0 ? detail : `${where.join(", ")}: ${detail}`;
+}
+
+const VALUES = ["metric", "resource_id", "identity_id", "quantity"] as const;
+export const uploadColumns = ["date", "hour", ...VALUES] as const;
+export type UploadColumn = (typeof uploadColumns)[number];
+
+/** Where each column of a file is, from 0; either `date` or `hour` is there. */
+export type UploadHeader = ReadonlyMap<UploadColumn, number>;
+
+const WANTED = `\`date\` or \`hour\`, and ${VALUES.map((name) => `\`${name}\``).join(", ")}`;
+
+/** Throws `RefusedUpload`. */
+export function readHeader(written: readonly WrittenColumn[]): UploadHeader {
+  const header = new Map<UploadColumn, number>();
+  const problems: UploadProblem[] = [];
+  const wrong = (column: string | null, detail: string) => void problems.push({ row: 0, column, detail });
+  for (const [at, { name }] of written.entries()) {
+    const known = uploadColumns.find((each) => each === name);
+    if (known === undefined) wrong(shown(name), `The header must have the columns ${WANTED}, and no others.`);
+    else if (header.has(known)) wrong(known, "The header must name each column once.");
+    else header.set(known, at);
+  }
+  for (const name of VALUES)
+    if (!header.has(name)) wrong(name, `The column is missing. The header must have ${WANTED}.`);
+  if (header.has("date") === header.has("hour"))
+    wrong("date", "The header must have one of `date` and `hour`.");
+  if (problems.length > 0) throw new RefusedUpload(problems.slice(0, MOST_UPLOAD_PROBLEMS));
+  return header;
+}
+
+export const MOST_UPLOAD_PROBLEMS = 20;
+
+/** Quantities are below this: as many units as usage can have. */
+export const LARGEST_QUANTITY = `1${"0".repeat(24)}`;
+export const FIRST_DAY = "1970-01-01";
+export const LAST_DAY = "2105-12-31";
+
+/** What a value has to be, as a sentence. */
+export function allowedIn(column: UploadColumn, metrics: readonly string[]): string {
+  switch (column) {
+    case "date":
+      return `Must be a day such as 2026-05-31, from ${FIRST_DAY} to ${LAST_DAY}.`;
+    case "hour":
+      return `Must be a full hour in UTC such as 2026-05-31T14:00:00Z, from ${FIRST_DAY} to ${LAST_DAY}.`;
+    case "metric":
+      return `Must be one of the metrics in usage.uploads.metrics: ${metrics.join(", ")}.`;
+    case "quantity":
+      return "Must be a decimal of 0 or more, below 10^24, such as 12.5 or 1e-3.";
+    default:
+      return `Must be a text of 1 to ${LONGEST_ID} characters, without control characters and without blanks around it.`;
+  }
+}
+
+/** A name of the file in a message: no control characters, not endless. */
+function shown(name: string): string {
+  return name.replace(/[\p{Cc}\p{Surrogate}]/gu, "?").slice(0, 100);
+}

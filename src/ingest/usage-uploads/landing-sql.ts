@@ -1,0 +1,60 @@
+/** The statement that reads a CSV file of usage into its partition. What cannot be taken is marked with its column. */
+import { literal } from "../../store/clickhouse/sql-text.js";
+import { LONGEST_ID } from "../../store/text-limits.js";
+import { FIRST_DAY, LARGEST_QUANTITY, LAST_DAY, type UploadColumn, type UploadHeader } from "./columns.js";
+
+export interface LandingUpload {
+  readonly uploadId: string;
+  readonly header: UploadHeader;
+  readonly metrics: readonly string[];
+  /** Text of the first value of the row that is sent behind the last one. */
+  readonly endMark: string;
+}
+
+/** What `refused` has in the row behind the last one. */
+export const END = "end";
+
+const HOUR = "^\\d{4}-\\d{2}-\\d{2}T([01]\\d|2[0-3])(:00(:00)?)?Z$";
+const CONTROL = "\\p{Cc}";
+const NUMBER = "^(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d{1,3})?$";
+
+export function uploadStatement({ uploadId, header, metrics, endMark }: LandingUpload): string {
+  const structure = Array.from({ length: header.size }, (_, at) => `c${at + 1} String`).join(", ");
+  const text = (column: UploadColumn) => `c${(header.get(column) ?? 0) + 1}`;
+  const time = header.has("hour") ? "hour" : "date";
+  const day = `toDate32OrNull(substring(${text(time)}, 1, 10))`;
+  // Written as it is read back: the engine would take 2026-02-30 for another day.
+  const isDay = `ifNull(toString(${day}) = substring(${text(time)}, 1, 10) AND ${day} BETWEEN toDate32('${FIRST_DAY}') AND toDate32('${LAST_DAY}'), false)`;
+  const isTime =
+    time === "hour"
+      ? `match(${text(time)}, ${literal(HOUR)}) AND is_day`
+      : `length(${text(time)}) = 10 AND is_day`;
+  const seconds = time === "hour" ? `toUInt32OrZero(substring(${text(time)}, 12, 2)) * 3600` : "0";
+  const isId = (column: UploadColumn) =>
+    `isValidUTF8(${text(column)}) AND lengthUTF8(${text(column)}) BETWEEN 1 AND ${LONGEST_ID} AND trimBoth(${text(column)}) = ${text(column)} AND NOT match(${text(column)}, ${literal(CONTROL)})`;
+  const checks: readonly (readonly [UploadColumn, string])[] = [
+    [time, isTime],
+    ["metric", `${text("metric")} IN (${metrics.map(literal).join(", ")})`],
+    ["resource_id", isId("resource_id")],
+    ["identity_id", isId("identity_id")],
+    [
+      "quantity",
+      `match(${text("quantity")}, ${literal(NUMBER)}) AND ifNull(amount < toDecimal256('${LARGEST_QUANTITY}', 38), false)`,
+    ],
+  ];
+  const refused = checks.map(([column, holds]) => `NOT (${holds}), ${literal(column)}`).join(", ");
+  return `INSERT INTO usage_uploads (upload_id, row, day, timestamp, metric, resource_id, identity_id, micro_units, refused)
+SELECT ${literal(uploadId)}, row, toDate(known_day), toDateTime(known_day, 'UTC') + if(refused = '', ${seconds}, 0),
+  if(refused = '', ${text("metric")}, ''), if(refused = '', ${text("resource_id")}, ''), if(refused = '', ${text("identity_id")}, ''),
+  if(refused = '', toInt128(round(assumeNotNull(amount), 6) * toDecimal256('1000000', 0)), 0), refused
+FROM (
+  SELECT *, if(is_day, assumeNotNull(${day}), toDate32('${FIRST_DAY}')) AS known_day,
+    multiIf(c1 = ${literal(endMark)}, '${END}', ${refused}, '') AS refused
+  FROM (
+    SELECT *, ${isDay} AS is_day, toDecimal256OrNull(${text("quantity")}, 38) AS amount
+    FROM (SELECT rowNumberInAllBlocks() AS row, * FROM input(${literal(structure)}))
+    WHERE row > 0
+  )
+)
+FORMAT CSV`;
+}

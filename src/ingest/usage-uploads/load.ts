@@ -1,0 +1,159 @@
+/** Reads a file of usage into its partition, and says what it covers. */
+import { createHash, randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import { type ClickHouseClient, drainStream } from "@clickhouse/client";
+import { csvSettings } from "../../focus/csv.js";
+import { formatOf } from "../../focus/format.js";
+import { readRows } from "../../store/clickhouse/statement.js";
+import { csvHeader, longStatement, peeked } from "../csv/header.js";
+import { reading } from "../csv/reading.js";
+import { unreadable, unreadableRow } from "../csv/unreadable.js";
+import { withEnd } from "../csv/with-end.js";
+import {
+  allowedIn,
+  MOST_UPLOAD_PROBLEMS,
+  RefusedUpload,
+  readHeader,
+  refusedFile,
+  type UploadColumn,
+} from "./columns.js";
+import { END, uploadStatement } from "./landing-sql.js";
+
+export interface UploadLimits {
+  /** Metrics that are taken. */
+  readonly metrics: readonly string[];
+  readonly maxBytes: number;
+}
+
+/** Pairs of a day and a metric in one file: all days of centuries, or a hundred metrics of years. */
+const MOST_DAY_METRICS = 100_000;
+
+const UNEVEN = "Must have as many values as the header, and every quote closed.";
+
+/** The file is longer than is allowed. */
+export class UploadTooLarge extends Error {
+  override readonly name = "UploadTooLarge";
+}
+
+export interface LoadedUpload {
+  /** SHA-256 of its bytes. */
+  readonly digest: string;
+  readonly size: number;
+  readonly rows: number;
+  /** Ascending, each once. */
+  readonly covers: readonly { readonly day: string; readonly metric: string }[];
+}
+
+/** Throws `RefusedUpload`, `UploadTooLarge` and what the stream throws; the partition has to be dropped then. */
+export async function loadUpload(
+  client: ClickHouseClient,
+  { uploadId, body }: { readonly uploadId: string; readonly body: Readable },
+  limits: UploadLimits,
+  signal: AbortSignal,
+): Promise<LoadedUpload> {
+  const measured = measuredBytes(body, limits.maxBytes);
+  let broken: unknown;
+  measured.bytes.once("error", (error) => {
+    broken = error;
+  });
+  try {
+    const [head, all] = await peeked(measured.bytes, 4);
+    const { format, compression } = formatOf(
+      head.length === 0 ? head : Buffer.concat([head, Buffer.alloc(4, 0x20)]),
+    );
+    if (format !== "CSV" || compression !== "none")
+      throw refusedFile("The file must be CSV, and not compressed.");
+    const { written, text } = await csvHeader(client, all, signal);
+    const header = readHeader(written);
+    const endMark = `end ${randomUUID()}`;
+    const endRow = `${endMark}${",".repeat(written.length - 1)}\n`;
+    const { stream } = await client.exec({
+      query: uploadStatement({ uploadId, header, metrics: limits.metrics, endMark }),
+      values: Readable.from(withEnd(text, endRow), { objectMode: false }),
+      abort_signal: signal,
+      clickhouse_settings: { ...csvSettings, ...reading, ...longStatement },
+    });
+    await drainStream(stream);
+  } catch (error) {
+    signal.throwIfAborted();
+    const cause = broken ?? error;
+    const row = unreadableRow(cause);
+    if (row !== undefined) throw new RefusedUpload([{ row, column: null, detail: UNEVEN }]);
+    const problem = unreadable(cause);
+    throw problem === undefined ? cause : refusedFile(`The file ${problem}.`);
+  } finally {
+    body.destroy();
+  }
+  const rows = await requireTaken(client, uploadId, limits.metrics, signal);
+  return { ...measured.sums(), rows, covers: await covered(client, uploadId, signal) };
+}
+
+/** Counts the bytes and digests them on their way. */
+export function measuredBytes(body: Readable, maxBytes: number) {
+  const hash = createHash("sha256");
+  let size = 0;
+  async function* measured() {
+    for await (const chunk of body) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.length;
+      if (size > maxBytes) throw new UploadTooLarge(`longer than ${maxBytes} bytes`);
+      hash.update(bytes);
+      yield bytes;
+    }
+  }
+  return {
+    bytes: Readable.from(measured(), { objectMode: false }),
+    /** Once all are read. */
+    sums: () => ({ digest: hash.digest("hex"), size }),
+  };
+}
+
+async function requireTaken(
+  client: ClickHouseClient,
+  uploadId: string,
+  metrics: readonly string[],
+  signal: AbortSignal,
+): Promise<number> {
+  const params = { upload_id: uploadId };
+  const [counts] = await readRows<{ rows: number; ends: number; day_metrics: number }>(
+    client,
+    {
+      query: `SELECT toFloat64(countIf(refused != '${END}')) AS rows, toUInt32(countIf(refused = '${END}')) AS ends,
+          toFloat64(uniqExactIf((day, metric), refused = '')) AS day_metrics
+        FROM usage_uploads WHERE upload_id = {upload_id:UInt64}`,
+      params,
+    },
+    signal,
+  );
+  if (counts?.ends !== 1) throw refusedFile("A quote in the file is not closed, or the file is cut off.");
+  if (counts.rows === 0)
+    throw refusedFile("The file has no rows: a row with quantity 0 says that nothing was used.");
+  const refused = await readRows<{ row: number; refused: UploadColumn }>(
+    client,
+    {
+      query: `SELECT toFloat64(row) AS row, refused FROM usage_uploads
+        WHERE upload_id = {upload_id:UInt64} AND refused NOT IN ('', '${END}') ORDER BY row LIMIT ${MOST_UPLOAD_PROBLEMS}`,
+      params,
+    },
+    signal,
+  );
+  if (refused.length > 0)
+    throw new RefusedUpload(
+      refused.map(({ row, refused: column }) => ({ row, column, detail: allowedIn(column, metrics) })),
+    );
+  if (counts.day_metrics > MOST_DAY_METRICS)
+    throw refusedFile(`The file must cover at most ${MOST_DAY_METRICS} pairs of a day and a metric.`);
+  return counts.rows;
+}
+
+async function covered(client: ClickHouseClient, uploadId: string, signal: AbortSignal) {
+  return await readRows<{ day: string; metric: string }>(
+    client,
+    {
+      query: `SELECT DISTINCT toString(day) AS day, toString(metric) AS metric FROM usage_uploads
+        WHERE upload_id = {upload_id:UInt64} AND refused = '' ORDER BY day, metric`,
+      params: { upload_id: uploadId },
+    },
+    signal,
+  );
+}

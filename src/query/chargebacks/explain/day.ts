@@ -1,0 +1,206 @@
+/** What is published about a dimension on one day: its rows, the lines they are parts of, and the rules that produced them. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { AllocationDetail, AllocationMethod, RuleTier, SetOf } from "../../../config/allocation-rule.js";
+import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";
+import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
+import { midnightSeconds } from "../../../time/days.js";
+import type { DimensionFields } from "../dimension-row.js";
+import { storable, utcInstant } from "../scan.js";
+
+/** Which rows of the day: all that are equal in what is given. */
+export interface RowChoice {
+  /** RFC 3339, with its offset. */
+  readonly timestamp?: string | undefined;
+  readonly component?: number | undefined;
+  readonly currency?: string | undefined;
+  readonly line_id?: number | undefined;
+}
+
+export interface DayRow {
+  /** `2026-01-01T00:00:00Z`. */
+  readonly timestamp: string;
+  readonly component: number;
+  readonly currency: string;
+  /** 0 unless it tells apart lines that are equal in all else. */
+  readonly line_id: number;
+  /** Plain decimal. */
+  readonly amount: string;
+  readonly allocation_method: AllocationMethod;
+  readonly allocation_detail: AllocationDetail;
+  readonly component_ratio: string;
+  readonly tier: number;
+  /** Names joined by `+`. */
+  readonly metric: string;
+  /** Empty and 0 for a row from before they were noted. */
+  readonly rules_hash: string;
+  readonly decimal_places: number;
+  /** Configured rule of the line; empty: that of its product type. */
+  readonly rule: string;
+  readonly provisional: boolean;
+  /** Rows that the choice leaves. */
+  readonly total: number;
+}
+
+/** Lines of the bill with one key, which are split as one. Decimals as text. */
+export interface DayLine {
+  readonly timestamp: string;
+  readonly currency: string;
+  readonly line_id: number;
+  readonly granularity: string;
+  readonly quantity: string;
+  /** Empty when they differ in it. */
+  readonly unit_price: string;
+  readonly total_cost: string;
+  readonly bill_lines: number;
+}
+
+/** One tier of one component, as `allocate` stores it. */
+export interface RuleTierRow {
+  /** Name of a configured rule; empty for the rule of a product type. */
+  readonly rule: string;
+  /** `*`: of product types without a rule; empty for a configured one. */
+  readonly product_type: string;
+  readonly component: number;
+  readonly component_ratio: string;
+  readonly ratio_from: number;
+  readonly ratio_to: number;
+  readonly tier: number;
+  readonly kind: RuleTier["kind"];
+  /** Metrics, or scopes of identity sets. */
+  readonly sources: readonly string[];
+  readonly set_of: SetOf;
+  readonly allocation_detail: AllocationDetail;
+}
+
+export interface Publication {
+  /** Of the lease of the run that published the day. */
+  readonly epoch: number;
+  readonly input_hash: string;
+}
+
+export interface PublishedDay {
+  /** By timestamp, component, currency and line_id; the first `MOST_ROWS`. */
+  readonly rows: readonly DayRow[];
+  readonly lines: readonly DayLine[];
+  readonly rules: readonly RuleTierRow[];
+  readonly publication: Publication | undefined;
+}
+
+/** A dimension has a row a component, line and currency; lines are by the hour at most. */
+export const MOST_ROWS = 1_000;
+
+/** `timestamp` in seconds since 1970. */
+export function rowsOfDay(
+  dimension: DimensionFields,
+  day: string,
+  { timestamp, component, currency, line_id }: Omit<RowChoice, "timestamp"> & { readonly timestamp?: number },
+): Statement {
+  const conditions = [
+    ...dimensionFields.map((field) => `${field} = {${field}:String}`),
+    ...(timestamp === undefined ? [] : ["timestamp = {timestamp:DateTime('UTC')}"]),
+    ...(component === undefined ? [] : ["component = {component:UInt8}"]),
+    ...(currency === undefined ? [] : ["currency = {currency:String}"]),
+    ...(line_id === undefined ? [] : ["line_id = {line_id:UInt64}"]),
+  ];
+  return {
+    query: `
+SELECT timestamp, component, currency, line_id, toString(amount_hi + amount_lo) AS amount, allocation_method, allocation_detail, component_ratio, tier,
+  metric, rules_hash, decimal_places, rule, provisional, count() OVER () AS total
+FROM chargebacks
+WHERE day = {day:Date} AND ${conditions.join(" AND ")}
+ORDER BY timestamp, component, currency, line_id
+LIMIT ${MOST_ROWS}`,
+    params: {
+      day,
+      ...Object.fromEntries(dimensionFields.map((field) => [field, dimension[field]])),
+      ...(timestamp !== undefined && { timestamp: utcInstant(timestamp) }),
+      ...(component !== undefined && { component }),
+      ...(currency !== undefined && { currency }),
+      ...(line_id !== undefined && { line_id }),
+    },
+  };
+}
+
+const lineFields = ["env_id", "resource_id", "product_category", "product_type"] as const;
+
+export function linesOfDay(dimension: DimensionFields, day: string): Statement {
+  return {
+    query: `
+SELECT timestamp, currency, line_id, any(granularity) AS granularity, toString(sum(quantity)) AS quantity,
+  if(uniqExact(unit_price) = 1, toString(any(unit_price)), '') AS unit_price, toString(sum(total_cost)) AS total_cost, count() AS bill_lines
+FROM billing
+WHERE day = {day:Date} AND ${lineFields.map((field) => `${field} = {${field}:String}`).join(" AND ")}
+GROUP BY timestamp, currency, line_id
+ORDER BY timestamp, currency, line_id`,
+    params: { day, ...Object.fromEntries(lineFields.map((field) => [field, dimension[field]])) },
+  };
+}
+
+/** Tiers of the product's rule, of the rule for products without one and of configured rules, of the rule set that the day was allocated by. */
+export function rulesOfDay(productType: string, day: string): Statement {
+  return {
+    query: `
+SELECT rule, product_type, component, component_ratio, ratio_from, ratio_to, tier, kind, sources, set_of, allocation_detail
+FROM allocation_rules
+WHERE rules_hash IN (SELECT rules_hash FROM chargebacks WHERE day = {day:Date} LIMIT 1) AND (rule != '' OR product_type IN ({product_type:String}, '*'))
+ORDER BY component, tier`,
+    params: { day, product_type: productType },
+  };
+}
+
+export function publicationOfDay(day: string): Statement {
+  return {
+    query:
+      "SELECT epoch, input_hash FROM published_days FINAL WHERE book = 'chargebacks' AND day = {day:Date} AND input_hash != ''",
+    params: { day },
+  };
+}
+
+/** Undefined when no row is there that fits. */
+export async function readDay(
+  client: ClickHouseClient,
+  dimension: DimensionFields,
+  { date, timestamp, ...choice }: RowChoice & { readonly date: string },
+  signal?: AbortSignal,
+): Promise<PublishedDay | undefined> {
+  const seconds = timestamp === undefined ? undefined : Date.parse(timestamp) / 1000;
+  if (!isStorable(midnightSeconds(date)) || (seconds !== undefined && !isStorable(seconds))) return undefined;
+  const wanted = { ...choice, ...(seconds !== undefined && { timestamp: seconds }) };
+  const [rows, lines, found, [publication]] = await Promise.all([
+    readRows<DayRow>(client, rowsOfDay(dimension, date, wanted), signal),
+    readRows<DayLine>(client, linesOfDay(dimension, date), signal),
+    readRows<RuleTierRow>(client, rulesOfDay(dimension.product_type, date), signal),
+    readRows<Publication>(client, publicationOfDay(date), signal),
+  ]);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return { rows, lines, rules: ruleOfRow(row, found), publication };
+}
+
+/** As the allocation statement chooses: the configured rule of the line, that of its product type, that of all others. */
+function ruleOfRow(row: DayRow, found: readonly RuleTierRow[]): readonly RuleTierRow[] {
+  const configured = found.filter(({ rule }) => rule !== "" && rule === row.rule);
+  if (configured.length > 0) return configured;
+  const ofTypes = found.filter(({ rule }) => rule === "");
+  const own = ofTypes.filter(({ product_type }) => product_type !== "*");
+  return own.length > 0 ? own : ofTypes;
+}
+
+function isStorable(seconds: number): boolean {
+  return Number.isInteger(seconds) && storable({ from: seconds, to: seconds }).from === seconds;
+}
+
+/** Whether anything is published of a day. */
+export async function isPublished(
+  client: ClickHouseClient,
+  day: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (!isStorable(midnightSeconds(day))) return false;
+  return (await readRows(client, isPublishedDay(day), signal)).length > 0;
+}
+
+/** A row, or none. */
+export function isPublishedDay(day: string): Statement {
+  return { query: "SELECT 1 FROM chargebacks WHERE day = {day:Date} LIMIT 1", params: { day } };
+}

@@ -1,0 +1,353 @@
+/**
+ * Why a dimension was charged what it was on a day: one chargeback row, from the line of the bill down to the last tick, explained
+ * from what is published and calculated again on the way. `docs/explanation/allocation.md` has the rules.
+ */
+import type { AllocationDetail, AllocationMethod, CostType } from "../../../config/allocation-rule.js";
+import { type IdentityNames, type KnownNames, type ResourceNames, readNames } from "../../inventory/names.js";
+import type { PageRequest } from "../../page/days.js";
+import { type PipelineRun, readRunOfEpoch } from "../../state/pipeline-runs.js";
+import type { DimensionFields } from "../dimension-row.js";
+import { type ComponentTicks, decimalOf, type LineTicks, shareText, ticksOfLine } from "./arithmetic.js";
+import { type DayLine, type DayRow, type RowChoice, type RuleTierRow, readDay } from "./day.js";
+import { type OwnerOnDay, readDayState, readOwner, type TenantStores } from "./owner.js";
+import { readCharged, readSplit, type SplitRecipient } from "./recipients.js";
+import { readSamples } from "./samples.js";
+import { readTiers, type TriedTier } from "./tiers.js";
+
+export interface ExplainInput extends RowChoice, PageRequest {
+  readonly dimension: DimensionFields & { readonly dimension_id: number };
+  /** UTC day. */
+  readonly date: string;
+}
+
+/** Amounts, weights and ticks are plain decimals as text. Instants are `2026-01-01T00:00:00Z`. */
+export interface Explanation extends Omit<DimensionFields, "cost_type">, IdentityNames, ResourceNames {
+  readonly dimension_id: number;
+  readonly cost_type: CostType;
+  readonly date: string;
+  /** Of the dimension on the day, those that were asked for; the first is explained. */
+  readonly rows: ExplainedRow[];
+  readonly total_rows: number;
+  readonly row: ExplainedRow & RowHow;
+  /** Null when the line is not there. */
+  readonly line: ExplainedLine | null;
+  /** Null when the rule is not known that the row was made by. */
+  readonly rule: ExplainedRule | null;
+  readonly split: ExplainedSplit | null;
+  readonly tiers: TriedTier[] | null;
+  readonly weights_kept: boolean;
+  readonly this: Recipient;
+  readonly recipients: RecipientPage;
+  readonly samples: ExplainedSample[];
+  readonly owner: OwnerOnDay;
+  readonly published_at: string | null;
+  readonly input_hash: string | null;
+  readonly lacks: string[];
+  readonly run: PipelineRun | null;
+}
+
+export interface ExplainedRow {
+  readonly timestamp: string;
+  readonly component: number;
+  readonly currency: string;
+  readonly line_id: number;
+  readonly amount: string;
+}
+
+export interface RowHow {
+  readonly component_ratio: string;
+  readonly tier: number;
+  readonly allocation_method: AllocationMethod;
+  readonly allocation_detail: AllocationDetail;
+  readonly provisional: boolean;
+}
+
+export interface ExplainedLine extends Omit<DayLine, "unit_price"> {
+  readonly unit_price: string | null;
+}
+
+export interface ExplainedRule {
+  readonly rules_hash: string;
+  readonly product_type: string;
+  /** Name of the configured rule; empty for the rule of a product type. */
+  readonly rule: string;
+  readonly given_up: boolean;
+  readonly components: ExplainedComponent[];
+}
+
+export interface ExplainedComponent {
+  readonly component: number;
+  readonly ratio: string;
+  readonly ticks: string;
+  readonly amount: string;
+  readonly leads: boolean;
+}
+
+export interface ExplainedSplit {
+  readonly decimal_places: number;
+  readonly tick: string;
+  readonly line_ticks: string;
+  readonly residue: string;
+  readonly component_ticks: string;
+  readonly total_weight: string;
+  readonly remaining_ticks: string;
+}
+
+export interface Recipient extends IdentityNames {
+  readonly identity_id: string;
+  readonly amount: string;
+  readonly weight: string | null;
+  readonly share: string | null;
+  readonly whole_ticks: string | null;
+  readonly remainder: string | null;
+  readonly remainder_rank: number | null;
+  readonly has_extra_tick: boolean | null;
+  readonly has_residue: boolean | null;
+}
+
+export interface RecipientPage {
+  readonly items: Recipient[];
+  readonly total: number;
+  readonly page: number;
+  readonly page_size: number;
+  readonly pages: number;
+}
+
+export interface ExplainedSample {
+  readonly timestamp: string;
+  readonly metric: string;
+  readonly quantity: string;
+}
+
+/** Undefined when the dimension has no such row on the day. */
+export async function readExplanation(
+  stores: TenantStores,
+  input: ExplainInput,
+  signal?: AbortSignal,
+): Promise<Explanation | undefined> {
+  const { client, postgres, tenantName } = stores;
+  const { dimension, date } = input;
+  const day = await readDay(client, dimension, input, signal);
+  const row = day?.rows[0];
+  if (day === undefined || row === undefined) return undefined;
+  const line = day.lines.find(
+    ({ timestamp, currency, line_id }) =>
+      timestamp === row.timestamp && currency === row.currency && line_id === row.line_id,
+  );
+  const how = howOf(day.rules, row, line);
+  const { publication } = day;
+  const [shared, tiers, samples, owner, state, run] = await Promise.all([
+    readShared(stores, input, { row, how }, signal),
+    how &&
+      readTiers(
+        client,
+        { day: date, resource_id: dimension.resource_id },
+        { tiers: how.tiers, used: how.isGivenUp ? undefined : row.tier },
+        signal,
+      ),
+    readSamples(client, dimension, date, metricsOf(row), signal),
+    readOwner(stores, dimension, date, signal),
+    readDayState(stores, date, signal),
+    publication && readRunOfEpoch(postgres, tenantName, publication.epoch, signal),
+  ]);
+  const named = [dimension, ...shared.page].map(({ identity_id }) => ({
+    identity_id,
+    resource_id: dimension.resource_id,
+  }));
+  const names = await readNames(client, named, signal);
+  const recipient = recipientOf(names, how);
+  return {
+    ...dimensionOf(dimension, names),
+    date,
+    rows: day.rows.map(rowOf),
+    total_rows: row.total,
+    row: { ...rowOf(row), ...rowHow(row) },
+    line: line === undefined ? null : { ...line, unit_price: line.unit_price || null },
+    rule: how === undefined ? null : ruleOf(how, row),
+    split: how === undefined || shared.split === undefined ? null : splitOf(how, row, shared.split),
+    tiers: tiers ?? null,
+    weights_kept: shared.split !== undefined,
+    this: recipient(shared.own),
+    recipients: {
+      items: shared.page.map(recipient),
+      total: shared.total,
+      page: input.page,
+      page_size: input.page_size,
+      pages: Math.ceil(shared.total / input.page_size),
+    },
+    samples: samples.map(({ timestamp, metric, micro_units }) => ({
+      timestamp,
+      metric,
+      quantity: microUnits(micro_units),
+    })),
+    owner,
+    published_at: state?.published_at ?? null,
+    input_hash: publication?.input_hash ?? null,
+    lacks: state?.lacks ?? [],
+    run: run ?? null,
+  };
+}
+
+/** How the row was made. */
+interface How {
+  readonly tiers: readonly RuleTierRow[];
+  /** The tier that applied. */
+  readonly tier: Pick<RuleTierRow, "kind" | "sources" | "set_of">;
+  readonly line: LineTicks;
+  readonly component: ComponentTicks;
+  /** The day could not be calculated again and again, so that the line went to nobody as a whole. */
+  readonly isGivenUp: boolean;
+}
+
+/** Undefined for a row from before its rules were noted, and where line and rule do not fit the row. */
+function howOf(rules: readonly RuleTierRow[], row: DayRow, line: DayLine | undefined): How | undefined {
+  const tiers = rules.filter(({ component }) => component === row.component);
+  const tier = tiers.find((each) => each.tier === row.tier);
+  if (line === undefined || tier === undefined || row.decimal_places === 0) return undefined;
+  const isGivenUp = row.allocation_detail === "allocation_failed" && tier.kind !== "terminal";
+  const firsts = rules.filter((each) => each.tier === 0);
+  const ranges = isGivenUp
+    ? [{ component: 0, ratio: "1", from: 0n, to: 1_000_000n }]
+    : firsts.map(({ component, component_ratio: ratio, ratio_from, ratio_to }) => ({
+        ...{ component, ratio, from: BigInt(ratio_from), to: BigInt(ratio_to) },
+      }));
+  const ticks = ticksOfLine(line.total_cost, row.decimal_places, ranges);
+  const component = ticks.components.find((each) => each.component === row.component);
+  if (component === undefined) return undefined;
+  const nobody = { kind: "terminal", sources: [], set_of: "resource" } as const;
+  return { tiers, tier: isGivenUp ? nobody : tier, line: ticks, component, isGivenUp };
+}
+
+interface Shared {
+  /** Present where the weights are kept, and say what is published. */
+  readonly split: SplitRecipient | undefined;
+  readonly own: Charged;
+  readonly page: readonly Charged[];
+  readonly total: number;
+}
+
+interface Charged extends Pick<SplitRecipient, "identity_id" | "amount"> {
+  readonly split?: SplitRecipient;
+}
+
+/** Those who share the component. Where what is found is not what is published, only what is published is told. */
+async function readShared(
+  { client }: TenantStores,
+  { dimension, date: day, page, page_size }: ExplainInput,
+  { row, how }: { readonly row: DayRow; readonly how: How | undefined },
+  signal?: AbortSignal,
+): Promise<Shared> {
+  const offset = (page - 1) * page_size;
+  const input = { dimension, day, row, offset, limit: page_size };
+  const isOwn = ({ identity_id }: Charged) => identity_id === dimension.identity_id;
+  const onPage = ({ place }: { readonly place: number }) => place > offset && place <= offset + page_size;
+  // The place of costs within a column is that of the line's value, which is not kept with the row.
+  if (how !== undefined && !how.tier.set_of.startsWith("currency@")) {
+    const found = await readSplit(client, { ...input, ...how }, signal);
+    const own = found.find(isOwn);
+    const charged = (split: SplitRecipient): Charged => ({ ...split, split });
+    if (own !== undefined && own.differing === 0)
+      return {
+        split: own,
+        own: charged(own),
+        page: found.filter(onPage).map(charged),
+        total: own.recipients,
+      };
+  }
+  const found = await readCharged(client, input, signal);
+  const { identity_id } = dimension;
+  return {
+    split: undefined,
+    own: found.find(isOwn) ?? { identity_id, amount: row.amount },
+    page: found.filter(onPage),
+    total: found[0]?.recipients ?? 0,
+  };
+}
+
+function dimensionOf(
+  { dimension_id, ecosystem, tenant_id, env_id, resource_id, ...rest }: ExplainInput["dimension"],
+  names: KnownNames,
+) {
+  const { product_category, product_type, identity_id, cost_type } = rest;
+  return {
+    ...{
+      dimension_id,
+      ecosystem,
+      tenant_id,
+      env_id,
+      resource_id,
+      product_category,
+      product_type,
+      identity_id,
+    },
+    cost_type: cost_type as CostType,
+    ...names.identity(identity_id),
+    ...names.resource(resource_id),
+  };
+}
+
+function rowOf({ timestamp, component, currency, line_id, amount }: DayRow): ExplainedRow {
+  return { timestamp, component, currency, line_id, amount };
+}
+
+function rowHow(row: DayRow): RowHow {
+  const { component_ratio, tier, allocation_method, allocation_detail, provisional } = row;
+  return { component_ratio, tier, allocation_method, allocation_detail, provisional };
+}
+
+function ruleOf({ tiers, line, isGivenUp }: How, { rules_hash }: DayRow): ExplainedRule {
+  return {
+    rules_hash,
+    product_type: tiers[0]?.product_type ?? "",
+    rule: tiers[0]?.rule ?? "",
+    given_up: isGivenUp,
+    components: line.components.map(({ component, ratio, ticks, leads }) => ({
+      ...{ component, ratio, ticks: ticks.toString(), leads },
+      amount: decimalOf(line.direction * (ticks * line.tick + (leads ? line.residue : 0n))),
+    })),
+  };
+}
+
+function splitOf(how: How, { decimal_places }: DayRow, of: SplitRecipient): ExplainedSplit {
+  const { line, component } = how;
+  return {
+    decimal_places,
+    tick: decimalOf(line.tick),
+    line_ticks: line.ticks.toString(),
+    residue: decimalOf(line.residue),
+    component_ticks: component.ticks.toString(),
+    total_weight: weightText(how, of.total_weight),
+    remaining_ticks: of.remaining_ticks,
+  };
+}
+
+/** Usage, costs and shares are counted in millionths of the metric's unit, members one by one. */
+function weightText({ tier }: How, weight: string): string {
+  return ["usage", "cost", "fixed"].includes(tier.kind) ? microUnits(weight) : weight;
+}
+
+function recipientOf(names: KnownNames, how: How | undefined) {
+  return ({ identity_id, amount, split }: Charged): Recipient => {
+    const named = { identity_id, ...names.identity(identity_id), amount };
+    if (how === undefined || split === undefined) return { ...named, ...unexplained };
+    const { weight, total_weight, whole_ticks, remainder, remainder_rank, remaining_ticks, place } = split;
+    return {
+      ...named,
+      weight: weightText(how, weight),
+      share: shareText(BigInt(weight), BigInt(total_weight)),
+      whole_ticks,
+      remainder: weightText(how, remainder),
+      remainder_rank,
+      has_extra_tick: BigInt(remainder_rank) <= BigInt(remaining_ticks),
+      has_residue: place === 1 && how.component.leads && how.line.residue > 0n,
+    };
+  };
+}
+
+const unexplained = {
+  ...{ weight: null, share: null, whole_ticks: null, remainder: null, remainder_rank: null },
+  ...{ has_extra_tick: null, has_residue: null },
+};
+
+const metricsOf = ({ metric }: DayRow): string[] => (metric === "" ? [] : metric.split("+"));
+const microUnits = (text: string) => decimalOf(BigInt(text), 6);

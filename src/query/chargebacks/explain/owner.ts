@@ -1,0 +1,110 @@
+/** Who owned what on the day, according to the allocation and to the inventory, and what Postgres knows about the day's publication. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
+import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
+import { type Statement as PostgresStatement, readPostgres } from "../../../store/postgres/statement.js";
+import { addDays } from "../../../time/days.js";
+import { inventoryTables, knownAt } from "../../inventory/known.js";
+import type { Moment } from "../../inventory/moment.js";
+import { bindings } from "../../stores/postgres-bindings.js";
+import { instantText } from "../../stores/postgres-instant.js";
+import type { DimensionFields } from "../dimension-row.js";
+
+export interface OwnerOnDay {
+  /** Members of the `owner` set that the day was allocated with, ascending. */
+  readonly owner_ids: string[];
+  /** As the inventory last knew them on the day; null when it did not. */
+  readonly identity: KnownIdentity | null;
+  readonly resource: KnownResource | null;
+}
+
+export interface KnownIdentity {
+  readonly identity_type: string;
+  readonly display_name: string | null;
+  readonly team: string | null;
+}
+
+export interface KnownResource {
+  readonly resource_type: string;
+  readonly display_name: string | null;
+  readonly parent_id: string | null;
+  readonly owner_id: string | null;
+  readonly status: "active" | "deleted";
+}
+
+/** A resource has one owner, or a few that contradict each other. */
+const MOST_OWNERS = 100;
+
+/** Rows `{identity_id}`. */
+export function ownersOfDay(resourceId: string, day: string): Statement {
+  return {
+    query: `
+SELECT DISTINCT toString(identity_id) AS identity_id FROM identity_sets
+WHERE day = {day:Date} AND scope = 'owner' AND resource_id = {resource_id:String}
+ORDER BY identity_id LIMIT ${MOST_OWNERS}`,
+    params: { day, resource_id: resourceId },
+  };
+}
+
+const shown = {
+  identities: "identity_type, display_name, metadata->>'team' AS team",
+  resources: "resource_type, display_name, parent_id, owner_id, status",
+} as const;
+
+function knownOnDay(
+  kind: keyof typeof shown,
+  tenantName: string,
+  { id, day }: { readonly id: string; readonly day: string },
+): PostgresStatement {
+  const { bind, params } = bindings();
+  const moment: Moment = { kind: "period", start: `${day}T00:00:00Z`, end: `${addDays(day, 1)}T00:00:00Z` };
+  const known = knownAt(kind, tenantName, moment, bind);
+  const query = `SELECT ${shown[kind]} FROM (${known}) AS known_then WHERE ${inventoryTables[kind].id} = ${bind(id)}`;
+  return { query, params };
+}
+
+export interface TenantStores {
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  readonly tenantName: string;
+}
+
+export async function readOwner(
+  { client, postgres, tenantName }: TenantStores,
+  { identity_id, resource_id }: DimensionFields,
+  day: string,
+  signal?: AbortSignal,
+): Promise<OwnerOnDay> {
+  const known = <Known extends object>(kind: keyof typeof shown, id: string) =>
+    readPostgres<Known>(postgres, knownOnDay(kind, tenantName, { id, day }), signal);
+  const [owners, [identity], [resource]] = await Promise.all([
+    readRows<{ identity_id: string }>(client, ownersOfDay(resource_id, day), signal),
+    known<KnownIdentity>("identities", identity_id),
+    known<KnownResource>("resources", resource_id),
+  ]);
+  return {
+    owner_ids: owners.map((owner) => owner.identity_id),
+    identity: identity ?? null,
+    resource: resource ?? null,
+  };
+}
+
+export interface DayState {
+  /** `2026-01-01T00:00:00Z`. */
+  readonly published_at: string | null;
+  /** Sentences: what was missing when the day was gathered last. */
+  readonly lacks: string[];
+}
+
+export async function readDayState(
+  { postgres, tenantName }: TenantStores,
+  day: string,
+  signal?: AbortSignal,
+): Promise<DayState | undefined> {
+  const statement = {
+    query: `SELECT ${instantText("calculated_at")} AS published_at, lacks FROM tracking_dates WHERE tenant_name = $1 AND tracking_date = $2`,
+    params: [tenantName, day],
+  };
+  const [state] = await readPostgres<DayState>(postgres, statement, signal);
+  return state;
+}

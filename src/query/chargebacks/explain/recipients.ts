@@ -1,0 +1,205 @@
+/**
+ * Who shares a component of a line: their weights, and how the ticks are distributed by largest remainder. The engine calculates
+ * it for all recipients and returns one page, since there may be ten thousand. It also counts the recipients whose amount differs
+ * from the published one.
+ */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { UNALLOCATED } from "../../../config/allocation-rule.js";
+import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
+import type { DimensionFields } from "../dimension-row.js";
+import { splitKey } from "../row-metadata.js";
+import { storedInstant } from "../scan.js";
+import type { ComponentTicks, LineTicks } from "./arithmetic.js";
+import type { DayRow, RuleTierRow } from "./day.js";
+
+/** Whose page, of which row's split. */
+export interface RecipientsInput {
+  readonly dimension: DimensionFields;
+  readonly day: string;
+  readonly row: Pick<DayRow, "timestamp" | "component" | "currency" | "line_id">;
+  /** Of the recipients, in the order of their weights. */
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** What the ticks are shared out by. */
+export interface SplitInput extends RecipientsInput {
+  readonly tier: Pick<RuleTierRow, "kind" | "sources" | "set_of">;
+  readonly line: LineTicks;
+  readonly component: ComponentTicks;
+}
+
+/** Whole numbers as text; weights in millionths of the metric's unit, amounts plain decimals. */
+export interface SplitRecipient {
+  readonly identity_id: string;
+  readonly weight: string;
+  readonly total_weight: string;
+  /** Recipients in all, those of no amount too. */
+  readonly recipients: number;
+  /** Ticks by weight, rounded down. */
+  readonly whole_ticks: string;
+  /** What the rounding left, in parts of `total_weight`. */
+  readonly remainder: string;
+  /** From 1, the largest remainder first. */
+  readonly remainder_rank: number;
+  /** Ticks that nobody has by weight: one each goes to the first of the ranks. */
+  readonly remaining_ticks: string;
+  /** From 1, the heaviest first: the first of the leading component takes the residue. */
+  readonly place: number;
+  /** As published; 0 without a row. */
+  readonly amount: string;
+  /** Recipients whose amount is not the one that is published. The same in every row. */
+  readonly differing: number;
+}
+
+const text = (value: bigint) => value.toString();
+
+/** A page of the recipients, and the dimension's own identity wherever it stands. */
+export function recipientsOfSplit(input: SplitInput): Statement {
+  const { line, component, dimension, offset, limit } = input;
+  const weighed = weightsOf(input);
+  const published = rowsOfSplit(input);
+  return {
+    query: `
+SELECT who AS identity_id, toString(own_weight) AS weight, total_weight, recipients, toString(own_whole) AS whole_ticks,
+  toString(own_remainder) AS remainder, remainder_rank, remaining_ticks, place, toString(own_amount) AS amount, differing
+FROM (
+  WITH
+    arrayEnumerate(names) AS positions,
+    arraySum(weights) AS total,
+    {ticks:Int256} - arraySum(whole) AS missing,
+    -- Names are in order: positions settle ties, within one number because tuples are compared several times slower.
+    arrayReverseSort((i, r) -> r * length(names) - i, positions, remainders) AS by_remainder,
+    arrayReverseSort((i, w) -> w * length(names) - i, positions, weights) AS by_weight,
+    arrayMap(
+      (t, rank, at) -> {direction:Int8} * ((t + (rank <= missing)) * {tick:Int256} + if(at = 1, {residue:Int256}, 0)), whole, ranks, places
+    ) AS units
+  SELECT names, weights, amounts,
+    arrayMap(w -> intDiv({ticks:Int256} * w, total), weights) AS whole,
+    arrayMap((w, t) -> {ticks:Int256} * w - t * total, weights, whole) AS remainders,
+    -- The other way round: where in these orders each name stands.
+    arraySort((rank, i) -> i, positions, by_remainder) AS ranks,
+    arraySort((rank, i) -> i, positions, by_weight) AS places,
+    toString(total) AS total_weight, length(names) AS recipients, toString(missing) AS remaining_ticks,
+    arrayCount((u, a) -> u != toInt256(reinterpret(a, 'Int128')), units, amounts) AS differing
+  FROM (
+    SELECT groupArray(who) AS names, groupArray(weight) AS weights, groupArray(amount) AS amounts
+    FROM (
+      SELECT who, weight, amount
+      FROM (${weighed.query}) AS w
+      LEFT JOIN (
+        SELECT toString(identity_id) AS who, amount_hi + amount_lo AS amount FROM chargebacks WHERE ${published.query}
+      ) AS p USING (who)
+      ORDER BY who
+    )
+  )
+)
+ARRAY JOIN names AS who, weights AS own_weight, whole AS own_whole, remainders AS own_remainder, ranks AS remainder_rank, places AS place,
+  amounts AS own_amount
+WHERE (place > {offset:UInt64} AND place <= {offset:UInt64} + {limit:UInt64}) OR who = {identity_id:String}
+ORDER BY place`,
+    params: {
+      ...{ ...weighed.params, ...published.params },
+      ...{ direction: text(line.direction), tick: text(line.tick), ticks: text(component.ticks) },
+      ...{
+        residue: text(component.leads ? line.residue : 0n),
+        identity_id: dimension.identity_id,
+        offset,
+        limit,
+      },
+    },
+  };
+}
+
+/** Rows `{who, weight}`, as the tier finds them. */
+function weightsOf({ dimension, day, row, tier }: SplitInput): Statement {
+  const resource_id = tier.set_of === "tenant" ? "" : dimension.resource_id;
+  switch (tier.kind) {
+    case "usage":
+      return {
+        query: `
+    SELECT toString(identity_id) AS who, toInt256(sum(micro_units)) AS weight FROM usage
+    WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND resource_id = {set_of:String} AND micro_units > 0 GROUP BY identity_id`,
+        params: { day, sources: tier.sources, set_of: dimension.resource_id },
+      };
+    case "even":
+    case "owner":
+      return {
+        query: `
+    SELECT DISTINCT toString(identity_id) AS who, toInt256(1) AS weight FROM identity_sets
+    WHERE day = {day:Date} AND scope IN {sources:Array(String)} AND resource_id = {set_of:String}`,
+        params: { day, sources: tier.sources, set_of: resource_id },
+      };
+    case "cost":
+    case "fixed":
+      return {
+        query: `
+    SELECT toString(identity_id) AS who, toInt256(sum(micro_units)) AS weight FROM usage
+    WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND resource_id = {set_of:String} AND micro_units > 0 GROUP BY identity_id`,
+        params: { day, sources: tier.sources, set_of: tier.set_of === "tenant" ? "" : row.currency },
+      };
+    case "line":
+      return { query: "SELECT {identity_id:String} AS who, toInt256(1) AS weight", params: {} };
+    case "terminal":
+      return { query: `SELECT '${UNALLOCATED}' AS who, toInt256(1) AS weight`, params: {} };
+  }
+}
+
+/** A condition. */
+function rowsOfSplit({ dimension, day, row }: RecipientsInput): Statement {
+  const values: Readonly<Record<(typeof splitKey)[number], string | number>> = {
+    ...{ day, timestamp: storedInstant(row.timestamp), env_id: dimension.env_id },
+    ...{ resource_id: dimension.resource_id, product_category: dimension.product_category },
+    ...{ product_type: dimension.product_type, currency: row.currency, component: row.component },
+    line_id: row.line_id,
+  };
+  const types = { day: "Date", timestamp: "DateTime('UTC')", component: "UInt8", line_id: "UInt64" } as const;
+  const typeOf = (column: string) => types[column as keyof typeof types] ?? "String";
+  return {
+    query: splitKey.map((column) => `${column} = {split_${column}:${typeOf(column)}}`).join(" AND "),
+    params: Object.fromEntries(splitKey.map((column) => [`split_${column}`, values[column]])),
+  };
+}
+
+export async function readSplit(
+  client: ClickHouseClient,
+  input: SplitInput,
+  signal?: AbortSignal,
+): Promise<SplitRecipient[]> {
+  return await readRows<SplitRecipient>(client, recipientsOfSplit(input), signal);
+}
+
+/** Where the weights are not kept: who has a row. */
+export interface ChargedRecipient {
+  readonly identity_id: string;
+  readonly amount: string;
+  readonly recipients: number;
+  /** From 1, the largest amount first. */
+  readonly place: number;
+}
+
+/** The same page of those who have a row. */
+export function chargedOfSplit(input: RecipientsInput): Statement {
+  const { dimension, offset, limit } = input;
+  const published = rowsOfSplit(input);
+  return {
+    query: `
+SELECT who AS identity_id, toString(amount) AS amount, recipients, place
+FROM (
+  SELECT toString(identity_id) AS who, amount_hi + amount_lo AS amount, count() OVER () AS recipients,
+    row_number() OVER (ORDER BY abs(amount_hi + amount_lo) DESC, toString(identity_id)) AS place
+  FROM chargebacks WHERE ${published.query}
+)
+WHERE (place > {offset:UInt64} AND place <= {offset:UInt64} + {limit:UInt64}) OR who = {identity_id:String}
+ORDER BY place`,
+    params: { ...published.params, offset, limit, identity_id: dimension.identity_id },
+  };
+}
+
+export async function readCharged(
+  client: ClickHouseClient,
+  input: RecipientsInput,
+  signal?: AbortSignal,
+): Promise<ChargedRecipient[]> {
+  return await readRows<ChargedRecipient>(client, chargedOfSplit(input), signal);
+}

@@ -1,0 +1,143 @@
+/** The statements of a FOCUS export: a row for each chargeback, which is a part of its line of the bill, in the order of the list. */
+import { UNALLOCATED } from "../../../config/allocation-rule.js";
+import { SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../../../focus/file.js";
+import { identifier, literal } from "../../../store/clickhouse/sql-text.js";
+import type { Statement } from "../../../store/clickhouse/statement.js";
+import { collidedSql, dimensionIdSql } from "../../chargebacks/dimension-id.js";
+import { chargebackOrder } from "../../chargebacks/list.js";
+import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "../../chargebacks/scan.js";
+import { knownNames, nameSql } from "../../inventory/names.js";
+import type { DayCount } from "../../page/days.js";
+import type { DateWindow } from "../../time/date-window.js";
+import { jsonCell, textCell } from "../csv-cell.js";
+import type { ExportFormat } from "../format.js";
+import { spansOf } from "../statement.js";
+import type { FocusOutColumn } from "./columns.js";
+import { lineColumns, summable } from "./line-columns.js";
+import { focusLines, lineKey } from "./lines.js";
+import { partOf, ratio, sharedRows } from "./shares.js";
+
+export interface FocusExportInput {
+  readonly window: DateWindow;
+  /** Of lines, not of their parts: see `partFilters`. */
+  readonly filters: ChargebackFilters;
+  readonly columns: readonly FocusOutColumn[];
+}
+
+/** Filters that keep some parts of a line and drop others, whose costs then no longer add up to it. */
+export const partFilters = ["identity_id", "team", "cost_type", "allocation_method"] as const;
+
+/** A statement holds the lines and the parts of its days. */
+const ROWS_AT_ONCE = 200_000;
+const noDays = { first_day: "1970-01-02", last_day: "1970-01-01" };
+
+export function focusExport(
+  input: FocusExportInput,
+  format: Pick<ExportFormat, "isText" | "engineFormat">,
+  days: readonly DayCount[],
+): Statement[] {
+  const spans = spansOf(days, ROWS_AT_ONCE);
+  return (spans.length > 0 ? spans : [noDays]).map((span) => {
+    const { condition, params } = rowsInWindow(input.window);
+    const equal = filtered(input.filters);
+    const ofDays = "day >= {span_first:Date} AND day <= {span_last:Date}";
+    const cells = input.columns.map((column, index) => {
+      const value = valueSql(column);
+      return format.isText
+        ? `${textOf(column, value)} AS cell_${index}`
+        : `${typedOf(column, value)} AS ${identifier(`out ${column.name}`)}`;
+    });
+    const named = input.columns.map(({ name }) => `${identifier(`out ${name}`)} AS ${identifier(name)}`);
+    const rows = `SELECT ${cells.join(",\n  ")}
+FROM (${sharedRows(`${condition}${equal.condition} AND ${ofDays}`)}) AS r
+LEFT JOIN (${focusLines(ofDays)}) AS l ON ${lineKey.map((name) => `l.${name} = r.${name}`).join(" AND ")}
+WHERE throwIf(l.BillingCurrency = '', 'a chargeback has no line in the bill') = 0
+ORDER BY ${chargebackOrder.map((column) => `r.${column}`).join(", ")}`;
+    return {
+      query: `
+${withNames(...equal.names, ...knownNames(["identity_name"]), collidedSql, taggedSql)}${
+  format.isText ? rows : `SELECT ${named.join(", ")} FROM (${rows})`
+}
+FORMAT ${format.engineFormat}`,
+      params: { ...params, ...equal.params, span_first: span.first_day, span_last: span.last_day },
+    };
+  });
+}
+
+/** Names in the metadata of the FOCUS lines of these days. */
+export function billedColumns(window: DateWindow): Statement {
+  const { condition, params } = rowsInWindow(window);
+  return {
+    query: `SELECT arrayJoin(groupUniqArrayArray(JSONExtractKeys(metadata))) AS name FROM billing WHERE ecosystem = 'focus' AND ${condition} ORDER BY name`,
+    params,
+  };
+}
+
+const taggedSql = `(
+    SELECT (groupArray(dimension_id), groupArray(pairs)) FROM (
+      SELECT dimension_id, arraySort(groupArray((toString(tag_key), toString(display_name)))) AS pairs
+      FROM dimension_tags FINAL GROUP BY dimension_id
+    )
+  ) AS tagged`;
+
+const isAllocated = `r.identity_id != ${literal(UNALLOCATED)}`;
+const origin = lineKey.map((name) =>
+  name === "timestamp" ? "toUnixTimestamp(r.timestamp)" : `toString(r.${name})`,
+);
+
+/** Tags of the dimension that the line does not have with the same value. */
+const allocatedTags = `arrayFilter(pair -> NOT (mapContains(l.tags, pair.1) AND l.tags[pair.1] = pair.2),
+    tagged.2[transform(${dimensionIdSql("r.")}, tagged.1, range(1, length(tagged.1) + 1), 0)])`;
+
+const details = [
+  ["x_Method", "toJSONString(toString(r.allocation_method))"],
+  ["x_Detail", "toJSONString(toString(r.allocation_detail))"],
+  ["x_CostType", "toJSONString(toString(r.cost_type))"],
+  ["x_Rule", "toJSONString(toString(r.rule))"],
+  ["x_Component", "toString(r.component)"],
+  ["x_ComponentRatio", "toJSONString(toString(r.component_ratio))"],
+  ["x_Tier", "toString(r.tier)"],
+  ["x_Metric", "toJSONString(toString(r.metric))"],
+  ["x_Provisional", "if(r.provisional, 'true', 'false')"],
+] as const;
+
+/** Of the row, not of its line. */
+const ofRow: Readonly<Record<string, string>> = {
+  AllocatedMethodDetails: `concat('{"Elements":[{"AllocatedRatio":', ${ratio}, ${details.map(([key, value]) => `',"${key}":', ${value}`).join(", ")}, '}]}')`,
+  AllocatedMethodId: `arrayStringConcat(arrayFilter(part -> part != '', ['chargehouse', toString(r.tenant_id), toString(r.rules_hash)]), ':')`,
+  AllocatedResourceId: `if(${isAllocated}, CAST(r.identity_id AS String), NULL)`,
+  AllocatedResourceName: `if(${isAllocated}, ifNull(nullIf(CAST(${nameSql("identity_name", "r.identity_id")} AS String), ''), CAST(r.identity_id AS String)), NULL)`,
+  AllocatedTags: `nullIf(toJSONString(CAST((${allocatedTags}) AS Map(String, String))), '{}')`,
+  [SPLIT_ORIGIN_COST]: "l.BilledCost",
+  [SPLIT_ORIGIN_ID]: `lower(hex(sipHash128(toString(r.tenant_id), ${origin.join(", ")})))`,
+};
+
+const known = new Set([...Object.keys(lineColumns), "ProviderName", "PublisherName"]);
+
+function valueSql({ name, value, custom }: FocusOutColumn): string {
+  if (custom !== undefined) return `nullIf(l.said[${literal(custom)}], '')`;
+  const own = ofRow[value];
+  if (own !== undefined) return own;
+  if (!known.has(value)) throw new Error(`${name} has no value`);
+  return summable.includes(value) ? partOf(`l.${value}`) : `l.${value}`;
+}
+
+function textOf({ type }: FocusOutColumn, value: string): string {
+  switch (type) {
+    case "Decimal":
+      return `ifNull(toString(${value}), '')`;
+    case "Date/Time":
+      return `ifNull(formatDateTime(${value}, '%Y-%m-%dT%H:%i:%SZ', 'UTC'), '')`;
+    case "JSON":
+      return `if(isNull(${value}), '', ${jsonCell(`assumeNotNull(${value})`)})`;
+    case "String":
+      return textCell(`ifNull(${value}, '')`, true);
+  }
+}
+
+/** Timestamps in milliseconds: of seconds alone Parquet knows nothing. */
+function typedOf({ type }: FocusOutColumn, value: string): string {
+  if (type === "Decimal") return `CAST(${value} AS Nullable(Decimal(38, 12)))`;
+  if (type === "Date/Time") return `CAST(${value} AS Nullable(DateTime64(3, 'UTC')))`;
+  return `CAST(${value} AS Nullable(String))`;
+}

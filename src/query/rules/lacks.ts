@@ -1,0 +1,52 @@
+/** What an identity source lacks to say who a line is for: so that a person can add the tag, or the value to the map. */
+import { RE2JS } from "re2js";
+import type { IdentityMaps } from "../../config/allocation/check-allocation.js";
+import { IDENTITY_GROUP, type IdentitySource } from "../../config/allocation/identity-source.js";
+import { UNALLOCATED } from "../../config/allocation-rule.js";
+import { LONGEST_ID } from "../../store/text-limits.js";
+import type { FoundValue } from "./worklist-sql.js";
+
+/** `now_known`: the source gives an identity by now, and the days were calculated before. */
+export const lackReasons = [
+  "no_tag",
+  "no_value",
+  "not_in_map",
+  "no_match",
+  "no_identity",
+  "now_known",
+] as const;
+
+export interface Lack extends Pick<IdentitySource, "tag" | "column" | "map" | "pattern"> {
+  readonly reason: (typeof lackReasons)[number];
+  /** Of the tag or column. */
+  readonly value: string;
+  /** Only where it is known by now. */
+  readonly identity?: string;
+}
+
+export function lackOf(source: IdentitySource, [exists, value]: FoundValue, maps: IdentityMaps): Lack {
+  if (!exists) return { ...source, reason: source.tag === undefined ? "no_value" : "no_tag", value };
+  if (value === "") return { ...source, reason: "no_value", value };
+  const given = identityBy(source, value, maps);
+  if (given !== undefined) {
+    const identity = given.replace(/^ +| +$/g, "");
+    return isFit(identity)
+      ? { ...source, reason: "now_known", value, identity }
+      : { ...source, reason: "no_identity", value };
+  }
+  return { ...source, reason: source.map === undefined ? "no_match" : "not_in_map", value };
+}
+
+function identityBy({ map, pattern }: IdentitySource, value: string, maps: IdentityMaps): string | undefined {
+  if (map !== undefined) return maps.get(map)?.entries.get(value);
+  if (pattern === undefined) return value;
+  const matcher = RE2JS.compile(pattern).matcher(value);
+  return matcher.find() ? (matcher.group(IDENTITY_GROUP) ?? "") : undefined;
+}
+
+/** As lines are assigned: see `identitySql`. */
+function isFit(identity: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  const hasControls = /[\u0000-\u001f\u007f]/.test(identity);
+  return identity !== "" && identity !== UNALLOCATED && [...identity].length <= LONGEST_ID && !hasControls;
+}

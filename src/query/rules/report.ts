@@ -1,0 +1,112 @@
+/** What each rule of a tenant did in a period: configured rules in their order, rules of days before them, and those of product types. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { ConfiguredRule } from "../../config/allocation/configured-rule.js";
+import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
+import { readRows } from "../../store/clickhouse/statement.js";
+import type { DateWindow } from "../time/date-window.js";
+import { linesTaken, type TakenRow, type TierRow, tiersTaken } from "./taken.js";
+
+export interface TierSums {
+  readonly component: number;
+  readonly tier: number;
+  readonly allocation_method: AllocationMethod;
+  readonly allocation_detail: AllocationDetail;
+  readonly row_count: number;
+  readonly amount: string;
+}
+
+/** Plain decimals of one currency. */
+export interface LinesTaken {
+  readonly currency: string;
+  readonly line_count: number;
+  readonly amount: string;
+}
+
+export interface RuleSums extends LinesTaken {
+  readonly tiers: TierSums[];
+}
+
+export interface RuleReport extends Omit<ConfiguredRule, "allocation"> {
+  /** False: rows of published days name it, and the configuration does not. */
+  readonly configured: boolean;
+  /** Its lines are left to the rules of their product types. */
+  readonly keep: boolean;
+  readonly took_nothing: boolean;
+  readonly sums: RuleSums[];
+}
+
+export interface ProductRuleReport {
+  readonly product_type: string;
+  readonly sums: RuleSums[];
+}
+
+export interface RulesReport {
+  readonly rules: RuleReport[];
+  /** Of lines that no configured rule took; the largest first. */
+  readonly product_rules: ProductRuleReport[];
+  /** The product types beyond the largest, summed. */
+  readonly other_product_rules: (LinesTaken & { readonly product_type_count: number })[];
+}
+
+export async function readRulesReport(
+  client: ClickHouseClient,
+  input: { readonly window: Pick<DateWindow, "from" | "to">; readonly rules: readonly ConfiguredRule[] },
+  signal?: AbortSignal,
+): Promise<RulesReport> {
+  const taken = await readRows<TakenRow>(client, linesTaken(input.window), signal);
+  const rest = taken.filter((row) => row.is_rest);
+  const each = taken.filter((row) => !row.is_rest);
+  const products = [...new Set(each.filter(({ rule }) => rule === "").map((row) => row.product_type))];
+  const tiers = await readRows<TierRow>(client, tiersTaken(input.window, products), signal);
+  const sumsOf = sumsBy(each, tiers);
+  const names = new Set(input.rules.map(({ name }) => name));
+  const former = [...new Set(each.map(({ rule }) => rule))].filter((rule) => rule !== "" && !names.has(rule));
+  return {
+    rules: [
+      ...input.rules.map((rule) => ruleReport(rule, true, sumsOf(rule.name, ""))),
+      ...former.sort().map((name) => ruleReport({ name }, false, sumsOf(name, ""))),
+    ],
+    product_rules: products.map((product) => ({ product_type: product, sums: sumsOf("", product) })),
+    other_product_rules: rest.map((row) => ({ ...linesOf(row), product_type_count: row.product_types })),
+  };
+}
+
+function ruleReport(
+  { allocation, ...rule }: ConfiguredRule,
+  configured: boolean,
+  sums: RuleSums[],
+): RuleReport {
+  return { ...rule, configured, keep: allocation === "keep", took_nothing: sums.length === 0, sums };
+}
+
+function linesOf({ currency, lines, amount }: TakenRow): LinesTaken {
+  return { currency, line_count: lines, amount };
+}
+
+/** By rule and product type; currencies in the order of their codes. */
+function sumsBy(taken: readonly TakenRow[], tiers: readonly TierRow[]) {
+  const keyOf = (rule: string, product: string) => JSON.stringify([rule, product]);
+  const byKey = <Row extends TakenRow | TierRow>(rows: readonly Row[]) => {
+    const found = new Map<string, Row[]>();
+    for (const row of rows) {
+      const key = keyOf(row.rule, row.product_type);
+      const same = found.get(key);
+      if (same === undefined) found.set(key, [row]);
+      else same.push(row);
+    }
+    return found;
+  };
+  const lines = byKey(taken);
+  const tiersByKey = byKey(tiers);
+  return (rule: string, product: string): RuleSums[] => {
+    const key = keyOf(rule, product);
+    return (lines.get(key) ?? []).map((row) => ({
+      ...linesOf(row),
+      tiers: (tiersByKey.get(key) ?? []).filter(({ currency }) => currency === row.currency).map(tierOf),
+    }));
+  };
+}
+
+function tierOf({ rule: _, product_type: __, currency: ___, rows, amount, ...tier }: TierRow): TierSums {
+  return { ...tier, row_count: rows, amount };
+}

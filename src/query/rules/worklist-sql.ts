@@ -1,0 +1,88 @@
+/** Lines of the bill that nobody pays, by what they have in common and by what each identity source found in them. */
+import { type IdentitySource, sourceColumn } from "../../config/allocation/identity-source.js";
+import type { LineColumns } from "../../config/allocation/line-columns.js";
+import { issueDetails, UNALLOCATED } from "../../config/allocation-rule.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
+import { existsOf, textOf } from "../../store/facts/line-value.js";
+import { ledgers, lineKeySql, rowKeySql } from "../../store/ledger.js";
+import { rowsInWindow } from "../chargebacks/scan.js";
+import type { PageRequest } from "../page/days.js";
+import type { DateWindow } from "../time/date-window.js";
+
+export interface WorklistInput extends PageRequest {
+  readonly window: Pick<DateWindow, "from" | "to">;
+  /** Of the configuration, in order. */
+  readonly sources: readonly IdentitySource[];
+  readonly columns: LineColumns;
+}
+
+/** What a source found in the lines: whether there is the tag or a value at all, and which. */
+export type FoundValue = readonly [exists: boolean, value: string];
+
+export interface UnallocatedRow {
+  readonly currency: string;
+  readonly product_type: string;
+  readonly account_id: string;
+  readonly environment_id: string;
+  readonly rule: string;
+  readonly allocation_detail: (typeof issueDetails)[number];
+  readonly named_identity: string;
+  /** One for each source; empty where the lines name somebody. */
+  readonly found: readonly FoundValue[];
+  readonly line_count: number;
+  readonly resource_count: number;
+  /** Of the largest line. */
+  readonly example_resource_id: string;
+  readonly example_date: string;
+  readonly amount: string;
+  readonly groups: number;
+}
+
+const group = [
+  ...["currency", "product_type", "account_id", "environment_id", "rule"],
+  ...["allocation_detail", "named_identity", "found"],
+].join(", ");
+
+/**
+ * Amounts are those of the chargebacks, so nothing is lost where the bill has no such line; it is looked at for what sources read. Lines
+ * that are equal but for their amounts count once. The largest first, whatever their sign.
+ */
+export function unallocatedLines({ window, sources, columns, page, page_size }: WorklistInput): Statement {
+  const { condition, params } = rowsInWindow(window);
+  const ledger = ledgers.chargebacks;
+  const key = lineKeySql(ledger);
+  const found = sources.map((source) => {
+    const name = sourceColumn(source);
+    return `tuple(toBool(${existsOf(name, columns)}), ${textOf(name, columns)})`;
+  });
+  const none = "CAST([], 'Array(Tuple(Bool, String))')";
+  const read = found.length === 0 ? none : `if(named_identity = '', [${found.join(", ")}], ${none})`;
+  const nobodys = `${condition} AND identity_id = '${UNALLOCATED}' AND allocation_detail IN {issue_details:Array(String)}`;
+  return {
+    query: `
+SELECT *, toUInt64(count() OVER ()) AS groups
+FROM (
+  SELECT ${group}, count() AS line_count, uniqExact(resource) AS resource_count, argMax(resource, (abs(cost), resource)) AS example_resource_id,
+    toString(argMax(of_day, (abs(cost), resource, of_day))) AS example_date, toString(sum(cost)) AS amount
+  FROM (
+    SELECT toString(currency) AS currency, toString(product_type) AS product_type, toString(account) AS account_id, toString(env_id) AS environment_id,
+      toString(of_rule) AS rule, toString(allocation_detail) AS allocation_detail, toString(named) AS named_identity, found,
+      toString(resource_id) AS resource, toDate(timestamp, 'UTC') AS of_day, cost
+    FROM (
+      SELECT ${rowKeySql(ledger)}, allocation_detail, any(account_id) AS account, any(chargebacks.rule) AS of_rule, sum(amount_hi) + sum(amount_lo) AS cost
+      FROM chargebacks WHERE ${nobodys}
+      GROUP BY ${rowKeySql(ledger)}, allocation_detail
+    ) AS unpaid
+    LEFT ANY JOIN (
+      SELECT ${key}, named_identity AS named, ${read} AS found
+      FROM billing
+      WHERE ${condition} AND (day, resource_id) IN (SELECT day, resource_id FROM chargebacks WHERE ${nobodys})
+    ) AS line USING (${key})
+  )
+  GROUP BY ${group}
+)
+ORDER BY abs(toDecimal128(amount, 12)) DESC, ${group}
+LIMIT {page_size:UInt32} OFFSET {offset:UInt64}`,
+    params: { ...params, issue_details: issueDetails, page_size, offset: (page - 1) * page_size },
+  };
+}

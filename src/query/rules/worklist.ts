@@ -1,0 +1,33 @@
+/** The largest costs that nobody pays, each with what is missing to know who should. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { IdentityMaps } from "../../config/allocation/check-allocation.js";
+import { readRows } from "../../store/clickhouse/statement.js";
+import { type Lack, lackOf } from "./lacks.js";
+import { type UnallocatedRow, unallocatedLines, type WorklistInput } from "./worklist-sql.js";
+
+export interface WorklistItem extends Omit<UnallocatedRow, "found" | "groups"> {
+  /** In the order of the sources; empty where the lines name somebody, and where there are no sources. */
+  readonly lacks: Lack[];
+}
+
+export async function readWorklist(
+  client: ClickHouseClient,
+  input: WorklistInput & { readonly maps: IdentityMaps },
+  signal?: AbortSignal,
+): Promise<{ items: WorklistItem[]; total: number }> {
+  const rows = await readRows<UnallocatedRow>(client, unallocatedLines(input), signal);
+  const [first] = rows;
+  if (first === undefined && input.page > 1) {
+    // The rows of a page past the end are not there to say how many there are.
+    const { total } = await readWorklist(client, { ...input, page: 1, page_size: 1 }, signal);
+    return { items: [], total };
+  }
+  const items = rows.map(({ found, groups: _, ...row }) => ({
+    ...row,
+    lacks: input.sources.flatMap((source, index) => {
+      const value = found[index];
+      return value === undefined ? [] : [lackOf(source, value, input.maps)];
+    }),
+  }));
+  return { items, total: first?.groups ?? 0 };
+}

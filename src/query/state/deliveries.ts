@@ -1,0 +1,132 @@
+/** Bills as they were delivered: what each had, what was odd about it, and which of them count. */
+import type { Pool } from "pg";
+import { readPostgres, type Statement } from "../../store/postgres/statement.js";
+import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
+import type { PageRequest } from "../page/days.js";
+import { bindings } from "../stores/postgres-bindings.js";
+import { instantText } from "../stores/postgres-instant.js";
+
+export const deliveryStates = [
+  "loading",
+  "current",
+  "replaced",
+  "waiting_for_acceptance",
+  "refused",
+] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+export interface DeliveredFile {
+  readonly name: string;
+  /** In bytes. */
+  readonly size: number;
+  /** Another one when the content is another. */
+  readonly version: string;
+  readonly format: "CSV" | "Parquet";
+  /** Null where the columns fit several. */
+  readonly focus_version: string | null;
+}
+
+export interface DeliverySums {
+  readonly currency: string;
+  readonly lines: number;
+  readonly billed_cost: string;
+  readonly effective_cost: string;
+  readonly contracted_cost: string;
+  readonly list_cost: string;
+}
+
+export interface DeliveryFinding {
+  readonly id: string;
+  readonly what: string;
+  readonly lines: number;
+  readonly examples: string[];
+}
+
+/** Instants are `2026-01-01T00:00:00Z`, amounts plain decimals. Null is what is not known before the bill is loaded. */
+export interface Delivery {
+  readonly delivery_id: number;
+  readonly source: string;
+  /** `YYYY-MM`; null where only the lines say. */
+  readonly billing_period: string | null;
+  readonly kind: "snapshot" | "additive";
+  readonly state: DeliveryState;
+  /** Why it is refused or waits. */
+  readonly problem: string | null;
+  /** The first ones, by name. */
+  readonly files: DeliveredFile[];
+  readonly file_count: number;
+  readonly lines: number | null;
+  readonly sums: DeliverySums[];
+  readonly findings: DeliveryFinding[];
+  readonly remarks: string[];
+  readonly first_day: string | null;
+  readonly last_day: string | null;
+  readonly started_at: string;
+  readonly loaded_at: string | null;
+  readonly accepted_at: string | null;
+  readonly replaced_at: string | null;
+}
+
+const MOST_FILES = 100;
+
+const SHOWN = `delivery_id, source, billing_period, kind, state, problem,
+  (SELECT coalesce(json_agg(json_build_object('name', file->>'name', 'size', file->'size', 'version', file->>'version', 'format', file->>'format',
+      'focus_version', file->>'focus_version') ORDER BY place), '[]')
+    FROM jsonb_array_elements(files) WITH ORDINALITY AS each (file, place) WHERE place <= ${MOST_FILES}) AS files,
+  jsonb_array_length(files) AS file_count, lines, sums, findings, remarks, first_day::text AS first_day, last_day::text AS last_day,
+  ${instantText("started_at")} AS started_at, ${instantText("loaded_at")} AS loaded_at, ${instantText("accepted_at")} AS accepted_at,
+  ${instantText("replaced_at")} AS replaced_at`;
+
+/** Newest first: rows `{total, delivery}`, one more than the page holds when more follow; a single one without delivery for an empty page. */
+function deliveryPage(
+  tenantName: string,
+  { page, page_size, state }: PageRequest & { readonly state?: DeliveryState | undefined },
+  after: CursorKey | undefined,
+): Statement {
+  const { bind, params } = bindings();
+  const tenant = bind(tenantName);
+  const wanted = `tenant_name = ${tenant}${state === undefined ? "" : ` AND state = ${bind(state)}`}`;
+  const behind = after ? `delivery_id < ${bind(after[0])}::bigint` : "true";
+  return {
+    query: `
+SELECT total, CASE WHEN delivery_id IS NOT NULL THEN (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) END AS delivery
+FROM (SELECT count(*) AS total FROM deliveries WHERE ${wanted}) AS counted
+LEFT JOIN (
+  SELECT * FROM deliveries WHERE ${wanted} AND ${behind}
+  ORDER BY delivery_id DESC
+  LIMIT ${bind(page_size + 1)} OFFSET ${bind((page - 1) * page_size)}
+) AS page ON true
+ORDER BY delivery_id DESC`,
+    params,
+  };
+}
+
+/** Throws InvalidParameter for a cursor that cannot be used. */
+export async function readDeliveries(
+  pool: Pool,
+  tenantName: string,
+  input: PageRequest & { readonly state?: DeliveryState | undefined; readonly cursor?: string | undefined },
+  signal?: AbortSignal,
+): Promise<{ items: Delivery[]; total: number; next_cursor: string | null }> {
+  const fingerprint = cursorFingerprint({ tenantName, state: input.state });
+  const after = cursorOf(input, "deliveries", fingerprint, ["integer"]);
+  const read = deliveryPage(tenantName, input, after);
+  const rows = await readPostgres<{ total: number; delivery: Delivery | null }>(pool, read, signal);
+  const found = rows.flatMap(({ delivery }) => delivery ?? []);
+  const cursor = ({ delivery_id }: Delivery) => encodeCursor("deliveries", fingerprint, [delivery_id]);
+  return { ...cutPage(found, input.page_size, cursor), total: rows[0]?.total ?? 0 };
+}
+
+/** Undefined when the tenant has no such delivery. */
+export async function readDelivery(
+  pool: Pool,
+  tenantName: string,
+  deliveryId: number,
+  signal?: AbortSignal,
+): Promise<Delivery | undefined> {
+  const query = `SELECT (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) AS delivery
+FROM deliveries WHERE tenant_name = $1 AND delivery_id = $2`;
+  const read = { query, params: [tenantName, deliveryId] };
+  const [row] = await readPostgres<{ delivery: Delivery }>(pool, read, signal);
+  return row?.delivery;
+}

@@ -1,0 +1,30 @@
+import { buildRuleSet, type RuleSet } from "../allocate/rules.js";
+import { type AllocationPlan, planAllocation } from "../config/allocation/plan.js";
+import type { TenantConfig } from "../config/config.js";
+import type { AnyEcosystem } from "../ingest/ecosystem.js";
+import { textOf } from "../store/facts/line-value.js";
+
+/** How a run allocates a tenant's costs: what gathering and allocation need to know. */
+export interface TenantRules {
+  readonly rules: RuleSet;
+  /** Undefined where the tenant has neither identity sources nor rules. */
+  readonly allocation: AllocationPlan | undefined;
+}
+
+export function tenantRules(tenant: TenantConfig, ecosystem: AnyEcosystem): TenantRules {
+  const own = ecosystem.rules(tenant.plugin_settings);
+  const allocation = planAllocation(tenant, ecosystem, own);
+  return { rules: ruleSetOf(own, allocation), allocation };
+}
+
+export function ruleSetOf(
+  own: ReturnType<AnyEcosystem["rules"]>,
+  allocation: AllocationPlan | undefined,
+): RuleSet {
+  if (allocation === undefined) return buildRuleSet(own);
+  const places = allocation.costs.flatMap(({ place, within }) =>
+    within === undefined ? [] : [[place, textOf(within, allocation.columns)] as const],
+  );
+  const { rules, digest } = allocation;
+  return buildRuleSet(own, { rules, digest, places: new Map(places) });
+}

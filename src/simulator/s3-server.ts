@@ -1,0 +1,160 @@
+/**
+ * An S3 service as far as bills need one: it lists the objects of a bucket and returns them, to whoever signs requests as Signature Version 4
+ * says. Written after Amazon's specification alone; `s3-server.test.ts` holds it to the example that Amazon publishes.
+ */
+import { createHash, createHmac } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface S3Object {
+  readonly body: Buffer;
+  readonly modified: Date;
+  readonly storageClass?: string;
+}
+
+export interface S3Options {
+  readonly bucket: string;
+  readonly objects: Map<string, S3Object>;
+  /** Undefined: whoever asks. */
+  readonly key?: { readonly id: string; readonly secret: string; readonly token?: string };
+  readonly region?: string;
+  readonly pageSize?: number;
+  /** The order in which keys are listed; ascending, when left out, as Amazon does. */
+  readonly order?: (keys: string[]) => string[];
+  /** Answers in place of the service when it returns true. */
+  readonly instead?: (request: IncomingMessage, response: ServerResponse) => boolean;
+}
+
+/** As every S3 service writes it into signatures: all but unreserved characters escaped. */
+const escaped = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
+
+export interface SignedRequest {
+  readonly method: string;
+  /** As it stands in the request line. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** The signature that a request must have to be taken. */
+export function signatureOf(request: SignedRequest, secret: string, region: string): string {
+  const [path = "", query = ""] = request.url.split("?");
+  const uri = path
+    .split("/")
+    .map((part) => escaped(decodeURIComponent(part)))
+    .join("/");
+  const search = [...new URLSearchParams(query)]
+    .map(([name, value]) => `${escaped(name)}=${escaped(value)}`)
+    .sort()
+    .join("&");
+  const { authorization = "", "x-amz-date": date, "x-amz-content-sha256": payload } = request.headers;
+  const names = /SignedHeaders=([^,]+)/.exec(String(authorization))?.[1] ?? "";
+  const headers = names.split(";").map((name) => `${name}:${String(request.headers[name] ?? "").trim()}\n`);
+  const canonical = [request.method, uri, search, headers.join(""), names, String(payload)].join("\n");
+  const scope = `${String(date).slice(0, 8)}/${region}/s3/aws4_request`;
+  const day = hmac(`AWS4${secret}`, String(date).slice(0, 8));
+  const key = hmac(hmac(hmac(day, region), "s3"), "aws4_request");
+  return hmac(key, `AWS4-HMAC-SHA256\n${String(date)}\n${scope}\n${sha256(canonical)}`).toString("hex");
+}
+
+const etagOf = (body: Buffer) => createHash("md5").update(body).digest("hex");
+const inXml = (text: string) =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+
+function fail(response: ServerResponse, status: number, code: string, headers: Record<string, string> = {}) {
+  response.writeHead(status, { "content-type": "application/xml", ...headers });
+  response.end(
+    `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>of the simulator</Message></Error>`,
+  );
+}
+
+export interface S3Server {
+  readonly endpoint: string;
+  /** The requests that came in, in order. */
+  readonly seen: readonly { readonly url: string; readonly headers: IncomingMessage["headers"] }[];
+  close(): Promise<void>;
+}
+
+/** `objects` may change while it serves. */
+export async function startS3Server(options: S3Options): Promise<S3Server> {
+  const { bucket, key, region = "us-east-1" } = options;
+  const seen: { url: string; headers: IncomingMessage["headers"] }[] = [];
+
+  function refusal({ method = "", url = "", headers }: IncomingMessage): string | undefined {
+    if (key === undefined) return headers.authorization === undefined ? undefined : "NoKeyExpected";
+    const sent = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, /.exec(
+      headers.authorization ?? "",
+    );
+    if (sent === null) return "AccessDenied";
+    if (sent[1] !== key.id) return "InvalidAccessKeyId";
+    if (sent[3] !== region) return "AuthorizationHeaderMalformed";
+    if (headers["x-amz-security-token"] !== key.token) return "InvalidToken";
+    const signed = (/SignedHeaders=([^,]+)/.exec(headers.authorization ?? "")?.[1] ?? "").split(";");
+    const needed = ["host", ...Object.keys(headers).filter((name) => name.startsWith("x-amz-"))];
+    if (needed.some((name) => !signed.includes(name))) return "AccessDenied";
+    const right = `Signature=${signatureOf({ method, url, headers }, key.secret, region)}`;
+    return headers.authorization?.endsWith(right) ? undefined : "SignatureDoesNotMatch";
+  }
+
+  function list(query: URLSearchParams, response: ServerResponse) {
+    const prefix = query.get("prefix") ?? "";
+    const ascending = [...options.objects.keys()].filter((each) => each.startsWith(prefix)).sort();
+    const keys = options.order?.(ascending) ?? ascending;
+    const from = Number(query.get("continuation-token") ?? "0");
+    const page = keys.slice(from, from + (options.pageSize ?? 1000));
+    const end = from + page.length;
+    const url = query.get("encoding-type") === "url";
+    const named = (name: string) =>
+      url ? escaped(name).replaceAll("%20", "+").replaceAll("%2F", "/") : inXml(name);
+    const contents = page.map((name) => {
+      const { body, modified, storageClass = "STANDARD" } = options.objects.get(name) as S3Object;
+      const etag = inXml(`"${etagOf(body)}"`);
+      return `<Contents><Key>${named(name)}</Key><LastModified>${modified.toISOString()}</LastModified><ETag>${etag}</ETag><Size>${body.length}</Size><StorageClass>${storageClass}</StorageClass></Contents>`;
+    });
+    const next = end < keys.length ? `<NextContinuationToken>${end}</NextContinuationToken>` : "";
+    response.writeHead(200, { "content-type": "application/xml" });
+    response.end(
+      `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket}</Name><IsTruncated>${end < keys.length}</IsTruncated>${next}${url ? "<EncodingType>url</EncodingType>" : ""}${contents.join("")}</ListBucketResult>`,
+    );
+  }
+
+  function get(name: string, request: IncomingMessage, response: ServerResponse) {
+    const object = options.objects.get(name);
+    if (object === undefined) return fail(response, 404, "NoSuchKey");
+    const etag = `"${etagOf(object.body)}"`;
+    const wanted = request.headers["if-match"];
+    if (wanted !== undefined && wanted !== etag) return fail(response, 412, "PreconditionFailed");
+    response.writeHead(200, { etag, "content-length": object.body.length });
+    response.end(object.body);
+  }
+
+  const server = createServer((request, response) => {
+    request.resume();
+    seen.push({ url: request.url ?? "", headers: request.headers });
+    if (options.instead?.(request, response)) return;
+    const refused = refusal(request);
+    if (refused !== undefined) return fail(response, 403, refused);
+    const [path = "", search = ""] = (request.url ?? "").split("?");
+    const query = new URLSearchParams(search);
+    const [, first = "", ...rest] = path.split("/");
+    if (decodeURIComponent(first) !== bucket) return fail(response, 404, "NoSuchBucket");
+    if (query.get("list-type") === "2") return list(query, response);
+    get(rest.map(decodeURIComponent).join("/"), request, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    seen,
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,189 @@
+import t, { type Test } from "tap";
+import { type Calculation, calculateDays } from "../../src/allocate/calculate.js";
+import { chargebackLedger } from "../../src/allocate/ledger.js";
+import { storeRuleSet } from "../../src/allocate/rules.js";
+import type { ConfiguredRule } from "../../src/config/allocation/configured-rule.js";
+import { planAllocation } from "../../src/config/allocation/plan.js";
+import { assignLines } from "../../src/ingest/configured/assign-lines.js";
+import { deriveWeights } from "../../src/ingest/configured/derive-weights.js";
+import { prepareStore } from "../../src/ingest/configured/store-maps.js";
+import { ruleSetOf } from "../../src/runner/tenant-rules.js";
+import { claimStaging, stagedTable } from "../../src/store/clickhouse/staging.js";
+import { readRows } from "../../src/store/clickhouse/statement.js";
+import fc from "../property.js";
+import { openTestStores } from "../stores.js";
+import { type ConfiguredCase, caseDays, configuredCase, crowds } from "./configured-cases.js";
+import { configured, type KnownLine } from "./configured-referee.js";
+import { allocate, type RefereeRow } from "./referee.js";
+import { readStaged, stageInput } from "./staged-days.js";
+
+/** `FC_CASES=500` draws so many configurations. */
+const cases = Number(process.env.FC_CASES ?? 30);
+const epoch = 1;
+
+t.test("property: rules by configuration do what the referee does, to the last unit", async (t) => {
+  const { stores } = await openTestStores(t);
+  const { client } = await stores.tenant("acme");
+  await claimStaging(client, epoch);
+  const signal = new AbortController().signal;
+  const met = new Map<string, number>();
+
+  const hold = async (t: Test, { configuration, ...input }: ConfiguredCase) => {
+    const { identity, rules, maps, own } = configuration;
+    const plan = planAllocation(
+      {
+        allocation: { decimal_places: input.decimalPlaces, identity: [...identity], rules: [...rules] },
+        identity_maps: new Map(
+          Object.entries(maps).map(([path, entries]) => [
+            path,
+            { hash: path, entries: new Map(Object.entries(entries)) },
+          ]),
+        ),
+      },
+      { lineColumns: { amount: { sql: "total_cost", type: "decimal" } } },
+      own,
+    );
+    if (plan === undefined) throw new Error("a case without rules");
+    const set = ruleSetOf(own, plan);
+    await prepareStore(client, plan, signal);
+    await storeRuleSet(client, set);
+    await stageInput(client, epoch, input);
+    await assignLines({ client, epoch, days: caseDays, signal }, plan);
+    await deriveWeights({ client, epoch, days: caseDays, signal }, plan);
+    const calculation: Calculation = {
+      ...{ ledger: chargebackLedger, client, epoch, rules: set, decimalPlaces: input.decimalPlaces },
+      ...{ signal, maxMemoryBytes: 2 ** 30 },
+    };
+    const checks = await calculateDays(calculation, caseDays);
+    const known = configured(input.lines, configuration);
+    const assigned = await readRows<{ key: string; rule: string; named: string }>(client, {
+      query: `SELECT env_id AS key, rule, named_identity AS named FROM ${stagedTable("billing", epoch)} ORDER BY toUInt32(substring(key, 2))`,
+      params: {},
+    });
+    t.strictSame(
+      assigned.map((each) => ({ ...each })),
+      known.lines.map(({ key, rule, named }) => ({ key, rule, named })),
+      "each line has its rule and its identity",
+    );
+    const wanted = allocate({
+      ...input,
+      lines: known.lines,
+      usage: [...input.usage, ...known.usage],
+      sets: [...input.sets, ...known.sets],
+      rules: set,
+    });
+    const rows = await readStaged(client, epoch);
+    const differ = wanted.findIndex(
+      (row, i) => JSON.stringify(texts(row)) !== JSON.stringify(texts(rows[i])),
+    );
+    t.strictSame(
+      { rows: rows.length, differ: texts(rows[differ]) },
+      { rows: wanted.length, differ: texts(wanted[differ]) },
+      "rows are the referee's",
+    );
+    t.strictSame(
+      checks.filter((check) => Number(check.lines_off) !== 0).map(({ day }) => day),
+      [],
+      "every line conserves",
+    );
+    count(met, rules, known.lines, rows);
+    return t.passing();
+  };
+
+  for (const size of crowds) {
+    // A thousand identities take so much longer than ten.
+    const numRuns = Math.ceil(size === 1000 ? cases / 5 : (cases * 2) / 5);
+    await fc.assert(
+      fc.asyncProperty(configuredCase(size), async (each) => await hold(t, each)),
+      { numRuns, endOnFailure: true },
+    );
+  }
+  t.comment(
+    [...met]
+      .sort()
+      .map(([name, times]) => `${name}: ${times}`)
+      .join(", "),
+  );
+  t.strictSame(
+    classes.filter((name) => (met.get(name) ?? 0) < 1),
+    [],
+    "every kind of rule was met",
+  );
+});
+
+function texts(row: RefereeRow | undefined) {
+  if (row === undefined) return undefined;
+  const { key, currency, component, tier, identity_id, method, detail, amount } = row;
+  return { key, currency, component, tier, identity_id, method, detail, amount: amount.toString() };
+}
+
+const methods = [
+  "line_identity",
+  "cost_ratio",
+  "fixed_ratio",
+  "even_split",
+  "usage_ratio",
+  "direct_owner",
+  "terminal",
+];
+const classes = [
+  ...methods,
+  ...crowds.flatMap((size) =>
+    ["cost_ratio", "fixed_ratio", "even_split"].map((method) => `${method} among ${size}`),
+  ),
+  ...[
+    "refund",
+    "two currencies by cost",
+    "kept",
+    "no rule",
+    "two components",
+    "within",
+    "over month",
+    "named by map",
+    "named by pattern",
+  ],
+  ...["no_identity_on_line", "unattributable_by_design", "no_metrics_located"],
+];
+
+function count(
+  met: Map<string, number>,
+  rules: readonly ConfiguredRule[],
+  lines: readonly KnownLine[],
+  rows: readonly RefereeRow[],
+): void {
+  const meet = (name: string) => met.set(name, (met.get(name) ?? 0) + 1);
+  const parts = groupBy(rows);
+  const currencies = new Set<string>();
+  for (const [first, ...more] of parts.values()) {
+    if (first === undefined) continue;
+    meet(first.method);
+    meet(first.detail);
+    const size = 1 + more.length;
+    if (size > 1) meet(`${first.method} among ${crowds.findLast((each) => size >= each * 0.5)}`);
+    if (first.amount < 0n && first.method !== "terminal") meet("refund");
+    if (first.component === 1) meet("two components");
+    if (first.method === "cost_ratio") currencies.add(first.currency);
+  }
+  if (currencies.size > 1) meet("two currencies by cost");
+  for (const line of lines) {
+    const rule = rules.find(({ name }) => name === line.rule);
+    if (rule === undefined) meet("no rule");
+    if (rule?.allocation === "keep") meet("kept");
+    const text = JSON.stringify(rule ?? {});
+    if (text.includes('"within"')) meet("within");
+    if (text.includes('"month"')) meet("over month");
+    if (line.named === "acc'o\\unt") meet("named by map");
+    if (line.named === "ann" || line.named === "bob") meet("named by pattern");
+  }
+}
+
+function groupBy(rows: readonly RefereeRow[]): Map<string, RefereeRow[]> {
+  const groups = new Map<string, RefereeRow[]>();
+  for (const row of rows) {
+    const key = `${row.key} ${row.component}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [row]);
+    else group.push(row);
+  }
+  return groups;
+}

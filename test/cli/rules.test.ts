@@ -1,0 +1,100 @@
+/** What rules took, as a person reads it and as JSON. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { rules } from "../../src/cli/rules.js";
+import { openStores } from "../../src/store/open-stores.js";
+import { insertBilling, insertChargebacks } from "../http/service.js";
+import { fixedTenant, temporaryFolder, testConfig, testLogger } from "../stores.js";
+import { commandIo } from "./command-io.js";
+import { onTerminal } from "./terminal.js";
+
+const allocation = `
+    allocation:
+      rules:
+        - { name: kept, where: { product_type: Tax }, allocation: keep }
+        - { name: support, where: { product_type: Support }, split: [{ by: cost }] }
+        - { name: idle, where: { env_id: x }, split: [{ by: nobody }] }`;
+
+t.test("chargehouse rules", async (t) => {
+  const folder = temporaryFolder(t);
+  const yaml = `data_dir: ${folder}/data\nlogging: { level: fatal }\ntenants:${fixedTenant("acme")}${allocation}${fixedTenant("empty")}\n`;
+  const file = join(folder, "chargehouse.yaml");
+  writeFileSync(file, yaml);
+  const stores = await openStores({ config: testConfig(yaml, folder), logger: testLogger });
+  const timestamp = "2026-03-01T00:00:00Z";
+  const line = (rule: string, product_type: string, amount: string, currency = "USD") => ({
+    bill: { timestamp, rule, product_type, total_cost: amount, currency },
+    row: { timestamp, rule, product_type, amount, currency },
+  });
+  const byCost = { allocation_method: "cost_ratio", allocation_detail: "cost_ratio_allocation" };
+  const lines = [
+    line("support", "Support", "10"),
+    line("support", "Support", "2.5", "EUR"),
+    line("kept", "Tax", "1.25"),
+    line("old", "x", "4"),
+    line("", "VM\u001b[31m", "-30"),
+  ];
+  await insertBilling(
+    stores,
+    "acme",
+    lines.map(({ bill }) => bill),
+  );
+  await insertChargebacks(
+    stores,
+    "acme",
+    lines.map(({ row }) => ({ ...row, ...(row.rule === "support" && byCost) })),
+  );
+  await stores.close();
+  const call = async (...args: string[]) => {
+    const { io, written } = commandIo();
+    const code = await rules.run(["--config", file, ...args], io);
+    t.equal(code, 0, args.join(" "));
+    return written.stdout;
+  };
+  const days = ["--start", "2026-03-01", "--end", "2026-03-01"];
+
+  const shown = [
+    "acme, 2026-03-01 to 2026-03-01",
+    "RULE                                   CURRENCY  LINES  AMOUNT",
+    "kept (keep)                            USD           1    1.25",
+    "  usage_ratio: usage_ratio_allocation  USD                1.25",
+    "support                                EUR           1     2.5",
+    "  cost_ratio: cost_ratio_allocation    EUR                 2.5",
+    "support                                USD           1      10",
+    "  cost_ratio: cost_ratio_allocation    USD                  10",
+    "old (no longer configured)             USD           1       4",
+    "  usage_ratio: usage_ratio_allocation  USD                   4",
+    "product VM\ufffd[31m                        USD           1     -30",
+    "  usage_ratio: usage_ratio_allocation  USD                 -30",
+    "Took nothing: idle",
+  ];
+
+  await t.test("on a terminal of 80 columns, for every tenant", async (t) => {
+    const terminal = onTerminal(["rules", "--config", file, ...days], { cols: 80, rows: 40 });
+    t.equal(await terminal.ended, 0);
+    t.strictSame(terminal.lines(), [...shown, "", "empty, 2026-03-01 to 2026-03-01", "No published lines."]);
+  });
+
+  await t.test("as JSON, of the tenants that are named", async (t) => {
+    const found = JSON.parse(await call("--tenant", "acme", "--json", ...days));
+    t.strictSame(Object.keys(found), ["acme"]);
+    t.strictSame(
+      found.acme.rules.map(({ name, took_nothing }: Record<string, unknown>) => [name, took_nothing]),
+      [
+        ["kept", false],
+        ["support", false],
+        ["idle", true],
+        ["old", false],
+      ],
+    );
+  });
+
+  await t.test("days that cannot be are refused by the names of the options", async (t) => {
+    const { io } = commandIo();
+    await t.rejects(rules.run(["--config", file, "--start", "2026-03-02", "--end", "2026-03-01"], io), {
+      name: "UsageError",
+      message: "--start must not be later than --end",
+    });
+  });
+});

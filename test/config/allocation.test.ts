@@ -1,0 +1,284 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { loadConfig } from "../../src/config/load.js";
+import { formatProblem } from "../../src/config/problem.js";
+import { genericMetricsOnlySettings } from "../../src/ingest/ecosystems/generic_metrics_only/settings.js";
+import { temporaryFolder } from "../stores.js";
+import { oneTenant } from "./loading.js";
+
+/** An ecosystem with a column of its own and a metric. */
+const ecosystems = new Map([
+  [
+    "generic_metrics_only",
+    {
+      ...genericMetricsOnlySettings,
+      lineColumns: { BilledCost: { sql: "billed_cost", type: "decimal" } },
+      usageMetrics: () => ["cpu"],
+    } as const,
+  ],
+]);
+
+/** The allocation of a tenant `acme` in YAML's flow style. */
+function loadAllocation(allocation: string, folder = "/srv") {
+  const text = oneTenant({ tenant: [`allocation: ${allocation}`] });
+  return loadConfig(text, { file: join(folder, "c.yaml"), env: {}, ecosystems, folder });
+}
+
+const P = "tenants.acme.allocation.";
+
+/** The problems without file, line and what all paths start with. */
+function problemsOf(allocation: string, folder?: string): string[] {
+  const loaded = loadAllocation(allocation, folder);
+  if (loaded.ok) return [];
+  return loaded.problems.map((each) =>
+    formatProblem({ ...each, file: "" })
+      .replace(/^:\d+: /, "")
+      .replace(P, ""),
+  );
+}
+
+/** Problems of one rule with this `where`. */
+const ofWhere = (where: string) => problemsOf(`{rules: [{name: a, where: ${where}, split: [{by: line}]}]}`);
+/** Problems of one rule with this `split`. */
+const ofSplit = (split: string) => problemsOf(`{rules: [{name: a, split: ${split}}]}`);
+
+t.test("a tenant without identity sources and rules has none", async (t) => {
+  const loaded = loadAllocation("{}");
+  t.strictSame(loaded.ok && loaded.config.tenants.get("acme")?.allocation, {
+    decimal_places: 4,
+    identity: [],
+    rules: [],
+  });
+});
+
+t.test("everything that rules can say is read as it is written", async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, "accounts.csv"), '\uFEFFvalue,identity\n123,team-a\n"4,5",team b\n\n');
+  const loaded = loadAllocation(
+    `{identity: [{tag: team}, {column: env_id, map: ./accounts.csv}, {column: resource_id, pattern: '^x:(\\d+):(?<identity>[a-z]+)'}],
+      rules: [
+        {name: kept, where: {product_type: "*Tax*"}, allocation: keep},
+        {name: b-2, where: {tag.cluster: [x, "y*"], currency: {not: EUR}, env_id: {matches: "^p", exists: true}, any: [{resource_id: r}, {tag.a b: {exists: false}}]},
+         components: [{ratio: 0.70, split: [{by: usage, metric: cpu}, {by: even, among: [i, j]}]}, {ratio: "0.3", split: [{by: fixed, shares: {i: 3, j: 0.5}}]}]},
+        {name: rest, split: [{by: line}, {by: owner}, {by: even, among: tenant_period}, {by: cost, within: env_id, over: month}, {by: nobody}]}]}`.replaceAll(
+      "\n",
+      " ",
+    ),
+    folder,
+  );
+  if (!loaded.ok) return t.fail(loaded.problems.map(formatProblem).join("\n"));
+  const tenant = loaded.config.tenants.get("acme");
+  t.strictSame(
+    [...(tenant?.identity_maps.get("./accounts.csv")?.entries ?? [])],
+    [
+      ["123", "team-a"],
+      ["4,5", "team b"],
+    ],
+  );
+  t.strictSame(tenant?.allocation.rules, [
+    { name: "kept", where: { product_type: "*Tax*" }, allocation: "keep" },
+    {
+      name: "b-2",
+      where: {
+        any: [{ resource_id: "r" }, { "tag.a b": { exists: false } }],
+        "tag.cluster": ["x", "y*"],
+        currency: { not: "EUR" },
+        env_id: { matches: "^p", exists: true },
+      },
+      components: [
+        {
+          ratio: "0.7",
+          split: [
+            { by: "usage", metric: "cpu" },
+            { by: "even", among: ["i", "j"] },
+          ],
+        },
+        { ratio: "0.3", split: [{ by: "fixed", shares: { i: "3", j: "0.5" } }] },
+      ],
+    },
+    {
+      name: "rest",
+      split: [
+        { by: "line" },
+        { by: "owner" },
+        { by: "even", among: "tenant_period" },
+        { by: "cost", within: "env_id", over: "month" },
+        { by: "nobody" },
+      ],
+    },
+  ]);
+});
+
+t.test("a rule's `where` is refused", async (t) => {
+  const cases: [where: string, problems: string[]][] = [
+    [
+      "{product_typ: a}",
+      ["rules[0].where.product_typ: is no column of the lines; did you mean `product_type`?"],
+    ],
+    [
+      "{ServiceName: a}",
+      [
+        "rules[0].where.ServiceName: is no column of the lines; known: resource_id, product_type, product_category, env_id, currency, BilledCost, and tag.KEY for tags",
+      ],
+    ],
+    [
+      "{tag.: a}",
+      [
+        'rules[0].where["tag."]: the key must be a column of the lines, such as product_type, or a tag, such as tag.team',
+      ],
+    ],
+    ["{env_id: []}", ["rules[0].where.env_id: must be a list from 1 to 10000 entries, not 0"]],
+    ["{env_id: 12}", ["rules[0].where.env_id: must be text: put it in quotes, not 12"]],
+    ["{any: []}", ["rules[0].where.any: must be a list from 1 to 1000 entries, not 0"]],
+    [
+      "{any: [{}]}",
+      ["rules[0].where.any[0]: is empty, so that every line is taken: give a column or leave any out"],
+    ],
+    [
+      "{env_id: {exists: false, matches: a}}",
+      [
+        "rules[0].where.env_id.exists: can never hold together with the other keys: what does not exist has no value",
+      ],
+    ],
+    ["{env_id: {}}", ["rules[0].where.env_id: is empty: give not, matches, exists, above or below"]],
+    [
+      "{env_id: {above: 3, below: 3}}",
+      ["rules[0].where.env_id.below: can never hold: nothing is above 3 and below 3"],
+    ],
+    ["{BilledCost: x}", ["rules[0].where.BilledCost: is a number: compare it by above and below"]],
+    ["{BilledCost: {above: 0, below: 3.5}}", []],
+    [
+      "{BilledCost: {matches: x}}",
+      ["rules[0].where.BilledCost.matches: is for texts: compare a number by above and below"],
+    ],
+    ["{env_id: {above: 3}}", ["rules[0].where.env_id.above: is for numbers, and this is a text"]],
+    ['{env_id: {not: [a, "*"]}}', ["rules[0].where.env_id.not: can never hold: `*` stands for every text"]],
+    [
+      "{env_id: {like: a}}",
+      ["rules[0].where.env_id.like: unknown key; known here: not, matches, exists, above, below"],
+    ],
+  ];
+  for (const [where, problems] of cases) t.strictSame(ofWhere(where), problems, where);
+  for (const pattern of ["a(?=b)", "(a)\\\\1", "a(?!b)", "[", "(?<!a)b"]) {
+    const [problem = "", ...more] = ofWhere(`{env_id: {matches: "${pattern}"}}`);
+    t.match(problem, /^rules\[0\]\.where\.env_id\.matches: is not a regular expression of RE2/, pattern);
+    t.strictSame(more, [], pattern);
+  }
+});
+
+t.test("a rule's split is refused", async (t) => {
+  const cases: [split: string, problems: string[]][] = [
+    ["[]", ["rules[0].split: must be a list from 1 to 10 entries, not 0"]],
+    [
+      "[{by: magic}]",
+      ['rules[0].split[0].by: must be one of line, owner, usage, cost, fixed, even, nobody, not "magic"'],
+    ],
+    ["[{by: usage, metric: bytes}]", ["rules[0].split[0].metric: is no metric of this tenant; known: cpu"]],
+    ["[{by: usage}]", ["rules[0].split[0]: needs metric or metrics"]],
+    ["[{by: nobody}, {by: line}]", ["rules[0].split[1]: is behind nobody, which takes everything"]],
+    [
+      "[{by: line}, {by: cost}, {by: line}]",
+      ["rules[0].split[2]: is tried before: it can never find anybody"],
+    ],
+    [
+      "[{by: even, among: [a]}, {by: line}]",
+      ["rules[0].split[1]: is behind a list of identities, which takes everything"],
+    ],
+    ["[{by: even, among: [a, a]}]", ["rules[0].split[0].among[1]: is named twice"]],
+    ["[{by: fixed, shares: {}}]", ["rules[0].split[0].shares: names nobody"]],
+    [
+      "[{by: cost, within: nothing}]",
+      [
+        "rules[0].split[0].within: is no column of the lines; known: resource_id, product_type, product_category, env_id, currency, BilledCost, and tag.KEY for tags",
+      ],
+    ],
+    [
+      "[{by: cost, within: currency}]",
+      ["rules[0].split[0].within: is needless: costs always weigh within their currency"],
+    ],
+  ];
+  for (const [split, problems] of cases) t.strictSame(ofSplit(split), problems, split);
+  t.match(ofSplit("[{by: fixed, shares: {a: 0}}]").join(), /must be a decimal above 0/);
+  t.match(ofSplit("[{by: fixed, shares: {UNALLOCATED: 1}}]").join(), /other than UNALLOCATED/);
+});
+
+t.test("rules that cannot be are refused", async (t) => {
+  const line = "split: [{by: line}]";
+  const cases: [rules: string, problems: string[]][] = [
+    [
+      `{name: A, ${line}}`,
+      [
+        'rules[0].name: must be 1 to 63 lower case letters, digits and `-`, starting with a letter or a digit, not "A"',
+      ],
+    ],
+    [
+      `{name: a, where: {env_id: x}, ${line}}, {name: a, ${line}}`,
+      ["rules[1].name: is the same as that of entry [0]; it must be unique"],
+    ],
+    [
+      `{name: a, ${line}}, {name: b, where: {env_id: x}, ${line}}`,
+      ["rules[1]: can never take a line: rule a before it takes all of them"],
+    ],
+    [
+      `{name: a, where: {env_id: "*"}, ${line}}, {name: b, ${line}}`,
+      ["rules[1]: can never take a line: rule a before it takes all of them"],
+    ],
+    [
+      `{name: a, where: {env_id: [x, y]}, ${line}}, {name: b, where: {env_id: [y, x]}, ${line}}`,
+      ["rules[1]: can never take a line: rule a before it takes the same ones"],
+    ],
+    ["{name: a}", ["rules[0]: needs split, components or allocation"]],
+    [`{name: a, ${line}, allocation: keep}`, ["rules[0].allocation: excludes split: give one of the two"]],
+    [
+      "{name: a, components: [{ratio: 0.7, split: [{by: line}]}, {ratio: 0.2, split: [{by: owner}]}]}",
+      ["rules[0].components: has ratios that add up to 0.9, not to 1"],
+    ],
+  ];
+  for (const [rules, problems] of cases) t.strictSame(problemsOf(`{rules: [${rules}]}`), problems, rules);
+});
+
+t.test("sources of identities are refused", async (t) => {
+  const folder = temporaryFolder(t);
+  const cases: [source: string, problems: string[]][] = [
+    ["{}", ["identity[0]: needs tag or column"]],
+    ["{tag: a, column: env_id}", ["identity[0].column: excludes tag: give one of the two"]],
+    [
+      "{column: what}",
+      [
+        "identity[0].column: is no column of the lines; known: resource_id, product_type, product_category, env_id, currency, BilledCost, and tag.KEY for tags",
+      ],
+    ],
+    [
+      "{column: env_id, pattern: '(x)'}",
+      ["identity[0].pattern: needs a group named identity: (?<identity>…)"],
+    ],
+    ["{column: env_id, map: none.csv}", ["identity[0].map: does not exist"]],
+  ];
+  for (const [source, problems] of cases)
+    t.strictSame(problemsOf(`{identity: [${source}]}`, folder), problems, source);
+  const files: [content: string | Buffer, problem: string][] = [
+    ["a,b\n", "must start with the header value,identity"],
+    ["", "must start with the header value,identity"],
+    ["value,identity\na,b\nc,d\na,e\n", 'line 4 has the value "a" of line 2 again'],
+    ["value,identity\na\n", "line 2 has 1 fields, not 2"],
+    ["value,identity\na,\n", "line 2 has no identity"],
+    ["value,identity\n,b\n", "line 2 has no value"],
+    ["value,identity\na,UNALLOCATED\n", "line 2 names UNALLOCATED, which is nobody"],
+    ["value,identity\na,b\u0007c\n", "line 2 has control characters"],
+    [Buffer.from([0xff, 0xfe, 0x61]), "is not UTF-8 text"],
+  ];
+  for (const [content, problem] of files) {
+    writeFileSync(join(folder, "m.csv"), content);
+    t.strictSame(
+      problemsOf("{identity: [{column: env_id, map: m.csv}]}", folder),
+      [`identity[0].map: ${problem}`],
+      problem,
+    );
+  }
+  writeFileSync(join(folder, "m.csv"), 'value,identity\n"a,b\n');
+  t.match(
+    problemsOf("{identity: [{column: env_id, map: m.csv}]}", folder).join(),
+    /identity\[0\]\.map: is not CSV/,
+  );
+});

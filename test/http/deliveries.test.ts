@@ -1,0 +1,118 @@
+/** Bills that were delivered: the list, and a person who accepts one. */
+import t from "tap";
+import { holds } from "../holds.js";
+import { get, startService } from "./service.js";
+
+const path = "/api/v1/tenants/acme/deliveries";
+
+t.test("deliveries", async (t) => {
+  const { app, stores } = await startService(t);
+  const pg = stores.postgres;
+  for (const tenant of ["acme", "globex"])
+    await pg.query("INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ($1, $1, 'focus')", [
+      tenant,
+    ]);
+  const files = [{ name: "bill.csv", size: 10, version: "v1", format: "CSV", focus_version: "1.2" }];
+  const insert = async (columns: Record<string, unknown>, tenant = "acme") => {
+    const values: Record<string, unknown> = {
+      ...{ tenant_name: tenant, source: "aws", scope: "2026-05", kind: "snapshot", content_id: "c" },
+      ...{ settings_hash: "h", billing_period: "2026-05", epoch: 1, started_at: "2026-06-01T00:00:00Z" },
+      ...columns,
+    };
+    const names = Object.keys(values);
+    const { rows } = await pg.query<{ id: number }>(
+      `INSERT INTO deliveries (${names.join(", ")}) VALUES (${names.map((_, at) => `$${at + 1}`).join(", ")}) RETURNING delivery_id::int AS id`,
+      Object.values(values),
+    );
+    return rows[0]?.id ?? 0;
+  };
+  const list = async (query = "") => {
+    const { status, body } = await get(app, `${path}?${query}`);
+    t.equal(status, 200, JSON.stringify(body));
+    return body;
+  };
+  const accept = async (id: number | string, tenant = "acme") => {
+    const response = await app.inject({
+      method: "POST",
+      url: `/api/v1/tenants/${tenant}/deliveries/${id}/accept`,
+    });
+    return { status: response.statusCode, body: response.json() };
+  };
+  const states = async () => (await list()).items.map(({ state }: { state: string }) => state);
+  holds(t, await list(), { items: [], total: 0, pages: 0, next_cursor: null });
+
+  const loaded = { loaded_at: "2026-06-01T00:01:00Z", lines: 2, files: JSON.stringify(files) };
+  const sums = [
+    {
+      ...{ currency: "EUR", lines: 2, billed_cost: "10.5", effective_cost: "10", contracted_cost: "0" },
+      list_cost: "12",
+    },
+  ];
+  const findings = [{ id: "rounded_cost", what: "rounded", lines: 1, examples: ["bill.csv:1"] }];
+  const first = await insert({
+    ...{ state: "current", ...loaded, sums: JSON.stringify(sums), findings: JSON.stringify(findings) },
+    ...{ remarks: '["odd"]', first_day: "2026-05-01", last_day: "2026-05-31" },
+  });
+  const waits = await insert({
+    ...{ state: "waiting_for_acceptance", problem: "it has 75 % fewer lines", content_id: "d", ...loaded },
+  });
+  const other = await insert({ state: "current", scope: "2026-04", billing_period: "2026-04", ...loaded });
+  const refused = await insert({ state: "refused", scope: "2026-03", problem: "is not CSV" });
+  const ofGlobex = await insert({ state: "waiting_for_acceptance", problem: "p", ...loaded }, "globex");
+
+  await t.test("the newest first, with all that is known of each", async (t) => {
+    const { items, total } = await list();
+    t.equal(total, 4);
+    t.strictSame(
+      items.map(({ delivery_id }: { delivery_id: number }) => delivery_id),
+      [refused, other, waits, first],
+    );
+    t.strictSame(items[3], {
+      ...{ delivery_id: first, source: "aws", billing_period: "2026-05", kind: "snapshot", state: "current" },
+      ...{ problem: null, files, file_count: 1, lines: 2, sums, findings, remarks: ["odd"] },
+      ...{ first_day: "2026-05-01", last_day: "2026-05-31", started_at: "2026-06-01T00:00:00Z" },
+      ...{ loaded_at: "2026-06-01T00:01:00Z", accepted_at: null, replaced_at: null },
+    });
+    holds(t, items[0], { state: "refused", problem: "is not CSV", lines: null, loaded_at: null });
+    const waiting = await list("state=waiting_for_acceptance");
+    holds(t, waiting, { total: 1, items: [{ delivery_id: waits }] });
+    const page = await list("page_size=3");
+    t.equal(page.items.length, 3);
+    const { items: rest, next_cursor } = await list(`page_size=3&cursor=${page.next_cursor}`);
+    t.strictSame(
+      [rest.map((each: { delivery_id: number }) => each.delivery_id), next_cursor],
+      [[first], null],
+    );
+    const { status, body } = await get(app, `${path}?state=lost`);
+    t.strictSame(
+      [status, body.detail],
+      [400, "`state` must be one of loading, current, replaced, waiting_for_acceptance, refused."],
+    );
+  });
+
+  await t.test("one that waits counts once it is accepted, in place of the one before", async (t) => {
+    const { status, body } = await accept(waits);
+    t.equal(status, 200, JSON.stringify(body));
+    holds(t, body, { delivery_id: waits, state: "current", problem: null });
+    t.type(body.accepted_at, "string");
+    t.strictSame(await states(), ["refused", "current", "current", "replaced"], "only its scope");
+    holds(t, await accept(waits), { status: 200, body: { accepted_at: body.accepted_at } }, "again");
+  });
+
+  await t.test("what cannot be accepted is refused, and changes nothing", async (t) => {
+    const before = await states();
+    holds(t, await accept(first), {
+      status: 409,
+      body: {
+        code: "delivery_not_waiting",
+        detail: `Delivery ${first} does not wait to be accepted: its state is replaced.`,
+      },
+    });
+    holds(t, await accept(refused), { status: 409, body: { code: "delivery_not_waiting" } });
+    holds(t, await accept(ofGlobex), { status: 404, body: { code: "delivery_not_found" } });
+    holds(t, await accept(999_999), { status: 404, body: { code: "delivery_not_found" } });
+    holds(t, await accept("x"), { status: 400, body: { code: "invalid_request" } });
+    t.strictSame(await states(), before);
+    holds(t, await accept(ofGlobex, "globex"), { status: 200, body: { state: "current" } });
+  });
+});

@@ -1,0 +1,133 @@
+/** Rules by configuration on staged windows: what a day is staged with, and what a day's hash notices. On the real stores. */
+import t from "tap";
+import { planAllocation } from "../../src/config/allocation/plan.js";
+import type { TenantConfig } from "../../src/config/config.js";
+import { prepareStore } from "../../src/ingest/configured/store-maps.js";
+import { ruleSetOf } from "../../src/runner/tenant-rules.js";
+import { forever } from "./generic-tenant.js";
+import { DAYS, line, openStaging } from "./staging-script.js";
+
+type Allocation = TenantConfig["allocation"];
+
+/** Two accounts, one of which the map knows, and support on each day. */
+const billing = DAYS.flatMap((day, index) => [
+  line(day, { resource_id: "i-1", env_id: "acct-1", product_type: "EC2", total_cost: `${index + 1}` }),
+  line(day, { resource_id: "i-2", env_id: "acct-2", product_type: "EC2", total_cost: "10" }),
+  line(day, { resource_id: "s", product_type: "SUPPORT", total_cost: "5" }),
+]);
+
+const rules: Allocation["rules"] = [
+  {
+    name: "support",
+    where: { product_type: "SUPPORT" },
+    split: [
+      { by: "cost", over: "month" },
+      { by: "cost", over: "day" },
+    ],
+  },
+  { name: "fixed", where: { resource_id: "nothing" }, split: [{ by: "fixed", shares: { x: "1" } }] },
+  { name: "rest", split: [{ by: "line" }] },
+];
+
+function planOf(map: Readonly<Record<string, string>>, allocation: Partial<Allocation> = {}) {
+  const plan = planAllocation(
+    {
+      allocation: { decimal_places: 4, identity: [{ column: "env_id", map: "m.csv" }], rules, ...allocation },
+      identity_maps: new Map([
+        ["m.csv", { hash: JSON.stringify(map), entries: new Map(Object.entries(map)) }],
+      ]),
+    },
+    {},
+    [],
+  );
+  if (plan === undefined) throw new Error("no plan");
+  return plan;
+}
+
+t.test("rules by configuration on staged days", async (t) => {
+  const { store, stage, rows, hashes } = await openStaging(t);
+  const staged = async (plan: ReturnType<typeof planOf>) => {
+    await prepareStore(store.client, plan, forever);
+    return await stage({ billing }, { allocation: plan, rulesHash: ruleSetOf([], plan).hash });
+  };
+
+  await t.test("each line has its rule and whom it names; costs weigh by day and by month", async (t) => {
+    await staged(planOf({ "acct-1": "ann" }));
+    const lines = await rows("billing", "toString(day) AS date, resource_id, rule, named_identity");
+    t.strictSame(
+      lines.filter(({ date }) => date === DAYS[0]).map((each) => Object.values(each).slice(1)),
+      [
+        ["i-1", "rest", "ann"],
+        ["i-2", "rest", ""],
+        ["s", "support", ""],
+      ],
+    );
+    const facts = await rows(
+      "usage",
+      "toString(day) AS date, metric, resource_id, identity_id, toString(micro_units) AS weight",
+    );
+    t.strictSame(
+      facts.map((each) => Object.values(each).join(" ")),
+      [
+        "2026-01-01 cost USD ann 1000000",
+        "2026-01-01 cost/month USD ann 1000000",
+        "2026-01-02 cost USD ann 2000000",
+        "2026-01-02 cost/month USD ann 3000000",
+        "2026-01-03 cost USD ann 3000000",
+        "2026-01-03 cost/month USD ann 6000000",
+      ],
+    );
+  });
+
+  await t.test("a month counts published days that are not staged", async (t) => {
+    await store.client.command({
+      query: `INSERT INTO billing (timestamp, ecosystem, tenant_id, env_id, resource_id, product_category, product_type, quantity, unit_price, total_cost, currency, granularity, metadata)
+        VALUES ('2026-01-01 00:00:00', 'e', 't', 'acct-1', 'i-1', 'c', 'EC2', 1, 1, 40, 'USD', 'daily', '{}'),
+               ('2025-12-31 00:00:00', 'e', 't', 'acct-1', 'i-1', 'c', 'EC2', 1, 1, 400, 'USD', 'daily', '{}')`,
+    });
+    const plan = planOf({ "acct-1": "ann" });
+    const later = billing.filter(({ timestamp }) => !timestamp.startsWith("2026-01-01"));
+    await stage({ billing: later, complete: DAYS.slice(1) }, { allocation: plan });
+    const facts = await rows("usage", "toString(day) AS date, metric, toString(micro_units) AS weight");
+    t.strictSame(
+      facts.filter(({ metric }) => metric === "cost/month").map((each) => Object.values(each).join(" ")),
+      ["2026-01-02 cost/month 42000000", "2026-01-03 cost/month 45000000"],
+    );
+    await store.client.command({ query: "TRUNCATE TABLE billing" });
+  });
+
+  await t.test("another map, identity source or rule is another input of every day", async (t) => {
+    const seen = new Set<string>();
+    const plans = [
+      planOf({ "acct-1": "ann" }),
+      planOf({ "acct-1": "ann", "acct-9": "zoe" }),
+      planOf({ "acct-1": "ann" }, { identity: [{ tag: "team" }] }),
+      planOf({ "acct-1": "ann" }, { rules: rules.slice(1) }),
+    ];
+    for (const plan of plans) {
+      await staged(plan);
+      const [first] = await hashes();
+      seen.add(String(first));
+    }
+    t.equal(seen.size, plans.length);
+    await staged(planOf({ "acct-1": "ann" }));
+    t.ok(seen.has(String((await hashes())[0])), "and the same configuration is the same input");
+  });
+
+  await t.test("a pattern that the store does not take stops the run before it gathers", async (t) => {
+    const plan = planOf(
+      {},
+      { rules: [{ name: "a", where: { env_id: { matches: "(?=x)" } }, split: [{ by: "line" }] }] },
+    );
+    await t.rejects(
+      prepareStore(store.client, plan, forever),
+      /OptimizedRegularExpression|cannot compile re2|CANNOT_COMPILE_REGEXP/,
+    );
+  });
+
+  await t.test("without a configuration nothing is assigned and nothing weighs", async (t) => {
+    await stage({ billing });
+    t.strictSame(await rows("usage"), []);
+    t.strictSame(await rows("billing", "DISTINCT rule, named_identity"), [{ rule: "", named_identity: "" }]);
+  });
+});

@@ -1,0 +1,80 @@
+/** Sources of bills for tests: folders with files, settings as the configuration reads them, and listings made short. */
+import { mkdir, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Value } from "@sinclair/typebox/value";
+import type { Test } from "tap";
+import type { DeliveredFile, SourceListing } from "../../src/ingest/ecosystems/focus/sources/delivery.js";
+import { openBillSource, type SourceContext } from "../../src/ingest/ecosystems/focus/sources/open-source.js";
+import {
+  type BillSourceSettings,
+  billSourceSettings,
+} from "../../src/ingest/ecosystems/focus/sources/settings.js";
+
+/** When files of tests were changed last, unless they say otherwise. */
+export const LONG_AGO = new Date("2026-07-01T00:00:00Z");
+
+export type Files = Readonly<Record<string, string | { readonly text: string; readonly modified: Date }>>;
+
+/** A folder of the test with these files. */
+export async function folderOf(t: Test, files: Files): Promise<string> {
+  const folder = t.testdir({});
+  await write(folder, files);
+  return folder;
+}
+
+export async function write(folder: string, files: Files): Promise<void> {
+  for (const [name, file] of Object.entries(files)) {
+    const { text, modified } = typeof file === "string" ? { text: file, modified: LONG_AGO } : file;
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+    await utimes(path, modified, modified);
+  }
+}
+
+/** With the defaults of the configuration. */
+function settingsOf(written: Record<string, unknown>): BillSourceSettings {
+  const value = Value.Default(billSourceSettings, { name: "bills", ...structuredClone(written) });
+  if (Value.Check(billSourceSettings, value)) return value;
+  throw new Error(
+    JSON.stringify([...Value.Errors(billSourceSettings, value)].map(({ path, message }) => [path, message])),
+  );
+}
+
+/** A source that lives as long as the test. */
+export function sourceOf(t: Test, written: Record<string, unknown>, context: SourceContext = {}) {
+  const source = openBillSource(settingsOf(written), { attempts: 2, baseDelayMs: 1, ...context });
+  t.teardown(() => source.close());
+  return {
+    list: () => source.list(AbortSignal.timeout(60_000)),
+    /** Without what tests cannot foretell. */
+    seen: async () => short(await source.list(AbortSignal.timeout(60_000))),
+  };
+}
+
+export function short({ deliveries, waiting }: SourceListing) {
+  return {
+    deliveries: deliveries.map(({ billing_period, kind, files, remarks }) => ({
+      billing_period,
+      kind,
+      files: files.map(({ name }) => name),
+      ...(remarks.length === 0 ? {} : { remarks }),
+    })),
+    waiting: waiting.map(({ name, reason }) => `${name}: ${reason}`),
+  };
+}
+
+export async function bytesOf(file: DeliveredFile | undefined): Promise<string> {
+  if (file === undefined) throw new Error("there is no such file");
+  return Buffer.concat(await (await file.open(AbortSignal.timeout(60_000))).toArray()).toString("utf8");
+}
+
+/** What a promise is rejected with. */
+export async function failureOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  }
+  return "nothing failed";
+}

@@ -1,0 +1,136 @@
+/** Which deliveries count: the newest snapshot of a scope, every addition, nothing in part. */
+import { Readable } from "node:stream";
+import t from "tap";
+import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
+import type {
+  DeliveryStore,
+  LoadSettings,
+} from "../../../src/ingest/ecosystems/focus/deliveries/load-delivery.js";
+import { type Delivery, FileChanged } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
+import { csv, deliveryOf, fileOf, openDeliveryStore, recorded, rowsOf, settings, sourceOf } from "./bills.js";
+
+const store = await openDeliveryStore(t);
+const signal = new AbortController().signal;
+
+async function told(
+  deliveries: readonly Delivery[],
+  changes: Partial<LoadSettings> = {},
+  of: DeliveryStore = store,
+) {
+  return await loadDeliveries(of, [sourceOf(...deliveries)], { ...settings, ...changes }, signal);
+}
+const bill = (amount: string, lines = 4, name = "bill.csv") =>
+  fileOf(name, csv(Array(lines).fill({ EffectiveCost: amount, BilledCost: amount })));
+/** State, lines and effective cost of each delivery that is recorded, and the partitions that there are. */
+async function kept() {
+  const records = await recorded(store);
+  const partitions = await rowsOf<{ lines: number }>(
+    store,
+    "SELECT toUInt32(count()) AS lines FROM focus_lines GROUP BY delivery ORDER BY delivery",
+  );
+  return {
+    records: records.map(
+      ({ state, lines, sums }) =>
+        `${state} ${lines} ${(sums as { effective_cost: string }[])[0]?.effective_cost}`,
+    ),
+    partitions: partitions.map(({ lines }) => lines),
+  };
+}
+t.beforeEach(async () => {
+  await store.postgres.query("DELETE FROM deliveries");
+});
+
+t.test("snapshots and additions", async (t) => {
+  await told([deliveryOf([bill("1")]), deliveryOf([bill("7")], { billing_period: "2026-06" })]);
+  t.strictSame(await kept(), { records: ["current 4 4", "current 4 28"], partitions: [4, 4] });
+  t.strictSame(await told([deliveryOf([bill("2")])]), { errors: [], warnings: [] });
+  t.strictSame(
+    await kept(),
+    { records: ["replaced 4 4", "current 4 28", "current 4 8"], partitions: [4, 4] },
+    "only its scope",
+  );
+  const unread = { ...bill("2"), open: () => t.fail("opened") as never };
+  await told([deliveryOf([unread])]);
+  t.equal((await recorded(store)).length, 3, "the same again is not read");
+  const addition = (name: string, amount: string) =>
+    deliveryOf([bill(amount, 4, name)], { kind: "additive", billing_period: undefined });
+  await told([addition("a.csv", "1"), addition("b.csv", "1")]);
+  await told([addition("a.csv", "1"), addition("b.csv", "1")]);
+  t.strictSame((await kept()).records.slice(3), ["current 4 4", "current 4 4"], "each addition once");
+  await told([addition("a.csv", "1"), addition("b.csv", "3")]);
+  t.strictSame(
+    (await kept()).records.slice(3),
+    ["current 4 4", "replaced 4 4", "current 4 12"],
+    "a file that was written anew counts as it is now",
+  );
+});
+
+t.test("a bill of a month that is over and shrinks by more than the limit waits", async (t) => {
+  await told([deliveryOf([bill("10")])]);
+  const smaller = deliveryOf([bill("4")]);
+  const problem = "bills 2026-05: its billed_cost in USD is 60 % less than that of the bill it would replace";
+  t.strictSame((await told([smaller])).errors, [problem]);
+  t.strictSame((await told([smaller])).errors, [problem], "and says so until it is accepted or replaced");
+  t.strictSame((await kept()).records, ["current 4 40", "waiting_for_acceptance 4 16"]);
+  t.strictSame((await told([deliveryOf([bill("10", 1)])])).errors, [
+    "bills 2026-05: it has 75 % fewer lines than the bill it would replace (1 instead of 4)",
+  ]);
+  t.strictSame((await told([deliveryOf([bill("6")])])).errors, []);
+  t.strictSame((await kept()).records, ["replaced 4 40", "replaced 4 16", "replaced 1 10", "current 4 24"]);
+  await told([]);
+  t.strictSame((await kept()).partitions, [4], "the next run drops what waited in vain");
+  t.strictSame(
+    (await told([deliveryOf([bill("1")])], { today: "2026-05-20" })).errors,
+    [],
+    "a month that is not over may",
+  );
+});
+
+t.test("a file that changes while it is read leaves what counted, and is read again", async (t) => {
+  await told([deliveryOf([bill("1")])]);
+  const text = csv(Array(20_000).fill({ EffectiveCost: "9" }));
+  async function* broken() {
+    yield Buffer.from(text);
+    throw new FileChanged("bill.csv");
+  }
+  const changed = {
+    ...fileOf("bill.csv", text),
+    open: async () => Readable.from(broken(), { objectMode: false }),
+  };
+  const { errors } = await told([deliveryOf([bill("9"), changed])]);
+  t.strictSame(errors, ['bills: "bill.csv" changed after it was listed, or while it was read']);
+  t.strictSame(await kept(), { records: ["current 4 4", "loading null undefined"], partitions: [4] });
+  await told([deliveryOf([bill("9"), fileOf("bill.csv", text)])]);
+  t.strictSame((await kept()).records, ["replaced 4 4", "current 20004 180036"]);
+});
+
+t.test("what a load that was cut off left behind is dropped, and a lost lease changes nothing", async (t) => {
+  await told([deliveryOf([bill("1")])]);
+  await store.client.command({ query: "INSERT INTO focus_lines (delivery) SELECT 999999 FROM numbers(10)" });
+  await store.postgres.query(`INSERT INTO deliveries (tenant_name, source, scope, kind, content_id, settings_hash, state, epoch)
+    SELECT tenant_name, 'bills', '2026-05', 'snapshot', 'x', 'h', 'loading', 6 FROM tenants`);
+  await told([]);
+  t.strictSame(await kept(), { records: ["current 4 4"], partitions: [4] });
+  await t.rejects(told([deliveryOf([bill("2")])], {}, { ...store, epoch: 6 }), { name: "LeaseLostError" });
+  t.strictSame(await kept(), { records: ["current 4 4"], partitions: [4] });
+});
+
+t.test("a source that cannot be listed does not concern the others", async (t) => {
+  const down = { ...sourceOf(), name: "down", list: () => Promise.reject(new Error("no route")) };
+  const waiting = {
+    ...sourceOf(),
+    name: "late",
+    list: async () => ({ deliveries: [], waiting: [{ name: "2026-06", reason: "no manifest" }] }),
+  };
+  const report = await loadDeliveries(
+    store,
+    [down, waiting, sourceOf(deliveryOf([bill("1")], { remarks: ["two manifests"] }))],
+    settings,
+    signal,
+  );
+  t.strictSame(report, {
+    errors: ["down: no route"],
+    warnings: ["late: 2026-06: no manifest", "bills 2026-05: two manifests"],
+  });
+  t.strictSame((await kept()).records, ["current 4 4"]);
+});

@@ -1,0 +1,253 @@
+/** What becomes of the values of FOCUS files: numbers, dates, nulls, tags, columns of any name. */
+import { gzipSync } from "node:zlib";
+import t from "tap";
+import { csv, deliveryOf, fileOf, load, openDeliveryStore, recorded, rowsOf } from "./bills.js";
+
+const store = await openDeliveryStore(t);
+let month = 0;
+
+/** Loads a file as a scope of its own; says what is recorded, and its lines in the order of the file. */
+async function loaded(content: string | Buffer, columns: string, name = "bill.csv") {
+  month += 1;
+  const source = `s${month}`;
+  const outcome = await load(store, deliveryOf([fileOf(name, content)], { source }));
+  const record = (await recorded(store)).at(-1) ?? {};
+  const query = `SELECT ${columns} FROM focus_lines WHERE delivery = (SELECT max(delivery) FROM focus_lines) ORDER BY line`;
+  const rows = outcome.state === "current" ? await rowsOf<Record<string, unknown>>(store, query) : [];
+  return {
+    outcome,
+    rows,
+    findings: record.findings as { id: string; lines: number; examples: string[] }[],
+    record,
+  };
+}
+const found = (findings: readonly { id: string; lines: number; examples: string[] }[]) =>
+  findings.map(({ id, lines, examples }) => `${id} ${lines}: ${examples.join(" ")}`);
+
+t.test("amounts are exact to 12 places, and half of the last is rounded away from zero", async (t) => {
+  const amounts = [
+    "0.0000000000005",
+    "-0.0000000000005",
+    "6.123E-7",
+    "12345678901234567890.123456789012",
+    "-0.00",
+    "1e-50",
+    "1e26",
+    "1,5",
+    "NaN",
+    "",
+    "NULL",
+  ];
+  const { rows, findings } = await loaded(
+    csv(amounts.map((BilledCost) => ({ BilledCost }))),
+    "toString(BilledCost) AS cost",
+  );
+  t.strictSame(
+    rows.map(({ cost }) => cost),
+    [
+      "0.000000000001",
+      "-0.000000000001",
+      "0.0000006123",
+      "12345678901234567890.123456789012",
+      "0",
+      "0",
+      null,
+      null,
+      null,
+      null,
+      null,
+    ],
+  );
+  t.strictSame(found(findings), [
+    "unreadable_cost 3: bill.csv:7 bill.csv:8 bill.csv:9",
+    "rounded_cost 3: bill.csv:1 bill.csv:2 bill.csv:6",
+  ]);
+});
+
+t.test("only ISO dates are dates", async (t) => {
+  const dates = [
+    "2026-05-03",
+    "2026-05-03T23:30Z",
+    "2026-05-03T23:30:00.000Z",
+    "2026-05-03T23:30:00+02:00",
+    "2026-05-03 23:30:00",
+    "05/03/2026",
+    "2026-02-30",
+    "2026-05-03T25:00:00Z",
+    "1026-05-03",
+    "\\N",
+  ];
+  const { rows, findings } = await loaded(
+    csv(dates.map((ChargePeriodStart) => ({ ChargePeriodStart }))),
+    "charge_day, toString(ChargePeriodStart) AS at",
+  );
+  t.strictSame(
+    rows.map(({ charge_day, at }) => `${charge_day} ${at}`),
+    [
+      "2026-05-03 2026-05-03 00:00:00",
+      "2026-05-03 2026-05-03 23:30:00",
+      "2026-05-03 2026-05-03 23:30:00",
+      "2026-05-03 2026-05-03 21:30:00",
+      "2026-05-03 2026-05-03 23:30:00",
+      ...Array(5).fill("1970-01-01 null"),
+    ],
+  );
+  t.strictSame(found(findings), [
+    "no_charge_date 5: bill.csv:6 bill.csv:7 bill.csv:8 bill.csv:9 bill.csv:10",
+  ]);
+});
+
+t.test("tags are keys and values, whatever form they have", async (t) => {
+  const tags = [
+    '{"b":"2","a":"x\\"y","n":1.5,"t":true,"z":null,"o":{"k":1}}',
+    '[{"Key":"cost-center","Value":"7"},{"value":"v","key":"k"}]',
+    '{" org":"","org":"b"," ":"c"}',
+    "{broken",
+    '"text"',
+    "{}",
+    "NULL",
+  ];
+  const { rows, findings } = await loaded(
+    csv(tags.map((Tags) => ({ Tags }))),
+    "Tags AS tags, custom_columns AS custom",
+  );
+  t.strictSame(
+    rows.map(({ tags, custom }) => [tags, custom]),
+    [
+      [{ a: 'x"y', b: "2", n: "1.5", o: '{"k":1}', t: "true", z: "" }, {}],
+      [{ "cost-center": "7", k: "v" }, {}],
+      [{ org: "b" }, {}],
+      [{}, { Tags: "{broken" }],
+      [{}, { Tags: '"text"' }],
+      [{}, {}],
+      [{}, {}],
+    ],
+  );
+  t.strictSame(found(findings), [
+    "unreadable_tags 2: bill.csv:4 bill.csv:5",
+    "repeated_tag_key 1: bill.csv:3",
+    "blank_tag_key 1: bill.csv:3",
+  ]);
+});
+
+t.test("columns have any order and case, old names, and others beside them", async (t) => {
+  const text =
+    "x_B,chargeperiodstart,AmortizedCost,PROVIDER,BillingCurrency,Region,x_B,Publisher,'`\\\nb,2026-05-01,2.5,AWS,EUR,eu,c,pub,q\n";
+  const { rows } = await loaded(
+    text,
+    "EffectiveCost AS cost, ServiceProviderName AS provider, RegionName AS region, BillingCurrency AS currency, custom_columns AS custom",
+  );
+  t.strictSame(rows, [
+    {
+      cost: "2.5",
+      provider: "AWS",
+      region: "eu",
+      currency: "EUR",
+      custom: { "'`\\": "q", Publisher: "pub", x_B: "b", "x_B 2": "c" },
+    },
+  ]);
+});
+
+t.test("text is kept as it is: line breaks, quotes, blanks, a byte order mark and CRLF", async (t) => {
+  const plain = csv([{ x_Extra: 'a\n"b", \u00fc ' }, { x_Extra: " =1+1" }]);
+  const crlf = `\uFEFF${plain.replaceAll("\n", "\r\n")}\r\n\r\n`;
+  for (const content of [plain, plain.trimEnd(), gzipSync(plain)]) {
+    const { rows, findings } = await loaded(content, "custom_columns['x_Extra'] AS extra, line");
+    t.strictSame(rows, [
+      { extra: 'a\n"b", \u00fc ', line: 1 },
+      { extra: " =1+1", line: 2 },
+    ]);
+    t.strictSame(findings, []);
+  }
+  const { rows } = await loaded(crlf, "custom_columns['x_Extra'] AS extra");
+  t.strictSame(
+    rows.map(({ extra }) => extra),
+    ['a\r\n"b", \u00fc ', " =1+1"],
+  );
+});
+
+t.test("equal lines have one id, whatever order their columns are in", async (t) => {
+  const text = (columns: string[], row: Record<string, string>) =>
+    `${columns.join(",")}\n${columns.map((name) => row[name]).join(",")}\n`;
+  const row = {
+    BillingCurrency: "USD",
+    EffectiveCost: "1.50",
+    ChargePeriodStart: "2026-05-01",
+    x_A: "a",
+    x_B: "b",
+  };
+  const names = Object.keys(row);
+  const ids = [];
+  for (const [columns, changed] of [
+    [names, row],
+    [names.toReversed(), { ...row, EffectiveCost: "15e-1" }],
+    [names, { ...row, x_B: "c" }],
+  ] as const)
+    ids.push((await loaded(text([...columns], changed), "toString(line_id) AS id")).rows[0]?.id);
+  t.equal(ids[0], ids[1]);
+  t.not(ids[0], ids[2]);
+});
+
+t.test("a file that cannot be read whole does not count at all, and says why", async (t) => {
+  const good = csv([{}, {}]);
+  const cases: [string | Buffer, RegExp][] = [
+    ["", /^"bill.csv" is empty/],
+    [good.replace("BillingCurrency", "x_C"), /^"bill.csv" has no column BillingCurrency: set `currency`/],
+    [
+      good.replace("EffectiveCost", "x_C"),
+      /^"bill.csv" has no column EffectiveCost, which `cost` asks for; it has .*BilledCost/,
+    ],
+    [good.replace("ChargePeriodStart", "x_C"), /^"bill.csv" has no column ChargePeriodStart/],
+    [`${good}1,2,3\n`, /^"bill.csv" cannot be read at row 3/],
+    [`${good}${good.split("\n")[1]?.slice(0, -1)},"cut`, /^"bill.csv" cannot be read|not read to its end/],
+    [`${good.trimEnd().slice(0, -1)},"cut off\n`, /not read to its end|cannot be read/],
+    [gzipSync(good).subarray(0, 100), /^"bill.csv" cannot be unpacked: it is damaged or cut off/],
+    [Buffer.from("PAR1, and nothing of it"), /cannot be read as Parquet: it is cut off/],
+    [Buffer.from([0x50, 0, 0x41, 0]), /is not text in UTF-8/],
+  ];
+  for (const [content, problem] of cases) {
+    const { outcome, record } = await loaded(content, "1");
+    t.equal(outcome.state, "refused");
+    const said = outcome.state === "refused" ? outcome.problem : "";
+    t.ok(problem.test(said), said);
+    t.equal(record.lines, null);
+  }
+  const left = "SELECT toString(uniqExact(delivery)) AS n FROM focus_lines";
+  const current = await store.postgres.query(
+    "SELECT count(*)::text AS n FROM deliveries WHERE state = 'current'",
+  );
+  t.strictSame((await rowsOf<{ n: string }>(store, left))[0]?.n, current.rows[0].n);
+});
+
+t.test("Parquet of doubles, maps, lists, structs and timestamps is read as its CSV", async (t) => {
+  const path = `${t.testdir()}/bill.parquet`;
+  const { DuckDBInstance } = await import("@duckdb/node-api");
+  const duck = await (await DuckDBInstance.create()).connect();
+  await duck.run(`COPY (SELECT * FROM (VALUES
+    (0.1::DOUBLE + 0.2::DOUBLE, 1.25::DECIMAL(38,9), TIMESTAMP '2026-05-01 10:00:00.5', 'USD', MAP {'team': 'a', 'empty': NULL}, {'id': 'p', 'n': 1}),
+    (1e-7::DOUBLE, NULL, TIMESTAMP '2026-05-02 00:00:00', 'USD', MAP {}, NULL)
+    ) AS bill(effectivecost, BilledCost, ChargePeriodStart, BillingCurrency, Tags, x_Project)) TO '${path}' (FORMAT parquet)`);
+  const { readFileSync } = await import("node:fs");
+  const { rows, findings } = await loaded(
+    readFileSync(path),
+    "toString(EffectiveCost) AS cost, toString(BilledCost) AS billed, toString(ChargePeriodStart) AS at, Tags AS tags, custom_columns AS custom",
+    "bill.parquet",
+  );
+  t.strictSame(rows, [
+    {
+      cost: "0.3",
+      billed: "1.25",
+      at: "2026-05-01 10:00:00",
+      tags: { empty: "", team: "a" },
+      custom: { x_Project: '{"id":"p","n":1}' },
+    },
+    {
+      cost: "0.0000001",
+      billed: null,
+      at: "2026-05-02 00:00:00",
+      tags: {},
+      custom: { x_Project: '{"id":null,"n":null}' },
+    },
+  ]);
+  t.strictSame(found(findings), ["rounded_cost 1: bill.parquet:1"]);
+});

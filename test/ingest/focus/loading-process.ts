@@ -1,0 +1,52 @@
+/** A process that loads a bill and is killed meanwhile. It says when the last byte of the bill is on its way. */
+import { Readable } from "node:stream";
+import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
+import { claimStaging } from "../../../src/store/clickhouse/staging.js";
+import { openStores } from "../../../src/store/open-stores.js";
+import { fixedTenant, testConfig, testLogger } from "../../stores.js";
+import { csv, deliveryOf, fileOf, settings, sourceOf } from "./bills.js";
+
+export interface LoadingInput {
+  readonly folder: string;
+  readonly epoch: number;
+  /** Of each line; and how many lines there are. */
+  readonly amount: string;
+  readonly lines: number;
+  /** Does not end by itself. */
+  readonly stays: boolean;
+}
+
+const { folder, epoch, amount, lines, stays } = JSON.parse(process.argv.at(-1) ?? "{}") as LoadingInput;
+const config = testConfig(`data_dir: ${folder}/data\ntenants:${fixedTenant("acme")}`, folder);
+const stores = await openStores({ config, logger: testLogger });
+const { client, tenantName } = await stores.tenant("acme");
+const { postgres } = stores;
+await postgres.query(
+  "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'acme', 'focus') ON CONFLICT DO NOTHING",
+);
+await postgres.query(
+  "INSERT INTO leases (tenant_name, holder, epoch, expires_at) VALUES ('acme', 'test', $1, now()) ON CONFLICT (tenant_name) DO UPDATE SET epoch = $1",
+  [epoch],
+);
+await claimStaging(client, epoch);
+const text = csv(Array(lines).fill({ EffectiveCost: amount, BilledCost: amount }));
+async function* said() {
+  yield Buffer.from(text);
+  process.stdout.write(`${JSON.stringify({ sent: true })}\n`);
+}
+const file = { ...fileOf("bill.csv", text), open: async () => Readable.from(said(), { objectMode: false }) };
+const store = { client, postgres, tenantName, epoch };
+await loadDeliveries(store, [sourceOf(deliveryOf([file]))], settings, new AbortController().signal);
+const counted = await postgres.query(
+  "SELECT count(*)::int AS n, max(lines)::int AS lines FROM deliveries WHERE state = 'current'",
+);
+const held = await (
+  await client.query({
+    query:
+      "SELECT toUInt32(count()) AS lines, toString(sum(EffectiveCost)) AS cost, toUInt32(uniqExact(delivery)) AS n FROM focus_lines",
+    format: "JSONEachRow",
+  })
+).json();
+process.stdout.write(`${JSON.stringify({ counted: counted.rows, held })}\n`);
+if (stays) setInterval(() => undefined, 60_000);
+else await stores.close();

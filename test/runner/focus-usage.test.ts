@@ -1,0 +1,152 @@
+/** Lines of FOCUS that are split by what a real Prometheus measured, through whole runs. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { loadConfig } from "../../src/config/load.js";
+import { formatProblem } from "../../src/config/problem.js";
+import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
+import { midnightSeconds } from "../../src/time/days.js";
+import { csv } from "../ingest/focus/bills.js";
+import { PASSWORD, startRealPrometheus } from "../ingest/real-prometheus.js";
+import { needs } from "../programs.js";
+import { openTestStores, temporaryFolder, testConfig } from "../stores.js";
+import { chargedOn, reconciled, rowsOf, runContext, runOnce } from "./runs.js";
+
+const DAY = "2026-06-24";
+
+const tenant = (folder: string, url: string, metric = "cpu_hours") => `tenants:
+  acme:
+    ecosystem: focus
+    tenant_id: acme
+    lookback_days: 8
+    cutoff_days: 1
+    storage: { connection_string: "embedded:acme" }
+    allocation:
+      identity: [{ tag: team }]
+      rules:
+        - name: clusters
+          where: { resource_id: "eks-*" }
+          split: [{ by: usage, metric: ${metric} }, { by: even, among: [web, ops] }]
+        - name: gpus
+          where: { resource_id: gpu-1 }
+          split: [{ by: usage, metrics: [gpu_hours] }]
+    plugin_settings:
+      metrics: { url: "${url}", auth_type: basic, username: me, password: ${PASSWORD} }
+      usage:
+        queries:
+          - metric: cpu_hours
+            query: sum by (cluster, namespace) (app_cpu)
+            resource_label: cluster
+            identity_label: namespace
+          - metric: gpu_hours
+            query: sum by (team) (app_gpu)
+            resource_id: gpu-1
+            identity_label: team
+      sources:
+        - name: cloud
+          location: ${folder}
+          limits: { settle_seconds: 0 }`;
+
+const on = (day: number) => ({
+  ChargePeriodStart: `2026-06-${day}T00:00:00Z`,
+  ChargePeriodEnd: `2026-06-${day + 1}T00:00:00Z`,
+});
+
+function write(folder: string, rows: Parameters<typeof csv>[0]) {
+  mkdirSync(join(folder, "2026-06"), { recursive: true });
+  writeFileSync(join(folder, "2026-06", "bill.csv"), csv(rows));
+}
+
+/** A sample for each hour of a day, of what was used in it. */
+const hourly = (series: string, day: string, value: number) =>
+  Array.from({ length: 24 }, (_, hour) => `${series} ${value} ${midnightSeconds(day) + (hour + 1) * 3600}`);
+
+const openMetrics = [
+  "# TYPE app_cpu gauge",
+  ...hourly('app_cpu{cluster="eks-1",namespace="web"}', DAY, 3),
+  ...hourly('app_cpu{cluster="eks-1",namespace="data",pod="a"}', DAY, 0.5),
+  ...hourly('app_cpu{cluster="eks-1",namespace="data",pod="b"}', DAY, 0.5),
+  ...hourly('app_cpu{cluster="eks-2",namespace="ops"}', DAY, 7),
+  ...hourly('app_cpu{cluster="eks-9",namespace="nobody"}', DAY, 7),
+  ...hourly('app_cpu{cluster="eks-1"}', DAY, 100),
+  ...hourly('app_cpu{namespace="web"}', DAY, 100),
+  "# TYPE app_gpu gauge",
+  ...hourly('app_gpu{team="ml"}', DAY, 1),
+  ...hourly('app_gpu{team="web"}', "2026-06-25", 1),
+  "# EOF",
+  "",
+].join("\n");
+
+const bill = [
+  { ...on(24), EffectiveCost: "8", ResourceId: "eks-1" },
+  { ...on(24), EffectiveCost: "5", ResourceId: "eks-2" },
+  { ...on(24), EffectiveCost: "2", ResourceId: "eks-3" },
+  { ...on(24), EffectiveCost: "9", ResourceId: "gpu-1" },
+  { ...on(24), EffectiveCost: "1", ResourceId: "i-1", Tags: '{"team":"web"}' },
+];
+const measured = ["data: 2", "web: 6", "ops: 5", "ops: 1 no_metrics_located", "web: 1 no_metrics_located"];
+const [charged, others] = [[...measured, "ml: 9"], "web: 1 line_identity_allocation"];
+const away = [
+  "ops: 4 metrics_fetch_failed",
+  "web: 4 metrics_fetch_failed",
+  "ops: 2.5 metrics_fetch_failed",
+  "web: 2.5 metrics_fetch_failed",
+  "ops: 1 metrics_fetch_failed",
+  "web: 1 metrics_fetch_failed",
+  "UNALLOCATED: 9 metrics_fetch_failed",
+];
+const NOWHERE = "http://127.0.0.1:9/prometheus";
+
+t.test("lines are split by what Prometheus measured", needs("prometheus", "promtool"), async (t) => {
+  const { url } = await startRealPrometheus(t, openMetrics);
+  const folder = temporaryFolder(t);
+  write(folder, bill);
+  const { stores, folder: home } = await openTestStores(t, tenant(folder, url));
+  const run = async (address: string) =>
+    await runOnce(runContext(stores), testConfig(tenant(folder, address), home), "acme");
+  const provisional = async () =>
+    await rowsOf(stores, "acme", "SELECT DISTINCT day, provisional FROM chargebacks ORDER BY day");
+
+  const without = await run(NOWHERE);
+  t.equal(without.status, "completed_with_errors");
+  t.strictSame(await chargedOn(stores, "acme", DAY), [...away, others], "a bill does without its usage");
+  t.strictSame(await provisional(), [{ day: DAY, provisional: true }]);
+  t.match(
+    JSON.stringify(without),
+    /cpu_hours, gpu_hours of eks-1, eks-2, eks-3 and 2 more could not be fetched/,
+  );
+
+  const first = await run(url);
+  t.strictSame([first.status, first.errors, first.dates_calculated], ["completed", [], 1]);
+  t.strictSame(await chargedOn(stores, "acme", DAY), [...charged, others]);
+  t.strictSame(await provisional(), [{ day: DAY, provisional: false }]);
+  t.strictSame((await reconciled(stores, "acme")).off, []);
+
+  const again = await run(url);
+  t.strictSame([again.status, again.dates_calculated], ["completed", 0]);
+  write(folder, [...bill, { ...on(25), EffectiveCost: "4", ResourceId: "gpu-1" }]);
+  await run(NOWHERE);
+  t.strictSame(await chargedOn(stores, "acme", DAY), [...charged, others], "what was measured stays");
+  t.strictSame(await chargedOn(stores, "acme", "2026-06-25"), ["UNALLOCATED: 4 metrics_fetch_failed"]);
+  await run(url);
+  t.strictSame(await chargedOn(stores, "acme", "2026-06-25"), ["web: 4"]);
+});
+
+t.test("a rule that names a metric which is not configured is refused", async (t) => {
+  const problemsOf = (text: string) => {
+    const loaded = loadConfig(text, { file: "c.yaml", env: {}, ecosystems });
+    return loaded.ok ? [] : loaded.problems.map((each) => formatProblem(each).replace(/^c.yaml:\d+: /, ""));
+  };
+  const path = "tenants.acme.allocation.rules[0].split[0].metric";
+  t.strictSame(problemsOf(tenant("/bills", NOWHERE, "cpu")), [
+    `${path}: is no metric of this tenant; known: cpu_hours, gpu_hours`,
+  ]);
+  const text = tenant("/bills", NOWHERE).replace(/\n {6}metrics: .*/, "");
+  t.strictSame(problemsOf(text), [
+    "tenants.acme.plugin_settings.metrics: is required: usage.queries ask Prometheus",
+  ]);
+  const settings = "tenants.acme.plugin_settings.usage.queries[1]";
+  t.strictSame(problemsOf(tenant("/bills", NOWHERE).replace("resource_id: gpu-1\n            i", "i")), [
+    `${settings}: needs resource_label or resource_id`,
+  ]);
+});

@@ -1,0 +1,126 @@
+/** A bill of FOCUS through a whole run: from files in a folder to published chargebacks. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { csv } from "../ingest/focus/bills.js";
+import { openTestStores, temporaryFolder } from "../stores.js";
+import { reconciled, rowsOf, runContext, runOnce } from "./runs.js";
+
+const tenant = (folder: string, settings = "") => `tenants:
+  acme:
+    ecosystem: focus
+    tenant_id: acme
+    lookback_days: 8
+    cutoff_days: 1
+    storage: { connection_string: "embedded:acme" }
+    plugin_settings:
+      ${settings}
+      sources:
+        - name: cloud
+          location: ${folder}
+          limits: { settle_seconds: 0 }`;
+
+const at = (day: number, hours = 0, days = 1) => ({
+  ChargePeriodStart: `2026-06-${String(day).padStart(2, "0")}T${String(hours).padStart(2, "0")}:00:00Z`,
+  ChargePeriodEnd: new Date(Date.UTC(2026, 5, day + days, hours)).toISOString(),
+});
+
+function write(folder: string, rows: Parameters<typeof csv>[0]) {
+  mkdirSync(join(folder, "2026-06"), { recursive: true });
+  writeFileSync(join(folder, "2026-06", "bill.csv"), csv(rows));
+}
+
+const published = `SELECT toString(day) AS day, resource_id, product_type, currency, toString(total_cost) AS cost FROM billing ORDER BY day, currency, resource_id, line_id`;
+
+t.test("lines are charged to their days, equal ones together, currencies apart", async (t) => {
+  const folder = temporaryFolder(t);
+  const rows = [
+    { ...at(23), EffectiveCost: "1.5", Tags: '{"team":"a"}', x_Extra: "e" },
+    { ...at(23), EffectiveCost: "1.5", Tags: '{"team":"a"}', x_Extra: "e" },
+    { ...at(24, 5), EffectiveCost: "2", BillingCurrency: "EUR", ResourceId: "" },
+    { ...at(24, 5), EffectiveCost: "2", BillingCurrency: "USD", ResourceId: "", SubAccountId: "" },
+    { ...at(24, 5), EffectiveCost: "-200", BillingCurrency: "JPY" },
+  ];
+  write(folder, rows);
+  const { config, stores } = await openTestStores(t, tenant(folder));
+  const run = async () => await runOnce(runContext(stores), config, "acme");
+  const first = await run();
+  t.strictSame([first.status, first.dates_calculated, first.errors], ["completed", 2, []]);
+  t.strictSame(
+    (await rowsOf<Record<string, string>>(stores, "acme", published)).map((row) =>
+      Object.values(row).join(" "),
+    ),
+    [
+      "2026-06-23 i-1 EC2 USD 3",
+      "2026-06-24 team EC2 EUR 2",
+      "2026-06-24 i-1 EC2 JPY -200",
+      "2026-06-24 payer EC2 USD 2",
+    ],
+  );
+  const cloud =
+    "SELECT account_id, env_id, line_tags AS tags, toString(billed_cost) AS billed, metadata FROM billing WHERE day = '2026-06-23'";
+  t.strictSame(await rowsOf(stores, "acme", cloud), [
+    {
+      ...{ account_id: "payer", env_id: "team", tags: { team: "a" }, billed: "2" },
+      metadata: JSON.stringify({
+        ChargePeriodEnd: "2026-06-24T00:00:00Z",
+        ChargePeriodStart: "2026-06-23T00:00:00Z",
+        ContractedCost: "2",
+        EffectiveCost: "3",
+        ResourceId: "i-1",
+        ResourceType: "Instance",
+        x_Extra: "e",
+      }),
+    },
+  ]);
+  t.strictSame((await reconciled(stores, "acme")).off, []);
+
+  await t.test("the same bill again is not even read, and one changed day is calculated alone", async (t) => {
+    const again = await run();
+    t.strictSame([again.dates_gathered, again.dates_calculated], [first.dates_gathered, 0]);
+    rows[0] = { ...at(23), EffectiveCost: "4", Tags: "", x_Extra: "" };
+    write(folder, rows.toReversed());
+    const changed = await run();
+    t.strictSame([changed.status, changed.dates_calculated], ["completed", 1]);
+    t.strictSame(
+      (await rowsOf<Record<string, string>>(stores, "acme", published))
+        .slice(0, 2)
+        .map(({ day, cost }) => `${day} ${cost}`)
+        .sort(),
+      ["2026-06-23 1.5", "2026-06-23 4"],
+    );
+  });
+
+  await t.test("a line that cannot be charged makes its day partial, and is told", async (t) => {
+    write(folder, [...rows, { ...at(25), EffectiveCost: "x" }]);
+    const partial = await run();
+    t.strictSame(partial.status, "completed_with_errors");
+    t.match(
+      JSON.stringify(partial.errors),
+      /cloud 2026-06: 1 line has no readable date, currency or EffectiveCost, and is not charged/,
+    );
+  });
+});
+
+t.test("a charge of many days is divided among them, to the last digit", async (t) => {
+  const folder = temporaryFolder(t);
+  write(folder, [
+    { ...at(23, 12, 3), EffectiveCost: "1", ResourceId: "three" },
+    { ...at(1, 0, 30), EffectiveCost: "-100", ResourceId: "month" },
+    { ...at(27, 6, 0), EffectiveCost: "7", ResourceId: "instant" },
+  ]);
+  const { config, stores } = await openTestStores(t, tenant(folder, "spread: daily"));
+  const result = await runOnce(runContext(stores), config, "acme");
+  t.strictSame([result.status, result.errors], ["completed", []]);
+  const rows = await rowsOf<Record<string, string>>(stores, "acme", published);
+  const of = (id: string) =>
+    rows.filter(({ resource_id }) => resource_id === id).map(({ day, cost }) => `${day?.slice(8)} ${cost}`);
+  t.strictSame(of("three"), [
+    "23 0.166666666666",
+    "24 0.333333333334",
+    "25 0.333333333333",
+    "26 0.166666666667",
+  ]);
+  t.strictSame(of("month").slice(0, 3), ["22 -3.333333333333", "23 -3.333333333333", "24 -3.333333333334"]);
+  t.strictSame(of("instant"), ["27 7"]);
+});

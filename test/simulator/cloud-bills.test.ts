@@ -1,0 +1,63 @@
+/** Simulated bills are bills: the checks of the standard find nothing, and the same seed is the same bill. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { checkFile } from "../../src/focus/check/check-file.js";
+import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
+import { csvGzOf, parquetOf } from "../../src/simulator/bills/files.js";
+import { billionths } from "../../src/simulator/bills/line.js";
+import { linesOf, type MonthOptions } from "../../src/simulator/bills/month.js";
+import { aws, azure, google } from "../../src/simulator/bills/providers.js";
+import { temporaryFolder, testLogger } from "../stores.js";
+
+const october: MonthOptions = {
+  ...{ seed: 1, resources: 40, month: "2026-10-01", closed: true },
+  days: ["2026-10-05", "2026-11-01"],
+};
+
+t.test("billionths are decimal text", async (t) => {
+  t.strictSame([1_500_000_000, 0, -1, 30, 9_007_199_254_740_991].map(billionths), [
+    "1.5",
+    "0",
+    "-0.000000001",
+    "0.00000003",
+    "9007199.254740991",
+  ]);
+  t.throws(() => billionths(2 ** 53), { message: "an amount of a simulated bill is too large" });
+});
+
+t.test("a month of each provider, in its own format, is without findings", async (t) => {
+  const folder = temporaryFolder(t);
+  const engine = await openScratchEngine(testLogger);
+  t.teardown(() => engine.close());
+  const files = [
+    ["aws.parquet", parquetOf(linesOf(aws, october), "map"), "USD"],
+    ["azure.csv.gz", csvGzOf(linesOf(azure, october)), "EUR"],
+    ["google.parquet", parquetOf(linesOf(google, october), "labels"), "USD"],
+  ] as const;
+  for (const [name, bytes, currency] of files) {
+    const path = join(folder, name);
+    writeFileSync(path, bytes);
+    const report = await checkFile(engine, path);
+    t.strictSame(report.findings, [], name);
+    // 40 resources and what is unused of the commitment on each of 27 days; support, the commitment, tax and a credit.
+    t.equal(report.rows, 41 * 27 + 4);
+    t.strictSame(
+      report.totals.map((each) => each.currency),
+      [currency],
+    );
+  }
+});
+
+t.test("the same seed is the same bill; a correction changes the lines of its day alone", async (t) => {
+  const lines = linesOf(aws, october);
+  // As text: comparing so many objects takes tap minutes.
+  const text = JSON.stringify(lines);
+  t.ok(JSON.stringify(linesOf(aws, october)) === text);
+  t.notOk(JSON.stringify(linesOf(aws, { ...october, seed: 2 })) === text);
+  const day = "2026-10-20";
+  const corrected = linesOf(aws, { ...october, corrected: [day] });
+  const changed = corrected.filter((line, at) => JSON.stringify(line) !== JSON.stringify(lines[at]));
+  t.equal(changed.length, 40);
+  t.ok(changed.every((line) => line.ChargePeriodStart === `${day}T00:00:00Z`));
+});

@@ -1,0 +1,29 @@
+/** The declaration of the fact tables is what the migrations make of them. */
+import t from "tap";
+import { columnsOf, columnTypes, factTables } from "../../src/store/fact-tables.js";
+import { rowsOf } from "../runner/runs.js";
+import { openTestStores } from "../stores.js";
+
+t.test("each fact table has the columns that are declared, in their order", async (t) => {
+  const { stores } = await openTestStores(t);
+  for (const table of factTables) {
+    const found = await rowsOf<{ name: string; type: string }>(
+      stores,
+      "acme",
+      `SELECT name, type FROM system.columns
+       WHERE database = currentDatabase() AND table = '${table}' AND default_kind != 'ALIAS' ORDER BY position`,
+    );
+    const declared = columnsOf(table).map(([name, { kind }]) => ({
+      name: String(name),
+      type: columnTypes[kind],
+    }));
+    t.strictSame(found, declared, table);
+  }
+});
+
+t.test("what counts for the hash of a day is everything but the words of a gap", async (t) => {
+  const left = factTables.flatMap((table) =>
+    columnsOf(table).flatMap(([name, { hashed }]) => (hashed === false ? [`${table}.${name}`] : [])),
+  );
+  t.strictSame(left, ["usage_gaps.reason", "topic_usage_gaps.reason"]);
+});
