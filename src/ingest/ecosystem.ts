@@ -172,6 +172,7 @@ export interface ResourceRecord {
   readonly owner_id: string | null;
   /** ISO 8601 with offset, or null when the upstream does not say. */
   readonly created_at: string | null;
+  readonly seen?: Seen | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -180,7 +181,17 @@ export interface IdentityRecord {
   readonly identity_type: string;
   readonly display_name: string | null;
   readonly created_at: string | null;
+  readonly seen?: Seen | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Of what is known by its costs alone: when the first and the last of those that were read began, ISO 8601 with offset. The earliest
+ * first stands for its creation, and the last for the time at which it was seen, in place of the time of the gathering.
+ */
+export interface Seen {
+  readonly first: string;
+  readonly last: string;
 }
 
 /** A line of the bill, without what the tenant says of all of them. Values are texts of the forms that their columns' kinds name. */

@@ -3,6 +3,7 @@ import type { AllocationPlan } from "../config/allocation/plan.js";
 import type { TenantConfig } from "../config/config.js";
 import type { AnyEcosystem, DayWindow, Gatherer } from "../ingest/ecosystem.js";
 import { gatherInventory } from "../ingest/inventory/gather-inventory.js";
+import { inventoryOwner } from "../ingest/inventory/inventory-sink.js";
 import { createKnownInventory, type KnownInventoryReader } from "../ingest/inventory/known-inventory.js";
 import { settingsDigest } from "../ingest/settings-digest.js";
 import type { TopicStaging } from "../ingest/stage-topics.js";
@@ -105,12 +106,7 @@ async function gatherAll(
   const postgres = input.stores.postgres;
   const inventory = await gatherInventory({
     postgres,
-    owner: {
-      tenantName: tenant.tenant_name,
-      tenantId: tenant.tenant_id,
-      ecosystem: tenant.ecosystem,
-      teams: tenant.identity_to_team,
-    },
+    owner: inventoryOwner(tenant),
     gatherer,
     zeroGatherDeletionThreshold: tenant.zero_gather_deletion_threshold,
     signal,

@@ -3,7 +3,9 @@ import type { Publication } from "../allocate/publish.js";
 import { rollForward } from "../allocate/roll-forward.js";
 import { storeRuleSet } from "../allocate/rules.js";
 import { prepareStore } from "../ingest/configured/store-maps.js";
+import { keepChargedIdentities } from "../ingest/inventory/charged-identities.js";
 import { copyNames } from "../ingest/inventory/copy-names.js";
+import { inventoryOwner } from "../ingest/inventory/inventory-sink.js";
 import { claimStaging, dropStagedDaysExcept } from "../store/clickhouse/staging.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { copyNewDimensions } from "../tags/copy-new-dimensions.js";
@@ -46,7 +48,7 @@ export async function runStages(
   progress.notes.push(...(await takeStore(run, store, lease, kept)));
   const { epoch } = lease;
   const publication: Publication = { client: store.client, postgres, tenantName, epoch, signal };
-  await repair(run, publication);
+  const repaired = await repair(run, publication);
   const topics = topicPlan(tenant, ecosystem, today);
   await storeRuleSet(store.client, rules, signal);
   if (allocation !== undefined) await prepareStore(store.client, allocation, signal);
@@ -92,6 +94,17 @@ export async function runStages(
   progress.errors.push(...(await reportLacks(postgres, { tenantName, window, limits })));
   await dropNeedlessStaging(publication);
   await copyNewDimensions({ client: store.client, postgres, tenantName, signal });
+  if (repaired > 0 || progress.dates_calculated > 0) {
+    const [from = window.start] = [window.start, usualWindow.start].sort();
+    await keepChargedIdentities({
+      client: store.client,
+      postgres,
+      owner: inventoryOwner(tenant),
+      from,
+      signal,
+    });
+    await copyNames({ client: store.client, postgres, tenantName, signal });
+  }
   const firstDays = { keepFrom, keepAttributionsFrom, gatheredFrom: usualWindow.start };
   await applyRetention({ client: store.client, postgres, tenantName, ...firstDays });
   const mirror = { client: store.client, postgres, tenantName, signal };
@@ -101,8 +114,8 @@ export async function runStages(
   await emitFiles(run, { publication, today, ...firstDays, stage, progress });
 }
 
-/** Takes over the staging tables, finishes what was cut off between its intent and its result, and forgets the rest. */
-async function repair(run: BegunRun, publication: Publication): Promise<void> {
+/** Takes over the staging tables, finishes what was cut off between its intent and its result, and forgets the rest. Returns the number of days that it published. */
+async function repair(run: BegunRun, publication: Publication): Promise<number> {
   const { client, tenantName, epoch } = publication;
   await claimStaging(client, epoch);
   const { finished, lost } = await rollForward(publication);
@@ -114,6 +127,7 @@ async function repair(run: BegunRun, publication: Publication): Promise<void> {
       "an interrupted publish has lost what it was to publish: the days are calculated anew",
     );
   await dropNeedlessStaging(publication);
+  return finished.length;
 }
 
 /**

@@ -76,7 +76,8 @@ export const identityFilters = {
 
 const life = {
   created_at: nullableText({
-    description: "When it was created, as the upstream says; null when it does not. UTC.",
+    description:
+      "When it was created, as the upstream says; of what is known by its costs alone, the day of the first. Null when neither is known. UTC.",
     format: "date-time",
     examples: ["2025-11-03T09:30:00Z"],
   }),
@@ -86,7 +87,7 @@ const life = {
     examples: [null],
   }),
   last_seen_at: instant(
-    "Newest gathering that returned it; for a past time, the last that returned it as it is shown.",
+    "Newest gathering that returned it; for a past time, the last that returned it as it is shown. Of what is known by its costs alone, the day of the last.",
   ),
   metadata: Type.Record(Type.String(), Type.Unknown(), {
     description: "Other fields that the upstream reports.",
@@ -127,7 +128,7 @@ export const Identity = Type.Object(
     tenant_id: rowFields.tenant_id,
     identity_id: text("Id of the identity.", "sa-12345"),
     identity_type: text(
-      "Kind of identity, as its ecosystem names it; `system` is that of UNALLOCATED.",
+      "Kind of identity, as its ecosystem names it; `charged` when only costs name it, such as a team of a tag; `system` is that of UNALLOCATED.",
       "service_account",
     ),
     display_name: nameOf("identity", "orders-service"),

@@ -4,6 +4,7 @@
  */
 import type { Pool } from "pg";
 import { UNALLOCATED } from "../../config/allocation-rule.js";
+import type { TenantConfig } from "../../config/config.js";
 import { runStatement } from "../../store/postgres/statement.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
 import type { IdentityRecord, InventorySink, ResourceRecord } from "../ecosystem.js";
@@ -17,6 +18,15 @@ export interface InventoryOwner {
   readonly ecosystem: string;
   /** Teams of identities that the configuration names, before what the ecosystem says. */
   readonly teams?: Readonly<Record<string, string>>;
+}
+
+export function inventoryOwner(tenant: TenantConfig): InventoryOwner {
+  return {
+    tenantName: tenant.tenant_name,
+    tenantId: tenant.tenant_id,
+    ecosystem: tenant.ecosystem,
+    teams: tenant.identity_to_team,
+  };
 }
 
 export interface InventoryFindings {
@@ -88,6 +98,7 @@ export function createInventorySink(
             batch.map((record) => storable(record.owner_id)),
             batch.map((record) => record.created_at),
             batch.map((record) => storableJson(record.metadata)),
+            ...seenOf(batch),
           ],
         });
       }
@@ -105,6 +116,7 @@ export function createInventorySink(
             batch.map((record) => storable(record.display_name)),
             batch.map((record) => record.created_at),
             batch.map((record) => storableJson({ ...record.metadata, ...teamOf(owner, record) })),
+            ...seenOf(batch),
           ],
         });
       }
@@ -141,6 +153,10 @@ export const unallocatedIdentity: IdentityRecord = {
 function teamOf({ teams = {} }: InventoryOwner, { identity_id: id }: IdentityRecord): { team?: string } {
   const team = Object.hasOwn(teams, id) ? teams[id] : undefined;
   return team === undefined ? {} : { team };
+}
+
+function seenOf(batch: readonly (ResourceRecord | IdentityRecord)[]) {
+  return [batch.map(({ seen }) => seen?.first ?? null), batch.map(({ seen }) => seen?.last ?? null)];
 }
 
 interface Key {

@@ -67,7 +67,9 @@ const columns = [
   "Tags",
   "x_Extra",
 ] as const;
-type Row = Partial<Record<(typeof columns)[number], string>>;
+/** Of a bill in which a row has them. */
+const furtherColumns = ["ResourceName", "SubAccountName"] as const;
+type Row = Partial<Record<(typeof columns)[number] | (typeof furtherColumns)[number], string>>;
 
 /** A bill as CSV; each row is a plain line of 1 May with what is changed of it. */
 export function csv(rows: readonly Row[]): string {
@@ -89,8 +91,9 @@ export function csv(rows: readonly Row[]): string {
     x_Extra: "",
   };
   const quoted = (value: string) => (/[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-  const text = rows.map((row) => columns.map((name) => quoted({ ...plain, ...row }[name] ?? "")).join(","));
-  return [columns.join(","), ...text, ""].join("\n");
+  const shown = [...columns, ...furtherColumns.filter((name) => rows.some((row) => row[name] !== undefined))];
+  const text = rows.map((row) => shown.map((name) => quoted({ ...plain, ...row }[name] ?? "")).join(","));
+  return [shown.join(","), ...text, ""].join("\n");
 }
 
 export async function load(store: DeliveryStore, delivery: Delivery, changes: Partial<LoadSettings> = {}) {

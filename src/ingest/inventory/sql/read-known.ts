@@ -23,6 +23,7 @@ export const READ_KNOWN_RESOURCES = `
   SELECT resource_id, resource_type, parent_id, owner_id, metadata, states AS earlier, ${LIFETIME}
   FROM resources LEFT JOIN earlier USING (resource_id) WHERE tenant_name = $1 ORDER BY resource_id`;
 
+/** Without those that are known by their costs alone: what costs were given to never decides whom they are given to. */
 export const READ_KNOWN_IDENTITIES = `
   SELECT identity_id, identity_type, metadata, ${LIFETIME}
-  FROM identities WHERE tenant_name = $1 AND identity_type <> 'system' ORDER BY identity_id`;
+  FROM identities WHERE tenant_name = $1 AND identity_type NOT IN ('system', 'charged') ORDER BY identity_id`;

@@ -1,10 +1,14 @@
+import { createdAt } from "./created-at.js";
+
 /** As `upsert-resources.ts`, for identities. $1 tenant_name, $2 ecosystem, $3 tenant_id, $4 time of this gathering, arrays. */
 export const UPSERT_IDENTITIES = `
   WITH written AS (
     INSERT INTO identities AS known
       (tenant_name, ecosystem, tenant_id, last_seen_at, identity_id, identity_type, display_name, created_at, metadata)
-    SELECT $1, $2, $3, $4::timestamptz, batch.*
-    FROM unnest($5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::jsonb[]) AS batch
+    SELECT $1, $2, $3, coalesce(last_seen, $4::timestamptz), identity_id, identity_type, display_name,
+      ${createdAt("identities", "identity_id")}, metadata
+    FROM unnest($5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::jsonb[], $10::timestamptz[], $11::timestamptz[])
+      AS batch (identity_id, identity_type, display_name, created_at, metadata, first_seen, last_seen)
     ON CONFLICT (tenant_name, identity_id) DO UPDATE SET
       ecosystem = excluded.ecosystem,
       tenant_id = excluded.tenant_id,

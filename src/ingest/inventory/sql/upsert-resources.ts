@@ -10,13 +10,17 @@
  *
  * $1 tenant_name, $2 ecosystem, $3 tenant_id, $4 time of this gathering, then one array for each column.
  */
+import { createdAt } from "./created-at.js";
+
 export const UPSERT_RESOURCES = `
   WITH written AS (
     INSERT INTO resources AS known
       (tenant_name, ecosystem, tenant_id, last_seen_at, status,
        resource_id, resource_type, display_name, parent_id, owner_id, created_at, metadata)
-    SELECT $1, $2, $3, $4::timestamptz, 'active', batch.*
-    FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::timestamptz[], $11::jsonb[]) AS batch
+    SELECT $1, $2, $3, coalesce(last_seen, $4::timestamptz), 'active', resource_id, resource_type, display_name, parent_id, owner_id,
+      ${createdAt("resources", "resource_id")}, metadata
+    FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::timestamptz[], $11::jsonb[], $12::timestamptz[], $13::timestamptz[])
+      AS batch (resource_id, resource_type, display_name, parent_id, owner_id, created_at, metadata, first_seen, last_seen)
     ON CONFLICT (tenant_name, resource_id) DO UPDATE SET
       ecosystem = excluded.ecosystem,
       tenant_id = excluded.tenant_id,

@@ -2,21 +2,46 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { streamRows } from "../../../../store/clickhouse/statement.js";
 import type { InventorySink, ResourceRecord } from "../../../ecosystem.js";
+import { seenOnDays } from "../../../inventory/seen.js";
 
-const resources = `
-SELECT ResourceId AS resource_id, argMax(if(ResourceType = '', 'resource', ResourceType), charge_day) AS resource_type,
-  argMax(ResourceName, charge_day) AS display_name, argMax(SubAccountId, charge_day) AS parent_id
-FROM focus_lines WHERE delivery IN {deliveries:Array(UInt64)} AND ResourceId != '' GROUP BY resource_id`;
-const subAccounts = `
-SELECT SubAccountId AS resource_id, 'sub_account' AS resource_type,
-  argMax(SubAccountName, charge_day) AS display_name, argMax(BillingAccountId, charge_day) AS parent_id
-FROM focus_lines WHERE delivery IN {deliveries:Array(UInt64)} AND SubAccountId != '' GROUP BY resource_id`;
-const billingAccounts = `
-SELECT BillingAccountId AS resource_id, 'billing_account' AS resource_type,
-  argMax(BillingAccountName, charge_day) AS display_name, '' AS parent_id
-FROM focus_lines WHERE delivery IN {deliveries:Array(UInt64)} AND BillingAccountId != '' GROUP BY resource_id`;
+interface Kind {
+  readonly id: string;
+  /** Expressions on the line. */
+  readonly type: string;
+  readonly name: string;
+  readonly parent: string;
+}
 
-type Row = Record<"resource_id" | "resource_type" | "display_name" | "parent_id", string>;
+/** An id may be that of a resource and of an account: the account, which is sent last, then counts. */
+const kinds: readonly Kind[] = [
+  {
+    id: "ResourceId",
+    type: "if(ResourceType = '', 'resource', ResourceType)",
+    name: "ResourceName",
+    parent: "SubAccountId",
+  },
+  { id: "SubAccountId", type: "'sub_account'", name: "SubAccountName", parent: "BillingAccountId" },
+  { id: "BillingAccountId", type: "'billing_account'", name: "BillingAccountName", parent: "''" },
+];
+
+/** What the newest line says that says anything; of two of a day, the same one each time. A line without a readable date was seen on no day. */
+function resourcesOf({ id, type, name, parent }: Kind): string {
+  const newest = (value: string) => `argMaxIf(${value}, (charge_day, ${value}), ${value} != '')`;
+  return `
+SELECT ${id} AS resource_id, ${newest(type)} AS resource_type, ${newest(name)} AS display_name, ${newest(parent)} AS parent_id,
+  toString(minOrNullIf(charge_day, charge_day > toDate(0))) AS first_day, toString(max(charge_day)) AS last_day
+FROM focus_lines WHERE delivery IN {deliveries:Array(UInt64)} AND ${id} != '' GROUP BY resource_id`;
+}
+
+interface Row {
+  readonly resource_id: string;
+  readonly resource_type: string;
+  readonly display_name: string;
+  readonly parent_id: string;
+  /** Null when no line of it has a readable date. */
+  readonly first_day: string | null;
+  readonly last_day: string;
+}
 
 export async function gatherResources(
   client: ClickHouseClient,
@@ -24,14 +49,14 @@ export async function gatherResources(
   sink: InventorySink,
   signal: AbortSignal,
 ): Promise<void> {
-  // An id may be that of a resource and of an account: the account, which is sent last, then counts.
-  for (const query of [resources, subAccounts, billingAccounts]) {
-    for await (const rows of streamRows<Row>(client, { query, params: { deliveries } }, signal))
-      await sink.resources(rows.map(recordOf));
+  for (const kind of kinds) {
+    const read = { query: resourcesOf(kind), params: { deliveries } };
+    for await (const rows of streamRows<Row>(client, read, signal)) await sink.resources(rows.map(recordOf));
   }
 }
 
-function recordOf({ resource_id, resource_type, display_name, parent_id }: Row): ResourceRecord {
+function recordOf(row: Row): ResourceRecord {
+  const { resource_id, resource_type, display_name, parent_id, first_day, last_day } = row;
   return {
     resource_id,
     resource_type,
@@ -39,6 +64,7 @@ function recordOf({ resource_id, resource_type, display_name, parent_id }: Row):
     parent_id: parent_id === "" ? null : parent_id,
     owner_id: null,
     created_at: null,
+    seen: first_day === null ? undefined : seenOnDays(first_day, last_day),
     metadata: {},
   };
 }
