@@ -2,13 +2,11 @@
 import { Readable } from "node:stream";
 import t, { type Test } from "tap";
 import { cleanUpUploads } from "../../src/ingest/usage-uploads/clean-up.js";
-import { coveredDays, sendUploaded } from "../../src/ingest/usage-uploads/in-effect.js";
 import { takeUpload, type UploadStore } from "../../src/ingest/usage-uploads/take-upload.js";
-import { readRows, type Statement } from "../../src/store/clickhouse/statement.js";
 import fc from "../property.js";
 import { Classes } from "./classes.js";
+import { countingUploads } from "./counting-uploads.js";
 import { openGatheringStores } from "./gathering-stores.js";
-import { recordingSink } from "./recording-sink.js";
 
 const signal = new AbortController().signal;
 const stop = { signal, beforeCommit: () => undefined };
@@ -24,28 +22,6 @@ async function openStore(t: Test): Promise<UploadStore> {
 async function take(store: UploadStore, key: string, text: string) {
   const body = Readable.from([Buffer.from(text)], { objectMode: false });
   return await takeUpload(store, { key, origin: "api", body, gatheredFrom: window.start }, limits, stop);
-}
-
-/** What counts, `time metric resource identity: units`, and the partitions that there are. */
-async function counting(store: UploadStore): Promise<{ facts: string[]; partitions: number }> {
-  const selected: Statement[] = [];
-  const sink = {
-    ...recordingSink(),
-    usageRows: async (select: Statement) => void selected.push(select),
-    usageGapsOfBilled: async () => undefined,
-  };
-  await sendUploaded(store, await coveredDays(store, window, metrics), sink, signal);
-  const facts: string[] = [];
-  for (const { query, params } of selected) {
-    const summed = `SELECT concat(formatDateTime(timestamp, '%dT%H'), ' ', metric, ' ', resource_id, ' ', identity_id, ': ', toString(sum(micro_units))) AS fact
-      FROM (${query}) GROUP BY timestamp, metric, resource_id, identity_id`;
-    facts.push(
-      ...(await readRows<{ fact: string }>(store.client, { query: summed, params })).map(({ fact }) => fact),
-    );
-  }
-  const parts = { query: "SELECT toUInt32(uniqExact(upload_id)) AS parts FROM usage_uploads", params: {} };
-  const [found] = await readRows<{ parts: number }>(store.client, parts);
-  return { facts: facts.sort(), partitions: found?.parts ?? 0 };
 }
 
 interface Row {
@@ -150,11 +126,11 @@ t.test("an upload replaces the days and metrics that it covers, whatever came be
       const facts = [...model.values()].flatMap((pair) =>
         [...pair.facts].map(([key, units]) => `${key}: ${units}`),
       );
-      t.strictSame((await counting(store)).facts, facts.sort());
+      t.strictSame((await countingUploads(store)).facts, facts.sort());
       await cleanUpUploads(store, signal);
       const of = new Set([...model.values()].map((pair) => pair.of));
       t.strictSame(
-        await counting(store),
+        await countingUploads(store),
         { facts: facts.sort(), partitions: of.size },
         "also when it is cleaned up",
       );
@@ -179,7 +155,7 @@ t.test("an upload that is cut off leaves what counted", async (t) => {
     const body = Readable.from(half(), { objectMode: false });
     const given = { key: "b", origin: "api" as const, body, gatheredFrom: window.start };
     await t.rejects(takeUpload(store, given, limits, stop), { message: "the connection is gone" });
-    t.strictSame(await counting(store), counted);
+    t.strictSame(await countingUploads(store), counted);
   });
 
   await t.test("by a kill between the stores", async (t) => {
@@ -197,10 +173,10 @@ t.test("an upload that is cut off leaves what counted", async (t) => {
     await loading("old", "api", "2 hours");
     await loading("file", "folder", "1 second");
     await loading("now", "api", "1 second");
-    t.strictSame(await counting(store), { ...counted, partitions: 5 });
+    t.strictSame(await countingUploads(store), { ...counted, partitions: 5 });
     await cleanUpUploads(store, signal);
     t.strictSame(
-      await counting(store),
+      await countingUploads(store),
       { ...counted, partitions: 2 },
       "what may still be on its way is left",
     );
@@ -216,7 +192,7 @@ t.test("an upload that is cut off leaves what counted", async (t) => {
     };
     const given = { key: "c", origin: "api" as const, body, gatheredFrom: window.start };
     await t.rejects(takeUpload(store, given, limits, late), { message: "too late" });
-    t.strictSame(await counting(store), { ...counted, partitions: 2 });
+    t.strictSame(await countingUploads(store), { ...counted, partitions: 2 });
     const { rows } = await store.postgres.query(
       "SELECT idempotency_key FROM usage_uploads ORDER BY upload_id",
     );
