@@ -24,12 +24,38 @@ const views = {
   deliveries: "/tenants/clouds/deliveries",
   runs: "/tenants/cloud/runs",
 };
+/** The dearest row of the last day, whose drawers are pictured. */
+async function drawersOf(tenant: string): Promise<Record<string, string>> {
+  const rows = `${url}/api/v1/tenants/${tenant}/chargebacks?start_date=${day(2)}&end_date=${day(2)}&cost_type=usage&page_size=1000`;
+  const { items } = (await (await fetch(rows)).json()) as { items: ChargebackRow[] };
+  const [row] = items.sort((a, b) => Number(b.amount) - Number(a.amount));
+  if (row === undefined) throw new Error(`${tenant} has no rows of ${day(2)}: start the demo with more days`);
+  const why = [row.dimension_id, row.timestamp, row.metadata.component, row.currency].join(",");
+  const explorer = `/tenants/${tenant}/explorer?${weeks}&why=${encodeURIComponent(why)}`;
+  const history = `/tenants/${tenant}/inventory?${weeks}&history=${encodeURIComponent(row.resource_id)}`;
+  return {
+    why: explorer,
+    history,
+    dimension: `/tenants/${tenant}/tags?${weeks}&dimension=${row.dimension_id}`,
+  };
+}
+
+interface ChargebackRow {
+  readonly dimension_id: number;
+  readonly timestamp: string;
+  readonly amount: string;
+  readonly currency: string;
+  readonly resource_id: string;
+  readonly metadata: { readonly component: number };
+}
+
 const looks = {
   light: { colorScheme: "light", viewport: { width: 1280, height: 900 } },
   dark: { colorScheme: "dark", viewport: { width: 1280, height: 900 } },
   phone: { colorScheme: "light", viewport: { width: 390, height: 844 } },
 } as const;
 
+const drawers = await drawersOf("cloud");
 mkdirSync(folder, { recursive: true });
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
@@ -37,10 +63,13 @@ const browser = await chromium.launch({
 });
 for (const [look, options] of Object.entries(looks)) {
   const page = await browser.newPage(options);
-  for (const [view, path] of Object.entries(views)) {
+  for (const [view, path] of Object.entries({ ...views, ...drawers })) {
     await page.goto(url + path);
     await page.waitForLoadState("networkidle");
-    await page.screenshot({ path: join(folder, `${view}-${look}.png`), fullPage: view !== "worklist" });
+    await page.screenshot({
+      path: join(folder, `${view}-${look}.png`),
+      fullPage: view !== "worklist" && !(view in drawers),
+    });
     console.log(`${view}-${look}.png`);
   }
   await page.close();

@@ -59,9 +59,10 @@ export const explain: Command = {
       if (dimension === undefined)
         throw new CommandFailed(`Tenant ${tenantName} has no chargeback dimension ${id}.`, 1);
       const { postgres } = stores;
+      const columns = config.tenants.get(tenantName)?.line_columns ?? {};
       found = await readExplanation(
         { client, postgres, tenantName },
-        { ...choice, dimension, date },
+        { ...choice, dimension, date, columns },
         io.signal,
       );
       if (found === undefined) {

@@ -24,9 +24,9 @@ async function buildConsole(t: Test): Promise<string> {
 }
 
 /** A service with the console, and pages that fail the test for what a visitor would never see: errors, and requests to elsewhere. */
-export async function startConsole(t: Test, api: readonly string[] = []) {
+export async function startConsole(t: Test, api: readonly string[] = [], tenant: readonly string[] = []) {
   const [service, consoleFolder, browser] = await Promise.all([
-    startService(t, api),
+    startService(t, api, { tenant }),
     buildConsole(t),
     launchBrowser(t),
   ]);

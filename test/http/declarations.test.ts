@@ -35,6 +35,7 @@ const declared = {
   "GET /api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}/tags": "",
   "POST /api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}/tags": "",
   "GET /api/v1/tenants/{tenant_name}/tags": "",
+  "GET /api/v1/tenants/{tenant_name}/tag-keys": "heavy",
   "GET /api/v1/tenants/{tenant_name}/tags/{tag_id}": "",
   "PATCH /api/v1/tenants/{tenant_name}/tags/{tag_id}": "",
   "DELETE /api/v1/tenants/{tenant_name}/tags/{tag_id}": "",

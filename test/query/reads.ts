@@ -119,10 +119,10 @@ const tier = (kind: RuleTierRow["kind"], ...sources: string[]): RuleTierRow => (
   ...{ tier: 0, kind, sources, set_of: "resource", allocation_detail: "usage_ratio_allocation" },
 });
 const ticks = ticksOfLine("-10.00005", 4, [{ component: 0, ratio: "1", from: 0n, to: 1_000_000n }]);
-const recipients = (kind: RuleTierRow["kind"], ...sources: string[]): Statement => {
+const recipients = (tier: RuleTierRow): Statement => {
   const [component] = ticks.components;
   if (component === undefined) throw new Error("no component");
-  return recipientsOfSplit({ ...split, tier: tier(kind, ...sources), line: ticks, component });
+  return recipientsOfSplit({ ...split, tier, columns: columnsOfLines(), line: ticks, component });
 };
 
 /** By the name of the file with the text. */
@@ -262,9 +262,13 @@ export const reads: Readonly<Record<string, Statement>> = {
     { day: "2026-03-01", resource_id: "r-1" },
     { passed: [tier("usage", "in", "out"), tier("owner", "owner")], tried: [tier("usage", "in")] },
   ),
-  "explain-recipients-by-usage": recipients("usage", "in", "out"),
-  "explain-recipients-of-set": recipients("even", "resource_active"),
-  "explain-recipients-nobody": recipients("terminal"),
+  "explain-recipients-by-usage": recipients(tier("usage", "in", "out")),
+  "explain-recipients-of-set": recipients(tier("even", "resource_active")),
+  "explain-recipients-nobody": recipients(tier("terminal")),
+  "explain-recipients-by-cost-within": recipients({
+    ...tier("cost", "cost:1"),
+    set_of: "currency@tag.cluster",
+  }),
   "explain-charged": chargedOfSplit(split),
   "usage-of-rows": usageOf([["2026-03-01", "in", "r-1"]], ["sa-1"]),
   "parts-of-rows": partsOf([

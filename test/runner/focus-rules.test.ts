@@ -197,6 +197,19 @@ t.test("teams get what they caused, and their part of what is shared", async (t)
         ["data", "30", "3.3333"],
       ],
     );
+    // By the costs of the line's account alone, in its currency.
+    const within = await explain("data", "nat");
+    t.strictSame(
+      [within.rule.rule, within.split.total_weight, within.weights_kept, within.recipients.total],
+      ["network", "30", true, 1],
+    );
+    t.strictSame(
+      within.recipients.items.map(({ identity_id, weight, amount }: Record<string, string>) => [
+        ...[identity_id, weight, amount],
+      ]),
+      [["data", "30", "4"]],
+    );
+    t.strictSame(within.tiers[0].set_of, "currency@SubAccountId");
     const named = await explain("web", "i-web");
     t.strictSame(
       [named.rule.rule, named.rule.product_type, named.row.allocation_method, named.this.amount],

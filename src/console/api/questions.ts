@@ -27,11 +27,18 @@ export function useDays(tenant: string, period: Period): Data<Schemas["TrackingD
   );
 }
 
-/** Keys of the tenant's tags, ascending. */
-export function useTagKeys(tenant: string): Data<readonly string[]> {
-  const params = { path: { tenant_name: tenant }, query: { page_size: 1000 } };
-  return useData(JSON.stringify(["tag keys", params]), async (signal) => {
-    const { items } = await bodyOf(api.GET("/api/v1/tenants/{tenant_name}/tags", { params, signal }));
-    return [...new Set(items.map(({ tag_key }) => tag_key))].sort();
-  });
+type TagKeys = Schemas["TagKeys"];
+
+/** Keys of the tenant's tags, and of those that the bill's lines of the period have. */
+export function useTagKeys(tenant: string, period: Period): Data<TagKeys> {
+  const params = { path: { tenant_name: tenant }, query: asParameters(period) };
+  return useData(JSON.stringify(["tag keys", params]), (signal) =>
+    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/tag-keys", { params, signal })),
+  );
+}
+
+/** Columns of tags, beside those that every tenant has; none until the keys are known. */
+export function tagColumnsOf({ value }: Data<TagKeys>): string[] {
+  const { tag_keys = [], line_tag_keys = [] } = value ?? {};
+  return [...tag_keys.map((key) => `tag:${key}`), ...line_tag_keys.map((key) => `line_tag:${key}`)];
 }

@@ -23,11 +23,11 @@ import { Shown } from "./messages.js";
 interface FilterBarProps {
   readonly place: Place;
   readonly tenant: string;
-  /** Keys of the tenant's tags. */
-  readonly tagKeys: readonly string[];
+  /** Columns of tags, beside those that every tenant has. */
+  readonly tagColumns: readonly string[];
 }
 
-export function FilterBar({ place, tenant, tagKeys }: FilterBarProps) {
+export function FilterBar({ place, tenant, tagColumns }: FilterBarProps) {
   const [isOpen, setOpen] = useState(false);
   const filters = filtersOf(place);
   return (
@@ -48,7 +48,9 @@ export function FilterBar({ place, tenant, tagKeys }: FilterBarProps) {
       <button type="button" class="chip add" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         + {en.filters.add}
       </button>
-      {isOpen && <Chooser place={place} tenant={tenant} tagKeys={tagKeys} close={() => setOpen(false)} />}
+      {isOpen && (
+        <Chooser place={place} tenant={tenant} tagColumns={tagColumns} close={() => setOpen(false)} />
+      )}
     </section>
   );
 }
@@ -78,7 +80,7 @@ function Chip({ filter, rest }: { readonly filter: Filter; readonly rest: string
   );
 }
 
-function Chooser({ place, tenant, tagKeys, close }: FilterBarProps & { readonly close: () => void }) {
+function Chooser({ place, tenant, tagColumns, close }: FilterBarProps & { readonly close: () => void }) {
   const [column, setColumn] = useState<FilterColumn>("identity_id");
   const [search, setSearch] = useState("");
   const settled = useSettled(search);
@@ -117,7 +119,7 @@ function Chooser({ place, tenant, tagKeys, close }: FilterBarProps & { readonly 
           value={column}
           onChange={({ currentTarget }) => setColumn(currentTarget.value as FilterColumn)}
         >
-          {[...filterColumns, ...tagKeys.map((key) => `tag:${key}`)].map((name) => (
+          {[...filterColumns, ...tagColumns].map((name) => (
             <option key={name} value={name}>
               {columnName(name)}
             </option>

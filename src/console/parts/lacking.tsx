@@ -32,16 +32,16 @@ export function Lacking({ place, tenant }: { readonly place: Place; readonly ten
           <Link href={explorer(place, tenant, item)}>
             <bdi>{item.product_type}</bdi>
           </Link>
-          <div class="hint">
-            <bdi>{[item.account_id, item.environment_id].filter((id) => id !== "").join(" · ")}</bdi>
+          <div class="hint" title={accountsOf(item)}>
+            <bdi>{accountsOf(item)}</bdi>
           </div>
         </>
       ),
     },
-    { ...{ key: "lacks", title: text.lacks }, cell: lacksOf },
+    { ...{ key: "lacks", title: text.lacks, wraps: true }, cell: lacksOf },
     {
       ...{ key: "example", title: text.example },
-      cell: ({ example_resource_id: resource }) => <bdi>{resource}</bdi>,
+      cell: ({ example_resource_id: resource }) => <bdi title={resource}>{resource}</bdi>,
     },
     {
       ...{ key: "lines", title: text.lines, isNumber: true },
@@ -73,6 +73,10 @@ export function Lacking({ place, tenant }: { readonly place: Place; readonly ten
   );
 }
 
+function accountsOf({ account_id: account, environment_id: environment }: Item): string {
+  return [account, environment].filter((id) => id !== "").join(" · ");
+}
+
 function explorer(place: Place, tenant: string, { product_type, environment_id, rule }: Item): string {
   const filters = { product_type, environment_id, rule, identity_id: "UNALLOCATED" };
   return changed(
@@ -88,7 +92,7 @@ function lacksOf({ lacks, named_identity: named, allocation_detail: detail }: It
   return (
     <>
       {lacks.map((lack) => (
-        <div key={JSON.stringify(lack)}>
+        <div key={JSON.stringify(lack)} title={lack.map}>
           <bdi>{text.lack(lack)}</bdi>
         </div>
       ))}

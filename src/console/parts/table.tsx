@@ -9,6 +9,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren;
   /** Right-aligned. */
   readonly isNumber?: boolean;
+  /** Text that is shown whole, on several lines. */
+  readonly wraps?: boolean;
   /** Rows can be sorted by it; the order is ascending. */
   readonly order?: (a: Row, b: Row) => number;
   readonly total?: ComponentChildren;
@@ -65,7 +67,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, tot
           {shown.map((row, index) => (
             <tr key={keyOf(row)} aria-rowindex={isWindowed ? first + index + 2 : undefined}>
               {columns.map((column) => (
-                <td key={column.key} class={column.isNumber === true ? "number" : undefined}>
+                <td key={column.key} class={classOf(column)}>
                   {column.cell(row)}
                 </td>
               ))}
@@ -82,7 +84,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, tot
                     {totalTitle}
                   </th>
                 ) : (
-                  <td key={column.key} class={column.isNumber === true ? "number" : undefined}>
+                  <td key={column.key} class={classOf(column)}>
                     {column.total}
                   </td>
                 ),
@@ -95,6 +97,11 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, tot
   );
 }
 
+function classOf({ isNumber, wraps }: { readonly isNumber?: boolean; readonly wraps?: boolean }) {
+  if (isNumber === true) return "number";
+  return wraps === true ? "wraps" : undefined;
+}
+
 interface HeadingProps<Row> extends Pick<TableProps<Row>, "sorting" | "onSort"> {
   readonly column: Column<Row>;
 }
@@ -102,7 +109,7 @@ interface HeadingProps<Row> extends Pick<TableProps<Row>, "sorting" | "onSort"> 
 function Heading<Row>({ column, sorting, onSort }: HeadingProps<Row>) {
   const isSorted = sorting?.key === column.key;
   const direction = sorting?.isDescending === true ? "descending" : "ascending";
-  const kind = column.isNumber === true ? "number" : undefined;
+  const kind = classOf(column);
   if (column.order === undefined || onSort === undefined)
     return (
       <th scope="col" class={kind}>

@@ -48,7 +48,7 @@ function All({ conditions }: { readonly conditions: readonly [string, unknown][]
 
 function conditionText(condition: unknown): string {
   if (typeof condition !== "object" || condition === null || Array.isArray(condition))
-    return `${text.is} ${valuesText(condition)}`;
+    return `${[condition].flat().some(isGlob) ? text.isLike : text.is} ${valuesText(condition)}`;
   const { not, matches, exists, above, below } = condition as Written;
   return [
     ...(not === undefined ? [] : [`${text.isNot} ${valuesText(not)}`]),
@@ -58,6 +58,9 @@ function conditionText(condition: unknown): string {
     ...(below === undefined ? [] : [`${text.below} ${below}`]),
   ].join(` ${text.and} `);
 }
+
+/** A `*` stands for any text. */
+const isGlob = (value: unknown) => String(value).includes("*");
 
 function valuesText(values: unknown): string {
   const all = [values].flat().map(String);

@@ -63,7 +63,7 @@ function columnsOf(tenant: string, changed: () => void): Column<Delivery>[] {
       cell: ({ billing_period: period }) => period ?? text.byLines,
     },
     {
-      ...{ key: "state", title: text.state },
+      ...{ key: "state", title: text.state, wraps: true },
       cell: (delivery) => (
         <>
           <span class={`status ${statusOf(delivery.state)}`}>{text.states[delivery.state]}</span>

@@ -12,7 +12,7 @@ import {
   sqlAddress,
   type Totals,
 } from "../api/breakdown.js";
-import { useTagKeys } from "../api/questions.js";
+import { tagColumnsOf, useTagKeys } from "../api/questions.js";
 import { compare, decimal, minus, percentage } from "../money/decimal.js";
 import { Amount, Change } from "../parts/amount.js";
 import { BreakdownChart, keyOf, nameOf } from "../parts/breakdown-chart.js";
@@ -38,7 +38,8 @@ import { columnName, en } from "../text/en.js";
 
 const text = en.explorer;
 
-const columns = [
+/** Beside those of tags. */
+const groupColumns = [
   ...["identity_id", "team", "resource_id", "product_type", "product_category"],
   ...["environment_id", "cost_type", "allocation_method", "currency", "charge_category"],
   ...["service_provider", "account_id", "region_id", "sku_id", "rule"],
@@ -47,9 +48,9 @@ const MOST_COLUMNS = 3;
 const limits = [5, 10, 50, 200, 1000];
 
 export function Explorer({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
-  const keys = useTagKeys(tenant);
   const { query } = place;
   const period = periodOf(place);
+  const tagKeys = useTagKeys(tenant, period);
   const groupBy = query.getAll("group_by").slice(0, MOST_COLUMNS);
   const shown = groupBy.length === 0 ? ["identity_id"] : groupBy;
   const timeBucket = query.get("time_bucket") ?? bucketFor(period);
@@ -65,16 +66,20 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
     limit,
     compare: isCompared,
   };
-  const data = useData(breakdownKey(question), (signal) => askBreakdown(question, signal));
+  // With its columns: the answer to the question before is shown until the next one is there.
+  const data = useData(`explorer ${breakdownKey(question)}`, async (signal) => ({
+    found: await askBreakdown(question, signal),
+    columns: shown,
+  }));
   return (
     <>
       <div class="title">
         <h1>{text.title}</h1>
         <Trail place={place} />
       </div>
-      <FilterBar place={place} tenant={tenant} tagKeys={keys.value ?? []} />
+      <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} />
       <div class="controls">
-        <GroupBy place={place} groupBy={shown} tagKeys={keys.value ?? []} />
+        <GroupBy place={place} groupBy={shown} tagColumns={tagColumnsOf(tagKeys)} />
         <Choice
           label={text.buckets}
           value={timeBucket}
@@ -121,7 +126,7 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
       </div>
       {isCompared && <IncompleteBefore tenant={tenant} period={period} />}
       <Shown data={data} height="30rem">
-        {(found) =>
+        {({ found, columns }) =>
           found.totals.length === 0 ? (
             <Empty title={text.noRows}>
               <p>{text.noRowsHint}</p>
@@ -133,11 +138,11 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
                   title={text.title}
                   found={found}
                   currency={totals.currency}
-                  columns={shown}
+                  columns={columns}
                   kind={query.get("chart") === "area" ? "area" : "bars"}
-                  onPick={(group) => go(drilled(place, group, shown) ?? changed(place, {}))}
+                  onPick={(group) => go(drilled(place, group, columns) ?? changed(place, {}))}
                 />
-                <Groups {...{ place, tenant, found, totals }} columns={shown} isCompared={isCompared} />
+                <Groups {...{ place, tenant, found, totals, columns }} isCompared={isCompared} />
               </section>
             ))
           )
@@ -151,12 +156,12 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
 interface GroupByProps {
   readonly place: Place;
   readonly groupBy: readonly string[];
-  readonly tagKeys: readonly string[];
+  readonly tagColumns: readonly string[];
 }
 
-function GroupBy({ place, groupBy, tagKeys }: GroupByProps) {
+function GroupBy({ place, groupBy, tagColumns }: GroupByProps) {
   // Also what the address alone names, such as a tag of the bill.
-  const all = [...new Set([...columns, ...tagKeys.map((key) => `tag:${key}`), ...groupBy])];
+  const all = [...new Set([...groupColumns, ...tagColumns, ...groupBy])];
   const choose = (index: number, column: string) => {
     const next = groupBy.flatMap((each, at) => (at === index ? [] : [each]));
     if (column !== "") next.splice(index, 0, column);

@@ -3,7 +3,7 @@ import { api, bodyOf, type Schemas } from "../api/client.js";
 import { decimal } from "../money/decimal.js";
 import { Amount } from "../parts/amount.js";
 import { Link } from "../parts/link.js";
-import { Empty, Shown } from "../parts/messages.js";
+import { Shown } from "../parts/messages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { type Column, Table } from "../parts/table.js";
 import { Where } from "../parts/where.js";
@@ -66,7 +66,7 @@ export function Rules({ place, tenant }: ViewProps) {
       ),
     },
     {
-      ...{ key: "where", title: "" },
+      ...{ key: "where", title: text.takes, wraps: true },
       cell: (rule) => (rule.configured ? <Where where={rule.where} /> : null),
     },
     ...took,
@@ -108,7 +108,7 @@ export function Rules({ place, tenant }: ViewProps) {
             <section class="card">
               <h2>{text.products}</h2>
               {ofProducts.length === 0 ? (
-                <Empty title={text.nothing} />
+                <p class="hint">{rules.some(({ sums }) => sums.length > 0) ? text.allTaken : text.nothing}</p>
               ) : (
                 <Table
                   caption={text.products}
@@ -142,14 +142,28 @@ function Took({ sums: { currency, amount, tiers } }: { readonly sums: Sums }) {
         <div
           key={JSON.stringify([tier.component, tier.tier, tier.allocation_method, tier.allocation_detail])}
         >
-          <span class="hint">
-            {text.tier(tier.component, tier.tier)} · {tier.allocation_method} · {tier.allocation_detail}
-          </span>{" "}
+          <span class="hint">{inWords(tier)}</span>{" "}
           <Amount value={decimal(tier.amount)} currency={currency} />
         </div>
       ))}
     </details>
   );
+}
+
+/** Method of a tier, and why it was come to where that is an issue. */
+function inWords({
+  component,
+  tier,
+  allocation_method: method,
+  allocation_detail: detail,
+}: Sums["tiers"][number]) {
+  const reasons: Readonly<Record<string, { readonly why: string }>> = en.worklist.reasons;
+  const why = reasons[detail]?.why;
+  return [
+    text.tier(component, tier),
+    en.rows.methods[method] ?? method,
+    ...(why === undefined ? [] : [why]),
+  ].join(" · ");
 }
 
 type CoveredKey = Schemas["TagCoverage"]["currencies"][number]["tag_keys"][number] & {

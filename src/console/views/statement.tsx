@@ -11,7 +11,7 @@ import {
   type Totals,
 } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
-import { useReconciliation, useTagKeys } from "../api/questions.js";
+import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
 import { compare, decimal, percentage } from "../money/decimal.js";
 import { Amount } from "../parts/amount.js";
 import { SearchBox } from "../parts/controls.js";
@@ -40,7 +40,7 @@ interface ViewProps {
 
 export function Statement({ place, tenant }: ViewProps) {
   const filters = filtersOf(place);
-  const tagKeys = useTagKeys(tenant);
+  const tagKeys = useTagKeys(tenant, periodOf(place));
   const reconciliation = useReconciliation(tenant, periodOf(place));
   return (
     <>
@@ -56,7 +56,7 @@ export function Statement({ place, tenant }: ViewProps) {
           </span>
         </div>
       )}
-      <FilterBar place={place} tenant={tenant} tagKeys={tagKeys.value ?? []} />
+      <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} />
       {filters.length === 0 ? (
         <Choice place={place} tenant={tenant} />
       ) : (

@@ -9,7 +9,7 @@ import {
   type Group,
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { useTagKeys } from "../api/questions.js";
+import { tagColumnsOf, useTagKeys } from "../api/questions.js";
 import { percentage } from "../money/decimal.js";
 import { Amount } from "../parts/amount.js";
 import { Choice, Field, PlaceSearch } from "../parts/controls.js";
@@ -39,8 +39,8 @@ interface ViewProps {
 }
 
 export function Tags({ place, tenant }: ViewProps) {
-  const keys = useTagKeys(tenant);
-  const key = place.query.get("key") ?? keys.value?.[0];
+  const tagKeys = useTagKeys(tenant, periodOf(place));
+  const key = place.query.get("key") ?? tagKeys.value?.tag_keys[0];
   const question: BreakdownQuestion = {
     ...{ tenant, period: periodOf(place), filters: filtersOf(place) },
     ...{ groupBy: [`tag:${key ?? ""}`], limit: MOST_VALUES },
@@ -54,9 +54,9 @@ export function Tags({ place, tenant }: ViewProps) {
         <h1>{text.title}</h1>
         <span class="hint">{shownPeriod(periodOf(place))}</span>
       </div>
-      <FilterBar place={place} tenant={tenant} tagKeys={keys.value ?? []} />
-      <Shown data={keys}>
-        {(known) =>
+      <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} />
+      <Shown data={tagKeys}>
+        {({ tag_keys: known }) =>
           known.length === 0 ? (
             <Empty title={text.none}>
               <p>{text.noneHint}</p>
@@ -81,7 +81,7 @@ export function Tags({ place, tenant }: ViewProps) {
           )
         }
       </Shown>
-      {keys.value !== undefined && keys.value.length > 0 && <EachTag place={place} tenant={tenant} />}
+      {(tagKeys.value?.tag_keys.length ?? 0) > 0 && <EachTag place={place} tenant={tenant} />}
       <TagForm place={place} tenant={tenant} initialKey={key ?? ""} />
     </>
   );

@@ -48,7 +48,11 @@ export const explainRoutes =
           ...{ client, postgres: context.stores.postgres },
           tenantName: request.tenant.tenant_name,
         };
-        const found = await readExplanation(stores, { ...request.query, dimension }, signal);
+        const found = await readExplanation(
+          stores,
+          { ...request.query, dimension, columns: request.tenant.line_columns },
+          signal,
+        );
         if (found !== undefined) return found;
         const { date } = request.query;
         throw rowNotFound(dimension.dimension_id, date, await isPublished(client, date, signal));

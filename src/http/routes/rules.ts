@@ -55,7 +55,7 @@ export const ruleRoutes =
           tags: ["Rules"],
           summary: "What nobody pays, and what is missing",
           description:
-            "Lines of the bill that nobody pays, though not by design, summed by what they have in common, with what each identity source of the " +
+            "Lines of the bill that cost something and that nobody pays, though not by design, summed by what they have in common, with what each identity source of the " +
             `configuration lacks to say who they are for: a tag, or a value in a map. ${WORKLIST_ORDER}`,
           params: TenantPath,
           querystring: inputOf({ ...paging, ...dateRange }),

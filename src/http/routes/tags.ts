@@ -2,15 +2,16 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
+import { readTagKeys } from "../../query/tags/keys.js";
 import { readPostgres } from "../../store/postgres/statement.js";
 import { TagNotFoundError } from "../../tags/tag-errors.js";
 import { type TagRecord as Tag, tagsById } from "../../tags/tag-record.js";
 import { deleteTag, renameTag } from "../../tags/write.js";
-import type { HttpContext } from "../context.js";
+import { type HttpContext, tenantRead } from "../context.js";
 import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
-import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
+import { dateRange, inputOf, paging, TenantPath } from "../schemas/parameters.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
-import { TagInContext, TagPath, TagRecord, TagRename, tagSearch } from "../schemas/tag.js";
+import { TagInContext, TagKeys, TagPath, TagRecord, TagRename, tagSearch } from "../schemas/tag.js";
 import { readTagPage } from "../tag-page.js";
 
 interface TagParams {
@@ -50,6 +51,30 @@ export const tagRoutes =
       },
       async ({ tenant, query, stopSignal }) =>
         envelope(await readTagPage(postgres, tenant.tenant_name, query, stopSignal), query),
+    );
+
+    app.get(
+      "/tenants/:tenant_name/tag-keys",
+      {
+        config: { heavy: true, etag: false, showsTags: false },
+        schema: {
+          operationId: "listTagKeys",
+          tags: ["Tags"],
+          summary: "Keys of tags",
+          description: "What amounts can be grouped and filtered by beside their columns.",
+          params: TenantPath,
+          querystring: inputOf({ ...dateRange }),
+          response: {
+            200: TagKeys,
+            ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async (request) => {
+        const { client, signal } = await tenantRead(context, request);
+        const { tenant, window } = request;
+        return readTagKeys({ postgres, client }, { tenantName: tenant.tenant_name, window }, signal);
+      },
     );
 
     app.get(

@@ -1,5 +1,6 @@
 /** Tags: what clients send and get. */
 import { Type } from "@sinclair/typebox";
+import { MOST_LISTED_KEYS } from "../../query/tags/keys.js";
 import { tagTextLimits } from "../../store/text-limits.js";
 import { TAG_TEXT } from "../../tags/tag-text.js";
 import { count, instant, text } from "./fields.js";
@@ -67,6 +68,18 @@ const record = {
 };
 
 export const TagRecord = Type.Object(record, { title: "TagRecord", description: "A tag." });
+
+export const TagKeys = Type.Object(
+  {
+    tag_keys: Type.Array(text("Key of a tag.", "team"), {
+      description: `Keys of the tenant's tags, whatever the period: \`tag:KEY\` groups and filters by one. Ascending; the first ${MOST_LISTED_KEYS}.`,
+    }),
+    line_tag_keys: Type.Array(text("Key of a tag, as the bill has it.", "CostCenter"), {
+      description: `Keys of the tags of the bill's lines in the period: \`line_tag:KEY\` groups and filters by one. Ascending; the first ${MOST_LISTED_KEYS}.`,
+    }),
+  },
+  { title: "TagKeys", description: "Keys of tags that amounts can be grouped and filtered by." },
+);
 
 export const TagInContext = Type.Object(
   {

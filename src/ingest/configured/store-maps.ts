@@ -6,11 +6,9 @@ import type { AllocationPlan } from "../../config/allocation/plan.js";
 import { literal } from "../../store/clickhouse/sql-text.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 
-export async function prepareStore(
-  client: ClickHouseClient,
-  plan: AllocationPlan,
-  signal: AbortSignal,
-): Promise<void> {
+type Plan = Pick<AllocationPlan, "identity" | "maps" | "configured">;
+
+export async function prepareStore(client: ClickHouseClient, plan: Plan, signal: AbortSignal): Promise<void> {
   for (const map of plan.maps.values()) await storeMap(client, map, signal);
   await tryPatterns(client, patternsOf(plan), signal);
 }
@@ -35,7 +33,7 @@ async function storeMap(client: ClickHouseClient, map: IdentityMap, signal: Abor
   });
 }
 
-function patternsOf({ identity, configured }: AllocationPlan): string[] {
+function patternsOf({ identity, configured }: Plan): string[] {
   const conditions = configured.flatMap(({ where }) => {
     const { conditions: all, any } = whereOf(where);
     return [all, ...any].flatMap((each) => Object.values(each));

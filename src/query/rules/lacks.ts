@@ -40,7 +40,8 @@ export function lackOf(source: IdentitySource, [exists, value]: FoundValue, maps
 function identityBy({ map, pattern }: IdentitySource, value: string, maps: IdentityMaps): string | undefined {
   if (map !== undefined) return maps.get(map)?.entries.get(value);
   if (pattern === undefined) return value;
-  const matcher = RE2JS.compile(pattern).matcher(value);
+  // As in the store, a dot also fits a line break.
+  const matcher = RE2JS.compile(pattern, RE2JS.DOTALL).matcher(value);
   return matcher.find() ? (matcher.group(IDENTITY_GROUP) ?? "") : undefined;
 }
 

@@ -45,7 +45,7 @@ const group = [
 
 /**
  * Amounts are those of the chargebacks, so nothing is lost where the bill has no such line; it is looked at for what sources read. Lines
- * that are equal but for their amounts count once. The largest first, whatever their sign.
+ * that are equal but for their amounts count once, and those that cost nothing do not count. The largest first, whatever their sign.
  */
 export function unallocatedLines({ window, sources, columns, page, page_size }: WorklistInput): Statement {
   const { condition, params } = rowsInWindow(window);
@@ -72,6 +72,7 @@ FROM (
       SELECT ${rowKeySql(ledger)}, allocation_detail, any(account_id) AS account, any(chargebacks.rule) AS of_rule, sum(amount_hi) + sum(amount_lo) AS cost
       FROM chargebacks WHERE ${nobodys}
       GROUP BY ${rowKeySql(ledger)}, allocation_detail
+      HAVING cost != 0
     ) AS unpaid
     LEFT ANY JOIN (
       SELECT ${key}, named_identity AS named, ${read} AS found

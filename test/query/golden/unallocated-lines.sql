@@ -11,6 +11,7 @@ FROM (
       SELECT timestamp, env_id, resource_id, product_category, product_type, currency, line_id, allocation_detail, any(account_id) AS account, any(chargebacks.rule) AS of_rule, sum(amount_hi) + sum(amount_lo) AS cost
       FROM chargebacks WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id = 'UNALLOCATED' AND allocation_detail IN {issue_details:Array(String)}
       GROUP BY timestamp, env_id, resource_id, product_category, product_type, currency, line_id, allocation_detail
+      HAVING cost != 0
     ) AS unpaid
     LEFT ANY JOIN (
       SELECT timestamp, env_id, resource_id, product_category, product_type, currency, line_id, named_identity AS named, if(named_identity = '', [tuple(toBool(mapContains(line_tags, 'it\'s')), line_tags['it\'s']), tuple(toBool(notEmpty(toString(env_id))), toString(env_id))], CAST([], 'Array(Tuple(Bool, String))')) AS found

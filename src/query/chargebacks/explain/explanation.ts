@@ -2,7 +2,8 @@
  * Why a dimension was charged what it was on a day: one chargeback row, from the line of the bill down to the last tick, explained
  * from what is published and calculated again on the way. `docs/explanation/allocation.md` has the rules.
  */
-import type { AllocationDetail, AllocationMethod, CostType } from "../../../config/allocation-rule.js";
+import { type LineColumns, tagKeyOf } from "../../../config/allocation/line-columns.js";
+import type { AllocationDetail, AllocationMethod, CostType, SetOf } from "../../../config/allocation-rule.js";
 import { type IdentityNames, type KnownNames, type ResourceNames, readNames } from "../../inventory/names.js";
 import type { PageRequest } from "../../page/days.js";
 import { type PipelineRun, readRunOfEpoch } from "../../state/pipeline-runs.js";
@@ -10,7 +11,7 @@ import type { DimensionFields } from "../dimension-row.js";
 import { type ComponentTicks, decimalOf, type LineTicks, shareText, ticksOfLine } from "./arithmetic.js";
 import { type DayLine, type DayRow, type RowChoice, type RuleTierRow, readDay } from "./day.js";
 import { type OwnerOnDay, readDayState, readOwner, type TenantStores } from "./owner.js";
-import { readCharged, readSplit, type SplitRecipient } from "./recipients.js";
+import { columnOfPlace, readCharged, readSplit, type SplitRecipient } from "./recipients.js";
 import { readSamples } from "./samples.js";
 import { readTiers, type TriedTier } from "./tiers.js";
 
@@ -18,6 +19,8 @@ export interface ExplainInput extends RowChoice, PageRequest {
   readonly dimension: DimensionFields & { readonly dimension_id: number };
   /** UTC day. */
   readonly date: string;
+  /** Of the tenant's bill. */
+  readonly columns: LineColumns;
 }
 
 /** Amounts, weights and ticks are plain decimals as text. Instants are `2026-01-01T00:00:00Z`. */
@@ -233,7 +236,7 @@ interface Charged extends Pick<SplitRecipient, "identity_id" | "amount"> {
 /** Those who share the component. Where what is found is not what is published, only what is published is told. */
 async function readShared(
   { client }: TenantStores,
-  { dimension, date: day, page, page_size }: ExplainInput,
+  { dimension, date: day, columns, page, page_size }: ExplainInput,
   { row, how }: { readonly row: DayRow; readonly how: How | undefined },
   signal?: AbortSignal,
 ): Promise<Shared> {
@@ -241,9 +244,8 @@ async function readShared(
   const input = { dimension, day, row, offset, limit: page_size };
   const isOwn = ({ identity_id }: Charged) => identity_id === dimension.identity_id;
   const onPage = ({ place }: { readonly place: number }) => place > offset && place <= offset + page_size;
-  // The place of costs within a column is that of the line's value, which is not kept with the row.
-  if (how !== undefined && !how.tier.set_of.startsWith("currency@")) {
-    const found = await readSplit(client, { ...input, ...how }, signal);
+  if (how !== undefined && isKnownPlace(how.tier.set_of, columns)) {
+    const found = await readSplit(client, { ...input, ...how, columns }, signal);
     const own = found.find(isOwn);
     const charged = (split: SplitRecipient): Charged => ({ ...split, split });
     if (own !== undefined && own.differing === 0)
@@ -262,6 +264,12 @@ async function readShared(
     page: found.filter(onPage),
     total: found[0]?.recipients ?? 0,
   };
+}
+
+/** A day of a former version may have been weighed within a column that the bill no longer has. */
+function isKnownPlace(place: SetOf, columns: LineColumns): boolean {
+  const column = columnOfPlace(place);
+  return column === undefined || tagKeyOf(column) !== undefined || Object.hasOwn(columns, column);
 }
 
 function dimensionOf(

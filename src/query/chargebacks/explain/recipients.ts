@@ -4,8 +4,10 @@
  * from the published one.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { UNALLOCATED } from "../../../config/allocation-rule.js";
+import type { LineColumns } from "../../../config/allocation/line-columns.js";
+import { type SetOf, UNALLOCATED } from "../../../config/allocation-rule.js";
 import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
+import { textOf } from "../../../store/facts/line-value.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { splitKey } from "../row-metadata.js";
 import { storedInstant } from "../scan.js";
@@ -25,6 +27,8 @@ export interface RecipientsInput {
 /** What the ticks are shared out by. */
 export interface SplitInput extends RecipientsInput {
   readonly tier: Pick<RuleTierRow, "kind" | "sources" | "set_of">;
+  /** Of the tenant's bill: costs may weigh among lines with the same value of one. */
+  readonly columns: LineColumns;
   readonly line: LineTicks;
   readonly component: ComponentTicks;
 }
@@ -112,7 +116,8 @@ ORDER BY place`,
 }
 
 /** Rows `{who, weight}`, as the tier finds them. */
-function weightsOf({ dimension, day, row, tier }: SplitInput): Statement {
+function weightsOf(input: SplitInput): Statement {
+  const { dimension, day, row, tier } = input;
   const resource_id = tier.set_of === "tenant" ? "" : dimension.resource_id;
   switch (tier.kind) {
     case "usage":
@@ -131,13 +136,16 @@ function weightsOf({ dimension, day, row, tier }: SplitInput): Statement {
         params: { day, sources: tier.sources, set_of: resource_id },
       };
     case "cost":
-    case "fixed":
+    case "fixed": {
+      const within = columnOfPlace(tier.set_of);
+      if (within !== undefined) return weightsWithin(input, within);
       return {
         query: `
     SELECT toString(identity_id) AS who, toInt256(sum(micro_units)) AS weight FROM usage
     WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND resource_id = {set_of:String} AND micro_units > 0 GROUP BY identity_id`,
         params: { day, sources: tier.sources, set_of: tier.set_of === "tenant" ? "" : row.currency },
       };
+    }
     case "line":
       return { query: "SELECT {identity_id:String} AS who, toInt256(1) AS weight", params: {} };
     case "terminal":
@@ -145,8 +153,39 @@ function weightsOf({ dimension, day, row, tier }: SplitInput): Statement {
   }
 }
 
+const WITHIN = "currency@";
+
+/** The column that costs are weighed within, by the place that a tier looks at; undefined for other places. */
+export function columnOfPlace(place: SetOf): string | undefined {
+  return place.startsWith(WITHIN) ? place.slice(WITHIN.length) : undefined;
+}
+
+/** The value of the column is that of the published line, as the allocation statement takes it. */
+function weightsWithin(input: SplitInput, column: string): Statement {
+  const lines = conditionsOf(
+    input,
+    splitKey.filter((each) => each !== "component"),
+  );
+  const value = textOf(column, input.columns);
+  return {
+    query: `
+    SELECT toString(identity_id) AS who, toInt256(sum(micro_units)) AS weight FROM usage
+    WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND micro_units > 0
+      AND resource_id = (SELECT any(concat(toString(currency), ':', toString(${value}))) FROM billing WHERE ${lines.query})
+    GROUP BY identity_id`,
+    params: { ...lines.params, day: input.day, sources: input.tier.sources },
+  };
+}
+
 /** A condition. */
-function rowsOfSplit({ dimension, day, row }: RecipientsInput): Statement {
+function rowsOfSplit(input: RecipientsInput): Statement {
+  return conditionsOf(input, splitKey);
+}
+
+function conditionsOf(
+  { dimension, day, row }: RecipientsInput,
+  columns: readonly (typeof splitKey)[number][],
+): Statement {
   const values: Readonly<Record<(typeof splitKey)[number], string | number>> = {
     ...{ day, timestamp: storedInstant(row.timestamp), env_id: dimension.env_id },
     ...{ resource_id: dimension.resource_id, product_category: dimension.product_category },
@@ -156,8 +195,8 @@ function rowsOfSplit({ dimension, day, row }: RecipientsInput): Statement {
   const types = { day: "Date", timestamp: "DateTime('UTC')", component: "UInt8", line_id: "UInt64" } as const;
   const typeOf = (column: string) => types[column as keyof typeof types] ?? "String";
   return {
-    query: splitKey.map((column) => `${column} = {split_${column}:${typeOf(column)}}`).join(" AND "),
-    params: Object.fromEntries(splitKey.map((column) => [`split_${column}`, values[column]])),
+    query: columns.map((column) => `${column} = {split_${column}:${typeOf(column)}}`).join(" AND "),
+    params: Object.fromEntries(columns.map((column) => [`split_${column}`, values[column]])),
   };
 }
 

@@ -1,0 +1,145 @@
+/** The views of bills, rules and what lines lack, in a browser. */
+import t from "tap";
+import { insertBilling, insertChargebacks } from "../http/service.js";
+import { needs } from "../programs.js";
+import { until } from "../runner/runs.js";
+import { noBarriers, startConsole, textOf } from "./pages.js";
+
+const day = "2026-03-01";
+const period = `start_date=${day}&end_date=${day}`;
+
+t.test("bills in the console", needs("chromium"), async (t) => {
+  const { stores, open, troubles } = await startConsole(
+    t,
+    [],
+    [
+      "allocation:",
+      "  identity:",
+      "    - tag: team",
+      "    - { column: resource_id, pattern: '^team-(?<identity>[a-z]+)$' }",
+      "  rules:",
+      "    - name: support",
+      '      where: { product_type: "*Support*" }',
+      "      split: [{ by: even, among: [web, data] }]",
+    ],
+  );
+  const line = (total_cost: string, resource_id: string, line_tags: Record<string, string>, more = {}) => ({
+    ...{ timestamp: `${day}T00:00:00Z`, total_cost, resource_id, line_tags, product_type: "VM", ...more },
+  });
+  const nobody = {
+    ...{
+      identity_id: "UNALLOCATED",
+      allocation_method: "terminal",
+      allocation_detail: "no_identity_on_line",
+    },
+  };
+  const evenly = { allocation_method: "even_split", allocation_detail: "even_split_allocation" };
+  const long = "i-3-with-a-long-name-that-does-not-fit-into-a-column-of-a-table";
+  const rows = [
+    [line("60", "i-1", { team: "web", "Cost Center": "7" }), { identity_id: "web" }],
+    [line("30", "i-2", { team: "data" }), { identity_id: "data" }],
+    [line("10", long, {}), nobody],
+    [
+      line("8", "plan", {}, { product_type: "Premium Support", rule: "support" }),
+      { identity_id: "web", ...evenly },
+    ],
+  ] as const;
+  await insertBilling(
+    stores,
+    "acme",
+    rows.map(([each]) => each),
+  );
+  await insertChargebacks(
+    stores,
+    "acme",
+    rows.map(([{ total_cost: amount, ...each }, charged]) => ({ ...each, ...charged, amount })),
+  );
+
+  await t.test("the explorer offers the tags of the bill, to group and to filter by", async (t) => {
+    const page = await open(`/tenants/acme/explorer?${period}`);
+    await page.getByLabel("Group by").selectOption("line_tag:team");
+    await page.waitForURL(/group_by=line_tag%3Ateam/);
+    await page.getByRole("link", { name: "UNTAGGED" }).waitFor();
+    t.strictSame(await page.locator("main .table tbody td:first-child").allInnerTexts(), [
+      " web",
+      " data",
+      " UNTAGGED",
+    ]);
+    await page.getByRole("button", { name: "Add a filter" }).click();
+    await page.getByLabel("Column").selectOption("line_tag:Cost Center");
+    await page.locator(".values li").first().getByRole("button", { name: "Only" }).click();
+    await page.waitForURL(/line_tag%3ACost\+Center=7/);
+    await until("one group", async () => (await textOf(page, "tfoot .amount")) === "60.00 USD");
+    await noBarriers(t, page, "the explorer by a tag of the bill");
+  });
+
+  await t.test("each rule says what it takes and took, in words", async (t) => {
+    const page = await open(`/tenants/acme/rules?${period}`);
+    t.equal(
+      await textOf(page, "main .card:nth-of-type(1) tbody tr"),
+      "support product_type is like *Support* 1 8.00 USD",
+    );
+    await page.locator("main .card").first().getByText("8.00").first().click();
+    await page.getByText("Part 1, tier 1 · evenly").waitFor();
+    t.equal(await page.getByText("Every line of this period was taken").count(), 0);
+    await noBarriers(t, page, "the rules");
+  });
+
+  await t.test("lines that nobody pays say what they lack, whole", async (t) => {
+    for (const width of [1280, 390]) {
+      const page = await open(`/tenants/acme/worklist?${period}`, { width });
+      const lacks = page.locator("td.wraps").first();
+      t.strictSame(await lacks.locator("div").allTextContents(), [
+        "no tag team",
+        `${long} does not match ^team-(?<identity>[a-z]+)$ (the column resource_id)`,
+      ]);
+      const isCut = await lacks.evaluate((cell) => cell.scrollWidth > cell.clientWidth);
+      t.equal(isCut, false, `at ${width} pixels nothing is cut`);
+    }
+  });
+
+  await t.test("a bill that waits counts once a person has accepted it", async (t) => {
+    await stores.postgres.query(
+      "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'acme', 'focus') ON CONFLICT DO NOTHING",
+    );
+    const problem = "it has 75 % fewer lines than the bill that counts, and the month is over";
+    const { rows } = await stores.postgres.query<{ id: number }>(
+      `INSERT INTO deliveries (tenant_name, source, scope, kind, content_id, settings_hash, billing_period, state, problem, epoch, loaded_at)
+       SELECT 'acme', 'aws', month, 'snapshot', 'c', 'h', month, 'waiting_for_acceptance', $1, 1, '2026-06-01T00:01:00Z'
+       FROM unnest(ARRAY['2026-04', '2026-05']) AS month ORDER BY month RETURNING delivery_id::int AS id`,
+      [problem],
+    );
+    const [april, may] = rows.map(({ id }) => id);
+    const stateOf = async (id: number | undefined) =>
+      (await stores.postgres.query("SELECT state FROM deliveries WHERE delivery_id = $1", [id])).rows[0]
+        .state;
+    const page = await open("/tenants/acme/deliveries");
+    const row = page.locator("tbody tr", { hasText: "2026-05" });
+    await row.getByText(problem).waitFor();
+    const button = page.getByRole("button", { name: "Accept the bill of aws for 2026-05" });
+    await button.click();
+    await page.getByRole("button", { name: "Not now" }).click();
+    t.equal(await stateOf(may), "waiting_for_acceptance", "asked first");
+    await button.click();
+    await noBarriers(t, page, "the question");
+    await page.getByRole("button", { name: "Accept it" }).click();
+    await row.getByText("counts", { exact: true }).waitFor();
+    t.equal(await stateOf(may), "current");
+    t.equal(await stateOf(april), "waiting_for_acceptance", "the other still waits");
+
+    // Meanwhile another person refused it.
+    await stores.postgres.query(
+      "UPDATE deliveries SET state = 'refused', loaded_at = NULL WHERE delivery_id = $1",
+      [april],
+    );
+    await page.getByRole("button", { name: "Accept the bill of aws for 2026-04" }).click();
+    await page.getByRole("button", { name: "Accept it" }).click();
+    await page.getByRole("alert").getByText("does not wait to be accepted").waitFor();
+    t.equal(await stateOf(april), "refused");
+    t.strictSame(
+      troubles.splice(0).map((each) => each.replace(/ \(.*/, "")),
+      ["/tenants/acme/deliveries: Failed to load resource: the server responded with a status of 409"],
+    );
+  });
+  t.strictSame(troubles, []);
+});
