@@ -15,6 +15,16 @@ export function stagedTable(table: FactTable, epoch: number): string {
   return `staged_${table}_e${epoch}`;
 }
 
+/** Lines of the bill on their way to their staging table, with what the configuration says of them. It is there only meanwhile. */
+export const ASSIGNED_LINES = "assigned_billing";
+
+export async function dropAssignedLines(client: ClickHouseClient): Promise<void> {
+  await client.command({
+    query: `DROP TABLE IF EXISTS ${ASSIGNED_LINES} SYNC`,
+    clickhouse_settings: { max_table_size_to_drop: "0" },
+  });
+}
+
 /**
  * Takes over what earlier epochs staged, or makes empty staging tables. After it, only `epoch` can write or publish. Each table
  * is taken for itself, so a claim that died half-way is finished by the next one, whatever it had renamed.
@@ -40,6 +50,7 @@ export async function claimStaging(client: ClickHouseClient, epoch: number): Pro
   }
   if (renames.length > 0) await client.command({ query: `RENAME TABLE ${renames.join(", ")}` });
   for (const stale of outdated) await client.command({ query: `DROP TABLE IF EXISTS ${stale} SYNC` });
+  await dropAssignedLines(client);
   for (const table of missing) {
     await client.command({ query: `CREATE TABLE IF NOT EXISTS ${stagedTable(table, epoch)} AS ${table}` });
   }

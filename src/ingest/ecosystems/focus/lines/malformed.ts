@@ -42,7 +42,8 @@ export async function malformedLines(
   const errors = [...counts].map(([delivery, lines]) => {
     const of = deliveries.find(({ delivery_id }) => delivery_id === delivery);
     const what = lines === 1 ? "line has" : "lines have";
-    return `${of?.source} ${of?.billing_period ?? ""}: ${lines} ${what} no readable date, currency or ${cost}, and ${lines === 1 ? "is" : "are"} not charged`;
+    const bill = [of?.source, of?.billing_period].filter((part) => part != null).join(" ");
+    return `${bill}: ${lines} ${what} no readable date, currency or ${cost}, and ${lines === 1 ? "is" : "are"} not charged`;
   });
   return {
     lines: [...counts.values()].reduce((a, b) => a + b, 0),
