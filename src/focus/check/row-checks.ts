@@ -1,35 +1,10 @@
 /** Checks of columns against each other, within a row. */
-import { identifier, literal } from "../../store/clickhouse/sql-text.js";
-import { serviceCategories } from "../service-categories.js";
+import { identifier } from "../../store/clickhouse/sql-text.js";
+import { PRODUCT_TOLERANCE, pairs, parentCategory, priced } from "../column-relations.js";
 import { type Check, type Rule, rulesOf } from "./check.js";
 import { decimal, factor, instant, is, isNull, isSet } from "./sql.js";
 
-/** Costs may differ so much from price × quantity: 0.01 % of the cost, and always 0.000001. */
-const PRODUCT_TOLERANCE = { share: "0.0001", least: "0.000001" };
-
-const unitPrices = [
-  "ListUnitPrice",
-  "ContractedUnitPrice",
-  "PricingCurrencyListUnitPrice",
-  "PricingCurrencyContractedUnitPrice",
-];
-/** What a charge with a price of a price list has, and a charge without does not. */
-const priced = ["PricingQuantity", "PricingCategory", ...unitPrices];
-
 const purchaseOrUsage = `ChargeCategory IN ('Usage', 'Purchase') AND NOT ${is("ChargeClass", "Correction")}`;
-
-/** Columns that are null together: the first decides. */
-const pairs = [
-  ["ConsumedQuantity", "ConsumedUnit"],
-  ["PricingQuantity", "PricingUnit"],
-  ["CommitmentDiscountQuantity", "CommitmentDiscountUnit"],
-  ["RegionId", "RegionName"],
-  ["SubAccountId", "SubAccountName"],
-  ["SubAccountId", "SubAccountType"],
-  ["CommitmentDiscountId", "CommitmentDiscountCategory"],
-  ["CommitmentDiscountId", "CommitmentDiscountType"],
-  ["ResourceId", "ResourceType"],
-] as const;
 
 const withoutId = [
   ["ResourceId", "ResourceName"],
@@ -37,14 +12,6 @@ const withoutId = [
   ["CommitmentDiscountId", "CommitmentDiscountStatus"],
   ["SkuId", "SkuMeter"],
 ] as const;
-
-const categoryOf = Object.entries(serviceCategories).flatMap(([category, names]) =>
-  names.map((name) => ({ name, category })),
-);
-const parents = {
-  names: `[${categoryOf.map(({ name }) => literal(name)).join(", ")}]`,
-  categories: `[${categoryOf.map(({ category }) => literal(category)).join(", ")}]`,
-};
 
 function product(cost: string, price: string): Rule {
   const off = `abs(${factor(cost)} - ${factor(price)} * ${factor("PricingQuantity")})`;
@@ -114,7 +81,7 @@ export const rowChecks: readonly Check[] = [
       {
         uses: ["ServiceCategory", "ServiceSubcategory"],
         column: "ServiceSubcategory",
-        violated: `transform(assumeNotNull(ServiceSubcategory), ${parents.names}, ${parents.categories}, '') NOT IN ('', ServiceCategory)`,
+        violated: `${parentCategory("assumeNotNull(ServiceSubcategory)")} NOT IN ('', ServiceCategory)`,
         value: "concat(ServiceSubcategory, ' in ', ServiceCategory)",
       },
     ]),

@@ -249,5 +249,8 @@ t.test("Parquet of doubles, maps, lists, structs and timestamps is read as its C
       custom: { x_Project: '{"id":null,"n":null}' },
     },
   ]);
-  t.strictSame(found(findings), ["rounded_cost 1: bill.parquet:1"]);
+  t.strictSame(found(findings), [
+    "rounded_cost 1: bill.parquet:1",
+    "no_list_cost 2: bill.parquet:1 bill.parquet:2",
+  ]);
 });

@@ -34,7 +34,60 @@ export const lineFindings = [
     id: "blank_tag_key",
     what: "A key of Tags is empty or begins or ends with a blank, which was taken away.",
   },
+  { id: "no_list_cost", what: "ListCost is missing or 0 on usage or a purchase that costs something." },
+  {
+    id: "list_cost_below_contracted",
+    what: "ListCost is below ContractedCost, by more than 0.01 % and 0.000001.",
+  },
+  {
+    id: "contracted_cost_below_effective",
+    what: "ContractedCost is below EffectiveCost, by more than 0.01 % and 0.000001.",
+  },
+  {
+    id: "effective_cost_not_billed",
+    what: "EffectiveCost is not BilledCost, neither is 0, and the charge is a tax or a credit, or no commitment covers it.",
+  },
+  {
+    id: "commitment_purchase_costs",
+    what: "The purchase of a commitment has an EffectiveCost, which the usage that it covers has as well.",
+  },
+  {
+    id: "cost_not_price_times_quantity",
+    what: "A cost is not its unit price × PricingQuantity, by more than 0.01 % and 0.000001.",
+  },
+  { id: "no_quantity", what: "Usage or a purchase that costs something has no quantity." },
+  {
+    id: "negative_unit_price",
+    what: "A unit price is negative. The sign of a refund is in its quantity and its costs.",
+  },
+  { id: "half_pair", what: "One of two columns that are null together is null and the other is not." },
+  {
+    id: "priced_without_sku_price",
+    what: "SkuPriceId is null, and a price, a quantity or PricingCategory is not.",
+  },
+  { id: "priced_tax", what: "A tax has a SKU, a price, a priced quantity or a PricingCategory." },
+  {
+    id: "unpriced_charge",
+    what: "Usage or a purchase that is no correction lacks a SKU, a price, a priced quantity or PricingCategory.",
+  },
+  { id: "foreign_subcategory", what: "ServiceSubcategory belongs to another ServiceCategory." },
 ] as const satisfies readonly LineFinding[];
+
+/** Findings about lines against each other: each value of one column has one value of the other. They have no bit. */
+export const groupFindings = [
+  {
+    id: "several_service_categories",
+    what: "A ServiceName has several values of ServiceCategory.",
+    of: "ServiceName",
+    column: "ServiceCategory",
+  },
+  {
+    id: "several_skus",
+    what: "A SkuPriceId belongs to several values of SkuId.",
+    of: "SkuPriceId",
+    column: "SkuId",
+  },
+] as const;
 
 export type LineFindingId = (typeof lineFindings)[number]["id"];
 

@@ -4,6 +4,7 @@ import { writtenText } from "../../../../focus/written-text.js";
 import { identifier, literal } from "../../../../store/clickhouse/sql-text.js";
 import { findingsMask } from "./findings.js";
 import { costColumns, LANDING_VERSION, landingColumns } from "./landing-columns.js";
+import { any, lineConditions } from "./line-checks.js";
 import { areTags, exact, given, instant, isRounded, stored, tagMap, tagPairs } from "./line-sql.js";
 
 export interface LandingStatement {
@@ -60,6 +61,7 @@ export function landingStatement(landing: LandingFile): LandingStatement {
     any(names.map((name) => `${text(name)} != '' AND isNull(${values.get(name)})`));
   const start = values.get("ChargePeriodStart") ?? "CAST(NULL AS Nullable(DateTime('UTC')))";
   const findings = findingsMask({
+    ...lineConditions((name) => values.get(name)),
     no_charge_date: `isNull(${start})`,
     unreadable_cost: unread(named("cost")),
     no_currency: `NOT match(${currencyOf}, '^[A-Z]{3}$')`,
@@ -150,8 +152,4 @@ function tagsOf(text: string): string[] {
     `if(are_tags AND ${text} NOT IN ('', '{}', '[]'), ${tagPairs(text)}, []) AS written_pairs`,
     "arrayMap(p -> (trimBoth(p.1), p.2), written_pairs) AS tag_pairs",
   ];
-}
-
-function any(conditions: readonly string[]): string {
-  return conditions.length === 0 ? "false" : `(${conditions.map((each) => `(${each})`).join(" OR ")})`;
 }

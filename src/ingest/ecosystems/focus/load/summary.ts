@@ -1,7 +1,7 @@
 /** What was loaded of a delivery: what it adds up to, and what is odd about its lines. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../../../store/clickhouse/statement.js";
-import { lineFindings } from "./findings.js";
+import { groupFindings, lineFindings } from "./findings.js";
 
 const costs = [
   ["billed_cost", "BilledCost"],
@@ -70,28 +70,46 @@ export async function summarise(
   };
 }
 
+interface FindingRow {
+  readonly lines: string;
+  readonly examples: readonly (readonly [file: string, line: string])[];
+}
+
+const counted =
+  "count() AS lines, arrayMap(e -> [toString(e.1), toString(e.2)], groupArraySorted(5)((file, line))) AS examples";
+
 async function findingsOf(
   client: ClickHouseClient,
   delivery: string,
   files: readonly string[],
   signal: AbortSignal,
 ): Promise<Finding[]> {
-  const rows = await readRows<{ bit: number; lines: number; examples: [file: string, line: string][] }>(
+  const params = { delivery };
+  const shown = ({ id, what }: Pick<Finding, "id" | "what">, { lines, examples }: FindingRow): Finding => {
+    const places = examples.map(([file, line]) => `${files[Number(file)] ?? file}:${line}`);
+    return { id, what, lines: Number(lines), examples: places };
+  };
+  const ofLines = await readRows<FindingRow & { bit: number }>(
     client,
     {
-      query: `SELECT bit, count() AS lines, arrayMap(e -> [toString(e.1), toString(e.2)], groupArraySorted(5)((file, line))) AS examples
-        FROM focus_lines ARRAY JOIN bitPositionsToArray(findings) AS bit
+      query: `SELECT bit, ${counted} FROM focus_lines ARRAY JOIN bitPositionsToArray(findings) AS bit
         WHERE delivery = {delivery:UInt64} AND findings != 0 GROUP BY bit ORDER BY bit`,
-      params: { delivery },
+      params,
     },
     signal,
   );
-  return rows.flatMap(({ bit, lines, examples }) => {
-    const finding = lineFindings[Number(bit)];
-    if (finding === undefined) return [];
-    const places = examples.map(([file, line]) => `${files[Number(file)] ?? file}:${line}`);
-    return [{ id: finding.id, what: finding.what, lines: Number(lines), examples: places }];
+  const found = ofLines.flatMap((row) => {
+    const finding = lineFindings[Number(row.bit)];
+    return finding === undefined ? [] : [shown(finding, row)];
   });
+  for (const finding of groupFindings) {
+    const { of, column } = finding;
+    const lines = `FROM focus_lines WHERE delivery = {delivery:UInt64} AND ${of} != '' AND ${column} != ''`;
+    const query = `SELECT ${counted} ${lines} AND ${of} IN (SELECT ${of} ${lines} GROUP BY ${of} HAVING min(${column}) != max(${column}))`;
+    const [row] = await readRows<FindingRow>(client, { query, params }, signal);
+    if (row !== undefined && Number(row.lines) > 0) found.push(shown(finding, row));
+  }
+  return found;
 }
 
 /** What was loaded is not what the files say. */

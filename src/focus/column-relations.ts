@@ -1,0 +1,40 @@
+/** What columns of a line are to each other. Source: FOCUS specification 1.4, CC-BY-4.0. */
+import { literal } from "../store/clickhouse/sql-text.js";
+import { serviceCategories } from "./service-categories.js";
+
+/** A cost may differ so much from price × quantity: 0.01 % of the cost, and always 0.000001. */
+export const PRODUCT_TOLERANCE = { share: "0.0001", least: "0.000001" };
+
+export const unitPrices = [
+  "ListUnitPrice",
+  "ContractedUnitPrice",
+  "PricingCurrencyListUnitPrice",
+  "PricingCurrencyContractedUnitPrice",
+] as const;
+
+/** What a charge with a price of a price list has, and a charge without does not. */
+export const priced = ["PricingQuantity", "PricingCategory", ...unitPrices] as const;
+
+/** Columns that are null together: the first decides. */
+export const pairs = [
+  ["ConsumedQuantity", "ConsumedUnit"],
+  ["PricingQuantity", "PricingUnit"],
+  ["CommitmentDiscountQuantity", "CommitmentDiscountUnit"],
+  ["RegionId", "RegionName"],
+  ["SubAccountId", "SubAccountName"],
+  ["SubAccountId", "SubAccountType"],
+  ["CommitmentDiscountId", "CommitmentDiscountCategory"],
+  ["CommitmentDiscountId", "CommitmentDiscountType"],
+  ["ResourceId", "ResourceType"],
+] as const;
+
+const subcategories = Object.entries(serviceCategories).flatMap(([category, names]) =>
+  names.map((name) => ({ name, category })),
+);
+
+/** SQL of the ServiceCategory that a ServiceSubcategory belongs to, empty where the standard does not have it. */
+export function parentCategory(subcategory: string): string {
+  const names = subcategories.map(({ name }) => literal(name)).join(", ");
+  const categories = subcategories.map(({ category }) => literal(category)).join(", ");
+  return `transform(${subcategory}, [${names}], [${categories}], '')`;
+}
