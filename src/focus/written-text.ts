@@ -13,6 +13,8 @@ export function writtenText(column: string, written: string): string {
     const text = `formatDateTime(${column}, '%Y-%m-%dT%H:%i:%S.%f', 'UTC')`;
     return `concat(replaceRegexpOne(${text}, '\\\\.?0+$', ''), 'Z')`;
   }
-  if (/^(Map|Array|Tuple|JSON|Object|Variant|Dynamic)\b/.test(type)) return `toJSONString(${column})`;
+  // The engine reads a null map or list as an empty one.
+  if (/^(Map|Array)\b/.test(type)) return `if(empty(${column}), NULL, toJSONString(${column}))`;
+  if (/^(Tuple|JSON|Object|Variant|Dynamic)\b/.test(type)) return `toJSONString(${column})`;
   return `toString(${column})`;
 }

@@ -124,6 +124,7 @@ t.test("lines as they should be have no findings", async (t) => {
     },
     { ...unpriced, ChargeClass: "Correction", ListCost: "10" },
     { ServiceSubcategory: "of our own" },
+    { ...unpriced, ChargeClass: "Correction", ListCost: "10", SkuPriceDetails: "{}" },
   ];
   t.strictSame(await found(fine), []);
 });
@@ -170,7 +171,7 @@ t.test("what a price list would say is missing", async (t) => {
     "priced_without_sku_price 1: b:2",
     "unpriced_charge 1: b:2",
   ]);
-  t.strictSame(await found([{ ...unpriced, SkuPriceDetails: "{}" }]), [
+  t.strictSame(await found([{ ...unpriced, SkuPriceDetails: '"{""x_Size"":1}"' }]), [
     "no_quantity 1: b:1",
     "priced_without_sku_price 1: b:1",
     "unpriced_charge 1: b:1",

@@ -224,13 +224,13 @@ t.test("Parquet of doubles, maps, lists, structs and timestamps is read as its C
   const { DuckDBInstance } = await import("@duckdb/node-api");
   const duck = await (await DuckDBInstance.create()).connect();
   await duck.run(`COPY (SELECT * FROM (VALUES
-    (0.1::DOUBLE + 0.2::DOUBLE, 1.25::DECIMAL(38,9), TIMESTAMP '2026-05-01 10:00:00.5', 'USD', MAP {'team': 'a', 'empty': NULL}, {'id': 'p', 'n': 1}),
-    (1e-7::DOUBLE, NULL, TIMESTAMP '2026-05-02 00:00:00', 'USD', MAP {}, NULL)
-    ) AS bill(effectivecost, BilledCost, ChargePeriodStart, BillingCurrency, Tags, x_Project)) TO '${path}' (FORMAT parquet)`);
+    (0.1::DOUBLE + 0.2::DOUBLE, 1.25::DECIMAL(38,9), TIMESTAMP '2026-05-01 10:00:00.5', 'USD', MAP {'team': 'a', 'empty': NULL}, {'id': 'p', 'n': 1}, MAP {'size': 's'}, ['a', 'b']),
+    (1e-7::DOUBLE, NULL, TIMESTAMP '2026-05-02 00:00:00', 'USD', MAP {}, NULL, NULL, NULL)
+    ) AS bill(effectivecost, BilledCost, ChargePeriodStart, BillingCurrency, Tags, x_Project, SkuPriceDetails, x_Labels)) TO '${path}' (FORMAT parquet)`);
   const { readFileSync } = await import("node:fs");
   const { rows, findings } = await loaded(
     readFileSync(path),
-    "toString(EffectiveCost) AS cost, toString(BilledCost) AS billed, toString(ChargePeriodStart) AS at, Tags AS tags, custom_columns AS custom",
+    "toString(EffectiveCost) AS cost, toString(BilledCost) AS billed, toString(ChargePeriodStart) AS at, Tags AS tags, custom_columns AS custom, SkuPriceDetails AS details",
     "bill.parquet",
   );
   t.strictSame(rows, [
@@ -239,7 +239,8 @@ t.test("Parquet of doubles, maps, lists, structs and timestamps is read as its C
       billed: "1.25",
       at: "2026-05-01 10:00:00",
       tags: { empty: "", team: "a" },
-      custom: { x_Project: '{"id":"p","n":1}' },
+      custom: { x_Labels: '["a","b"]', x_Project: '{"id":"p","n":1}' },
+      details: '{"size":"s"}',
     },
     {
       cost: "0.0000001",
@@ -247,6 +248,7 @@ t.test("Parquet of doubles, maps, lists, structs and timestamps is read as its C
       at: "2026-05-02 00:00:00",
       tags: {},
       custom: { x_Project: '{"id":null,"n":null}' },
+      details: "",
     },
   ]);
   t.strictSame(found(findings), [

@@ -17,6 +17,10 @@ const numbers: ReadonlySet<string> = new Set(
   landingColumns.filter(({ kind }) => kind === "cost" || kind === "number").map(({ name }) => name),
 );
 
+const objects: ReadonlySet<string> = new Set(
+  landingColumns.filter(({ kind }) => kind === "json").map(({ name }) => name),
+);
+
 export type Conditions = Readonly<Partial<Record<LineFindingId, string>>>;
 
 /** Those that the columns of the file allow to be judged. What a file has no column for is null in each of its lines. */
@@ -27,7 +31,9 @@ export function lineConditions(valueIn: ValueIn): Conditions {
   const isSet = (column: string) => {
     const value = valueIn(column);
     if (value === undefined) return "false";
-    return numbers.has(column) ? `isNotNull(${value})` : `notEmpty(${value})`;
+    if (numbers.has(column)) return `isNotNull(${value})`;
+    // An object without keys says no more than null.
+    return objects.has(column) ? `${value} NOT IN ('', '{}')` : `notEmpty(${value})`;
   };
   const among = (column: string, values: readonly string[]) =>
     `${text(column)} IN (${values.map(literal).join(", ")})`;
