@@ -37,6 +37,14 @@ t.test("amounts are exact to 12 places, and half of the last is rounded away fro
     "NaN",
     "",
     "NULL",
+    "+1.5",
+    "007.10",
+    ".5",
+    "1.",
+    "99999999999999999999999999.999999999999",
+    "100000000000000000000000000",
+    "-1.0000000000000",
+    "1.0000000000004999",
   ];
   const { rows, findings } = await loaded(
     csv(amounts.map((BilledCost) => ({ BilledCost }))),
@@ -56,11 +64,19 @@ t.test("amounts are exact to 12 places, and half of the last is rounded away fro
       null,
       null,
       null,
+      "1.5",
+      "7.1",
+      "0.5",
+      "1",
+      "99999999999999999999999999.999999999999",
+      null,
+      "-1",
+      "1",
     ],
   );
   t.strictSame(found(findings), [
-    "unreadable_cost 3: bill.csv:7 bill.csv:8 bill.csv:9",
-    "rounded_cost 3: bill.csv:1 bill.csv:2 bill.csv:6",
+    "unreadable_cost 4: bill.csv:7 bill.csv:8 bill.csv:9 bill.csv:17",
+    "rounded_cost 4: bill.csv:1 bill.csv:2 bill.csv:6 bill.csv:19",
   ]);
 });
 

@@ -5,7 +5,7 @@ import { identifier, literal } from "../../../../store/clickhouse/sql-text.js";
 import { findingsMask } from "./findings.js";
 import { costColumns, LANDING_VERSION, landingColumns } from "./landing-columns.js";
 import { any, lineConditions } from "./line-checks.js";
-import { areTags, exact, given, instant, isRounded, stored, tagMap, tagPairs } from "./line-sql.js";
+import { areTags, given, instant, isPlain, isRounded, stored, tagMap, tagPairs } from "./line-sql.js";
 
 export interface LandingStatement {
   readonly query: string;
@@ -48,8 +48,8 @@ export function landingStatement(landing: LandingFile): LandingStatement {
     const value = identifier(`value ${name}`);
     values.set(name, value);
     if (kind === "cost" || kind === "number") {
-      parsed.push(`${exact(text(name))} AS ${identifier(`exact ${name}`)}`);
-      parsed.push(`${stored(identifier(`exact ${name}`))} AS ${value}`);
+      parsed.push(`${isPlain(text(name))} AS ${identifier(`plain ${name}`)}`);
+      parsed.push(`${stored(text(name), identifier(`plain ${name}`))} AS ${value}`);
     } else if (kind === "instant") parsed.push(`${instant(text(name))} AS ${value}`);
     else if (kind === "tags") parsed.push(...tagsOf(text(name)), `${tagMap("tag_pairs")} AS ${value}`);
     else if (name === "BillingCurrency" && currency !== undefined)
@@ -65,7 +65,7 @@ export function landingStatement(landing: LandingFile): LandingStatement {
     no_charge_date: `isNull(${start})`,
     unreadable_cost: unread(named("cost")),
     no_currency: `NOT match(${currencyOf}, '^[A-Z]{3}$')`,
-    rounded_cost: any(named("cost").map((name) => isRounded(text(name), identifier(`exact ${name}`)))),
+    rounded_cost: any(named("cost").map((name) => isRounded(text(name), identifier(`plain ${name}`)))),
     unreadable_number: unread(named("number")),
     unreadable_date: unread(named("instant").filter((name) => name !== "ChargePeriodStart")),
     ...(has("Tags") && {

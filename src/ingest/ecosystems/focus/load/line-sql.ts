@@ -14,19 +14,25 @@ export function given(text: string): string {
 const bound = "toDecimal256('100000000000000000000000000', 38)";
 
 /** Exact to 38 places; null where the text is no number or too large to be stored. */
-export function exact(text: string): string {
+function exact(text: string): string {
   const number = `toDecimal256OrNull(${text}, 38)`;
   return `if(abs(${number}) < ${bound}, ${number}, NULL)`;
 }
 
-/** Half away from zero, to the places that are stored. */
-export function stored(number: string): string {
-  return `CAST(round(${number}, 12) AS Nullable(Decimal(38, 12)))`;
+/** Whether a text is empty, or a number that is stored as it is written: it need not be rounded, which takes several times as long. */
+export function isPlain(text: string): string {
+  return `match(${text}, '^([+-]?[0-9]{1,26}([.][0-9]{1,12})?)?$')`;
+}
+
+/** Half away from zero, to the places that are stored; null where the text is no number or too large. `plain`: `isPlain` of the text. */
+export function stored(text: string, plain: string): string {
+  return `if(${plain}, toDecimal128OrNull(${text}, 12), CAST(round(${exact(text)}, 12) AS Nullable(Decimal(38, 12))))`;
 }
 
 /** Whether digits were lost, also those that are not in the 38 places. */
-export function isRounded(text: string, number: string): string {
-  return `ifNull(round(${number}, 12) != ${number} OR (${number} = 0 AND match(${text}, '^[^eE]*[1-9]')), false)`;
+export function isRounded(text: string, plain: string): string {
+  const number = exact(text);
+  return `NOT ${plain} AND ifNull(round(${number}, 12) != ${number} OR (${number} = 0 AND match(${text}, '^[^eE]*[1-9]')), false)`;
 }
 
 /** Years that a column of seconds holds. */
