@@ -15,11 +15,13 @@ export const benchmarkNames = [
   "explain",
   "console",
   "backfill",
+  "focus",
 ] as const;
 export type BenchmarkName = (typeof benchmarkNames)[number];
 
-/** Only when they are asked for: a run of minutes with a simulated vendor beside it, and one that needs a browser. */
-const usualNames = benchmarkNames.filter((name) => name !== "backfill" && name !== "console");
+/** Only when they are asked for: runs of minutes, and one that needs a browser. */
+const askedFor: readonly string[] = ["backfill", "console", "focus"];
+const usualNames = benchmarkNames.filter((name) => !askedFor.includes(name));
 
 export interface BenchArguments {
   /** All of them, as typed, but for where the data and the report go. */

@@ -40,7 +40,7 @@ export interface MeasuredRun {
 }
 
 export async function measuredRun(
-  upstream: BackfillUpstream,
+  upstream: Pick<BackfillUpstream, "config" | "tenantName" | "hosts">,
   stores: OpenedStores,
   say: (text: string) => void,
 ): Promise<MeasuredRun> {
@@ -111,7 +111,7 @@ function stageClock(watch: WaitingWatch, say: (text: string) => void): StageCloc
   return {
     begin(next) {
       book();
-      if (next !== stage) say(`backfill: ${next}`);
+      if (next !== stage) say(next);
       stage = next;
     },
     end() {

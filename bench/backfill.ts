@@ -51,15 +51,16 @@ async function firstAndSecond(
   sizes: Record<string, number>,
   say: (text: string) => void,
 ): Promise<Figure[]> {
+  const tell = (stage: string) => say(`backfill: ${stage}`);
   const stores = await openStores({ config: upstream.config, logger: pino({ level: "warn" }) });
   try {
     const { client } = await stores.tenant(upstream.tenantName);
-    const first = complete(await measuredRun(upstream, stores, say));
+    const first = complete(await measuredRun(upstream, stores, tell));
     for (const table of ["billing", "usage", "identity_sets", "chargebacks", "topic_attributions"]) {
       sizes[table] = await count(client, table);
     }
     const before = await written(client);
-    const second = complete(await measuredRun(upstream, stores, say));
+    const second = complete(await measuredRun(upstream, stores, tell));
     const after = await written(client);
     return [...ofFirst(first, sizes), ...ofSecond(second, before, after)];
   } finally {

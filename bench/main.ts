@@ -12,6 +12,7 @@ import { count, makeFacts, settle } from "./dataset.js";
 import { benchDisk } from "./disk.js";
 import { benchExplain, explainedTenant } from "./explain.js";
 import { benchExport } from "./export.js";
+import { benchFocus } from "./focus.js";
 import { benchGather, gatherTenant } from "./gather.js";
 import { benchHttp } from "./http.js";
 import { benchList } from "./list.js";
@@ -79,6 +80,7 @@ async function main(args: BenchArguments): Promise<void> {
       figures.push(...(await benchGather({ ...opened, repeat: args.repeat }, sizes)));
     }
     if (args.only.includes("backfill")) figures.push(...(await benchBackfill(args, sizes, say)));
+    if (args.only.includes("focus")) figures.push(...(await benchFocus(args, sizes, say)));
     const measured_on = dayOf(new Date());
     const report = { command: args.command, measured_on, machine, sizes, repeat: args.repeat, figures };
     process.stdout.write(reportTable(report));

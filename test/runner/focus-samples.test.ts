@@ -1,6 +1,6 @@
 /**
  * Real and provider-shaped bills through whole runs: what is published of them is what DuckDB adds up of the same files. They lie beside the
- * checkout; where they are not, no bill is run, and the assertions say so.
+ * checkout, where they are at hand.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { openDuckDb, sumsByDuckDb } from "./focus-duckdb.js";
 import { reconciled, rowsOf, runContext, runOnce } from "./runs.js";
 
 const folder = join(projectRoot(), "../shared/data/focus");
-const isThere = existsSync(folder);
+const skip = existsSync(folder) ? false : "the sample bills are not at hand";
 
 interface Sample {
   /** Below the folder of all samples. */
@@ -232,13 +232,7 @@ async function compare(
   t.strictSame({ groups: billed.length, lines: all, findings }, sample.found);
 }
 
-t.test("published sums are those of DuckDB, by currency, category and day", async (t) => {
-  t.equal(
-    existsSync(folder),
-    isThere,
-    isThere ? `${samples.length} samples are run` : "there are no samples",
-  );
-  if (!isThere) return;
+t.test("published sums are those of DuckDB, by currency, category and day", { skip }, async (t) => {
   const opened = await openTestStores(t, `tenants:${samples.map(tenantYaml).join("")}`);
   for (const sample of samples) await t.test(sample.place, async (t) => await compare(t, opened, sample));
 });
