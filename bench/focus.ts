@@ -28,6 +28,8 @@ const benchmark = "focus";
 const tenantName = "bench_focus";
 /** Above idle, whatever the size of the bill. */
 const MOST_STAGING_MIB = 150;
+/** Of a whole run. */
+const MOST_SERVICE_MIB = 1024;
 
 const shared = (tier: Readonly<Record<string, unknown>>) => [
   { name: "shared", where: { "tag.shared": "yes" }, split: [tier] },
@@ -225,6 +227,7 @@ function allocationFigures(name: Allocation, turns: readonly AllocationTurn[]): 
     {
       ...{ benchmark, name: `by ${name}: service memory, peak of the whole run`, unit: "MiB" },
       value: peak(({ servicePeak }) => servicePeak),
+      target: { at: "most", value: MOST_SERVICE_MIB },
       note: `engine ${peak(({ enginePeak }) => enginePeak)}`,
     },
   ];

@@ -8,6 +8,7 @@ import { migrate } from "./migrate.js";
 import { reconcile } from "./reconcile.js";
 import { rules } from "./rules.js";
 import { run } from "./run.js";
+import { sampleBill } from "./sample-bill.js";
 import { serve } from "./serve.js";
 import { simulate } from "./simulate.js";
 
@@ -24,4 +25,5 @@ export const commands: readonly Command[] = [
   focusCheck,
   migrate,
   simulate,
+  sampleBill,
 ];

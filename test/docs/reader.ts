@@ -9,6 +9,7 @@ import { type Checkout, checkOut } from "./checkout.js";
 import { openShell, type Shell } from "./shell.js";
 
 export const tutorial = "docs/tutorial/first-tenant.md";
+export const billTutorial = "docs/tutorial/aws-bill.md";
 
 export function pageBlocks(page: string): Block[] {
   return blocksOf(readFileSync(join(projectRoot(), page), "utf8"));
@@ -17,6 +18,8 @@ export function pageBlocks(page: string): Block[] {
 /** What the reader of any page has: the program, and what is on these ports. */
 export const programs = ["curl", "jq"] as const;
 
+/** Commands that work with the store, which belongs to one process at a time: a reader stops the server first. */
+const needsTheStore = /main\.js (run|reconcile|rules)\b/;
 /** Commands that go on until Ctrl-C: a reader leaves them running and opens another terminal. */
 const goesOn = /^(npm ci && )?npm run demo$|main\.js (serve|simulate)\b/;
 
@@ -30,8 +33,8 @@ export async function readPages(t: Test, pages: readonly string[], given?: Check
       const folder = checkout.folder();
       const shell = openShell(t, folder, checkout.env);
       const first = pageBlocks(tutorial).find((block) => block.kind === "file");
-      for (const block of first === undefined ? blocks : [first, ...blocks])
-        await follow(t, block, { checkout, folder, shell });
+      const reader = { checkout, folder, shell, isServing: false };
+      for (const block of first === undefined ? blocks : [first, ...blocks]) await follow(t, block, reader);
       t.ok([0, undefined].includes(await shell.stop()), "what goes on ends well at Ctrl-C");
     });
   }
@@ -46,9 +49,11 @@ interface Reader {
   readonly checkout: Checkout;
   readonly folder: string;
   readonly shell: Shell;
+  isServing: boolean;
 }
 
-async function follow(t: Test, block: Block, { checkout, folder, shell }: Reader): Promise<void> {
+async function follow(t: Test, block: Block, reader: Reader): Promise<void> {
+  const { checkout, folder, shell } = reader;
   if (block.kind === "file") {
     const file = join(folder, block.name);
     const text = checkout.withPorts(block.text);
@@ -60,9 +65,14 @@ async function follow(t: Test, block: Block, { checkout, folder, shell }: Reader
     const command = checkout.withPorts(written);
     if (goesOn.test(command)) {
       await shell.start(command);
+      reader.isServing = /main\.js serve/.test(command);
       if (/serve/.test(command)) await until("its stores are open", () => isReady(checkout.port["8080"]));
       t.pass(`listens: ${written}`);
     } else {
+      if (reader.isServing && needsTheStore.test(command)) {
+        t.equal(await shell.stop(), 0, "the server ends well at Ctrl-C");
+        reader.isServing = false;
+      }
       const { code, output } = await shell.run(command);
       t.equal(code, 0, `${written}\n${output.slice(-2000)}`);
     }

@@ -1,5 +1,7 @@
 import t from "tap";
 import { needs } from "../programs.js";
-import { programs, readPages, tutorial } from "./reader.js";
+import { billTutorial, programs, readPages, tutorial } from "./reader.js";
 
-t.test("every command of the tutorial", needs(...programs), async (t) => readPages(t, [tutorial]));
+t.test("every command of the tutorials", needs(...programs), async (t) =>
+  readPages(t, [tutorial, billTutorial]),
+);

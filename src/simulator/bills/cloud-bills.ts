@@ -7,7 +7,8 @@ import { dirname, join } from "node:path";
 import { addDays, addMonths, dayOf, earliest, firstOfMonth, lastOfMonth, latest } from "../../time/days.js";
 import { type S3Object, startS3Server } from "../s3-server.js";
 import { csvGzOf, parquetOf } from "./files.js";
-import { linesOf } from "./month.js";
+import type { BillLine } from "./line.js";
+import { linesOf, type MonthOptions } from "./month.js";
 import { aws, azure, google, type Provider } from "./providers.js";
 
 export interface CloudBillsOptions {
@@ -45,36 +46,25 @@ interface Delivered {
 
 export async function startCloudBills(options: CloudBillsOptions): Promise<CloudBills> {
   const { seed, days, folder } = options;
-  const today = dayOf(new Date(options.now?.() ?? Date.now()));
+  const today = todayOf(options);
   const first = addDays(today, -days);
   const objects = new Map<string, S3Object>();
   const resources = (share: number) => Math.max(6, Math.round(options.resources * share));
-  // Bills that were copied a moment ago wait; these are of this morning.
-  const modified = new Date(Date.now() - 3_600_000);
+  const modified = thisMorning();
 
   function linesIn(provider: Provider, month: string, share: number, corrected: readonly string[] = []) {
-    const next = addMonths(month, 1);
-    const days = [latest(first, month), earliest(next, today)] as const;
-    return linesOf(provider, {
-      ...{ seed, month, days, corrected },
-      ...{ resources: resources(share), closed: next <= today },
-    });
+    return linesOfMonth(provider, { seed, first, today, month, corrected, resources: resources(share) });
   }
   function deliverAws(month: string, run: string, corrected: readonly string[] = []) {
     const lines = linesIn(aws, month, 0.5, corrected);
     for (const { name, body } of awsExport(month, run, parquetOf(lines, "map")))
       objects.set(name, { body, modified });
   }
-  function write(root: string, { name, body }: Delivered) {
-    const path = join(folder, root, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, body);
-    utimesSync(path, modified, modified);
-  }
+  const write = (root: string, file: Delivered) => writeBelow(join(folder, root), file, modified);
 
   const months = monthsOf(first, addDays(today, -1));
   for (const month of months) {
-    deliverAws(month, `${month.replaceAll("-", "")}T060000Z-first`);
+    deliverAws(month, firstRun(month));
     for (const file of azureExport(month, csvGzOf(linesIn(azure, month, 0.25)))) write("azure", file);
     const labelled = parquetOf(linesIn(google, month, 0.25), "labels");
     write("google", { name: `${month.slice(0, 7)}/focus-000000000000.parquet`, body: labelled });
@@ -87,11 +77,73 @@ export async function startCloudBills(options: CloudBillsOptions): Promise<Cloud
     deliverAgain() {
       const day = addDays(today, -2);
       const month = firstOfMonth(day);
-      deliverAws(month, `${month.replaceAll("-", "")}T180000Z-second`, [day]);
+      deliverAws(month, secondRun(month), [day]);
       return day;
     },
     close: () => server.close(),
   };
+}
+
+export interface AwsBillOptions extends Omit<CloudBillsOptions, "resources"> {
+  /** Each has a line a day. */
+  readonly resources: number;
+  /** The month of the day before yesterday once more: that day had been metered too little. */
+  readonly again: boolean;
+}
+
+/** Writes the bill of one account at Amazon into the folder, as Data Exports does. Returns the months that were written, and the corrected day. */
+export function writeAwsBill(options: AwsBillOptions): {
+  readonly months: string[];
+  readonly corrected?: string;
+} {
+  const { seed, resources, days, folder, again } = options;
+  const today = todayOf(options);
+  const first = addDays(today, -days);
+  const deliver = (month: string, run: string, corrected: readonly string[]) => {
+    const lines = linesOfMonth(aws, { seed, first, today, month, resources, corrected });
+    for (const file of awsExport(month, run, parquetOf(lines, "map")))
+      writeBelow(folder, file, thisMorning());
+  };
+  if (again) {
+    const corrected = addDays(today, -2);
+    const month = firstOfMonth(corrected);
+    deliver(month, secondRun(month), [corrected]);
+    return { months: [month], corrected };
+  }
+  const months = monthsOf(first, addDays(today, -1));
+  for (const month of months) deliver(month, firstRun(month), []);
+  return { months };
+}
+
+const firstRun = (month: string) => `${month.replaceAll("-", "")}T060000Z-first`;
+const secondRun = (month: string) => `${month.replaceAll("-", "")}T180000Z-second`;
+
+const todayOf = ({ now = Date.now }: Pick<CloudBillsOptions, "now">) => dayOf(new Date(now()));
+
+/** Bills that were copied a moment ago wait; these were not. */
+const thisMorning = () => new Date(Date.now() - 3_600_000);
+
+function linesOfMonth(
+  provider: Provider,
+  {
+    first,
+    today,
+    ...of
+  }: Pick<MonthOptions, "seed" | "month" | "resources" | "corrected"> & {
+    readonly first: string;
+    readonly today: string;
+  },
+): BillLine[] {
+  const next = addMonths(of.month, 1);
+  const days = [latest(first, of.month), earliest(next, today)] as const;
+  return linesOf(provider, { ...of, days, closed: next <= today });
+}
+
+function writeBelow(root: string, { name, body }: Delivered, modified: Date): void {
+  const path = join(root, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, body);
+  utimesSync(path, modified, modified);
 }
 
 function monthsOf(first: string, last: string): string[] {
