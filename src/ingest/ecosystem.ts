@@ -132,6 +132,12 @@ export interface DayWindow {
 /** Sinks take batches and answer when they have room again: a gatherer that awaits them never outruns the store. */
 export interface InventorySink {
   resources(batch: readonly ResourceRecord[]): Promise<void>;
+  /**
+   * Resources that the engine itself selects, each id once: rows with the columns `resource_id`, `resource_type`, `display_name`,
+   * `parent_id` and `owner_id`, texts that are empty where there is none, and the days of the first and the last costs, `first_day`
+   * and `last_day`, which are null where there is none.
+   */
+  resourceRows(select: Statement): Promise<void>;
   identities(batch: readonly IdentityRecord[]): Promise<void>;
 }
 
@@ -172,7 +178,6 @@ export interface ResourceRecord {
   readonly owner_id: string | null;
   /** ISO 8601 with offset, or null when the upstream does not say. */
   readonly created_at: string | null;
-  readonly seen?: Seen | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -181,17 +186,7 @@ export interface IdentityRecord {
   readonly identity_type: string;
   readonly display_name: string | null;
   readonly created_at: string | null;
-  readonly seen?: Seen | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
-}
-
-/**
- * Of what is known by its costs alone: when the first and the last of those that were read began, ISO 8601 with offset. The earliest
- * first stands for its creation, and the last for the time at which it was seen, in place of the time of the gathering.
- */
-export interface Seen {
-  readonly first: string;
-  readonly last: string;
 }
 
 /** A line of the bill, without what the tenant says of all of them. Values are texts of the forms that their columns' kinds name. */

@@ -22,6 +22,9 @@ export async function probeTenant(
   const sink = {
     resources: async (batch: readonly ResourceRecord[]) => void resources.push(...batch),
     identities: async (batch: readonly IdentityRecord[]) => void identities.push(...batch),
+    resourceRows: async () => {
+      throw new Error("there is no store to select resources from");
+    },
   };
   const failures: Probe[] = [];
   try {

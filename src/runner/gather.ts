@@ -106,6 +106,7 @@ async function gatherAll(
   const postgres = input.stores.postgres;
   const inventory = await gatherInventory({
     postgres,
+    client: store.client,
     owner: inventoryOwner(tenant),
     gatherer,
     zeroGatherDeletionThreshold: tenant.zero_gather_deletion_threshold,

@@ -96,13 +96,10 @@ export async function runStages(
   await copyNewDimensions({ client: store.client, postgres, tenantName, signal });
   if (repaired > 0 || progress.dates_calculated > 0) {
     const [from = window.start] = [window.start, usualWindow.start].sort();
-    await keepChargedIdentities({
-      client: store.client,
-      postgres,
-      owner: inventoryOwner(tenant),
-      from,
-      signal,
-    });
+    const owner = inventoryOwner(tenant);
+    const charged = { client: store.client, postgres, owner, from, signal };
+    for (const message of await keepChargedIdentities(charged))
+      progress.errors.push({ date: null, source: "gather", message });
     await copyNames({ client: store.client, postgres, tenantName, signal });
   }
   const firstDays = { keepFrom, keepAttributionsFrom, gatheredFrom: usualWindow.start };

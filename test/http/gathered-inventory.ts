@@ -19,16 +19,23 @@ export interface GatheringInput {
 }
 
 export async function gatherInto(
-  { postgres }: OpenedStores,
+  stores: OpenedStores,
   tenantName: string,
   { at, resources, identities, teams = {} }: GatheringInput,
 ): Promise<void> {
+  const { postgres } = stores;
   const owner = { tenantName, tenantId: tenantName, ecosystem: "generic_metrics_only", teams };
   await postgres.query(
     "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ($1, $1, 'generic_metrics_only') ON CONFLICT DO NOTHING",
     [tenantName],
   );
-  const { sink } = createInventorySink(postgres, owner, at);
+  const { sink } = createInventorySink({
+    postgres,
+    client: (await stores.tenant(tenantName)).client,
+    owner,
+    seenAt: at,
+    signal: new AbortController().signal,
+  });
   const common = { display_name: null, created_at: null, metadata: {} };
   await sink.resources(
     resources.map((each) => ({

@@ -37,6 +37,7 @@ t.test("the deleted and what was before are known too, the system's own identity
   const gather = () =>
     gatherInventory({
       postgres,
+      client: store.client,
       owner: { tenantName, tenantId, ecosystem },
       gatherer: connectConfluentTenant(t, organisation.url),
       zeroGatherDeletionThreshold: -1,

@@ -66,6 +66,7 @@ t.test("the history of the inventory", async (t) => {
   const gather = async (script: Script): Promise<string> => {
     await gatherInventory({
       postgres,
+      client: store.client,
       owner: { tenantName, tenantId, ecosystem },
       gatherer: scripted(script),
       zeroGatherDeletionThreshold: 1,

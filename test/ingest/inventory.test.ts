@@ -56,6 +56,7 @@ t.test("gathering the inventory", async (t) => {
   const gather = (script: Script, threshold = -1) =>
     gatherInventory({
       postgres,
+      client: store.client,
       owner: { tenantName, tenantId, ecosystem },
       gatherer: scripted(script),
       zeroGatherDeletionThreshold: threshold,

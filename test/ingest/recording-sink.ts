@@ -51,6 +51,9 @@ export function recordingSink(): WindowSink & InventorySink & { readonly recorde
       throw new Error("gaps that the engine selects are not recorded here");
     },
     resources: into(recorded.resources),
+    resourceRows: async () => {
+      throw new Error("resources that the engine selects are not recorded here");
+    },
     identities: into(recorded.identities),
   };
 }

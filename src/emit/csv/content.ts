@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import { engineBytes } from "../../query/export/engine-bytes.js";
+import { bareLines } from "../../query/export/csv-cell.js";
+import { engineBytes } from "../../store/clickhouse/engine-bytes.js";
 import { type CsvContent, csvHeader, csvRows } from "./rows.js";
 
 /** The bytes of a file, read as they are taken. */
@@ -9,5 +10,5 @@ export async function* csvBytes(
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   yield Buffer.from(csvHeader(content.layout));
-  yield* await engineBytes(client, csvRows(content), signal);
+  yield* await engineBytes(client, csvRows(content), signal, bareLines);
 }

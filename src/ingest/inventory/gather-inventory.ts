@@ -6,6 +6,7 @@
  * is more likely to be a broken source than an empty one: nothing is deleted until that happened so often in a row as
  * `zero_gather_deletion_threshold` says (-1: never).
  */
+import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import { runStatement } from "../../store/postgres/statement.js";
@@ -25,6 +26,8 @@ import { WRITE_ZERO_GATHERS } from "./sql/write-zero-gathers.js";
 
 export interface GatherInventoryOptions {
   readonly postgres: Pool;
+  /** Of the tenant's store. */
+  readonly client: ClickHouseClient;
   readonly owner: InventoryOwner;
   readonly gatherer: Gatherer;
   /** `zero_gather_deletion_threshold`: -1 for never, 0 is taken as 1. */
@@ -45,10 +48,10 @@ export interface GatheredInventory {
 
 /** Throws when nothing could be gathered, or Postgres fails; nothing is marked as deleted then. */
 export async function gatherInventory(options: GatherInventoryOptions): Promise<GatheredInventory> {
-  const { postgres, owner, gatherer, signal, logger } = options;
+  const { postgres, client, owner, gatherer, signal, logger } = options;
   const { tenantName } = owner;
   const { zeroGathers, now } = await readTenant(postgres, tenantName);
-  const { sink, findings } = createInventorySink(postgres, owner, now);
+  const { sink, findings } = createInventorySink({ postgres, client, owner, seenAt: now, signal });
   const report = await gatherer.gatherInventory(sink, signal);
   await sink.flush();
   const resources = countOf(findings, "resource:");

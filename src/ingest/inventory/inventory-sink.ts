@@ -2,15 +2,16 @@
  * The sink of an inventory gathering: records are collected and go to Postgres in large batches, one statement each. A gatherer
  * that asks cluster by cluster sends hundreds of small ones.
  */
+import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { UNALLOCATED } from "../../config/allocation-rule.js";
 import type { TenantConfig } from "../../config/config.js";
 import { runStatement } from "../../store/postgres/statement.js";
-import { LONGEST_ID } from "../../store/text-limits.js";
 import type { IdentityRecord, InventorySink, ResourceRecord } from "../ecosystem.js";
-import { quoted } from "../staging/refuse.js";
+import { refuseKey } from "./refuse-key.js";
+import { mergeSelected, notStored } from "./selected.js";
 import { UPSERT_IDENTITIES } from "./sql/upsert-identities.js";
-import { UPSERT_RESOURCES } from "./sql/upsert-resources.js";
+import { UPSERT_RESOURCES, UPSERT_SELECTED_RESOURCES } from "./sql/upsert-resources.js";
 
 export interface InventoryOwner {
   readonly tenantName: string;
@@ -37,6 +38,8 @@ export interface InventoryFindings {
   readonly errors: string[];
 }
 
+export const noFindings = (): InventoryFindings => ({ seen: new Map(), spoiled: new Set(), errors: [] });
+
 const LARGEST_BATCH = 5000;
 
 export interface FlushedInventorySink extends InventorySink {
@@ -44,12 +47,22 @@ export interface FlushedInventorySink extends InventorySink {
   flush(): Promise<void>;
 }
 
-export function createInventorySink(
-  postgres: Pool,
-  owner: InventoryOwner,
-  seenAt: string,
-): { sink: FlushedInventorySink; findings: InventoryFindings } {
-  const findings: InventoryFindings = { seen: new Map(), spoiled: new Set(), errors: [] };
+export interface InventoryDestination {
+  readonly postgres: Pool;
+  /** Of the tenant's store, where `resourceRows` are selected. */
+  readonly client: ClickHouseClient;
+  readonly owner: InventoryOwner;
+  /** Time of the gathering, by the clock of Postgres. */
+  readonly seenAt: string;
+  readonly signal: AbortSignal;
+}
+
+export function createInventorySink(destination: InventoryDestination): {
+  sink: FlushedInventorySink;
+  findings: InventoryFindings;
+} {
+  const { postgres, client, owner, seenAt, signal } = destination;
+  const findings = noFindings();
   const common = [owner.tenantName, owner.ecosystem, owner.tenantId, seenAt];
 
   /** The records that can be stored, each id once: a statement cannot touch a row twice. The last one counts. */
@@ -65,7 +78,7 @@ export function createInventorySink(
       if (refusal === undefined) byId.set(id, record);
       else {
         findings.spoiled.add(`${kind}:${type}`);
-        findings.errors.push(`the ${kind} ${quoted(id)} cannot be stored: ${refusal}`);
+        findings.errors.push(notStored(kind, id, refusal));
       }
     }
     const taken = [...byId.values()];
@@ -98,7 +111,6 @@ export function createInventorySink(
             batch.map((record) => storable(record.owner_id)),
             batch.map((record) => record.created_at),
             batch.map((record) => storableJson(record.metadata)),
-            ...seenOf(batch),
           ],
         });
       }
@@ -116,7 +128,6 @@ export function createInventorySink(
             batch.map((record) => storable(record.display_name)),
             batch.map((record) => record.created_at),
             batch.map((record) => storableJson({ ...record.metadata, ...teamOf(owner, record) })),
-            ...seenOf(batch),
           ],
         });
       }
@@ -131,6 +142,11 @@ export function createInventorySink(
     async identities(records) {
       collected.identities.push(...records);
       if (collected.identities.length >= LARGEST_BATCH) await write.identities();
+    },
+    async resourceRows(select) {
+      await write.resources();
+      const merge = { query: UPSERT_SELECTED_RESOURCES, params: common };
+      await mergeSelected({ postgres, client, kind: "resource", select, merge, findings, signal });
     },
     async flush() {
       await write.resources();
@@ -155,25 +171,9 @@ function teamOf({ teams = {} }: InventoryOwner, { identity_id: id }: IdentityRec
   return team === undefined ? {} : { team };
 }
 
-function seenOf(batch: readonly (ResourceRecord | IdentityRecord)[]) {
-  return [batch.map(({ seen }) => seen?.first ?? null), batch.map(({ seen }) => seen?.last ?? null)];
-}
-
 interface Key {
   readonly id: string;
   readonly type: string;
-}
-
-function refuseKey(id: string, type: string): string | undefined {
-  for (const [name, text] of [
-    ["id", id],
-    ["type", type],
-  ] as const) {
-    if (text === "") return `its ${name} is empty`;
-    if (text.length > LONGEST_ID) return `its ${name} is longer than ${LONGEST_ID} characters`;
-    if (/[\p{Cc}\p{Surrogate}]/u.test(text)) return `its ${name} has control characters`;
-  }
-  return undefined;
 }
 
 /** Postgres has no zero byte in text, and UTF-8 no lone surrogates: a name without them is better than none. */

@@ -1,4 +1,5 @@
 /** Cells of the CSV export, as expressions: the engine writes the whole line, and none of it passes through JavaScript. */
+import { spillingGroups } from "../../store/clickhouse/engine-bytes.js";
 
 /**
  * RFC 4180: quotes only where they are needed, doubled inside. A cell that a spreadsheet would run as a formula gets a leading
@@ -31,3 +32,6 @@ export const csvSettings = {
   format_custom_result_before_delimiter: "",
   format_custom_result_after_delimiter: "",
 } as const;
+
+/** For statements that end with FORMAT CustomSeparated and may group more than fits memory: pages and files without a row limit. */
+export const bareLines = { ...csvSettings, ...spillingGroups } as const;

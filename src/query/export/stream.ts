@@ -4,11 +4,11 @@
  */
 import { addAbortSignal, Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
+import { engineBytes } from "../../store/clickhouse/engine-bytes.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { chargebackDays } from "../chargebacks/days.js";
 import { readDayCounts } from "../page/days.js";
 import { hasTags } from "../tags/of-dimensions.js";
-import { engineBytes } from "./engine-bytes.js";
 import { type ExportFormat, exportFormats } from "./format.js";
 import { type PaceLimit, readerPace } from "./reader-pace.js";
 import { chargebackExport, type ExportInput, isTagsColumn } from "./statement.js";

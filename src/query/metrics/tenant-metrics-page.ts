@@ -3,11 +3,12 @@ import { addAbortSignal, Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { PrometheusEmitter } from "../../config/emitters.js";
+import { engineBytes } from "../../store/clickhouse/engine-bytes.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 import { readPostgres } from "../../store/postgres/statement.js";
 import { midnightSeconds } from "../../time/days.js";
 import { readChargebackDates } from "../chargebacks/days.js";
-import { engineBytes } from "../export/engine-bytes.js";
+import { bareLines } from "../export/csv-cell.js";
 import { readAttributionDates } from "../topics/list.js";
 import {
   amountFamilies,
@@ -109,7 +110,12 @@ async function* textOf(
   for (const [pipeline, { days }] of shown) {
     const family = amountFamilies[pipeline];
     yield familyHead(family);
-    yield* await engineBytes(page.client, amountLines(family, days, page.emitter.params.days > 1), signal);
+    yield* await engineBytes(
+      page.client,
+      amountLines(family, days, page.emitter.params.days > 1),
+      signal,
+      bareLines,
+    );
   }
   for (const pipeline of ["resource", "identity"] as const) {
     if (page.emitter.pipelines.includes(pipeline)) yield* entities(page, entityFamilies[pipeline], signal);

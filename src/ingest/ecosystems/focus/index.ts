@@ -7,7 +7,7 @@ import { loadDeliveries, recordedDeliveries } from "./deliveries/load-deliveries
 import type { LoadSettings } from "./deliveries/load-delivery.js";
 import type { RecordedDelivery } from "./deliveries/records.js";
 import { billingLines } from "./lines/billing-lines.js";
-import { gatherResources } from "./lines/inventory.js";
+import { resourcesOf } from "./lines/inventory.js";
 import { malformedLines } from "./lines/malformed.js";
 import { allocationRules } from "./rules.js";
 import { costColumnOf, type FocusSettings, focusSettings, readingHash } from "./settings.js";
@@ -53,7 +53,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       const { errors, warnings } = await loadDeliveries(ofStore, sources, loadSettings(settings), signal);
       const uploaded = await usage.takeFiles(ofStore, signal);
       const current = await currentDeliveries(ofStore, settings);
-      await gatherResources(ofStore.client, idsOf(current), sink, signal);
+      await sink.resourceRows(resourcesOf(idsOf(current)));
       return {
         ...none,
         errors: [...errors, ...uploaded.errors],

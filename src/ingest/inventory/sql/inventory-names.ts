@@ -9,11 +9,11 @@ const NAMES = `
       WHEN jsonb_typeof(metadata -> 'team') = 'string' AND metadata ->> 'team' <> '' THEN metadata ->> 'team'
       ELSE 'UNASSIGNED'
     END AS team,
-    '' AS parent_id, '' AS owner_id, deleted_at IS NOT NULL AS is_deleted
+    '' AS parent_id, '' AS owner_id, (deleted_at IS NOT NULL)::int AS is_deleted
   FROM identities WHERE tenant_name = $1
   UNION ALL
   SELECT 'resource', resource_id, resource_type, coalesce(display_name, ''), '', coalesce(parent_id, ''), coalesce(owner_id, ''),
-    deleted_at IS NOT NULL
+    (deleted_at IS NOT NULL)::int
   FROM resources WHERE tenant_name = $1 AND resource_type <> 'topic'`;
 
 /** One row `{content_hash}`. */
@@ -21,7 +21,6 @@ export const HASH_NAMES = `
 SELECT md5(coalesce(string_agg(md5(n::text), '' ORDER BY kind COLLATE "C", entity_id COLLATE "C"), '')) AS content_hash
 FROM (${NAMES}) AS n`;
 
-/** A page in the order of kind and id, behind $2 and $3, of $4 rows. */
-export const READ_NAMES = `
-SELECT * FROM (${NAMES}) AS n
-WHERE (kind COLLATE "C", entity_id COLLATE "C") > ($2, $3) ORDER BY kind COLLATE "C", entity_id COLLATE "C" LIMIT $4`;
+/** For COPY, which takes no parameters: the tenant's name as a literal of Postgres. The columns are those of `inventory_names` behind `generation`. */
+export const copyNamesOf = (tenantName: string) =>
+  `COPY (${NAMES.replaceAll("$1", () => tenantName)}) TO STDOUT`;

@@ -1,14 +1,14 @@
-import { createdAt } from "./created-at.js";
+/** As `upsert-resources.ts`, for identities. */
+import { createdAt, isAsBefore, seenNow } from "./created-at.js";
 
-/** As `upsert-resources.ts`, for identities. $1 tenant_name, $2 ecosystem, $3 tenant_id, $4 time of this gathering, arrays. */
-export const UPSERT_IDENTITIES = `
+const upsert = (batch: string) => `
   WITH written AS (
     INSERT INTO identities AS known
       (tenant_name, ecosystem, tenant_id, last_seen_at, identity_id, identity_type, display_name, created_at, metadata)
     SELECT $1, $2, $3, coalesce(last_seen, $4::timestamptz), identity_id, identity_type, display_name,
       ${createdAt("identities", "identity_id")}, metadata
-    FROM unnest($5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::jsonb[], $10::timestamptz[], $11::timestamptz[])
-      AS batch (identity_id, identity_type, display_name, created_at, metadata, first_seen, last_seen)
+    FROM ${batch}
+    WHERE NOT ${isAsBefore("identities", "identity_id", ["identity_type", "display_name", "metadata"])}
     ON CONFLICT (tenant_name, identity_id) DO UPDATE SET
       ecosystem = excluded.ecosystem,
       tenant_id = excluded.tenant_id,
@@ -56,3 +56,20 @@ export const UPSERT_IDENTITIES = `
     created_at = excluded.created_at,
     deleted_at = excluded.deleted_at,
     metadata = excluded.metadata`;
+
+export const UPSERT_IDENTITIES = upsert(`(
+      SELECT *, ${seenNow}
+      FROM unnest($5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::jsonb[])
+        AS gathered (identity_id, identity_type, display_name, created_at, metadata)
+    ) AS batch`);
+
+/** Those of the transaction's `selected_identities` that can be stored and that no upstream ever listed. $5 teams by identity id, as JSON. */
+export const UPSERT_CHARGED_IDENTITIES = upsert(`(
+      SELECT identity_id, identity_type, display_name, created_at, first_seen, last_seen,
+        CASE WHEN team IS NULL THEN '{}'::jsonb ELSE jsonb_build_object('team', team) END AS metadata
+      FROM selected_identities LEFT JOIN jsonb_each_text($5::jsonb) AS configured (identity_id, team) USING (identity_id)
+      WHERE refusal = '' AND NOT EXISTS (
+        SELECT FROM identities AS listed
+        WHERE listed.tenant_name = $1 AND listed.identity_id = selected_identities.identity_id AND listed.identity_type <> 'charged'
+      )
+    ) AS batch`);

@@ -1,26 +1,27 @@
 /**
  * Writes what was gathered of resources, one statement for a batch: new ones are added, known ones brought up to date, and
  * one that comes back after it was taken for deleted is active again. A time of creation that was once known stays when
- * the upstream no longer says it. Arrays, because a statement with a placeholder for each value stops at 65,535 of them.
+ * the upstream no longer says it. Those known by their costs alone that are as they were are left alone: a row of Postgres is
+ * written anew however little changes.
  *
  * What is new or not as it was before also gets a version in the history; a gathering in which nothing changed writes none.
  * Every part of a statement sees the tables as they were before it, so `resources` in `changed` is the old state. The newest
  * version is looked up for each row: joined as a table, a planner without statistics compared all with all (100,000 changed
  * resources: minutes instead of seconds).
  *
- * $1 tenant_name, $2 ecosystem, $3 tenant_id, $4 time of this gathering, then one array for each column.
+ * $1 tenant_name, $2 ecosystem, $3 tenant_id, $4 time of this gathering.
  */
-import { createdAt } from "./created-at.js";
+import { createdAt, isAsBefore, seenNow } from "./created-at.js";
 
-export const UPSERT_RESOURCES = `
+const upsert = (batch: string) => `
   WITH written AS (
     INSERT INTO resources AS known
       (tenant_name, ecosystem, tenant_id, last_seen_at, status,
        resource_id, resource_type, display_name, parent_id, owner_id, created_at, metadata)
     SELECT $1, $2, $3, coalesce(last_seen, $4::timestamptz), 'active', resource_id, resource_type, display_name, parent_id, owner_id,
       ${createdAt("resources", "resource_id")}, metadata
-    FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::timestamptz[], $11::jsonb[], $12::timestamptz[], $13::timestamptz[])
-      AS batch (resource_id, resource_type, display_name, parent_id, owner_id, created_at, metadata, first_seen, last_seen)
+    FROM ${batch}
+    WHERE NOT ${isAsBefore("resources", "resource_id", ["resource_type", "display_name", "parent_id", "owner_id", "metadata"])}
     ON CONFLICT (tenant_name, resource_id) DO UPDATE SET
       ecosystem = excluded.ecosystem,
       tenant_id = excluded.tenant_id,
@@ -76,3 +77,15 @@ export const UPSERT_RESOURCES = `
     created_at = excluded.created_at,
     deleted_at = excluded.deleted_at,
     metadata = excluded.metadata`;
+
+/** Behind the four, one array for each column: a statement with a placeholder for each value stops at 65,535 of them. */
+export const UPSERT_RESOURCES = upsert(`(
+      SELECT *, ${seenNow}
+      FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::timestamptz[], $11::jsonb[])
+        AS gathered (resource_id, resource_type, display_name, parent_id, owner_id, created_at, metadata)
+    ) AS batch`);
+
+/** Those of the transaction's `selected_resources` that can be stored. */
+export const UPSERT_SELECTED_RESOURCES = upsert(
+  "(SELECT * FROM selected_resources WHERE refusal = '') AS batch",
+);

@@ -1,8 +1,7 @@
-/** The bytes that the engine writes for a statement, passed on as they arrive. Pages and files without a row limit consist of them. */
+/** The bytes that the engine writes for a statement, passed on as they arrive: of answers that never become rows here. */
 import { addAbortSignal } from "node:stream";
 import type { ClickHouseClient, ClickHouseSettings } from "@clickhouse/client";
-import { readSettings, type Statement } from "../../store/clickhouse/statement.js";
-import { csvSettings } from "./csv-cell.js";
+import { readSettings, type Statement } from "./statement.js";
 import { refuseBrokenEnd } from "./stream-end.js";
 
 /**
@@ -16,13 +15,12 @@ const streamSettings: ClickHouseSettings = {
   max_bytes_before_external_sort: "300000000",
 };
 
-/** For a statement that ends with FORMAT CustomSeparated: its columns are written bare. It may group more than fits memory. */
-const bareLines: ClickHouseSettings = {
-  ...csvSettings,
+/** For groups that may be more than fit memory. */
+export const spillingGroups = {
   max_bytes_before_external_group_by: "300000000",
   max_bytes_ratio_before_external_sort: 0,
   max_bytes_ratio_before_external_group_by: 0,
-};
+} as const satisfies ClickHouseSettings;
 
 /**
  * Returns once the engine has begun to write. What fails later throws while it is read, and so does an end that is not whole.
@@ -32,7 +30,7 @@ export async function engineBytes(
   client: ClickHouseClient,
   { query, params }: Statement,
   signal: AbortSignal,
-  settings: ClickHouseSettings = bareLines,
+  settings: ClickHouseSettings,
 ): Promise<AsyncIterable<Buffer>> {
   const result = await client.exec({
     query,

@@ -1,10 +1,11 @@
 import t from "tap";
-import { refuseBrokenEnd } from "../../src/query/export/stream-end.js";
+import { refuseBrokenEnd } from "../../../src/store/clickhouse/stream-end.js";
 
-async function read(chunks: readonly string[], tag?: string): Promise<string> {
+async function read(chunks: readonly string[], tag?: string, lost?: Error): Promise<string> {
   let text = "";
   const source = (async function* () {
     for (const chunk of chunks) yield Buffer.from(chunk);
+    if (lost !== undefined) throw lost;
   })();
   for await (const chunk of refuseBrokenEnd(source, tag)) text += chunk.toString();
   return text;
@@ -29,6 +30,12 @@ t.test("an error behind what was written is thrown, also when it is cut into pie
   await t.rejects(read(["a\n", broken], "TAG"), /Code: 159/);
   await t.rejects(read(["a\n", ...broken.split("")], "TAG"), /Code: 159/);
   await t.rejects(read(["x".repeat(1 << 17), broken], "TAG"), /Code: 159/);
+});
+
+t.test("a connection that is lost behind the error: the error is thrown, not the loss", async (t) => {
+  const lost = new Error("aborted");
+  await t.rejects(read(["a\n", broken], "TAG", lost), /Code: 159/);
+  await t.rejects(read(["a\n", "b\n"], "TAG", lost), lost);
 });
 
 t.test("a marker that is not of this answer is data", async (t) => {

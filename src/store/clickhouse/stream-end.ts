@@ -13,20 +13,31 @@ export async function* refuseBrokenEnd(
 ): AsyncGenerator<Buffer> {
   const held: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of source) {
-    held.push(chunk);
-    bytes += chunk.length;
-    for (let oldest = held[0]; oldest && bytes - oldest.length >= HELD_BACK; oldest = held[0]) {
-      held.shift();
-      bytes -= oldest.length;
-      yield oldest;
+  try {
+    for await (const chunk of source) {
+      held.push(chunk);
+      bytes += chunk.length;
+      for (let oldest = held[0]; oldest && bytes - oldest.length >= HELD_BACK; oldest = held[0]) {
+        held.shift();
+        bytes -= oldest.length;
+        yield oldest;
+      }
     }
+  } catch (error) {
+    // The engine may close the connection behind its error: then that says why, and the connection does not.
+    throw brokenOff(Buffer.concat(held), tag) ?? error;
   }
   const end = Buffer.concat(held);
+  const broken = brokenOff(end, tag);
+  if (broken !== undefined) throw broken;
+  if (end.length > 0) yield end;
+}
+
+function brokenOff(end: Buffer, tag: string | undefined): Error | undefined {
   const at = tag === undefined ? -1 : end.lastIndexOf(`\r\n__exception__\r\n${tag}`);
   // The mark is written twice, before and behind the text; the text is what lies between.
   const opening = at === -1 ? -1 : end.indexOf(`__exception__\r\n${tag}`);
-  if (opening !== -1)
-    throw new Error(`the store broke off: ${end.subarray(opening).toString().slice(0, 2000)}`);
-  if (end.length > 0) yield end;
+  return opening === -1
+    ? undefined
+    : new Error(`the store broke off: ${end.subarray(opening).toString().slice(0, 2000)}`);
 }

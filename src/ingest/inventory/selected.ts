@@ -1,0 +1,130 @@
+/**
+ * Entities that the tenant's store selects, on their way to Postgres: ClickHouse writes the text that COPY reads, and both check and
+ * merge them in SQL. However many they are, none becomes an object here.
+ */
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool, PoolClient } from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import { engineBytes, spillingGroups } from "../../store/clickhouse/engine-bytes.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
+import { runStatement } from "../../store/postgres/statement.js";
+import { withTransaction } from "../../store/postgres/transaction.js";
+import { quoted } from "../staging/refuse.js";
+import type { InventoryFindings } from "./inventory-sink.js";
+import { refusalSql } from "./refuse-key.js";
+import {
+  CREATE_SELECTED_IDENTITIES,
+  CREATE_SELECTED_RESOURCES,
+  countSelected,
+  refusedOfSelected,
+  tableOf,
+} from "./sql/selected.js";
+
+export interface SelectedEntities {
+  readonly postgres: Pool;
+  readonly client: ClickHouseClient;
+  readonly kind: "resource" | "identity";
+  /**
+   * Rows of the kind, each id once: `resource_id`, `resource_type`, `display_name`, `parent_id`, `owner_id`, or `identity_id`,
+   * `identity_type`, `display_name`, as texts that are empty where there is none; and the days of the first and the last costs,
+   * `first_day` and `last_day`, null for none.
+   */
+  readonly select: Statement;
+  /** Writes what can be stored of the table of the kind, see `sql/selected.ts`. */
+  readonly merge: { readonly query: string; readonly params: readonly unknown[] };
+  readonly findings: InventoryFindings;
+  readonly signal: AbortSignal;
+}
+
+const kinds = {
+  resource: {
+    create: CREATE_SELECTED_RESOURCES,
+    key: ["resource_id", "resource_type"] as const,
+    names: ["display_name", "parent_id", "owner_id"],
+  },
+  identity: {
+    create: CREATE_SELECTED_IDENTITIES,
+    key: ["identity_id", "identity_type"],
+    names: ["display_name"],
+  },
+} as const;
+
+/** Errors that are said one by one. */
+const MOST_ERRORS = 20;
+
+/** A merge of 500,000 new resources takes half a minute on a slow disk. */
+const STATEMENT_TIMEOUT = "SET LOCAL statement_timeout = '30min'";
+
+/** All of them or, when it throws, none. */
+export async function mergeSelected(selected: SelectedEntities): Promise<void> {
+  const { postgres, client, kind, select, merge, signal } = selected;
+  // The connection to Postgres is taken only when the store has begun to write.
+  const rows = await engineBytes(client, textOf(kind, select), signal, spillingGroups);
+  const stop = { signal, beforeCommit: () => signal.throwIfAborted() };
+  await withTransaction(
+    postgres,
+    async (transaction) => {
+      await runStatement(transaction, { query: STATEMENT_TIMEOUT, params: [] });
+      await runStatement(transaction, { query: kinds[kind].create, params: [] });
+      await pipeline(
+        Readable.from(rows, { objectMode: false }),
+        transaction.query(copyFrom(copyInto(kind))),
+        {
+          signal,
+        },
+      );
+      await runStatement(transaction, { query: `ANALYZE ${tableOf[kind]}`, params: [] });
+      await report(transaction, selected);
+      await runStatement(transaction, merge);
+    },
+    stop,
+  );
+}
+
+const TIMES = ["first_seen", "last_seen"] as const;
+
+function copyInto(kind: "resource" | "identity"): string {
+  const { key, names } = kinds[kind];
+  return `COPY ${tableOf[kind]} (${["refusal", ...key, ...names, ...TIMES].join(", ")}) FROM STDIN`;
+}
+
+/** The columns of `copyInto`, in its order. Texts become what Postgres takes: UTF-8 without zero bytes. */
+function textOf(kind: "resource" | "identity", { query, params }: Statement): Statement {
+  const { key, names } = kinds[kind];
+  const text = (column: string) => `replaceAll(toValidUTF8(toString(${column})), '\\0', '\uFFFD')`;
+  const midnight = (column: string) => `concat(toString(${column}), ' 00:00:00+00')`;
+  const columns = [
+    refusalSql(key[0], key[1]),
+    ...key.map(text),
+    ...names.map((name) => `nullIf(${text(name)}, '')`),
+    midnight("first_day"),
+    midnight("last_day"),
+  ];
+  return { query: `SELECT ${columns.join(", ")} FROM (${query}) FORMAT TabSeparated`, params };
+}
+
+async function report(transaction: PoolClient, { kind, findings }: SelectedEntities): Promise<void> {
+  const types = await runStatement<{ type: string; stored: number; refused: number }>(transaction, {
+    query: countSelected(kind),
+    params: [],
+  });
+  let unsaid = -MOST_ERRORS;
+  for (const { type, stored, refused } of types.rows) {
+    const name = `${kind}:${type}`;
+    if (stored > 0) findings.seen.set(name, (findings.seen.get(name) ?? 0) + stored);
+    if (refused > 0) findings.spoiled.add(name);
+    unsaid += refused;
+  }
+  const refused = await runStatement<{ id: string; refusal: string }>(transaction, {
+    query: refusedOfSelected(kind),
+    params: [MOST_ERRORS],
+  });
+  for (const { id, refusal } of refused.rows) findings.errors.push(notStored(kind, id, refusal));
+  if (unsaid > 0) findings.errors.push(`${unsaid} more cannot be stored`);
+}
+
+export function notStored(kind: "resource" | "identity", id: string, refusal: string): string {
+  return `the ${kind} ${quoted(id)} cannot be stored: ${refusal}`;
+}
