@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import t, { type Test } from "tap";
-import { bucketAddress } from "../../src/ingest/ecosystems/focus/sources/stores/s3/bucket.js";
+import { bucketAddress } from "../../src/s3/client.js";
 import type { S3Object, S3Options } from "../../src/simulator/s3-server.js";
 import fc from "../property.js";
 import { bytesOf, failureOf, LONG_AGO, short, sourceOf } from "./focus-bills.js";

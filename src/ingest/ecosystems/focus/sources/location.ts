@@ -1,5 +1,6 @@
 /** Where the bills of a source lie: a folder, a part of a bucket, or one address. */
 import picomatch from "picomatch";
+import { s3Problem, splitS3 } from "../../../../config/s3.js";
 import type { Parsed } from "../../../../config/setting.js";
 import { hasDataExtension } from "./file-names.js";
 
@@ -9,8 +10,6 @@ export type Location =
   | { readonly kind: "s3"; readonly bucket: string; readonly prefix: string }
   | { readonly kind: "https"; readonly url: URL };
 
-/** As S3 allows them: they become a part of a host name. */
-const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Plain http goes no further than this machine. */
@@ -20,13 +19,6 @@ export function isSafeScheme(url: URL, loopbackAllowed: boolean): boolean {
 
 export function isLoopback(url: URL): boolean {
   return LOOPBACK.has(url.hostname);
-}
-
-function s3Problem(bucket: string, key: string): string | undefined {
-  if (!BUCKET.test(bucket) || bucket.includes("..")) return "must name a bucket: s3://bucket/prefix";
-  if (key.split("/").some((part) => part === "." || part === ".."))
-    return "must not hold the parts `.` or `..`";
-  return undefined;
 }
 
 function httpsProblem(text: string): string | undefined {
@@ -46,21 +38,16 @@ export function parseLocation(text: string): Parsed {
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text) ?? [];
   let problem: string | undefined;
   if (scheme === undefined) problem = /\p{Cc}/u.test(text) ? "must not hold control characters" : undefined;
-  else if (scheme === "s3") problem = s3Problem(...split(text));
+  else if (scheme === "s3") problem = s3Problem(text);
   else if (scheme === "https" || scheme === "http") problem = httpsProblem(text);
   else problem = "must be a folder, s3://bucket/prefix or https://host/file";
   return problem === undefined ? { value: text } : { problem };
 }
 
-function split(text: string): [bucket: string, key: string] {
-  const [, bucket = "", key = ""] = /^s3:\/\/([^/]*)\/?(.*)$/s.exec(text) ?? [];
-  return [bucket, key];
-}
-
 /** Of a text that `parseLocation` takes. */
 export function readLocation(text: string): Location {
   if (text.startsWith("s3://")) {
-    const [bucket, key] = split(text);
+    const [bucket, key] = splitS3(text);
     const whole = key === "" || key.endsWith("/") || hasDataExtension(key);
     return { kind: "s3", bucket, prefix: whole ? key : `${key}/` };
   }

@@ -1,6 +1,7 @@
 /** A configured source of bills: its store, its layout, and what they come to. */
 import { createHash } from "node:crypto";
 import pLimit from "p-limit";
+import { defaultS3 } from "../../../../config/s3.js";
 import { assemble } from "./assemble.js";
 import type { BillSource, SourceListing } from "./delivery.js";
 import { compare } from "./file-names.js";
@@ -13,8 +14,8 @@ import { plain } from "./layouts/plain.js";
 import { readLocation } from "./location.js";
 import type { BillSourceSettings, LayoutName } from "./settings.js";
 import { addressStore } from "./stores/address.js";
+import { bucketStore } from "./stores/bucket.js";
 import { folderStore } from "./stores/folder.js";
-import { bucketStore } from "./stores/s3/bucket.js";
 import type { FileStore, StoredFile, Waiting } from "./stores/store.js";
 
 export interface SourceContext {
@@ -89,8 +90,14 @@ function storeOf(settings: BillSourceSettings, context: SourceContext, now: () =
   if (location.kind === "folder") return folderStore({ ...location, maxFiles });
   if (location.kind === "https")
     return addressStore({ url: location.url, settings: settings.https, ...retry });
-  const s3 = settings.s3 ?? { region: "us-east-1", credentials: "environment" as const };
-  return bucketStore({ ...location, settings: s3, maxFiles, env: context.env ?? process.env, now, ...retry });
+  return bucketStore({
+    ...location,
+    settings: settings.s3 ?? defaultS3,
+    maxFiles,
+    env: context.env ?? process.env,
+    now,
+    ...retry,
+  });
 }
 
 function manifestReader(store: FileStore, signal: AbortSignal) {

@@ -1,74 +1,12 @@
 /** What one source of bills is configured with: where they lie, how they are laid out, and who may read them. */
 import { type Static, Type } from "@sinclair/typebox";
-import { choice, flag, integer, mapping, type Rule, section, text } from "../../../../config/setting.js";
-import { parseBaseUrl } from "../../../../config/url.js";
+import { keysRule, secretText } from "../../../../config/credential-keys.js";
+import { s3Settings } from "../../../../config/s3.js";
+import { choice, integer, mapping, section, text } from "../../../../config/setting.js";
 import { parseLocation, readLocation } from "./location.js";
 
 export const LAYOUTS = ["auto", "plain", "aws_data_exports", "azure_exports", "oci"] as const;
 export type LayoutName = Exclude<(typeof LAYOUTS)[number], "auto">;
-
-const credential = { secret: true, maxLength: 10_000 };
-
-/** One kind of credentials needs some keys, takes some more, and refuses those of the other kinds. */
-function keysRule<Value extends object>(
-  by: keyof Value & string,
-  needed: Readonly<Record<string, readonly (keyof Value & string)[]>>,
-  taken: Readonly<Record<string, readonly (keyof Value & string)[]>>,
-  rule: string,
-): Rule<Value> {
-  const all = [...new Set([...Object.values(needed), ...Object.values(taken)].flat())];
-  return {
-    rule,
-    check(value, report) {
-      const kind = value[by];
-      if (typeof kind !== "string") return;
-      for (const key of all) {
-        const given = value[key] !== undefined;
-        const wanted = needed[kind]?.includes(key) ?? false;
-        if (wanted && !given) report([key], `is required with ${by} ${kind}`);
-        if (!wanted && given && !(taken[kind] ?? []).includes(key))
-          report([key], `is not used with ${by} ${kind}: remove it`);
-      }
-    },
-  };
-}
-
-const s3Properties = {
-  region: text({
-    description: "The region of the bucket, which is part of each signature.",
-    maxLength: 100,
-    expected: "a region such as eu-central-1",
-    pattern: "^[A-Za-z0-9-]+$",
-    default: "us-east-1",
-  }),
-  endpoint: Type.Optional(
-    text({
-      description: "The address of another S3 service than Amazon's, such as MinIO or Cloudflare R2.",
-      expected: "an address such as https://minio.example.org:9000, without credentials",
-      maxLength: 2000,
-      parse: parseBaseUrl,
-    }),
-  ),
-  path_style: Type.Optional(
-    flag({
-      description:
-        "Whether the bucket stands in the path of addresses, not in the name of the host. Left out: with an `endpoint` it does.",
-    }),
-  ),
-  credentials: choice(["keys", "environment", "instance_role", "none"], {
-    description:
-      "`keys`: those written here; `environment`: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; `instance_role`: the role of the EC2 instance, by IMDSv2; `none`: a public bucket.",
-    default: "environment",
-    inert: true,
-  }),
-  access_key_id: Type.Optional(
-    text({ description: "The id of the key of `keys`.", maxLength: 200, inert: true }),
-  ),
-  secret_access_key: Type.Optional(text({ ...credential, description: "The secret of the key of `keys`." })),
-  session_token: Type.Optional(
-    text({ ...credential, description: "The token that goes with a temporary key of `keys`." }),
-  ),
-};
 
 const httpsProperties = {
   auth_type: choice(["none", "basic", "bearer"], {
@@ -77,28 +15,16 @@ const httpsProperties = {
     inert: true,
   }),
   username: Type.Optional(text({ description: "The user of `basic`.", maxLength: 10_000, inert: true })),
-  password: Type.Optional(text({ ...credential, description: "The password of `basic`." })),
-  bearer_token: Type.Optional(text({ ...credential, description: "The token of `bearer`." })),
+  password: Type.Optional(text({ ...secretText, description: "The password of `basic`." })),
+  bearer_token: Type.Optional(text({ ...secretText, description: "The token of `bearer`." })),
   query: Type.Optional(
     text({
-      ...credential,
+      ...secretText,
       description:
         "What stands after the `?` of the address, when that is a secret: a SAS token or a signature.",
     }),
   ),
 };
-
-const s3Settings = mapping(s3Properties, {
-  description: "For a location `s3://…`.",
-  rules: [
-    keysRule<Static<ReturnType<typeof mapping<typeof s3Properties>>>>(
-      "credentials",
-      { keys: ["access_key_id", "secret_access_key"] },
-      { keys: ["session_token"] },
-      "`credentials: keys` needs `access_key_id` and `secret_access_key`; the others take no keys.",
-    ),
-  ],
-});
 
 const httpsSettings = mapping(httpsProperties, {
   description: "For a location `https://…`.",
@@ -201,5 +127,4 @@ export const billSourceSettings = mapping(properties, {
 });
 
 export type BillSourceSettings = Static<typeof billSourceSettings>;
-export type S3Settings = Static<typeof s3Settings>;
 export type HttpsSettings = Static<typeof httpsSettings>;

@@ -1,15 +1,15 @@
-/** Requests to places that hold bills: short answers read whole, files as streams. Redirects are never followed here. */
+/** Requests to places that hold files: short answers read whole, files as streams, both ways. Redirects are never followed here. */
 import { Agent as HttpAgent, type IncomingHttpHeaders } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import got, { type PlainResponse, RequestError, TimeoutError } from "got";
-import { attempt } from "../../../../upstream-http/attempt.js";
-import { shownEndpoint } from "../../../../upstream-http/base-url.js";
-import { judge } from "../../../../upstream-http/judge.js";
-import { excerpt } from "../../../../upstream-http/redact.js";
-import { defaultRetryPolicy, isRetriedStatus, waitMs } from "../../../../upstream-http/retry.js";
-import { UpstreamError } from "../../../../upstream-http/upstream-error.js";
+import { attempt } from "./attempt.js";
+import { shownEndpoint } from "./base-url.js";
+import { judge } from "./judge.js";
+import { excerpt } from "./redact.js";
+import { defaultRetryPolicy, isRetriedStatus, waitMs } from "./retry.js";
+import { UpstreamError } from "./upstream-error.js";
 
 export interface HttpPlace {
   readonly agents: { readonly http: HttpAgent; readonly https: HttpsAgent };
@@ -102,6 +102,49 @@ async function repeated<T>(
   }
 }
 
+export interface Sent {
+  readonly method: "PUT" | "DELETE";
+  /** Opened anew for each attempt; undefined for none. */
+  readonly body?: (() => Readable) | undefined;
+  /** Bytes of the body. */
+  readonly length: number;
+}
+
+/** Sends a body, and reads nothing of a good answer. Repeated until it was taken; statuses that are not `accepted` are errors. */
+export async function sendStream(
+  place: HttpPlace,
+  url: URL,
+  { method, body, length }: Sent,
+  headersFor: HeadersFor,
+  accepted: (status: number) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  await repeated(place, url, signal, async (): Promise<Once<true>> => {
+    const headers = await headersFor(url);
+    try {
+      const response = await got(url, {
+        method,
+        headers: { "user-agent": "chargehouse", "content-length": String(length), ...headers },
+        ...(body === undefined ? {} : { body: body() }),
+        agent: place.agents,
+        signal,
+        timeout: { lookup: CONNECT_MS, connect: CONNECT_MS, secureConnect: CONNECT_MS, socket: 120_000 },
+        retry: { limit: 0 },
+        followRedirect: false,
+        throwHttpErrors: false,
+        responseType: "text",
+      });
+      const { statusCode: status } = response;
+      if (accepted(status)) return { value: true };
+      const said = place.explain?.(response.body.slice(0, LONGEST_ERROR_BYTES), response.headers);
+      return { failed: true, ...refused(status, said, place), retry: isRetriedStatus(status) };
+    } catch (error) {
+      signal.throwIfAborted();
+      return unreachable(error);
+    }
+  });
+}
+
 /**
  * A GET whose body is a stream, as the server has it: nothing is unpacked. Statuses of `accepted` are returned, others are errors.
  * Repeated until an answer begins; a body that breaks is the reader's to ask for again.
@@ -150,16 +193,20 @@ export async function openStream(
     } catch (error) {
       stream.destroy();
       signal.throwIfAborted();
-      const cause = error instanceof RequestError ? error.code : "unknown cause";
-      const timeout = error instanceof TimeoutError;
-      return {
-        failed: true,
-        code: timeout ? "timeout" : "unreachable",
-        reason: timeout ? "no response in time" : `cannot be reached (${cause})`,
-        retry: true,
-      };
+      return unreachable(error);
     }
   });
+}
+
+function unreachable(error: unknown) {
+  const cause = error instanceof RequestError ? error.code : "unknown cause";
+  const timeout = error instanceof TimeoutError;
+  return {
+    failed: true as const,
+    code: timeout ? ("timeout" as const) : ("unreachable" as const),
+    reason: timeout ? "no response in time" : `cannot be reached (${cause})`,
+    retry: true,
+  };
 }
 
 function refused(status: number, said: string | undefined, place: HttpPlace) {

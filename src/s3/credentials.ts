@@ -1,6 +1,6 @@
 /** Who asks an S3 service: a key that is written down, in the environment, or lent to the machine. */
 import got from "got";
-import type { S3Settings } from "../../settings.js";
+import type { S3Settings } from "../config/s3.js";
 
 export interface S3Key {
   readonly accessKeyId: string;

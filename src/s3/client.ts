@@ -1,19 +1,22 @@
-/** Bills in a bucket of Amazon S3, or of a service that speaks its protocol. */
+/** Requests to a bucket of Amazon S3, or of a service that speaks its protocol, each signed as Signature Version 4 says. */
+import type { Readable } from "node:stream";
 import { AwsV4Signer } from "aws4fetch";
-import { FileChanged } from "../../delivery.js";
-import { isHidden, nameProblem } from "../../file-names.js";
-import type { S3Settings } from "../../settings.js";
-import { counted } from "../counted.js";
-import { type HeadersFor, type HttpPlace, httpAgents, openStream, readWhole } from "../http.js";
-import type { FileListing, FileStore, StoredFile } from "../store.js";
+import type { S3Settings } from "../config/s3.js";
+import {
+  type HeadersFor,
+  type HttpPlace,
+  httpAgents,
+  type Opened,
+  openStream,
+  readWhole,
+  sendStream,
+} from "../ingest/upstream-http/streams.js";
 import { keySource, type S3Key } from "./credentials.js";
 import { type ListedObject, readListingPage, readS3Error } from "./listing.js";
 
 export interface BucketOptions {
   readonly bucket: string;
-  readonly prefix: string;
   readonly settings: S3Settings;
-  readonly maxFiles: number;
   readonly env: NodeJS.ProcessEnv;
   readonly now: () => number;
   /** Attempts of a request, and the wait before the second. */
@@ -21,20 +24,37 @@ export interface BucketOptions {
   readonly baseDelayMs: number;
 }
 
+/** Of known bytes: their digest is signed, so the service refuses others. */
+export interface S3Upload {
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+  /** Opened anew for each attempt. */
+  readonly open: () => Readable;
+}
+
+/** Errors name what could not be done, and never a secret. */
+export interface BucketClient {
+  /** Objects whose keys begin with the prefix, each once. Throws `tooMany` when they are more than `most`. */
+  list(prefix: string, most: number, tooMany: () => Error, signal: AbortSignal): Promise<ListedObject[]>;
+  /** Of a version that was listed; other statuses than 200 are 404 and 412. */
+  get(key: string, etag: string, signal: AbortSignal): Promise<Opened>;
+  put(key: string, upload: S3Upload, signal: AbortSignal): Promise<void>;
+  /** One that is not there is no error. */
+  remove(key: string, signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
 /** 1,000 keys of 1,024 bytes, each byte of them escaped. */
 const LARGEST_PAGE_BYTES = 16 * 1_048_576;
 const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-/** What lies here must be asked back first, which takes hours and costs money. */
-const ARCHIVED = new Set(["GLACIER", "DEEP_ARCHIVE"]);
 
-export function bucketStore(options: BucketOptions): FileStore {
-  const { bucket, prefix, settings } = options;
-  const keys = keySource(settings, options.env, options.now);
+export function bucketClient({ bucket, settings, env, now, ...retries }: BucketOptions): BucketClient {
+  const keys = keySource(settings, env, now);
   const used = new Set<string>();
   const place: HttpPlace = {
     agents: httpAgents(),
-    attempts: options.attempts,
-    baseDelayMs: options.baseDelayMs,
+    ...retries,
     secrets: () => [...used],
     explain: (body, headers) => {
       const region = headers["x-amz-bucket-region"];
@@ -46,50 +66,53 @@ export function bucketStore(options: BucketOptions): FileStore {
     },
   };
   const base = bucketAddress(bucket, settings);
+  const addressOf = (key: string) => new URL(`${base}/${encodeKey(key)}`);
 
-  function signedBy(signal: AbortSignal, headers: Record<string, string> = {}): HeadersFor {
+  function signed(
+    signal: AbortSignal,
+    { method = "GET", headers = {}, sha256 = EMPTY_SHA256 }: Partial<SignedParts> = {},
+  ): HeadersFor {
     return async (url) => {
       const key = await keys(signal);
       if (key === undefined) return headers;
       used.add(key.secretAccessKey).add(key.sessionToken ?? key.secretAccessKey);
-      return await sign(url, headers, key, settings.region);
+      return await sign(url, { method, headers, sha256 }, key, settings.region);
     };
   }
 
   return {
-    async list(signal): Promise<FileListing> {
+    async list(prefix, most, tooMany, signal) {
       const objects = new Map<string, ListedObject>();
       const seen = new Set<string>();
       for (let next: string | undefined = ""; next !== undefined; ) {
         const url = listAddress(base, prefix, next);
-        const body = await readWhole(place, url, signedBy(signal), LARGEST_PAGE_BYTES, signal);
+        const body = await readWhole(place, url, signed(signal), LARGEST_PAGE_BYTES, signal);
         const page = readPage(body, url);
         for (const object of page.objects) objects.set(object.key, object);
-        if (objects.size > options.maxFiles)
-          throw new Error(
-            `s3://${bucket}/${prefix}: there are more than ${options.maxFiles} files (limits.max_files)`,
-          );
+        if (objects.size > most) throw tooMany();
         if (page.next !== undefined && seen.has(page.next))
           throw new Error(`s3://${bucket}/${prefix}: the listing does not end`);
         next = page.next;
         if (next !== undefined) seen.add(next);
       }
-      return { files: filesOf([...objects.values()], prefix), skipped: [] };
+      return [...objects.values()].filter(({ key }) => key.startsWith(prefix));
     },
-    async open(file, signal) {
-      const url = new URL(`${base}/${encodeKey(file.name)}`);
-      const headersFor = signedBy(signal, { "if-match": `"${file.version}"` });
+    async get(key, etag, signal) {
+      const headersFor = signed(signal, { headers: { "if-match": `"${etag}"` } });
       const accepted = (status: number) => status === 200 || status === 404 || status === 412;
-      const { status, headers, body } = await openStream(place, url, headersFor, accepted, signal);
-      const etag = headers.etag?.replace(/^"(.*)"$/s, "$1");
-      const length = headers["content-length"] ?? String(file.size);
-      if (status !== 200 || length !== String(file.size) || (etag !== undefined && etag !== file.version)) {
-        body.destroy();
-        throw new FileChanged(file.name);
-      }
-      return counted(body, file, signal);
+      return await openStream(place, addressOf(key), headersFor, accepted, signal);
     },
-    async close() {
+    async put(key, { bytes, sha256, open }, signal) {
+      const headersFor = signed(signal, { method: "PUT", sha256 });
+      const sent = { method: "PUT", body: open, length: bytes } as const;
+      await sendStream(place, addressOf(key), sent, headersFor, (status) => status === 200, signal);
+    },
+    async remove(key, signal) {
+      const headersFor = signed(signal, { method: "DELETE" });
+      const accepted = (status: number) => status === 200 || status === 204 || status === 404;
+      await sendStream(place, addressOf(key), { method: "DELETE", length: 0 }, headersFor, accepted, signal);
+    },
+    close() {
       place.agents.http.destroy();
       place.agents.https.destroy();
     },
@@ -103,20 +126,6 @@ function readPage(body: Buffer, url: URL) {
     const reason = error instanceof Error && !error.message.includes("\n") ? error.message : "it is no XML";
     throw new Error(`${url.host}${url.pathname}: the listing cannot be read: ${reason}`);
   }
-}
-
-function filesOf(objects: readonly ListedObject[], prefix: string): StoredFile[] {
-  const inside = (key: string) =>
-    prefix === "" || prefix.endsWith("/") ? key.startsWith(prefix) : key === prefix;
-  return objects
-    .filter(({ key }) => inside(key) && !key.endsWith("/") && !isHidden(key.slice(prefix.length)))
-    .map(({ key, size, etag, modified, storageClass }) => {
-      const archived = ARCHIVED.has(storageClass)
-        ? `it is archived (${storageClass}): restore it`
-        : undefined;
-      const problem = nameProblem(key) ?? archived;
-      return { name: key, size, version: etag, modified, ...(problem === undefined ? {} : { problem }) };
-    });
 }
 
 /** Where a bucket answers, without a slash at the end. */
@@ -149,14 +158,21 @@ function encodeKey(key: string): string {
   return key.split("/").map(escaped).join("/");
 }
 
-async function sign(url: URL, headers: Record<string, string>, key: S3Key, region: string) {
+interface SignedParts {
+  readonly method: "GET" | "PUT" | "DELETE";
+  readonly headers: Record<string, string>;
+  /** Of the body. */
+  readonly sha256: string;
+}
+
+async function sign(url: URL, { method, headers, sha256 }: SignedParts, key: S3Key, region: string) {
   const signer = new AwsV4Signer({
     ...key,
     url: url.href,
-    method: "GET",
+    method,
     service: "s3",
     region,
-    headers: { ...headers, "x-amz-content-sha256": EMPTY_SHA256 },
+    headers: { ...headers, "x-amz-content-sha256": sha256 },
     // All of them, so that nothing on the way can drop the condition on the ETag.
     allHeaders: true,
   });

@@ -1,0 +1,29 @@
+/** Keys of credentials, of which there are several kinds. */
+import type { Rule } from "./setting.js";
+
+/** Of a text that is never shown. */
+export const secretText = { secret: true, maxLength: 10_000 } as const;
+
+/** One kind of credentials needs some keys, takes some more, and refuses those of the other kinds. */
+export function keysRule<Value extends object>(
+  by: keyof Value & string,
+  needed: Readonly<Record<string, readonly (keyof Value & string)[]>>,
+  taken: Readonly<Record<string, readonly (keyof Value & string)[]>>,
+  rule: string,
+): Rule<Value> {
+  const all = [...new Set([...Object.values(needed), ...Object.values(taken)].flat())];
+  return {
+    rule,
+    check(value, report) {
+      const kind = value[by];
+      if (typeof kind !== "string") return;
+      for (const key of all) {
+        const given = value[key] !== undefined;
+        const wanted = needed[kind]?.includes(key) ?? false;
+        if (wanted && !given) report([key], `is required with ${by} ${kind}`);
+        if (!wanted && given && !(taken[kind] ?? []).includes(key))
+          report([key], `is not used with ${by} ${kind}: remove it`);
+      }
+    },
+  };
+}

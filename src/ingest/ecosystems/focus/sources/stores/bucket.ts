@@ -1,0 +1,51 @@
+/** Bills in a bucket of Amazon S3, or of a service that speaks its protocol. */
+import { type BucketOptions, bucketClient } from "../../../../../s3/client.js";
+import type { ListedObject } from "../../../../../s3/listing.js";
+import { FileChanged } from "../delivery.js";
+import { isHidden, nameProblem } from "../file-names.js";
+import { counted } from "./counted.js";
+import type { FileListing, FileStore, StoredFile } from "./store.js";
+
+export interface BucketStoreOptions extends BucketOptions {
+  readonly prefix: string;
+  readonly maxFiles: number;
+}
+
+/** What lies here must be asked back first, which takes hours and costs money. */
+const ARCHIVED = new Set(["GLACIER", "DEEP_ARCHIVE"]);
+
+export function bucketStore({ prefix, maxFiles, ...options }: BucketStoreOptions): FileStore {
+  const client = bucketClient(options);
+  const tooMany = () =>
+    new Error(`s3://${options.bucket}/${prefix}: there are more than ${maxFiles} files (limits.max_files)`);
+  return {
+    async list(signal): Promise<FileListing> {
+      return { files: filesOf(await client.list(prefix, maxFiles, tooMany, signal), prefix), skipped: [] };
+    },
+    async open(file, signal) {
+      const { status, headers, body } = await client.get(file.name, file.version, signal);
+      const etag = headers.etag?.replace(/^"(.*)"$/s, "$1");
+      const length = headers["content-length"] ?? String(file.size);
+      if (status !== 200 || length !== String(file.size) || (etag !== undefined && etag !== file.version)) {
+        body.destroy();
+        throw new FileChanged(file.name);
+      }
+      return counted(body, file, signal);
+    },
+    close: async () => client.close(),
+  };
+}
+
+function filesOf(objects: readonly ListedObject[], prefix: string): StoredFile[] {
+  const inside = (key: string) =>
+    prefix === "" || prefix.endsWith("/") ? key.startsWith(prefix) : key === prefix;
+  return objects
+    .filter(({ key }) => inside(key) && !key.endsWith("/") && !isHidden(key.slice(prefix.length)))
+    .map(({ key, size, etag, modified, storageClass }) => {
+      const archived = ARCHIVED.has(storageClass)
+        ? `it is archived (${storageClass}): restore it`
+        : undefined;
+      const problem = nameProblem(key) ?? archived;
+      return { name: key, size, version: etag, modified, ...(problem === undefined ? {} : { problem }) };
+    });
+}
