@@ -63,13 +63,13 @@ export function fileNameOf(emitter: NamingEmitter, file: EmittedFile): string {
     month: file.firstDay.slice(0, 7),
   };
   const filled = (template: string) =>
-    template.replaceAll(PLACEHOLDER, (_, name: FilePlaceholder) => safe(values[name]));
+    template.replaceAll(PLACEHOLDER, (_, name: FilePlaceholder) => safeName(values[name]));
   const { name, ext } = parse(emitter.params.filename_template);
   return `${filled(name)}${file.provisional ? PROVISIONAL : ""}${filled(ext)}`;
 }
 
 /** Percent-encoded where needed; a full stop in front as well, so that no value makes a hidden file or `..`. */
-function safe(value: string): string {
+export function safeName(value: string): string {
   const encoded = [...Buffer.from(value)].map((byte) => {
     const character = String.fromCharCode(byte);
     return /[A-Za-z0-9._-]/.test(character)

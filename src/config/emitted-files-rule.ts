@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { fileNameOf, LONGEST_FILE_NAME } from "./emitted-file.js";
-import { type CsvEmitter, csvEmitterSettings, emitterName } from "./emitters.js";
+import { type CsvEmitter, csvEmitterSettings, emitterName, focusEmitterSettings, isS3 } from "./emitters.js";
 import type { PluginSettings } from "./plugin-settings.js";
 import type { Rule } from "./setting.js";
 
@@ -19,7 +19,7 @@ const LONGEST_MONTH = 31;
 
 export const emittedMonthsRule: Rule<{ tenants: Tenants }> = {
   rule:
-    `An emitter with \`aggregation: monthly\` needs \`retention_days\` of at least \`lookback_days\` + ${LONGEST_MONTH}: else ` +
+    `An emitter with \`aggregation: monthly\`, or of type \`focus\`, needs \`retention_days\` of at least \`lookback_days\` + ${LONGEST_MONTH}: else ` +
     "days of a month are dropped while others still change.",
   check({ tenants = {} }, report) {
     for (const [tenantName, tenant] of Object.entries(tenants)) {
@@ -27,12 +27,14 @@ export const emittedMonthsRule: Rule<{ tenants: Tenants }> = {
       if (lookback === undefined || retention === undefined || retention >= lookback + LONGEST_MONTH)
         continue;
       for (const [index, emitter] of (settings?.emitters ?? []).entries()) {
-        if (emitter?.type !== "csv" || emitter.aggregation !== "monthly") continue;
-        const path = ["tenants", tenantName, "plugin_settings", "emitters", index, "aggregation"];
+        const monthly = emitter?.type === "csv" && emitter.aggregation === "monthly";
+        if (!monthly && emitter?.type !== "focus") continue;
+        const key = monthly ? "aggregation" : "type";
+        const path = ["tenants", tenantName, "plugin_settings", "emitters", index, key];
         const least = lookback + LONGEST_MONTH;
         report(
           path,
-          `is monthly, which needs retention_days of at least ${least} (lookback_days + ${LONGEST_MONTH})`,
+          `is ${monthly ? "monthly" : "focus, whose files hold months"}, which needs retention_days of at least ${least} (lookback_days + ${LONGEST_MONTH})`,
         );
       }
     }
@@ -55,6 +57,49 @@ export const emittedFilesRule: Rule<{ tenants: Tenants }> = {
     }
   },
 };
+
+export const emittedDatasetsRule: Rule<{ tenants: Tenants }> = {
+  rule: "No two emitters of type `focus` of one tenant write to the same `location`, and none writes where `sources` of its tenant are read.",
+  check({ tenants = {} }, report) {
+    for (const [tenantName, { plugin_settings: settings }] of Object.entries(tenants)) {
+      const taken = new Map<string, string>();
+      for (const [index, emitter] of (settings?.emitters ?? []).entries()) {
+        if (!Value.Check(focusEmitterSettings, emitter)) continue;
+        const place = placeOf(emitter.params.location);
+        const earlier = taken.get(place);
+        const path = ["tenants", tenantName, "plugin_settings", "emitters", index, "params", "location"];
+        if (earlier !== undefined)
+          report(path, `is that of ${earlier}, and each would remove the files of the other`);
+        else if (locationsOf(settings).some((source) => isWithin(source, place) || isWithin(place, source)))
+          report(path, "overlaps a source of the tenant, whose bill would grow by its own chargebacks");
+        taken.set(place, emitterName(emitter));
+      }
+    }
+  },
+};
+
+/** Without case, which some file systems do not tell apart. */
+function placeOf(location: string): string {
+  const place = isS3(location) ? location.replace(/\/+$/, "") : resolve(location);
+  return place.toLowerCase();
+}
+
+/** Where the tenant's bills are read; none for other ecosystems than `focus`. */
+function locationsOf(settings: Partial<PluginSettings> | undefined): string[] {
+  const sources: unknown = settings === undefined ? undefined : Reflect.get(settings, "sources");
+  return (Array.isArray(sources) ? sources : []).flatMap((source: unknown) => {
+    const location: unknown =
+      source !== null && typeof source === "object" ? Reflect.get(source, "location") : undefined;
+    if (typeof location !== "string") return [];
+    // The folder above the first pattern of a glob.
+    const [plain = ""] = location.split(/[*?[{(!]/, 1);
+    return [placeOf(plain === location ? location : plain.replace(/[^/]*$/, ""))];
+  });
+}
+
+function isWithin(inner: string, outer: string): boolean {
+  return inner === outer || inner.startsWith(outer.endsWith("/") ? outer : `${outer}/`);
+}
 
 /** Takes the emitter's files. On the first of a month, when the file of a day and that of a month can have the same name. */
 function nameProblem(

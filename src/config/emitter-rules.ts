@@ -5,7 +5,17 @@ import type { Rule } from "./setting.js";
 /** Entries that could not be read are missing, and others may lack keys. */
 type ReadEmitters = readonly (Partial<Emitter> | undefined)[];
 
-function present(emitters: ReadEmitters | undefined) {
+/** Keys that rules look at, whichever type they belong to. */
+interface EmitterKeys {
+  readonly type: Emitter["type"];
+  readonly name?: string | undefined;
+  readonly aggregation?: string | undefined;
+  readonly pipelines?: readonly (string | undefined)[] | undefined;
+}
+
+function present(
+  emitters: ReadEmitters | undefined,
+): readonly { readonly index: number; readonly emitter: EmitterKeys }[] {
   return [...(emitters ?? []).entries()].flatMap(([index, emitter]) =>
     emitter?.type === undefined ? [] : [{ index, emitter: { ...emitter, type: emitter.type } }],
   );

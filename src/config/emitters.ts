@@ -1,7 +1,9 @@
 /** `emitters`: where a tenant's results go beside the API. What is refused between them is in `emitter-rules.ts`. */
 import { type Static, Type } from "@sinclair/typebox";
+import { exportVersions } from "../focus/version.js";
 import { filePeriods, parseTemplate, TEMPLATE_EXPECTED } from "./emitted-file.js";
-import { choice, flag, integer, list, mapping, oneOf, section, text } from "./setting.js";
+import { s3Problem, s3Settings } from "./s3.js";
+import { choice, flag, integer, list, mapping, oneOf, type Parsed, section, text } from "./setting.js";
 
 /** What there is to emit. */
 export const pipelines = ["chargeback", "billing", "resource", "identity", "topic_attribution"] as const;
@@ -96,6 +98,63 @@ export const csvEmitterSettings = mapping(
   },
 );
 
+export const focusFileFormats = ["parquet", "csv", "csv.gz"] as const;
+export type FocusFileFormat = (typeof focusFileFormats)[number];
+
+export const focusEmitterSettings = mapping(
+  {
+    type: Type.Literal("focus", { description: "What receives the results." }),
+    ...common,
+    params: mapping(
+      {
+        location: text({
+          description:
+            "Where the files go: a folder, which is made when it is missing and is relative to the one the service is started in, or `s3://bucket/prefix`.",
+          expected: "a folder or s3://bucket/prefix",
+          maxLength: 2000,
+          parse: parseOutLocation,
+        }),
+        format: choice(focusFileFormats, { description: "Format of the files.", default: "parquet" }),
+        focus_version: choice(exportVersions, {
+          description: "Version of FOCUS that the files have.",
+          default: "1.4",
+        }),
+        provisional: provisional(
+          "Months with days whose costs may still change, because something is missing. `mark`: their manifest says so. `wait`: they are not written before these days are settled.",
+        ),
+        s3: Type.Optional(s3Settings),
+      },
+      {
+        description: "Files of an emitter of type `focus`.",
+        rules: [
+          {
+            rule: "`s3` goes with a location `s3://…`.",
+            check({ location, s3 }, report) {
+              if (s3 !== undefined && location !== undefined && !isS3(location))
+                report(["s3"], "is used with a location s3://… alone: remove it");
+            },
+          },
+        ],
+      },
+    ),
+  },
+  { description: "Where results go in addition to the API." },
+);
+
+/** A folder, or a part of a bucket. */
+function parseOutLocation(location: string): Parsed {
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(location) ?? [];
+  let problem: string | undefined;
+  if (scheme === "s3") problem = s3Problem(location);
+  else if (scheme !== undefined) problem = "must be a folder or s3://bucket/prefix";
+  else if (/\p{Cc}/u.test(location)) problem = "must not hold control characters";
+  return problem === undefined ? { value: location } : { problem };
+}
+
+export function isS3(location: string): boolean {
+  return location.startsWith("s3://");
+}
+
 const prometheusEmitter = mapping(
   {
     type: Type.Literal("prometheus", { description: "What receives the results." }),
@@ -137,12 +196,12 @@ const prometheusEmitter = mapping(
 const shared = Type.Object({ ...common });
 
 export const emittersSetting = list(
-  oneOf("type", shared, [csvEmitterSettings, prometheusEmitter], {
+  oneOf("type", shared, [csvEmitterSettings, focusEmitterSettings, prometheusEmitter], {
     description: "Where results go in addition to the API.",
   }),
   {
     description:
-      "Where results go beside the API: files, or a page for Prometheus. See `docs/how-to/emit-results.md`.",
+      "Where results go beside the API: CSV files, FOCUS datasets, or a page for Prometheus. See `docs/how-to/emit-results.md`.",
     maxItems: 20,
     default: [],
     inert: true,
@@ -151,15 +210,28 @@ export const emittersSetting = list(
 
 export type Emitter = Static<typeof emittersSetting>[number];
 export type CsvEmitter = Static<typeof csvEmitterSettings>;
+export type FocusEmitter = Static<typeof focusEmitterSettings>;
+export type FileEmitter = CsvEmitter | FocusEmitter;
 export type PrometheusEmitter = Static<typeof prometheusEmitter>;
 
-export function emitterName({ name, type }: Pick<Emitter, "name" | "type">): string {
+export function emitterName({
+  name,
+  type,
+}: {
+  readonly name?: string | undefined;
+  readonly type: Emitter["type"];
+}): string {
   return name ?? type;
 }
 
 /** Those that write files. */
-export function csvEmitters(emitters: readonly Emitter[]): CsvEmitter[] {
-  return emitters.filter((emitter) => emitter.type === "csv");
+export function fileEmitters(emitters: readonly Emitter[]): FileEmitter[] {
+  return emitters.filter((emitter) => emitter.type !== "prometheus");
+}
+
+/** What it writes files of. */
+export function filePipelinesOf(emitter: FileEmitter): readonly FilePipeline[] {
+  return emitter.type === "csv" ? emitter.pipelines : ["chargeback"];
 }
 
 /** What the tenant's page for Prometheus shows; undefined where there is none. */

@@ -3,7 +3,7 @@ import type { Static } from "@sinclair/typebox";
 import { apiSettings } from "./api.js";
 import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
 import { embeddedSettings } from "./embedded.js";
-import { emittedFilesRule, emittedMonthsRule } from "./emitted-files-rule.js";
+import { emittedDatasetsRule, emittedFilesRule, emittedMonthsRule } from "./emitted-files-rule.js";
 import { featuresSettings } from "./features.js";
 import { loggingSettings } from "./logging.js";
 import { postgresSettings } from "./postgres.js";
@@ -105,7 +105,14 @@ export function configSchema(ecosystems: EcosystemSettingsMap) {
     },
     {
       description: "The configuration of chargehouse.",
-      rules: [...tenantsRules, emittedFilesRule, emittedMonthsRule, portRule, sqlUsersRule],
+      rules: [
+        ...tenantsRules,
+        emittedFilesRule,
+        emittedDatasetsRule,
+        emittedMonthsRule,
+        portRule,
+        sqlUsersRule,
+      ],
     },
   );
 }

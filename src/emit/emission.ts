@@ -2,7 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import type { CsvEmitter, FilePipeline } from "../config/emitters.js";
+import type { FileEmitter, FilePipeline } from "../config/emitters.js";
 
 export interface Emission {
   readonly client: ClickHouseClient;
@@ -17,7 +17,7 @@ export interface Emission {
   readonly keepFrom: Readonly<Record<FilePipeline, string>>;
   /** First UTC day that is still gathered. */
   readonly gatheredFrom: string;
-  readonly emitters: readonly CsvEmitter[];
+  readonly emitters: readonly FileEmitter[];
   readonly logger: Logger;
   readonly signal: AbortSignal;
   /** Told before a file is written. */

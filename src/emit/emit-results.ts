@@ -1,4 +1,4 @@
-import { type CsvEmitter, emitterName, type FilePipeline } from "../config/emitters.js";
+import { emitterName, type FileEmitter, type FilePipeline, filePipelinesOf } from "../config/emitters.js";
 import { runStatement } from "../store/postgres/statement.js";
 import type { Emission, EmissionFailure } from "./emission.js";
 import { emitFiles } from "./emit-files.js";
@@ -12,7 +12,7 @@ export async function emitResults(emission: Emission): Promise<EmissionFailure[]
   const { postgres, tenantName, keepFrom } = emission;
   const failures: EmissionFailure[] = [];
   const jobs = emission.emitters.flatMap((emitter) =>
-    emitter.pipelines.map((pipeline) => ({ emitter, pipeline })),
+    filePipelinesOf(emitter).map((pipeline) => ({ emitter, pipeline })),
   );
   for (const { emitter, pipeline } of jobs)
     failures.push(...(await emitPipeline(emission, emitter, pipeline)));
@@ -24,7 +24,7 @@ export async function emitResults(emission: Emission): Promise<EmissionFailure[]
 /** One failed file is told as such; several in one sentence, since they mostly have one cause. */
 async function emitPipeline(
   emission: Emission,
-  emitter: CsvEmitter,
+  emitter: FileEmitter,
   pipeline: FilePipeline,
 ): Promise<EmissionFailure[]> {
   const { tenantName, logger } = emission;

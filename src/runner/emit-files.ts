@@ -1,5 +1,5 @@
 import type { Publication } from "../allocate/publish.js";
-import { csvEmitters } from "../config/emitters.js";
+import { fileEmitters } from "../config/emitters.js";
 import { emitResults } from "../emit/emit-results.js";
 import type { RunProgress } from "./progress.js";
 import type { BegunRun } from "./run-context.js";
@@ -25,7 +25,7 @@ export async function emitFiles(
     today,
     gatheredFrom,
     keepFrom: { chargeback: input.keepFrom, topic_attribution: input.keepAttributionsFrom },
-    emitters: csvEmitters(tenant.plugin_settings.emitters),
+    emitters: fileEmitters(tenant.plugin_settings.emitters),
     logger,
     onFile: (firstDay) => stage("emitting", firstDay),
   });

@@ -1,6 +1,6 @@
 /**
- * An S3 service as far as bills need one: it lists the objects of a bucket and returns them, to whoever signs requests as Signature Version 4
- * says. Written after Amazon's specification alone; `s3-server.test.ts` holds it to the example that Amazon publishes.
+ * An S3 service as far as bills need one: it lists the objects of a bucket, returns, takes and removes them, for whoever signs requests as
+ * Signature Version 4 says. Written after Amazon's specification alone; `s3-server.test.ts` holds it to the example that Amazon publishes.
  */
 import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
@@ -29,7 +29,7 @@ export interface S3Options {
 /** As every S3 service writes it into signatures: all but unreserved characters escaped. */
 const escaped = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+const sha256 = (text: string | Buffer) => createHash("sha256").update(text).digest("hex");
 const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
 
 export interface SignedRequest {
@@ -131,8 +131,21 @@ export async function startS3Server(options: S3Options): Promise<S3Server> {
     response.end(object.body);
   }
 
+  async function put(name: string, request: IncomingMessage, response: ServerResponse) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    if (request.headers["content-length"] !== String(body.length))
+      return fail(response, 411, "MissingContentLength");
+    const said = request.headers["x-amz-content-sha256"];
+    if (key !== undefined && said !== sha256(body)) return fail(response, 400, "XAmzContentSHA256Mismatch");
+    options.objects.set(name, { body, modified: new Date() });
+    response.writeHead(200, { etag: `"${etagOf(body)}"` });
+    response.end();
+  }
+
   const server = createServer((request, response) => {
-    request.resume();
+    if (request.method !== "PUT") request.resume();
     seen.push({ url: request.url ?? "", headers: request.headers });
     if (options.instead?.(request, response)) return;
     const refused = refusal(request);
@@ -142,7 +155,14 @@ export async function startS3Server(options: S3Options): Promise<S3Server> {
     const [, first = "", ...rest] = path.split("/");
     if (decodeURIComponent(first) !== bucket) return fail(response, 404, "NoSuchBucket");
     if (query.get("list-type") === "2") return list(query, response);
-    get(rest.map(decodeURIComponent).join("/"), request, response);
+    const name = rest.map(decodeURIComponent).join("/");
+    if (request.method === "PUT") return void put(name, request, response).catch(() => response.destroy());
+    if (request.method === "DELETE") {
+      options.objects.delete(name);
+      response.writeHead(204);
+      return void response.end();
+    }
+    get(name, request, response);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

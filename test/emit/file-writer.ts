@@ -1,5 +1,5 @@
 /** Writes a file, says so when it is to be renamed, and waits there to be killed. */
-import { openOutputFolder, replaceFile } from "../../src/emit/csv/output-folder.js";
+import { openOutputFolder, replaceFile } from "../../src/emit/output-folder.js";
 
 const { folder, name } = JSON.parse(process.argv[2] ?? "{}");
 await replaceFile(await openOutputFolder(folder, "acme"), {

@@ -1,8 +1,8 @@
 /** The body of an export, and the file it answers with. */
 import type { Readable } from "node:stream";
 import { Type } from "@sinclair/typebox";
+import { exportVersions } from "../../focus/version.js";
 import { defaultExportColumns, exportColumnNames } from "../../query/export/columns.js";
-import { exportVersions } from "../../query/export/focus/columns.js";
 import { focusFormatNames } from "../../query/export/focus/format.js";
 import { exportFormatNames } from "../../query/export/format.js";
 import { choice } from "./fields.js";

@@ -1,10 +1,7 @@
 /** The columns of a FOCUS file that chargehouse writes: those of the version in their order, then our own and those of the bill. */
 import { columnsOf } from "../../../focus/columns.js";
 import { SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../../../focus/file.js";
-
-/** The newest one, and the one that the official validator knows. */
-export const exportVersions = ["1.4", "1.2"] as const;
-export type ExportVersion = (typeof exportVersions)[number];
+import type { ExportVersion } from "../../../focus/version.js";
 
 export interface FocusOutColumn {
   readonly name: string;

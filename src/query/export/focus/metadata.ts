@@ -1,9 +1,10 @@
 /** The metadata that FOCUS wants beside a file: what its columns are, and how recent and complete its days are. */
 import { createHash } from "node:crypto";
 import { columnsOf } from "../../../focus/columns.js";
+import type { ExportVersion } from "../../../focus/version.js";
 import { DAY_SECONDS } from "../../../time/days.js";
 import type { TrackingDate } from "../../state/tenant-status.js";
-import type { ExportVersion, FocusOutColumn } from "./columns.js";
+import type { FocusOutColumn } from "./columns.js";
 
 export interface FocusMetadataInput {
   readonly tenantName: string;
@@ -82,7 +83,7 @@ function nextMidnight(day: string): string {
 }
 
 /** A GUID that follows from its parts: of version 8, which leaves its bits to who makes it. */
-function uuidOf(parts: readonly string[]): string {
+export function uuidOf(parts: readonly string[]): string {
   const hex = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
   const variant = "89ab".charAt(Number.parseInt(hex.charAt(16), 16) % 4);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

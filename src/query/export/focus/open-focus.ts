@@ -1,6 +1,7 @@
 /** Chargebacks as a FOCUS file, streamed. */
 import type { Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
+import type { ExportVersion } from "../../../focus/version.js";
 import { readRows } from "../../../store/clickhouse/statement.js";
 import { chargebackDays } from "../../chargebacks/days.js";
 import type { ChargebackFilters } from "../../chargebacks/scan.js";
@@ -8,7 +9,7 @@ import { readDayCounts } from "../../page/days.js";
 import type { DateWindow } from "../../time/date-window.js";
 import type { ExportFormat } from "../format.js";
 import { type ExportOptions, openParts } from "../stream.js";
-import { type ExportVersion, type FocusOutColumn, focusOutColumns } from "./columns.js";
+import { type FocusOutColumn, focusOutColumns } from "./columns.js";
 import { type FocusFormatName, focusFormats } from "./format.js";
 import { billedColumns, focusExport } from "./statement.js";
 

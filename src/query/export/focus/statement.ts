@@ -1,6 +1,7 @@
 /** The statements of a FOCUS export: a row for each chargeback, which is a part of its line of the bill, in the order of the list. */
 import { UNALLOCATED } from "../../../config/allocation-rule.js";
 import { SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../../../focus/file.js";
+import type { ExportVersion } from "../../../focus/version.js";
 import { identifier, literal } from "../../../store/clickhouse/sql-text.js";
 import type { Statement } from "../../../store/clickhouse/statement.js";
 import { collidedSql, dimensionIdSql } from "../../chargebacks/dimension-id.js";
@@ -12,7 +13,7 @@ import type { DateWindow } from "../../time/date-window.js";
 import { jsonCell, textCell } from "../csv-cell.js";
 import type { ExportFormat } from "../format.js";
 import { spansOf } from "../statement.js";
-import type { FocusOutColumn } from "./columns.js";
+import { type FocusOutColumn, focusOutColumns } from "./columns.js";
 import { lineColumns, summable } from "./line-columns.js";
 import { focusLines, lineKey } from "./lines.js";
 import { partOf, ratio, sharedRows } from "./shares.js";
@@ -31,37 +32,83 @@ export const partFilters = ["identity_id", "team", "cost_type", "allocation_meth
 const ROWS_AT_ONCE = 200_000;
 const noDays = { first_day: "1970-01-02", last_day: "1970-01-01" };
 
+/** What a statement reads of: days, both inclusive. */
+export interface FocusSpan {
+  readonly first_day: string;
+  readonly last_day: string;
+}
+
+/** Days that a statement can hold at once; one of no rows if need be. */
+export function focusSpans(days: readonly DayCount[]): FocusSpan[] {
+  const spans = spansOf(days, ROWS_AT_ONCE);
+  return spans.length > 0 ? spans : [noDays];
+}
+
+/** A statement for each span of the days. */
 export function focusExport(
   input: FocusExportInput,
   format: Pick<ExportFormat, "isText" | "engineFormat">,
   days: readonly DayCount[],
 ): Statement[] {
-  const spans = spansOf(days, ROWS_AT_ONCE);
-  return (spans.length > 0 ? spans : [noDays]).map((span) => {
-    const { condition, params } = rowsInWindow(input.window);
-    const equal = filtered(input.filters);
-    const ofDays = "day >= {span_first:Date} AND day <= {span_last:Date}";
-    const cells = input.columns.map((column, index) => {
-      const value = valueSql(column);
-      return format.isText
-        ? `${textOf(column, value)} AS cell_${index}`
-        : `${typedOf(column, value)} AS ${identifier(`out ${column.name}`)}`;
-    });
-    const named = input.columns.map(({ name }) => `${identifier(`out ${name}`)} AS ${identifier(name)}`);
-    const rows = `SELECT ${cells.join(",\n  ")}
+  return focusSpans(days).map((span) => focusPiece(input, format, span));
+}
+
+/** The rows of a span in a format of the engine. */
+export function focusPiece(
+  input: FocusExportInput,
+  { isText, engineFormat }: Pick<ExportFormat, "isText" | "engineFormat">,
+  span: FocusSpan,
+): Statement {
+  const { query, params } = focusRows(input, isText, span);
+  return { query: `${query}\nFORMAT ${engineFormat}`, params };
+}
+
+/** Columns whose sums say whether a file is whole. */
+export const totalled = ["BilledCost", "EffectiveCost", "ListCost", "ContractedCost"] as const;
+
+/** Rows `{currency, rows, BilledCost, …}` of a span, one for each billing currency; sums are exact, as texts. */
+export function focusTotals(
+  input: Pick<FocusExportInput, "window" | "filters">,
+  version: ExportVersion,
+  span: FocusSpan,
+): Statement {
+  const needed: readonly string[] = ["BillingCurrency", ...totalled];
+  const columns = focusOutColumns(version, []).filter(({ name }) => needed.includes(name));
+  const { query, params } = focusRows({ ...input, columns }, false, span);
+  const sums = totalled.map((name) => `toString(sum(${name})) AS ${identifier(`sum ${name}`)}`);
+  const named = totalled.map((name) => `ifNull(${identifier(`sum ${name}`)}, '0') AS ${identifier(name)}`);
+  return {
+    query: `
+SELECT currency, rows, ${named.join(", ")}
+FROM (SELECT assumeNotNull(BillingCurrency) AS currency, toString(count()) AS rows, ${sums.join(", ")} FROM (${query}) GROUP BY currency)
+ORDER BY currency`,
+    params,
+  };
+}
+
+function focusRows(input: FocusExportInput, isText: boolean, span: FocusSpan): Statement {
+  const { condition, params } = rowsInWindow(input.window);
+  const equal = filtered(input.filters);
+  const ofDays = "day >= {span_first:Date} AND day <= {span_last:Date}";
+  const cells = input.columns.map((column, index) => {
+    const value = valueSql(column);
+    return isText
+      ? `${textOf(column, value)} AS cell_${index}`
+      : `${typedOf(column, value)} AS ${identifier(`out ${column.name}`)}`;
+  });
+  const named = input.columns.map(({ name }) => `${identifier(`out ${name}`)} AS ${identifier(name)}`);
+  const rows = `SELECT ${cells.join(",\n  ")}
 FROM (${sharedRows(`${condition}${equal.condition} AND ${ofDays}`)}) AS r
 LEFT JOIN (${focusLines(ofDays)}) AS l ON ${lineKey.map((name) => `l.${name} = r.${name}`).join(" AND ")}
 WHERE throwIf(l.BillingCurrency = '', 'a chargeback has no line in the bill') = 0
 ORDER BY ${chargebackOrder.map((column) => `r.${column}`).join(", ")}`;
-    return {
-      query: `
+  return {
+    query: `
 ${withNames(...equal.names, ...knownNames(["identity_name"]), collidedSql, taggedSql)}${
-  format.isText ? rows : `SELECT ${named.join(", ")} FROM (${rows})`
-}
-FORMAT ${format.engineFormat}`,
-      params: { ...params, ...equal.params, span_first: span.first_day, span_last: span.last_day },
-    };
-  });
+  isText ? rows : `SELECT ${named.join(", ")} FROM (${rows})`
+}`,
+    params: { ...params, ...equal.params, span_first: span.first_day, span_last: span.last_day },
+  };
 }
 
 /** Names in the metadata of the FOCUS lines of these days. */

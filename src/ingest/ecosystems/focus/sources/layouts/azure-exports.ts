@@ -73,15 +73,13 @@ export const azureExports: Layout = async (input) => {
   for (const [folder, inside] of grouped(places, folderOf)) {
     const [first] = inside;
     if (first === undefined) continue;
-    parts.set(
-      folder,
-      inside.filter(({ name }) => hasDataExtension(name)),
-    );
+    const data = inside.filter(({ name }) => hasDataExtension(name));
+    parts.set(folder, data);
     const last = inside.find(({ name }) => name.toLowerCase() === "manifest.json");
     if (!isMonth(first)) waiting.push({ name: folder, reason: "it is not one month from its first day on" });
-    else if (last === undefined)
-      waiting.push({ name: folder, reason: "its manifest.json is not there (yet)" });
-    else runs.push(await runOf(last, input));
+    else if (last === undefined) {
+      if (data.length > 0) waiting.push({ name: folder, reason: "its manifest.json is not there (yet)" });
+    } else runs.push(await runOf(last, input));
   }
   const bills: ScopedBill[] = [];
   for (const scope of grouped(runs, (run) => JSON.stringify([run.base, monthOf(run)])).values()) {

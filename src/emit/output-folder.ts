@@ -91,9 +91,13 @@ async function kindOf(path: string): Promise<"file" | "other" | "nothing"> {
   try {
     return (await lstat(path)).isFile() ? "file" : "other";
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "nothing";
+    if (isMissing(error)) return "nothing";
     throw error;
   }
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 /** A rename is on the disk only when its folder is. */

@@ -1,0 +1,89 @@
+/** The files of a month: what of the chargebacks stands in which, and their bytes. */
+import { pipeline, Readable } from "node:stream";
+import { createGzip } from "node:zlib";
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { FocusFileFormat } from "../../config/emitters.js";
+import type { ExportVersion } from "../../focus/version.js";
+import { decimalText, parseExact, plus, zero } from "../../ingest/exact.js";
+import { chargebackDays } from "../../query/chargebacks/days.js";
+import type { FocusOutColumn } from "../../query/export/focus/columns.js";
+import { focusFormats } from "../../query/export/focus/format.js";
+import {
+  type FocusSpan,
+  focusPiece,
+  focusSpans,
+  focusTotals,
+  totalled,
+} from "../../query/export/focus/statement.js";
+import type { ExportFormat } from "../../query/export/format.js";
+import { readDayCounts } from "../../query/page/days.js";
+import type { DateWindow } from "../../query/time/date-window.js";
+import { engineBytes } from "../../store/clickhouse/engine-bytes.js";
+import { readRows } from "../../store/clickhouse/statement.js";
+import type { CurrencyTotals } from "./manifest.js";
+
+export interface Dataset {
+  readonly window: DateWindow;
+  readonly version: ExportVersion;
+  readonly format: FocusFileFormat;
+  readonly columns: readonly FocusOutColumn[];
+}
+
+/** Days that make one file each; one at least. */
+export async function spansOfDataset(
+  client: ClickHouseClient,
+  window: DateWindow,
+  signal: AbortSignal,
+): Promise<FocusSpan[]> {
+  return focusSpans(await readDayCounts(client, chargebackDays(window, {}), signal));
+}
+
+/** The bytes of a file, read as they are taken. */
+export async function* partBytes(
+  client: ClickHouseClient,
+  { window, format, columns }: Dataset,
+  span: FocusSpan,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const written: ExportFormat = format === "parquet" ? focusFormats.focus_parquet : focusFormats.focus;
+  async function* plain() {
+    if (written.isText) yield Buffer.from(`${columns.map(({ name }) => name).join(",")}\n`);
+    const piece = focusPiece({ window, filters: {}, columns }, written, span);
+    yield* await engineBytes(client, piece, signal, written.settings);
+  }
+  if (format !== "csv.gz") return yield* plain();
+  const packed = createGzip();
+  pipeline(Readable.from(plain()), packed, () => {}); // its errors are those of `packed`
+  yield* packed as AsyncIterable<Buffer>;
+}
+
+type Totals = Omit<CurrencyTotals, "rows"> & { readonly rows: string };
+
+export async function partTotals(
+  client: ClickHouseClient,
+  { window, version }: Pick<Dataset, "window" | "version">,
+  span: FocusSpan,
+  signal: AbortSignal,
+): Promise<CurrencyTotals[]> {
+  const totals = await readRows<Totals>(client, focusTotals({ window, filters: {} }, version, span), signal);
+  return totals.map((each) => ({ ...each, rows: Number(each.rows) }));
+}
+
+/** Those of all parts, by currency. */
+export function addedTotals(parts: readonly (readonly CurrencyTotals[])[]): CurrencyTotals[] {
+  const added = new Map<string, CurrencyTotals>();
+  for (const each of parts.flat()) {
+    const before = added.get(each.currency);
+    added.set(each.currency, before === undefined ? each : addedTo(before, each));
+  }
+  return [...added.values()].sort((a, b) => (a.currency < b.currency ? -1 : 1));
+}
+
+function addedTo(before: CurrencyTotals, each: CurrencyTotals): CurrencyTotals {
+  const exact = (text: string) => parseExact(text) ?? zero;
+  const sums = totalled.map((name) => {
+    const { units, scale } = plus(exact(before[name]), exact(each[name]));
+    return [name, decimalText(units, scale)] as const;
+  });
+  return { ...before, rows: before.rows + each.rows, ...Object.fromEntries(sums) };
+}

@@ -1,0 +1,115 @@
+/**
+ * Months of chargebacks as FOCUS datasets: `TENANT/20260501-20260531/RUN/` with the files of the month and, at last, `manifest.json`. Each
+ * writing of a month is a run of its own, so nothing that somebody may read is ever changed. A run without a manifest is none, and the
+ * runs that a newer one replaces are removed.
+ */
+import { safeName } from "../../config/emitted-file.js";
+import { emitterName, type FocusEmitter, isS3 } from "../../config/emitters.js";
+import { packageVersion } from "../../config/project.js";
+import { focusMetadata, uuidOf } from "../../query/export/focus/metadata.js";
+import { readFocusColumns } from "../../query/export/focus/open-focus.js";
+import { readTrackingDates } from "../../query/state/tenant-status.js";
+import { dateWindow } from "../../query/time/date-window.js";
+import { checkLease } from "../check-lease.js";
+import type { Destination, OpenDestination } from "../destination.js";
+import type { Emission } from "../emission.js";
+import type { PlannedFile } from "../plan.js";
+import { bucketShelf } from "./bucket-shelf.js";
+import { addedTotals, type Dataset, partBytes, partTotals, spansOfDataset } from "./dataset.js";
+import { folderShelf } from "./folder-shelf.js";
+import { type CurrencyTotals, manifestOf, type WrittenPart } from "./manifest.js";
+import type { Shelf } from "./shelf.js";
+
+const MANIFEST = "manifest.json";
+/** What is ours of a month: other files stay. */
+const OF_A_RUN =
+  /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(?:manifest\.json|part_\d{4,}\.(?:parquet|csv|csv\.gz))$/;
+
+export function focusDestination(emission: Emission, emitter: FocusEmitter): Destination {
+  const { tenantName } = emission;
+  const { location, format, focus_version, provisional, s3 } = emitter.params;
+  return {
+    span: "month",
+    // How the bucket is reached changes nothing of what lies in it.
+    settings: [emitterName(emitter), "focus", { location, format, focus_version, provisional }],
+    async open(): Promise<OpenDestination> {
+      const shelf = isS3(location) ? bucketShelf(location, s3) : await folderShelf(location, tenantName);
+      return {
+        write: (planned) => writeMonth({ emission, emitter, shelf }, planned),
+        async remove(file) {
+          const name = file.startsWith(shelf.path) ? file.slice(shelf.path.length) : "";
+          const [, month = "", run] = /^([^/]+\/\d{8}-\d{8})\/([^/]+)\/manifest\.json$/.exec(name) ?? [];
+          if (month.startsWith(`${safeName(tenantName)}/`))
+            await removeRuns(shelf, month, (each) => each === run, emission.signal);
+        },
+        close: async () => shelf.close(),
+      };
+    },
+  };
+}
+
+interface Writing {
+  readonly emission: Emission;
+  readonly emitter: FocusEmitter;
+  readonly shelf: Shelf;
+}
+
+async function writeMonth({ emission, emitter, shelf }: Writing, planned: PlannedFile) {
+  const { client, postgres, tenantName, epoch, signal } = emission;
+  const { firstDay, lastDay, contentHash, provisional } = planned;
+  const { format, focus_version: version } = emitter.params;
+  const now = new Date();
+  const window = dateWindow({ start_date: firstDay, end_date: lastDay }, 0, now);
+  const columns = await readFocusColumns(client, window, version, signal);
+  const dataset: Dataset = { window, version, format, columns };
+  const month = `${safeName(tenantName)}/${compact(firstDay)}-${compact(lastDay)}`;
+  // Of this attempt alone: one that was killed has left something under another name.
+  const runId = uuidOf([tenantName, emitterName(emitter), contentHash, String(epoch)]);
+
+  const parts: WrittenPart[] = [];
+  const totals: CurrencyTotals[][] = [];
+  for (const span of await spansOfDataset(client, window, signal)) {
+    const name = `${month}/${runId}/part_${String(parts.length + 1).padStart(4, "0")}.${format}`;
+    const written = await shelf.put({ name, content: partBytes(client, dataset, span, signal) }, signal);
+    const ofPart = await partTotals(client, dataset, span, signal);
+    totals.push(ofPart);
+    parts.push({ name, ...written, rows: ofPart.reduce((sum, { rows }) => sum + rows, 0) });
+  }
+  const days = await readTrackingDates(postgres, tenantName, window, signal);
+  const told = { tenantName, version, generatorVersion: packageVersion(), columns, days };
+  const manifest = manifestOf({
+    ...{ tenantName, emitter: emitterName(emitter), runId, firstDay, lastDay, contentHash, provisional },
+    ...{ version, format, parts, totals: addedTotals(totals), now: now.toISOString() },
+    metadata: focusMetadata({ ...told, now: now.toISOString() }),
+  });
+  const name = `${month}/${runId}/${MANIFEST}`;
+  const content = [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)];
+  const beforeReplacing = () => checkLease(emission);
+  const { bytes } = await shelf.put({ name, content: chunks(content), beforeReplacing }, signal);
+  await removeRuns(shelf, month, (run) => run !== runId, signal);
+  return { file: `${shelf.path}${name}`, bytes: bytes + manifest.byteCount };
+}
+
+/** Each loses its manifest first, and is none from then on. */
+async function removeRuns(
+  shelf: Shelf,
+  month: string,
+  isRemoved: (run: string) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const names = (await shelf.list(month, signal)).filter((name) => {
+    const [, run] = OF_A_RUN.exec(name.slice(month.length + 1)) ?? [];
+    return run !== undefined && isRemoved(run);
+  });
+  const manifests = names.filter((name) => name.endsWith(`/${MANIFEST}`));
+  for (const name of [...manifests, ...names.filter((name) => !manifests.includes(name))])
+    await shelf.remove(name, signal);
+}
+
+async function* chunks(buffers: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* buffers;
+}
+
+function compact(day: string): string {
+  return day.replaceAll("-", "");
+}
