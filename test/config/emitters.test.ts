@@ -2,6 +2,7 @@ import t from "tap";
 import { fileNameOf, parseTemplate } from "../../src/config/emitted-file.js";
 import { loadConfig } from "../../src/config/load.js";
 import { confluentCloudSettings } from "../../src/ingest/ecosystems/confluent_cloud/settings.js";
+import { focusSettings } from "../../src/ingest/ecosystems/focus/settings.js";
 import { csvEmitter } from "../emit/emitting.js";
 import { holds } from "../holds.js";
 import { configOf, oneTenant, problemsOf, type TenantText, tenantText } from "./loading.js";
@@ -11,7 +12,9 @@ const withEmitters = (emitters: string, more: TenantText = {}) =>
 const S = "tenants.acme.plugin_settings.emitters";
 
 t.test("emitters with their defaults", async (t) => {
-  const text = withEmitters("{type: csv, params: {output_dir: out}}, {type: prometheus}");
+  const text = withEmitters(
+    "{type: csv, params: {output_dir: out}}, {type: focus, params: {location: out}}, {type: prometheus}",
+  );
   t.same(configOf(text).tenants.get("acme")?.plugin_settings.emitters, [
     {
       type: "csv",
@@ -22,6 +25,10 @@ t.test("emitters with their defaults", async (t) => {
         raw: false,
         provisional: "mark",
       },
+    },
+    {
+      type: "focus",
+      params: { location: "out", format: "parquet", focus_version: "1.4", provisional: "mark" },
     },
     {
       type: "prometheus",
@@ -38,6 +45,7 @@ t.test("emitters that are taken", async (t) => {
     "{type: csv, aggregation: monthly, lookback_days: 90, params: {output_dir: a, filename_template: '{month}.csv', raw: true}}",
     "{type: csv, name: a, params: {output_dir: a, filename_template: 'x{emitter}{date}'}}, {type: csv, params: {output_dir: a, filename_template: 'x{emitter}{date}'}}",
     "{type: prometheus, aggregation: daily, pipelines: [billing], params: {days: 31}}",
+    "{type: focus, name: a, params: {location: 's3://costs/teams', format: csv.gz, focus_version: '1.2', s3: {region: eu-central-1}}}, {type: focus, params: {location: 's3://costs/others'}}",
   ])
     t.same(problemsOf(withEmitters(emitters)), [], emitters);
 });
@@ -46,8 +54,8 @@ t.test("emitters that are refused", async (t) => {
   const csv = (more: string, params = "") => `{type: csv${more}, params: {output_dir: out${params}}}`;
   for (const [emitters, ...problems] of [
     ["{type: csv}", `9: ${S}[0].params: is required: a mapping`],
-    ["{params: {days: 1}}", `9: ${S}[0].type: is required: one of csv, prometheus`],
-    ["{type: kafka}", `9: ${S}[0].type: must be one of csv, prometheus, not "kafka"`],
+    ["{params: {days: 1}}", `9: ${S}[0].type: is required: one of csv, focus, prometheus`],
+    ["{type: kafka}", `9: ${S}[0].type: must be one of csv, focus, prometheus, not "kafka"`],
     [csv(", name: 'a b'"), `9: ${S}[0].name: must be 1 to 50 letters`],
     [csv(", pipelines: [billing]"), `9: ${S}[0].pipelines[0]: must be one of chargeback, topic_attribution`],
     [csv(", pipelines: []"), `9: ${S}[0].pipelines: must be a list of 1 to 2 of chargeback`],
@@ -84,6 +92,33 @@ t.test("emitters that are refused", async (t) => {
       `9: ${S}[1].name: is that of entry [0]`,
       `9: ${S}[1].params.filename_template: gives acme/CSV`,
     ],
+    ["{type: focus}", `9: ${S}[0].params: is required: a mapping`],
+    [
+      "{type: focus, params: {location: 'https://host/costs'}}",
+      `9: ${S}[0].params.location: must be a folder or s3://bucket/prefix`,
+    ],
+    ["{type: focus, params: {location: 's3://A'}}", `9: ${S}[0].params.location: must name a bucket`],
+    [
+      "{type: focus, params: {location: 's3://costs/../teams'}}",
+      `9: ${S}[0].params.location: must not hold the parts`,
+    ],
+    [
+      "{type: focus, params: {location: out, s3: {region: eu-central-1}}}",
+      `9: ${S}[0].params.s3: is used with a location s3://… alone`,
+    ],
+    [
+      "{type: focus, params: {location: 's3://costs', s3: {credentials: keys}}}",
+      `9: ${S}[0].params.s3.access_key_id: is required with credentials keys`,
+      `9: ${S}[0].params.s3.secret_access_key: is required with credentials keys`,
+    ],
+    [
+      "{type: focus, params: {location: out, format: zip}}",
+      `9: ${S}[0].params.format: must be one of parquet, csv, csv.gz`,
+    ],
+    [
+      "{type: focus, params: {location: out}}, {type: focus, name: b, params: {location: ./OUT/}}",
+      `9: ${S}[1].params.location: is that of focus, and each would remove the files of the other`,
+    ],
     ["{type: prometheus}, {type: prometheus, name: b}", `9: ${S}[1].type: is prometheus a second time`],
     [
       `${csv("")}, ${csv(", name: sums, aggregation: monthly", ", filename_template: '{tenant_name}_{month}-01.csv'")}`,
@@ -106,8 +141,43 @@ t.test("refusals that look further than one emitter", async (t) => {
     /emitters\[0\]\.aggregation: is monthly, which needs retention_days of at least 231/,
   ]);
   t.same(problemsOf(withEmitters(monthly, { tenant: ["retention_days: 231"] })), []);
+  const focus = "{type: focus, params: {location: out}}";
+  holds(t, problemsOf(withEmitters(focus, { tenant: ["retention_days: 230"] })), [
+    /emitters\[0\]\.type: is focus, whose files hold months, which needs retention_days of at least 231/,
+  ]);
+  t.same(problemsOf(withEmitters(focus, { tenant: ["retention_days: 231"] })), []);
   const long = withEmitters("{type: csv, params: {output_dir: out}}", { tenant_id: "\u00e4".repeat(40) });
   holds(t, problemsOf(long), [/filename_template: gives names of 255 bytes; at most 200 are allowed/]);
+});
+
+t.test("a FOCUS emitter does not write where the bills of its tenant are read", async (t) => {
+  const ecosystems = new Map([["focus", focusSettings]]);
+  const problems = (source: string, location: string) => {
+    const written = `tenants:
+  acme:
+    ecosystem: focus
+    tenant_id: acme
+    storage: { connection_string: "embedded:acme" }
+    plugin_settings:
+      sources: [{ name: cloud, location: '${source}' }]
+      emitters: [{ type: focus, params: { location: '${location}' } }]`;
+    const loaded = loadConfig(written, { file: "c.yaml", env: {}, ecosystems });
+    return loaded.ok ? [] : loaded.problems.map(({ path, message }) => `${path}: ${message}`);
+  };
+  for (const [source, location] of [
+    ["bills", "bills"],
+    ["bills", "bills/out"],
+    ["bills/aws", "bills"],
+    ["bills/*/part.csv", "bills/out"],
+    ["s3://costs/bills", "s3://costs"],
+  ] as const)
+    holds(t, problems(source, location), [/emitters.*location: overlaps a source of the tenant/]);
+  for (const [source, location] of [
+    ["bills", "bills-out"],
+    ["bills/aws", "bills/out"],
+    ["s3://costs/bills", "s3://costs/bills-out"],
+  ] as const)
+    t.strictSame(problems(source, location), [], `${source} ${location}`);
 });
 
 t.test("no emitter's files have the names that another one's have while they are provisional", async (t) => {
