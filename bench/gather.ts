@@ -10,10 +10,10 @@ import { gatherUsage } from "../src/ingest/metered/usage.js";
 import { createPrometheusSource, type PrometheusSource } from "../src/ingest/prometheus/source.js";
 import { createStagingSink, type StagingSink } from "../src/ingest/staging/staging-sink.js";
 import { createStagingWriter } from "../src/ingest/staging/staging-writer.js";
-import type { UpstreamClient } from "../src/ingest/upstream-http/client.js";
 import { claimStaging, stagedTable } from "../src/store/clickhouse/staging.js";
 import type { OpenedStores } from "../src/store/open-stores.js";
 import { addDays, daysOfWindow, midnightSeconds } from "../src/time/days.js";
+import type { UpstreamClient } from "../src/upstream-http/client.js";
 import { count } from "./dataset.js";
 import { type Figure, median, watchProcess } from "./measure.js";
 

@@ -1,7 +1,7 @@
 /** `emitters`: where a tenant's results go beside the API. What is refused between them is in `emitter-rules.ts`. */
 import { type Static, Type } from "@sinclair/typebox";
-import { exportVersions } from "../focus/version.js";
 import { filePeriods, parseTemplate, TEMPLATE_EXPECTED } from "./emitted-file.js";
+import { exportVersions } from "./export-versions.js";
 import { s3Problem, s3Settings } from "./s3.js";
 import { choice, flag, integer, list, mapping, oneOf, type Parsed, section, text } from "./setting.js";
 

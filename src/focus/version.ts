@@ -6,10 +6,6 @@ export const focusVersions = ["0.5", "1.0-preview", "1.0", "1.1", "1.2", "1.3", 
 
 export type FocusVersion = (typeof focusVersions)[number];
 
-/** Versions that are written: the newest one, and the one that the official validator knows. */
-export const exportVersions = ["1.4", "1.2"] as const;
-export type ExportVersion = (typeof exportVersions)[number];
-
 /** Columns that say at least this version, newest first. A column that some exports had before it was specified says nothing. */
 const marks: readonly (readonly [FocusVersion, readonly string[]])[] = [
   ["1.4", ["InvoiceDetailId", "CommitmentProgramEligibilityDetails"]],

@@ -2,7 +2,7 @@
  * Quantities in whole millionths of their unit: what usage is counted and staged in. Nothing is lost but at the seventh decimal, where each
  * sample is rounded, half up.
  */
-import { parseExact, roundedQuotient } from "./exact.js";
+import { parseExact, roundedQuotient } from "../numbers/exact.js";
 
 /** A number as far as that is exact, which nearly all are, and a bigint above 2^53. Never negative. */
 export type MicroUnits = number | bigint;

@@ -1,8 +1,8 @@
 /** Asks a tenant's upstream everything once that a run would ask it, and keeps nothing: its inventory, its bill, its metrics. */
 import type { PluginSettings } from "../config/plugin-settings.js";
+import { UpstreamError } from "../upstream-http/upstream-error.js";
 import type { AnyEcosystem, DayWindow, GatherContext, IdentityRecord, ResourceRecord } from "./ecosystem.js";
 import type { Probe } from "./reports.js";
-import { UpstreamError } from "./upstream-http/upstream-error.js";
 
 export interface ProbedTenant {
   readonly ecosystem: AnyEcosystem;

@@ -10,7 +10,7 @@ import {
   openStream,
   readWhole,
   sendStream,
-} from "../ingest/upstream-http/streams.js";
+} from "../upstream-http/streams.js";
 import { keySource, type S3Key } from "./credentials.js";
 import { type ListedObject, readListingPage, readS3Error } from "./listing.js";
 

@@ -6,7 +6,7 @@ import { settingsOf } from "../../src/config/ecosystem-settings.js";
 import { connectConfluent, type Tuning } from "../../src/ingest/ecosystems/confluent_cloud/api/connection.js";
 import { listProgress } from "../../src/ingest/ecosystems/confluent_cloud/api/paging.js";
 import { confluentCloudSettings } from "../../src/ingest/ecosystems/confluent_cloud/settings.js";
-import { UpstreamError } from "../../src/ingest/upstream-http/upstream-error.js";
+import { UpstreamError } from "../../src/upstream-http/upstream-error.js";
 import { holds } from "../holds.js";
 import { confluentSettings, context, quick } from "./confluent-tenant.js";
 import { forever } from "./generic-tenant.js";

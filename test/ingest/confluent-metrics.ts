@@ -4,8 +4,8 @@
  */
 import type { Test } from "tap";
 import { createPrometheusSource, type PrometheusSource } from "../../src/ingest/prometheus/source.js";
-import { createUpstreamClient } from "../../src/ingest/upstream-http/client.js";
 import { DAY_SECONDS, midnightSeconds } from "../../src/time/days.js";
+import { createUpstreamClient } from "../../src/upstream-http/client.js";
 import { silent } from "./generic-tenant.js";
 import { upstream } from "./upstream-server.js";
 

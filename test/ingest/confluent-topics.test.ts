@@ -6,7 +6,7 @@ import { topicMatcher } from "../../src/ingest/ecosystems/confluent_cloud/topic-
 import type { TopicSettings } from "../../src/ingest/ecosystems/confluent_cloud/topic-settings.js";
 import { gatherTopics, topicRules } from "../../src/ingest/ecosystems/confluent_cloud/topics.js";
 import { createPrometheusSource } from "../../src/ingest/prometheus/source.js";
-import { createUpstreamClient } from "../../src/ingest/upstream-http/client.js";
+import { createUpstreamClient } from "../../src/upstream-http/client.js";
 import { holds } from "../holds.js";
 import { forever, silent } from "./generic-tenant.js";
 import { recordingSink } from "./recording-sink.js";

@@ -2,8 +2,8 @@
 import t from "tap";
 import { usageQuery } from "../../src/ingest/ecosystems/confluent_cloud/usage/queries.js";
 import { createPrometheusSource } from "../../src/ingest/prometheus/source.js";
-import { createUpstreamClient } from "../../src/ingest/upstream-http/client.js";
 import { midnightSeconds } from "../../src/time/days.js";
+import { createUpstreamClient } from "../../src/upstream-http/client.js";
 import { needs } from "../programs.js";
 import { daysAgo, forever, silent } from "./generic-tenant.js";
 import { PASSWORD, startRealPrometheus } from "./real-prometheus.js";

@@ -2,9 +2,9 @@
 import t from "tap";
 import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
-import { type Exact, parseExact } from "../../src/ingest/exact.js";
 import { dayRanges } from "../../src/ingest/metered/day-ranges.js";
 import { type MeteredProduct, priceDay } from "../../src/ingest/metered/price-day.js";
+import { type Exact, parseExact } from "../../src/numbers/exact.js";
 import { holds } from "../holds.js";
 import { pluginSettings } from "./generic-tenant.js";
 

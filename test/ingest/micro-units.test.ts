@@ -1,7 +1,7 @@
 /** Micro-units: the quick way of reading them gives what the exact way gives, whatever the text. */
 import t from "tap";
-import { parseExact, roundedQuotient } from "../../src/ingest/exact.js";
 import { isTooLarge, microUnits, microUnitsAt, plusMicroUnits } from "../../src/ingest/micro-units.js";
+import { parseExact, roundedQuotient } from "../../src/numbers/exact.js";
 import fc from "../property.js";
 import { Classes } from "./classes.js";
 

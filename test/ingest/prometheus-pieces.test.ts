@@ -2,8 +2,8 @@
 import t from "tap";
 import { type Part, type Patience, piecesOf } from "../../src/ingest/prometheus/pieces.js";
 import { daysOf, pointsOf } from "../../src/ingest/prometheus/points.js";
-import { UpstreamError } from "../../src/ingest/upstream-http/upstream-error.js";
 import { addDays } from "../../src/time/days.js";
+import { UpstreamError } from "../../src/upstream-http/upstream-error.js";
 import fc from "../property.js";
 
 const dayAt = (index: number) => addDays("2026-02-25", index);

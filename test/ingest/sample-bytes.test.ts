@@ -2,7 +2,7 @@
 import t from "tap";
 import { type Answer, areBytes, readAnswer, type Series } from "../../src/ingest/prometheus/answer.js";
 import { scanSamples } from "../../src/ingest/prometheus/sample-bytes.js";
-import { DecodeError } from "../../src/ingest/upstream-http/judge.js";
+import { DecodeError } from "../../src/upstream-http/judge.js";
 import fc from "../property.js";
 import { Classes } from "./classes.js";
 

@@ -3,8 +3,8 @@ import type { RequestListener } from "node:http";
 import { gzipSync } from "node:zlib";
 import { pino } from "pino";
 import t, { type Test } from "tap";
-import { createUpstreamClient, type UpstreamClientOptions } from "../../src/ingest/upstream-http/client.js";
-import { UpstreamError, type UpstreamErrorCode } from "../../src/ingest/upstream-http/upstream-error.js";
+import { createUpstreamClient, type UpstreamClientOptions } from "../../src/upstream-http/client.js";
+import { UpstreamError, type UpstreamErrorCode } from "../../src/upstream-http/upstream-error.js";
 import { holds } from "../holds.js";
 import { answers, upstream } from "./upstream-server.js";
 

@@ -8,17 +8,20 @@ import { projectRoot } from "../../src/config/project.js";
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   time: [],
+  numbers: [],
+  "upstream-http": [],
   config: ["time"],
+  s3: ["upstream-http", "config"],
   simulator: ["time"],
   // In the browser: it knows the service by its API alone.
   console: [],
   store: ["config", "time"],
-  ingest: ["focus", "store", "config", "time"],
+  ingest: ["focus", "store", "s3", "upstream-http", "config", "numbers", "time"],
   allocate: ["store", "config", "time"],
   focus: ["store", "config", "time"],
   query: ["focus", "store", "config", "time"],
   tags: ["store", "config", "time"],
-  emit: ["query", "store", "config", "time"],
+  emit: ["query", "store", "s3", "config", "numbers", "time"],
   runner: ["tags", "emit", "ingest", "allocate", "store", "config", "time"],
   http: ["tags", "query", "runner", "store", "config", "time"],
   cli: [

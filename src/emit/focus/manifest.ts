@@ -3,7 +3,7 @@
  * is not complete. What that form has no place for stands beside it.
  */
 import type { FocusFileFormat } from "../../config/emitters.js";
-import type { ExportVersion } from "../../focus/version.js";
+import type { ExportVersion } from "../../config/export-versions.js";
 import type { focusMetadata } from "../../query/export/focus/metadata.js";
 import type { WrittenFile } from "./shelf.js";
 

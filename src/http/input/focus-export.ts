@@ -1,6 +1,6 @@
 /** What a request for a FOCUS file cannot ask for, because its sums would then no longer be those of the bill. */
 
-import type { ExportVersion } from "../../focus/version.js";
+import type { ExportVersion } from "../../config/export-versions.js";
 import { defaultExportColumns } from "../../query/export/columns.js";
 import { partFilters } from "../../query/export/focus/statement.js";
 import type { ExportInput } from "../../query/export/statement.js";

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ExportVersion } from "../../focus/version.js";
+import type { ExportVersion } from "../../config/export-versions.js";
 import { defaultExportColumns } from "../../query/export/columns.js";
 import { type FocusFormatName, focusFormats, isFocusFormat } from "../../query/export/focus/format.js";
 import { openFocusExport } from "../../query/export/focus/open-focus.js";

@@ -1,7 +1,7 @@
 /** The body of an export, and the file it answers with. */
 import type { Readable } from "node:stream";
 import { Type } from "@sinclair/typebox";
-import { exportVersions } from "../../focus/version.js";
+import { exportVersions } from "../../config/export-versions.js";
 import { defaultExportColumns, exportColumnNames } from "../../query/export/columns.js";
 import { focusFormatNames } from "../../query/export/focus/format.js";
 import { exportFormatNames } from "../../query/export/format.js";

@@ -6,7 +6,8 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { UNALLOCATED } from "../../config/allocation-rule.js";
 import { runStatement } from "../../store/postgres/statement.js";
-import { type InventoryOwner, noFindings } from "./inventory-sink.js";
+import { noFindings } from "./findings.js";
+import type { InventoryOwner } from "./inventory-sink.js";
 import { mergeSelected } from "./selected.js";
 import { UPSERT_CHARGED_IDENTITIES } from "./sql/upsert-identities.js";
 

@@ -12,12 +12,8 @@ import type { Logger } from "pino";
 import { runStatement } from "../../store/postgres/statement.js";
 import type { Gatherer } from "../ecosystem.js";
 import type { InventoryReport } from "../reports.js";
-import {
-  createInventorySink,
-  type InventoryFindings,
-  type InventoryOwner,
-  unallocatedIdentity,
-} from "./inventory-sink.js";
+import type { InventoryFindings } from "./findings.js";
+import { createInventorySink, type InventoryOwner, unallocatedIdentity } from "./inventory-sink.js";
 import { ACTIVE_TYPES } from "./sql/active-types.js";
 import { MARK_IDENTITIES_DELETED } from "./sql/mark-identities-deleted.js";
 import { MARK_RESOURCES_DELETED } from "./sql/mark-resources-deleted.js";

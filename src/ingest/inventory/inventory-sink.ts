@@ -8,6 +8,7 @@ import { UNALLOCATED } from "../../config/allocation-rule.js";
 import type { TenantConfig } from "../../config/config.js";
 import { runStatement } from "../../store/postgres/statement.js";
 import type { IdentityRecord, InventorySink, ResourceRecord } from "../ecosystem.js";
+import { type InventoryFindings, noFindings } from "./findings.js";
 import { refuseKey } from "./refuse-key.js";
 import { mergeSelected, notStored } from "./selected.js";
 import { UPSERT_IDENTITIES } from "./sql/upsert-identities.js";
@@ -29,16 +30,6 @@ export function inventoryOwner(tenant: TenantConfig): InventoryOwner {
     teams: tenant.identity_to_team,
   };
 }
-
-export interface InventoryFindings {
-  /** How many were returned of each type, as `resource:cluster`. */
-  readonly seen: Map<string, number>;
-  /** Types with a record that could not be stored: what is missing of them proves nothing. */
-  readonly spoiled: Set<string>;
-  readonly errors: string[];
-}
-
-export const noFindings = (): InventoryFindings => ({ seen: new Map(), spoiled: new Set(), errors: [] });
 
 const LARGEST_BATCH = 5000;
 

@@ -12,7 +12,7 @@ import type { Statement } from "../../store/clickhouse/statement.js";
 import { runStatement } from "../../store/postgres/statement.js";
 import { withTransaction } from "../../store/postgres/transaction.js";
 import { quoted } from "../staging/refuse.js";
-import type { InventoryFindings } from "./inventory-sink.js";
+import type { InventoryFindings } from "./findings.js";
 import { refusalSql } from "./refuse-key.js";
 import {
   CREATE_SELECTED_IDENTITIES,

@@ -1,7 +1,8 @@
 /** What the query of one cost type gives for a window: per day, the sum of its series at each point; or why a day failed. */
+
+import { type Exact, plus } from "../../numbers/exact.js";
 import { dayOfSeconds } from "../../time/days.js";
 import type { DayWindow } from "../ecosystem.js";
-import { type Exact, plus } from "../exact.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";
 
 export interface CostSamples {

@@ -2,9 +2,10 @@
  * The first day that the upstream has samples of. Days before it are not there: nothing was measured yet, or it is kept no longer. That
  * is no failure: nothing is said of them but where the samples begin.
  */
+
+import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { DayWindow } from "../ecosystem.js";
 import type { PrometheusSource } from "../prometheus/source.js";
-import { UpstreamError } from "../upstream-http/upstream-error.js";
 import { firstSample, reachOf } from "./first-sample.js";
 
 export interface FirstDay {

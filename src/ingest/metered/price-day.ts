@@ -5,8 +5,17 @@
  * without a single sample has no price: it is not free, it is unknown. A day with gaps between its samples is priced by those
  * there are; the line's metadata says how many.
  */
+
+import {
+  decimalText,
+  type Exact,
+  parseExact,
+  plus,
+  roundedQuotient,
+  times,
+  zero,
+} from "../../numbers/exact.js";
 import type { BillingLine } from "../ecosystem.js";
-import { decimalText, type Exact, parseExact, plus, roundedQuotient, times, zero } from "../exact.js";
 
 /** A kind of cost that is not billed by anybody: its quantity is counted or measured, its price stands in the configuration. */
 export interface MeteredProduct {

@@ -2,9 +2,10 @@
  * Metrics of usage that have no sample at all. What they should have divided is divided evenly, or charged to nobody, and a mistake
  * in the name of a metric looks just so: it is told.
  */
+
+import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { DayWindow, UsageGap } from "../ecosystem.js";
 import type { PrometheusSource } from "../prometheus/source.js";
-import { UpstreamError } from "../upstream-http/upstream-error.js";
 import { firstSample } from "./first-sample.js";
 import type { UsageMetric } from "./usage.js";
 

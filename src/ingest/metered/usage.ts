@@ -3,10 +3,10 @@
  * answer at a time, so that memory holds one answer and its sums.
  */
 import { dayOfSeconds, daysOfWindow } from "../../time/days.js";
+import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { DayWindow, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
 import { isTooLarge } from "../micro-units.js";
 import type { DropReason, PrometheusSource, RangePiece, RangeQuery } from "../prometheus/source.js";
-import { UpstreamError } from "../upstream-http/upstream-error.js";
 import { addAmount, noAmounts, type StepAmounts } from "../usage-series.js";
 
 export interface UsageMetric {

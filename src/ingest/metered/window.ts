@@ -7,10 +7,10 @@
  */
 import pLimit from "p-limit";
 import { DAY_SECONDS, daysOfWindow } from "../../time/days.js";
+import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { BillingLine, DayWindow, UsageGap, WindowSink } from "../ecosystem.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";
 import type { WindowReport } from "../reports.js";
-import { UpstreamError } from "../upstream-http/upstream-error.js";
 import { type CostSamples, costSamples } from "./cost-samples.js";
 import { dayRanges } from "./day-ranges.js";
 import { type FirstDay, firstDayNote } from "./first-day.js";

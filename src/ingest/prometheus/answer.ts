@@ -5,7 +5,7 @@
  * be missing: such an answer is refused as partial. Only remarks about the wording of a query, which newer versions put
  * there as well (`PromQL info:`, `PromQL warning:`), are let through, to be logged. VictoriaMetrics says `isPartial`.
  */
-import { DecodeError } from "../upstream-http/judge.js";
+import { DecodeError } from "../../upstream-http/judge.js";
 import { type SampleBytes, takeSamplesOut } from "./sample-bytes.js";
 
 export interface Series {

@@ -1,7 +1,7 @@
 /** The Prometheus of one tenant during one run. */
 import { type MetricsSettings, metricsAuth } from "../../config/metrics.js";
+import { createUpstreamClient } from "../../upstream-http/client.js";
 import type { GatherContext } from "../ecosystem.js";
-import { createUpstreamClient } from "../upstream-http/client.js";
 import { prometheusDetail } from "./answer.js";
 import { createPrometheusSource, type PrometheusSource } from "./source.js";
 

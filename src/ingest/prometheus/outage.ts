@@ -2,7 +2,7 @@
  * A Prometheus that was found to be away is not asked again in the same run: each query would wait for it in vain, with all its
  * attempts, for every window of a long lookback.
  */
-import { UpstreamError } from "../upstream-http/upstream-error.js";
+import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { PrometheusSource } from "./source.js";
 
 /** What is wrong with the upstream as a whole, and not with one query. */

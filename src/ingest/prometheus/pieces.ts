@@ -7,7 +7,7 @@
  * that tells nothing. A question that has failed so often in a row that one broken day or resource cannot be why fails as a whole,
  * and after it no other is divided until an answer comes: an upstream that is down costs a few requests more, not thousands.
  */
-import { isHopeless, UpstreamError } from "../upstream-http/upstream-error.js";
+import { isHopeless, UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { Series } from "./answer.js";
 import { countOf, daysOf, halvesOf, type PointRange } from "./points.js";
 

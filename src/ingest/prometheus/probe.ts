@@ -1,8 +1,8 @@
 /** Tries a query as a gathering would ask it: how many series it has, of how many identities, on how many days. */
 import { addDays } from "../../time/days.js";
+import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { DayWindow } from "../ecosystem.js";
 import type { Probe } from "../reports.js";
-import { UpstreamError } from "../upstream-http/upstream-error.js";
 import type { PrometheusSource } from "./source.js";
 
 export interface ProbedQuery {

@@ -3,12 +3,12 @@
  * the limit on one answer.
  */
 import type { Logger } from "pino";
+import { type Exact, parseExact } from "../../numbers/exact.js";
 import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
+import type { UpstreamClient, UpstreamRequest } from "../../upstream-http/client.js";
+import { digesting, digestOf } from "../../upstream-http/digest.js";
 import type { DayWindow } from "../ecosystem.js";
-import { type Exact, parseExact } from "../exact.js";
 import { type MicroUnits, microUnits, microUnitsAt } from "../micro-units.js";
-import type { UpstreamClient, UpstreamRequest } from "../upstream-http/client.js";
-import { digesting, digestOf } from "../upstream-http/digest.js";
 import { type Answer, areBytes, isSample, readAnswer, type Series } from "./answer.js";
 import { type Asking, piecesOf } from "./pieces.js";
 import { chunksOf, coveredFrom, daysOf, type PointRange, pointsOf } from "./points.js";

@@ -3,7 +3,7 @@
  * end.
  */
 import { addDays } from "../../time/days.js";
-import { UpstreamError } from "../upstream-http/upstream-error.js";
+import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { PrometheusSource } from "./source.js";
 
 /** So many days before the first one are looked at: a metric that rests over a week is still found. */

@@ -3,11 +3,11 @@
  * input, and need not be read again. To read 200 days of 5,000 lines takes over a minute; to see that they are the same, a second.
  */
 import { dayOf } from "../../../time/days.js";
+import { digestOf } from "../../../upstream-http/digest.js";
 import type { DayWindow } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
 import { sameAnswers } from "../../prometheus/same-answers.js";
 import type { RangeAnswer } from "../../prometheus/source.js";
-import { digestOf } from "../../upstream-http/digest.js";
 import type { ConfluentConnection } from "./api/connection.js";
 import { costDigests } from "./costs/gather-costs.js";
 import { requestWindows } from "./costs/request-windows.js";

@@ -1,10 +1,10 @@
 /** Tries the bill, and every metric of what there is, once. */
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { addDays, dayOf, latest } from "../../../time/days.js";
+import { UpstreamError } from "../../../upstream-http/upstream-error.js";
 import type { DayWindow, ResourceRecord } from "../../ecosystem.js";
 import { probeQuery } from "../../prometheus/probe.js";
 import type { Probe } from "../../reports.js";
-import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import { gatherCosts } from "./costs/gather-costs.js";
 import { requestWindows } from "./costs/request-windows.js";
 import { BYTES_IN, BYTES_OUT, FLINK_CFU, FLINK_CFU_MINUTES } from "./rules.js";

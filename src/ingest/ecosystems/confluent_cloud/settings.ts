@@ -8,7 +8,7 @@ import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
 import { integer, list, mapping, type Parsed, section, text } from "../../../config/setting.js";
 import { topicAttributionRefusals } from "../../../config/topic-attribution.js";
 import { parseBaseUrl } from "../../../config/url.js";
-import { minus, parseExact, plus } from "../../exact.js";
+import { minus, parseExact, plus } from "../../../numbers/exact.js";
 import { topicSettings } from "./topic-settings.js";
 
 const key = (description: string) => text({ description, maxLength: 1000, inert: true });

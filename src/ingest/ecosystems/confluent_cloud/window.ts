@@ -7,10 +7,10 @@
 import type { Logger } from "pino";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { dayOf, daysOfWindow } from "../../../time/days.js";
+import { isHopeless, UpstreamError } from "../../../upstream-http/upstream-error.js";
 import type { DayWindow, WindowSink } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
 import type { WindowReport } from "../../reports.js";
-import { isHopeless, UpstreamError } from "../../upstream-http/upstream-error.js";
 import { type BillAnswer, knownDigest, type WindowAnswers } from "./answers.js";
 import type { ConfluentConnection } from "./api/connection.js";
 import { type BilledCollector, type BilledResources, collectBilled } from "./billed.js";

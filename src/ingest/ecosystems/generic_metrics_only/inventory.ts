@@ -1,4 +1,6 @@
 /** The one resource of a `generic_metrics_only` tenant, and its identities: discovered now, and named in the configuration. */
+
+import { UpstreamError } from "../../../upstream-http/upstream-error.js";
 import type { IdentityRecord, InventorySink } from "../../ecosystem.js";
 import {
   labelValues,
@@ -10,7 +12,6 @@ import {
 import { discovers, type IdentitySource } from "../../metered/identity-source.js";
 import type { PrometheusSource } from "../../prometheus/source.js";
 import type { InventoryReport } from "../../reports.js";
-import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { GenericMetricsOnlySettings } from "./settings.js";
 
 export async function gatherInventory(

@@ -1,6 +1,7 @@
 /** The cluster, its brokers and topics, and the principals that use it, as they are now. */
 import type { Logger } from "pino";
 import { DAY_SECONDS } from "../../../time/days.js";
+import { UpstreamError } from "../../../upstream-http/upstream-error.js";
 import type { InventorySink } from "../../ecosystem.js";
 import {
   labelValues,
@@ -12,7 +13,6 @@ import {
 import { discovers, type IdentitySource } from "../../metered/identity-source.js";
 import type { PrometheusSource } from "../../prometheus/source.js";
 import type { InventoryReport } from "../../reports.js";
-import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import { describeCluster } from "./kafka/describe-cluster.js";
 import type { KafkaCluster } from "./kafka/metadata-request.js";
 import { discoveryQuery } from "./queries.js";

@@ -1,7 +1,8 @@
 /** The columns of a FOCUS file that chargehouse writes: those of the version in their order, then our own and those of the bill. */
+
+import type { ExportVersion } from "../../../config/export-versions.js";
 import { columnsOf } from "../../../focus/columns.js";
 import { SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../../../focus/file.js";
-import type { ExportVersion } from "../../../focus/version.js";
 
 export interface FocusOutColumn {
   readonly name: string;

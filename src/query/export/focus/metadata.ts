@@ -1,7 +1,7 @@
 /** The metadata that FOCUS wants beside a file: what its columns are, and how recent and complete its days are. */
 import { createHash } from "node:crypto";
+import type { ExportVersion } from "../../../config/export-versions.js";
 import { columnsOf } from "../../../focus/columns.js";
-import type { ExportVersion } from "../../../focus/version.js";
 import { DAY_SECONDS } from "../../../time/days.js";
 import type { TrackingDate } from "../../state/tenant-status.js";
 import type { FocusOutColumn } from "./columns.js";

@@ -1,7 +1,7 @@
 /** Chargebacks as a FOCUS file, streamed. */
 import type { Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { ExportVersion } from "../../../focus/version.js";
+import type { ExportVersion } from "../../../config/export-versions.js";
 import { readRows } from "../../../store/clickhouse/statement.js";
 import { chargebackDays } from "../../chargebacks/days.js";
 import type { ChargebackFilters } from "../../chargebacks/scan.js";

@@ -1,7 +1,7 @@
 /** The statements of a FOCUS export: a row for each chargeback, which is a part of its line of the bill, in the order of the list. */
 import { UNALLOCATED } from "../../../config/allocation-rule.js";
+import type { ExportVersion } from "../../../config/export-versions.js";
 import { SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../../../focus/file.js";
-import type { ExportVersion } from "../../../focus/version.js";
 import { identifier, literal } from "../../../store/clickhouse/sql-text.js";
 import type { Statement } from "../../../store/clickhouse/statement.js";
 import { collidedSql, dimensionIdSql } from "../../chargebacks/dimension-id.js";

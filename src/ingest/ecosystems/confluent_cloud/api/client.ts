@@ -4,9 +4,10 @@
  * What fails for a moment is asked again, and requests of all tenants with one key share their pace: both in the shared
  * client (`upstream-http`). Throws `UpstreamError`.
  */
+
+import type { UpstreamClient, UpstreamRequest } from "../../../../upstream-http/client.js";
+import { UpstreamError } from "../../../../upstream-http/upstream-error.js";
 import { quoteNumbers } from "../../../number-text.js";
-import type { UpstreamClient, UpstreamRequest } from "../../../upstream-http/client.js";
-import { UpstreamError } from "../../../upstream-http/upstream-error.js";
 import { readEnvelope, readObject, readSealed } from "./envelope.js";
 import { listProgress, nextPage, type Page } from "./paging.js";
 

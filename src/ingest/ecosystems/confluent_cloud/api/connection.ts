@@ -1,9 +1,9 @@
 /** Everything that one tenant asks during a run: the Cloud API, a Flink API for each region, and Prometheus. */
 import type { PluginSettings } from "../../../../config/plugin-settings.js";
+import { createUpstreamClient, type UpstreamClientOptions } from "../../../../upstream-http/client.js";
 import type { GatherContext } from "../../../ecosystem.js";
 import { connectPrometheus } from "../../../prometheus/connection.js";
 import type { PrometheusSource } from "../../../prometheus/source.js";
-import { createUpstreamClient, type UpstreamClientOptions } from "../../../upstream-http/client.js";
 import type { ConfluentCloudSettings, FlinkRegionSettings } from "../settings.js";
 import { type ConfluentApi, createConfluentApi } from "./client.js";
 import { vendorDetail } from "./envelope.js";

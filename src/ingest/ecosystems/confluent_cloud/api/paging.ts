@@ -2,7 +2,7 @@
  * Where a list goes on. Of the address that the vendor names, only the opaque `page_token` is taken and sent to our own
  * address: a gateway may stand before the vendor, and the key must never travel to a host that an answer names.
  */
-import { DecodeError } from "../../../upstream-http/judge.js";
+import { DecodeError } from "../../../../upstream-http/judge.js";
 
 export interface Pages {
   readonly baseUrl: string;

@@ -5,8 +5,17 @@
  * Sums are exact; the store's 12 places are rounded to once, at the end. A line does not depend on the order of its rows,
  * which the vendor does not promise.
  */
+
+import {
+  decimalText,
+  type Exact,
+  minus,
+  parseExact,
+  plus,
+  roundedQuotient,
+  zero,
+} from "../../../../numbers/exact.js";
 import type { BillingLine } from "../../../ecosystem.js";
-import { decimalText, type Exact, minus, parseExact, plus, roundedQuotient, zero } from "../../../exact.js";
 import type { CostPart } from "./cost-part.js";
 import { fittingMetadata } from "./metadata.js";
 

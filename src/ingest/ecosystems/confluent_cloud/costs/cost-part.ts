@@ -1,4 +1,4 @@
-import type { Exact } from "../../../exact.js";
+import type { Exact } from "../../../../numbers/exact.js";
 
 /** What a row adds to a line: rows of one key and day are one line. */
 export interface CostPart {

@@ -3,9 +3,10 @@
  *
  * A row that cannot be understood is not thrown away: it is a malformed part, charged to nobody, which says why.
  */
+
+import { minus, zero } from "../../../../numbers/exact.js";
 import { LONGEST_ID } from "../../../../store/text-limits.js";
 import { addDays } from "../../../../time/days.js";
-import { minus, zero } from "../../../exact.js";
 import { isRecord } from "../api/envelope.js";
 import type { CostPart } from "./cost-part.js";
 import { amountAt, objectAt, readDay, storable, textAt, Unreadable } from "./fields.js";

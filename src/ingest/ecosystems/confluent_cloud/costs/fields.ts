@@ -1,6 +1,7 @@
 /** Fields of a billed row. Absent and `null` are the same; anything else that does not fit makes the row malformed. */
+
+import { type Exact, parseExact } from "../../../../numbers/exact.js";
 import { isDay } from "../../../../time/days.js";
-import { type Exact, parseExact } from "../../../exact.js";
 import { isRecord } from "../api/envelope.js";
 
 /** Why a row cannot be read: a part of a sentence, without the row's own text. */

@@ -4,8 +4,8 @@
  * content: the same row has it again tomorrow.
  */
 import { createHash } from "node:crypto";
+import { type Exact, minus, zero } from "../../../../numbers/exact.js";
 import { LONGEST_ID } from "../../../../store/text-limits.js";
-import { type Exact, minus, zero } from "../../../exact.js";
 import { isRecord } from "../api/envelope.js";
 import type { CostPart } from "./cost-part.js";
 import { amountAt, objectAt, storable, textAt } from "./fields.js";

@@ -2,8 +2,9 @@
  * What of an inventory was gathered completely. A source that fails takes its own types out of the complete ones, so that
  * nothing of them is taken for deleted, and leaves the other sources alone.
  */
+
+import { UpstreamError } from "../../../../upstream-http/upstream-error.js";
 import type { InventoryReport } from "../../../reports.js";
-import { UpstreamError } from "../../../upstream-http/upstream-error.js";
 
 /** The sources of an organisation's inventory, each with the types that only it can prove. */
 export const sources = {

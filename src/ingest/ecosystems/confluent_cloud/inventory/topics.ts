@@ -3,10 +3,10 @@
  * fails here is only reported: no day waits for its topics, and nothing is allocated by them.
  */
 import { DAY_SECONDS } from "../../../../time/days.js";
+import { UpstreamError } from "../../../../upstream-http/upstream-error.js";
 import type { InventorySink, ResourceRecord } from "../../../ecosystem.js";
 import type { PrometheusSource } from "../../../prometheus/source.js";
 import type { InventoryReport } from "../../../reports.js";
-import { UpstreamError } from "../../../upstream-http/upstream-error.js";
 import { topicMatcher } from "../topic-patterns.js";
 import type { TopicSettings } from "../topic-settings.js";
 import { TOPIC_LABEL } from "../topics.js";

@@ -8,6 +8,7 @@
  */
 import { UNALLOCATED } from "../../../../config/allocation-rule.js";
 import { DAY_SECONDS, dayOfSeconds, midnightSeconds } from "../../../../time/days.js";
+import { UpstreamError } from "../../../../upstream-http/upstream-error.js";
 import type { DayWindow, UsageFact, UsageGap, UsageSeries, WindowSink } from "../../../ecosystem.js";
 import { isTooLarge } from "../../../micro-units.js";
 import type {
@@ -18,7 +19,6 @@ import type {
   RangePiece,
   RangeQuery,
 } from "../../../prometheus/source.js";
-import { UpstreamError } from "../../../upstream-http/upstream-error.js";
 import { addAmount, noAmounts, type StepAmounts } from "../../../usage-series.js";
 
 export type UsageDropped = (reason: DropReason | "without_identity") => void;

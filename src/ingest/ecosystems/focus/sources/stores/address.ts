@@ -1,7 +1,7 @@
 /** One bill at an address. */
 import type { IncomingHttpHeaders } from "node:http";
-import { authorization, secretsOf, type UpstreamAuth } from "../../../../upstream-http/credentials.js";
-import { type HttpPlace, httpAgents, type Opened, openStream } from "../../../../upstream-http/streams.js";
+import { authorization, secretsOf, type UpstreamAuth } from "../../../../../upstream-http/credentials.js";
+import { type HttpPlace, httpAgents, type Opened, openStream } from "../../../../../upstream-http/streams.js";
 import { FileChanged } from "../delivery.js";
 import { isLoopback, isSafeScheme } from "../location.js";
 import type { HttpsSettings } from "../settings.js";

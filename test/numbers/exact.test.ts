@@ -1,7 +1,7 @@
 /** Exact decimals: no digit is ever lost before the one rounding that is asked for. */
 
 import t from "tap";
-import { decimalText, parseExact, plus, roundedQuotient, times } from "../../src/ingest/exact.js";
+import { decimalText, parseExact, plus, roundedQuotient, times } from "../../src/numbers/exact.js";
 import fc from "../property.js";
 
 /** Reads a text, gives it back with so many places. */
