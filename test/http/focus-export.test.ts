@@ -6,6 +6,7 @@ import t from "tap";
 import { checkFile } from "../../src/focus/check/check-file.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
 import { temporaryFolder, testLogger } from "../stores.js";
+import { recordDimensions } from "../tags/tagging.js";
 import { get, insertBilling, insertChargebacks, startService } from "./service.js";
 
 const url = "/api/v1/tenants/acme/export";
@@ -173,6 +174,46 @@ t.test("format=focus", async (t) => {
         first?.ServiceProviderName,
       ],
       ['a "note", and more', "GB-Hours", "Cluster 1", "Integration", "Confluent"],
+    );
+  });
+
+  await t.test("AllocatedTags are those of the chargeback, without what its line says itself", async (t) => {
+    const key = { timestamp: "2026-03-09T00:00:00Z", product_type: "TAGGED", ecosystem: "focus" };
+    await insertBilling(stores, "acme", [
+      { ...key, total_cost: "2", line_tags: { team: "web", stage: "test" } },
+    ]);
+    await insertChargebacks(
+      stores,
+      "acme",
+      ["ann", "bob"].map((identity_id) => ({ ...key, identity_id, amount: "1" })),
+    );
+    await recordDimensions(stores, "acme");
+    const tag = async (identity_id: string, tag_key: string, display_name: string) => {
+      const payload = {
+        ...{ tag_key, display_name, created_by: "ada" },
+        ...{
+          product_type: ["TAGGED"],
+          identity_id: [identity_id],
+          start_date: "2026-03-09",
+          end_date: "2026-03-09",
+        },
+      };
+      const answer = await app.inject({
+        ...{ method: "POST", url: "/api/v1/tenants/acme/tags/bulk-by-filter", payload },
+      });
+      t.equal(answer.statusCode, 200, answer.body);
+    };
+    await tag("ann", "team", "web");
+    await tag("ann", "stage", "live");
+    await tag("ann", 'cost "centre"', "ä,b");
+    await tag("bob", "team", "web");
+    const rows = rowsOf((await download("format=focus&start_date=2026-03-09&end_date=2026-03-09")).bytes);
+    t.strictSame(
+      rows.map(({ AllocatedResourceId, AllocatedTags, Tags }) => [AllocatedResourceId, AllocatedTags, Tags]),
+      [
+        ["ann", '{"cost \\"centre\\"":"ä,b","stage":"live"}', '{"team":"web","stage":"test"}'],
+        ["bob", "", '{"team":"web","stage":"test"}'],
+      ],
     );
   });
 

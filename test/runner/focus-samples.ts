@@ -116,10 +116,12 @@ export const others: readonly Sample[] = [
       }),
       whole: false,
     },
+    left: { "pair-null RegionName": 1, "pair-null SubAccountType": 1, "consumed-null ConsumedQuantity": 3 },
     errors: ["source-2: 1 line has no readable date, currency or EffectiveCost, and is not charged"],
   },
   {
     ...{ place: "fdt-golden", whole: false, bill: /_cost_and_usage_/, today: "2026-07-15" },
+    left: { "sku-price-sku SkuId": 4 },
     errors: [
       "aws_1_3_contract_commitment_rows100_seed42.csv",
       "azure_1_3_contract_commitment_rows100_seed42.csv",
@@ -133,6 +135,28 @@ export const others: readonly Sample[] = [
   },
   {
     ...{ place: "official-1.0", whole: false, bill: /./, today: "2024-10-15", errors: [] },
+    left: {
+      "number-negative ContractedUnitPrice": 1,
+      "number-negative PricingCurrencyContractedUnitPrice": 1,
+      "value-list ChargeFrequency": 7,
+      "effective-cost EffectiveCost": 1,
+      "pair-null RegionName": 7,
+      "pair-null ResourceType": 36,
+      "sku-price-null PricingQuantity": 8,
+      "sku-price-null PricingCategory": 1,
+      "sku-price-null ListUnitPrice": 7,
+      "sku-price-null ContractedUnitPrice": 1,
+      "sku-price-null PricingCurrencyListUnitPrice": 7,
+      "sku-price-null PricingCurrencyContractedUnitPrice": 1,
+      "sku-price-null ConsumedQuantity": 7,
+      "usage-not-null SkuPriceId": 5,
+      "usage-not-null PricingCategory": 5,
+      "usage-not-null ContractedUnitPrice": 5,
+      "usage-not-null PricingCurrencyContractedUnitPrice": 5,
+      "consumed-null ConsumedQuantity": 2,
+      "commitment-quantity CommitmentDiscountQuantity": 4,
+      "service-category ServiceCategory": 1,
+    },
     found: {
       groups: 33,
       lines: 1000,
@@ -153,6 +177,16 @@ export const others: readonly Sample[] = [
   },
   {
     ...{ place: "openchargeback", whole: false, bill: /^(?!journal)/, currency: "USD", today: "2025-12-31" },
+    left: {
+      "usage-not-null SkuId": 121,
+      "usage-not-null SkuPriceId": 121,
+      "usage-not-null PricingQuantity": 121,
+      "usage-not-null PricingCategory": 121,
+      "usage-not-null ListUnitPrice": 121,
+      "usage-not-null ContractedUnitPrice": 121,
+      "usage-not-null PricingCurrencyListUnitPrice": 121,
+      "usage-not-null PricingCurrencyContractedUnitPrice": 121,
+    },
     lookback: 364,
     errors: [
       '2025-01: "journal_output_2025-01.csv" has no column ChargePeriodStart, so it is no bill of FOCUS',
@@ -161,6 +195,19 @@ export const others: readonly Sample[] = [
   },
   {
     ...{ place: "validator-samples", whole: false, bill: /\.csv$/, today: "2023-07-01" },
+    left: {
+      "period-order BillingPeriodEnd": 2,
+      "pair-null RegionName": 2,
+      "usage-not-null SkuId": 1,
+      "usage-not-null SkuPriceId": 1,
+      "usage-not-null PricingQuantity": 1,
+      "usage-not-null PricingCategory": 1,
+      "usage-not-null ListUnitPrice": 1,
+      "usage-not-null ContractedUnitPrice": 1,
+      "usage-not-null PricingCurrencyListUnitPrice": 1,
+      "usage-not-null PricingCurrencyContractedUnitPrice": 1,
+      "service-category ServiceCategory": 1,
+    },
     errors: [noBill("sample.parquet")],
     found: {
       groups: 2,
