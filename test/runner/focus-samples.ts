@@ -36,11 +36,99 @@ interface Sample {
     readonly lines: number;
     readonly findings: Readonly<Record<string, number>>;
   };
-  /** Errors that the bill brings along into what is exported of it: rule and column, and how many rows. */
-  readonly left?: Readonly<Record<string, number>>;
 }
 
 const summer = { today: "2026-07-15", errors: [] };
+/** Errors that bills bring along into what is exported of them: rule and column, and how many rows. What a bill does not say is not invented. */
+const broughtAlong: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  "azure-1.0r2-csvgz": {
+    "sku-price-null ListUnitPrice": 9,
+    "sku-price-null ContractedUnitPrice": 9,
+    "sku-price-null PricingCurrencyListUnitPrice": 9,
+    "sku-price-null PricingCurrencyContractedUnitPrice": 9,
+    "usage-not-null SkuId": 231,
+    "usage-not-null SkuPriceId": 231,
+    "usage-not-null PricingQuantity": 231,
+    "usage-not-null PricingCategory": 231,
+    "usage-not-null ListUnitPrice": 222,
+    "usage-not-null ContractedUnitPrice": 222,
+    "usage-not-null PricingCurrencyListUnitPrice": 222,
+    "usage-not-null PricingCurrencyContractedUnitPrice": 222,
+    "commitment-quantity CommitmentDiscountQuantity": 1090,
+  },
+  "azure-1.0-csv": {
+    "sku-price-null ListUnitPrice": 2,
+    "sku-price-null ContractedUnitPrice": 2,
+    "sku-price-null PricingCurrencyListUnitPrice": 2,
+    "sku-price-null PricingCurrencyContractedUnitPrice": 2,
+    "usage-not-null SkuId": 57,
+    "usage-not-null SkuPriceId": 57,
+    "usage-not-null PricingQuantity": 57,
+    "usage-not-null PricingCategory": 57,
+    "usage-not-null ListUnitPrice": 55,
+    "usage-not-null ContractedUnitPrice": 55,
+    "usage-not-null PricingCurrencyListUnitPrice": 55,
+    "usage-not-null PricingCurrencyContractedUnitPrice": 55,
+    "commitment-quantity CommitmentDiscountQuantity": 281,
+  },
+  "gcp-1.2-parquet": { "consumed-not-null ConsumedQuantity": 284 },
+  "oci-preview-csvgz": {
+    "value-list ChargeFrequency": 1468,
+    "pair-null RegionName": 1468,
+    "usage-not-null PricingCategory": 1468,
+    "usage-not-null ContractedUnitPrice": 1468,
+    "usage-not-null PricingCurrencyContractedUnitPrice": 1468,
+    "consumed-not-null ConsumedQuantity": 283,
+  },
+  traps: { "pair-null RegionName": 1, "pair-null SubAccountType": 1, "consumed-null ConsumedQuantity": 3 },
+  "fdt-golden": { "sku-price-sku SkuId": 4 },
+  "official-1.0": {
+    "number-negative ContractedUnitPrice": 1,
+    "number-negative PricingCurrencyContractedUnitPrice": 1,
+    "value-list ChargeFrequency": 7,
+    "effective-cost EffectiveCost": 1,
+    "pair-null RegionName": 7,
+    "pair-null ResourceType": 36,
+    "sku-price-null PricingQuantity": 8,
+    "sku-price-null PricingCategory": 1,
+    "sku-price-null ListUnitPrice": 7,
+    "sku-price-null ContractedUnitPrice": 1,
+    "sku-price-null PricingCurrencyListUnitPrice": 7,
+    "sku-price-null PricingCurrencyContractedUnitPrice": 1,
+    "sku-price-null ConsumedQuantity": 7,
+    "usage-not-null SkuPriceId": 5,
+    "usage-not-null PricingCategory": 5,
+    "usage-not-null ContractedUnitPrice": 5,
+    "usage-not-null PricingCurrencyContractedUnitPrice": 5,
+    "consumed-null ConsumedQuantity": 2,
+    "commitment-quantity CommitmentDiscountQuantity": 4,
+    "service-category ServiceCategory": 1,
+  },
+  openchargeback: {
+    "usage-not-null SkuId": 121,
+    "usage-not-null SkuPriceId": 121,
+    "usage-not-null PricingQuantity": 121,
+    "usage-not-null PricingCategory": 121,
+    "usage-not-null ListUnitPrice": 121,
+    "usage-not-null ContractedUnitPrice": 121,
+    "usage-not-null PricingCurrencyListUnitPrice": 121,
+    "usage-not-null PricingCurrencyContractedUnitPrice": 121,
+  },
+  "validator-samples": {
+    "period-order BillingPeriodEnd": 2,
+    "pair-null RegionName": 2,
+    "usage-not-null SkuId": 1,
+    "usage-not-null SkuPriceId": 1,
+    "usage-not-null PricingQuantity": 1,
+    "usage-not-null PricingCategory": 1,
+    "usage-not-null ListUnitPrice": 1,
+    "usage-not-null ContractedUnitPrice": 1,
+    "usage-not-null PricingCurrencyListUnitPrice": 1,
+    "usage-not-null PricingCurrencyContractedUnitPrice": 1,
+    "service-category ServiceCategory": 1,
+  },
+};
+
 const shape = (name: string, found: Sample["found"], bill = /\.(csv|csv\.gz|parquet)$/): Sample => ({
   ...{ ...summer, place: `shapes/${name}`, whole: true, bill, found },
 });
@@ -116,12 +204,10 @@ export const others: readonly Sample[] = [
       }),
       whole: false,
     },
-    left: { "pair-null RegionName": 1, "pair-null SubAccountType": 1, "consumed-null ConsumedQuantity": 3 },
     errors: ["source-2: 1 line has no readable date, currency or EffectiveCost, and is not charged"],
   },
   {
     ...{ place: "fdt-golden", whole: false, bill: /_cost_and_usage_/, today: "2026-07-15" },
-    left: { "sku-price-sku SkuId": 4 },
     errors: [
       "aws_1_3_contract_commitment_rows100_seed42.csv",
       "azure_1_3_contract_commitment_rows100_seed42.csv",
@@ -135,28 +221,6 @@ export const others: readonly Sample[] = [
   },
   {
     ...{ place: "official-1.0", whole: false, bill: /./, today: "2024-10-15", errors: [] },
-    left: {
-      "number-negative ContractedUnitPrice": 1,
-      "number-negative PricingCurrencyContractedUnitPrice": 1,
-      "value-list ChargeFrequency": 7,
-      "effective-cost EffectiveCost": 1,
-      "pair-null RegionName": 7,
-      "pair-null ResourceType": 36,
-      "sku-price-null PricingQuantity": 8,
-      "sku-price-null PricingCategory": 1,
-      "sku-price-null ListUnitPrice": 7,
-      "sku-price-null ContractedUnitPrice": 1,
-      "sku-price-null PricingCurrencyListUnitPrice": 7,
-      "sku-price-null PricingCurrencyContractedUnitPrice": 1,
-      "sku-price-null ConsumedQuantity": 7,
-      "usage-not-null SkuPriceId": 5,
-      "usage-not-null PricingCategory": 5,
-      "usage-not-null ContractedUnitPrice": 5,
-      "usage-not-null PricingCurrencyContractedUnitPrice": 5,
-      "consumed-null ConsumedQuantity": 2,
-      "commitment-quantity CommitmentDiscountQuantity": 4,
-      "service-category ServiceCategory": 1,
-    },
     found: {
       groups: 33,
       lines: 1000,
@@ -177,16 +241,6 @@ export const others: readonly Sample[] = [
   },
   {
     ...{ place: "openchargeback", whole: false, bill: /^(?!journal)/, currency: "USD", today: "2025-12-31" },
-    left: {
-      "usage-not-null SkuId": 121,
-      "usage-not-null SkuPriceId": 121,
-      "usage-not-null PricingQuantity": 121,
-      "usage-not-null PricingCategory": 121,
-      "usage-not-null ListUnitPrice": 121,
-      "usage-not-null ContractedUnitPrice": 121,
-      "usage-not-null PricingCurrencyListUnitPrice": 121,
-      "usage-not-null PricingCurrencyContractedUnitPrice": 121,
-    },
     lookback: 364,
     errors: [
       '2025-01: "journal_output_2025-01.csv" has no column ChargePeriodStart, so it is no bill of FOCUS',
@@ -195,19 +249,6 @@ export const others: readonly Sample[] = [
   },
   {
     ...{ place: "validator-samples", whole: false, bill: /\.csv$/, today: "2023-07-01" },
-    left: {
-      "period-order BillingPeriodEnd": 2,
-      "pair-null RegionName": 2,
-      "usage-not-null SkuId": 1,
-      "usage-not-null SkuPriceId": 1,
-      "usage-not-null PricingQuantity": 1,
-      "usage-not-null PricingCategory": 1,
-      "usage-not-null ListUnitPrice": 1,
-      "usage-not-null ContractedUnitPrice": 1,
-      "usage-not-null PricingCurrencyListUnitPrice": 1,
-      "usage-not-null PricingCurrencyContractedUnitPrice": 1,
-      "service-category ServiceCategory": 1,
-    },
     errors: [noBill("sample.parquet")],
     found: {
       groups: 2,
@@ -305,7 +346,11 @@ export function samplesTest(title: string, samples: readonly Sample[]): void {
       await t.test(sample.place, async (t) => await compare(t, opened, sample));
       await t.test(`${sample.place} as it leaves`, async (t) => {
         const written = join(out, tenantName(sample));
-        t.strictSame(await errorsIn(t, written), sample.left ?? {}, "focus-check");
+        t.strictSame(
+          await errorsIn(t, written),
+          broughtAlong[sample.place.replace(/^shapes\//, "")] ?? {},
+          "focus-check",
+        );
         const now = () => new Date(`${sample.today}T12:00:00Z`);
         const [first, second] = [tenantName(sample), again(sample)];
         await sameCostsAgain(t, { ...opened, first, second, now });
