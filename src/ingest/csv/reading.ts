@@ -1,12 +1,17 @@
 /** Settings with which the engine reads files that are streamed to it. */
 
-/** One thread, so that rows have the numbers that they have in the file; and blocks that fit into little memory, however wide the lines are. */
+/**
+ * One stream of blocks up to where each row has the number that it has in the file, however many threads read it; behind that, two threads sort
+ * and write. Blocks fit into little memory, however wide the lines are; parts are as large as memory allows, as small ones would be merged at once.
+ */
 export const reading = {
-  max_threads: 1,
-  max_insert_threads: "1",
+  max_threads: 2,
+  parallelize_output_from_storages: 0,
+  max_insert_threads: "2",
+  parallel_view_processing: 1,
   max_block_size: "16384",
-  min_insert_block_size_rows: "131072",
-  min_insert_block_size_bytes: String(64 * 2 ** 20),
+  min_insert_block_size_rows: "262144",
+  min_insert_block_size_bytes: String(128 * 2 ** 20),
   input_format_parquet_preserve_order: 1,
   input_format_parquet_max_block_size: "16384",
 } as const;

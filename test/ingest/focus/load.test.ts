@@ -1,4 +1,6 @@
 /** What becomes of the values of FOCUS files: numbers, dates, nulls, tags, columns of any name. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import t from "tap";
 import { csv, deliveryOf, fileOf, load, openDeliveryStore, recorded, rowsOf } from "./bills.js";
@@ -243,9 +245,8 @@ t.test("Parquet of doubles, maps, lists, structs and timestamps is read as its C
     (0.1::DOUBLE + 0.2::DOUBLE, 1.25::DECIMAL(38,9), TIMESTAMP '2026-05-01 10:00:00.5', 'USD', MAP {'team': 'a', 'empty': NULL}, {'id': 'p', 'n': 1}, MAP {'size': 's'}, ['a', 'b']),
     (1e-7::DOUBLE, NULL, TIMESTAMP '2026-05-02 00:00:00', 'USD', MAP {}, NULL, NULL, NULL)
     ) AS bill(effectivecost, BilledCost, ChargePeriodStart, BillingCurrency, Tags, x_Project, SkuPriceDetails, x_Labels)) TO '${path}' (FORMAT parquet)`);
-  const { readFileSync } = await import("node:fs");
   const { rows, findings } = await loaded(
-    readFileSync(path),
+    await readFile(path),
     "toString(EffectiveCost) AS cost, toString(BilledCost) AS billed, toString(ChargePeriodStart) AS at, Tags AS tags, custom_columns AS custom, SkuPriceDetails AS details",
     "bill.parquet",
   );
@@ -271,4 +272,59 @@ t.test("Parquet of doubles, maps, lists, structs and timestamps is read as its C
     "rounded_cost 1: bill.parquet:1",
     "no_list_cost 2: bill.parquet:1 bill.parquet:2",
   ]);
+});
+
+t.test("a value is the same, whether a file has it as text or as a type of its own", async (t) => {
+  const { DuckDBInstance } = await import("@duckdb/node-api");
+  const duck = await (await DuckDBInstance.create()).connect();
+  const folder = t.testdir();
+  const day = "TIMESTAMP '2026-05-01 00:00:00'";
+  // Its own names must not be taken for those of the statement that reads it.
+  await duck.run(`CREATE TABLE bill AS SELECT * FROM (VALUES
+    (1.123456789012::DECIMAL(38, 12), 1.25::DECIMAL(9, 2), 1.5::DECIMAL(38, 18), 7::BIGINT, 'USD', ${day}, ${day}, MAP {'team': 'a'}, 'r1', 'c1', 'x'),
+    (-0.000000000001, -3, 0.0000000000005, -9223372036854775807, 'NULL', TIMESTAMP '1989-12-31 23:59:59', TIMESTAMP '1989-12-31 23:59:59', MAP {' team ': 'a', 'b': ''}, 'NULL', 'n/a', ''),
+    (99999999999999999999999999.999999999999, NULL, 99999999999999999999.4, 0, 'usd', TIMESTAMP '2100-01-01 00:00:00', TIMESTAMP '2100-01-01 00:00:00', MAP {'': 'a', 'q"': 'é'' "'}, NULL, '\\N', NULL),
+    (NULL, 0, NULL, NULL, NULL, NULL, TIMESTAMP '2100-01-01 00:00:01', MAP {}, '', ' ', 'null'),
+    (NULL, 0, NULL, NULL, NULL, TIMESTAMP '2026-05-01 23:59:59.999', NULL, NULL, '', ' ', 'null')
+    ) AS bill(BilledCost, EffectiveCost, ListCost, PricingQuantity, BillingCurrency, ChargePeriodStart, ChargePeriodEnd, Tags, "row", c1, custom)`);
+  await duck.run(`COPY bill TO '${folder}/bill.parquet' (FORMAT parquet)`);
+  const iso = (column: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%gZ') AS ${column}`;
+  await duck.run(`COPY (SELECT * REPLACE (${iso("ChargePeriodStart")}, ${iso("ChargePeriodEnd")}, to_json(Tags) AS Tags) FROM bill)
+    TO '${folder}/bill.csv' (FORMAT csv, HEADER)`);
+  const [typed, text] = await Promise.all(
+    ["bill.parquet", "bill.csv"].map(async (name) => await readFile(join(folder, name))),
+  );
+  const all = "* EXCEPT (delivery)";
+  const ofParquet = await loaded(typed ?? "", all, "bill");
+  const ofCsv = await loaded(text ?? "", all, "bill");
+  t.equal(ofParquet.outcome.state, "current");
+  t.strictSame(ofParquet.rows, ofCsv.rows);
+  t.strictSame(found(ofParquet.findings), found(ofCsv.findings));
+  const ids = ofParquet.findings.map(({ id }) => id);
+  for (const id of ["no_charge_date", "no_currency", "rounded_cost", "unreadable_date", "blank_tag_key"])
+    t.ok(ids.includes(id), id);
+  t.strictSame(
+    ofParquet.rows.map((row) => row.custom_columns),
+    [{ c1: "c1", custom: "x", row: "r1" }, {}, {}, { c1: " " }, { c1: " " }],
+  );
+});
+
+t.test("every line has the number of its row, also in a file that several threads read", async (t) => {
+  const { DuckDBInstance } = await import("@duckdb/node-api");
+  const duck = await (await DuckDBInstance.create()).connect();
+  const folder = t.testdir();
+  const lines = `SELECT range + 1 AS x_Row, range % 7 AS EffectiveCost, 'USD' AS BillingCurrency, '2026-05-01T00:00:00Z' AS ChargePeriodStart,
+    repeat(md5(range::VARCHAR), 1 + range % 4) AS ResourceName FROM range(600000)`;
+  await duck.run(`COPY (${lines}) TO '${folder}/bill.parquet' (FORMAT parquet, ROW_GROUP_SIZE 20000)`);
+  await duck.run(`COPY (${lines}) TO '${folder}/bill.csv' (FORMAT csv, HEADER)`);
+  for (const name of ["bill.parquet", "bill.csv"]) {
+    const outcome = await load(
+      store,
+      deliveryOf([fileOf(name, await readFile(join(folder, name)))], { source: name }),
+    );
+    t.equal(outcome.state, "current", name);
+    const query = `SELECT toString(count()) AS lines, toString(countIf(toString(line) != custom_columns['x_Row'])) AS misplaced
+      FROM focus_lines WHERE delivery = (SELECT max(delivery) FROM focus_lines)`;
+    t.strictSame(await rowsOf(store, query), [{ lines: "600000", misplaced: "0" }], name);
+  }
 });

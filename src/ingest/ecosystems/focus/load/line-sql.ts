@@ -35,10 +35,20 @@ export function isRounded(text: string, plain: string): string {
   return `NOT ${plain} AND ifNull(round(${number}, 12) != ${number} OR (${number} = 0 AND match(${text}, '^[^eE]*[1-9]')), false)`;
 }
 
-/** Years that a column of seconds holds. */
+/** Null where a text is no instant, or one out of range. */
 export function instant(text: string): string {
-  const moment = isoInstant(text);
-  return `if(${moment} BETWEEN '1990-01-01' AND '2100-01-01', toDateTime(${moment}, 'UTC'), NULL)`;
+  return instantInRange(isoInstant(text));
+}
+
+/** Of years that a column of seconds holds; null for others. */
+export function instantInRange(moment: string): string {
+  const year = (first: number) => `toDateTime64('${first}-01-01 00:00:00', 3, 'UTC')`;
+  return `if(${moment} BETWEEN ${year(1990)} AND ${year(2100)}, toDateTime(${moment}, 'UTC'), NULL)`;
+}
+
+/** Pairs of key and value of a map, whose values may be null. */
+export function mapPairs(map: string): string {
+  return `arrayMap((k, v) -> (k, ifNull(v, '')), mapKeys(${map}), mapValues(${map}))`;
 }
 
 /** Pairs of key and value as the text has them: of an object, or of a list of objects with a key and a value each. */
