@@ -3,13 +3,14 @@ import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { selectedColumns, stagedColumns, type TenantColumns } from "./row-text.js";
 
-/** `select`: rows with the columns `selectedColumns`, by name. */
+/** `select`: rows with the columns `selectedColumns`, by name. What it groups as its table is sorted takes little memory. */
 export function linesInto(epoch: number, { query, params }: Statement, tenant: TenantColumns): Statement {
   const columns = selectedColumns.join(", ");
   return {
     query: `
 INSERT INTO ${stagedTable("billing", epoch)} (ecosystem, tenant_id, ${columns})
-SELECT {line_ecosystem:String}, {line_tenant_id:String}, ${columns} FROM (${query})`,
+SELECT {line_ecosystem:String}, {line_tenant_id:String}, ${columns} FROM (${query})
+SETTINGS optimize_aggregation_in_order = 1`,
     params: { ...params, line_ecosystem: tenant.ecosystem, line_tenant_id: tenant.tenant_id },
   };
 }
