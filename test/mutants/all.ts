@@ -1,4 +1,5 @@
 import { allocateMutants } from "./allocate.js";
+import { billMutants } from "./bill.js";
 import { ingestMutants } from "./ingest.js";
 import type { Mutant } from "./mutant.js";
 import { publishMutants } from "./publish.js";
@@ -9,4 +10,5 @@ export const mutants: readonly Mutant[] = [
   ...publishMutants,
   ...readMutants,
   ...ingestMutants,
+  ...billMutants,
 ];

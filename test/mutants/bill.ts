@@ -1,0 +1,94 @@
+import { mutantsOf, template } from "./mutant.js";
+
+const report = ["test/http/rules.test.ts"];
+const worklist = ["test/http/worklist.test.ts"];
+const coverage = ["test/http/tag-coverage.test.ts"];
+const shares = ["test/query/focus-shares.test.ts"];
+const lines = ["test/ingest/focus/charge-days.test.ts"];
+const load = ["test/ingest/focus/load.test.ts"];
+
+/** Bills of clouds: how they are read, what rules did with them, and how they leave. */
+export const billMutants = [
+  ...mutantsOf("src/ingest/ecosystems/focus/lines/billing-lines.ts", lines, [
+    ["two equal lines stay two", "HAVING count() > 1", "HAVING count() > 2"],
+  ]),
+  ...mutantsOf("src/ingest/ecosystems/focus/lines/charge-days.ts", lines, [
+    [
+      "the last second of a charge has a day of its own",
+      template("toInt64(@{seconds}) - 1, 86400)"),
+      template("toInt64(@{seconds}), 86400)"),
+    ],
+    [
+      "a day has what those before it have as well",
+      template('`(@{until("(place + 1)")} - @{until("place")})`'),
+      template('`@{until("(place + 1)")}`'),
+    ],
+  ]),
+  ...mutantsOf("src/ingest/ecosystems/focus/load/column-sql.ts", load, [
+    ["decimals with more places are cut", "places <= 12 &&", ""],
+    ["dates of another century are kept", "unread: `isNotNull(", "unread: `isNull("],
+  ]),
+  ...mutantsOf("src/query/rules/taken.ts", report, [
+    [
+      "a large refund is a small product type",
+      "ORDER BY abs(cost) DESC, product)",
+      "ORDER BY cost DESC, product)",
+    ],
+    [
+      "a product type is summed in one currency and told in another",
+      "min(place) OVER (PARTITION BY rule, product)",
+      "place",
+    ],
+    [
+      "tiers of product types that are summed are read",
+      "chargebacks.product_type IN {product_types:Array(String)}",
+      "true",
+    ],
+  ]),
+  ...mutantsOf("src/query/rules/report.ts", report, [
+    [
+      "rules that are gone are not told",
+      template('...former.sort().map((name) => ruleReport({ name }, false, sumsOf(name, ""))),'),
+      "",
+    ],
+    ["tiers of one currency are told of all", ".filter(({ currency }) => currency === row.currency)", ""],
+    ["a rule that kept its lines says nothing of it", 'keep: allocation === "keep"', "keep: false"],
+  ]),
+  ...mutantsOf("src/query/rules/worklist-sql.ts", worklist, [
+    ["lines that cost nothing are work", "HAVING cost != 0", ""],
+    [
+      "a large refund comes last",
+      "ORDER BY abs(toDecimal128(amount, 12)) DESC",
+      "ORDER BY toDecimal128(amount, 12) DESC",
+    ],
+    [
+      "the example is any line",
+      "argMax(resource, (abs(cost), resource)) AS",
+      "argMin(resource, (abs(cost), resource)) AS",
+    ],
+  ]),
+  ...mutantsOf("src/query/rules/lacks.ts", worklist, [
+    ["a value with blanks is nobody", '.replace(/^ +| +$/g, "")', ""],
+    ["a dot fits no line break", "RE2JS.DOTALL", "0"],
+  ]),
+  ...mutantsOf("src/query/rules/coverage-sql.ts", coverage, [
+    ["a refund takes away from what is covered", "sum(abs(total_cost)) AS size", "sum(total_cost) AS size"],
+    [
+      "a product type is among the largest in one currency alone",
+      "min(place) OVER (PARTITION BY product)",
+      "place",
+    ],
+  ]),
+  ...mutantsOf("src/query/export/focus/shares.ts", shares, [
+    [
+      "rows of a line without cost have no part",
+      "if(line_ticks = 0, toInt256(line_rows), line_ticks)",
+      "line_ticks",
+    ],
+    [
+      "each part is rounded by itself",
+      template('(@{until("share_to")} - @{until("share_from")})`, PLACES)'),
+      template("intDiv(@{ticks(metric)} * (share_to - share_from), share_whole)`, PLACES)"),
+    ],
+  ]),
+];
