@@ -72,7 +72,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
   });
   await put("acme", [{ total_cost: "99", resource_id: "paid" }], {});
   // It costs nothing: nobody has to pay it.
-  await put("acme", [{ total_cost: "0", resource_id: "i-1", env_id: "e-1", account_id: "a", line_tags: {} }]);
+  await put("acme", [{ total_cost: "0", resource_id: "i-0", env_id: "e-1", account_id: "a", line_tags: {} }]);
   // A row whose line the bill has lost is not lost with it.
   await insertChargebacks(stores, "acme", [
     { timestamp: "2026-03-01T00:00:00Z", amount: "0.5", resource_id: "gone", ...nobody },

@@ -31,6 +31,7 @@ const patterns = [
   "(?i)^(TEAM|A)-(?<identity>.+)",
   "(?:team)?(?<identity>-.)?",
   "(?<identity>^.$)",
+  "^.(?<identity>web)$",
 ];
 
 const source: fc.Arbitrary<IdentitySource> = fc.oneof(
@@ -47,6 +48,7 @@ const value = fc.oneof(
   fc.constantFrom(
     "",
     " ",
+    "\nweb",
     "a-1",
     " a-1",
     "nobody",
