@@ -3,7 +3,7 @@ import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { selectedColumns, stagedColumns, type TenantColumns } from "./row-text.js";
 
-/** `select`: rows with the columns `selectedColumns`, by name. What it groups as its table is sorted takes little memory. */
+/** `select`: rows with the columns `selectedColumns`, by name. Where it groups by what its table is sorted by, it holds one group at a time. */
 export function linesInto(epoch: number, { query, params }: Statement, tenant: TenantColumns): Statement {
   const columns = selectedColumns.join(", ");
   return {

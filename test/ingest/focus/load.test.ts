@@ -2,10 +2,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { DuckDBInstance } from "@duckdb/node-api";
 import t from "tap";
 import { csv, deliveryOf, fileOf, load, openDeliveryStore, recorded, rowsOf } from "./bills.js";
 
 const store = await openDeliveryStore(t);
+/** Writes files with types. */
+const duck = await (await DuckDBInstance.create()).connect();
+t.teardown(() => duck.closeSync());
 let month = 0;
 
 /** Loads a file as a scope of its own; says what is recorded, and its lines in the order of the file. */
@@ -239,8 +243,6 @@ t.test("a file that cannot be read whole does not count at all, and says why", a
 
 t.test("Parquet of doubles, maps, lists, structs and timestamps is read as its CSV", async (t) => {
   const path = `${t.testdir()}/bill.parquet`;
-  const { DuckDBInstance } = await import("@duckdb/node-api");
-  const duck = await (await DuckDBInstance.create()).connect();
   await duck.run(`COPY (SELECT * FROM (VALUES
     (0.1::DOUBLE + 0.2::DOUBLE, 1.25::DECIMAL(38,9), TIMESTAMP '2026-05-01 10:00:00.5', 'USD', MAP {'team': 'a', 'empty': NULL}, {'id': 'p', 'n': 1}, MAP {'size': 's'}, ['a', 'b']),
     (1e-7::DOUBLE, NULL, TIMESTAMP '2026-05-02 00:00:00', 'USD', MAP {}, NULL, NULL, NULL)
@@ -275,8 +277,6 @@ t.test("Parquet of doubles, maps, lists, structs and timestamps is read as its C
 });
 
 t.test("a value is the same, whether a file has it as text or as a type of its own", async (t) => {
-  const { DuckDBInstance } = await import("@duckdb/node-api");
-  const duck = await (await DuckDBInstance.create()).connect();
   const folder = t.testdir();
   const day = "TIMESTAMP '2026-05-01 00:00:00'";
   // Its own names must not be taken for those of the statement that reads it.
@@ -310,8 +310,6 @@ t.test("a value is the same, whether a file has it as text or as a type of its o
 });
 
 t.test("every line has the number of its row, also in a file that several threads read", async (t) => {
-  const { DuckDBInstance } = await import("@duckdb/node-api");
-  const duck = await (await DuckDBInstance.create()).connect();
   const folder = t.testdir();
   const lines = `SELECT range + 1 AS x_Row, range % 7 AS EffectiveCost, 'USD' AS BillingCurrency, '2026-05-01T00:00:00Z' AS ChargePeriodStart,
     repeat(md5(range::VARCHAR), 1 + range % 4) AS ResourceName FROM range(600000)`;

@@ -72,7 +72,7 @@ export function columnSql({ name, kind }: LandingColumn, column: string, type: s
   }
 }
 
-/** Whether every value of the type is one of the landing column: it need not become text and be read from it. */
+/** Whether values of the type are taken as they are, and need not become text and be read from it. */
 function isOwn(kind: LandingKind, type: string): boolean {
   if (kind === "instant") return /^DateTime/.test(type);
   if (kind === "tags") return /^Map\((LowCardinality\()?String\)?, (Nullable\()?String\)?\)$/.test(type);

@@ -36,20 +36,19 @@ export function landingStatement(landing: LandingFile): LandingStatement {
   const columns = landingColumns.flatMap((column) => {
     const place = at.get(column.name);
     if (place === undefined) return [];
-    return [{ ...column, ...columnSql(column, fileColumn(place), written[place]?.type ?? null) }];
+    const sql = columnSql(column, fileColumn(place), written[place]?.type ?? null);
+    const isDefaulted = column.name === "BillingCurrency" && currency !== undefined;
+    const value = isDefaulted ? `if(${sql.value} = '', ${literal(currency)}, ${sql.value})` : sql.value;
+    return [{ ...column, ...sql, value }];
   });
   const byName = new Map(columns.map((column) => [column.name, column]));
   const text = (name: string) => byName.get(name)?.text ?? "''";
-  const valueIn = (name: string) => {
-    const value = byName.get(name)?.value;
-    if (name !== "BillingCurrency" || currency === undefined || value === undefined) return value;
-    return `if(${value} = '', ${literal(currency)}, ${value})`;
-  };
+  const valueIn = (name: string) => byName.get(name)?.value;
   const currencyOf = valueIn("BillingCurrency") ?? literal(currency ?? "");
   const start = valueIn("ChargePeriodStart") ?? "CAST(NULL AS Nullable(DateTime('UTC')))";
   const of = (kind: LandingKind) => columns.filter((column) => column.kind === kind);
   const unread = (read: readonly ColumnSql[]) => any(read.flatMap((column) => column.unread ?? []));
-  const hasTags = byName.has("Tags");
+  const tags = byName.get("Tags");
   const findings = findingsMask({
     ...lineConditions(valueIn),
     no_charge_date: `isNull(${start})`,
@@ -59,19 +58,17 @@ export function landingStatement(landing: LandingFile): LandingStatement {
     unreadable_number: unread(of("number")),
     unreadable_date: unread(of("instant").filter(({ name }) => name !== "ChargePeriodStart")),
     unreadable_tags: unread(of("tags")),
-    ...(hasTags && {
+    ...(tags !== undefined && {
       repeated_tag_key: "length(arrayDistinct(tag_pairs.1)) != length(tag_pairs)",
       blank_tag_key: "arrayExists(p -> trimBoth(p.1) != p.1 OR p.1 = '', written_pairs)",
     }),
   });
-  const unreadTags = byName.get("Tags")?.unread;
   const custom = customOf(written, new Set(at.values()));
   const customMap =
-    unreadTags === undefined
+    tags?.unread === undefined
       ? custom
-      : `mapConcat(${custom}, if(${unreadTags}, map('Tags', ${text("Tags")}), map()))`;
-  const hashed = columns.flatMap(({ name, kind }) => {
-    const value = valueIn(name) ?? "";
+      : `mapConcat(${custom}, if(${tags.unread}, map('Tags', ${tags.text}), map()))`;
+  const hashed = columns.flatMap(({ kind, value }) => {
     if (kind === "cost" || kind === "number") return [`ifNull(${value}, 0)`, `isNull(${value})`];
     return kind === "instant" ? [`ifNull(${value}, toDateTime(0, 'UTC'))`] : [value];
   });
@@ -85,7 +82,7 @@ export function landingStatement(landing: LandingFile): LandingStatement {
     [`greatest(bitAnd(cityHash64(${[...hashed, "custom"].join(", ")}), ${LARGEST_LINE_ID}), 1)`, "line_id"],
     [`[${costColumns.map(text).join(", ")}]`, "cost_texts"],
     ["custom", "custom_columns"],
-    ...columns.map(({ name }) => [valueIn(name) ?? "", name] as const),
+    ...columns.map(({ name, value }) => [value, name] as const),
     ...(byName.has("BillingCurrency") ? [] : [[currencyOf, "BillingCurrency"] as const]),
   ];
   const query = `INSERT INTO focus_landing (${values.map(([, name]) => identifier(name)).join(", ")})
