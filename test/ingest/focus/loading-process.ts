@@ -1,4 +1,7 @@
-/** A process that loads a bill and is killed meanwhile. It says when the last byte of the bill is on its way. */
+/**
+ * A process that loads a bill and is killed meanwhile. It says what counts before it starts, when the last byte of the
+ * bill is on its way, and what counts and is held in the end.
+ */
 import { Readable } from "node:stream";
 import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import { claimStaging } from "../../../src/store/clickhouse/staging.js";
@@ -29,24 +32,32 @@ await postgres.query(
   [epoch],
 );
 await claimStaging(client, epoch);
+/** What is held: of these deliveries, or all of it. */
+const held = async (deliveries?: readonly number[]) =>
+  (
+    await client.query({
+      query: `
+        SELECT toUInt32(count()) AS lines, toString(ifNull(sum(EffectiveCost), 0)) AS cost, toUInt32(uniqExact(delivery)) AS deliveries
+        FROM focus_lines ${deliveries === undefined ? "" : "WHERE has({deliveries:Array(UInt64)}, delivery)"}`,
+      query_params: { deliveries: deliveries ?? [] },
+      format: "JSONEachRow",
+    })
+  ).json();
+const counted = async () => {
+  const { rows } = await postgres.query("SELECT delivery_id::int FROM deliveries WHERE state = 'current'");
+  return held(rows.map((row) => row.delivery_id));
+};
+const say = (what: object) => process.stdout.write(`${JSON.stringify(what)}\n`);
+
+say({ before: await counted() });
 const text = csv(Array(lines).fill({ EffectiveCost: amount, BilledCost: amount }));
 async function* said() {
   yield Buffer.from(text);
-  process.stdout.write(`${JSON.stringify({ sent: true })}\n`);
+  say({ sent: true });
 }
 const file = { ...fileOf("bill.csv", text), open: async () => Readable.from(said(), { objectMode: false }) };
 const store = { client, postgres, tenantName, epoch };
 await loadDeliveries(store, [sourceOf(deliveryOf([file]))], settings, new AbortController().signal);
-const counted = await postgres.query(
-  "SELECT count(*)::int AS n, max(lines)::int AS lines FROM deliveries WHERE state = 'current'",
-);
-const held = await (
-  await client.query({
-    query:
-      "SELECT toUInt32(count()) AS lines, toString(sum(EffectiveCost)) AS cost, toUInt32(uniqExact(delivery)) AS n FROM focus_lines",
-    format: "JSONEachRow",
-  })
-).json();
-process.stdout.write(`${JSON.stringify({ counted: counted.rows, held })}\n`);
+say({ counted: await counted(), held: await held() });
 if (stays) setInterval(() => undefined, 60_000);
 else await stores.close();
