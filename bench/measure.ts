@@ -92,11 +92,13 @@ export function watchProcess(pid: number | undefined): ProcessWatch {
   };
 }
 
+/** Without files that are mapped into memory, as the engine maps a bill that it reads: their pages are the system's to take back. */
 function residentMiB(pid: number | undefined): number {
   if (pid === undefined) return Number.NaN;
   try {
-    const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-    return Number(kib) / 1024;
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const kib = [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB$/gm)].map(([, size]) => Number(size));
+    return kib.length === 0 ? Number.NaN : kib.reduce((all, size) => all + size, 0) / 1024;
   } catch {
     return Number.NaN;
   }

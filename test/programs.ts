@@ -8,6 +8,8 @@ const packageOf: Readonly<Record<string, string>> = {
   promtool: "prometheus",
   kcat: "kcat",
   chromium: "chromium",
+  zstd: "zstd",
+  pzstd: "zstd",
 };
 
 /**

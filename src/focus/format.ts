@@ -18,8 +18,13 @@ export function formatOf(head: Buffer): Source {
   if (head.length === 0) throw new UnreadableFile(`is empty; ${readableFormats} can be read`);
   if (head.subarray(0, 4).toString("latin1") === "PAR1") return { format: "Parquet", compression: "none" };
   if (head[0] === 0x1f && head[1] === 0x8b) return { format: "CSV", compression: "gz" };
-  if (head.readUInt32LE(0) === 0xfd2fb528) return { format: "CSV", compression: "zstd" };
+  if (isZstd(head.readUInt32LE(0))) return { format: "CSV", compression: "zstd" };
   if (head.subarray(0, 4).includes(0) || head.readUInt16BE(0) >= 0xfffe)
     throw new UnreadableFile(`is not text in UTF-8; ${readableFormats} can be read`);
   return { format: "CSV", compression: "none" };
+}
+
+/** A frame, or one to be skipped in front of it, as pzstd writes them. */
+function isZstd(mark: number): boolean {
+  return mark === 0xfd2fb528 || mark >>> 4 === 0x184d2a5;
 }

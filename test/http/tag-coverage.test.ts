@@ -125,4 +125,25 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-coverage", async (t) => {
     );
     t.strictSame(keys[99].other_product_types, covered(1, 9975, "9902", "49755300", "0.000199"));
   });
+
+  await t.test("a product type that is large in one currency is shown in all of them", async (t) => {
+    const day = { timestamp: "2026-04-01T00:00:00Z" };
+    await insertBilling(stores, "globex", [
+      ...Array.from({ length: 26 }, (_, index) => line(`${index + 2}`, `p-${index}`, { all: "x" }, day)),
+      line("1", "SMALL", { all: "x" }, day),
+      line("1", "SMALL", { all: "x" }, { ...day, currency: "EUR" }),
+    ]);
+    const { currencies } = await ask("globex", "start_date=2026-04-01&end_date=2026-04-01");
+    const shown = ({ currency, tag_keys: [key] }: (typeof currencies)[number]) => [
+      currency,
+      key.product_types.length,
+      key.product_types.at(-1),
+      key.other_product_types,
+    ];
+    const small = { product_type: "SMALL", ...covered(1, 1, "1", "1", "1") };
+    t.strictSame(currencies.map(shown), [
+      ["EUR", 1, small, undefined],
+      ["USD", 26, small, covered(1, 1, "2", "2", "1")],
+    ]);
+  });
 });

@@ -6,9 +6,16 @@ const coverage = ["test/http/tag-coverage.test.ts"];
 const shares = ["test/query/focus-shares.test.ts"];
 const lines = ["test/ingest/focus/charge-days.test.ts"];
 const load = ["test/ingest/focus/load.test.ts"];
+const zstd = ["test/ingest/unzstd.test.ts"];
 
 /** Bills of clouds: how they are read, what rules did with them, and how they leave. */
 export const billMutants = [
+  ...mutantsOf("src/ingest/csv/unzstd.ts", zstd, [
+    ["a changed bit counts", "Number(hash.digest() & 0xffffffffn) !== checksum.readUInt32LE()", "false"],
+    ["a frame may keep gigabytes", "window > LARGEST_WINDOW_BYTES", "false"],
+    ["what is left of a cut frame counts", "if (bytes.length < length)", "if (length === 3)"],
+    ["the file stays open when nobody wants more", "await source.close();", ""],
+  ]),
   ...mutantsOf("src/ingest/ecosystems/focus/lines/billing-lines.ts", lines, [
     ["two equal lines stay two", "HAVING count() > 1", "HAVING count() > 2"],
   ]),
@@ -68,6 +75,11 @@ export const billMutants = [
   ),
   ...mutantsOf("src/query/rules/coverage-sql.ts", coverage, [
     ["a refund takes away from what is covered", "sum(abs(total_cost)) AS size", "sum(total_cost) AS size"],
+    [
+      "a product type is shown in one currency and told with others in the next",
+      "min(place) OVER (PARTITION BY product) >",
+      "place >",
+    ],
   ]),
   ...mutantsOf("src/query/export/focus/shares.ts", shares, [
     [

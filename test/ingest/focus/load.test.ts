@@ -1,9 +1,11 @@
 /** What becomes of the values of FOCUS files: numbers, dates, nulls, tags, columns of any name. */
+import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { DuckDBInstance } from "@duckdb/node-api";
 import t from "tap";
+import { needs } from "../../programs.js";
 import { csv, deliveryOf, fileOf, load, openDeliveryStore, recorded, rowsOf } from "./bills.js";
 
 const store = await openDeliveryStore(t);
@@ -185,6 +187,20 @@ t.test("text is kept as it is: line breaks, quotes, blanks, a byte order mark an
   t.strictSame(
     rows.map(({ extra }) => extra),
     ['a\r\n"b", \u00fc ', " =1+1"],
+  );
+});
+
+t.test("zstd is unpacked, and refused when it is cut off", needs("zstd"), async (t) => {
+  const packed = execFileSync("zstd", ["-c", "-q"], { input: csv([{ x_Extra: "a" }, { x_Extra: "b" }]) });
+  const { rows } = await loaded(packed, "custom_columns['x_Extra'] AS extra, line", "bill.csv.zst");
+  t.strictSame(rows, [
+    { extra: "a", line: 1 },
+    { extra: "b", line: 2 },
+  ]);
+  const { outcome } = await loaded(packed.subarray(0, -1), "1", "bill.csv.zst");
+  t.strictSame(
+    outcome.state === "refused" && outcome.problem,
+    '"bill.csv.zst" cannot be unpacked: it is damaged or cut off',
   );
 });
 

@@ -6,11 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import * as zlib from "node:zlib";
+import { createGunzip } from "node:zlib";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { WrittenColumn } from "../../../../focus/file.js";
 import { formatOf, type Source, UnreadableFile } from "../../../../focus/format.js";
 import { csvHeader, peeked } from "../../../csv/header.js";
+import { unzstd } from "../../../csv/unzstd.js";
 import { withEnd } from "../../../csv/with-end.js";
 import type { DeliveredFile } from "../sources/delivery.js";
 import { parquetColumns } from "./columns-of.js";
@@ -94,15 +95,9 @@ async function footerOf(path: string): Promise<Buffer> {
 
 function decompressed(bytes: Readable, { compression }: Source): Readable {
   if (compression === "none") return bytes;
-  const decoder = compression === "gz" ? zlib.createGunzip() : zstd();
+  if (compression === "zstd") return Readable.from(unzstd(bytes), { objectMode: false });
+  const decoder = createGunzip();
   bytes.once("error", (error) => decoder.destroy(error));
   decoder.once("close", () => bytes.destroy());
   return bytes.pipe(decoder);
-}
-
-/** Since Node.js 22.15. */
-function zstd(): zlib.Gunzip {
-  const create: unknown = Reflect.get(zlib, "createZstdDecompress");
-  if (typeof create === "function") return create();
-  throw new UnreadableFile("is compressed with zstd, which needs Node.js 22.15 or later");
 }
