@@ -11,16 +11,19 @@ export interface Source {
 }
 
 export const MOST_COLUMNS = 1000;
-const readableFormats = "CSV (also compressed with gzip or zstd) and Parquet";
+const ofBills = "CSV (also compressed with gzip or zstd) and Parquet";
 
-/** By at least four bytes from the start; shorter files are filled up with blanks, and only an empty one has none. */
-export function formatOf(head: Buffer): Source {
-  if (head.length === 0) throw new UnreadableFile(`is empty; ${readableFormats} can be read`);
+/**
+ * By at least four bytes from the start; shorter files are filled up with blanks, and only an empty one has none.
+ * @param readable what can be read, for who sent something else
+ */
+export function formatOf(head: Buffer, readable = ofBills): Source {
+  if (head.length === 0) throw new UnreadableFile(`is empty; ${readable} can be read`);
   if (head.subarray(0, 4).toString("latin1") === "PAR1") return { format: "Parquet", compression: "none" };
   if (head[0] === 0x1f && head[1] === 0x8b) return { format: "CSV", compression: "gz" };
   if (isZstd(head.readUInt32LE(0))) return { format: "CSV", compression: "zstd" };
   if (head.subarray(0, 4).includes(0) || head.readUInt16BE(0) >= 0xfffe)
-    throw new UnreadableFile(`is not text in UTF-8; ${readableFormats} can be read`);
+    throw new UnreadableFile(`is not text in UTF-8; ${readable} can be read`);
   return { format: "CSV", compression: "none" };
 }
 

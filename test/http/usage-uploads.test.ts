@@ -164,7 +164,7 @@ t.test("uploads by request", async (t) => {
       `hour,${HEADER}\n`,
       ["row 0, column date: The header must have one of `date` and `hour`."],
     ],
-    ["nothing", "", ["The file is empty; CSV (also compressed with gzip or zstd) and Parquet can be read."]],
+    ["nothing", "", ["The file is empty; CSV that is not compressed can be read."]],
     ["no rows", csv(), ["The file has no rows: a row with quantity 0 says that nothing was used."]],
     [
       "an open quote",

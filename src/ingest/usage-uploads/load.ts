@@ -60,6 +60,7 @@ export async function loadUpload(
     const [head, all] = await peeked(measured.bytes, 4);
     const { format, compression } = formatOf(
       head.length === 0 ? head : Buffer.concat([head, Buffer.alloc(4, 0x20)]),
+      "CSV that is not compressed",
     );
     if (format !== "CSV" || compression !== "none")
       throw refusedFile("The file must be CSV, and not compressed.");
