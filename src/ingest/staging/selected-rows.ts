@@ -3,14 +3,17 @@ import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { selectedColumns, stagedColumns, type TenantColumns } from "./row-text.js";
 
-/** `select`: rows with the columns `selectedColumns`, by name. Where it groups by what its table is sorted by, it holds one group at a time. */
+/**
+ * `select`: rows with the columns `selectedColumns`, by name. Where it groups by what its table is sorted by, it holds one group at a time; other groups
+ * go to disk when there are many.
+ */
 export function linesInto(epoch: number, { query, params }: Statement, tenant: TenantColumns): Statement {
   const columns = selectedColumns.join(", ");
   return {
     query: `
 INSERT INTO ${stagedTable("billing", epoch)} (ecosystem, tenant_id, ${columns})
 SELECT {line_ecosystem:String}, {line_tenant_id:String}, ${columns} FROM (${query})
-SETTINGS optimize_aggregation_in_order = 1`,
+SETTINGS optimize_aggregation_in_order = 1, max_bytes_before_external_group_by = 268435456`,
     params: { ...params, line_ecosystem: tenant.ecosystem, line_tenant_id: tenant.tenant_id },
   };
 }

@@ -38,16 +38,16 @@ interface Of {
 const single: Of = { same: (sql) => sql, sum: (sql) => sql };
 const repeated: Of = { same: (sql) => `any(${sql})`, sum: (sql) => `sum(toDecimal256(${sql}, 12))` };
 
-/** By this, `focus_lines` is sorted: equal lines stand together, and are found without all of them in memory. */
+/** By this, `focus_lines` is sorted: equal lines stand together, and are added up without all of them in memory. */
 const sorted = "charge_day, ServiceName, ResourceId, line_id";
 
 /**
  * Equal lines become one, with the sum of their amounts. Only they are grouped: a group holds all columns of its line in memory, which took 7 KiB
- * a line.
+ * a line. Which lines they are is found by a set of ids, 16 bytes each; by the order of forty parts it took seven times as long.
  */
 export function billingLines({ window, deliveries, cost, spread }: LinesRequest): Statement {
   const lines = `SELECT * FROM focus_lines WHERE ${ofWindow(spread)} AND ${isCharged(cost)}`;
-  const several = `SELECT line_id FROM (${lines}) GROUP BY ${sorted} HAVING count() > 1`;
+  const several = `SELECT line_id FROM (${lines}) GROUP BY line_id HAVING count() > 1`;
   const days = `ARRAY JOIN ${dayPlaces(spread)} AS place WHERE charge_day + place >= {start:Date} AND charge_day + place < {end:Date}`;
   const ofSingle = `SELECT ${columnsOf(single, cost, spread)} FROM (${lines}) ${days} AND line_id NOT IN (${several})`;
   const ofRepeated = `SELECT ${columnsOf(repeated, cost, spread)} FROM (${lines}) ${days} AND line_id IN (${several}) GROUP BY ${sorted}, timestamp`;
