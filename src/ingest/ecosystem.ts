@@ -144,7 +144,7 @@ export interface InventorySink {
 export interface WindowSink {
   billing(batch: readonly BillingLine[]): Promise<void>;
   /**
-   * Lines that the engine itself selects, all of the window's days: rows with the columns `selectedColumns`, by name. They are taken
+   * Lines that the engine itself selects, of any of the window's days: rows with the columns `selectedColumns`, by name. They are taken
    * as they are, so what cannot be stored must have been refused or mended before.
    */
   billingRows(select: Statement): Promise<void>;

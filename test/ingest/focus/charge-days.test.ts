@@ -1,6 +1,6 @@
 /** Whatever lines a bill has, and whichever windows it is read in: each charge arrives whole, in parts by the seconds of its days. */
 import t from "tap";
-import { billingLines } from "../../../src/ingest/ecosystems/focus/lines/billing-lines.js";
+import { billingLines, piecesOf } from "../../../src/ingest/ecosystems/focus/lines/billing-lines.js";
 import type { Spread } from "../../../src/ingest/ecosystems/focus/lines/charge-days.js";
 import { readRows } from "../../../src/store/clickhouse/statement.js";
 import { addDays } from "../../../src/time/days.js";
@@ -134,3 +134,14 @@ for (const spread of ["none", "daily"] as const satisfies readonly Spread[]) {
 function shortest(ticks: bigint): string {
   return ticks === 0n ? "0" : decimal(ticks).replace(/\.?0+$/, "");
 }
+
+t.test("only large bills are read day by day, unless charges are spread", async (t) => {
+  const may = { start: "2026-05-30", end: "2026-06-02" };
+  t.strictSame(piecesOf(may, 999_999, "none"), [may]);
+  t.strictSame(piecesOf(may, 1_000_000, "daily"), [may]);
+  t.strictSame(piecesOf(may, 1_000_000, "none"), [
+    { start: "2026-05-30", end: "2026-05-31" },
+    { start: "2026-05-31", end: "2026-06-01" },
+    { start: "2026-06-01", end: "2026-06-02" },
+  ]);
+});

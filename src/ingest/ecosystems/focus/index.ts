@@ -6,7 +6,7 @@ import type { AnyEcosystem, DayWindow, GatherContext, Gatherer } from "../../eco
 import { loadDeliveries, recordedDeliveries } from "./deliveries/load-deliveries.js";
 import type { LoadSettings } from "./deliveries/load-delivery.js";
 import type { RecordedDelivery } from "./deliveries/records.js";
-import { billingLines } from "./lines/billing-lines.js";
+import { billingLines, piecesOf } from "./lines/billing-lines.js";
 import { resourcesOf } from "./lines/inventory.js";
 import { malformedLines } from "./lines/malformed.js";
 import { allocationRules } from "./rules.js";
@@ -30,7 +30,7 @@ export const focus: AnyEcosystem = {
   connect: (settings, context) => connect(own(settings), context),
 };
 
-/** Lines are selected in one statement whatever the window is; a month keeps the reports of a run short. */
+/** Lines are selected by few statements whatever the window is; a month keeps the reports of a run short. */
 const DAYS_PER_WINDOW = 31;
 
 function connect(settings: Settings, context: GatherContext): Gatherer {
@@ -69,7 +69,9 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
         cost: costColumnOf[settings.cost],
         spread: settings.spread,
       };
-      await sink.billingRows(billingLines(request));
+      const lines = touching.reduce((sum, delivery) => sum + Number(delivery.lines), 0);
+      for (const piece of piecesOf(window, lines, settings.spread))
+        await sink.billingRows(billingLines({ ...request, window: piece }));
       const malformed = await malformedLines(client, request, touching, signal);
       const used = await usage.gather(needed(ofStore), window, sink, signal);
       const days = daysOfWindow(window);
