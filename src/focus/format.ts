@@ -14,11 +14,12 @@ export const MOST_COLUMNS = 1000;
 const ofBills = "CSV (also compressed with gzip or zstd) and Parquet";
 
 /**
- * By at least four bytes from the start; shorter files are filled up with blanks, and only an empty one has none.
+ * @param start the first four bytes or more, or all of a shorter file
  * @param readable what can be read, for who sent something else
  */
-export function formatOf(head: Buffer, readable = ofBills): Source {
-  if (head.length === 0) throw new UnreadableFile(`is empty; ${readable} can be read`);
+export function formatOf(start: Buffer, readable = ofBills): Source {
+  if (start.length === 0) throw new UnreadableFile(`is empty; ${readable} can be read`);
+  const head = Buffer.concat([start, Buffer.alloc(4, 0x20)]);
   if (head.subarray(0, 4).toString("latin1") === "PAR1") return { format: "Parquet", compression: "none" };
   if (head[0] === 0x1f && head[1] === 0x8b) return { format: "CSV", compression: "gz" };
   if (isZstd(head.readUInt32LE(0))) return { format: "CSV", compression: "zstd" };

@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import t from "tap";
+import fc from "../property.js";
 import { type ChargebackInput, get, insertChargebacks, startService } from "./service.js";
 
 const base = "/api/v1/tenants/acme/chargebacks/breakdown";

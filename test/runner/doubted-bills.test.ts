@@ -1,6 +1,6 @@
 /** A bill that vanishes: what is published stays until the upstream says so twice. */
-import fc from "fast-check";
 import t from "tap";
+import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 import {
   chargedOn,

@@ -9,19 +9,18 @@ import { formatOf, MOST_COLUMNS, type Source, UnreadableFile } from "../format.j
 
 /** By its content, so that a wrong ending of the name does no harm. */
 export async function recognise(path: string): Promise<Source> {
-  const head = await firstBytes(path);
-  return formatOf(head);
+  return formatOf(await firstBytes(path));
 }
 
-/** Four bytes, zeros behind a shorter file. */
+/** Four bytes, or all of a shorter file. */
 async function firstBytes(path: string): Promise<Buffer> {
   let file: FileHandle | undefined;
   try {
     file = await open(path, "r");
     // A pipe could not be read twice, and a device has no end.
     if (!(await file.stat()).isFile()) throw new UnreadableFile("is not a file");
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(4, 0x20), 0, 4, 0);
-    return bytesRead === 0 ? Buffer.alloc(0) : buffer;
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    return buffer.subarray(0, bytesRead);
   } catch (error) {
     if (error instanceof UnreadableFile) throw error;
     const { code, message } = error as NodeJS.ErrnoException;

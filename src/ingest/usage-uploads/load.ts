@@ -58,10 +58,7 @@ export async function loadUpload(
   });
   try {
     const [head, all] = await peeked(measured.bytes, 4);
-    const { format, compression } = formatOf(
-      head.length === 0 ? head : Buffer.concat([head, Buffer.alloc(4, 0x20)]),
-      "CSV that is not compressed",
-    );
+    const { format, compression } = formatOf(head, "CSV that is not compressed");
     if (format !== "CSV" || compression !== "none")
       throw refusedFile("The file must be CSV, and not compressed.");
     const { written, text } = await csvHeader(client, all, signal);

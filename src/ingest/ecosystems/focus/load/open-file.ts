@@ -36,7 +36,7 @@ export async function openFile(
   const bytes = await file.open(signal);
   try {
     const [head, all] = await peeked(bytes, 4);
-    const source = formatOf(head.length === 0 ? head : Buffer.concat([head, Buffer.alloc(4, 0x20)]));
+    const source = formatOf(head);
     if (source.format === "Parquet") return await openParquet(client, all, signal);
     const plain = decompressed(all, source);
     const { written, text } = await csvHeader(client, plain, signal);
