@@ -1,8 +1,9 @@
 /**
  * The embedded Postgres: a real server from npm, reached only through a unix socket, which we keep running.
  *
- * Whoever starts it owns the data directory (`../data-dir.ts`). A server that a killed predecessor left behind is stopped first.
- * One that dies while we run is started again, with back-off. Pools reconnect by themselves.
+ * Whoever starts it owns the data directory (`../data-dir.ts`). It ends with us, however we end; one that a killed predecessor
+ * left behind all the same is stopped first. One that dies while we run is started again, with back-off. Pools reconnect by
+ * themselves.
  */
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,6 +13,7 @@ import { socketFolder } from "../socket-folder.js";
 import { copyFolders, usableBinaries } from "./binaries.js";
 import { ensureCluster } from "./cluster.js";
 import { clusterFiles, SUPERUSER } from "./cluster-files.js";
+import { endWithUs } from "./end-with-us.js";
 import { stopLeftBehind } from "./left-behind.js";
 import { type ServerRun, startServer, stopServer, waitUntilReady } from "./server.js";
 import { serverUser } from "./server-user.js";
@@ -61,6 +63,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     await stopLeftBehind(files.cluster, logger);
     signal?.throwIfAborted();
     const run = await startServer(files, binaries, user);
+    endWithUs(run, user, logger);
     try {
       await waitUntilReady(run, connection, signal);
       return run;
@@ -88,9 +91,6 @@ function supervise(first: ServerRun, { launch, connection, logger, closed }: Sup
   let run = first;
   let stopped: Promise<void> | undefined;
   const stopping = new AbortController();
-  // For an end that nobody planned, such as an uncaught exception. After kill -9 the next start cleans up.
-  const endWithUs = () => run.child.kill("SIGINT");
-  process.once("exit", endWithUs);
 
   const keepGoing = async (): Promise<void> => {
     let pause = BACKOFF_MS.first;
@@ -127,7 +127,6 @@ function supervise(first: ServerRun, { launch, connection, logger, closed }: Sup
     await stopServer(run);
     await kept; // a restart that was under way has ended: its server is `run` now
     await stopServer(run);
-    process.removeListener("exit", endWithUs);
     closed();
   };
   return {

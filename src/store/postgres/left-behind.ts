@@ -1,6 +1,6 @@
 /**
- * Servers that a killed parent left behind. `kill -9` of our process does not end the postmaster: it continues, and holds its
- * files. The next start stops it. (Adopting it would save 100 ms, but leave two ways to run: one server that tells us when it
+ * Servers that a killed parent left behind. After `kill -9` of our process a shell ends the postmaster (`end-with-us.ts`), but that
+ * shell can be killed as well, and the shutdown takes a moment. A server that is still there holds its files, so the next start stops it. (Adopting it would save 100 ms, but leave two ways to run: one server that tells us when it
  * ends, and one that we must watch.)
  *
  * A pid file proves nothing, because pids are used again. Each server therefore carries a name that tells its cluster from all

@@ -33,28 +33,42 @@ function startOwner(t: Test, dataDir: string): Owner {
 /** A dead process that nobody has reaped yet does not count. */
 const isAlive = (pid: number) => processStart(pid) !== undefined;
 
-t.test(
-  "after kill -9 of the owner, the next start ends the orphan and has every acknowledged row",
-  async (t) => {
+/** The shell that ends the server after the owner. */
+function guardOf({ child: { pid } }: Owner): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+  const guards = children.filter((child) => readFileSync(`/proc/${child}/comm`, "utf8") === "sh\n");
+  if (guards.length !== 1) throw new Error(`${guards.length} shells among the children ${children}`);
+  return Number(guards[0]);
+}
+
+for (const isGuarded of [true, false]) {
+  const what = isGuarded
+    ? "after kill -9 of the owner its server ends by itself"
+    : "after kill -9 of the owner and of what ends its server, the next start ends it";
+  t.test(`${what}, and every acknowledged row is there`, async (t) => {
     const dataDir = temporaryFolder(t);
     const owner = startOwner(t, dataDir);
-    const orphan = Number((await owner.next()).replace("postmaster ", ""));
+    const postmaster = Number((await owner.next()).replace("postmaster ", ""));
     let acked = 0;
     while (acked < 200) acked = Number(await owner.next());
+    const guard = guardOf(owner);
+    if (!isGuarded) process.kill(guard, "SIGKILL");
     owner.child.kill("SIGKILL");
     await owner.ended;
-    t.ok(isAlive(orphan), "the postmaster outlives its parent: that is what this is about");
+    if (isGuarded) await until(() => !isAlive(postmaster), "the end of the postmaster");
+    else t.ok(isAlive(postmaster), "the postmaster outlives its parent");
+    t.notOk(isAlive(guard));
 
     const postgres = await startPostgres(t, { dataDir });
-    t.notOk(isAlive(orphan));
-    t.not(postgres.pid, orphan);
+    t.notOk(isAlive(postmaster));
+    t.not(postgres.pid, postmaster);
     const client = new pg.Client(postgres.connection);
     await client.connect();
     const { rows } = await client.query("SELECT count(*)::int AS n FROM acked WHERE n <= $1", [acked]);
     await client.end();
     t.strictSame(rows, [{ n: acked }]);
-  },
-);
+  });
+}
 
 t.test("a second owner is refused, and the first one's server does not notice", async (t) => {
   const dataDir = temporaryFolder(t);
@@ -69,9 +83,11 @@ t.test("a second owner is refused, and the first one's server does not notice", 
   await second.ended;
   t.match(await first.next(), /^\d+$/, "goes on writing");
   t.ok(isAlive(postmaster));
+  const guard = guardOf(first);
   first.child.kill("SIGTERM");
   await first.ended;
   t.notOk(isAlive(postmaster), "an owner that ends in order takes its server along");
+  t.notOk(isAlive(guard));
 });
 
 t.test("two owners that start together: one serves, one is refused", async (t) => {
@@ -115,6 +131,7 @@ t.test("children of a killed postmaster are waited for", async (t) => {
   const dataDir = temporaryFolder(t);
   const owner = startOwner(t, dataDir);
   const postmaster = Number((await owner.next()).replace("postmaster ", ""));
+  process.kill(guardOf(owner), "SIGKILL");
   owner.child.kill("SIGKILL");
   await owner.ended;
   process.kill(postmaster, "SIGKILL");
