@@ -26,7 +26,10 @@ export async function closeRun(
   } finally {
     // Stops the heartbeat even when the database is away: else the tenant would never be run again.
     await lease.release().catch((error: unknown) => {
-      run.logger.error({ err: error, tenant: tenantName }, "could not release the lease; it will expire");
+      run.logger.error(
+        { err: error, tenant: tenantName },
+        "could not release the lease; it is released when Postgres is back, or expires",
+      );
     });
   }
   logEnd(run, result, seconds);

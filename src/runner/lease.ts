@@ -1,3 +1,4 @@
+import pRetry from "p-retry";
 import type { Pool } from "pg";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { runStatement } from "../store/postgres/statement.js";
@@ -23,11 +24,14 @@ export interface Lease {
   raise(above: number, runId: string): Promise<boolean>;
   /** Aborts when the lease is lost. */
   readonly lost: AbortSignal;
-  /** Ends the heartbeat in any case; throws when the database could not be told. */
+  /** Ends the heartbeat in any case; throws when the database cannot be told now, and goes on telling it while the lease may live. */
   release(): Promise<void>;
 }
 
-/** Takes the lease of a tenant, or answers undefined when somebody has it. */
+/** How long to wait before a database that is away is told again, in milliseconds. */
+const RELEASE_PAUSES = { retries: Number.POSITIVE_INFINITY, minTimeout: 200, maxTimeout: 1_000 } as const;
+
+/** Takes the lease of a tenant, or returns undefined when somebody has it. */
 export async function acquireLease(
   pool: Pool,
   tenantName: string,
@@ -82,7 +86,13 @@ export async function acquireLease(
       released = true;
       clearInterval(heart);
       clearTimeout(end);
-      await runStatement(pool, releaseLease({ tenantName, epoch }));
+      const giveBack = () => runStatement(pool, releaseLease({ tenantName, epoch }));
+      await giveBack().catch((error: unknown) => {
+        // Who waits for the tenant gets it as soon as the database is back, not when the lease has run out.
+        const patience = { ...RELEASE_PAUSES, maxRetryTime: seconds * 1000, unref: true };
+        pRetry(giveBack, patience).catch(() => undefined);
+        throw error;
+      });
     },
   };
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import t from "tap";
 import { acquireLease } from "../../src/runner/lease.js";
 import { prolongLease } from "../../src/runner/sql/leases.js";
@@ -138,4 +140,26 @@ t.test("the lease of a tenant", async (t) => {
     t.equal(lease?.epoch, 2);
     await lease?.release();
   });
+});
+
+t.test("a lease that cannot be given back is given back when Postgres has returned", async (t) => {
+  const { stores, folder } = await openTestStores(t);
+  const { postgres } = stores;
+  const tenantName = "acme";
+  await runStatement(postgres, registerTenant({ tenantName, tenantId: tenantName, ecosystem: "test" }));
+  const lease = await acquireLease(postgres, tenantName, "a", { leaseSeconds: 600, heartbeatSeconds: 300 });
+  const file = readFileSync(join(folder, "data/postgres/postmaster.pid"), "utf8");
+  process.kill(Number(file.split("\n")[0]), "SIGKILL");
+  await until("Postgres is away", async () => {
+    const answer: unknown = await postgres.query("SELECT 1").catch((error: unknown) => error);
+    return answer instanceof Error;
+  });
+  await t.rejects(async () => await lease?.release());
+  let next: Awaited<ReturnType<typeof acquireLease>>;
+  await until("another gets the lease", async () => {
+    next = await acquireLease(postgres, tenantName, "b").catch(() => undefined);
+    return next !== undefined;
+  });
+  t.equal(next?.epoch, 2, "long before 600 seconds are over");
+  await next?.release();
 });
