@@ -6,8 +6,8 @@ import { join } from "node:path";
 import t from "tap";
 import { CommandFailed } from "../../src/cli/command.js";
 import { demo } from "../../src/cli/demo.js";
-import { until } from "../runner/runs.js";
 import { temporaryFolder } from "../stores.js";
+import { until } from "../until.js";
 import { commandIo } from "./command-io.js";
 import { onTerminal } from "./terminal.js";
 

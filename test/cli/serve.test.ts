@@ -6,8 +6,9 @@ import { CommandFailed } from "../../src/cli/command.js";
 import { type Mode, serve, serveStores } from "../../src/cli/serve.js";
 import { openStores } from "../../src/store/open-stores.js";
 import { holds } from "../holds.js";
-import { runRecords, shortTenants, until } from "../runner/runs.js";
+import { runRecords, shortTenants } from "../runner/runs.js";
 import { openTestStores, temporaryFolder, testConfig, testLogger } from "../stores.js";
+import { until } from "../until.js";
 import { commandIo } from "./command-io.js";
 
 t.test("chargehouse serve", async (t) => {

@@ -2,7 +2,7 @@
 import t from "tap";
 import { insertBilling, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
-import { until } from "../runner/runs.js";
+import { until } from "../until.js";
 import { noBarriers, startConsole, textOf } from "./pages.js";
 
 const day = "2026-03-01";

@@ -4,8 +4,8 @@ import { gatherInto } from "../http/gathered-inventory.js";
 import { publishFacts } from "../http/published-facts.js";
 import { type ChargebackInput, get, insertBilling, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
-import { until } from "../runner/runs.js";
 import { recordDimensions } from "../tags/tagging.js";
+import { until } from "../until.js";
 import { digitsOf, noBarriers, shows, startConsole, textOf, totals, withTwoPlaces } from "./pages.js";
 
 /** Names as an upstream may have them, and a visitor must see them: as text. */

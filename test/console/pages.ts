@@ -12,8 +12,8 @@ import type { Test } from "tap";
 import { projectRoot } from "../../src/config/project.js";
 import { launchBrowser } from "../http/browser.js";
 import { startService } from "../http/service.js";
-import { until } from "../runner/runs.js";
 import { temporaryFolder } from "../stores.js";
+import { until } from "../until.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 

@@ -7,7 +7,7 @@ import { gatherInto } from "../http/gathered-inventory.js";
 import { publishFacts } from "../http/published-facts.js";
 import { get, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
-import { until } from "../runner/runs.js";
+import { until } from "../until.js";
 import { shows, startConsole, startSlowProxy, textOf, totals } from "./pages.js";
 
 const api = "/api/v1/tenants/acme";

@@ -2,8 +2,8 @@
 import t from "tap";
 import { get, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
-import { until } from "../runner/runs.js";
 import { recordDimensions } from "../tags/tagging.js";
+import { until } from "../until.js";
 import { digitsOf, noBarriers, shows, startConsole, textOf, withTwoPlaces } from "./pages.js";
 
 const day = "2026-03-01";

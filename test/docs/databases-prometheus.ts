@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
-import { until } from "../runner/runs.js";
 import { temporaryFolder } from "../stores.js";
+import { until } from "../until.js";
 
 const days = 205;
 const sizes = { orders_db: 40, analytics_db: 120 } as const;

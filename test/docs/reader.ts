@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { projectRoot } from "../../src/config/project.js";
-import { until } from "../runner/runs.js";
+import { until } from "../until.js";
 import { type Block, blocksOf } from "./blocks.js";
 import { type Checkout, checkOut } from "./checkout.js";
 import { openShell, type Shell } from "./shell.js";

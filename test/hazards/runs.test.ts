@@ -21,11 +21,11 @@ import {
   tenantOf,
   today,
   trackingDate,
-  until,
 } from "../runner/runs.js";
 import { scriptedUpstream } from "../runner/scripted-upstream.js";
 import { openTestStores, testLogger } from "../stores.js";
 import { send } from "../tags/tagging.js";
+import { until } from "../until.js";
 
 const signal = new AbortController().signal;
 

@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import t from "tap";
 import { holds } from "../holds.js";
 import { promise } from "../promise.js";
+import { until } from "../until.js";
 import { insertBilling, startService } from "./service.js";
 
 const path = "/api/v1/tenants/acme/export";
@@ -48,13 +49,6 @@ t.test("over a real connection", async (t) => {
     const [row] = await result.json<{ n: string }>();
     return Number(row?.n);
   };
-  const until = async (condition: () => Promise<boolean>, what: string) => {
-    const deadline = Date.now() + 20_000;
-    while (!(await condition())) {
-      if (Date.now() > deadline) throw new Error(`not within 20 s: ${what}`);
-      await delay(20);
-    }
-  };
 
   await t.test("an export of any length comes whole", async (t) => {
     const answer = await post();
@@ -73,7 +67,7 @@ t.test("over a real connection", async (t) => {
     await delay(5200);
     t.equal(await running(), 1, "also past the time that a request may take");
     answer.destroy();
-    await until(async () => (await running()) === 0, "the statement is gone");
+    await until("the statement is gone", async () => (await running()) === 0);
   });
 
   await t.test("an export that fails half-way breaks the connection", async (t) => {

@@ -5,6 +5,7 @@ import { createCycleRunner } from "../../src/runner/cycle.js";
 import { observeAll } from "../../src/runner/observe.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
+import { until } from "../until.js";
 import {
   daysBefore,
   recordingLogger,
@@ -13,7 +14,6 @@ import {
   runRecords,
   shortTenants,
   tenantOf,
-  until,
 } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 

@@ -3,6 +3,7 @@ import { createCycleRunner } from "../../src/runner/cycle.js";
 import { startTenantRun } from "../../src/runner/tenant-run.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
+import { until } from "../until.js";
 import {
   chargedOn,
   daysBefore,
@@ -13,7 +14,6 @@ import {
   runRecords,
   shortTenants,
   tenantOf,
-  until,
 } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 

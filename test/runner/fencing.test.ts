@@ -9,6 +9,7 @@ import { factTables } from "../../src/store/fact-tables.js";
 import { LeaseLostError } from "../../src/store/lease-lost.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
+import { until } from "../until.js";
 import {
   chargedOn,
   daysBefore,
@@ -18,7 +19,6 @@ import {
   runRecords,
   shortTenants,
   tenantOf,
-  until,
 } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 

@@ -7,8 +7,8 @@ import { registerTenant } from "../../src/runner/sql/tenants.js";
 import { LeaseLostError } from "../../src/store/lease-lost.js";
 import { runStatement } from "../../src/store/postgres/statement.js";
 import { openTestStores } from "../stores.js";
+import { until } from "../until.js";
 import { childProcess } from "./child.js";
-import { until } from "./runs.js";
 
 const short = { leaseSeconds: 2, heartbeatSeconds: 0.2 };
 

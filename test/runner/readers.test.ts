@@ -1,7 +1,8 @@
 import t from "tap";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
-import { daysBefore, rowsOf, runContext, runOnce, shortTenants, until } from "./runs.js";
+import { until } from "../until.js";
+import { daysBefore, rowsOf, runContext, runOnce, shortTenants } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 
 /** Two versions of each day, which differ in amounts, identities and the number of lines. */

@@ -161,17 +161,4 @@ export async function reconciled(stores: OpenedStores, tenantName: string) {
   };
 }
 
-/** Waits until a condition holds, with a deadline. */
-export async function until(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  seconds = 60,
-): Promise<void> {
-  const deadline = Date.now() + seconds * 1000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`did not happen within ${seconds} s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 export type { Test };

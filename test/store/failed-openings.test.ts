@@ -5,8 +5,9 @@ import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { openStores } from "../../src/store/open-stores.js";
-import { shortTenants, until } from "../runner/runs.js";
+import { shortTenants } from "../runner/runs.js";
 import { openTestStores, temporaryFolder, testConfig, testLogger } from "../stores.js";
+import { until } from "../until.js";
 
 t.test("openings that fail leave no connection, however often they are tried again", async (t) => {
   const connections = new Set<Socket>();

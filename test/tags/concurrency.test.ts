@@ -2,7 +2,7 @@ import t from "tap";
 import { forgetDimensions } from "../../src/tags/forget-dimensions.js";
 import { writeTags } from "../../src/tags/transaction.js";
 import { insertChargebacks, startService } from "../http/service.js";
-import { until } from "../runner/runs.js";
+import { until } from "../until.js";
 import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "./tagging.js";
 
 t.test("tags under many writers at once", async (t) => {

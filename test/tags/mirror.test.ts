@@ -9,7 +9,7 @@ import { createTagMirror } from "../../src/tags/tag-mirror.js";
 import { addTag, deleteTag, renameTag } from "../../src/tags/write.js";
 import { holds } from "../holds.js";
 import { insertChargebacks, startService } from "../http/service.js";
-import { until } from "../runner/runs.js";
+import { until } from "../until.js";
 import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "./tagging.js";
 
 const silent = pino({ level: "silent" });

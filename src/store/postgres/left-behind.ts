@@ -1,7 +1,8 @@
 /**
- * Servers that a killed parent left behind. After `kill -9` of our process a shell ends the postmaster (`end-with-us.ts`), but that
- * shell can be killed as well, and the shutdown takes a moment. A server that is still there holds its files, so the next start stops it. (Adopting it would save 100 ms, but leave two ways to run: one server that tells us when it
- * ends, and one that we must watch.)
+ * Servers that a killed parent left behind. After `kill -9` of our process a shell ends the postmaster (`end-with-us.ts`), but
+ * that shell can be killed as well, and the shutdown takes a moment. A server that is still there holds its files, so the next
+ * start stops it. (Adopting it would save 100 ms, but leave two ways to run: one server that tells us when it ends, and one that
+ * we must watch.)
  *
  * A pid file proves nothing, because pids are used again. Each server therefore carries a name that tells its cluster from all
  * others (`cluster_name`), which Postgres shows in the command lines of the postmaster and of its children. The children of a
@@ -22,7 +23,7 @@ export function clusterName(cluster: string): string {
 }
 
 /** How a server is asked to end, ever more firmly: fast shutdown, immediate shutdown (recovers later), the end. */
-const ESCALATION: readonly { signal: NodeJS.Signals; patienceMs: number }[] = [
+export const ENDINGS: readonly { signal: NodeJS.Signals; patienceMs: number }[] = [
   { signal: "SIGINT", patienceMs: 10_000 },
   { signal: "SIGQUIT", patienceMs: 5_000 },
   { signal: "SIGKILL", patienceMs: 5_000 },
@@ -44,7 +45,7 @@ export async function stopLeftBehind(cluster: string, logger: Logger): Promise<v
       "stopping a Postgres left by an earlier process",
     );
   }
-  for (const { signal, patienceMs } of ESCALATION) {
+  for (const { signal, patienceMs } of ENDINGS) {
     // Only the postmaster is asked to end in order: it ends its children. Without it they end by themselves.
     for (const { pid, isChild } of alive) if (!isChild || signal === "SIGKILL") send(pid, signal, cluster);
     const deadline = Date.now() + patienceMs;

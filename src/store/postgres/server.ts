@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import type { PostgresBinaries } from "./binaries.js";
 import { type ClusterFiles, dataPath, serverEnvironment } from "./cluster-files.js";
-import { clusterName } from "./left-behind.js";
+import { clusterName, ENDINGS } from "./left-behind.js";
 import type { ServerUser } from "./server-user.js";
 
 /** Tags, leases and inventory are small: megabytes, not gigabytes. ClickHouse shall have the memory. */
@@ -137,11 +137,7 @@ async function probe(connection: pg.PoolConfig): Promise<{ code?: string; messag
 /** Fast shutdown: open transactions are rolled back, everything is on disk. A server that hangs is ended harder. */
 export async function stopServer(run: ServerRun): Promise<void> {
   const running = Symbol("running");
-  for (const [signal, patienceMs] of [
-    ["SIGINT", 10_000],
-    ["SIGQUIT", 5_000],
-    ["SIGKILL", 5_000],
-  ] as const) {
+  for (const { signal, patienceMs } of ENDINGS) {
     run.child.kill(signal);
     const timer = new AbortController();
     const patience = delay(patienceMs, running, { signal: timer.signal }).catch(() => running);

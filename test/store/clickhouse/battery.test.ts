@@ -3,14 +3,8 @@ import { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import t, { type Test } from "tap";
 import { holds } from "../../holds.js";
-import {
-  type ClientEndpoint,
-  newDatabase,
-  quietClient,
-  startEngine,
-  text,
-  until,
-} from "./engine-under-test.js";
+import { until } from "../../until.js";
+import { type ClientEndpoint, newDatabase, quietClient, startEngine, text } from "./engine-under-test.js";
 
 interface Context {
   readonly client: ClickHouseClient;

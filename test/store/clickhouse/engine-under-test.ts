@@ -6,7 +6,6 @@ import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "nod
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { pino } from "pino";
@@ -103,19 +102,6 @@ export async function newDatabase(t: Test, client: ClickHouseClient): Promise<st
 export async function text(client: ClickHouseClient, query: string): Promise<string> {
   const result = await client.query({ query, format: "TabSeparated" });
   return (await result.text()).trimEnd();
-}
-
-/** Polls until `condition` holds; fails after the deadline. */
-export async function until(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  ms = 20_000,
-): Promise<void> {
-  const deadline = Date.now() + ms;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited ${ms} ms in vain for: ${what}`);
-    await delay(20);
-  }
 }
 
 export interface Answer {

@@ -7,7 +7,8 @@ import { socketAgent } from "../../../src/store/clickhouse/client.js";
 import { createEmbeddedClickHouse } from "../../../src/store/clickhouse/embedded/supervisor.js";
 import { clickHouseMigrationStatus, migrateClickHouse } from "../../../src/store/clickhouse/migrate.js";
 import { holds } from "../../holds.js";
-import { logger, temporaryFolder, temporaryPool, until } from "../postgres/temporary.js";
+import { until } from "../../until.js";
+import { logger, temporaryFolder, temporaryPool } from "../postgres/temporary.js";
 import { migrationFolder } from "./migration-folder.js";
 
 const ONE = `
@@ -179,7 +180,7 @@ t.test(
     const dir = migrationFolder(t, { "0001_one.sql": `${ONE} SELECT sleep(2);`, "0002_two.sql": TWO });
     const migrating = migrateClickHouse(clickhouse, { dir, database: "lost_lock", lock, logger });
     const rejected = t.rejects(migrating);
-    await until(async () => (await tables(clickhouse, "lost_lock")).includes("one"), "the first table");
+    await until("the first table", async () => (await tables(clickhouse, "lost_lock")).includes("one"));
     await lock.query(
       "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted",
     );

@@ -7,7 +7,7 @@ import { projectRoot } from "../../../src/config/project.js";
 import { reconcileDays } from "../../../src/query/state/reconcile.js";
 import { migrateClickHouse } from "../../../src/store/clickhouse/migrate.js";
 import { claimStaging } from "../../../src/store/clickhouse/staging.js";
-import { until } from "../../runner/runs.js";
+import { until } from "../../until.js";
 import { quietClient, startEngine } from "../clickhouse/engine-under-test.js";
 import { logger, temporaryPool } from "../postgres/temporary.js";
 import { migrationFolder } from "./migration-folder.js";

@@ -6,7 +6,8 @@ import t from "tap";
 import { processStart } from "../../../src/store/data-dir-owner.js";
 import { openPostgres } from "../../../src/store/postgres/client.js";
 import { startEmbeddedPostgres } from "../../../src/store/postgres/embedded.js";
-import { logger, startPostgres, temporaryFolder, until } from "./temporary.js";
+import { until } from "../../until.js";
+import { logger, startPostgres, temporaryFolder } from "./temporary.js";
 
 async function query(connection: pg.PoolConfig, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(connection);
@@ -76,14 +77,12 @@ t.test(
     for (let n = 1; n <= 50; n++) await pool.query("INSERT INTO acked VALUES ($1)", [n]);
     const lent = await pool.connect(); // breaks while it is lent out and idle: must not end the process
     process.kill(firstPid, "SIGKILL");
-    await until(() => postgres.pid !== firstPid, "a new postmaster");
-    await until(
-      () =>
-        pool.query("SELECT 1").then(
-          () => true,
-          () => false,
-        ),
-      "an answer",
+    await until("a new postmaster", () => postgres.pid !== firstPid);
+    await until("an answer", () =>
+      pool.query("SELECT 1").then(
+        () => true,
+        () => false,
+      ),
     );
     lent.release(true);
     t.strictSame((await pool.query("SELECT count(*) AS n FROM acked")).rows, [{ n: 50 }]);
@@ -141,13 +140,11 @@ t.test("a data directory below folders that only we can enter works", async (t) 
   const { connection, pid } = await startPostgres(t, { dataDir });
   await query(connection, "CREATE TABLE kept AS SELECT generate_series(1, 100000) AS n");
   process.kill(pid, "SIGKILL"); // recovery replays the log, also by paths that lead nowhere from the root
-  await until(
-    () =>
-      query(connection, "SELECT count(*)::int AS n FROM kept").then(
-        (rows) => rows[0]?.n === 100_000,
-        () => false,
-      ),
-    "recovery",
+  await until("recovery", () =>
+    query(connection, "SELECT count(*)::int AS n FROM kept").then(
+      (rows) => rows[0]?.n === 100_000,
+      () => false,
+    ),
   );
   await query(connection, "CHECKPOINT");
   t.pass("written, recovered, checkpointed");

@@ -7,7 +7,8 @@ import pg from "pg";
 import t, { type Test } from "tap";
 import { programArguments } from "../../../src/config/program.js";
 import { processStart } from "../../../src/store/data-dir-owner.js";
-import { startPostgres, temporaryFolder, until } from "./temporary.js";
+import { until } from "../../until.js";
+import { startPostgres, temporaryFolder } from "./temporary.js";
 
 const OWNER = programArguments("./owner-process.js", import.meta.url);
 
@@ -55,7 +56,7 @@ for (const isGuarded of [true, false]) {
     if (!isGuarded) process.kill(guard, "SIGKILL");
     owner.child.kill("SIGKILL");
     await owner.ended;
-    if (isGuarded) await until(() => !isAlive(postmaster), "the end of the postmaster");
+    if (isGuarded) await until("the end of the postmaster", () => !isAlive(postmaster));
     else t.ok(isAlive(postmaster), "the postmaster outlives its parent");
     t.notOk(isAlive(guard));
 
@@ -105,7 +106,7 @@ t.test("an uncaught exception in the owner ends the server as well", async (t) =
   const postmaster = Number((await owner.next()).replace("postmaster ", ""));
   owner.child.kill("SIGUSR2"); // see owner-process.ts
   await owner.ended;
-  await until(() => !isAlive(postmaster), "the end of the postmaster");
+  await until("the end of the postmaster", () => !isAlive(postmaster));
   t.pass("ended");
 });
 

@@ -2,7 +2,6 @@
 import { cpSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import pino from "pino";
 import type { Test } from "tap";
@@ -67,12 +66,4 @@ export function nativeWithoutLinks(folder: string): string {
   if (links.size === 0)
     throw new Error("the installation has no library links, so the test would show nothing");
   return native;
-}
-
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`not within 20 s: ${what}`);
-    await delay(20);
-  }
 }

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import t from "tap";
 import { holds } from "../../../holds.js";
-import { ask, type EngineUnderTest, startEngine, until } from "../engine-under-test.js";
+import { until } from "../../../until.js";
+import { ask, type EngineUnderTest, startEngine } from "../engine-under-test.js";
 
 async function spooledFiles({ dataDir }: EngineUnderTest): Promise<string[]> {
   return (await readdir(join(dataDir, "io"))).filter((name) => !name.startsWith("output-"));

@@ -10,7 +10,8 @@ import { pino } from "pino";
 import t from "tap";
 import { programArguments } from "../../../../src/config/program.js";
 import { createEmbeddedClickHouse } from "../../../../src/store/clickhouse/embedded/supervisor.js";
-import { alive, newDatabase, quietClient, startEngine, text, until } from "../engine-under-test.js";
+import { until } from "../../../until.js";
+import { alive, newDatabase, quietClient, startEngine, text } from "../engine-under-test.js";
 
 const LONG = "SELECT count() FROM numbers(1000000000000) WHERE NOT ignore(sipHash64(number))";
 

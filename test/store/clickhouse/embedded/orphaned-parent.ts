@@ -3,7 +3,7 @@ import { createClient } from "@clickhouse/client";
 import { pino } from "pino";
 import { socketAgent } from "../../../../src/store/clickhouse/client.js";
 import { createEmbeddedClickHouse } from "../../../../src/store/clickhouse/embedded/supervisor.js";
-import { until } from "../engine-under-test.js";
+import { until } from "../../../until.js";
 
 const [dataDir = "", query = ""] = process.argv.slice(2);
 const engine = createEmbeddedClickHouse({ dataDir, logger: pino({ level: "silent" }) });

@@ -7,7 +7,8 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { replacesPartitions } from "../../../../src/store/clickhouse/embedded/server/replacements.js";
 import { createEmbeddedClickHouse } from "../../../../src/store/clickhouse/embedded/supervisor.js";
-import { quietClient, text, until } from "../engine-under-test.js";
+import { until } from "../../../until.js";
+import { quietClient, text } from "../engine-under-test.js";
 
 const DAYS = Array.from({ length: 8 }, (_, i) => `2026-01-0${i + 1}`);
 const SWAP = `ALTER TABLE f ${DAYS.map((day) => `REPLACE PARTITION '${day}' FROM s`).join(", ")}`;

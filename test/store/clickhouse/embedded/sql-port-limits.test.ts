@@ -5,7 +5,8 @@ import t from "tap";
 import { ServerException } from "../../../../src/store/clickhouse/embedded/server/exception.js";
 import { createQuotas } from "../../../../src/store/clickhouse/embedded/server/sql-port/quotas.js";
 import { freePort } from "../../../free-port.js";
-import { ask, quietClient, sqlListener, startEngine, text, until } from "../engine-under-test.js";
+import { until } from "../../../until.js";
+import { ask, quietClient, sqlListener, startEngine, text } from "../engine-under-test.js";
 
 process.env.SECRET_OF_THE_SERVICE = "hunter2";
 

@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { Readable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import t, { type Test } from "tap";
+import { until } from "../../../until.js";
 import {
   ask,
   type EngineUnderTest,
@@ -11,7 +12,6 @@ import {
   residentMiB,
   startEngine,
   text,
-  until,
 } from "../engine-under-test.js";
 
 const ROWS = 5_000_000;

@@ -1,0 +1,14 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Waits until a condition holds; throws with what did not happen in time. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  seconds = 60,
+): Promise<void> {
+  const deadline = Date.now() + seconds * 1000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`did not happen within ${seconds} s: ${what}`);
+    await delay(10);
+  }
+}
