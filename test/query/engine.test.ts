@@ -3,6 +3,7 @@ import { timeZones } from "../../src/query/time/zone.js";
 import { fingerprintSql, plainDimensionIdSql } from "../../src/store/clickhouse/dimension-id.js";
 import { readRows } from "../../src/store/clickhouse/statement.js";
 import { startService } from "../http/service.js";
+import { until } from "../until.js";
 import { reads } from "./reads.js";
 
 t.test("reads on the engine", async (t) => {
@@ -105,17 +106,13 @@ t.test("reads on the engine", async (t) => {
       });
       return rows.length;
     };
-    const until = async (count: number) => {
-      for (const deadline = Date.now() + 20_000; (await running()) !== count; ) {
-        if (Date.now() > deadline) throw new Error(`not within 20 s: ${count} running`);
-      }
-    };
+    const reached = (count: number) => until(`${count} running`, async () => (await running()) === count, 20);
     const stop = new AbortController();
     const reading = readRows(client, slow, stop.signal);
     reading.catch(() => undefined);
-    await until(1);
+    await reached(1);
     stop.abort(new Error("enough"));
     await t.rejects(reading);
-    await until(0);
+    await reached(0);
   });
 });

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import t from "tap";
 import { readPostgres } from "../../src/store/postgres/statement.js";
 import { temporaryPool } from "../store/postgres/temporary.js";
+import { until } from "../until.js";
 
 t.test("reads on Postgres end when their signal does", async (t) => {
   const pool = await temporaryPool(t);
@@ -12,11 +13,7 @@ t.test("reads on Postgres end when their signal does", async (t) => {
     });
     return rows.length;
   };
-  const until = async (count: number) => {
-    for (const deadline = Date.now() + 20_000; (await active()) !== count; ) {
-      if (Date.now() > deadline) throw new Error(`not within 20 s: ${count} active`);
-    }
-  };
+  const reached = (count: number) => until(`${count} active`, async () => (await active()) === count, 20);
 
   await t.test("rows, with and without a signal", async (t) => {
     const read = { query: "SELECT $1::text AS word", params: ["a"] };
@@ -28,10 +25,10 @@ t.test("reads on Postgres end when their signal does", async (t) => {
     const stop = new AbortController();
     const reading = readPostgres(pool, { query: "SELECT pg_sleep(60)", params: [] }, stop.signal);
     reading.catch(() => undefined);
-    await until(1);
+    await reached(1);
     stop.abort(new Error("enough"));
     await t.rejects(reading, { message: "enough" });
-    await until(0);
+    await reached(0);
     t.same(await readPostgres(pool, { query: "SELECT 1 AS one", params: [] }), [{ one: 1 }]);
   });
 
