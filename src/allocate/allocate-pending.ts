@@ -8,7 +8,7 @@ import { chargebackLedger, topicLedger } from "./ledger.js";
 import { type Attributed, isRunOver, publishAttributions, publishChecked } from "./publish-checked.js";
 import type { DayCheck } from "./sql/check-conservation.js";
 import { type PendingDay, pendingDays } from "./sql/pending-days.js";
-import { leaveOutLostInput, provisionalOf } from "./waiting-days.js";
+import { leaveOutLostInput, marksOf } from "./waiting-days.js";
 
 /**
  * Calculates, checks and publishes every pending day of a tenant in batches: its chargebacks, and its attributions if they are
@@ -23,10 +23,9 @@ export async function allocatePending(input: AllocatePending): Promise<void> {
   const found = await runStatement<PendingDay>(input.postgres, pendingDays(input));
   input.onPending(found.rows.length);
   const ready = await leaveOutLostInput(job, found.rows);
-  const provisional = provisionalOf(ready);
   const failures: DayFailures = new Map(ready.map((day) => [day.day, day.allocation_attempts]));
   const attributed = await attribute(input, new Set(failures.keys()));
-  const calculating = { ...job, provisional };
+  const calculating = { ...job, marks: marksOf(ready) };
   let publishing = Promise.resolve();
   for (const batch of await cutBatches(job, [...failures.keys()])) {
     const [calculated, published] = await Promise.allSettled([

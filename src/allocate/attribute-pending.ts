@@ -6,7 +6,7 @@ import { ConservationError, conserves, type DayFailures, failDay } from "./fail-
 import { isRunOver } from "./publish-checked.js";
 import type { DayCheck } from "./sql/check-conservation.js";
 import { type PendingAttribution, pendingAttributions } from "./sql/pending-days.js";
-import { leaveOutLostInput, provisionalOf } from "./waiting-days.js";
+import { leaveOutLostInput, marksOf } from "./waiting-days.js";
 
 /**
  * Calculates the pending attributions to topics, but publishes none: they become visible together with the chargebacks of their
@@ -22,7 +22,7 @@ export async function attributePending(
   const found = await runStatement<PendingAttribution>(postgres, pendingAttributions({ tenantName }));
   const visible = found.rows.filter((row) => !row.has_pending_chargebacks || calculatedNow.has(row.day));
   const ready = await leaveOutLostInput(job, visible);
-  const calculating = { ...job, provisional: provisionalOf(ready) };
+  const calculating = { ...job, marks: marksOf(ready) };
   const failures: DayFailures = new Map(ready.map((row) => [row.day, row.allocation_attempts]));
   const attributed = new Map<string, DayCheck>();
   for (const batch of await cutBatches(job, [...failures.keys()])) {

@@ -19,10 +19,17 @@ export interface Calculation {
   readonly rules: RuleSet;
   readonly decimalPlaces: number;
   readonly signal: AbortSignal;
-  /** Days whose rows are provisional. Default none. */
-  readonly provisional?: ReadonlySet<string>;
+  /** What the rows of a day say of it. Default: final, of an unknown input. */
+  readonly marks?: ReadonlyMap<string, DayMarks>;
   /** Bound on the memory of one statement, in bytes. */
   readonly maxMemoryBytes: number;
+}
+
+export interface DayMarks {
+  /** It lacks something that may still arrive. */
+  readonly provisional: boolean;
+  /** Hash of the input. */
+  readonly revision: string;
 }
 
 /** Decimal digits that a product of cost and weight may have in Int128, after the factor 2 of rounding is subtracted. */
@@ -38,15 +45,17 @@ export async function calculateDays(calculation: Calculation, days: readonly str
   const how = { ledger, epoch, rulesHash, decimalPlaces, combinesMetrics, wide, configured };
   await allAtOnce(
     calculation,
-    halves(days).map((half) =>
-      allocateDays({ ...how, days: half, provisional: provisionalAmong(calculation, half) }),
-    ),
+    halves(days).map((half) => allocateDays({ ...how, ...marked(calculation, half) })),
   );
   return await checkDays(calculation, days);
 }
 
-function provisionalAmong({ provisional }: Calculation, days: readonly string[]): string[] {
-  return days.filter((day) => provisional?.has(day));
+function marked({ marks }: Calculation, days: readonly string[]) {
+  return {
+    days,
+    provisional: days.filter((day) => marks?.get(day)?.provisional),
+    revisions: days.map((day) => marks?.get(day)?.revision ?? ""),
+  };
 }
 
 function halves(days: readonly string[]): (readonly string[])[] {
@@ -70,10 +79,9 @@ async function allAtOnce(calculation: Calculation, statements: readonly Statemen
 /** Allocates every line of the days, whole, to nobody, and checks them. */
 export async function unallocate(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   const { ledger, client, epoch, rules, decimalPlaces } = calculation;
-  const provisional = provisionalAmong(calculation, days);
   await dropStagedDays(client, epoch, days, [ledger.name]);
   const how = { ledger, epoch, rulesHash: rules.hash, decimalPlaces };
-  await execute(calculation, unallocateDays({ ...how, days, provisional }));
+  await execute(calculation, unallocateDays({ ...how, ...marked(calculation, days) }));
   return await checkDays(calculation, days);
 }
 

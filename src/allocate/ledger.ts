@@ -11,13 +11,16 @@ export interface SplitLedger extends Ledger {
   readonly method: string;
   /** The same where lines can be given by the kinds of tiers that only configured rules have. */
   readonly configuredMethod?: string;
-  /** The other columns of the table that explain a row, each with its expression, which may use the parameters `rules_hash` and `decimal_places`. */
+  /** The other columns of the table that explain a row, each with its expression, which may use `timestamp` and the parameters `rules_hash`, `decimal_places`, `days` and `revisions`. */
   readonly explained: Readonly<Record<string, string>>;
-  /** The same columns where a day is given up, each with its literal or one of these parameters. */
+  /** The same columns where a day is given up, each with its literal or such an expression. */
   readonly givenUp: Readonly<Record<string, string>>;
   /** Every line is split, or only those of product types that have a rule. */
   readonly split: "all" | "ruled";
 }
+
+/** `revisions` are those of `days`. */
+const REVISION = "transform(toDate(timestamp, 'UTC'), {days:Array(Date)}, {revisions:Array(String)}, '')";
 
 export const chargebackLedger: SplitLedger = {
   ...ledgers.chargebacks,
@@ -38,6 +41,7 @@ export const chargebackLedger: SplitLedger = {
     metric: "metric",
     rules_hash: "{rules_hash:String}",
     decimal_places: "{decimal_places:UInt8}",
+    revision: REVISION,
   },
   givenUp: {
     cost_type: "'shared'",
@@ -49,6 +53,7 @@ export const chargebackLedger: SplitLedger = {
     metric: "''",
     rules_hash: "{rules_hash:String}",
     decimal_places: "{decimal_places:UInt8}",
+    revision: REVISION,
   },
   split: "all",
 };

@@ -1,9 +1,9 @@
 import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import pRetry from "p-retry";
-import { filledDays } from "../store/clickhouse/partitions.js";
-import { isoDay, stagedTable } from "../store/clickhouse/staging.js";
-import { readRows } from "../store/clickhouse/statement.js";
+import { filledDays, replaceDays } from "../store/clickhouse/partitions.js";
+import { stagedTable } from "../store/clickhouse/staging.js";
 import type { FactTable } from "../store/fact-tables.js";
+import { NEXT_BILLING, showInOneStep } from "../store/facts/publishing-days.js";
 
 /** Days whose attributions to topics change, in addition to days whose chargebacks do. */
 export interface AttributionDays {
@@ -15,22 +15,10 @@ export interface AttributionDays {
 
 export const noAttributions: AttributionDays = { replaced: [], withdrawn: [] };
 
-/** Chargebacks come right after the bill they add up to, and attributions right after them. */
-const order = [
-  "topic_usage",
-  "topic_usage_gaps",
-  "usage",
-  "identity_sets",
-  "usage_gaps",
-  "billing",
-  "chargebacks",
-  "topic_attributions",
-] as const satisfies readonly FactTable[];
+/** What a day was calculated from besides its bill. It is swapped in first. */
+const inputs = ["topic_usage", "topic_usage_gaps", "usage", "identity_sets", "usage_gaps"] as const;
 
-/**
- * How long to wait for a store that dies, 15 s in total. Until it is back, a day whose replacement was interrupted may show both
- * versions.
- */
+/** How long to wait for a store that dies, 15 s in total. */
 const RETRIES = { retries: 5, minTimeout: 500, factor: 2 } as const;
 
 interface Swap {
@@ -41,37 +29,51 @@ interface Swap {
 }
 
 /**
- * Swaps the staged partitions of days in, with one statement per table, in which each day is replaced in one step. The swap can be
- * repeated, and is repeated while the store is away.
+ * Swaps the staged partitions of days in. Readers see the bill and the chargebacks of the days change in one step, and the attributions
+ * right after it. The swap can be repeated, and is repeated while the store is away.
  *
  * A day that has rows now and none staged is also replaced, from nothing, rather than dropped. Every action names the staging
  * table, so that a holder that lost its lease after it was allowed to publish fails here, and removes nothing.
  */
 export async function swapDays(
-  { client, epoch, signal }: Swap,
+  swap: Swap,
   days: readonly string[],
   attributions: AttributionDays = noAttributions,
 ): Promise<void> {
-  const isAway = (error: Error) => !(error instanceof ClickHouseError) && !signal.aborted;
-  const patiently = <T>(step: () => Promise<T>) =>
-    pRetry(step, { ...RETRIES, shouldRetry: ({ error }) => isAway(error) });
-  const filled = await patiently(() =>
-    filledDays(
-      client,
-      order.flatMap((table) => [table, stagedTable(table, epoch)]),
-    ),
-  );
-  const settings = await patiently(() => replaceFromNothing(client));
-  for (const table of order) {
+  const { signal } = swap;
+  await pRetry(() => swapAll(swap, days, attributions), {
+    ...RETRIES,
+    shouldRetry: ({ error }) => !(error instanceof ClickHouseError) && !signal.aborted,
+  });
+}
+
+async function swapAll(
+  { client, epoch }: Swap,
+  days: readonly string[],
+  attributions: AttributionDays,
+): Promise<void> {
+  const tables: readonly FactTable[] = [...inputs, "billing", "chargebacks", "topic_attributions"];
+  const filled = await filledDays(client, [
+    NEXT_BILLING,
+    ...tables.flatMap((table) => [table, stagedTable(table, epoch)]),
+  ]);
+  const swap = async (table: FactTable, into: string = table) => {
     const staged = stagedTable(table, epoch);
     const concerned = daysOf(table, days, attributions).filter(
-      (day) => filled.get(table)?.has(day) || filled.get(staged)?.has(day),
+      (day) => filled.get(into)?.has(day) || filled.get(staged)?.has(day),
     );
-    if (concerned.length === 0) continue;
-    const actions = concerned.map((day) => `REPLACE PARTITION '${isoDay(day)}' FROM ${staged}`);
-    const query = `ALTER TABLE ${table} ${actions.join(", ")}`;
-    await patiently(() => client.command({ query, clickhouse_settings: settings }));
-  }
+    await replaceDays(client, into, staged, concerned);
+  };
+  await swap("billing", NEXT_BILLING);
+  for (const table of inputs) await swap(table);
+  if (days.length === 0) return await swap("topic_attributions");
+  await showInOneStep({ client, epoch }, days, {
+    async chargebacks() {
+      await swap("chargebacks");
+      await swap("topic_attributions");
+    },
+    billing: () => swap("billing"),
+  });
 }
 
 function daysOf(
@@ -88,12 +90,4 @@ function daysOf(
     default:
       return days;
   }
-}
-
-/** Servers that know this setting refuse to replace a partition from an empty one without it. Older servers do it anyway. */
-async function replaceFromNothing(client: ClickHouseClient): Promise<Record<string, string>> {
-  const name = "allow_replace_partition_from_empty_source";
-  const query = "SELECT name FROM system.settings WHERE name = {name:String}";
-  const known = await readRows(client, { query, params: { name } });
-  return known.length > 0 ? { [name]: "1" } : {};
 }

@@ -2,6 +2,7 @@ import { filledDays } from "../store/clickhouse/partitions.js";
 import { stagedTable } from "../store/clickhouse/staging.js";
 import { runStatement } from "../store/postgres/statement.js";
 import type { LedgerJob } from "./allocation-job.js";
+import type { DayMarks } from "./calculate.js";
 import { forgetStagedInput } from "./sql/forget-staged-input.js";
 import type { PendingDay } from "./sql/pending-days.js";
 
@@ -32,7 +33,7 @@ export async function leaveOutLostInput<Day extends PendingDay>(
   return days.filter((day) => !lost.includes(day));
 }
 
-/** Days that lack something that may still arrive: each of their rows says so. */
-export function provisionalOf(days: readonly PendingDay[]): ReadonlySet<string> {
-  return new Set(days.filter(({ provisional }) => provisional).map(({ day }) => day));
+/** What the rows of the days say of them. */
+export function marksOf(days: readonly PendingDay[]): ReadonlyMap<string, DayMarks> {
+  return new Map(days.map((day) => [day.day, day]));
 }

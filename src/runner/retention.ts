@@ -1,15 +1,17 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { filledDays } from "../store/clickhouse/partitions.js";
-import { isoDay } from "../store/clickhouse/staging.js";
-import { factTables } from "../store/fact-tables.js";
+import { isoDay } from "../store/clickhouse/sql-text.js";
+import { type FactTable, factTables } from "../store/fact-tables.js";
 import { forgetHeldDays } from "../store/facts/held-days.js";
+import { showInOneStep } from "../store/facts/publishing-days.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { forgetDimensions } from "../tags/forget-dimensions.js";
 
 /** Drops what is older than a tenant's retention: whole days of facts, their state, old runs, entities deleted before. */
 export interface Retention {
   readonly client: ClickHouseClient;
+  readonly epoch: number;
   readonly postgres: Pool;
   readonly tenantName: string;
   /** First UTC day that is kept. */
@@ -32,14 +34,24 @@ export async function applyRetention(retention: Retention): Promise<number> {
   const dropped = new Set<string>();
   // Dimensions of days that a store has lost, and that come back, keep their tags.
   if (!(await waitsForLostDays(retention))) await forgetDimensions(retention);
-  for (const [table, days] of await filledDays(client, factTables)) {
+  const filled = await filledDays(client, factTables);
+  const oldDays = (table: FactTable) => {
     const from = attributionTables.has(table) ? retention.keepAttributionsFrom : keepFrom;
-    const old = [...days].filter((day) => day < from);
-    if (old.length === 0) continue;
+    return [...(filled.get(table) ?? [])].filter((day) => day < from);
+  };
+  const drop = async (table: FactTable) => {
+    const old = oldDays(table);
+    if (old.length === 0) return;
     const actions = old.map((day) => `DROP PARTITION '${isoDay(day)}'`).join(", ");
     await client.command({ query: `ALTER TABLE ${table} ${actions}` });
     for (const day of old) dropped.add(day);
+  };
+  const old = [...new Set([...oldDays("chargebacks"), ...oldDays("billing")])];
+  if (old.length > 0) {
+    const steps = { chargebacks: () => drop("chargebacks"), billing: () => drop("billing") };
+    await showInOneStep(retention, old, { ...steps, gone: true });
   }
+  for (const table of factTables) if (table !== "chargebacks" && table !== "billing") await drop(table);
   await forgetHeldDays(client, { chargebacks: keepFrom, topic_attributions: retention.keepAttributionsFrom });
   await runStatement(retention.postgres, forgetBefore(retention));
   for (const statement of forgetVersionsBefore(retention)) await runStatement(retention.postgres, statement);

@@ -7,6 +7,7 @@ import { keepChargedIdentities } from "../ingest/inventory/charged-identities.js
 import { copyNames } from "../ingest/inventory/copy-names.js";
 import { inventoryOwner } from "../ingest/inventory/inventory-sink.js";
 import { claimStaging, dropStagedDaysExcept } from "../store/clickhouse/staging.js";
+import { dropNextBills, endForgottenAnnouncement } from "../store/facts/publishing-days.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { copyNewDimensions } from "../tags/copy-new-dimensions.js";
 import { checkMirror, mirrorWaiting } from "../tags/mirror.js";
@@ -103,7 +104,7 @@ export async function runStages(
     await copyNames({ client: store.client, postgres, tenantName, signal });
   }
   const firstDays = { keepFrom, keepAttributionsFrom, gatheredFrom: usualWindow.start };
-  await applyRetention({ client: store.client, postgres, tenantName, ...firstDays });
+  await applyRetention({ client: store.client, epoch, postgres, tenantName, ...firstDays });
   const mirror = { client: store.client, postgres, tenantName, signal };
   await checkMirror(mirror);
   await mirrorWaiting(mirror);
@@ -123,6 +124,7 @@ async function repair(run: BegunRun, publication: Publication): Promise<number> 
       { tenant: tenantName, days: lost },
       "an interrupted publish has lost what it was to publish: the days are calculated anew",
     );
+  await endForgottenAnnouncement(publication);
   await dropNeedlessStaging(publication);
   return finished.length;
 }
@@ -134,6 +136,7 @@ async function repair(run: BegunRun, publication: Publication): Promise<number> 
 async function dropNeedlessStaging({ client, postgres, tenantName, epoch }: Publication): Promise<void> {
   const waiting = await runStatement<{ day: string }>(postgres, stagedDays(tenantName));
   await dropStagedDaysExcept(client, epoch, new Set(waiting.rows.map((row) => row.day)));
+  await dropNextBills({ client, epoch });
 }
 
 function reporting({ tenant, observer }: BegunRun, progress: RunProgress) {

@@ -148,6 +148,8 @@ export const factTableColumns = {
     metric: { kind: "word", hidden: true },
     rules_hash: { kind: "word", hidden: true },
     decimal_places: { kind: "number", hidden: true },
+    /** Hash of what the day was calculated from: equal revisions of a day have equal bills. */
+    revision: { kind: "word", hidden: true },
     provisional: { kind: "flag" },
     ...amount,
   },

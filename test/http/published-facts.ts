@@ -32,7 +32,8 @@ export async function publishFacts(
   await calculate(
     {
       ...{ ledger: chargebackLedger, client, epoch, rules: variedRuleSet },
-      ...{ decimalPlaces: input.decimalPlaces, provisional: new Set(provisional) },
+      ...{ decimalPlaces: input.decimalPlaces },
+      ...{ marks: new Map(provisional.map((day) => [day, { provisional: true, revision: "" }])) },
       ...{ signal: new AbortController().signal, maxMemoryBytes: 2 ** 30 },
     },
     [...new Set(input.lines.map(({ day }) => day))],

@@ -288,6 +288,7 @@ t.test("the history of the inventory", async (t) => {
       );
       const keepFrom = "2020-06-01";
       await applyRetention({
+        epoch: 1,
         client: store.client,
         postgres,
         tenantName,

@@ -3,6 +3,7 @@ import { mutantsOf } from "./mutant.js";
 const fencing = ["test/runner/fencing.test.ts"];
 const crash = ["test/runner/publish-crash.test.ts"];
 const lease = ["test/runner/lease.test.ts"];
+const oneStep = ["test/runner/one-step.test.ts"];
 
 const replacements = ["test/store/clickhouse/embedded/replacements.test.ts"];
 
@@ -58,8 +59,21 @@ export const publishMutants = [
   ...mutantsOf("src/allocate/swap-days.ts", crash, [
     [
       "a day that has gone stays visible",
-      "filled.get(table)?.has(day) || filled.get(staged)?.has(day)",
+      "filled.get(into)?.has(day) || filled.get(staged)?.has(day)",
       "filled.get(staged)?.has(day)",
+    ],
+  ]),
+  ...mutantsOf("src/store/facts/publishing-days.ts", oneStep, [
+    [
+      "the bill is replaced before the chargebacks",
+      "  await steps.chargebacks();\n  await sleep(LOOK_MS);\n  await steps.billing();",
+      "  await steps.billing();\n  await sleep(LOOK_MS);\n  await steps.chargebacks();",
+    ],
+    ["readers have no time to look", "const LOOK_MS = 100;", "const LOOK_MS = 0;"],
+    [
+      "a forgotten publish stays announced",
+      'await replaceDays(client, "billing", staged, switched);',
+      'await replaceDays(client, "billing", staged, []);',
     ],
   ]),
   ...mutantsOf("src/allocate/roll-forward.ts", crash, [

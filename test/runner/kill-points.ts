@@ -22,18 +22,20 @@ const inPostgres = { store: "postgres" } as const;
 
 /** Tables in the order in which they are swapped. */
 const swapped = [
+  "next_billing",
   "topic_usage",
   "topic_usage_gaps",
   "usage",
   "identity_sets",
   "usage_gaps",
-  "billing",
+  "publishing_days",
   "chargebacks",
   "topic_attributions",
+  "billing",
 ];
 
-/** Of these, those that readers see. */
-const results = ["billing", "chargebacks", "topic_attributions"];
+/** Of these, those that readers see or go by. */
+const results = ["publishing_days", "chargebacks", "topic_attributions", "billing"];
 
 const swapOf = (table: string) => ({
   store: "clickhouse" as const,
@@ -65,7 +67,7 @@ export const publicationPoints: readonly KillPoint[] = [
     finishedByTheNext: true,
   },
   ...swapped.map((table) => ({ ...swapOf(table), name: `${table} is swapped`, when: "after" as const })),
-  ...["billing", "chargebacks"].map((table) => ({
+  ...["publishing_days", "chargebacks", "billing"].map((table) => ({
     ...swapOf(table),
     name: `${table} is being swapped`,
     when: "during" as const,

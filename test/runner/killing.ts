@@ -89,7 +89,17 @@ function isWhole(t: Test, recovery: Recovery, versions: readonly number[], versi
     "and there is no other",
   );
   t.strictSame(recovery.visible, billOf(version), "after it each day is that of the next");
-  const { left, visible, finished, cutOff: _, attributed, errors, ...rest } = recovery;
+  t.strictSame(recovery.leftUnbalanced, [], "and adds up for readers");
+  const {
+    left,
+    leftUnbalanced: _unbalanced,
+    visible,
+    finished,
+    cutOff: _,
+    attributed,
+    errors,
+    ...rest
+  } = recovery;
   t.strictSame(
     errors.filter((error) => !errorsOf(version).includes(error)),
     [],

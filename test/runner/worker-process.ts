@@ -33,6 +33,8 @@ export interface WorkerInput {
 export interface Recovery {
   /** Sums of the chargebacks that were visible before anything ran, by day. */
   readonly left: Record<string, string>;
+  /** Days of which readers then saw another bill than their chargebacks. */
+  readonly leftUnbalanced: readonly unknown[];
   readonly finished: boolean;
   readonly errors: readonly string[];
   readonly visible: Record<string, string>;
@@ -64,6 +66,11 @@ async function sums(): Promise<Record<string, string>> {
 
 async function recover(): Promise<Recovery> {
   const left = await sums();
+  const leftUnbalanced = await rowsOf(
+    stores,
+    "acme",
+    "SELECT * FROM daily_reconciliation WHERE difference != 0",
+  );
   const cutOff = (await runRecords(stores, "acme")).filter((run) => run.status === "running");
   const { logger, messages } = recordingLogger();
   const context = runContext(stores, { ecosystems: changingUpstream(version), logger });
@@ -78,6 +85,7 @@ async function recover(): Promise<Recovery> {
   const ended = new Map((await runRecords(stores, "acme")).map((run) => [run.run_id, run]));
   return {
     left,
+    leftUnbalanced,
     finished: messages().includes("finished an interrupted publish"),
     errors: errors.map((error) => error.message),
     visible: await sums(),

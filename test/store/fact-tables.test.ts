@@ -21,6 +21,20 @@ t.test("each fact table has the columns that are declared, in their order", asyn
   }
 });
 
+t.test("a new bill on its way, and the published one, have the columns of the bill", async (t) => {
+  const { stores } = await openTestStores(t);
+  const columns = async (table: string) =>
+    await rowsOf<{ name: string; type: string }>(
+      stores,
+      "acme",
+      `SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = '${table}' ORDER BY position`,
+    );
+  const billing = await columns("billing");
+  t.ok(billing.length > 20);
+  for (const table of ["next_billing", "published_billing"])
+    t.strictSame(await columns(table), billing, table);
+});
+
 t.test("what counts for the hash of a day is everything but the words of a gap", async (t) => {
   const left = factTables.flatMap((table) =>
     columnsOf(table).flatMap(([name, { hashed }]) => (hashed === false ? [`${table}.${name}`] : [])),

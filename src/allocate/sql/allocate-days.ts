@@ -23,6 +23,8 @@ export interface AllocateDays {
   readonly days: readonly string[];
   /** Of these, the days whose rows are provisional. */
   readonly provisional: readonly string[];
+  /** What each of the days is calculated from, in their order. */
+  readonly revisions: readonly string[];
   readonly rulesHash: string;
   /** Places of a tick, 2 to 12. */
   readonly decimalPlaces: number;
@@ -209,6 +211,7 @@ FROM rows`,
     params: {
       days: input.days,
       provisional_days: input.provisional,
+      revisions: input.revisions,
       rules_hash: input.rulesHash,
       decimal_places: input.decimalPlaces,
     },

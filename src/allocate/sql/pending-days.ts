@@ -1,11 +1,10 @@
 import { isProvisional } from "../../store/postgres/provisional-hash.js";
 import type { Statement } from "../../store/postgres/statement.js";
+import type { DayMarks } from "../calculate.js";
 
 /** A staged day whose input differs from what is published. */
-export interface PendingDay {
+export interface PendingDay extends DayMarks {
   readonly day: string;
-  /** It is published although it lacks something that may still come. */
-  readonly provisional: boolean;
   readonly allocation_attempts: number;
   /** How many lines were gathered. */
   readonly billing_lines: number;
@@ -15,7 +14,8 @@ export interface PendingDay {
 export function pendingDays(input: { tenantName: string }): Statement {
   return {
     query: `
-SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${isProvisional("staged_hash")} AS provisional, allocation_attempts, billing_lines
+SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${isProvisional("staged_hash")} AS provisional, staged_hash AS revision,
+  allocation_attempts, billing_lines
 FROM tracking_dates
 WHERE tenant_name = $1 AND staged_hash IS NOT NULL AND billing_gathered
 ORDER BY tracking_date`,
@@ -32,7 +32,7 @@ export interface PendingAttribution extends PendingDay {
 export function pendingAttributions(input: { tenantName: string }): Statement {
   return {
     query: `
-SELECT to_char(a.tracking_date, 'YYYY-MM-DD') AS day, ${isProvisional("a.staged_hash")} AS provisional, a.billing_lines,
+SELECT to_char(a.tracking_date, 'YYYY-MM-DD') AS day, ${isProvisional("a.staged_hash")} AS provisional, a.staged_hash AS revision, a.billing_lines,
   a.attribution_attempts AS allocation_attempts,
   d.staged_hash IS NOT NULL AS has_pending_chargebacks
 FROM topic_attribution_dates AS a

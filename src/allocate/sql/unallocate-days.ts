@@ -15,6 +15,8 @@ export function unallocateDays(input: {
   decimalPlaces: number;
   days: readonly string[];
   provisional: readonly string[];
+  /** What each of the days is calculated from, in their order. */
+  revisions: readonly string[];
 }): Statement {
   const { ledger, epoch } = input;
   const same = lineColumns(ledger, "same");
@@ -30,7 +32,7 @@ FROM ${stagedTable("billing", epoch)}
 WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
 GROUP BY ${lineKeySql(ledger)}`,
     params: {
-      ...{ days: input.days, provisional_days: input.provisional },
+      ...{ days: input.days, provisional_days: input.provisional, revisions: input.revisions },
       ...{ rules_hash: input.rulesHash, decimal_places: input.decimalPlaces },
     },
   };

@@ -5,8 +5,8 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { whereOf } from "../../config/allocation/condition.js";
 import type { AllocationPlan } from "../../config/allocation/plan.js";
-import { literal } from "../../store/clickhouse/sql-text.js";
-import { ASSIGNED_LINES, dropAssignedLines, isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { isoDay, literal } from "../../store/clickhouse/sql-text.js";
+import { ASSIGNED_LINES, dropAssignedLines, stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 import { whereSql } from "./condition-sql.js";
 import { identitySql } from "./identity-sql.js";

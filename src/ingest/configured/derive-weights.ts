@@ -6,8 +6,8 @@
  */
 import { isDerivedMetric } from "../../config/allocation/derived-facts.js";
 import type { AllocationPlan, DirectShares, PlannedCosts } from "../../config/allocation/plan.js";
-import { literal } from "../../store/clickhouse/sql-text.js";
-import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { isoDay, literal } from "../../store/clickhouse/sql-text.js";
+import { stagedTable } from "../../store/clickhouse/staging.js";
 import { textOf } from "../../store/facts/line-value.js";
 import { ruleSql, type StagedLines } from "./assign-lines.js";
 import { identitySql } from "./identity-sql.js";

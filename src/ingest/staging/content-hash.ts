@@ -7,7 +7,8 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { digestOf } from "../../config/digest.js";
-import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { isoDay } from "../../store/clickhouse/sql-text.js";
+import { stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 import { columnsOf } from "../../store/fact-tables.js";
 import type { Lacks } from "./day-lacks.js";

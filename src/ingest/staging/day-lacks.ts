@@ -1,6 +1,7 @@
 /** What days lack, in words: a sentence for each cause, the same on each day that lacks the same. */
 import type { BaseQueryParams, ClickHouseClient } from "@clickhouse/client";
-import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { isoDay } from "../../store/clickhouse/sql-text.js";
+import { stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 import type { Ledger } from "../../store/ledger.js";
 import type { StagedDays } from "./measured-facts.js";

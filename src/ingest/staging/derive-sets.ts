@@ -3,7 +3,8 @@
  * has a gap the set may lack somebody: the gap is one of the set, too.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { isoDay } from "../../store/clickhouse/sql-text.js";
+import { stagedTable } from "../../store/clickhouse/staging.js";
 
 export async function deriveMetricSets(
   client: ClickHouseClient,

@@ -3,7 +3,8 @@
  * outage, or a Prometheus that has dropped its old samples, never takes a line away that was billed before.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { isoDay } from "../../store/clickhouse/sql-text.js";
+import { stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 import type { StagedDays } from "./measured-facts.js";
 

@@ -7,7 +7,8 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isDerivedMetric } from "../../config/allocation/derived-facts.js";
-import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { isoDay } from "../../store/clickhouse/sql-text.js";
+import { stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 import type { MeasuredFacts, StagedDays } from "./measured-facts.js";
 

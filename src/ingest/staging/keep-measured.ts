@@ -7,7 +7,8 @@
  * has a product that it had not, keeps its gap unless there are facts; the others of the day lose nothing by it.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { isoDay } from "../../store/clickhouse/sql-text.js";
+import { stagedTable } from "../../store/clickhouse/staging.js";
 import { type Lacks, lacksOf } from "./day-lacks.js";
 import type { MeasuredFacts, StagedDays } from "./measured-facts.js";
 

@@ -5,7 +5,8 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { filledDays } from "../../store/clickhouse/partitions.js";
-import { dropStagedDays, isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+import { isoDay } from "../../store/clickhouse/sql-text.js";
+import { dropStagedDays, stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 import { notCovered, type StillCovers, type Thinner } from "./keep-dropped.js";
 import type { StagedDays } from "./measured-facts.js";

@@ -1,5 +1,7 @@
 /** Statements that insert what the engine itself selects into the staging tables of an epoch. */
-import { isoDay, stagedTable } from "../../store/clickhouse/staging.js";
+
+import { isoDay } from "../../store/clickhouse/sql-text.js";
+import { stagedTable } from "../../store/clickhouse/staging.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { selectedColumns, stagedColumns, type TenantColumns } from "./row-text.js";
 

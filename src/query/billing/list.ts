@@ -57,7 +57,7 @@ export function billingDays(window: DateWindow, filters: BillingFilters): Statem
   const { condition, params } = rowsInWindow(window);
   const equal = valueConditions(filterColumns, filters);
   return {
-    query: `SELECT day, count() AS rows FROM billing WHERE ${condition}${equal.condition} GROUP BY day ORDER BY day`,
+    query: `SELECT day, count() AS rows FROM published_billing WHERE ${condition}${equal.condition} GROUP BY day ORDER BY day`,
     params: { ...params, ...equal.params },
   };
 }
@@ -73,7 +73,7 @@ export function billingPage(
   return {
     query: `
 SELECT ${stored.join(", ")}, ${orderValuesSql(billingKey)} AS order_values
-FROM billing AS b
+FROM published_billing AS b
 WHERE ${condition}${equal.condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}
 ORDER BY ${order}
 LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
@@ -93,7 +93,7 @@ export function billingBefore(
   const equal = valueConditions(filterColumns, filters);
   const before = beforePlace(billingKey, place);
   return {
-    query: `SELECT day, count() AS rows FROM billing WHERE ${condition}${equal.condition}${before.condition} GROUP BY day`,
+    query: `SELECT day, count() AS rows FROM published_billing WHERE ${condition}${equal.condition}${before.condition} GROUP BY day`,
     params: { ...params, ...equal.params, ...before.params },
   };
 }

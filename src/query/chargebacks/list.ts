@@ -37,7 +37,7 @@ const stored = shownColumns("chargebacks");
 const read = [...new Set<string>([...stored, ...splitColumns])];
 
 /** The same in all rows of a day. */
-const ofDay = ["rules_hash", "decimal_places"];
+const ofDay = ["rules_hash", "decimal_places", "revision"];
 
 /** Two lines of a bill that are the same in its order have parts that are: what else differs puts them in order, at no cost. */
 const ties = columnsOf("chargebacks").flatMap(([name, { line }]) =>

@@ -24,7 +24,7 @@ function kinds(condition: string): string {
   return `
   SELECT toString(currency) AS currency, toString(product_type) AS product, mapKeys(line_tags) AS keys, count() AS n, sum(total_cost) AS cost,
     sum(abs(total_cost)) AS size
-  FROM billing WHERE ${condition} GROUP BY currency, product, keys`;
+  FROM published_billing WHERE ${condition} GROUP BY currency, product, keys`;
 }
 
 export interface ProductRow extends SummedLines {

@@ -40,7 +40,7 @@ FROM (
     FROM (
       SELECT toString(rule) AS rule, if(rule = '', toString(product_type), '') AS product, toString(currency) AS currency,
         count() AS taken, sum(total_cost) AS cost
-      FROM billing WHERE ${condition} GROUP BY rule, product, currency
+      FROM published_billing WHERE ${condition} GROUP BY rule, product, currency
     )
   )
 )

@@ -76,7 +76,7 @@ FROM (
     ) AS unpaid
     LEFT ANY JOIN (
       SELECT ${key}, named_identity AS named, ${read} AS found
-      FROM billing
+      FROM published_billing
       WHERE ${condition} AND (day, resource_id) IN (SELECT day, resource_id FROM chargebacks WHERE ${nobodys})
     ) AS line USING (${key})
   )

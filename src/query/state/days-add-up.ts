@@ -44,7 +44,7 @@ SELECT if(grouping(of_day) = 1, '', toString(of_day)) AS day, of_currency AS cur
 FROM (
   SELECT toDate(timestamp, 'UTC') AS of_day, toString(currency) AS of_currency, false AS nobody, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged,
     toUInt64(0) AS rows
-  FROM billing WHERE ${lines.condition} GROUP BY of_day, of_currency
+  FROM published_billing WHERE ${lines.condition} GROUP BY of_day, of_currency
   UNION ALL
   SELECT toDate(timestamp, 'UTC') AS of_day, toString(currency) AS of_currency, identity_id = '${UNALLOCATED}' AS nobody, toDecimal128(0, 12),
     sum(amount_hi) + sum(amount_lo), count()

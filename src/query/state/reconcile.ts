@@ -29,7 +29,7 @@ export interface Reconciliation {
  * day's sum are still found.
  */
 function reconciliationQuery(ofLines = "", ofRows = ""): string {
-  return holdAgainstBill(`billing${ofLines}`, ledgers.chargebacks, ofRows);
+  return holdAgainstBill(`published_billing${ofLines}`, ledgers.chargebacks, ofRows);
 }
 
 /**
@@ -38,7 +38,7 @@ function reconciliationQuery(ofLines = "", ofRows = ""): string {
  */
 function attributionReconciliationQuery(): string {
   const attributed =
-    "billing WHERE (day, product_type) IN (SELECT day, product_type FROM topic_attributions)";
+    "published_billing WHERE (day, product_type) IN (SELECT day, product_type FROM topic_attributions)";
   return holdAgainstBill(attributed, ledgers.topic_attributions);
 }
 

@@ -45,7 +45,7 @@ function keysOfLines(window: Pick<DateWindow, "from" | "to">) {
   return {
     query: `
 SELECT DISTINCT toString(arrayJoin(keys)) AS tag_key
-FROM (SELECT DISTINCT mapKeys(line_tags) AS keys FROM billing WHERE ${condition})
+FROM (SELECT DISTINCT mapKeys(line_tags) AS keys FROM published_billing WHERE ${condition})
 ORDER BY tag_key
 LIMIT ${MOST_LISTED_KEYS}`,
     params,

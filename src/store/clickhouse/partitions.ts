@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import { identifier } from "./sql-text.js";
+import { identifier, isoDay } from "./sql-text.js";
 import { readRows } from "./statement.js";
 
 /**
@@ -20,6 +20,41 @@ export async function filledDays(
   const parts = await readRows<{ table: string; days: string[] }>(client, read, signal);
   const found = new Map(parts.map((row) => [row.table, new Set(row.days)]));
   return new Map(tables.map((table) => [table, found.get(table) ?? new Set()]));
+}
+
+/**
+ * Replaces the partitions of days by those of another table, in one statement, in which each day is replaced in one step. A day that
+ * the source lacks is replaced from nothing: its rows go. It fails, and changes nothing, when the source is not there any more. Names of
+ * tables are our own, and stand as they are.
+ */
+export async function replaceDays(
+  client: ClickHouseClient,
+  table: string,
+  source: string,
+  days: readonly string[],
+): Promise<void> {
+  if (days.length === 0) return;
+  const actions = days.map((day) => `REPLACE PARTITION '${isoDay(day)}' FROM ${source}`);
+  await client.command({
+    query: `ALTER TABLE ${table} ${actions.join(", ")}`,
+    clickhouse_settings: await replaceFromNothing(client),
+  });
+}
+
+/** Replaces all rows of a table that has no partitions by those of another one, in one step. */
+export async function replaceRows(client: ClickHouseClient, table: string, source: string): Promise<void> {
+  await client.command({
+    query: `ALTER TABLE ${table} REPLACE PARTITION tuple() FROM ${source}`,
+    clickhouse_settings: await replaceFromNothing(client),
+  });
+}
+
+/** Servers that know this setting refuse to replace a partition from an empty one without it. Older servers do it anyway. */
+async function replaceFromNothing(client: ClickHouseClient): Promise<Record<string, string>> {
+  const name = "allow_replace_partition_from_empty_source";
+  const query = "SELECT name FROM system.settings WHERE name = {name:String}";
+  const known = await readRows(client, { query, params: { name } });
+  return known.length > 0 ? { [name]: "1" } : {};
 }
 
 /** Partitions of a table that is partitioned by a number, as text. */

@@ -7,10 +7,15 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { type FactTable, factTables } from "../fact-tables.js";
 import { LeaseLostError } from "../lease-lost.js";
 import { filledDays } from "./partitions.js";
+import { isoDay } from "./sql-text.js";
 import { readRows } from "./statement.js";
 
+/** Tables that have a staging twin: the facts, and the announcement of what is being published. */
+const twinned = [...factTables, "publishing_days"] as const;
+type Twinned = (typeof twinned)[number];
+
 /** Name of a staging table. Epochs are integers from Postgres, so the name needs no quoting. */
-export function stagedTable(table: FactTable, epoch: number): string {
+export function stagedTable(table: Twinned, epoch: number): string {
   if (!Number.isSafeInteger(epoch) || epoch < 0) throw new RangeError(`not an epoch: ${epoch}`);
   return `staged_${table}_e${epoch}`;
 }
@@ -36,8 +41,8 @@ export async function claimStaging(client: ClickHouseClient, epoch: number): Pro
   if (newer > epoch) throw new LeaseLostError(epoch, `staging tables of lease ${newer} exist`);
   const renames: string[] = [];
   const outdated: string[] = [];
-  const missing: FactTable[] = [];
-  for (const table of factTables) {
+  const missing: Twinned[] = [];
+  for (const table of twinned) {
     const ofTable = twins.filter((twin) => twin.table === table).sort((a, b) => a.epoch - b.epoch);
     const newest = ofTable.pop();
     outdated.push(...ofTable.map((twin) => stagedTable(table, twin.epoch)));
@@ -62,9 +67,9 @@ export async function newestStagedEpoch(client: ClickHouseClient): Promise<numbe
 }
 
 interface StagingTwin {
-  readonly table: FactTable;
+  readonly table: Twinned;
   readonly epoch: number;
-  /** Built like its fact table. One from before a migration is not, and no partition of it could be swapped in. */
+  /** Built like its table. One from before a migration is not, and no partition of it could be swapped in. */
   readonly fits: boolean;
 }
 
@@ -83,15 +88,15 @@ FROM (
   FROM system.projections WHERE database = currentDatabase() AND match(table, {pattern:String})
 )
 GROUP BY table`,
-    params: { pattern: `^(staged_)?(${factTables.join("|")})(_e[0-9]+)?$` },
+    params: { pattern: `^(staged_)?(${twinned.join("|")})(_e[0-9]+)?$` },
   };
   const found = await readRows<{ table: string; structure: string[] }>(client, read);
   const structures = new Map(found.map((row) => [row.table, row.structure.join("\n")]));
   return found.flatMap(({ table: name }) => {
     const [, table, epoch] = /^staged_(.+)_e(\d+)$/.exec(name) ?? [];
-    const fact = factTables.find((each) => each === table);
-    if (fact === undefined) return [];
-    return [{ table: fact, epoch: Number(epoch), fits: structures.get(name) === structures.get(fact) }];
+    const known = twinned.find((each) => each === table);
+    if (known === undefined) return [];
+    return [{ table: known, epoch: Number(epoch), fits: structures.get(name) === structures.get(known) }];
   });
 }
 
@@ -153,10 +158,4 @@ async function emptyStaging(client: ClickHouseClient, table: FactTable, epoch: n
     clickhouse_settings: { max_table_size_to_drop: "0" },
   });
   await client.command({ query: `CREATE TABLE ${staged} AS ${table}` });
-}
-
-/** A day as a partition literal: checked, because DDL takes no parameters. */
-export function isoDay(day: string): string {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`not a day: ${day}`);
-  return day;
 }

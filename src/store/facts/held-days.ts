@@ -31,7 +31,7 @@ export async function readHeldFacts(client: ClickHouseClient, signal?: AbortSign
   );
   const counted = await read<{ table: string; day: string; n: number }>(`
 SELECT table, partition AS day, sum(rows) AS n FROM system.parts
-WHERE database = currentDatabase() AND active AND table IN ('billing', 'chargebacks', 'topic_attributions')
+WHERE database = currentDatabase() AND active AND table IN ('billing', 'next_billing', 'chargebacks', 'topic_attributions')
 GROUP BY table, partition`);
   const key = (table: string, day: string) => `${table} ${day}`;
   const rows = new Map(counted.map(({ table, day, n }) => [key(table, day), n]));
@@ -50,7 +50,7 @@ GROUP BY table, partition`);
             hash: note?.input_hash,
             notedRows: note?.noted ?? 0,
             rows: rows.get(key(ledger, day)) ?? 0,
-            isBilled: (rows.get(key("billing", day)) ?? 0) > 0,
+            isBilled: ["billing", "next_billing"].some((table) => (rows.get(key(table, day)) ?? 0) > 0),
           },
         ];
       }),

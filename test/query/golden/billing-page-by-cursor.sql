@@ -1,6 +1,6 @@
 -- {"first_day":"2026-03-01","last_day":"2026-03-05","place_0":"r-1","place_1":"STORAGE","place_2":"env-1","place_3":"KAFKA","place_4":"2026-03-01 00:00:00","place_day":"2026-03-01","page_first":"2026-03-01","page_last":"2026-03-02","rows":103,"offset":7}
 SELECT timestamp, ecosystem, tenant_id, resource_id, product_category, product_type, toString(b.quantity) AS quantity, toString(b.unit_price) AS unit_price, toString(b.total_cost) AS total_cost, currency, charge_category, service_provider, account_id, region_id, sku_id, line_tags, rule, toString(b.billed_cost) AS billed_cost, toString(b.list_cost) AS list_cost, named_identity, granularity, metadata, tuple(resource_id, product_type, env_id, product_category, toUnixTimestamp(timestamp)) AS order_values
-FROM billing AS b
+FROM published_billing AS b
 WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND day >= {page_first:Date} AND day <= {page_last:Date} AND day >= {place_day:Date} AND (day > {place_day:Date} OR (resource_id > {place_0:String} OR (resource_id = {place_0:String} AND (product_type > {place_1:String} OR (product_type = {place_1:String} AND (env_id > {place_2:String} OR (env_id = {place_2:String} AND (product_category > {place_3:String} OR (product_category = {place_3:String} AND (timestamp >= {place_4:DateTime('UTC')}))))))))))
 ORDER BY day, resource_id, product_type, env_id, product_category, timestamp, b.quantity, b.unit_price, b.total_cost, b.currency, b.line_id, b.granularity, b.metadata
 LIMIT {rows:UInt32} OFFSET {offset:UInt64}

@@ -8,7 +8,7 @@ FROM (
       SELECT currency, product, sum(n) AS n, sum(cost) AS cost, sum(size) AS size FROM (
   SELECT toString(currency) AS currency, toString(product_type) AS product, mapKeys(line_tags) AS keys, count() AS n, sum(total_cost) AS cost,
     sum(abs(total_cost)) AS size
-  FROM billing WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY currency, product, keys) GROUP BY currency, product
+  FROM published_billing WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY currency, product, keys) GROUP BY currency, product
     )
   )
 )

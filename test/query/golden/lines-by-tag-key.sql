@@ -3,7 +3,7 @@ SELECT currency, tag_key, toUInt64(count() OVER (PARTITION BY currency)) AS tag_
 FROM (
   SELECT toString(currency) AS currency, toString(product_type) AS product, mapKeys(line_tags) AS keys, count() AS n, sum(total_cost) AS cost,
     sum(abs(total_cost)) AS size
-  FROM billing WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY currency, product, keys) ARRAY JOIN keys AS tag_key
+  FROM published_billing WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY currency, product, keys) ARRAY JOIN keys AS tag_key
 GROUP BY currency, tag_key
 ORDER BY currency, sum(size) DESC, tag_key
 LIMIT {most:UInt32} BY currency

@@ -8,7 +8,7 @@ FROM (
     FROM (
       SELECT toString(rule) AS rule, if(rule = '', toString(product_type), '') AS product, toString(currency) AS currency,
         count() AS taken, sum(total_cost) AS cost
-      FROM billing WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY rule, product, currency
+      FROM published_billing WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY rule, product, currency
     )
   )
 )

@@ -128,7 +128,7 @@ export function linesOfDay(dimension: DimensionFields, day: string): Statement {
     query: `
 SELECT timestamp, currency, line_id, any(granularity) AS granularity, toString(sum(quantity)) AS quantity,
   if(uniqExact(unit_price) = 1, toString(any(unit_price)), '') AS unit_price, toString(sum(total_cost)) AS total_cost, count() AS bill_lines
-FROM billing
+FROM published_billing
 WHERE day = {day:Date} AND ${lineFields.map((field) => `${field} = {${field}:String}`).join(" AND ")}
 GROUP BY timestamp, currency, line_id
 ORDER BY timestamp, currency, line_id`,

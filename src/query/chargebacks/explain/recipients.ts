@@ -171,7 +171,7 @@ function weightsWithin(input: SplitInput, column: string): Statement {
     query: `
     SELECT toString(identity_id) AS who, toInt256(sum(micro_units)) AS weight FROM usage
     WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND micro_units > 0
-      AND resource_id = (SELECT any(concat(toString(currency), ':', toString(${value}))) FROM billing WHERE ${lines.query})
+      AND resource_id = (SELECT any(concat(toString(currency), ':', toString(${value}))) FROM published_billing WHERE ${lines.query})
     GROUP BY identity_id`,
     params: { ...lines.params, day: input.day, sources: input.tier.sources },
   };

@@ -27,7 +27,7 @@ export function focusLines(condition: string): string {
       ${note("description")} AS note, ${note("resource_name")} AS resource_note, ifNull(nullIf(${note("unit")}, ''), 'Units') AS unit,
       if(is_focus, JSONExtract(any(metadata), 'Map(String, String)'), map()) AS said,
       ${["Start", "End"].map((end) => `parseDateTimeBestEffortOrNull(said['ChargePeriod${end}'], 'UTC') AS said_${end.toLowerCase()}`).join(", ")}
-    FROM billing AS b
+    FROM published_billing AS b
     WHERE ${condition}
     GROUP BY ${lineKey.join(", ")}
   )`;

@@ -115,7 +115,7 @@ ${withNames(...equal.names, ...knownNames(["identity_name"]), collidedSql, tagge
 export function billedColumns(window: DateWindow): Statement {
   const { condition, params } = rowsInWindow(window);
   return {
-    query: `SELECT arrayJoin(groupUniqArrayArray(JSONExtractKeys(metadata))) AS name FROM billing WHERE ecosystem = 'focus' AND ${condition} ORDER BY name`,
+    query: `SELECT arrayJoin(groupUniqArrayArray(JSONExtractKeys(metadata))) AS name FROM published_billing WHERE ecosystem = 'focus' AND ${condition} ORDER BY name`,
     params,
   };
 }
