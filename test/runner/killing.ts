@@ -6,7 +6,15 @@ import type { KillPoint } from "./kill-points.js";
 import { shortTenants } from "./runs.js";
 import type { Recovery, WorkerInput } from "./worker-process.js";
 
-type Said = { recovery?: Recovery; run?: number; hit?: string };
+type Stores = Record<"engine" | "postgres", number>;
+type Said = { recovery?: Recovery; stores?: Stores; run?: number; completed?: number; hit?: string };
+
+/** What is killed; `all`: the worker and its stores at once. */
+export const victims = ["worker", "engine", "postgres", "all"] as const;
+export type Victim = (typeof victims)[number];
+
+/** Either at a point, or after so many ms. A store that is killed leaves the worker to go on, until it has completed a run. */
+export type Kill = { readonly point: KillPoint } | { readonly victim: Victim; readonly after: number };
 
 /**
  * A tenant whose workers are killed one after another. Each of them first shows what its predecessor left, and that a run makes
@@ -17,16 +25,20 @@ export function killedTenant(t: Test) {
   const settings = ["allocation_retry_limit: 1", "topic_attribution_retry_limit: 1"];
   const tenant = shortTenants(["acme"], settings).replace("lookback_days: 8", "lookback_days: 12");
   const yaml = `data_dir: ${folder}/data\n${tenant}`;
-  /** Versions that may be visible: of the last run that was finished, and of the one that was killed. */
+  /** Versions that may be visible: of the last run that was completed, and of those after it. */
   let versions: readonly number[] = [];
   /** Whether the last kill was at a point within a run: only such a kill leaves an open record for certain. */
   let withinRun = false;
   let version = 0;
 
   return {
-    /** Holds what was left against the bills, and what the next run makes of it; that worker is then killed in its turn. */
-    async nextWorker(t: Test, point?: KillPoint, patience?: number) {
+    /**
+     * Holds what was left against the bills, and what the next run makes of it; that worker is then killed in its turn. Returns how many
+     * ms it took until a run was completed after a store was killed.
+     */
+    async nextWorker(t: Test, kill: Kill) {
       version += 7;
+      const point = "point" in kill ? kill.point : undefined;
       const input: WorkerInput = { yaml, folder, version, point };
       const child = childProcess(t, "./worker-process.js", input);
       const heard: Said[] = [];
@@ -45,19 +57,34 @@ export function killedTenant(t: Test) {
           : [],
         "no record stays open",
       );
+      const pids = (await listen())?.stores;
+      if (pids === undefined) throw new Error("the worker did not say where its stores are");
       await listen();
-      if (point === undefined) {
-        await new Promise((resolve) => setTimeout(resolve, patience));
-        child.kill("SIGKILL");
-      }
+      const resumed = "point" in kill ? undefined : await killVictim(kill, pids);
       while ((await listen()) !== undefined);
       const [, signal] = await child.exited;
       t.equal(signal, "SIGKILL");
       const last = heard.findLast(({ run }) => run !== undefined)?.run ?? version;
-      versions = [last - 1, last];
+      const completed = heard.findLast((said) => said.completed !== undefined)?.completed ?? version;
+      versions = Array.from({ length: last - completed + 1 }, (_, i) => completed + i);
       withinRun = point !== undefined;
       version = last;
-      return { recovery, hit: heard.findLast(({ hit }) => hit !== undefined)?.hit };
+      return { recovery, resumed, hit: heard.findLast(({ hit }) => hit !== undefined)?.hit };
+
+      async function killVictim({ victim, after }: Exclude<Kill, { point: unknown }>, pids: Stores) {
+        await new Promise((resolve) => setTimeout(resolve, after));
+        const killed =
+          victim === "all" ? [pids.engine, pids.postgres] : victim === "worker" ? [] : [pids[victim]];
+        for (const pid of killed) process.kill(pid, "SIGKILL");
+        const since = performance.now();
+        if (killed.length === 1) {
+          const before = heard.findLast(({ run }) => run !== undefined)?.run ?? version;
+          for (let said = await listen(); (said?.completed ?? 0) <= before; said = await listen())
+            if (said === undefined) throw new Error("the worker ended, though only a store of it was killed");
+        }
+        child.kill("SIGKILL");
+        return killed.length === 1 ? performance.now() - since : undefined;
+      }
     },
   };
 }
@@ -69,12 +96,17 @@ export function killedTenant(t: Test) {
 function errorsOf(version: number): string[] {
   const lacking = daysWithoutMetrics(version);
   const spans = [...lacking, `${lacking.length} days from ${lacking[0]} to ${lacking.at(-1)}`];
-  const settled = (what: string, metric: string) =>
-    `the ${what} are settled without it after 1 attempt: ${metric} could not be fetched: the test says so`;
   const sentences = [
-    settled("chargebacks", "work of metered-1"),
-    settled("attributions to topics", "topic_bytes_in of metered-1, r-1, r-2"),
-  ];
+    ["chargebacks", "usage", "work of metered-1"],
+    ["attributions to topics", "usage of topics", "topic_bytes_in of metered-1, r-1, r-2"],
+  ].flatMap(([what, usage, metric]) => {
+    const failure = `${metric} could not be fetched: the test says so`;
+    return [
+      `the ${what} are settled without it after 1 attempt: ${failure}`,
+      // A run before, whose stores were killed, may have published some of its days.
+      `${failure}: the ${usage} that is published stays`,
+    ];
+  });
   return sentences.flatMap((sentence) => [...spans.map((span) => `${span}: ${sentence}`), sentence]);
 }
 
@@ -115,14 +147,14 @@ export async function killAtEach(t: Test, points: readonly KillPoint[]): Promise
   let finishedByTheNext = false;
   for (const point of points) {
     await t.test(point.name, async (t) => {
-      const { recovery, hit } = await tenant.nextWorker(t, point);
+      const { recovery, hit } = await tenant.nextWorker(t, { point });
       t.equal(recovery.finished, finishedByTheNext, "the run after the last kill finishes what it has to");
       t.equal(hit, point.name, "it died there");
     });
     finishedByTheNext = point.finishedByTheNext;
   }
   await t.test("what the last one left", async (t) => {
-    const { recovery } = await tenant.nextWorker(t, undefined, 0);
+    const { recovery } = await tenant.nextWorker(t, { victim: "worker", after: 0 });
     t.equal(recovery.finished, finishedByTheNext);
   });
 }

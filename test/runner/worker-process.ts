@@ -1,13 +1,18 @@
 /**
  * A worker that is to be killed. First says what a predecessor left behind and what a run makes of it; then runs its tenant
- * again and again, the input different each time, until it dies at the point that it was given, or of its parent.
+ * again and again, the input different each time, until it dies at the point that it was given, or of its parent. Its stores may be
+ * killed before: it says which runs were completed.
  */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { reconcileAttributions } from "../../src/query/state/reconcile.js";
 import { expireLeases } from "../../src/runner/sql/leases.js";
 import { openStores } from "../../src/store/open-stores.js";
 import { runStatement } from "../../src/store/postgres/statement.js";
 import { testConfig, testLogger } from "../stores.js";
-import { changingUpstream } from "./changing-upstream.js";
+import { billOf, changingUpstream } from "./changing-upstream.js";
 import { dieAt } from "./die-at.js";
 import type { KillPoint } from "./kill-points.js";
 import {
@@ -100,10 +105,24 @@ async function recover(): Promise<Recovery> {
   };
 }
 
+/** Whether a run of that version could begin, and made all of it visible. */
+async function isCompleted(run: number): Promise<boolean> {
+  try {
+    await lossSaidBefore(stores, "acme");
+    const context = runContext(stores, { ecosystems: changingUpstream(run) });
+    await runOnce(context, config, "acme");
+    return isDeepStrictEqual(await sums(), billOf(run));
+  } catch {
+    return false;
+  }
+}
+
+const [postmaster] = readFileSync(join(folder, "data/postgres/postmaster.pid"), "utf8").split("\n");
 say({ recovery: await recover() });
+say({ stores: { postgres: Number(postmaster), engine: stores.embeddedClickHouse?.pid() } });
 if (point !== undefined) dieAt(point, client);
 for (let run = version + 1; ; run += 1) {
   say({ run });
-  await lossSaidBefore(stores, "acme");
-  await runOnce(runContext(stores, { ecosystems: changingUpstream(run) }), config, "acme");
+  if (await isCompleted(run)) say({ completed: run });
+  else await delay(100);
 }

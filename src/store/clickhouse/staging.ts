@@ -11,7 +11,7 @@ import { isoDay } from "./sql-text.js";
 import { readRows } from "./statement.js";
 
 /** Tables that have a staging twin: the facts, and the announcement of what is being published. */
-const twinned = [...factTables, "publishing_days"] as const;
+export const twinned = [...factTables, "publishing_days"] as const;
 type Twinned = (typeof twinned)[number];
 
 /** Name of a staging table. Epochs are integers from Postgres, so the name needs no quoting. */
