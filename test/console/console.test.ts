@@ -162,6 +162,7 @@ t.test("the console", needs("chromium"), async (t) => {
     t.equal(await runs.locator(".coverage li").count(), 3);
     await noBarriers(t, runs, "the runs");
     const tenants = await open(`/?${period}`, { dark: true });
+    await shows(tenants, "tbody tr", 2);
     t.strictSame(
       await tenants.locator("tbody tr td:first-child").allInnerTexts(),
       ["acme", "globex"],

@@ -4,8 +4,7 @@ import { noteIntent, noteResult, type Publication, publishDays } from "../../src
 import { swapDays } from "../../src/allocate/swap-days.js";
 import { RunInProgressError } from "../../src/runner/control.js";
 import { startTenantRun } from "../../src/runner/tenant-run.js";
-import { claimStaging, dropStagedDays } from "../../src/store/clickhouse/staging.js";
-import { factTables } from "../../src/store/fact-tables.js";
+import { claimStaging, dropStagedDays, twinned } from "../../src/store/clickhouse/staging.js";
 import { LeaseLostError } from "../../src/store/lease-lost.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
@@ -188,7 +187,7 @@ t.test("the staging tables are taken over", async (t) => {
   });
 });
 
-const allOf = (epoch: number) => factTables.toSorted().map((table) => `staged_${table}_e${epoch}`);
+const allOf = (epoch: number) => twinned.toSorted().map((table) => `staged_${table}_e${epoch}`);
 
 async function stagingTables(client: ClickHouseClient): Promise<string[]> {
   const result = await client.query({
