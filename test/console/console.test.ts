@@ -82,7 +82,15 @@ t.test("the console", needs("chromium"), async (t) => {
     t.equal(await page.locator(".proof .holds").count(), 1);
     t.equal(await page.locator(".chart rect.series").count(), days.length * (hostile.length + 2));
     t.equal(await page.title(), "Overview · acme · chargehouse", "a name is text");
+    const issues = page.getByRole("table", { name: "Costs that need attention" }).locator("tbody tr");
+    t.strictSame(await issues.allTextContents(), ["The owner is not known37.50 USD"]);
     await noBarriers(t, page, "the overview");
+    await page.getByRole("link", { name: "The owner is not known" }).click();
+    await page.getByRole("heading", { name: "Worklist" }).waitFor();
+    t.equal(await page.getByLabel("Reason").inputValue(), "owner_unknown");
+    await shows(page, "tbody tr", 1);
+    await page.getByLabel("Reason").selectOption("No identity is known");
+    await page.getByText("Nothing in this period needs attention").waitFor();
   });
 
   await t.test("the explorer: table = API, filters and drills by clicks, back leads back", async (t) => {

@@ -135,7 +135,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     },
   );
 
-  await t.test("all seven columns together", async (t) => {
+  await t.test("all columns of an allocation together", async (t) => {
     const columns = [
       "identity_id",
       "resource_id",
@@ -143,6 +143,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
       "product_category",
       "cost_type",
       "allocation_method",
+      "allocation_detail",
       "environment_id",
     ];
     const { buckets, total_amount } = await aggregate(

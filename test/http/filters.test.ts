@@ -8,10 +8,7 @@ import { type ChargebackInput, get, insertBilling, insertChargebacks, startServi
 const acme = "/api/v1/tenants/acme";
 const window = "start_date=2026-03-01&end_date=2026-03-04";
 
-interface Row
-  extends Required<
-    Omit<ChargebackInput, "component" | "metric" | "tenant_id" | "allocation_detail" | "ecosystem">
-  > {
+interface Row extends Required<Omit<ChargebackInput, "component" | "metric" | "tenant_id" | "ecosystem">> {
   readonly cost_type: "usage" | "shared";
 }
 
@@ -23,6 +20,7 @@ const values = {
   env_id: ["", "env-1", "env-2"],
   cost_type: ["usage", "shared"],
   allocation_method: ["usage_ratio", "even_split", "terminal"],
+  allocation_detail: ["usage_ratio_allocation", "owner_unknown", "no_metrics_located"],
   currency: ["USD", "EUR"],
   ...{ charge_category: ["", "Usage"], service_provider: ["", "AWS"], account_id: ["", "1", "2"] },
   ...{ region_id: ["", "eu"], sku_id: ["", "S,1"], rule: ["", "shared"] },
@@ -43,6 +41,7 @@ const rows: Row[] = fc.sample(
     env_id: fc.constantFrom(...values.env_id),
     cost_type: fc.constantFrom(...values.cost_type),
     allocation_method: fc.constantFrom(...values.allocation_method),
+    allocation_detail: fc.constantFrom(...values.allocation_detail),
     currency: fc.constantFrom(...values.currency),
     charge_category: fc.constantFrom(...values.charge_category),
     service_provider: fc.constantFrom(...values.service_provider),
@@ -67,7 +66,8 @@ const fieldOf: Readonly<Record<string, (row: Row) => string>> = {
   ...{ identity_id: (row) => row.identity_id, resource_id: (row) => row.resource_id },
   ...{ product_type: (row) => row.product_type, product_category: (row) => row.product_category },
   ...{ environment_id: (row) => row.env_id, cost_type: (row) => row.cost_type },
-  ...{ allocation_method: (row) => row.allocation_method, currency: (row) => row.currency },
+  ...{ allocation_method: (row) => row.allocation_method, allocation_detail: (row) => row.allocation_detail },
+  currency: (row) => row.currency,
   ...{ charge_category: (row) => row.charge_category, service_provider: (row) => row.service_provider },
   ...{ account_id: (row) => row.account_id, region_id: (row) => row.region_id },
   ...{ sku_id: (row) => row.sku_id, rule: (row) => row.rule },
@@ -83,7 +83,8 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   ...{ charge_category: values.charge_category, service_provider: values.service_provider },
   ...{ account_id: values.account_id, region_id: values.region_id, sku_id: values.sku_id, rule: values.rule },
   "line_tag:cost center": ["a,b", "UNTAGGED", "c"],
-  ...{ allocation_method: values.allocation_method, currency: values.currency },
+  ...{ allocation_method: values.allocation_method, allocation_detail: values.allocation_detail },
+  currency: values.currency,
   team: ["payments", "search", "UNALLOCATED", "UNASSIGNED"],
   "tag:squad": ["red, hot", "blue", "UNTAGGED"],
 };
@@ -171,10 +172,10 @@ t.test("filters by several values, and by what is excluded", async (t) => {
       });
       const { created_count } = JSON.parse(text);
       const own = rows.filter((row) => row.identity_id === identity_id);
-      const { currency: _, timestamp: _at, amount: _of, allocation_method: _by, ...fields } = own[0] as Row;
+      const { currency: _, timestamp: _at, amount: _of, ...fields } = own[0] as Row;
       const ofLine = ["charge_category", "service_provider", "account_id", "region_id", "sku_id"];
       const dimension = Object.keys(fields).filter(
-        (name) => ![...ofLine, "line_tags", "rule"].includes(name),
+        (name) => ![...ofLine, "line_tags", "rule", "allocation_method", "allocation_detail"].includes(name),
       );
       const dimensions = new Set(own.map((row) => dimension.map((name) => row[name as keyof Row]).join("|")));
       t.strictSame([status, created_count], [200, dimensions.size]);

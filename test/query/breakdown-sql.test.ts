@@ -28,6 +28,7 @@ const values = {
   env_id: ["", "env-1", "env-2"],
   cost_type: ["usage", "shared"],
   allocation_method: ["usage_ratio", "even_split", "terminal"],
+  allocation_detail: ["usage_ratio_allocation", "owner_unknown"],
   currency: ["USD", "EUR"],
   ...{ charge_category: ["", "Usage"], service_provider: ["", "AWS"], account_id: ["", "1", "2"] },
   ...{ region_id: ["", "eu"], sku_id: ["", "S,1"], rule: ["", hostile[2]] },
@@ -52,6 +53,7 @@ const rows: ChargebackInput[] = fc.sample(
     env_id: fc.constantFrom(...values.env_id),
     cost_type: fc.constantFrom(...values.cost_type),
     allocation_method: fc.constantFrom(...values.allocation_method),
+    allocation_detail: fc.constantFrom(...values.allocation_detail),
     currency: fc.constantFrom(...values.currency),
     charge_category: fc.constantFrom(...values.charge_category),
     service_provider: fc.constantFrom(...values.service_provider),
@@ -72,7 +74,7 @@ const rows: ChargebackInput[] = fc.sample(
 const tagKey = "squad's \\ «key»";
 const columns = [
   ...["identity_id", "team", "resource_id", "product_type", "product_category", "environment_id"],
-  ...["cost_type", "allocation_method", "currency", "tag:stage", `tag:${tagKey}`],
+  ...["cost_type", "allocation_method", "allocation_detail", "currency", "tag:stage", `tag:${tagKey}`],
   ...["charge_category", "service_provider", "account_id", "region_id", "sku_id", "rule"],
   `line_tag:${lineTagKey}`,
 ];

@@ -42,6 +42,7 @@ t.test("reads on the engine", async (t) => {
       ["extent-by-resource-columns-in-zone", "by_resource"],
       ["aggregate-by-resource-columns", "by_resource"],
       ["aggregate-by-week", "by_resource"],
+      ["breakdown-by-reason", "by_reason"],
       ["chargeback-days-of-identity", "by_identity"],
       ["chargeback-days-unfiltered", "_minmax_count_projection"],
     ] as const) {

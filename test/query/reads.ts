@@ -147,6 +147,12 @@ export const reads: Readonly<Record<string, Statement>> = {
   "chargebacks-before": chargebacksBefore({ window: window(), filters: { tags } }, place),
   "aggregate-by-identity": aggregate({}),
   "breakdown-by-identity": breakdownGroups(breakdown({})),
+  "breakdown-by-reason": breakdownGroups(
+    breakdown({
+      groupBy: ["allocation_detail"],
+      filters: { allocation_detail: ["owner_unknown", "no_identities_located"] },
+    }),
+  ),
   "breakdown-compared-and-searched": breakdownGroups(
     breakdown({
       comparedFrom: window().from - 5 * 86_400,

@@ -11,9 +11,16 @@ export function useReconciliation(tenant: string, period: Period): Data<Schemas[
   );
 }
 
+interface IssuesQuery {
+  readonly page: number;
+  readonly page_size: number;
+  /** Only those of these reasons. */
+  readonly allocation_detail?: Schemas["AllocationIssue"]["allocation_detail"][];
+}
+
 /** Allocation issues of the period, the most expensive first. */
-export function useIssues(tenant: string, period: Period, paging: { page?: number; page_size: number }) {
-  const params = { path: { tenant_name: tenant }, query: { ...asParameters(period), ...paging } };
+export function useIssues(tenant: string, period: Period, asked: IssuesQuery) {
+  const params = { path: { tenant_name: tenant }, query: { ...asParameters(period), ...asked } };
   return useData(JSON.stringify(["issues", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", { params, signal })),
   );

@@ -10,6 +10,7 @@ export const filterColumns = [
   "environment_id",
   "cost_type",
   "allocation_method",
+  "allocation_detail",
   "currency",
   "charge_category",
   "service_provider",

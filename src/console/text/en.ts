@@ -65,6 +65,7 @@ export const en = {
     product_category: "Product category",
     cost_type: "Cost type",
     allocation_method: "Method",
+    allocation_detail: "Reason",
     environment_id: "Environment",
     team: "Team",
     currency: "Currency",
@@ -331,6 +332,7 @@ export const en = {
     nothing: "Nothing in this period needs attention",
     nothingHint: "Every cost went to those who caused it, or was shared by design.",
     paidBy: "Paid by",
+    anyReason: "any",
     causes: (count: number) => (count === 1 ? "1 cause" : `${count.toLocaleString("en")} causes`),
     reasons: {
       no_metrics_located: {
@@ -409,6 +411,20 @@ export const en = {
     last: "Up to",
   },
 } as const;
+
+type IssueReason = keyof typeof en.worklist.reasons;
+
+/** Reasons that need attention, as `allocation_detail` has them. */
+export const issueReasons = Object.keys(en.worklist.reasons) as IssueReason[];
+
+export function isIssueReason(detail: string | null | undefined): detail is IssueReason {
+  return (issueReasons as (string | null | undefined)[]).includes(detail);
+}
+
+/** In words, if it needs attention. */
+export function reasonOf(detail: string | undefined): string {
+  return isIssueReason(detail) ? en.worklist.reasons[detail].why : (detail ?? "");
+}
 
 export function columnName(column: string): string {
   if (column.startsWith("tag:")) return en.tagColumn(column.slice("tag:".length));

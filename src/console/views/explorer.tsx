@@ -41,8 +41,8 @@ const text = en.explorer;
 /** Beside those of tags. */
 const groupColumns = [
   ...["identity_id", "team", "resource_id", "product_type", "product_category"],
-  ...["environment_id", "cost_type", "allocation_method", "currency", "charge_category"],
-  ...["service_provider", "account_id", "region_id", "sku_id", "rule"],
+  ...["environment_id", "cost_type", "allocation_method", "allocation_detail", "currency"],
+  ...["charge_category", "service_provider", "account_id", "region_id", "sku_id", "rule"],
 ];
 const MOST_COLUMNS = 3;
 const limits = [5, 10, 50, 200, 1000];

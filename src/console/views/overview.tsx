@@ -7,8 +7,8 @@ import {
   type Group,
   type Sums,
 } from "../api/breakdown.js";
-import { api, bodyOf, type Schemas } from "../api/client.js";
-import { useIssues, useReconciliation } from "../api/questions.js";
+import { api, bodyOf } from "../api/client.js";
+import { useReconciliation } from "../api/questions.js";
 import { type Decimal, decimal, sumOf } from "../money/decimal.js";
 import { Amount, Change } from "../parts/amount.js";
 import { BreakdownChart } from "../parts/breakdown-chart.js";
@@ -23,7 +23,7 @@ import { changed, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
 import { bucketFor, type Period, periodBefore, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
-import { en } from "../text/en.js";
+import { en, issueReasons, reasonOf } from "../text/en.js";
 
 const text = en.overview;
 
@@ -197,24 +197,29 @@ interface PeriodViewProps extends ViewProps {
   readonly period: Period;
 }
 
+/** What needs attention, by reason. */
 function Issues({ tenant, period, place }: PeriodViewProps) {
-  const data = useIssues(tenant, period, { page_size: 6 });
-  const columns: Column<Schemas["AllocationIssue"]>[] = [
+  const question: BreakdownQuestion = {
+    ...{ tenant, period, limit: issueReasons.length, groupBy: ["allocation_detail"] },
+    filters: [{ column: "allocation_detail", isExcluding: false, values: issueReasons }],
+  };
+  const data = useData(breakdownKey(question), (signal) => askBreakdown(question, signal));
+  const columns: Column<Group>[] = [
     {
-      ...{ key: "resource", title: en.columns.resource_id ?? "" },
-      cell: (row) => (
-        <>
-          <bdi>{row.resource_id}</bdi> <span class="hint">{row.product_type}</span>
-        </>
+      ...{ key: "reason", title: text.reason },
+      cell: ({ dimensions: { allocation_detail } }) => (
+        <Link href={changed(place, { allocation_detail }, pathOf(tenant, "worklist"))}>
+          {reasonOf(allocation_detail)}
+        </Link>
       ),
     },
     {
-      ...{ key: "reason", title: text.reason },
-      cell: (row) => en.worklist.reasons[row.allocation_detail].why,
+      ...{ key: "rows", title: text.rows, isNumber: true },
+      cell: ({ row_count }) => row_count.toLocaleString("en"),
     },
     {
       ...{ key: "amount", title: text.amount, isNumber: true },
-      cell: (row) => <Amount value={decimal(row.total_cost)} currency={row.currency} />,
+      cell: (group) => <Amount value={decimal(group.total_amount)} currency={group.currency} />,
     },
   ];
   return (
@@ -226,23 +231,15 @@ function Issues({ tenant, period, place }: PeriodViewProps) {
         </Link>
       </h2>
       <Shown data={data}>
-        {({ items }) =>
-          items.length === 0 ? (
+        {({ groups }) =>
+          groups.length === 0 ? (
             <p class="hint">{text.noIssues}</p>
           ) : (
             <Table
               caption={text.issues}
               columns={columns}
-              rows={items}
-              keyOf={(row) =>
-                JSON.stringify([
-                  row.resource_id,
-                  row.product_type,
-                  row.identity_id,
-                  row.allocation_detail,
-                  row.currency,
-                ])
-              }
+              rows={groups}
+              keyOf={({ currency, dimensions }) => `${currency} ${dimensions.allocation_detail}`}
             />
           )
         }

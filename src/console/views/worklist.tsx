@@ -3,6 +3,7 @@ import type { Schemas } from "../api/client.js";
 import { useIssues } from "../api/questions.js";
 import { decimal } from "../money/decimal.js";
 import { Amount } from "../parts/amount.js";
+import { Choice, narrow } from "../parts/controls.js";
 import { Lacking } from "../parts/lacking.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
@@ -12,7 +13,7 @@ import { type Column, Table } from "../parts/table.js";
 import { changed, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
-import { en } from "../text/en.js";
+import { en, isIssueReason, issueReasons, reasonOf } from "../text/en.js";
 
 const text = en.worklist;
 type Issue = Schemas["AllocationIssue"];
@@ -20,7 +21,12 @@ type Issue = Schemas["AllocationIssue"];
 export function Worklist({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const period = periodOf(place);
   const page = pageOf(place);
-  const data = useIssues(tenant, period, { page, page_size: 100 });
+  const asked = place.query.get("allocation_detail");
+  const reason = isIssueReason(asked) ? asked : undefined;
+  const data = useIssues(tenant, period, {
+    ...{ page, page_size: 100 },
+    ...(reason !== undefined && { allocation_detail: [reason] }),
+  });
   const explore = ({ identity_id, resource_id, product_type }: Issue) =>
     changed(
       place,
@@ -69,6 +75,12 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
         <span class="hint">{shownPeriod(period)}</span>
       </div>
       <p>{text.lead}</p>
+      <Choice
+        label={en.overview.reason}
+        value={reason ?? ""}
+        options={[["", text.anyReason], ...issueReasons.map((each) => [each, reasonOf(each)] as const)]}
+        onChoose={(allocation_detail) => narrow(place, { allocation_detail })}
+      />
       <Shown data={data} height="20rem">
         {({ items, total, pages }) =>
           items.length === 0 ? (

@@ -11,7 +11,7 @@ import {
   type TUnsafe,
   Type,
 } from "@sinclair/typebox";
-import { allocationMethods, costTypes } from "../../config/allocation-rule.js";
+import { allocationDetails, allocationMethods, costTypes } from "../../config/allocation-rule.js";
 import { UNASSIGNED } from "../../query/inventory/names.js";
 import { TAG_FILTER, TAG_PREFIX, type TagFilter, UNTAGGED } from "../../query/tags/filter.js";
 import { NOT } from "../../query/value-filters.js";
@@ -143,6 +143,11 @@ export const chargebackFilters = {
     "allocation_method",
     "allocation method",
     choice(allocationMethods, { description: "An allocation method." }),
+  ),
+  ...valueFilter(
+    "allocation_detail",
+    "reason for the method",
+    choice(allocationDetails, { description: "A reason for an allocation method." }),
   ),
   ...valueFilter(
     "team",

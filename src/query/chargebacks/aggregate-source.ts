@@ -15,6 +15,7 @@ export const groupColumns = {
   product_category: "product_category",
   cost_type: "cost_type",
   allocation_method: "allocation_method",
+  allocation_detail: "allocation_detail",
   environment_id: "env_id",
   currency: "currency",
   ...cloudColumns,

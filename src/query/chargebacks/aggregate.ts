@@ -7,6 +7,7 @@
  * meantime does not concern the second, and a publish for these days that changes neither count nor sums leaves the totals true.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { allocationDetails, allocationMethods, costTypes } from "../../config/allocation-rule.js";
 import { readTuples } from "../../store/clickhouse/statement.js";
 import { aggregateBuckets, BUCKET_LIMIT } from "./aggregate-buckets.js";
 import { readExtent } from "./aggregate-extent.js";
@@ -40,7 +41,11 @@ export async function readAggregate(
 }
 
 /** So few values are there of these, whatever the tenant. */
-const valuesOf: Readonly<Record<string, number>> = { cost_type: 2, allocation_method: 4 };
+const valuesOf: Readonly<Record<string, number>> = {
+  cost_type: costTypes.length,
+  allocation_method: allocationMethods.length,
+  allocation_detail: allocationDetails.length,
+};
 const HOUR = 3600;
 
 /**

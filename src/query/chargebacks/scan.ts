@@ -32,6 +32,7 @@ export const filterColumns = {
   environment_id: "env_id",
   cost_type: "cost_type",
   allocation_method: "allocation_method",
+  allocation_detail: "allocation_detail",
   currency: "currency",
   ...cloudColumns,
 } as const;
@@ -54,6 +55,7 @@ const projections = {
     "allocation_method",
     "currency",
   ],
+  by_reason: ["timestamp", "product_type", "cost_type", "allocation_method", "allocation_detail", "currency"],
 } as const;
 
 const filterNames = Object.keys(filterColumns) as (keyof typeof filterColumns)[];

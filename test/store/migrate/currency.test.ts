@@ -80,6 +80,7 @@ t.test("a store with rows from before currencies", async (t) => {
         WHERE database = 'old' AND table = 'chargebacks' AND active GROUP BY name ORDER BY name`);
     const all = [
       { name: "by_identity", parts: "3" },
+      { name: "by_reason", parts: "3" },
       { name: "by_resource", parts: "3" },
     ];
     await until(

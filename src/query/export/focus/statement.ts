@@ -26,7 +26,13 @@ export interface FocusExportInput {
 }
 
 /** Filters that keep some parts of a line and drop others, whose costs then no longer add up to it. */
-export const partFilters = ["identity_id", "team", "cost_type", "allocation_method"] as const;
+export const partFilters = [
+  "identity_id",
+  "team",
+  "cost_type",
+  "allocation_method",
+  "allocation_detail",
+] as const;
 
 /** A statement holds the lines and the parts of its days. */
 const ROWS_AT_ONCE = 200_000;
