@@ -20,11 +20,22 @@ export async function unchangedWindow(options: StageWindowOptions): Promise<Stag
   if (force || gatherer.answersAsBefore === undefined) return undefined;
   const remembered = await publishedAsGathered(postgres, identified(options));
   if (remembered === undefined) return undefined;
-  const { answers, outcome, days: unchanged } = remembered;
+  const { answers, days: unchanged } = remembered;
+  const { completeTypes, ...outcome } = remembered.outcome;
+  if (hasArrived(options, completeTypes)) return undefined;
   if (!(await gatherer.answersAsBefore(window, answers, signal))) return undefined;
   warnOfDropped(options, outcome.dropped);
   const empty = daysOfWindow(window).filter((day) => !unchanged.includes(day));
   return { ...outcome, unchanged, empty, staged: [], incomplete: [], errors: [], kept: [], notes: [] };
+}
+
+/** Whether something of the inventory is known now that the remembered gathering lacked. `before`: as remembered. */
+function hasArrived(
+  { inventoryLacks, completeTypes }: StageWindowOptions,
+  before: readonly string[] | undefined,
+): boolean {
+  if (before === undefined) return false;
+  return inventoryLacks.length === 0 || completeTypes.some((type) => !before.includes(type));
 }
 
 export interface Gathering {
@@ -34,18 +45,24 @@ export interface Gathering {
   readonly result: StagedWindow;
 }
 
-/** Only a gathering that lacked nothing is remembered; any other is the last one, so what was remembered before is forgotten. */
+/**
+ * Only a gathering that lacked nothing of the bill and the usage is remembered; any other is the last one, so what was remembered before
+ * is forgotten. A list of the inventory that an upstream refuses may be missing for ever: days that were settled without it are left alone
+ * until it comes.
+ */
 export async function rememberGathered(
   options: StageWindowOptions,
   { report, contents, topics, result }: Gathering,
 ): Promise<void> {
   if (options.gatherer.answersAsBefore === undefined) return;
   const { incomplete, errors, dropped, billingLines, usageFacts } = result;
-  const lacks = [...contents, ...topics.contents].some((day) => day.lacks.length > 0);
+  const { inventoryLacks, completeTypes } = options;
+  const lacksMore = contents.some((day) => day.lacks.length > inventoryLacks.length);
+  const lacks = lacksMore || topics.contents.some((day) => day.lacks.length > 0);
   const lacksNothing = report.answers !== undefined && incomplete.length + errors.length === 0 && !lacks;
   const gathered = {
     answers: { ofWindow: report.answers, ofTopics: topics.answers },
-    outcome: { billingLines, usageFacts, dropped },
+    outcome: { billingLines, usageFacts, dropped, ...(inventoryLacks.length > 0 && { completeTypes }) },
     contents,
     topicContents: topics.contents,
   };

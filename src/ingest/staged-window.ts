@@ -24,6 +24,8 @@ export interface StageWindowOptions {
   readonly allocation?: AllocationPlan | undefined;
   /** Sentences: what this run could not gather of resources and identities. Every day of the window lacks it. */
   readonly inventoryLacks: readonly string[];
+  /** Types of the inventory that this run gathered completely. */
+  readonly completeTypes: readonly string[];
   /** Gathers in a row without what a day lacks, after which it is settled as it is. */
   readonly retryLimit: number;
   /** Left out where costs are not attributed to topics. */

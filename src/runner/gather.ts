@@ -130,6 +130,7 @@ async function gatherAll(
       decimalPlaces: tenant.allocation.decimal_places,
       derivingMetrics: input.ecosystem.derivingMetrics(tenant.plugin_settings),
       inventoryLacks: inventory.lacks,
+      completeTypes: inventory.completeTypes,
       retryLimit: tenant.allocation_retry_limit,
       topics: input.topics,
       force: input.request.force ?? false,

@@ -153,6 +153,28 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
     return { billing: await count("billing"), chargebacks: await count("chargebacks") };
   }
 
+  await t.test(
+    "a list that the upstream always refuses costs nothing once the days are settled",
+    async (t) => {
+      cloud.setFaults([{ kind: "status", status: 403, match: "/connect/" }]);
+      bill.setCorrections([{ ...line(old, "KAFKA_NETWORK_WRITE"), kind: "revised", percent: 300 }]);
+      const published = [];
+      for (let attempt = 1; attempt <= 3; attempt += 1) published.push((await run()).published);
+      const changed = [old, late, newest];
+      t.same(published, [changed, [], changed], "provisional, and settled without it with the last attempt");
+      const [before, untouched] = [await fingerprint(stores, name), await stagingTables(stores, name)];
+      const { status, errors, published: none } = await run();
+      t.same([status, none], ["completed_with_errors", []]);
+      holds(t, errors, [
+        /^connectors: 10 failures, the first: .*403/,
+        /: the chargebacks are settled without it after 3 attempts: the inventory is incomplete: connectors/,
+      ]);
+      t.same(await fingerprint(stores, name), before);
+      t.same(await stagingTables(stores, name), untouched, "nothing was staged");
+      cloud.setFaults([]);
+    },
+  );
+
   await t.test("rows that cannot be read are kept, and charged to nobody", async (t) => {
     bill.setCorrections([]);
     bill.setMalformed(malformedKinds);

@@ -66,6 +66,7 @@ t.test("gathering a bill again", async (t) => {
       decimalPlaces: 4,
       derivingMetrics: [],
       inventoryLacks: [],
+      completeTypes: [],
       retryLimit: 3,
       signal: forever,
       logger: silent,

@@ -91,6 +91,23 @@ t.test("a window that is gathered again", async (t) => {
     }
   });
 
+  await t.test("is left alone once it is settled without a list that the upstream refuses", async (t) => {
+    const refused = { inventoryLacks: ["connectors: 403, request 1"], completeTypes: ["resource:cluster"] };
+    const again = { ...refused, inventoryLacks: ["connectors: 403, request 2"] };
+    for (const attempt of [1, 2, 3]) {
+      t.equal(await gathered({}, refused), true, `attempt ${attempt}`);
+      await publish();
+    }
+    t.equal(await gathered({}, again), false);
+    const other = [...refused.completeTypes, "identity:user"];
+    t.equal(await gathered({}, { ...again, completeTypes: other }), true, "another list has come");
+    t.equal(await gathered({}, { ...again, completeTypes: other }), false);
+    t.equal(await gathered({}, again), false, "less than that is no news");
+    t.equal(await gathered(), true, "all of it has come");
+    t.equal(await gathered(), false);
+    t.equal(await gathered({}, again), false, "an outage of the list");
+  });
+
   await t.test("is not remembered when the gathering lacked something", async (t) => {
     const lacking: Script[] = [
       { complete: [first, second] },

@@ -105,6 +105,7 @@ export async function openStaging(t: Test) {
       decimalPlaces: 4,
       derivingMetrics: ["m"],
       inventoryLacks: [],
+      completeTypes: [],
       retryLimit: 3,
       signal: forever,
       logger: silent,

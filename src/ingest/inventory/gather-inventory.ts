@@ -39,6 +39,8 @@ export interface GatheredInventory {
   readonly deletedIdentities: number;
   /** Sentences: what failed of what days need. Empty when they may count this inventory as theirs. */
   readonly lacks: readonly string[];
+  /** Types that were gathered completely, as `resource:cluster`. */
+  readonly completeTypes: readonly string[];
   readonly errors: readonly string[];
 }
 
@@ -82,6 +84,7 @@ export async function gatherInventory(options: GatherInventoryOptions): Promise<
     deletedResources,
     deletedIdentities,
     lacks: [...needed, ...findings.errors],
+    completeTypes: complete,
     errors: [...report.errors, ...findings.errors, ...(report.warnings ?? [])],
   };
 }

@@ -26,6 +26,8 @@ export interface WindowOutcome {
   readonly usageFacts: number;
   /** Records that were not taken, by reason. */
   readonly dropped: Readonly<Record<string, number>>;
+  /** Where the inventory lacked something: types that were complete all the same. Left out where it lacked nothing. */
+  readonly completeTypes?: readonly string[];
 }
 
 export interface RememberedWindow {
