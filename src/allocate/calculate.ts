@@ -1,6 +1,8 @@
 import type { ClickHouseClient } from "@clickhouse/client";
+import pRetry from "p-retry";
 import { dropStagedDays } from "../store/clickhouse/staging.js";
 import { readRows, type Statement } from "../store/clickhouse/statement.js";
+import { isLostConnection } from "../store/lost-connection.js";
 import type { SplitLedger } from "./ledger.js";
 import type { RuleSet } from "./rules.js";
 import { allocateDays } from "./sql/allocate-days.js";
@@ -32,11 +34,49 @@ export interface DayMarks {
   readonly revision: string;
 }
 
+/** How long a store that went away is waited for, in milliseconds. */
+const WAIT_FOR_STORE = {
+  retries: Number.POSITIVE_INFINITY,
+  minTimeout: 100,
+  maxTimeout: 1_000,
+  maxRetryTime: 15_000,
+} as const;
+
 /** Decimal digits that a product of cost and weight may have in Int128, after the factor 2 of rounding is subtracted. */
 const int128Digits = 37;
 
-/** Allocates the days and checks them. Throws if the statement itself fails; then none of the days is calculated. */
+/**
+ * Allocates the days and checks them. Throws if the statement itself fails; then none of the days is calculated. A store that goes away
+ * is no fault of theirs: once it is back they are calculated again. If it goes away with the same days twice, they may be what ends it.
+ */
 export async function calculateDays(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
+  try {
+    return await calculateOnce(calculation, days);
+  } catch (error) {
+    if (!isLostConnection(error)) throw error;
+    if (!(await isBack(calculation))) throw error;
+  }
+  try {
+    return await calculateOnce(calculation, days);
+  } catch (error) {
+    if (!isLostConnection(error) || !(await isBack(calculation))) throw error;
+    throw new Error("the store went away twice while it calculated", { cause: error });
+  }
+}
+
+/** Waits for the store; false when it stays away. */
+async function isBack({ client, signal }: Calculation): Promise<boolean> {
+  const ask = async () => {
+    const { success } = await client.ping();
+    if (!success) throw new Error("the store does not answer");
+  };
+  return await pRetry(ask, { ...WAIT_FOR_STORE, signal }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function calculateOnce(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   const { ledger, client, epoch, rules } = calculation;
   await dropStagedDays(client, epoch, days, [ledger.name]);
   const wide = await needsWideIntegers(calculation, days);

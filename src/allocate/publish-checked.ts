@@ -1,6 +1,7 @@
 import { errorText } from "../store/clickhouse/error-text.js";
 import { dropStagedDays } from "../store/clickhouse/staging.js";
 import { LeaseLostError } from "../store/lease-lost.js";
+import { isLostConnection } from "../store/lost-connection.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { recordDimensions } from "./dimensions.js";
 import { outdatedAttributions } from "./outdated-attributions.js";
@@ -54,7 +55,8 @@ function withRows({ day, rows }: DayCheck) {
   return { day, rows };
 }
 
-/** A lost lease, an abort, or a publish that only the next run can finish ends the run; everything else concerns a day. */
+/** A lost lease or store, an abort, or a publish that only the next run can finish ends the run; everything else concerns a day. */
 export function isRunOver(job: Pick<LedgerJob, "signal">, error: unknown): boolean {
-  return job.signal.aborted || error instanceof LeaseLostError || error instanceof PublishInterruptedError;
+  const cutOff = error instanceof LeaseLostError || error instanceof PublishInterruptedError;
+  return job.signal.aborted || cutOff || isLostConnection(error);
 }

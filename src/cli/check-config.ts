@@ -4,6 +4,7 @@ import { describeConfig } from "../config/describe.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
 import { probeTenant } from "../ingest/probe-tenant.js";
 import { gatherWindow } from "../runner/window.js";
+import { withoutSecrets } from "../secrets/known-secrets.js";
 import { dayOf } from "../time/days.js";
 import { type Command, type CommandIo, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
@@ -53,7 +54,7 @@ async function connectTenants(
     const context = { tenantName, tenantId, logger, parallelQueries };
     const probes = await probeTenant({ ecosystem, settings, context, window }, signal);
     const told: TenantProbes = { tenantName, ecosystem: tenant.ecosystem, probes };
-    stdout.write(`${asked === 0 ? "" : "\n"}${probeTable([told])}`);
+    stdout.write(withoutSecrets(`${asked === 0 ? "" : "\n"}${probeTable([told])}`));
     asked += probes.length;
     failures += probes.filter(({ failure }) => failure !== undefined).length;
   }

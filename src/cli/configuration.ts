@@ -2,6 +2,7 @@ import type { Config } from "../config/config.js";
 import { formatProblems } from "../config/problem.js";
 import { readConfig } from "../config/read-file.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
+import { keepSecrets } from "../secrets/known-secrets.js";
 import { CommandFailed, type CommandIo, type Options, UsageError } from "./command.js";
 
 /** Options that every command with a configuration takes. */
@@ -20,7 +21,7 @@ export const tenantsOption = {
   },
 } as const satisfies Options;
 
-/** Reads the configuration a command was given; a refusal lists every problem and ends the command with 2. */
+/** Reads the configuration a command was given, whose secrets nothing says from then on; a refusal lists every problem and ends the command with 2. */
 export async function configurationOf(
   options: { readonly config?: string | undefined; readonly "env-file"?: string | undefined },
   io: CommandIo,
@@ -33,5 +34,6 @@ export async function configurationOf(
     ...(envFile !== undefined && { envFile }),
   });
   if (!read.ok) throw new CommandFailed(formatProblems(read.problems), 2);
+  keepSecrets(read.secrets);
   return read.config;
 }

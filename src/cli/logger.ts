@@ -1,6 +1,7 @@
 import { type Logger, pino } from "pino";
 import { prettyFactory } from "pino-pretty";
 import type { Config } from "../config/config.js";
+import { deepWithoutSecrets } from "../secrets/known-secrets.js";
 import type { Terminal } from "./command.js";
 
 /** Takes the log's lines: a file descriptor, or whatever writes them. */
@@ -25,6 +26,7 @@ export function createLogger(
       paths: ["password", "*.password", "secret", "*.secret", "token", "*.token"],
       censor: "********",
     },
+    hooks: { streamWrite: lineWithoutSecrets },
   };
   const stream =
     typeof destination === "number" ? pino.destination({ fd: destination, sync: true }) : destination;
@@ -53,6 +55,12 @@ export function commandLogger(
   if (!terminal.isTTY) return createLogger(logging);
   const level = logging.level === "info" ? "warn" : logging.level;
   return createLogger({ format: "pretty", level }, destination, { hideObject: true });
+}
+
+/** A store may echo in its error what it was sent. */
+function lineWithoutSecrets(line: string): string {
+  const { level, time, service, ...said } = JSON.parse(line);
+  return `${JSON.stringify({ level, time, service, ...Object(deepWithoutSecrets(said)) })}\n`;
 }
 
 /** An error without what libraries hang on it, such as a whole database connection. */

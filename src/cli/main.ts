@@ -1,4 +1,5 @@
 import { packageVersion } from "../config/project.js";
+import { withoutSecrets } from "../secrets/known-secrets.js";
 import { CommandFailed, type CommandIo, UsageError } from "./command.js";
 import { commands } from "./commands.js";
 import { commandHelp, programHelp, usageHint } from "./help.js";
@@ -24,10 +25,10 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof UsageError) return refuse(io, error.message, usageHint(command));
     if (error instanceof CommandFailed) {
-      io.stderr.write(`${error.message}\n`);
+      io.stderr.write(`${withoutSecrets(error.message)}\n`);
       return error.exitCode;
     }
-    io.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    io.stderr.write(`${withoutSecrets(error instanceof Error ? error.message : String(error))}\n`);
     return 1;
   } finally {
     forget();

@@ -22,7 +22,9 @@ export interface LoadOptions {
   folder?: string;
 }
 
-export type LoadResult = { ok: true; config: Config } | { ok: false; problems: ConfigProblem[] };
+export type LoadResult =
+  | { ok: true; config: Config; secrets: readonly string[] }
+  | { ok: false; problems: ConfigProblem[] };
 
 function inOrder(problems: readonly ConfigProblem[]): ConfigProblem[] {
   return [...problems].sort((a, b) => a.line - b.line);
@@ -53,5 +55,5 @@ export function loadConfig(
     );
   }
   if (context.problems.length > 0) return { ok: false, problems: inOrder(context.problems) };
-  return { ok: true, config: toConfig(value, folder, derived) };
+  return { ok: true, config: toConfig(value, folder, derived), secrets: context.secrets };
 }

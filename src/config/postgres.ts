@@ -1,4 +1,5 @@
 /** `postgres`: where tags, tenant state, inventory and run records are kept. */
+import { passwordsIn } from "./passwords-in.js";
 import { type Parsed, section, text } from "./setting.js";
 
 /** A Postgres of our own, started and supervised by the service, or one that the user runs. */
@@ -6,14 +7,20 @@ export type PostgresTarget = { kind: "embedded" } | { kind: "server"; connection
 
 const EXPECTED = "`embedded`, or postgres://user:password@host:5432/database";
 
-/** The host may be empty when `?host=/folder` names a unix socket, as libpq and `pg` understand it. */
-const SERVER = /^postgres(?:ql)?:\/\/(?:[^@/\s]*@)?([^@/?#\s]*)\/([^/?#\s]+)(\?[^#\s]*)?$/i;
+/**
+ * The host may be empty when `?host=/folder` names a unix socket, as libpq and `pg` understand it. A password with a `/`, `?` or `#` as it is
+ * would be read as the host's end, so a port is digits, and a database has no `@`.
+ */
+const SERVER =
+  /^postgres(?:ql)?:\/\/(?:[^@/?#\s]*@)?((?:\[[^\]@/?#\s]*\]|[^:@/?#\s]*)(?::\d+)?)\/([^@/?#\s]+)(\?[^#\s]*)?$/i;
 
 function parsePostgres(text: string): Parsed {
   const trimmed = text.trim();
   if (trimmed.toLowerCase() === "embedded") return { value: "embedded" };
   const [, host = "", , query = ""] = SERVER.exec(trimmed) ?? [];
-  if (host === "" && !/[?&]host=/.test(query)) return { problem: `must be ${EXPECTED}` };
+  if (host === "" && !/[?&]host=/.test(query)) {
+    return { problem: `must be ${EXPECTED}; special characters in it must be percent-encoded` };
+  }
   return { value: trimmed };
 }
 
@@ -37,7 +44,7 @@ export const postgresSettings = section(
         "`embedded` is a Postgres server that comes with the package, listens on a unix socket only and keeps its " +
         "files in `data_dir`. Use a server of your own when several processes share the work.",
       expected: EXPECTED,
-      secret: true,
+      secret: passwordsIn,
       maxLength: 2000,
       parse: parsePostgres,
       default: "embedded",

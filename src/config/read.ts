@@ -194,7 +194,12 @@ export function readValue(schema: TSchema, written: Written, path: Path, context
     return undefined;
   }
   const reading = readScalar(schema, written, context.env);
-  if ("value" in reading) return reading.value;
+  if ("value" in reading) {
+    const { secret } = notesOf(schema);
+    if (secret)
+      context.secrets.push(...(secret === true ? [String(reading.value)] : secret(String(reading.value))));
+    return reading.value;
+  }
   for (const message of reading.messages) context.report(path, message, allowed);
   return undefined;
 }

@@ -9,6 +9,8 @@ export type Report = (path: Path, message: string, allowed?: string) => void;
 export interface ReadingContext {
   readonly env: Environment;
   readonly problems: readonly ConfigProblem[];
+  /** Passwords and tokens that were read. */
+  readonly secrets: string[];
   /** Remembers the line of a path. */
   place(path: Path, line: number): void;
   report: Report;
@@ -45,6 +47,7 @@ export function readingContext(file: string, env: Environment): ReadingContext {
   return {
     env,
     problems,
+    secrets: [],
     place: (path, line) => void lines.set(pathText(path), line),
     report,
     hold(path, rule) {

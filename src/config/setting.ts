@@ -41,8 +41,8 @@ export interface Notes {
   description: string;
   /** `seconds`, `days`, `hours`, … */
   unit?: string;
-  /** Never shown: not in problems, not by `check-config`, not in logs. */
-  secret?: boolean;
+  /** Never shown: not in problems, not by `check-config`, not in logs. Of a text whose parts alone are secret: which they are. */
+  secret?: boolean | ((value: string) => string[]);
   /**
    * Cannot change what is gathered, with all below it: who asks and how often. Every other setting makes windows be gathered again when
    * it changes, except secrets.

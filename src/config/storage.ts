@@ -5,6 +5,7 @@
  * connection strings are two spellings of one store.
  */
 import { canonicalHost } from "./host.js";
+import { passwordsIn } from "./passwords-in.js";
 import { mapping, text } from "./setting.js";
 
 export type StorageTarget =
@@ -107,7 +108,7 @@ export const storageSettings = mapping(
         "`embedded:NAME` is a database of the built-in store, in `data_dir`. `clickhouse://` and `clickhouses://` (TLS) " +
         "is a ClickHouse server's HTTP interface, port 8123 or 8443 unless given, user `default` unless given.",
       expected: STORAGE_EXPECTED,
-      secret: true,
+      secret: passwordsIn,
       maxLength: 2000,
       parse(written) {
         const parsed = parseStorage(written);

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { InvalidCursor } from "../query/page/cursor.js";
 import { InvalidParameter } from "../query/time/date-window.js";
 import { RunInProgressError, TenantSuspendedError } from "../runner/control.js";
+import { isLostConnection } from "../store/lost-connection.js";
 import { DimensionNotFoundError, TagKeyTakenError, TagNotFoundError } from "../tags/tag-errors.js";
 import { TooBusyError } from "./admission-queue.js";
 import { ApiError, type ErrorCode, errorTable, type InputProblem, invalidRequest } from "./errors.js";
@@ -126,32 +127,14 @@ function frameworkError(error: unknown): ApiError | undefined {
   }
 }
 
-const lostConnections = [
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "ENOTFOUND",
-  "EHOSTUNREACH",
-  "ETIMEDOUT",
-  "EPIPE",
-  "EAI_AGAIN",
-  "57P01",
-  "57P03",
-];
-
 function unexpected(error: unknown): ApiError {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (lostConnections.includes(code) || isPoolWait(error)) return storeUnavailable(error);
+  if (isLostConnection(error)) return storeUnavailable(error);
   return new ApiError(
     "internal_error",
     "The service failed to answer. Its log has the cause under error_id.",
     [],
     { cause: error },
   );
-}
-
-/** All connections to Postgres were in use, or none could be made, for as long as the pool waits. It has no code. */
-function isPoolWait(error: unknown): boolean {
-  return error instanceof Error && error.message === "timeout exceeded when trying to connect";
 }
 
 export function storeUnavailable(cause: unknown): ApiError {

@@ -8,6 +8,7 @@ import { createKnownInventory, type KnownInventoryReader } from "../ingest/inven
 import { settingsDigest } from "../ingest/settings-digest.js";
 import type { TopicStaging } from "../ingest/stage-topics.js";
 import type { DayRemark } from "../ingest/staged-window.js";
+import { withoutSecrets } from "../secrets/known-secrets.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { runStatement } from "../store/postgres/statement.js";
@@ -180,7 +181,8 @@ async function tooSoonToGather({
     : `${ago}, and a triggered run gathers once in ${gap} seconds unless it has force_gather`;
 }
 
-async function countFailure(input: GatherTenant, cause: string): Promise<void> {
+async function countFailure(input: GatherTenant, why: string): Promise<void> {
+  const cause = withoutSecrets(why);
   const { tenant_name: tenantName, gather_failure_threshold: threshold } = input.tenant;
   const counted = await runStatement<{ gather_failures: number; suspended: boolean }>(
     input.stores.postgres,

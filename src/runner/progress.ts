@@ -1,3 +1,4 @@
+import { withoutSecrets } from "../secrets/known-secrets.js";
 import type { PublishedDays } from "./sql/published.js";
 import type { RunError, RunResult } from "./sql/runs.js";
 
@@ -27,7 +28,7 @@ export function newProgress(): RunProgress {
   };
 }
 
-/** A copy: stages that were left behind may still fill the progress. */
+/** A copy, for stages that were left behind may still fill the progress, and without secrets: it is recorded, logged and shown. */
 export function resultOf({
   conservationFailures: _,
   published: __,
@@ -35,7 +36,12 @@ export function resultOf({
   notes,
   ...counts
 }: RunProgress): RunResult {
-  return { status: statusOf({ ...counts, errors }), ...counts, errors: [...errors], notes: [...notes] };
+  return {
+    status: statusOf({ ...counts, errors }),
+    ...counts,
+    errors: errors.map((error) => ({ ...error, message: withoutSecrets(error.message) })),
+    notes: notes.map(withoutSecrets),
+  };
 }
 
 /**

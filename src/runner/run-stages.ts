@@ -12,6 +12,7 @@ import { runStatement } from "../store/postgres/statement.js";
 import { copyNewDimensions } from "../tags/copy-new-dimensions.js";
 import { checkMirror, mirrorWaiting } from "../tags/mirror.js";
 import { dayOf } from "../time/days.js";
+import { checkClock } from "./check-clock.js";
 import { emitFiles } from "./emit-files.js";
 import { gatherTenant } from "./gather.js";
 import type { Lease } from "./lease.js";
@@ -40,6 +41,7 @@ export async function runStages(
   const ecosystem = run.ecosystems.get(tenant.ecosystem);
   if (ecosystem === undefined) throw new Error(`unknown ecosystem ${tenant.ecosystem}`);
   const { rules, allocation } = tenantRules(tenant, ecosystem);
+  await checkClock(run);
   const store = await run.stores.tenant(tenantName);
   signal.throwIfAborted();
   const today = dayOf(run.now());

@@ -2,6 +2,7 @@
 import type { Readable } from "node:stream";
 import { AwsV4Signer } from "aws4fetch";
 import type { S3Settings } from "../config/s3.js";
+import { keepSecrets } from "../secrets/known-secrets.js";
 import {
   type HeadersFor,
   type HttpPlace,
@@ -76,6 +77,7 @@ export function bucketClient({ bucket, settings, env, now, ...retries }: BucketO
       const key = await keys(signal);
       if (key === undefined) return headers;
       used.add(key.secretAccessKey).add(key.sessionToken ?? key.secretAccessKey);
+      keepSecrets(used);
       return await sign(url, { method, headers, sha256 }, key, settings.region);
     };
   }

@@ -5,19 +5,13 @@
  * whatever looks like a credential. In linear time, since an upstream also says how long the text is: no expression here looks at a
  * character again for each beginning of a match.
  */
+import { withoutThese } from "../secrets/known-secrets.js";
 
 const LONGEST = 200;
-/** Below this, a "secret" is so common a text that taking it out would only garble the message. */
-const SHORTEST_SECRET = 3;
 const HIDDEN = "***";
 
 export function redact(text: string, secrets: readonly string[] = []): string {
-  let clean = text;
-  for (const secret of secrets) {
-    if (secret.length < SHORTEST_SECRET) continue;
-    clean = clean.replaceAll(secret, HIDDEN).replaceAll(encodeURIComponent(secret), HIDDEN);
-  }
-  return clean
+  return withoutThese(text, secrets)
     .replace(/:\/\/[^\s/"'<>]*@/g, `://${HIDDEN}@`)
     .replace(/:\/\/[^\s"'<>]*/g, withoutQuery)
     .replace(/\b(basic|bearer)\s+[a-z0-9._~+/=-]{4,}/gi, `$1 ${HIDDEN}`)

@@ -45,10 +45,22 @@ t.test("the configuration in force is shown in the shape of the file, with secre
   ]);
 });
 
+t.test(
+  "the secrets of a configuration are told apart, of a connection string its password alone",
+  async (t) => {
+    const loaded = load(everything);
+    t.strictSame([...new Set(loaded.ok ? loaded.secrets : [])], [SECRET]);
+  },
+);
+
 t.test("a secret that is refused is not shown, whatever is wrong with it", async (t) => {
   const texts = [
     "postgres: {connection_string: mysql://u:hunter2@h/d}",
     "postgres: {connection_string: {hunter2: 1}}",
+    "postgres: {connection_string: 'postgres://u:hunter2/x@h'}",
+    "postgres: {connection_string: 'postgres://u:1/hunter2@h'}",
+    "postgres: {connection_string: 'postgres://u:hunter2?x@h/d'}",
+    "postgres: {connection_string: 'postgres://u:hunter2#x@h/d'}",
     "embedded: {sql_password: [hunter2]}",
     "embedded: {sql_users: {a: {password: [hunter2]}}}",
     "embedded: {sql_port: 1, sql_users: {a: {password: hunter2, tenants: [nobody]}}}",

@@ -9,24 +9,25 @@ import { projectRoot } from "../../src/config/project.js";
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   time: [],
   numbers: [],
-  "upstream-http": [],
+  secrets: [],
+  "upstream-http": ["secrets"],
   config: ["time"],
-  s3: ["upstream-http", "config"],
+  s3: ["upstream-http", "config", "secrets"],
   simulator: ["time"],
   // In the browser: it knows the service by its API alone.
   console: [],
-  store: ["config", "time"],
+  store: ["config", "secrets", "time"],
   ingest: ["focus", "store", "s3", "upstream-http", "config", "numbers", "time"],
   allocate: ["store", "config", "time"],
   focus: ["store", "config", "time"],
   query: ["focus", "store", "config", "time"],
   tags: ["store", "config", "time"],
   emit: ["query", "store", "s3", "config", "numbers", "time"],
-  runner: ["tags", "emit", "ingest", "allocate", "store", "config", "time"],
+  runner: ["tags", "emit", "ingest", "allocate", "store", "config", "secrets", "time"],
   http: ["tags", "query", "runner", "store", "config", "time"],
   cli: [
     ...["tags", "http", "runner", "ingest", "allocate", "query", "focus"],
-    ...["store", "config", "simulator", "time"],
+    ...["store", "config", "secrets", "simulator", "time"],
   ],
 };
 

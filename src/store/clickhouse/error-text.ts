@@ -1,12 +1,16 @@
+import { withoutSecrets } from "../../secrets/known-secrets.js";
+
 /** The longest text of an error that a record or a log line keeps. */
 const longest = 500;
 
 /**
  * What an error says, fit for a record: the engine repeats whole statements in its messages ("In scope SELECT …"), which
- * belong into nobody's run history.
+ * belong into nobody's run history. Secrets go before it is cut, so that no half of one stays.
  */
 export function errorText(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  const said = message.replace(/:? ?(In scope|While processing|while executing) [\s\S]*$/i, "").trim();
+  const said = withoutSecrets(message)
+    .replace(/:? ?(In scope|While processing|while executing) [\s\S]*$/i, "")
+    .trim();
   return said.length <= longest ? said : `${said.slice(0, longest)}…`;
 }

@@ -19,6 +19,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import type { Logger } from "pino";
 import { copyBinaries } from "./binaries-copy.js";
+import { serverEnvironment } from "./cluster-files.js";
 import type { ServerUser } from "./server-user.js";
 
 export interface PostgresBinaries {
@@ -118,7 +119,12 @@ const exists = (path: string) =>
 async function trial(native: string, user: ServerUser | undefined): Promise<string | undefined> {
   for (const program of Object.values(programs(native))) {
     const problem = await new Promise<string | undefined>((resolve) => {
-      const child = spawn(program, ["--version"], { cwd: "/", stdio: ["ignore", "ignore", "pipe"], ...user });
+      const child = spawn(program, ["--version"], {
+        cwd: "/",
+        env: serverEnvironment(),
+        stdio: ["ignore", "ignore", "pipe"],
+        ...user,
+      });
       let said = "";
       child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
         said += chunk;

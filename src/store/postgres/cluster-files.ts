@@ -38,7 +38,7 @@ export function dataPath(cluster: string): string {
   return process.platform === "linux" ? "/proc/self/cwd" : cluster;
 }
 
-/** Nothing of our environment goes to the server: it may hold the secrets of upstreams, and PG* changes defaults. */
+/** Nothing of our environment goes to the programs: it may hold the secrets of upstreams, and PG* changes defaults. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
 }

@@ -15,6 +15,7 @@ import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { serverEnvironment } from "./cluster-files.js";
 
 /** The `cluster_name` of the server on this cluster. */
 export function clusterName(cluster: string): string {
@@ -97,7 +98,8 @@ function linuxProcesses(): Process[] {
 }
 
 function otherProcesses(): Process[] {
-  const lines = execFileSync("ps", ["-axww", "-o", "pid=,uid=,command="], { encoding: "utf8" }).split("\n");
+  const options = { encoding: "utf8", env: serverEnvironment() } as const;
+  const lines = execFileSync("ps", ["-axww", "-o", "pid=,uid=,command="], options).split("\n");
   return lines.flatMap((line): Process[] => {
     const [, pid, uid, command] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
     return command === undefined ? [] : [{ pid: Number(pid), uid: Number(uid), command: command.trimEnd() }];

@@ -1,0 +1,56 @@
+import t from "tap";
+import { passwordsIn } from "../../src/config/passwords-in.js";
+import { deepWithoutSecrets, keepSecrets, withoutSecrets } from "../../src/secrets/known-secrets.js";
+import fc from "../property.js";
+
+t.test("a secret is hidden in every form that it is sent in", async (t) => {
+  const secret = 'pä/ss "w+rd\\';
+  const forms = [
+    secret,
+    encodeURIComponent(secret),
+    encodeURIComponent(secret).toLowerCase(),
+    new URLSearchParams({ p: secret }).toString().slice(2),
+    JSON.stringify(secret).slice(1, -1),
+  ];
+  t.equal(withoutSecrets(secret), secret, "it is not known yet");
+  keepSecrets([secret]);
+  for (const form of forms) t.equal(withoutSecrets(`<${form}> and ${form}`), "<***> and ***", form);
+  t.strictSame(deepWithoutSecrets({ a: [secret, 1, null], [secret]: { b: `${secret}!` } }), {
+    a: ["***", 1, null],
+    [secret]: { b: "***!" },
+  });
+});
+
+t.test("property: the base64 of a text that holds a secret shows nothing of its middle", async (t) => {
+  const secret = "correct-horse-battery";
+  keepSecrets([secret]);
+  const around = fc.string({ maxLength: 20 });
+  fc.assert(
+    fc.property(around, around, (before, after) => {
+      const shown = withoutSecrets(Buffer.from(before + secret + after).toString("base64"));
+      return [0, 1, 2].every((at) => {
+        const kept = Buffer.from(shown.slice(at), "base64").toString("latin1");
+        return !kept.includes(secret.slice(3, -3));
+      });
+    }),
+  );
+  t.pass("held for all");
+});
+
+t.test("the longest of two secrets is hidden whole, and one of two characters is none", async (t) => {
+  keepSecrets(["tomato", "tomato-soup", "ab", ""]);
+  t.equal(withoutSecrets("tomato-soup, tomato, ab"), "***, ***, ab");
+});
+
+for (const [text, passwords] of [
+  ["embedded", []],
+  ["embedded:acme", []],
+  ["postgres://host/app", []],
+  ["postgres://u@host/app", []],
+  ["postgres://u:p%2Fw@host:5432/app?sslmode=require", ["p%2Fw", "p/w"]],
+  ["postgres://u:a%ZZ@host/app", ["a%ZZ", "a%ZZ"]],
+  ["postgresql:///app?host=/run&user=u&password=p%20w&sslpassword=k", ["p%20w", "p w", "k", "k"]],
+  ["clickhouses://u:p@w@host/facts", ["p@w", "p@w"]],
+] as const) {
+  t.test(`the passwords in ${text}`, async (t) => t.strictSame(passwordsIn(text), passwords));
+}
