@@ -4,7 +4,7 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { RuleSet } from "../src/allocate/rules.js";
-import type { Stores, TenantStore } from "../src/store/stores.js";
+import type { RunStores, TenantStore } from "../src/store/stores.js";
 import { type AllocationRun, allocateAll, type Stage } from "./allocation-run.js";
 import { settle } from "./dataset.js";
 import { type Figure, median, once, watchProcess } from "./measure.js";
@@ -13,7 +13,7 @@ import { allDays } from "./organisation.js";
 export interface AllocateBench {
   readonly benchmark: "allocate" | "mix";
   readonly rules: RuleSet;
-  readonly stores: Stores;
+  readonly stores: RunStores;
   readonly store: TenantStore;
   readonly repeat: number;
   readonly enginePid: number | undefined;

@@ -8,7 +8,7 @@ import { registerTenant } from "../src/runner/sql/tenants.js";
 import { usualLimits } from "../src/runner/tenant-run.js";
 import { claimStaging } from "../src/store/clickhouse/staging.js";
 import { runStatement } from "../src/store/postgres/statement.js";
-import type { Stores, TenantStore } from "../src/store/stores.js";
+import type { RunStores, TenantStore } from "../src/store/stores.js";
 import { stageFacts } from "./dataset.js";
 import { once } from "./measure.js";
 import { allDays } from "./organisation.js";
@@ -25,7 +25,7 @@ const stages = ["allocate", "check", "dimensions", "publish", "other"] as const;
 export type Stage = (typeof stages)[number];
 
 export async function allocateAll(
-  stores: Stores,
+  stores: RunStores,
   store: TenantStore,
   rules: RuleSet,
 ): Promise<AllocationRun> {
@@ -45,7 +45,7 @@ export async function allocateAll(
 }
 
 async function run(
-  stores: Stores,
+  stores: RunStores,
   store: TenantStore,
   epoch: number,
   rules: RuleSet,
@@ -59,6 +59,7 @@ async function run(
       ...usualLimits,
       client: timedClient(store.client, spent),
       postgres: stores.postgres,
+      gate: stores.gate,
       tenantName: store.tenantName,
       epoch,
       rules,
@@ -82,7 +83,7 @@ async function run(
 }
 
 /** What gathering writes once a day is complete. */
-async function markStaged(stores: Stores, tenantName: string): Promise<void> {
+async function markStaged(stores: RunStores, tenantName: string): Promise<void> {
   await stores.postgres.query(
     `INSERT INTO tracking_dates (tenant_name, tracking_date, billing_gathered, resources_gathered, staged_hash)
      SELECT $1, day, true, true, 'bench' FROM unnest($2::date[]) AS day

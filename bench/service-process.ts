@@ -7,6 +7,7 @@ import { roomForBuffers } from "../src/cli/heap.js";
 import { modes, serveStores } from "../src/cli/serve.js";
 import { readConfig } from "../src/config/read-file.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
+import { createChangeGate } from "../src/store/change-gate.js";
 import type { Endpoint } from "../src/store/clickhouse/embedded/supervisor.js";
 import { createStoreHolders } from "../src/store/facts/holders.js";
 import { migrationFolders } from "../src/store/open-stores.js";
@@ -37,7 +38,13 @@ const tenants = createTenantStores({
 });
 const holders = createStoreHolders(postgres, logger);
 const stores = {
-  ...{ postgres, holders, tenant: tenants.open, serverClient: tenants.serverClient },
+  ...{
+    postgres,
+    holders,
+    gate: createChangeGate(),
+    tenant: tenants.open,
+    serverClient: tenants.serverClient,
+  },
   embeddedClickHouse: undefined,
   ownsPostgres: false,
   async close() {

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
+import type { ChangeGate } from "../store/change-gate.js";
 import { type NotedDay, noteHeldDays } from "../store/facts/held-days.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { runStatement, type Statement } from "../store/postgres/statement.js";
@@ -19,6 +20,7 @@ import { type AttributionDays, noAttributions, swapDays } from "./swap-days.js";
 export interface Publication {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
+  readonly gate: ChangeGate;
   readonly tenantName: string;
   readonly epoch: number;
   readonly signal: AbortSignal;
@@ -56,17 +58,19 @@ export async function publishDays(
   const names = days.map((day) => day.day);
   const changes = daysOf(attributions);
   if (days.length + changes.replaced.length + changes.withdrawn.length === 0) return;
-  publication.signal.throwIfAborted();
-  await noteIntent(publication, names, changes);
-  // From here on the intent stands, and an abort does not stop it: finish, or leave it to the next run to finish.
-  try {
-    await swapDays(publication, names, changes);
-    await noteHeld(publication, days, attributions);
-    await noteResult(publication, days, attributions);
-  } catch (error) {
-    if (error instanceof LeaseLostError) throw error;
-    throw new PublishInterruptedError([...new Set([...names, ...changes.replaced])], error);
-  }
+  const { gate, signal } = publication;
+  await gate.change(async () => {
+    await noteIntent(publication, names, changes);
+    // From here on the intent stands, and an abort does not stop it: finish, or leave it to the next run to finish.
+    try {
+      await swapDays(publication, names, changes);
+      await noteHeld(publication, days, attributions);
+      await noteResult(publication, days, attributions);
+    } catch (error) {
+      if (error instanceof LeaseLostError) throw error;
+      throw new PublishInterruptedError([...new Set([...names, ...changes.replaced])], error);
+    }
+  }, signal);
 }
 
 function daysOf({ replaced, withdrawn }: PublishedAttributions): AttributionDays {

@@ -1,3 +1,4 @@
+import { backup } from "./backup.js";
 import { checkConfig } from "./check-config.js";
 import type { Command } from "./command.js";
 import { demo } from "./demo.js";
@@ -6,6 +7,7 @@ import { exportCsv } from "./export.js";
 import { focusCheck } from "./focus-check.js";
 import { migrate } from "./migrate.js";
 import { reconcile } from "./reconcile.js";
+import { restore } from "./restore.js";
 import { rules } from "./rules.js";
 import { run } from "./run.js";
 import { sampleBill } from "./sample-bill.js";
@@ -24,6 +26,8 @@ export const commands: readonly Command[] = [
   checkConfig,
   focusCheck,
   migrate,
+  backup,
+  restore,
   simulate,
   sampleBill,
 ];

@@ -1,3 +1,4 @@
+import { type BackupControl, openBackupControl } from "../backup/control.js";
 import type { DayWindow } from "../ingest/ecosystem.js";
 import { openStores } from "../store/open-stores.js";
 import { addDays } from "../time/days.js";
@@ -32,7 +33,9 @@ export const run: Command = {
     const line = statusLine(io.stderr);
     const logger = commandLogger(config.logging, io.stderr, line);
     const stores = await openStores({ config, logger, signal: io.signal });
+    let backups: BackupControl | undefined;
     try {
+      backups = await openBackupControl({ stores, dataDir: config.data_dir, logger });
       const worker = await createWorker({
         config,
         stores,
@@ -54,6 +57,7 @@ export const run: Command = {
       return good ? 0 : 1;
     } finally {
       line.clear();
+      await backups?.close();
       await stores.close();
     }
   },

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { type BackupControl, openBackupControl } from "../backup/control.js";
 import type { Config } from "../config/config.js";
 import { packageVersion } from "../config/project.js";
 import { createServiceMetrics } from "../http/metrics.js";
@@ -65,6 +66,7 @@ export async function serveStores(input: ServeStores): Promise<number> {
   const { config, logger, stores, mode, io } = input;
   const started: Started = {};
   try {
+    started.backups = await openBackupControl({ stores, dataDir: config.data_dir, logger });
     const metrics = createServiceMetrics();
     if (mode !== "api") {
       started.worker = await createWorker({
@@ -95,6 +97,7 @@ export async function serveStores(input: ServeStores): Promise<number> {
 
 /** What is running and has to be stopped. */
 interface Started {
+  backups?: BackupControl | undefined;
   worker?: Worker;
   server?: HttpServer;
 }
@@ -113,9 +116,13 @@ async function openTenants(config: Config, stores: OpenedStores, logger: Logger)
   );
 }
 
-async function shutDown({ worker, server }: Started, stores: OpenedStores, logger: Logger): Promise<void> {
+async function shutDown(
+  { backups, worker, server }: Started,
+  stores: OpenedStores,
+  logger: Logger,
+): Promise<void> {
   logger.info("shutting down");
-  const orderly = Promise.allSettled([server?.close(), worker?.settled()]);
+  const orderly = Promise.allSettled([backups?.close(), server?.close(), worker?.settled()]);
   await Promise.race([orderly, delay(shutdownSeconds * 1000, undefined, { ref: false })]);
   await stores.close();
   logger.info("stopped");

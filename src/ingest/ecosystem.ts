@@ -5,6 +5,7 @@ import type { AllocationRule, IdentityScope } from "../config/allocation-rule.js
 import type { EcosystemSettings } from "../config/ecosystem-settings.js";
 import type { PluginSettings } from "../config/plugin-settings.js";
 import type { TopicMetric, TopicRule } from "../config/topic-rule.js";
+import type { ChangeGate } from "../store/change-gate.js";
 import type { Statement } from "../store/clickhouse/statement.js";
 import type { FactRecord } from "../store/fact-tables.js";
 import type { KnownInventory } from "./known.js";
@@ -60,6 +61,7 @@ export interface GatherStore {
   /** Client whose default database is the tenant's. */
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
+  readonly gate: ChangeGate;
   /** Of the lease that is held. */
   readonly epoch: number;
   /** First day that the run gathers. */

@@ -66,6 +66,7 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
       store: {
         client: input.store.client,
         postgres: input.stores.postgres,
+        gate: input.stores.gate,
         epoch: input.epoch,
         gatheredFrom: input.window.start,
       },

@@ -48,10 +48,14 @@ export async function runStages(
   const keepFrom = gatherWindow(today, tenant.retention_days, 0).start;
   const keepAttributionsFrom = keptFrom(tenant, today);
   const kept = { chargebacks: keepFrom, topic_attributions: keepAttributionsFrom };
-  progress.notes.push(...(await takeStore(run, store, lease, kept)));
-  const { epoch } = lease;
-  const publication: Publication = { client: store.client, postgres, tenantName, epoch, signal };
-  const repaired = await repair(run, publication);
+  const { gate } = run.stores;
+  const { publication, repaired } = await gate.change(async () => {
+    progress.notes.push(...(await takeStore(run, store, lease, kept)));
+    const { epoch } = lease;
+    const publication: Publication = { client: store.client, postgres, gate, tenantName, epoch, signal };
+    return { publication, repaired: await repair(run, publication) };
+  }, signal);
+  const { epoch } = publication;
   const topics = topicPlan(tenant, ecosystem, today);
   await storeRuleSet(store.client, rules, signal);
   if (allocation !== undefined) await prepareStore(store.client, allocation, signal);
@@ -106,7 +110,8 @@ export async function runStages(
     await copyNames({ client: store.client, postgres, tenantName, signal });
   }
   const firstDays = { keepFrom, keepAttributionsFrom, gatheredFrom: usualWindow.start };
-  await applyRetention({ client: store.client, epoch, postgres, tenantName, ...firstDays });
+  const retention = { client: store.client, epoch, postgres, tenantName, ...firstDays };
+  await gate.change(() => applyRetention(retention), signal);
   const mirror = { client: store.client, postgres, tenantName, signal };
   await checkMirror(mirror);
   await mirrorWaiting(mirror);

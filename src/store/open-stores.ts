@@ -3,6 +3,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Logger } from "pino";
 import type { Config, TenantConfig } from "../config/config.js";
 import { projectRoot } from "../config/project.js";
+import { createChangeGate } from "./change-gate.js";
 import { createEmbeddedClickHouse, type EmbeddedClickHouse } from "./clickhouse/embedded/supervisor.js";
 import { claimDataDir, type DataDirClaim } from "./data-dir.js";
 import { createStoreHolders } from "./facts/holders.js";
@@ -12,6 +13,7 @@ import { migratePostgres } from "./postgres/migrate.js";
 import { sqlListenerOf } from "./sql-listener.js";
 import type { RunStores } from "./stores.js";
 import { createTenantStores } from "./tenant-stores.js";
+import { refuseUnfinishedRestore } from "./unfinished-restore.js";
 
 /**
  * Opens the stores of a configuration, in the order that start-up needs: the data directory is claimed before anything in it is
@@ -24,6 +26,8 @@ export interface OpenStoresOptions {
   readonly signal?: AbortSignal;
   /** Leaves schemas as they are: for commands that only look at them. */
   readonly skipMigrations?: boolean;
+  /** Opens a data directory that is being restored. */
+  readonly restoring?: boolean;
 }
 
 export interface OpenedStores extends RunStores {
@@ -48,6 +52,7 @@ export async function openStores(options: OpenStoresOptions): Promise<OpenedStor
   try {
     const claim = claimIfEmbedded(config);
     if (claim) closers.push(() => claim.release());
+    if (claim && !options.restoring) refuseUnfinishedRestore(claim.dataDir);
     const embedded = await startPostgres(options);
     if (embedded) closers.push(() => embedded.stop());
     const postgres = openPostgres(postgresConnection(config, embedded), { logger, max: 20 });
@@ -67,6 +72,7 @@ export async function openStores(options: OpenStoresOptions): Promise<OpenedStor
       embeddedClickHouse: clickhouse,
       ownsPostgres: embedded !== undefined,
       holders,
+      gate: createChangeGate(),
       tenant: tenants.open,
       serverClient: tenants.serverClient,
       close,

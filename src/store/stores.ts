@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
+import type { ChangeGate } from "./change-gate.js";
 import type { StoreHolders, StorePlace } from "./facts/holders.js";
 
 /**
@@ -17,6 +18,8 @@ export interface Stores {
 export interface RunStores extends Stores {
   /** Which processes have which store open. */
   readonly holders: StoreHolders;
+  /** What a run changes in both stores goes through it, so that a backup has both as they belong together. */
+  readonly gate: ChangeGate;
 }
 
 export interface TenantStore {

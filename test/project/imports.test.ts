@@ -24,9 +24,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   tags: ["store", "config", "time"],
   emit: ["query", "store", "s3", "config", "numbers", "time"],
   runner: ["tags", "emit", "ingest", "allocate", "store", "config", "secrets", "time"],
+  backup: ["runner", "store", "config", "time"],
   http: ["tags", "query", "runner", "store", "config", "time"],
   cli: [
-    ...["tags", "http", "runner", "ingest", "allocate", "query", "focus"],
+    ...["tags", "http", "backup", "runner", "ingest", "allocate", "query", "focus"],
     ...["store", "config", "secrets", "simulator", "time"],
   ],
 };

@@ -39,6 +39,7 @@ t.test("a publish that is cut off", async (t) => {
     const publication: Publication = {
       client: (await stores.tenant(tenantName)).client,
       postgres,
+      gate: stores.gate,
       tenantName,
       epoch: 2,
       signal: new AbortController().signal,

@@ -41,7 +41,7 @@ t.test("a publish of attributions that is cut off", async (t) => {
     await lease(tenantName, "1 minute");
     const { client } = await stores.tenant(tenantName);
     const publication: Publication = {
-      ...{ client, postgres, tenantName, epoch: 2 },
+      ...{ client, postgres, gate: stores.gate, tenantName, epoch: 2 },
       signal: new AbortController().signal,
     };
     await noteIntent(publication, [changed], both);

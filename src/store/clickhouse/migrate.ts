@@ -46,12 +46,15 @@ export async function migrateClickHouse(
   const store = storeOf(database);
   const known = await readRevisions(options.dir);
   // Nothing to do is found out without the lock: a store that hangs keeps no connection of Postgres.
-  const plan = planMigrations(known, await readLedger(client, database, signal));
+  const plan = planMigrations(known, await readClickHouseLedger(client, database, signal));
   if (pendingOrRefuse(store, plan).length === 0)
     return { store, applied: [], duration_ms: Date.now() - started };
   const key = lockKey(`clickhouse migrations ${options.address ?? database}`);
   const applied = await withAdvisoryLock(options.lock, key, options, async (holder) => {
-    const pending = pendingOrRefuse(store, planMigrations(known, await readLedger(client, database, signal)));
+    const pending = pendingOrRefuse(
+      store,
+      planMigrations(known, await readClickHouseLedger(client, database, signal)),
+    );
     if (pending.length === 0) return [];
     await createLedger(client, database, signal);
     for (const revision of pending) {
@@ -70,7 +73,10 @@ export async function clickHouseMigrationStatus(
   { dir, database, signal }: { dir: string; database: string; signal?: AbortSignal | undefined },
 ): Promise<MigrationStatus[]> {
   const known = await readRevisions(dir);
-  return statusOf(storeOf(database), planMigrations(known, await readLedger(client, database, signal)));
+  return statusOf(
+    storeOf(database),
+    planMigrations(known, await readClickHouseLedger(client, database, signal)),
+  );
 }
 
 const storeOf = (database: string) => `clickhouse/${database}`;
@@ -123,7 +129,8 @@ const READ_LEDGER = `
   SELECT revision, name, checksum, replaceOne(toString(applied_at), ' ', 'T') || 'Z' AS applied_at
   FROM {database:Identifier}.schema_migrations ORDER BY revision, schema_migrations.applied_at LIMIT 1 BY revision`;
 
-async function readLedger(
+/** What was applied to the database: nothing where it does not exist. */
+export async function readClickHouseLedger(
   client: ClickHouseClient,
   database: string,
   signal?: AbortSignal,

@@ -24,6 +24,8 @@ import { withAdvisoryLock } from "./advisory-lock.js";
 export interface PostgresMigrationOptions {
   /** The folder with the `.sql` files. */
   dir: string;
+  /** How many revisions the schema is to have at most; all by default. */
+  upTo?: number | undefined;
   logger: Logger;
   signal?: AbortSignal | undefined;
 }
@@ -46,10 +48,10 @@ export async function migratePostgres(
   options: PostgresMigrationOptions,
 ): Promise<MigrationReport> {
   const started = Date.now();
-  const known = await readRevisions(options.dir);
+  const known = (await readRevisions(options.dir)).slice(0, options.upTo);
   const applied = await withAdvisoryLock(pool, BigInt(PG_MIGRATE_LOCK_ID), options, async (holder) => {
-    const pending = pendingOrRefuse(STORE, planMigrations(known, await readLedger(holder)));
-    if (pending.length > 0) await apply(holder, known, options);
+    const pending = pendingOrRefuse(STORE, planMigrations(known, await readPostgresLedger(holder)));
+    if (pending.length > 0) await apply(holder, known, pending.length, options);
     return pending.map(fileName);
   });
   return { store: STORE, applied, duration_ms: Date.now() - started };
@@ -60,7 +62,7 @@ export async function postgresMigrationStatus(pool: pg.Pool, dir: string): Promi
   const known = await readRevisions(dir);
   const client = await pool.connect();
   try {
-    return statusOf(STORE, planMigrations(known, await readLedger(client)));
+    return statusOf(STORE, planMigrations(known, await readPostgresLedger(client)));
   } finally {
     client.release();
   }
@@ -69,6 +71,7 @@ export async function postgresMigrationStatus(pool: pg.Pool, dir: string): Promi
 async function apply(
   dbClient: pg.PoolClient,
   known: readonly Revision[],
+  count: number,
   { dir, logger, signal }: PostgresMigrationOptions,
 ): Promise<void> {
   await dbClient.query(CREATE_CHECKSUMS);
@@ -93,6 +96,7 @@ async function apply(
       dbClient,
       dir,
       direction: "up",
+      count,
       migrationsTable: LEDGER,
       logger: { info: debug, warn: debug, error: debug },
       ignorePattern: "(?:\\..*|(?!.*\\.sql$).*)",
@@ -125,7 +129,8 @@ const READ_LEDGER = `
   FROM public.${LEDGER} ORDER BY id`;
 const READ_CHECKSUMS = `SELECT name, checksum FROM public.${CHECKSUMS}`;
 
-async function readLedger(client: pg.PoolClient): Promise<AppliedRevision[]> {
+/** What was applied to the database: nothing where no migration was. */
+export async function readPostgresLedger(client: pg.PoolClient): Promise<AppliedRevision[]> {
   const found = (await client.query<{ ledger: boolean; checksums: boolean }>(FIND_LEDGER)).rows[0];
   if (found?.ledger !== true) return [];
   const { rows } = await client.query<{ name: string; applied_at: Date }>(READ_LEDGER);

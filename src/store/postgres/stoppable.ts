@@ -113,7 +113,11 @@ function cancelling(pool: Pool): Pool {
 }
 
 /** The promise's outcome, or the signal's reason as soon as it aborts; `cancel` is called in the latter case only. */
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal, cancel: () => void): Promise<T> {
+export async function untilAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+  cancel: () => void,
+): Promise<T> {
   let onAbort: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => {

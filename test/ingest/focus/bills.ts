@@ -12,6 +12,7 @@ import type {
   DeliveredFile,
   Delivery,
 } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
+import { createChangeGate } from "../../../src/store/change-gate.js";
 import { readRows } from "../../../src/store/clickhouse/statement.js";
 import { EPOCH, openGatheringStores } from "../gathering-stores.js";
 
@@ -25,7 +26,8 @@ export const settings: LoadSettings = {
 
 export async function openDeliveryStore(t: Test): Promise<DeliveryStore> {
   const { postgres, store } = await openGatheringStores(t);
-  return { client: store.client, postgres, tenantName: store.tenantName, epoch: EPOCH };
+  const gate = createChangeGate();
+  return { client: store.client, postgres, gate, tenantName: store.tenantName, epoch: EPOCH };
 }
 
 export function fileOf(name: string, content: Buffer | string): DeliveredFile {

@@ -56,7 +56,7 @@ async function* said() {
   say({ sent: true });
 }
 const file = { ...fileOf("bill.csv", text), open: async () => Readable.from(said(), { objectMode: false }) };
-const store = { client, postgres, tenantName, epoch };
+const store = { client, postgres, gate: stores.gate, tenantName, epoch };
 await loadDeliveries(store, [sourceOf(deliveryOf([file]))], settings, new AbortController().signal);
 say({ counted: await counted(), held: await held() });
 if (stays) setInterval(() => undefined, 60_000);

@@ -21,10 +21,13 @@ export async function loadDeliveries(
   settings: LoadSettings,
   signal: AbortSignal,
 ): Promise<LoadReport> {
-  const { client, postgres, tenantName, epoch } = store;
-  await runStatement(postgres, forgetLoading(tenantName, epoch));
-  const recorded = await recordedDeliveries(store);
-  await dropUnrecorded(client, new Set(recorded.map(({ delivery_id }) => delivery_id)), signal);
+  const { client, postgres, gate, tenantName, epoch } = store;
+  const recorded = await gate.change(async () => {
+    await runStatement(postgres, forgetLoading(tenantName, epoch));
+    const recorded = await recordedDeliveries(store);
+    await dropUnrecorded(client, new Set(recorded.map(({ delivery_id }) => delivery_id)), signal);
+    return recorded;
+  }, signal);
   const errors: string[] = [];
   const warnings: string[] = [];
   for (const source of sources) {

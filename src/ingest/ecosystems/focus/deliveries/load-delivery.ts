@@ -2,6 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { UnreadableFile } from "../../../../focus/format.js";
+import type { ChangeGate } from "../../../../store/change-gate.js";
 import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
 import { withTransaction } from "../../../../store/postgres/transaction.js";
@@ -16,6 +17,7 @@ import { shrinkage } from "./shrinkage.js";
 export interface DeliveryStore {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
+  readonly gate: ChangeGate;
   readonly tenantName: string;
   /** Of the lease that is held. */
   readonly epoch: number;
@@ -66,10 +68,11 @@ export async function loadDelivery(
     );
     const { shrinkLimit: limit, today } = settings;
     const problem = old === undefined ? undefined : shrinkage({ old, loaded, limit, today });
-    await finish(store, { deliveryId, epoch, files, loaded, problem });
-    if (problem !== undefined) return { state: "waiting_for_acceptance", problem };
-    if (old !== undefined) await dropDelivery(client, old.delivery_id);
-    return { state: "current" };
+    await store.gate.change(async () => {
+      await finish(store, { deliveryId, epoch, files, loaded, problem });
+      if (problem === undefined && old !== undefined) await dropDelivery(client, old.delivery_id);
+    }, signal);
+    return problem === undefined ? { state: "current" } : { state: "waiting_for_acceptance", problem };
   } catch (error) {
     // What this cannot drop, because the store is away, the next run drops.
     await dropDelivery(client, deliveryId).catch(() => undefined);

@@ -43,7 +43,10 @@ export const SQL_MEMORY_PART = 4;
 /** Each running statement holds a thread of the pool; above both limits there is room for KILL, SET, files and DNS. */
 export const THREAD_POOL_SIZE = 32;
 
-/** The engine's server configuration. */
+/**
+ * The engine's server configuration. Backups may go anywhere that the service's user may write: only the service can ask for one, and it
+ * can write any file anyhow. The port for SQL clients admits neither BACKUP nor RESTORE.
+ */
 export function engineConfigXml(maxMemoryBytes: number): string {
   return `<clickhouse>
   <max_server_memory_usage>${maxMemoryBytes}</max_server_memory_usage>
@@ -51,6 +54,7 @@ export function engineConfigXml(maxMemoryBytes: number): string {
   <uncompressed_cache_size>0</uncompressed_cache_size>
   <background_pool_size>2</background_pool_size>
   <logger><level>none</level></logger>
+  <backups><allowed_path>/</allowed_path></backups>
   <merge_tree>
     <fsync_after_insert>1</fsync_after_insert>
     <fsync_part_directory>1</fsync_part_directory>

@@ -1,0 +1,68 @@
+/** The files of a backup: what is in its folder, and whether that is what its manifest says. */
+import { createHash } from "node:crypto";
+import { type FileHandle, open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Manifest, manifestFiles, UnusableBackup } from "./manifest.js";
+
+export type BackupFile = Manifest["files"][number];
+
+/** Every file below the folder but those of the manifest, in order. Each is on disk when this returns. */
+export async function settleFiles(folder: string, signal: AbortSignal): Promise<BackupFile[]> {
+  const files: BackupFile[] = [];
+  for (const path of await listFiles(folder))
+    files.push(await readOne(folder, path, signal, (handle) => handle.sync()));
+  return files;
+}
+
+/** Throws `UnusableBackup` unless the folder has exactly the files that the manifest lists. */
+export async function checkFiles(folder: string, { files }: Manifest, signal: AbortSignal): Promise<void> {
+  const damaged = (what: string) => new UnusableBackup(`${folder} is damaged: ${what}.`);
+  const listed = new Map(files.map((file) => [file.path, file]));
+  for (const path of await listFiles(folder)) {
+    const expected = listed.get(path);
+    if (expected === undefined) throw damaged(`its manifest does not list ${path}`);
+    const found = await readOne(folder, path, signal);
+    if (found.bytes !== expected.bytes)
+      throw damaged(`${path} has ${found.bytes} bytes instead of ${expected.bytes}`);
+    if (found.sha256 !== expected.sha256) throw damaged(`the content of ${path} has changed`);
+    listed.delete(path);
+  }
+  for (const path of listed.keys()) throw damaged(`${path} is missing`);
+}
+
+/** Links and other special files are refused: a backup has none, and following one would read what is not of it. */
+async function listFiles(folder: string): Promise<string[]> {
+  const list = async (within: string): Promise<string[]> => {
+    const entries = await readdir(join(folder, within), { withFileTypes: true });
+    const paths: string[] = [];
+    for (const entry of entries) {
+      const path = within === "" ? entry.name : `${within}/${entry.name}`;
+      if (entry.isDirectory()) paths.push(...(await list(path)));
+      else if (entry.isFile()) paths.push(path);
+      else throw new UnusableBackup(`${folder} is damaged: ${path} is neither a file nor a folder.`);
+    }
+    return paths;
+  };
+  return (await list("")).filter((path) => !manifestFiles.includes(path)).sort();
+}
+
+async function readOne(
+  folder: string,
+  path: string,
+  signal: AbortSignal,
+  finish?: (handle: FileHandle) => Promise<void>,
+): Promise<BackupFile> {
+  const handle = await open(join(folder, path), "r");
+  try {
+    const hash = createHash("sha256");
+    let bytes = 0;
+    for await (const chunk of handle.createReadStream({ autoClose: false, signal })) {
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+    await finish?.(handle);
+    return { path, bytes, sha256: hash.digest("hex") };
+  } finally {
+    await handle.close();
+  }
+}

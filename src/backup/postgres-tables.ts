@@ -1,0 +1,96 @@
+/**
+ * Postgres' part of a backup: the rows of every table, as COPY writes them. The schema is not part of it, because the migrations make it.
+ * Tables are taken from the catalogue, so that a new one is backed up without a word here.
+ */
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { PoolClient } from "pg";
+import { type CopyToStreamQuery, from as copyFrom, to as copyTo } from "pg-copy-streams";
+import { runStatement } from "../store/postgres/statement.js";
+import { type Manifest, UnusableBackup } from "./manifest.js";
+
+type PostgresPart = Manifest["postgres"];
+type Table = PostgresPart["tables"][number];
+
+/** What is generated is not copied, but generated again. */
+const TABLES = `
+  SELECT c.relname AS "table", array_agg(a.attname::text ORDER BY a.attnum) AS columns
+  FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+  GROUP BY c.relname ORDER BY c.relname`;
+
+const SEQUENCES = `
+  SELECT c.relname AS sequence FROM pg_class AS c
+  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'S' ORDER BY c.relname`;
+
+/** As of the transaction's snapshot, whatever is written meanwhile. */
+export async function copyTables(
+  on: PoolClient,
+  folder: string,
+): Promise<Pick<PostgresPart, "tables" | "sequences">> {
+  await mkdir(folder, { mode: 0o700 });
+  const found = await runStatement<Omit<Table, "rows">>(on, { query: TABLES, params: [] });
+  const copied: { readonly of: Omit<Table, "rows">; readonly stream: CopyToStreamQuery }[] = [];
+  for (const of of found.rows) {
+    const stream = on.query(copyTo(`COPY ${target(of)} TO STDOUT`));
+    await pipeline(stream, createWriteStream(fileOf(folder, of.table), { flags: "wx", mode: 0o600 }));
+    copied.push({ of, stream });
+  }
+  const sequences = await readSequences(on);
+  // The number of rows comes after the rows. By now, later statements of the connection have run.
+  return { tables: copied.map(({ of, stream }) => ({ ...of, rows: stream.rowCount })), sequences };
+}
+
+/** Sequences are of no snapshot. Read after the rows, they are never behind them. */
+async function readSequences(on: PoolClient): Promise<PostgresPart["sequences"]> {
+  const found = await runStatement<{ sequence: string }>(on, { query: SEQUENCES, params: [] });
+  const sequences: PostgresPart["sequences"] = [];
+  for (const { sequence } of found.rows) {
+    const query = `SELECT last_value::text, is_called FROM public.${quoted(sequence)}`;
+    const { rows } = await runStatement<{ last_value: string; is_called: boolean }>(on, {
+      query,
+      params: [],
+    });
+    sequences.push(...rows.map((row) => ({ sequence, ...row })));
+  }
+  return sequences;
+}
+
+/** Replaces the rows of every table. The schema has to be at the revision of the backup. */
+export async function loadTables(on: PoolClient, folder: string, part: PostgresPart): Promise<void> {
+  const { rows: known } = await runStatement<Omit<Table, "rows">>(on, { query: TABLES, params: [] });
+  const written = part.tables.map(({ table, columns }) => target({ table, columns }));
+  if (known.map(target).join() !== written.join())
+    throw new UnusableBackup("The tables of the backup are not those of its schema revision.");
+  // Whoever checks keys and runs triggers did so when the rows were written, and they are loaded in no order that keys could follow.
+  await runStatement(on, { query: "SET LOCAL session_replication_role = replica", params: [] });
+  await runStatement(on, {
+    query: `TRUNCATE ${known.map(({ table }) => `public.${quoted(table)}`).join(", ")}`,
+    params: [],
+  });
+  for (const { table, columns, rows } of part.tables) {
+    const into = on.query(copyFrom(`COPY ${target({ table, columns })} FROM STDIN`));
+    await pipeline(createReadStream(fileOf(folder, table)), into);
+    if (into.rowCount !== rows)
+      throw new UnusableBackup(`Table ${table} has ${into.rowCount} rows instead of ${rows}.`);
+  }
+  for (const { sequence, last_value, is_called } of part.sequences)
+    await runStatement(on, {
+      query: "SELECT setval(format('public.%I', $1::text)::regclass, $2, $3)",
+      params: [sequence, last_value, is_called],
+    });
+}
+
+function target({ table, columns }: Omit<Table, "rows">): string {
+  return `public.${quoted(table)} (${columns.map(quoted).join(", ")})`;
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function fileOf(folder: string, table: string): string {
+  return join(folder, `${table}.copy`);
+}

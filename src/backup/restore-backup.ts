@@ -1,0 +1,131 @@
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.js";
+import { expireLeases } from "../runner/sql/leases.js";
+import { migrateClickHouse } from "../store/clickhouse/migrate.js";
+import { ledgers } from "../store/ledger.js";
+import { planMigrations } from "../store/migrate/plan.js";
+import { pendingOrRefuse } from "../store/migrate/report.js";
+import { readRevisions } from "../store/migrate/revisions.js";
+import { migrationFolders, type OpenedStores, openStores } from "../store/open-stores.js";
+import { migratePostgres } from "../store/postgres/migrate.js";
+import { runStatement } from "../store/postgres/statement.js";
+import { withTransaction } from "../store/postgres/transaction.js";
+import { beginRestore, endRestore } from "../store/unfinished-restore.js";
+import { restoreDatabase, withEngine } from "./clickhouse-databases.js";
+import { checkFiles } from "./files.js";
+import { type Manifest, readManifest } from "./manifest.js";
+import { loadTables } from "./postgres-tables.js";
+import { BackupRefused } from "./take-backup.js";
+
+export interface RestoreBackup {
+  readonly config: Config;
+  /** Of the backup; only read. */
+  readonly folder: string;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Entries that a new volume has. */
+const NO_DATA = new Set(["lost+found"]);
+
+/**
+ * Makes the data directory from a backup. Everything about the backup is checked first. The directory has to be empty, is marked as
+ * unfinished until both stores are whole, and is emptied again if they cannot be.
+ */
+export async function restoreBackup({ config, folder, logger, signal }: RestoreBackup): Promise<Manifest> {
+  const manifest = await readManifest(folder);
+  await refuseNewer(manifest);
+  await checkFiles(folder, manifest, signal);
+  const dataDir = config.data_dir;
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  if ((await entriesOf(dataDir)).length > 0)
+    throw new BackupRefused(
+      `The data directory ${dataDir} is not empty: restore into an empty one. To go back to a backup, stop the service and move what is there away.`,
+    );
+  await beginRestore(dataDir);
+  try {
+    const stores = await openStores({ config, logger, signal, skipMigrations: true, restoring: true });
+    try {
+      await fill(stores, manifest, { folder, logger, signal });
+    } finally {
+      await stores.close();
+    }
+  } catch (error) {
+    for (const entry of await entriesOf(dataDir))
+      await rm(join(dataDir, entry), { recursive: true, force: true, maxRetries: 5 });
+    throw error;
+  }
+  await endRestore(dataDir);
+  return manifest;
+}
+
+async function entriesOf(dataDir: string): Promise<string[]> {
+  return (await readdir(dataDir)).filter((entry) => !NO_DATA.has(entry));
+}
+
+/** Throws `MigrationRefused` where this version of the code does not know a schema. */
+async function refuseNewer({ postgres, clickhouse }: Manifest): Promise<void> {
+  const known = {
+    postgres: await readRevisions(migrationFolders.postgres),
+    clickhouse: await readRevisions(migrationFolders.clickhouse),
+  };
+  pendingOrRefuse("postgres", planMigrations(known.postgres, postgres.revisions));
+  for (const { database, revisions } of clickhouse)
+    pendingOrRefuse(`clickhouse/${database}`, planMigrations(known.clickhouse, revisions));
+}
+
+type Fill = Omit<RestoreBackup, "config">;
+
+async function fill(
+  stores: OpenedStores,
+  manifest: Manifest,
+  { folder, logger, signal }: Fill,
+): Promise<void> {
+  const { postgres, embeddedClickHouse: engine } = stores;
+  if (engine === undefined || !stores.ownsPostgres)
+    throw new BackupRefused("Only embedded stores are restored.");
+  const dir = migrationFolders.postgres;
+  await migratePostgres(postgres, { dir, upTo: manifest.postgres.revisions.length, logger, signal });
+  await withTransaction(postgres, async (on) => {
+    await runStatement(on, { query: "SET LOCAL statement_timeout = 0", params: [] });
+    await loadTables(on, join(folder, "postgres"), manifest.postgres);
+  });
+  await migratePostgres(postgres, { dir, logger, signal });
+  await endRuns(postgres);
+  await runStatement(postgres, { query: "ANALYZE", params: [] });
+  await withEngine(engine, async (client: ClickHouseClient) => {
+    for (const each of manifest.clickhouse) {
+      const { database } = each;
+      await restoreDatabase(client, join(folder, "clickhouse"), each, signal);
+      await migrateClickHouse(client, {
+        ...{ database, lock: postgres, logger, signal },
+        dir: migrationFolders.clickhouse,
+      });
+    }
+  });
+}
+
+/**
+ * Runs that were under way end here. What they were staging may be half a day, so none of it counts, and it is gathered again. Days that
+ * a cut-off publish left between its intent and its result stay staged: nobody gathers those.
+ */
+async function endRuns(postgres: Pool): Promise<void> {
+  const interrupted = "tenant_name IN (SELECT tenant_name FROM runs WHERE status IN ('queued', 'running'))";
+  await withTransaction(postgres, async (on) => {
+    for (const { state } of Object.values(ledgers))
+      await runStatement(on, {
+        query: `UPDATE ${state} SET staged_hash = NULL WHERE publishing_hash IS NULL AND ${interrupted}`,
+        params: [],
+      });
+    await runStatement(on, {
+      query: `UPDATE tenants SET last_gather_at = NULL WHERE ${interrupted}`,
+      params: [],
+    });
+    await runStatement(on, expireLeases());
+    await runStatement(on, { query: "DELETE FROM fact_store_holders", params: [] });
+  });
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import type { PoolClient } from "pg";
+import { packageVersion } from "../config/project.js";
+import type { OpenedStores } from "../store/open-stores.js";
+import { readPostgresLedger } from "../store/postgres/migrate.js";
+import { runStatement } from "../store/postgres/statement.js";
+import { withTransaction } from "../store/postgres/transaction.js";
+import { syncFolder } from "../store/unfinished-restore.js";
+import { backUpDatabases, withEngine } from "./clickhouse-databases.js";
+import { settleFiles } from "./files.js";
+import { FORMAT, writeManifest } from "./manifest.js";
+import { copyTables } from "./postgres-tables.js";
+
+/** Why no backup is made. The message is one sentence for the operator. */
+export class BackupRefused extends Error {
+  override readonly name = "BackupRefused";
+}
+
+export interface TakeBackup {
+  readonly stores: OpenedStores;
+  readonly dataDir: string;
+  /** Absolute path of a folder that does not exist yet, in one that does. */
+  readonly target: string;
+  readonly signal: AbortSignal;
+}
+
+/** What to say of a backup. */
+export interface BackupSummary {
+  readonly databases: number;
+  readonly files: number;
+  readonly bytes: number;
+  /** How long runs could not publish, in milliseconds. */
+  readonly pausedMs: number;
+}
+
+/**
+ * Writes a backup of both embedded stores into a folder, while the service works. Postgres' snapshot is taken, and ClickHouse copied,
+ * while no run changes both: that is the moment the backup is of. The folder has another name until all of it is on disk.
+ */
+export async function takeBackup({ stores, dataDir, target, signal }: TakeBackup): Promise<BackupSummary> {
+  const engine = stores.embeddedClickHouse;
+  if (engine === undefined || !stores.ownsPostgres)
+    throw new BackupRefused("Only embedded stores are backed up by chargehouse.");
+  refuseTarget(target, dataDir);
+  const partial = `${target}.partial-${randomBytes(4).toString("hex")}`;
+  await mkdir(partial, { mode: 0o700 });
+  try {
+    let pausedMs = 0;
+    const stop = { signal, beforeCommit: () => undefined };
+    const stored = await withTransaction(
+      stores.postgres,
+      async (on) => {
+        const begin = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+        for (const query of [
+          begin,
+          "SET LOCAL statement_timeout = 0",
+          "SET LOCAL idle_in_transaction_session_timeout = 0",
+        ])
+          await runStatement(on, { query, params: [] });
+        const { takenAt, clickhouse } = await stores.gate.pause(async () => {
+          const since = performance.now();
+          const takenAt = await takeSnapshot(on);
+          const clickhouse = await withEngine(engine, (client) =>
+            backUpDatabases(client, join(partial, "clickhouse"), signal),
+          );
+          pausedMs = performance.now() - since;
+          return { takenAt, clickhouse };
+        }, signal);
+        const revisions = await readPostgresLedger(on);
+        const postgres = { revisions, ...(await copyTables(on, join(partial, "postgres"))) };
+        return { taken_at: takenAt, postgres, clickhouse };
+      },
+      stop,
+    );
+    const files = await settleFiles(partial, signal);
+    await writeManifest(partial, { format: FORMAT, chargehouse: packageVersion(), ...stored, files });
+    refuseTarget(target, dataDir);
+    await rename(partial, target);
+    await syncFolder(dirname(target));
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    return { databases: stored.clickhouse.length, files: files.length, bytes, pausedMs };
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true, maxRetries: 5 });
+    throw error;
+  }
+}
+
+/** A folder that is there is left alone. One that has no parent may be on a disk that is not mounted. */
+function refuseTarget(target: string, dataDir: string): void {
+  const way = relative(resolve(dataDir), target);
+  if (way === "" || (way !== ".." && !way.startsWith(`..${sep}`)))
+    throw new BackupRefused(
+      `${target} is in the data directory: choose a folder outside of it, on another disk if you can.`,
+    );
+  if (existsSync(target)) throw new BackupRefused(`${target} exists already: choose a name that is free.`);
+  if (!existsSync(dirname(target)))
+    throw new BackupRefused(`${dirname(target)} does not exist: make it, or mount it, first.`);
+}
+
+/** The first read of the transaction is the moment that all its reads are of. */
+async function takeSnapshot(on: PoolClient): Promise<string> {
+  const { rows } = await runStatement<{ taken_at: Date }>(on, {
+    query: "SELECT clock_timestamp() AS taken_at",
+    params: [],
+  });
+  const [row] = rows;
+  if (row === undefined) throw new Error("Postgres does not know the time");
+  return row.taken_at.toISOString();
+}

@@ -1,0 +1,90 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { askForBackup } from "../backup/control.js";
+import { BackupRefused, type BackupSummary, takeBackup } from "../backup/take-backup.js";
+import type { Config } from "../config/config.js";
+import { DataDirInUse } from "../store/data-dir.js";
+import { openStores } from "../store/open-stores.js";
+import { clusterFiles } from "../store/postgres/cluster-files.js";
+import {
+  type Command,
+  CommandFailed,
+  type CommandIo,
+  type Options,
+  parseFiles,
+  UsageError,
+} from "./command.js";
+import { configOptions, configurationOf } from "./configuration.js";
+import { commandLogger } from "./logger.js";
+
+const options = { ...configOptions } as const satisfies Options;
+
+const MIB = 1024 * 1024;
+
+/** Asks the service that runs, or opens the stores itself. */
+export const backup: Command = {
+  name: "backup",
+  summary: "write a backup of the embedded stores into a new folder, also while the service runs",
+  usage: "backup FOLDER --config FILE [--env-file FILE]",
+  options,
+  async run(args, io) {
+    const { values, files } = parseFiles(args, options);
+    const target = folderOf(files);
+    const config = await configurationOf(values, io);
+    requireEmbedded(config);
+    const dataDir = config.data_dir;
+    if (!existsSync(clusterFiles(dataDir).cluster))
+      throw new CommandFailed(`There is nothing to back up: ${dataDir} has no stores.`, 1);
+    const began = performance.now();
+    const summary =
+      (await askForBackup(dataDir, target, io.signal)) ?? (await takeOurselves(config, target, io));
+    io.stdout.write(told(target, summary, performance.now() - began));
+    return 0;
+  },
+};
+
+async function takeOurselves(config: Config, target: string, io: CommandIo): Promise<BackupSummary> {
+  const logger = commandLogger(config.logging, io.stderr);
+  const { signal } = io;
+  const stores = await openStores({ config, logger, signal, skipMigrations: true }).catch(
+    (error: unknown) => {
+      if (!(error instanceof DataDirInUse)) throw error;
+      throw new CommandFailed(
+        `The data directory ${error.dataDir} is in use by process ${error.pid}, which takes no backups: wait until it ends. Only \`serve\`, \`run\` and \`demo\` take backups while they work.`,
+        1,
+      );
+    },
+  );
+  try {
+    return await takeBackup({ stores, dataDir: config.data_dir, target, signal });
+  } finally {
+    await stores.close();
+  }
+}
+
+/** The folder that a command was given, as an absolute path. */
+export function folderOf(given: readonly string[]): string {
+  const [folder] = given;
+  if (folder === undefined || folder === "" || given.length > 1)
+    throw new UsageError("one FOLDER is required");
+  return resolve(folder);
+}
+
+/** Throws `BackupRefused` and names what is not embedded. */
+export function requireEmbedded({ postgres, tenants }: Config): void {
+  const own = [...tenants.values()].filter(({ storage }) => storage.kind !== "embedded");
+  const what = [
+    ...(postgres.kind === "embedded" ? [] : ["Postgres"]),
+    ...own.map(({ tenant_name }) => `tenant ${tenant_name}`),
+  ];
+  if (what.length > 0)
+    throw new BackupRefused(
+      `This command is for embedded stores, and these are on servers: ${what.join(", ")}. docs/how-to/back-up-and-restore.md says how to back up servers.`,
+    );
+}
+
+function told(target: string, { databases, files, bytes, pausedMs }: BackupSummary, ms: number): string {
+  const stores = `Postgres and ${databases} ${databases === 1 ? "database" : "databases"}`;
+  const seconds = (time: number) => `${(time / 1000).toFixed(1)} s`;
+  return `Backed up ${stores} to ${target}: ${files} files, ${(bytes / MIB).toFixed(1)} MiB, in ${seconds(ms)}. Runs waited for ${seconds(pausedMs)} at most.\n`;
+}

@@ -1,0 +1,365 @@
+/** Backups of stores that are in use, and what is restored from them. */
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { openBackupControl } from "../../src/backup/control.js";
+import { restoreBackup } from "../../src/backup/restore-backup.js";
+import { takeBackup } from "../../src/backup/take-backup.js";
+import { backup } from "../../src/cli/backup.js";
+import { printReconciliation } from "../../src/cli/reconcile.js";
+import { restore } from "../../src/cli/restore.js";
+import { projectRoot } from "../../src/config/project.js";
+import { clickHouseMigrationStatus, migrateClickHouse } from "../../src/store/clickhouse/migrate.js";
+import { checkFacts } from "../../src/store/facts/check-facts.js";
+import { migrationFolders, type OpenedStores, openStores } from "../../src/store/open-stores.js";
+import { migratePostgres, postgresMigrationStatus } from "../../src/store/postgres/migrate.js";
+import { beginRestore } from "../../src/store/unfinished-restore.js";
+import { addTag } from "../../src/tags/write.js";
+import { commandIo } from "../cli/command-io.js";
+import {
+  daysBefore,
+  reconciled,
+  rowsOf,
+  runContext,
+  runOnce,
+  shortTenants,
+  tenantOf,
+} from "../runner/runs.js";
+import { scriptedUpstream } from "../runner/scripted-upstream.js";
+import { temporaryFolder, testConfig, testLogger } from "../stores.js";
+import { mirrored, tag, written } from "../tags/tagging.js";
+import { until } from "../until.js";
+
+const signal = new AbortController().signal;
+const keepFrom = { chargebacks: "2000-01-01", topic_attributions: "2000-01-01" };
+
+/** A configuration as a file, whose data directory need not exist. */
+function configured(folder: string, data: string, tenants = shortTenants(["acme", "globex"])) {
+  const yaml = `data_dir: ${folder}/${data}\nlogging: { level: fatal }\n${tenants}`;
+  const file = join(folder, `${data}.yaml`);
+  writeFileSync(file, yaml);
+  return { file, config: testConfig(yaml, folder) };
+}
+
+async function command(which: typeof backup, ...args: readonly string[]) {
+  const { io, written } = commandIo();
+  const code = await which.run(args, io);
+  return { code, ...written };
+}
+
+/** What people see of a tenant. */
+async function seen(stores: OpenedStores, tenant: string) {
+  const { io, written: printed } = commandIo();
+  const proof = await printReconciliation(stores, [tenant], io, { everyDay: true });
+  const rows = async (query: string) => await rowsOf(stores, tenant, query);
+  return {
+    proof,
+    printed: printed.stdout,
+    chargebacks: await rows("SELECT * FROM chargebacks ORDER BY ALL"),
+    lines: await rows("SELECT * FROM billing_line_items ORDER BY ALL"),
+    tags: await written(stores, tenant),
+    identities: (
+      await stores.postgres.query("SELECT * FROM identities WHERE tenant_name = $1 ORDER BY identity_id", [
+        tenant,
+      ])
+    ).rows,
+  };
+}
+
+t.test("a backup of stores in use", async (t) => {
+  const folder = temporaryFolder(t);
+  const [changing, still] = [daysBefore(3), daysBefore(2)];
+  const { upstream, ecosystems } = scriptedUpstream();
+  for (const day of [changing, still]) upstream.bill.set(day, { "metered-1": "8", "r-1": "5" });
+  const live = configured(folder, "live");
+  const stores = await openStores({ config: live.config, logger: testLogger });
+  t.teardown(() => stores.close());
+  const { postgres } = stores;
+  const context = runContext(stores, { ecosystems });
+  for (const name of ["acme", "globex"])
+    t.equal((await runOnce(context, live.config, name)).status, "completed");
+  for (const tenantName of ["acme", "globex"]) {
+    const [{ id } = { id: "" }] = await rowsOf<{ id: string }>(
+      stores,
+      tenantName,
+      "SELECT min(dimension_id) AS id FROM dimensions",
+    );
+    await addTag(
+      { postgres, tenantName, dimensionId: Number(id) },
+      tag("team", `Größe \\\\n "${tenantName}"`),
+    );
+  }
+  // As a run leaves it that dies while it gathers, and before it, one that died while it published.
+  const globexDay = "UPDATE tracking_dates SET staged_hash = 'half a day'";
+  await postgres.query(
+    `${globexDay}, publishing_hash = NULL WHERE tenant_name = 'globex' AND tracking_date = $1`,
+    [still],
+  );
+  await postgres.query(`INSERT INTO runs (run_id, tenant_name, trigger, epoch, status)
+    VALUES (gen_random_uuid(), 'globex', 'cli', 1, 'running')`);
+  const expected = { globex: await seen(stores, "globex") };
+  const control = await openBackupControl({ stores, dataDir: live.config.data_dir, logger: testLogger });
+  const target = join(folder, "backups", "first");
+
+  await t.test("is refused where it cannot go", async (t) => {
+    const ask = (path: string) => command(backup, path, "--config", live.file);
+    await t.rejects(ask(target), {
+      message: `${folder}/backups does not exist: make it, or mount it, first.`,
+    });
+    mkdirSync(join(folder, "backups"));
+    await t.rejects(ask(folder), { message: `${folder} exists already: choose a name that is free.` });
+    await t.rejects(ask(join(folder, "live", "b")), { message: /live\/b is in the data directory: choose/ });
+    const server = configured(
+      folder,
+      "server",
+      shortTenants(["acme"]).replace("embedded:acme", "clickhouse://h/acme"),
+    );
+    await t.rejects(command(backup, target, "--config", server.file), {
+      message: /^This command is for embedded stores, and these are on servers: tenant acme\./,
+    });
+    const none = configured(folder, "none");
+    await t.rejects(command(backup, target, "--config", none.file), { message: /none has no stores/ });
+    t.equal(existsSync(join(folder, "none")), false);
+    await t.rejects(command(backup, "--config", live.file), { message: "one FOLDER is required" });
+  });
+
+  await t.test("is written by the service, while runs publish", async (t) => {
+    let backingUp = true;
+    const taken = command(backup, target, "--config", live.file).finally(() => {
+      backingUp = false;
+    });
+    const statuses: string[] = [];
+    for (let amount = 10; backingUp; amount++) {
+      upstream.bill.set(changing, { "metered-1": String(amount) });
+      statuses.push((await runOnce(context, live.config, "acme")).status);
+    }
+    const { code, stdout } = await taken;
+    t.equal(code, 0);
+    t.match(
+      stdout,
+      /^Backed up Postgres and 2 databases to .*first: \d+ files, \d+\.\d MiB, in \d+\.\d s\. Runs waited/,
+    );
+    t.strictSame([...new Set(statuses)], ["completed"]);
+    t.strictSame(readdirSync(join(folder, "backups")), ["first"]);
+    t.equal(statSync(target).mode & 0o777, 0o700);
+    t.equal(statSync(join(folder, "live", "control")).mode & 0o777, 0o700);
+    t.equal(statSync(join(folder, "live", "control", "control.sock")).mode & 0o777, 0o600);
+  });
+
+  await t.test("is restored into an empty data directory, and goes on from there", async (t) => {
+    const other = configured(folder, "restored");
+    const { code, stdout } = await command(restore, target, "--config", other.file);
+    t.equal(code, 0);
+    t.match(stdout, /^Restored the backup of 20.*Z to .*restored; databases: acme, globex\.\n$/);
+    await t.rejects(command(restore, target, "--config", other.file), {
+      message: /restored is not empty: restore into an empty one/,
+    });
+    const restored = await openStores({ config: other.config, logger: testLogger });
+    try {
+      t.strictSame(await seen(restored, "globex"), expected.globex);
+      const { client } = await restored.tenant("acme");
+      const facts = await checkFacts({ client, postgres: restored.postgres, tenantName: "acme", keepFrom });
+      t.strictSame([facts.differing, facts.agreeing.length], [[], 2], "both stores are of one moment");
+      t.strictSame((await reconciled(restored, "acme")).off, []);
+      t.strictSame(await written(restored, "acme"), await written(stores, "acme"));
+      const { rows } = await restored.postgres.query(
+        "SELECT tenant_name, staged_hash FROM tracking_dates WHERE staged_hash IS NOT NULL",
+      );
+      t.strictSame(rows, [], "half a day does not count");
+      const again = runContext(restored, { ecosystems });
+      for (const name of ["acme", "globex"]) {
+        const result = await runOnce(again, other.config, name);
+        t.strictSame([result.status, result.errors, result.notes], ["completed", [], []]);
+        t.strictSame((await reconciled(restored, name)).off, []);
+        t.strictSame(await mirrored(restored, name), await written(restored, name));
+      }
+      const [{ id } = { id: "" }] = await rowsOf<{ id: string }>(
+        restored,
+        "acme",
+        "SELECT max(dimension_id) AS id FROM dimensions",
+      );
+      const added = await addTag(
+        { postgres: restored.postgres, tenantName: "acme", dimensionId: Number(id) },
+        tag("new", "x"),
+      );
+      t.equal(added.tag_id, 3, "numbers go on where they were");
+    } finally {
+      await restored.close();
+    }
+  });
+
+  await t.test("is not restored when anything of it has changed", async (t) => {
+    const { config } = configured(folder, "untouched");
+    const damaged = async (t: Test, what: RegExp, damage: (copy: string) => void) => {
+      const copy = join(folder, "copy");
+      cpSync(target, copy, { recursive: true });
+      damage(copy);
+      await t.rejects(restoreBackup({ config, folder: copy, logger: testLogger, signal }), { message: what });
+      t.equal(existsSync(config.data_dir), false, "nothing was begun");
+      rmSync(copy, { recursive: true });
+    };
+    const tags = (copy: string) => join(copy, "postgres", "tags.copy");
+    const rewrite = (
+      copy: string,
+      change: (manifest: {
+        format: number;
+        postgres: { revisions: object[] };
+        clickhouse: { revisions: object[] }[];
+      }) => void,
+    ) => {
+      const file = join(copy, "manifest.json");
+      const manifest = JSON.parse(readFileSync(file, "utf8"));
+      change(manifest);
+      const text = JSON.stringify(manifest);
+      writeFileSync(file, text);
+      writeFileSync(
+        join(copy, "manifest.sha256"),
+        `${createHash("sha256").update(text).digest("hex")}  manifest.json\n`,
+      );
+    };
+    const future = {
+      revision: "9999",
+      name: "from_the_future",
+      checksum: "",
+      applied_at: "2030-01-01T00:00:00Z",
+    };
+    await damaged(t, /the content of postgres\/tags\.copy has changed/, (copy) => {
+      const bytes = readFileSync(tags(copy));
+      bytes[0] = (bytes[0] ?? 0) ^ 1;
+      writeFileSync(tags(copy), bytes);
+    });
+    await damaged(t, /tags\.copy has \d+ bytes instead of \d+/, (copy) =>
+      writeFileSync(tags(copy), "more", { flag: "a" }),
+    );
+    await damaged(t, /postgres\/tags\.copy is missing/, (copy) => rmSync(tags(copy)));
+    await damaged(t, /does not list clickhouse\/acme\/new/, (copy) =>
+      writeFileSync(join(copy, "clickhouse", "acme", "new"), ""),
+    );
+    await damaged(t, /tags\.copy is neither a file nor a folder/, (copy) => {
+      rmSync(tags(copy));
+      symlinkSync(join(target, "postgres", "tags.copy"), tags(copy));
+    });
+    await damaged(t, /manifest\.json does not have the checksum/, (copy) =>
+      writeFileSync(join(copy, "manifest.json"), "{}"),
+    );
+    await damaged(t, /is no complete backup: it lacks manifest\.sha256/, (copy) =>
+      rmSync(join(copy, "manifest.sha256")),
+    );
+    await damaged(t, /its format is 2, and this version reads 1/, (copy) =>
+      rewrite(copy, (manifest) => {
+        manifest.format = 2;
+      }),
+    );
+    await damaged(t, /does not describe a backup/, (copy) =>
+      rewrite(copy, (manifest) => {
+        manifest.postgres = { revisions: [] };
+      }),
+    );
+    await damaged(t, /^postgres: the schema is newer than this version of chargehouse/, (copy) =>
+      rewrite(copy, (manifest) => manifest.postgres.revisions.push(future)),
+    );
+    await damaged(t, /^clickhouse\/globex: the schema is newer than this version/, (copy) =>
+      rewrite(copy, (manifest) => manifest.clickhouse[1]?.revisions.push(future)),
+    );
+  });
+
+  await control?.close();
+  await t.test("needs a service that listens, or the data directory to itself", async (t) => {
+    await t.rejects(command(backup, join(folder, "backups", "second"), "--config", live.file), {
+      message: new RegExp(`live is in use by process ${process.pid}, which takes no backups`),
+    });
+    await stores.close();
+    const child = spawn(
+      process.execPath,
+      [
+        "--import=tsx",
+        join(projectRoot(), "src", "main.ts"),
+        "backup",
+        join(folder, "backups", "killed"),
+        "--config",
+        live.file,
+      ],
+      { stdio: "inherit", env: { ...process.env, NODE_OPTIONS: "" } },
+    );
+    const partial = () =>
+      readdirSync(join(folder, "backups")).find((name) => name.startsWith("killed.partial-")) ?? "";
+    await until(
+      "it copies",
+      () => existsSync(join(folder, "backups", partial(), "clickhouse")) && partial() !== "",
+    );
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+    const { config } = configured(folder, "untouched");
+    await t.rejects(
+      restoreBackup({ config, folder: join(folder, "backups", partial()), logger: testLogger, signal }),
+      { message: /is no complete backup: it lacks manifest\.json/ },
+    );
+    t.equal(existsSync(join(folder, "backups", "killed")), false);
+    t.equal((await command(backup, join(folder, "backups", "second"), "--config", live.file)).code, 0);
+    t.equal(existsSync(join(folder, "backups", "second", "manifest.json")), true);
+  });
+});
+
+t.test("a backup of an older version is migrated", async (t) => {
+  const folder = temporaryFolder(t);
+  const older = join(folder, "older");
+  mkdirSync(older);
+  for (const file of readdirSync(migrationFolders.clickhouse).slice(0, 6))
+    cpSync(join(migrationFolders.clickhouse, file), join(older, file));
+  const { config } = configured(folder, "live", shortTenants(["acme"]));
+  const stores = await openStores({ config, logger: testLogger, skipMigrations: true });
+  t.teardown(() => stores.close());
+  const { postgres } = stores;
+  await migratePostgres(postgres, { dir: migrationFolders.postgres, upTo: 7, logger: testLogger });
+  const server = await stores.serverClient("acme");
+  await migrateClickHouse(server, { dir: older, database: "acme", lock: postgres, logger: testLogger });
+  await postgres.query(
+    "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'old', 'generic_metrics_only')",
+  );
+  const target = join(folder, "backup");
+  const { databases } = await takeBackup({ stores, dataDir: config.data_dir, target, signal });
+  t.equal(databases, 1);
+  await stores.close();
+
+  const { config: next } = configured(folder, "restored", shortTenants(["acme"]));
+  await restoreBackup({ config: next, folder: target, logger: testLogger, signal });
+  const restored = await openStores({ config: next, logger: testLogger, skipMigrations: true });
+  t.teardown(() => restored.close());
+  const states = [
+    ...(await postgresMigrationStatus(restored.postgres, migrationFolders.postgres)),
+    ...(await clickHouseMigrationStatus(await restored.serverClient("acme"), {
+      dir: migrationFolders.clickhouse,
+      database: "acme",
+    })),
+  ];
+  t.strictSame([...new Set(states.map(({ state }) => state))], ["applied"]);
+  t.strictSame((await restored.postgres.query("SELECT tenant_id FROM tenants")).rows, [{ tenant_id: "old" }]);
+  t.equal(tenantOf(next, "acme").tenant_name, "acme");
+  await restored.close();
+});
+
+t.test("a data directory whose restore was killed is not opened", async (t) => {
+  const folder = temporaryFolder(t);
+  const { config } = configured(folder, "half", shortTenants(["acme"]));
+  mkdirSync(config.data_dir);
+  await beginRestore(config.data_dir);
+  await t.rejects(openStores({ config, logger: testLogger }), {
+    message: /half holds a restore that was cut off: delete what is in it/,
+  });
+  t.strictSame(readdirSync(config.data_dir), ["restore.unfinished"], "and it is given up again");
+  await t.rejects(beginRestore(config.data_dir), { code: "EEXIST" });
+});
