@@ -10,6 +10,7 @@ const packageOf: Readonly<Record<string, string>> = {
   chromium: "chromium",
   zstd: "zstd",
   pzstd: "zstd",
+  "systemd-analyze": "systemd",
 };
 
 /**

@@ -19,7 +19,7 @@ import { configOptions, configurationOf } from "./configuration.js";
 import { createLogger } from "./logger.js";
 import { createWorker, type Worker } from "./worker.js";
 
-/** `api` serves and never runs the pipeline, `worker` runs it and serves nothing, `both` does both in one process. */
+/** `api` serves and never runs the pipeline, `worker` runs it without the API, `both` does both in one process. */
 export const modes = ["api", "worker", "both"] as const;
 export type Mode = (typeof modes)[number];
 
@@ -30,7 +30,7 @@ const options = {
   ...configOptions,
   mode: {
     ...{ type: "string", value: "MODE", default: "both" },
-    help: "both: the API and the pipeline; api: never runs the pipeline; worker: serves nothing",
+    help: "both: the API and the pipeline; api: never runs the pipeline; worker: no API",
   },
 } as const satisfies Options;
 
@@ -57,7 +57,7 @@ export interface ServeStores {
   readonly stores: OpenedStores;
   readonly mode: Mode;
   readonly io: CommandIo;
-  /** Called once the API listens. */
+  /** Called once the process listens. */
   readonly onListening?: (url: string) => void;
 }
 
@@ -78,10 +78,15 @@ export async function serveStores(input: ServeStores): Promise<number> {
       });
       for (const tenant of config.tenants.keys()) metrics.runs.resumed(tenant);
     }
-    if (mode !== "worker") {
+    const port = mode === "worker" ? config.api.worker_port : config.api.port;
+    if (port !== undefined) {
       const version = packageVersion();
       const control = started.worker?.control;
-      started.server = await startServer({ config, stores, control, logger, version, mode, metrics });
+      const listening = { ...config, api: { ...config.api, port } };
+      started.server = await startServer({
+        config: listening,
+        ...{ stores, control, logger, version, mode, metrics },
+      });
       const { url } = started.server;
       logger.info({ url, mode }, `chargehouse ${version} listens on ${url}`);
       input.onListening?.(url);

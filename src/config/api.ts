@@ -1,4 +1,5 @@
 /** `api`: where the HTTP API listens, and what browsers may call it. */
+import { Type } from "@sinclair/typebox";
 import { parseHostName } from "./host-names.js";
 import { flag, integer, list, section, text } from "./setting.js";
 import { parseOrigin } from "./url.js";
@@ -15,6 +16,15 @@ export const apiSettings = section(
       default: "127.0.0.1",
     }),
     port: integer({ description: "The TCP port to listen on.", minimum: 1, maximum: 65_535, default: 8080 }),
+    worker_port: Type.Optional(
+      integer({
+        description:
+          "The port on which a process in mode `worker` serves `/health`, `/api/v1/readiness` and `/metrics`, and nothing else. " +
+          "It listens on `host`. Off when left out.",
+        minimum: 1,
+        maximum: 65_535,
+      }),
+    ),
     allowed_hosts: list(
       text({
         description: "One name or address, without a port.",

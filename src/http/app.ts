@@ -22,7 +22,7 @@ import { tenant } from "./plugins/tenant.js";
 import { timeLimit } from "./plugins/time-limit.js";
 import { unknownMethods } from "./plugins/unknown-methods.js";
 import { unknownPaths } from "./plugins/unknown-paths.js";
-import { routes } from "./routes/index.js";
+import { routes, workerRoutes } from "./routes/index.js";
 import { serverOptions } from "./server-options.js";
 
 export type AppOptions = Omit<HttpContext, "clock" | "metrics" | "tags" | "facts"> &
@@ -50,7 +50,6 @@ const plugins: readonly FastifyPluginCallback<HttpContext>[] = [
   requestLog,
   unknownPaths,
   unknownMethods,
-  openapi,
 ];
 
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
@@ -64,8 +63,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   };
   const app = fastify(serverOptions(context));
   for (const plugin of plugins) await app.register(plugin, context);
-  await app.register(routes, context);
-  await app.register(consolePages, context);
+  if (context.mode === "worker") {
+    await app.register(workerRoutes, context);
+  } else {
+    await app.register(openapi, context);
+    await app.register(routes, context);
+    await app.register(consolePages, context);
+  }
   app.refuseUnknownMethods();
   return app;
 }

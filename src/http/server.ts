@@ -9,7 +9,7 @@ export interface HttpServer {
   close(graceMs?: number): Promise<void>;
 }
 
-/** Listens where `config.api` says. */
+/** Listens where `config.api` says. With the mode `worker`, only what watches over a process is served there. */
 export async function startServer(options: AppOptions): Promise<HttpServer> {
   const app = await buildApp(options);
   const idle = watchIdleConnections(app.server);

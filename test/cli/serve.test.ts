@@ -1,5 +1,6 @@
 /** `chargehouse serve` in its three modes, on the embedded stores and tenants whose costs are fixed: no upstream is needed. */
 import { writeFileSync } from "node:fs";
+import { get } from "node:http";
 import { join } from "node:path";
 import t from "tap";
 import { CommandFailed } from "../../src/cli/command.js";
@@ -26,12 +27,16 @@ t.test("chargehouse serve", async (t) => {
   const runs = async () => (await runRecords(stores, "acme")).length;
 
   /** The service in a mode, of some tenants, on any free port; `ended` is its exit code. */
-  const start = (mode: Mode, names: readonly string[] = ["acme", "globex"]) => {
+  const start = (
+    mode: Mode,
+    names: readonly string[] = ["acme", "globex"],
+    changed: Partial<typeof config> = {},
+  ) => {
     const tenants = new Map([...config.tenants].filter(([name]) => names.includes(name)));
     const { io, abort } = commandIo();
     let url = "";
     const ended = serveStores({
-      config: { ...config, tenants, api: { ...config.api, port: 0 } },
+      config: { ...config, tenants, api: { ...config.api, port: 0 }, ...changed },
       stores: { ...stores, close: async () => undefined },
       ...{ logger: testLogger, mode, io },
       onListening: (address) => {
@@ -56,7 +61,7 @@ t.test("chargehouse serve", async (t) => {
       });
       return answer;
     };
-    return { abort, ended, get, readiness, trigger, isListening: () => url !== "" };
+    return { abort, ended, get, readiness, trigger, isListening: () => url !== "", url: () => url };
   };
 
   await t.test("api: serves, runs nothing, and leaves what others run alone", async (t) => {
@@ -98,6 +103,30 @@ t.test("chargehouse serve", async (t) => {
     const { last_run, last_result } = await status();
     holds(t, last_result, { dates_gathered: 7, dates_calculated: 0, errors: [], completed_at: last_run });
     t.equal(Date.parse(last_run), Date.parse(record.ended_at), "of this very run");
+    service.abort.abort();
+    t.equal(await service.ended, 0);
+  });
+
+  await t.test("worker with api.worker_port: health, readiness and metrics, and nothing else", async (t) => {
+    const service = start("worker", ["acme"], {
+      features: { ...config.features, enable_periodic_refresh: true },
+      api: { ...config.api, worker_port: 0 },
+    });
+    await until("it listens", service.isListening);
+    holds(t, await service.get("/health"), { status: "ok" });
+    holds(t, await service.readiness(), { mode: "worker", tenants: [{ tenant_name: "acme" }] });
+    const metrics = async () => await (await fetch(`${service.url()}/metrics`)).text();
+    await until("its run counts", async () => /^chargehouse_runs_total.* 1$/m.test(await metrics()));
+    t.match(await metrics(), /^chargehouse_tenant_suspended\{tenant="acme"\} 0$/m);
+    for (const path of ["/", "/docs", "/openapi.json", "/api/v1/tenants", "/api/v1/tenants/acme/chargebacks"])
+      holds(t, await service.get(path), { status: 404, code: "path_not_found", detail: /^A worker has / });
+    const posted = await fetch(`${service.url()}/api/v1/tenants/acme/pipeline/run`, { method: "POST" });
+    t.equal(posted.status, 404);
+    const status = new Promise((resolve) => {
+      const headers = { host: "elsewhere.example" };
+      get(`${service.url()}/metrics`, { headers }, (answer) => resolve(answer.resume().statusCode));
+    });
+    t.equal(await status, 421, "hosts are admitted as by the API");
     service.abort.abort();
     t.equal(await service.ended, 0);
   });

@@ -25,6 +25,7 @@ const linked = [
   "node_modules",
   "migrations",
   "examples",
+  "deploy",
   "chargehouse.schema.json",
 ];
 

@@ -139,7 +139,9 @@ t.test(
       const days = name === "clouds" ? 10 : 5;
       holds(t, await reconciled(stores, name), { days, off: [] }, name);
     }
-    const dashboard: Dashboard = JSON.parse(textOf("services/grafana/dashboards/chargehouse.json"));
+    const dashboard: Dashboard = JSON.parse(
+      readFileSync(join(projectRoot(), "deploy/grafana/dashboards/chargebacks.json"), "utf8"),
+    );
     const databases = await rowsOf<{ database: string }>(
       stores,
       "cloud",

@@ -1,10 +1,15 @@
 /** 404, before a body is read. */
 import fp from "fastify-plugin";
+import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 import { pathOf, sendProblem } from "../problem.js";
 
-export const unknownPaths = fp(
-  async (app) => {
+export const unknownPaths = fp<Pick<HttpContext, "mode">>(
+  async (app, { mode }) => {
+    const notFoundDetail = (path: string) =>
+      mode === "worker"
+        ? "A worker has /health, /metrics and /api/v1/readiness only."
+        : apiPathNotFound(path);
     // Of files under /docs that are not there.
     app.setNotFoundHandler((request, reply) =>
       sendProblem(new ApiError("path_not_found", notFoundDetail(pathOf(request.url))), request, reply),
@@ -18,7 +23,7 @@ export const unknownPaths = fp(
   { name: "unknown-paths" },
 );
 
-function notFoundDetail(path: string): string {
+function apiPathNotFound(path: string): string {
   if (path.length > 1 && path.endsWith("/"))
     return "The API has no such path. Paths have no slash at their end.";
   return "The API has no such path. GET /openapi.json describes all that there are.";

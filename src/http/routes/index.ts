@@ -61,12 +61,26 @@ const ofApi = [
 
 const NoParameters: TSchema = inputOf({});
 
+/** Of the API. */
 export async function routes(app: FastifyInstance, context: HttpContext): Promise<void> {
+  await registerAll(app, context, { ofService, ofApi });
+}
+
+/** Of a process that runs the pipeline and serves no data. */
+export async function workerRoutes(app: FastifyInstance, context: HttpContext): Promise<void> {
+  await registerAll(app, context, { ofService: [healthRoutes, metricsRoutes], ofApi: [readinessRoutes] });
+}
+
+async function registerAll(
+  app: FastifyInstance,
+  context: HttpContext,
+  nouns: { readonly ofService: typeof ofService; readonly ofApi: typeof ofApi },
+): Promise<void> {
   await app.register(declarations);
   // A query without a schema would take any parameter.
   app.addHook("onRoute", (route) => {
     if (route.schema) route.schema.querystring ??= NoParameters;
   });
-  for (const noun of ofService) await app.register(noun(context));
-  for (const noun of ofApi) await app.register(noun(context), { prefix: "/api/v1" });
+  for (const noun of nouns.ofService) await app.register(noun(context));
+  for (const noun of nouns.ofApi) await app.register(noun(context), { prefix: "/api/v1" });
 }

@@ -1,0 +1,149 @@
+/** Configurations, compose files, the Dockerfile and the systemd unit of `deploy/`. */
+import { execFileSync } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { parseDotEnv } from "../../src/config/dotenv.js";
+import { projectRoot } from "../../src/config/project.js";
+import { needs } from "../programs.js";
+import { temporaryFolder } from "../stores.js";
+import { deployFiles, deployFolder, deployText, envOf, loaded, yamlOf } from "./files.js";
+
+const configs = deployFiles.filter(
+  (file) => file.endsWith("/chargehouse.yaml") && !file.startsWith("grafana/"),
+);
+
+t.test("every configuration loads with the variables that are documented beside it", async (t) => {
+  t.strictSame(configs, ["compose/chargehouse.yaml", "systemd/chargehouse.yaml"]);
+  for (const file of configs) {
+    const beside = file.replace("chargehouse.yaml", "env.example");
+    loaded(t, deployText(file), file, envOf(beside));
+  }
+});
+
+interface Service {
+  readonly image: string;
+  readonly command?: string | readonly string[];
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+}
+
+t.test("compose: pinned images, ports on loopback, files that exist, no rights", async (t) => {
+  const text = deployText("compose/compose.yaml");
+  const { services, volumes } = yamlOf<{
+    services: Readonly<Record<string, Service>>;
+    volumes: Readonly<Record<string, unknown>>;
+  }>(text);
+  const ours = Object.entries(services).filter(([, { image }]) => image === "chargehouse");
+  t.strictSame(ours.map(([name]) => name).sort(), ["api", "migrate", "worker"]);
+  for (const [name, { read_only, cap_drop, security_opt }] of ours) {
+    t.strictSame(
+      { read_only, cap_drop, security_opt },
+      { read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] },
+      name,
+    );
+  }
+  for (const [name, service] of Object.entries(services)) {
+    if (service.image !== "chargehouse") t.match(service.image, /:v?\d/, name);
+    for (const port of service.ports ?? []) t.match(port, /^127\.0\.0\.1:/, name);
+    for (const dependency of Object.keys(service.depends_on ?? {})) t.ok(dependency in services, dependency);
+    for (const volume of service.volumes ?? []) {
+      const [source = ""] = volume.split(":");
+      const known = source.startsWith(".")
+        ? existsSync(join(deployFolder, "compose", source))
+        : source in volumes;
+      t.ok(known, volume);
+    }
+  }
+  const required = [...text.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+  t.strictSame([...new Set(required)].sort(), Object.keys(envOf("compose/env.example")).sort());
+});
+
+t.test("Prometheus calls processes by names that the configuration of the compose file allows", async (t) => {
+  const { api } = loaded(
+    t,
+    deployText("compose/chargehouse.yaml"),
+    "compose/chargehouse.yaml",
+    envOf("compose/env.example"),
+  );
+  const { scrape_configs } = yamlOf<{
+    scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
+  }>(deployText("compose/prometheus.yaml"));
+  const targets = scrape_configs
+    .filter(({ job_name }) => job_name === "chargehouse")
+    .flatMap(({ static_configs }) => static_configs.flatMap(({ targets }) => targets));
+  t.strictSame(targets, [`api:${api.port}`, `worker:${api.worker_port}`]);
+  t.strictSame(api.allowed_hosts, ["api", "worker"]);
+});
+
+t.test(
+  "Dockerfile: not root, a health check, and everything that it copies is sent to the builder",
+  async (t) => {
+    const lines = deployText("docker/Dockerfile")
+      .replaceAll("\\\n", " ")
+      .split("\n")
+      .filter((line) => /^[A-Z]+ /.test(line));
+    const last = lines.slice(lines.findLastIndex((line) => line.startsWith("FROM ")));
+    t.ok(last.includes("USER 1000:1000"));
+    t.ok(
+      last.findIndex((line) => line.startsWith("USER ")) >
+        last.findLastIndex((line) => line.startsWith("RUN ")),
+    );
+    t.match(last.find((line) => line.startsWith("HEALTHCHECK ")) ?? "", /127\.0\.0\.1:8080\/health/);
+    t.notOk(lines.some((line) => /^ADD |:latest| sudo /.test(line)));
+    t.ok(lines.filter((line) => line.startsWith("FROM ")).every((line) => line.includes("{NODE_IMAGE}")));
+    const ignore = deployText("docker/Dockerfile.dockerignore").split("\n");
+    t.equal(ignore[1], "*", "nothing is sent that is not named");
+    const sent = ignore.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
+    for (const each of sent) t.ok(existsSync(join(projectRoot(), each)), each);
+    for (const each of ["package.json", "package-lock.json", "LICENSE", "migrations", "src"])
+      t.ok(sent.includes(each), each);
+  },
+);
+
+t.test("the systemd unit is one that systemd takes", needs("systemd-analyze"), async (t) => {
+  const unit = deployText("systemd/chargehouse@.service");
+  t.match(unit, /^ExecStart=chargehouse serve --mode \$\{CHARGEHOUSE_MODE\} --config \S+$/m);
+  const folder = temporaryFolder(t);
+  const file = join(folder, "chargehouse@.service");
+  const verify = (text: string) => {
+    writeFileSync(file, text);
+    try {
+      const args = ["-c", `systemd-analyze verify --man=no "${file.replace("@", "@api-1")}" 2>&1`];
+      writeFileSync(file.replace("@", "@api-1"), text);
+      return execFileSync("sh", args, { encoding: "utf8" });
+    } catch (error) {
+      return String((error as { stdout: string }).stdout);
+    }
+  };
+  // The program is not installed here.
+  const runnable = unit.replace("ExecStart=chargehouse", `ExecStart=${process.execPath}`);
+  t.notMatch(verify(runnable), /chargehouse@/);
+  t.match(verify(runnable.replace("ProtectHome=yes", "ProtectHomes=yes")), /ProtectHomes/);
+});
+
+t.test("nginx passes the host on, sends nothing twice, and shows no metrics", async (t) => {
+  const text = deployText("nginx/chargehouse.conf");
+  for (const line of [
+    "proxy_set_header Host $host;",
+    "proxy_next_upstream error timeout;",
+    "proxy_buffering off;",
+  ])
+    t.ok(text.includes(line), line);
+  t.match(text, /location = \/metrics \{\s+return 404;/);
+});
+
+t.test("systemd: the environments of processes name a mode and a port", async (t) => {
+  for (const [name, mode, port] of [
+    ["api-1", "api", "8080"],
+    ["api-2", "api", "8081"],
+    ["worker", "worker", "8082"],
+  ] as const) {
+    const { values } = parseDotEnv(deployText(`systemd/${name}.env`), name);
+    t.strictSame({ ...values }, { CHARGEHOUSE_MODE: mode, CHARGEHOUSE_PORT: port });
+  }
+});
