@@ -11,6 +11,7 @@ import { run } from "./run.js";
 import { sampleBill } from "./sample-bill.js";
 import { serve } from "./serve.js";
 import { simulate } from "./simulate.js";
+import { token } from "./token.js";
 
 /** Every command, in the order of `--help`. */
 export const commands: readonly Command[] = [
@@ -24,6 +25,7 @@ export const commands: readonly Command[] = [
   checkConfig,
   focusCheck,
   migrate,
+  token,
   simulate,
   sampleBill,
 ];
