@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import { refusalToListen } from "../config/api.js";
 import type { Config } from "../config/config.js";
 import { describeConfig } from "../config/describe.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
@@ -30,8 +31,11 @@ export const checkConfig: Command = {
     const config = await configurationOf(given, io);
     if (given.connect) return await connectTenants(config, given.tenant, io);
     io.stdout.write(stringify(describeConfig(config, ecosystems)));
-    io.stderr.write("The configuration is valid.\n");
-    return 0;
+    const refusal = refusalToListen(config.api);
+    io.stderr.write(
+      `The configuration is valid${refusal === undefined ? "" : `, but \`serve\` refuses it: ${refusal.replace(/\.$/, "")}`}.\n`,
+    );
+    return refusal === undefined ? 0 : 1;
   },
 };
 

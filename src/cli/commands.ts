@@ -13,6 +13,7 @@ import { run } from "./run.js";
 import { sampleBill } from "./sample-bill.js";
 import { serve } from "./serve.js";
 import { simulate } from "./simulate.js";
+import { token } from "./token.js";
 
 /** Every command, in the order of `--help`. */
 export const commands: readonly Command[] = [
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   migrate,
   backup,
   restore,
+  token,
   simulate,
   sampleBill,
 ];

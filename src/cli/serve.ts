@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type BackupControl, openBackupControl } from "../backup/control.js";
+import { refusalToListen } from "../config/api.js";
 import type { Config } from "../config/config.js";
 import { packageVersion } from "../config/project.js";
 import { createServiceMetrics } from "../http/metrics.js";
@@ -45,6 +46,8 @@ export const serve: Command = {
     if (mode === undefined)
       throw new UsageError(`--mode must be one of ${modes.join(", ")}, not "${given.mode}"`);
     const config = await configurationOf(given, io);
+    const refusal = mode === "worker" ? undefined : refusalToListen(config.api);
+    if (refusal !== undefined) throw new CommandFailed(refusal, 2);
     const logger = createLogger(config.logging);
     const stores = await openStores({ config, logger, signal: io.signal });
     return await serveStores({ config, logger, stores, mode, io });

@@ -1,20 +1,45 @@
 /** `api`: where the HTTP API listens, and what browsers may call it. */
-import { Type } from "@sinclair/typebox";
-import { parseHostName } from "./host-names.js";
-import { flag, integer, list, section, text } from "./setting.js";
+import { type Static, Type } from "@sinclair/typebox";
+import { hostOf, isLoopback, parseHostName } from "./host-names.js";
+import { choice, flag, integer, list, section, text } from "./setting.js";
 import { parseOrigin } from "./url.js";
 
 export const apiSettings = section(
   {
     host: text({
       description:
-        "The address to listen on. The service has no authentication of its own: put a proxy in front " +
-        "before you listen on more than loopback (`0.0.0.0` is every interface).",
+        "The address to listen on (`0.0.0.0` is every interface). With `auth: none` the service refuses to listen on anything but loopback, " +
+        "unless `insecure` allows it.",
       expected: "a host name or an IP address",
       pattern: "^[A-Za-z0-9_.:%-]{1,255}$",
       maxLength: 255,
       default: "127.0.0.1",
     }),
+    auth: choice(["none", "tokens"], {
+      description:
+        "Who may call the API. `none`: whoever reaches it, for everything. `tokens`: who sends a token that `chargehouse token create` made.",
+      default: "none",
+    }),
+    insecure: flag({
+      description:
+        "Listen on more than loopback although `auth` is `none`: whoever reaches the address reads and changes everything. For networks " +
+        "that only a proxy with authentication can reach.",
+      default: false,
+    }),
+    public: list(
+      choice(["docs", "metrics", "readiness"], {
+        description:
+          "`docs`: `/docs` and `/openapi.json`. `metrics`: `/metrics`, whose labels name the tenants. `readiness`: `/api/v1/readiness`, without " +
+          "its tenants.",
+      }),
+      {
+        description:
+          "What may be read without credentials, beside `/health` and the files of the console, which hold no data.",
+        expected: "a list of docs, metrics and readiness",
+        maxItems: 3,
+        default: ["docs"],
+      },
+    ),
     port: integer({ description: "The TCP port to listen on.", minimum: 1, maximum: 65_535, default: 8080 }),
     worker_port: Type.Optional(
       integer({
@@ -87,3 +112,18 @@ export const apiSettings = section(
   },
   { description: "The HTTP API." },
 );
+
+export type ApiSettings = Static<typeof apiSettings>;
+
+/** Why the service must not listen there; undefined when it may. */
+export function refusalToListen({
+  host,
+  auth,
+  insecure,
+}: Pick<ApiSettings, "host" | "auth" | "insecure">): string | undefined {
+  if (auth !== "none" || insecure || isLoopback(hostOf(host) ?? "")) return undefined;
+  return (
+    `api.host is ${host}, which is not loopback, and api.auth is none: whoever reaches it could read and change everything. ` +
+    "Set api.auth, or api.insecure: true where only an authenticating proxy can reach the address."
+  );
+}

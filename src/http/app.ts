@@ -4,6 +4,7 @@ import { createTagMirror } from "../tags/tag-mirror.js";
 import type { HttpContext } from "./context.js";
 import { createFactsWatch } from "./facts-watch.js";
 import { createServiceMetrics } from "./metrics.js";
+import { access } from "./plugins/access.js";
 import { admission } from "./plugins/admission.js";
 import { allowedHosts } from "./plugins/allowed-hosts.js";
 import { compression } from "./plugins/compression.js";
@@ -43,6 +44,7 @@ const plugins: readonly FastifyPluginCallback<HttpContext>[] = [
   allowedHosts,
   crossOrigin,
   timeLimit,
+  access,
   tenant,
   dateWindow,
   cursors,

@@ -24,10 +24,26 @@ export const errorTable = {
     title: "Malformed body",
     when: "the body is not JSON, or not sent as application/json",
   },
+  tokens_not_used: {
+    status: 400,
+    title: "Tokens not used",
+    when: "api.auth is not tokens",
+  },
+  token_not_found: { status: 404, title: "Token not found", when: "there is no token with this id" },
   pipeline_unavailable: {
     status: 400,
     title: "No workflow runner",
     when: "the service runs in a mode without a pipeline",
+  },
+  unauthenticated: {
+    status: 401,
+    title: "Not authenticated",
+    when: "the request has no credentials, or they are not valid (any more)",
+  },
+  forbidden: {
+    status: 403,
+    title: "Not allowed",
+    when: "the credentials do not allow the operation",
   },
   cross_site_request: {
     status: 403,

@@ -1,4 +1,5 @@
 /** The process part of the API: listens, and stops so that requests under way can end. */
+import { refusalToListen } from "../config/api.js";
 import { type AppOptions, buildApp } from "./app.js";
 import { watchIdleConnections } from "./idle-connections.js";
 
@@ -9,8 +10,13 @@ export interface HttpServer {
   close(graceMs?: number): Promise<void>;
 }
 
-/** Listens where `config.api` says. With the mode `worker`, only what watches over a process is served there. */
+/**
+ * Listens where `config.api` says, or throws where that would let everybody in. With the mode `worker`, only what watches over a process
+ * is served there.
+ */
 export async function startServer(options: AppOptions): Promise<HttpServer> {
+  const refusal = refusalToListen(options.config.api);
+  if (refusal !== undefined) throw new Error(refusal);
   const app = await buildApp(options);
   const idle = watchIdleConnections(app.server);
   const { host, port } = options.config.api;

@@ -16,6 +16,9 @@ t.test("an empty file has every default", async (t) => {
     api: {
       host: "127.0.0.1",
       port: 8080,
+      auth: "none",
+      insecure: false,
+      public: ["docs"],
       allowed_hosts: [],
       console: true,
       enable_cors: false,

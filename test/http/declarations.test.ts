@@ -15,6 +15,10 @@ const declared = {
   "GET /health": "anyHost quiet",
   "GET /metrics": "quiet",
   "GET /api/v1/readiness": "",
+  "GET /api/v1/me": "",
+  "GET /api/v1/tokens": "",
+  "POST /api/v1/tokens": "",
+  "DELETE /api/v1/tokens/{token_id}": "",
   "GET /api/v1/tenants": "",
   "GET /api/v1/tenants/{tenant_name}/status": "",
   "GET /api/v1/tenants/{tenant_name}/billing": "etag=chargebacks cursors=billing",
@@ -129,18 +133,18 @@ t.test("a method that a path does not take is refused under the names of the pat
 t.test("a route that declares nothing is an error at the start", async (t) => {
   const app = fastify();
   t.teardown(() => app.close());
-  for (const name of ["admission", "revalidation", "tag-mirror"])
+  for (const name of ["access", "admission", "revalidation", "tag-mirror"])
     await app.register(fp(async () => undefined, { name }));
   await app.register(declarations);
   const handler = async () => "answer";
   t.throws(() => app.get("/nothing", handler), {
-    message: "GET /nothing must declare in its config: heavy, etag, showsTags",
+    message: "GET /nothing must declare in its config: scope, heavy, etag, showsTags",
   });
   // @ts-expect-error: the compiler sees a declaration that is not whole.
-  t.throws(() => app.get("/some", { config: { heavy: true, etag: false } }, handler), {
+  t.throws(() => app.get("/some", { config: { scope: "read", heavy: true, etag: false } }, handler), {
     message: "GET /some must declare in its config: showsTags",
   });
-  app.get("/all", { config: { heavy: false, etag: false, showsTags: false } }, handler);
+  app.get("/all", { config: { scope: "read", heavy: false, etag: false, showsTags: false } }, handler);
   t.equal((await app.inject({ url: "/all" })).body, "answer");
 });
 

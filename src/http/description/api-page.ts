@@ -38,7 +38,10 @@ A running service shows the same at \`/docs\`, and gives it to programs at \`/op
 - **ETag**: reads of published days carry one; \`If-None-Match\` with it gives 304 while nothing has changed.
 - **Time**: a request that takes longer than \`api.request_timeout_seconds\` gets 504, and its query is cancelled, as it is when the
   client leaves. An export has a limit for standing still, none for its length.
-- **Access**: there is no authentication. Put a proxy in front. CORS is off unless \`api.enable_cors\` says otherwise.
+- **Access**: with \`api.auth: none\` nobody is asked who they are, and the service listens on loopback. Otherwise a request carries
+  credentials: 401 without any that are valid, 403 if they lack the scope that the operation needs. The scope \`tags\` holds \`read\`, and
+  \`admin\` holds all others. A tenant that the credentials are not for is 404, as one that does not exist. See
+  [control access](../how-to/control-access.md). CORS is off unless \`api.enable_cors\` says otherwise.
 - **Browsers**: a \`Host\` that is none of the service's is 421 (\`api.allowed_hosts\`), and POST, PATCH and DELETE for a page of another origin
   is 403 (\`api.cors_origins\`): a service on loopback is open to programs, not to web pages. \`/health\` takes any \`Host\`.`;
 

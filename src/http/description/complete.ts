@@ -25,6 +25,7 @@ export function completeDocument(document: ApiDocument): ApiDocument {
   const components: Components = {
     schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
     headers: headerComponents,
+    securitySchemes: document.components?.securitySchemes ?? {},
   };
   const completed = mapOperations(hoisted, (operation) => completeOperation(operation, components));
   return shareComponents({ ...completed, components });
@@ -117,6 +118,7 @@ function completeOperation(operation: Operation, components: Components): Operat
   };
   return {
     ...operation,
+    description: `${operation.description} ${needOf(operation)}`,
     parameters: [...parameters.map(spread), ...requestHeaders(operation)],
     ...(requestBody && {
       requestBody: { ...requestBody, content: mapContent(requestBody.content, withExample) },
@@ -125,6 +127,11 @@ function completeOperation(operation: Operation, components: Components): Operat
       Object.entries(responses).map(([status, response]) => [status, complete(status, response)]),
     ),
   };
+}
+
+function needOf({ "x-scope": scope = "" }: Operation): string {
+  if (scope === "public") return "Needs no credentials.";
+  return scope === "any" ? "Needs credentials, whatever their scopes." : `Needs the scope \`${scope}\`.`;
 }
 
 /** A property that stands for parameters of a prefix is an object whose fields are parameters each. */

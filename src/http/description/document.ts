@@ -71,6 +71,8 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
+  /** What a caller needs. */
+  readonly "x-scope"?: string;
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: {
     readonly required?: boolean;
@@ -87,6 +89,7 @@ export interface Components {
   readonly headers?: Readonly<Record<string, Header>>;
   readonly parameters?: Readonly<Record<string, Parameter>>;
   readonly responses?: Readonly<Record<string, Response>>;
+  readonly securitySchemes?: Readonly<Record<string, unknown>>;
 }
 
 export interface ApiDocument {

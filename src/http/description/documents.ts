@@ -36,6 +36,9 @@ export function appWithoutStores(version: string): Promise<FastifyInstance> {
       api: {
         host: "127.0.0.1",
         port: 8080,
+        auth: "none",
+        insecure: false,
+        public: ["docs"],
         allowed_hosts: [],
         console: false,
         enable_cors: false,

@@ -24,7 +24,7 @@ export const consolePages: FastifyPluginAsync<HttpContext> = async (app, { confi
   const folder = consoleFolder ?? builtConsole();
   if (!config.api.console) return;
   const page = pageOf(folder);
-  const declared = { heavy: false, etag: false, showsTags: false, quiet: true } as const;
+  const declared = { scope: "public", heavy: false, etag: false, showsTags: false, quiet: true } as const;
   const send = async (_request: unknown, reply: FastifyReply) => {
     if (page === undefined)
       throw new ApiError(

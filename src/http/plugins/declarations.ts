@@ -2,7 +2,7 @@
 import type { FastifyContextConfig } from "fastify";
 import fp from "fastify-plugin";
 
-const mandatory = ["heavy", "etag", "showsTags"] as const satisfies (keyof FastifyContextConfig)[];
+const mandatory = ["scope", "heavy", "etag", "showsTags"] as const satisfies (keyof FastifyContextConfig)[];
 
 /** Of the routes that are registered behind it, in the same scope. */
 export const declarations = fp(
@@ -13,5 +13,5 @@ export const declarations = fp(
         throw new Error(`${[method].flat().join()} ${url} must declare in its config: ${missing.join(", ")}`);
     });
   },
-  { name: "declarations", dependencies: ["admission", "revalidation", "tag-mirror"] },
+  { name: "declarations", dependencies: ["access", "admission", "revalidation", "tag-mirror"] },
 );

@@ -10,7 +10,8 @@ import { forTrying } from "../description/try-it-out.js";
 /** Sees the routes that are registered behind it. */
 export const openapi = fp<Pick<HttpContext, "config" | "version">>(
   async (app, { config, version }) => {
-    const tenants = [...config.tenants.keys()];
+    // Whoever may see the page may not see them all, where not everybody may.
+    const tenants = config.api.auth === "none" ? [...config.tenants.keys()] : [];
     await app.register(swagger, {
       openapi: {
         openapi: "3.1.0",
@@ -20,15 +21,25 @@ export const openapi = fp<Pick<HttpContext, "config" | "version">>(
           description:
             "Costs of a bill, allocated exactly to the identities that caused them.\n\nAmounts are decimals as text. Dates are inclusive at " +
             "both ends. Errors are `application/problem+json` with a stable `code`; every invalid request is 400, including one with an " +
-            "unknown parameter. `X-Request-Id` is accepted and returned. There is no authentication: put a proxy in front.",
+            "unknown parameter. `X-Request-Id` is accepted and returned. Who may do what is up to `api.auth` of the configuration: each operation " +
+            "names the scope that it needs.",
           contact: { name: "chargehouse" },
           license: { name: "Apache-2.0", identifier: "Apache-2.0" },
         },
         servers: [{ url: "/", description: "This service" }],
-        // None, said of every operation.
-        security: [],
+        components: {
+          securitySchemes: {
+            token: {
+              type: "http",
+              scheme: "bearer",
+              description:
+                "A token, sent as `Authorization: Bearer TOKEN`. With `api.auth: none` nobody is asked for one.",
+            },
+          },
+        },
         tags: [
           { name: "Health", description: "Liveness and readiness." },
+          { name: "Access", description: "Who calls, and tokens." },
           { name: "Tenants", description: "Configured tenants and the state of their days." },
           { name: "Billing", description: "Billed costs." },
           { name: "Rules", description: "Allocation rules: what they took, and what they left." },

@@ -13,7 +13,8 @@ declare module "fastify" {
 export const requestLog = fp<Pick<HttpContext, "metrics">>(
   async (app, { metrics }) => {
     app.addHook("onResponse", async (request, reply) => {
-      const { url: route = "unknown", config } = request.routeOptions;
+      const { caller, routeOptions } = request;
+      const { url: route = "unknown", config } = routeOptions;
       const labels = { method: request.method, route, status: String(reply.statusCode) };
       metrics.requests.observe(labels, reply.elapsedTime / 1000);
       request.log[config.quiet === true ? "debug" : "info"](
@@ -22,6 +23,7 @@ export const requestLog = fp<Pick<HttpContext, "metrics">>(
           path: pathOf(request.url),
           status: reply.statusCode,
           ms: Math.round(reply.elapsedTime),
+          ...(caller.name !== null && { caller: caller.name }),
         },
         "request",
       );

@@ -1,6 +1,10 @@
-/** Finds the tenant that a path names, before anything else of the request is looked at: an unknown one is 404 in any case. */
+/**
+ * Finds the tenant that a path names, before anything else of the request is looked at: an unknown one is 404 in any case, and so is one
+ * that the caller may not see.
+ */
 import fp from "fastify-plugin";
 import type { TenantConfig } from "../../config/config.js";
+import { maySee } from "../caller.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 
@@ -17,7 +21,7 @@ export const tenant = fp<Pick<HttpContext, "config">>(
     app.addHook("onRequest", async (request) => {
       const name = tenantName(request.params);
       if (name === undefined) return;
-      const found = config.tenants.get(name);
+      const found = maySee(request.caller, name) ? config.tenants.get(name) : undefined;
       if (found === undefined) {
         throw new ApiError(
           "tenant_not_found",
@@ -28,7 +32,7 @@ export const tenant = fp<Pick<HttpContext, "config">>(
     });
   },
   // Neither a stranger nor a page of another origin learns which tenants there are.
-  { name: "tenant", dependencies: ["cross-origin"] },
+  { name: "tenant", dependencies: ["cross-origin", "access"] },
 );
 
 function tenantName(params: unknown): string | undefined {

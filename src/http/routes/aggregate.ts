@@ -19,7 +19,7 @@ export const aggregateRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks/aggregate",
       {
-        config: { heavy: true, etag: { ledger: "chargebacks" }, showsTags: true },
+        config: { scope: "read", heavy: true, etag: { ledger: "chargebacks" }, showsTags: true },
         schema: {
           operationId: "aggregateChargebacks",
           tags: ["Chargebacks"],

@@ -17,7 +17,7 @@ export const billingRoutes =
     app.get(
       "/tenants/:tenant_name/billing",
       {
-        config: { heavy: false, etag: { ledger: "chargebacks" }, showsTags: false, cursors },
+        config: { scope: "read", heavy: false, etag: { ledger: "chargebacks" }, showsTags: false, cursors },
         schema: {
           operationId: "listBilling",
           tags: ["Billing"],

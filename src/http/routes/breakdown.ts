@@ -25,7 +25,7 @@ export const breakdownRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks/breakdown",
       {
-        config: { heavy: true, etag: { ledger: "chargebacks" }, showsTags: true },
+        config: { scope: "read", heavy: true, etag: { ledger: "chargebacks" }, showsTags: true },
         schema: {
           operationId: "breakDownChargebacks",
           tags: ["Chargebacks"],
@@ -51,7 +51,7 @@ export const breakdownRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks/breakdown/sql",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getBreakdownSql",
           tags: ["Chargebacks"],

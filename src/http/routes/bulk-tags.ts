@@ -15,7 +15,7 @@ export const bulkTagRoutes =
     app.post(
       "/tenants/:tenant_name/tags/bulk",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "tags", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "tagDimensions",
           tags: ["Tags"],
@@ -33,7 +33,7 @@ export const bulkTagRoutes =
     app.post(
       "/tenants/:tenant_name/tags/bulk-by-filter",
       {
-        config: { heavy: true, etag: false, showsTags: ({ body }) => hasTagParameters(body) },
+        config: { scope: "tags", heavy: true, etag: false, showsTags: ({ body }) => hasTagParameters(body) },
         schema: {
           operationId: "tagDimensionsByFilter",
           tags: ["Tags"],

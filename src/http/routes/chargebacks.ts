@@ -32,7 +32,13 @@ export const chargebackRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks",
       {
-        config: { heavy: looksAtAllRows, etag: { ledger: "chargebacks" }, showsTags: true, cursors },
+        config: {
+          scope: "read",
+          heavy: looksAtAllRows,
+          etag: { ledger: "chargebacks" },
+          showsTags: true,
+          cursors,
+        },
         schema: {
           operationId: "listChargebacks",
           tags: ["Chargebacks"],
@@ -69,7 +75,7 @@ export const chargebackRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks/dates",
       {
-        config: { heavy: false, etag: { ledger: "chargebacks" }, showsTags: false },
+        config: { scope: "read", heavy: false, etag: { ledger: "chargebacks" }, showsTags: false },
         schema: {
           operationId: "listChargebackDates",
           tags: ["Chargebacks"],

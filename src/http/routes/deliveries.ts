@@ -39,7 +39,7 @@ export const deliveryRoutes =
     app.get(
       "/tenants/:tenant_name/deliveries",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listDeliveries",
           tags: ["Deliveries"],
@@ -69,7 +69,7 @@ export const deliveryRoutes =
     app.post(
       "/tenants/:tenant_name/deliveries/:delivery_id/accept",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "run", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "acceptDelivery",
           tags: ["Deliveries"],

@@ -4,7 +4,10 @@ import type { FastifyPluginAsync } from "fastify";
 export const descriptionRoutes = (): FastifyPluginAsync => async (app) => {
   app.get(
     "/openapi.json",
-    { config: { heavy: false, etag: false, showsTags: false }, schema: { hide: true } },
+    {
+      config: { scope: "any", publicAs: "docs", heavy: false, etag: false, showsTags: false },
+      schema: { hide: true },
+    },
     async () => app.swagger(),
   );
 };

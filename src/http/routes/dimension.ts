@@ -34,7 +34,7 @@ export const dimensionRoutes =
     app.get(
       path,
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getDimension",
           tags: ["Chargebacks"],
@@ -57,7 +57,7 @@ export const dimensionRoutes =
     app.patch(
       path,
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "tags", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "changeDimensionTags",
           tags: ["Tags"],
@@ -83,7 +83,7 @@ export const dimensionRoutes =
     app.get(
       `${path}/tags`,
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listDimensionTags",
           tags: ["Tags"],
@@ -105,7 +105,7 @@ export const dimensionRoutes =
     app.post(
       `${path}/tags`,
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "tags", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "addDimensionTag",
           tags: ["Tags"],

@@ -17,7 +17,7 @@ export const explainRoutes =
       "/tenants/:tenant_name/chargebacks/:dimension_id/explain",
       {
         // It shows the state of a run and the inventory, which change without a publish.
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "explainAmount",
           tags: ["Chargebacks"],

@@ -99,7 +99,7 @@ export const exportRoutes =
     app.post(
       "/tenants/:tenant_name/export",
       {
-        config: { heavy: true, etag: false, showsTags: true },
+        config: { scope: "read", heavy: true, etag: false, showsTags: true },
         schema: {
           operationId: "exportChargebacks",
           tags: ["Export"],
@@ -133,6 +133,7 @@ export const exportRoutes =
       "/tenants/:tenant_name/export",
       {
         config: {
+          scope: "read",
           heavy: (request) => !isHead(request),
           etag: { ledger: "chargebacks", form: ({ exportFormat }) => exportFormat },
           showsTags: true,

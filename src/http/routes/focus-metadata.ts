@@ -14,7 +14,7 @@ export const focusMetadataRoutes =
     app.get(
       "/tenants/:tenant_name/export/focus-metadata",
       {
-        config: { heavy: true, etag: false, showsTags: false },
+        config: { scope: "read", heavy: true, etag: false, showsTags: false },
         schema: {
           operationId: "describeFocusExport",
           tags: ["Export"],

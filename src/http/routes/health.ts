@@ -10,7 +10,7 @@ export const healthRoutes =
     app.get(
       "/health",
       {
-        config: { heavy: false, etag: false, showsTags: false, anyHost: true, quiet: true },
+        config: { scope: "public", heavy: false, etag: false, showsTags: false, anyHost: true, quiet: true },
         schema: {
           operationId: "getHealth",
           tags: ["Health"],

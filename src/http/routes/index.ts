@@ -19,6 +19,7 @@ import { focusMetadataRoutes } from "./focus-metadata.js";
 import { healthRoutes } from "./health.js";
 import { inventoryRoutes } from "./inventory.js";
 import { inventoryHistoryRoutes } from "./inventory-history.js";
+import { meRoutes } from "./me.js";
 import { metricsRoutes } from "./metrics.js";
 import { pipelineRoutes } from "./pipeline.js";
 import { pipelineRunRoutes } from "./pipeline-runs.js";
@@ -28,6 +29,7 @@ import { ruleRoutes } from "./rules.js";
 import { tagRoutes } from "./tags.js";
 import { tenantMetricsRoutes } from "./tenant-metrics.js";
 import { tenantRoutes } from "./tenants.js";
+import { tokenRoutes } from "./tokens.js";
 import { topicAttributionRoutes } from "./topic-attributions.js";
 import { usageRoutes } from "./usage.js";
 
@@ -35,6 +37,8 @@ const ofService = [descriptionRoutes, healthRoutes, metricsRoutes];
 
 const ofApi = [
   readinessRoutes,
+  meRoutes,
+  tokenRoutes,
   tenantRoutes,
   billingRoutes,
   reconciliationRoutes,

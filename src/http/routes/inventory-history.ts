@@ -19,7 +19,7 @@ export const inventoryHistoryRoutes =
     app.get(
       "/tenants/:tenant_name/resources/history",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getResourceHistory",
           tags: ["Inventory"],
@@ -49,7 +49,7 @@ export const inventoryHistoryRoutes =
     app.get(
       "/tenants/:tenant_name/identities/history",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getIdentityHistory",
           tags: ["Inventory"],

@@ -33,7 +33,7 @@ export const inventoryRoutes =
     app.get(
       "/tenants/:tenant_name/resources",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listResources",
           tags: ["Inventory"],
@@ -54,7 +54,7 @@ export const inventoryRoutes =
     app.get(
       "/tenants/:tenant_name/identities",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listIdentities",
           tags: ["Inventory"],
@@ -75,7 +75,7 @@ export const inventoryRoutes =
     app.get(
       "/tenants/:tenant_name/inventory/summary",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getInventorySummary",
           tags: ["Inventory"],

@@ -10,7 +10,15 @@ export const metricsRoutes =
     app.get(
       "/metrics",
       {
-        config: { heavy: false, etag: false, showsTags: false, quiet: true },
+        config: {
+          scope: "read",
+          publicAs: "metrics",
+          everyTenant: true,
+          heavy: false,
+          etag: false,
+          showsTags: false,
+          quiet: true,
+        },
         schema: {
           operationId: "getMetrics",
           tags: ["Health"],

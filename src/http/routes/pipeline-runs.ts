@@ -31,7 +31,7 @@ export const pipelineRunRoutes =
     app.get(
       "/tenants/:tenant_name/pipeline/runs",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listPipelineRuns",
           tags: ["Pipeline"],
@@ -52,7 +52,7 @@ export const pipelineRunRoutes =
     app.get(
       "/tenants/:tenant_name/pipeline/runs/:run_id",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getPipelineRun",
           tags: ["Pipeline"],

@@ -18,7 +18,7 @@ export const pipelineRoutes =
     app.post(
       "/tenants/:tenant_name/pipeline/run",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "run", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "startPipelineRun",
           tags: ["Pipeline"],
@@ -60,7 +60,7 @@ export const pipelineRoutes =
     app.get(
       "/tenants/:tenant_name/pipeline/status",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getPipelineStatus",
           tags: ["Pipeline"],

@@ -1,5 +1,6 @@
 /** `/api/v1/readiness`: what the service has to serve. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { maySee } from "../caller.js";
 import type { HttpContext } from "../context.js";
 import { isReady, readinessReader } from "../readiness.js";
 import { choice } from "../schemas/fields.js";
@@ -23,12 +24,13 @@ export const readinessRoutes =
     app.get(
       "/readiness",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", publicAs: "readiness", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getReadiness",
           tags: ["Health"],
           summary: "Readiness",
-          description: "State of each tenant's store and pipeline. Computed at most every 2 seconds.",
+          description:
+            "State of each tenant's store and pipeline, of those that the caller may see. Computed at most every 2 seconds.",
           querystring: Query,
           response: {
             200: Readiness,
@@ -46,11 +48,12 @@ export const readinessRoutes =
           },
         },
       },
-      async ({ query }, reply) => {
+      async ({ query, caller }, reply) => {
         const answer = await readiness();
         const { strict = "false" } = query;
         const isFine = strict === "false" || isReady(answer, strict === "all" ? "all" : "some");
-        return reply.code(isFine ? 200 : 503).send(answer);
+        const tenants = answer.tenants.filter(({ tenant_name }) => maySee(caller, tenant_name));
+        return reply.code(isFine ? 200 : 503).send({ ...answer, tenants });
       },
     );
   };

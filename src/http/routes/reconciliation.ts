@@ -12,7 +12,7 @@ export const reconciliationRoutes =
     app.get(
       "/tenants/:tenant_name/reconciliation",
       {
-        config: { heavy: true, etag: { ledger: "chargebacks" }, showsTags: false },
+        config: { scope: "read", heavy: true, etag: { ledger: "chargebacks" }, showsTags: false },
         schema: {
           operationId: "reconcile",
           tags: ["Billing"],

@@ -21,7 +21,12 @@ export const ruleRoutes =
     app.get(
       "/tenants/:tenant_name/rules",
       {
-        config: { heavy: true, etag: { ledger: "chargebacks", form: byConfiguration }, showsTags: false },
+        config: {
+          scope: "read",
+          heavy: true,
+          etag: { ledger: "chargebacks", form: byConfiguration },
+          showsTags: false,
+        },
         schema: {
           operationId: "listRules",
           tags: ["Rules"],
@@ -49,7 +54,12 @@ export const ruleRoutes =
     app.get(
       "/tenants/:tenant_name/worklist",
       {
-        config: { heavy: true, etag: { ledger: "chargebacks", form: byConfiguration }, showsTags: false },
+        config: {
+          scope: "read",
+          heavy: true,
+          etag: { ledger: "chargebacks", form: byConfiguration },
+          showsTags: false,
+        },
         schema: {
           operationId: "getWorklist",
           tags: ["Rules"],
@@ -80,7 +90,7 @@ export const ruleRoutes =
     app.get(
       "/tenants/:tenant_name/tag-coverage",
       {
-        config: { heavy: true, etag: { ledger: "chargebacks" }, showsTags: false },
+        config: { scope: "read", heavy: true, etag: { ledger: "chargebacks" }, showsTags: false },
         schema: {
           operationId: "getTagCoverage",
           tags: ["Rules"],

@@ -35,7 +35,7 @@ export const tagRoutes =
     app.get(
       "/tenants/:tenant_name/tags",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listTags",
           tags: ["Tags"],
@@ -56,7 +56,7 @@ export const tagRoutes =
     app.get(
       "/tenants/:tenant_name/tag-keys",
       {
-        config: { heavy: true, etag: false, showsTags: false },
+        config: { scope: "read", heavy: true, etag: false, showsTags: false },
         schema: {
           operationId: "listTagKeys",
           tags: ["Tags"],
@@ -80,7 +80,7 @@ export const tagRoutes =
     app.get(
       "/tenants/:tenant_name/tags/:tag_id",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getTag",
           tags: ["Tags"],
@@ -100,7 +100,7 @@ export const tagRoutes =
     app.patch(
       "/tenants/:tenant_name/tags/:tag_id",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "tags", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "renameTag",
           tags: ["Tags"],
@@ -121,7 +121,7 @@ export const tagRoutes =
     app.delete(
       "/tenants/:tenant_name/tags/:tag_id",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "tags", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "deleteTag",
           tags: ["Tags"],

@@ -32,7 +32,7 @@ export const tenantMetricsRoutes =
     app.get(
       "/tenants/:tenant_name/metrics",
       {
-        config: { heavy: false, etag: false, showsTags: false, quiet: true },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false, quiet: true },
         schema: {
           operationId: "getTenantMetrics",
           tags: ["Export"],

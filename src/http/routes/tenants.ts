@@ -5,6 +5,7 @@ import type { TenantConfig } from "../../config/config.js";
 import { topicAttributionOf } from "../../config/topic-attribution.js";
 import { readTrackingDates } from "../../query/state/tenant-status.js";
 import { readTenantDates, type TenantDates } from "../../query/state/tenant-summaries.js";
+import { maySee } from "../caller.js";
 import type { HttpContext } from "../context.js";
 import type { WatchedFacts } from "../facts-watch.js";
 import { dateRange, inputOf, TenantPath } from "../schemas/parameters.js";
@@ -20,23 +21,24 @@ export const tenantRoutes =
     app.get(
       "/tenants",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listTenants",
           tags: ["Tenants"],
           summary: "Tenants",
           description:
-            "All configured tenants, in the order of the configuration, with the state of all their dates.",
+            "All configured tenants that the caller may see, in the order of the configuration, with the state of all their dates.",
           response: {
             200: Type.Array(TenantSummary, { description: "The tenants." }),
             ...problemResponses("store_unavailable", "request_timeout"),
           },
         },
       },
-      async ({ stopSignal }) => {
-        const tenants = [...config.tenants.values()];
-        const dates = await readTenantDates(stores.postgres, [...config.tenants.keys()], stopSignal);
-        const held = await Promise.all(tenants.map(({ tenant_name }) => facts.look(tenant_name)));
+      async ({ caller, stopSignal }) => {
+        const tenants = [...config.tenants.values()].filter(({ tenant_name }) => maySee(caller, tenant_name));
+        const names = tenants.map(({ tenant_name }) => tenant_name);
+        const dates = await readTenantDates(stores.postgres, names, stopSignal);
+        const held = await Promise.all(names.map((name) => facts.look(name)));
         return tenants.map((tenant, index) => summaryOf(tenant, dates[index], held[index]));
       },
     );
@@ -44,7 +46,7 @@ export const tenantRoutes =
     app.get(
       "/tenants/:tenant_name/status",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "getTenantStatus",
           tags: ["Tenants"],

@@ -28,7 +28,7 @@ export const topicAttributionRoutes =
     app.get(
       "/tenants/:tenant_name/topic-attributions",
       {
-        config: { heavy: false, etag, showsTags: false, cursors },
+        config: { scope: "read", heavy: false, etag, showsTags: false, cursors },
         schema: {
           operationId: "listTopicAttributions",
           tags,
@@ -58,7 +58,7 @@ export const topicAttributionRoutes =
     app.get(
       "/tenants/:tenant_name/topic-attributions/dates",
       {
-        config: { heavy: false, etag, showsTags: false },
+        config: { scope: "read", heavy: false, etag, showsTags: false },
         schema: {
           operationId: "listTopicAttributionDates",
           tags,
@@ -81,7 +81,7 @@ export const topicAttributionRoutes =
     app.get(
       "/tenants/:tenant_name/topic-attributions/aggregate",
       {
-        config: { heavy: true, etag, showsTags: false },
+        config: { scope: "read", heavy: true, etag, showsTags: false },
         schema: {
           operationId: "aggregateTopicAttributions",
           tags,

@@ -28,7 +28,7 @@ export const usageRoutes =
     app.get(
       "/tenants/:tenant_name/usage",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "listUsageUploads",
           tags: ["Usage"],
@@ -55,7 +55,7 @@ export const usageRoutes =
     app.post(
       "/tenants/:tenant_name/usage",
       {
-        config: { heavy: false, etag: false, showsTags: false },
+        config: { scope: "run", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "uploadUsage",
           tags: ["Usage"],

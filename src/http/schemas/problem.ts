@@ -19,7 +19,13 @@ const InputProblem = Type.Object(
 
 type ProblemStatus = (typeof errorTable)[ErrorCode]["status"];
 
-const ofEveryOperation = ["invalid_request", "host_not_allowed", "internal_error"] as const;
+const ofEveryOperation = [
+  "invalid_request",
+  "unauthenticated",
+  "forbidden",
+  "host_not_allowed",
+  "internal_error",
+] as const;
 
 /** Of operations that take a body, beside their own. */
 export const bodyProblems = ["malformed_body", "body_too_large", "cross_site_request"] as const;

@@ -70,7 +70,9 @@ export const Readiness = Type.Object(
       description: "What this process does: serve the API, run the pipeline, or both.",
       examples: ["both"],
     }),
-    tenants: Type.Array(TenantReadiness, { description: "In the order of the configuration." }),
+    tenants: Type.Array(TenantReadiness, {
+      description: "Those that the caller may see, in the order of the configuration. `status` is of all.",
+    }),
   },
   { title: "Readiness", description: "State of the service." },
 );

@@ -1,0 +1,147 @@
+import { userInfo } from "node:os";
+import type { Config } from "../config/config.js";
+import { type Scope, scopes } from "../config/scopes.js";
+import { readTokens } from "../query/state/tokens.js";
+import { type OpenedStores, openStores } from "../store/open-stores.js";
+import type { Actor } from "../store/postgres/audit.js";
+import {
+  createToken,
+  MOST_DAYS,
+  revokeToken,
+  TOKEN_NAME,
+  type TokenInput,
+  USUAL_DAYS,
+} from "../store/postgres/tokens.js";
+import {
+  type Command,
+  CommandFailed,
+  type CommandIo,
+  type Options,
+  parseFiles,
+  UsageError,
+} from "./command.js";
+import { configOptions, configurationOf } from "./configuration.js";
+import { commandLogger } from "./logger.js";
+import { whole } from "./simulation.js";
+import { writeTable } from "./table.js";
+import { selectTenants } from "./tenants.js";
+
+const options = {
+  name: { type: "string", value: "NAME", help: "create: who uses it; the audit and new tags name it" },
+  scope: {
+    ...{ type: "string", value: "SCOPE", multiple: true },
+    help: `create: what it allows, of ${scopes.join(", ")}; may be given again`,
+  },
+  tenant: {
+    ...{ type: "string", value: "NAME", multiple: true },
+    help: "create: the tenant it is for; may be given again",
+  },
+  "every-tenant": {
+    ...{ type: "boolean", default: false },
+    help: "create: it is for every tenant, those of the future too",
+  },
+  days: {
+    ...{ type: "string", value: "N", default: String(USUAL_DAYS) },
+    help: `create: how long it is valid, at most ${MOST_DAYS} days`,
+  },
+  id: { type: "string", value: "ID", help: "revoke: the token, by its id in the list" },
+  ...configOptions,
+} as const satisfies Options;
+
+type Given = ReturnType<typeof parseFiles<typeof options>>["values"];
+type Work = (stores: OpenedStores, io: CommandIo) => Promise<number>;
+
+/** Makes, lists and revokes tokens for `api.auth: tokens`. */
+export const token: Command = {
+  name: "token",
+  summary: "make, list and revoke tokens of the API",
+  usage:
+    "token create|list|revoke [--name NAME] [--scope SCOPE]... [--tenant NAME]... [--every-tenant] [--days N] [--id ID] --config FILE [--env-file FILE]",
+  options,
+  async run(args, io) {
+    const { values, files } = parseFiles(args, options);
+    const [action = "", ...more] = files;
+    const prepare = Object.hasOwn(actions, action) && more.length === 0 ? actions[action] : undefined;
+    if (prepare === undefined) throw new UsageError("token needs one of create, list, revoke");
+    const config = await configurationOf(values, io);
+    const work = prepare(values, config);
+    const stores = await openStores({
+      config,
+      logger: commandLogger(config.logging, io.stderr),
+      signal: io.signal,
+    });
+    try {
+      return await work(stores, io);
+    } finally {
+      await stores.close();
+    }
+  },
+};
+
+/** Each looks at its words before a store is opened. */
+const actions: Readonly<Record<string, (given: Given, config: Config) => Work>> = {
+  create(given, config) {
+    const input = tokenInput(given, config);
+    return async ({ postgres }, { stdout, stderr }) => {
+      const made = await createToken(postgres, input, localActor());
+      const tenants = input.tenants?.join(", ") ?? "every tenant";
+      stderr.write(
+        `Token ${made.token_id} of ${input.name}: ${input.scopes.join(", ")}; ${tenants}; ${input.days} days. It is not shown again.\n`,
+      );
+      if (config.api.auth !== "tokens")
+        stderr.write(`api.auth is ${config.api.auth}: the API takes tokens once it is tokens.\n`);
+      stdout.write(`${made.token}\n`);
+      return 0;
+    };
+  },
+  list:
+    () =>
+    async (stores, { stdout }) => {
+      const tokens = await readTokens(stores.postgres, {});
+      const rows = tokens.map((each) => [
+        String(each.token_id),
+        each.name,
+        each.scopes.join(","),
+        each.tenants?.join(",") ?? "(every)",
+        each.state,
+        each.expires_at.slice(0, 10),
+        each.last_used_at?.slice(0, 10) ?? "never",
+      ]);
+      const head = ["ID", "NAME", "SCOPES", "TENANTS", "STATE", "EXPIRES", "USED"];
+      writeTable(stdout, { head, rows, keys: head.length });
+      return 0;
+    },
+  revoke({ id }) {
+    if (id === undefined) throw new UsageError("--id ID is required: `token list` shows the ids");
+    const tokenId = whole("id", id, 1, Number.MAX_SAFE_INTEGER);
+    return async ({ postgres }, { stderr }) => {
+      if (!(await revokeToken(postgres, tokenId, localActor())))
+        throw new CommandFailed(`There is no token ${tokenId}.`, 1);
+      stderr.write(`Token ${tokenId} is revoked.\n`);
+      return 0;
+    };
+  },
+};
+
+function tokenInput(given: Given, config: Config): TokenInput {
+  const { name, scope = [], tenant = [] } = given;
+  if (name === undefined || !new RegExp(TOKEN_NAME.pattern).test(name))
+    throw new UsageError(`--name must be ${TOKEN_NAME.expected}`);
+  const known = scope.filter((each): each is Scope => scopes.some((one) => one === each));
+  if (known.length === 0 || known.length < scope.length)
+    throw new UsageError(`--scope must be one of ${scopes.join(", ")}`);
+  if (given["every-tenant"] !== (tenant.length === 0))
+    throw new UsageError("either --tenant NAME or --every-tenant is required");
+  const tenants = given["every-tenant"]
+    ? null
+    : selectTenants(config, tenant).map((each) => each.tenant_name);
+  return {
+    ...{ name, scopes: [...new Set(known)], days: whole("days", given.days, 1, MOST_DAYS) },
+    tenants: tenants && [...new Set(tenants)],
+  };
+}
+
+/** Whoever may run the command on the stores. */
+function localActor(): Actor {
+  return { kind: "command", name: userInfo().username };
+}

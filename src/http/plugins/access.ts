@@ -1,0 +1,96 @@
+/** Who may do what: each route declares what it needs, and no request comes to it without. */
+import type { FastifyContextConfig, FastifyRequest } from "fastify";
+import fp from "fastify-plugin";
+import type { ApiSettings } from "../../config/api.js";
+import type { Scope } from "../../config/scopes.js";
+import type { Actor } from "../../store/postgres/audit.js";
+import { authenticator } from "../authenticate.js";
+import { type Caller, stranger } from "../caller.js";
+import type { HttpContext } from "../context.js";
+import { ApiError } from "../errors.js";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** What a caller needs. `public`: nothing, whoever it is; `any`: to be known, whatever for. */
+    scope: "public" | "any" | Scope;
+    /** The word of `api.public` under which the route needs nothing. */
+    publicAs?: ApiSettings["public"][number];
+    /** True where the answer is not of one tenant, and not cut to those that the caller may see: it needs all of them. */
+    everyTenant?: boolean;
+  }
+  interface FastifyRequest {
+    /** A stranger until they are known. */
+    readonly caller: Caller;
+    /** Who is named in the audit. */
+    actor(): Actor;
+  }
+}
+
+type Needs = Pick<FastifyContextConfig, "scope" | "publicAs">;
+
+export const access = fp<Pick<HttpContext, "config" | "stores">>(
+  async (app, context) => {
+    const { api } = context.config;
+    const authenticate = authenticator(context);
+    const callers = new WeakMap<FastifyRequest, Caller>();
+    app.decorateRequest("caller", {
+      getter() {
+        return callers.get(this) ?? stranger;
+      },
+    });
+    app.decorateRequest("actor", function () {
+      const { kind, name, tokenId } = this.caller;
+      return { kind, name, tokenId, address: this.socket.remoteAddress, requestId: this.id };
+    });
+    app.addHook("onRoute", (route) => {
+      const needs = route.config?.scope === undefined ? needsOfPlugin(route.url) : route.config;
+      if (needs === undefined)
+        throw new Error(`${[route.method].flat().join()} ${route.url} must declare in its config: scope`);
+      Object.assign(route, { config: { ...route.config, ...needs } });
+      // What the description says of it.
+      const security = needs.scope === "public" ? [] : [{ token: [] }];
+      if (route.schema && route.schema.hide !== true)
+        Object.assign(route.schema, { security, "x-scope": needs.scope });
+    });
+    app.addHook("onRequest", async (request, reply) => {
+      const { scope, publicAs, everyTenant } = request.routeOptions.config;
+      // What is not there is refused later, whoever asks.
+      if (request.is404 || scope === "public") return;
+      const caller = await authenticate(request);
+      if (caller !== undefined) callers.set(request, caller);
+      if (publicAs !== undefined && api.public.includes(publicAs)) return;
+      if (caller === undefined) {
+        reply.header("www-authenticate", challengeTo(request));
+        throw new ApiError("unauthenticated", detailFor(request));
+      }
+      if (scope !== "any" && !caller.scopes.has(scope))
+        throw new ApiError(
+          "forbidden",
+          `This needs the scope \`${scope}\`, which the credentials do not have.`,
+        );
+      if (everyTenant === true && caller.tenants !== undefined)
+        throw new ApiError("forbidden", "This is of all tenants; the credentials are for some.");
+    });
+  },
+  // After what refuses strangers and pages of other origins, so that nobody can try out credentials from there.
+  { name: "access", dependencies: ["time-limit", "cross-origin"] },
+);
+
+/** Of routes that plugins from elsewhere make, which cannot declare anything. */
+function needsOfPlugin(url: string): Needs | undefined {
+  if (url === "/docs" || url.startsWith("/docs/")) return { scope: "any", publicAs: "docs" };
+  // The files of the console hold no data. CORS has a route for all paths there are not.
+  return url.startsWith("/assets/") || url === "*" ? { scope: "public" } : undefined;
+}
+
+/** RFC 6750, 3: why is only said to who sent some. */
+function challengeTo({ headers }: FastifyRequest): string {
+  const realm = 'Bearer realm="chargehouse"';
+  return headers.authorization === undefined ? realm : `${realm}, error="invalid_token"`;
+}
+
+function detailFor({ headers }: FastifyRequest): string {
+  return headers.authorization === undefined
+    ? "The request has no credentials. Send `Authorization: Bearer TOKEN`."
+    : "The credentials in `Authorization` are not valid, or not any more.";
+}

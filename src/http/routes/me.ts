@@ -1,0 +1,35 @@
+/** Who calls, and what they may do. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { scopes } from "../../config/scopes.js";
+import { maySee } from "../caller.js";
+import type { HttpContext } from "../context.js";
+import { Me } from "../schemas/access.js";
+import { problemResponses } from "../schemas/problem.js";
+
+export const meRoutes =
+  ({ config }: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      "/me",
+      {
+        config: { scope: "any", heavy: false, etag: false, showsTags: false },
+        schema: {
+          operationId: "getMe",
+          tags: ["Access"],
+          summary: "Who calls",
+          description: "What the credentials of the request allow.",
+          response: { 200: Me, ...problemResponses("store_unavailable", "request_timeout") },
+        },
+      },
+      async ({ caller }, reply) => {
+        reply.header("cache-control", "no-store");
+        return {
+          auth: config.api.auth,
+          name: caller.name,
+          scopes: scopes.filter((scope) => caller.scopes.has(scope)),
+          every_tenant: caller.tenants === undefined,
+          tenants: [...config.tenants.keys()].filter((name) => maySee(caller, name)),
+        };
+      },
+    );
+  };

@@ -1,0 +1,117 @@
+/** Tokens of the API: made, listed and revoked while it runs. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import { readTokens } from "../../query/state/tokens.js";
+import { createToken, revokeToken } from "../../store/postgres/tokens.js";
+import type { HttpContext } from "../context.js";
+import { ApiError, invalidRequest } from "../errors.js";
+import { NewToken, Token, TokenInput, TokenPath } from "../schemas/access.js";
+import { bodyProblems, problemResponses } from "../schemas/problem.js";
+
+const problems = ["tokens_not_used", "store_unavailable", "request_timeout"] as const;
+const needs = { scope: "admin", everyTenant: true, heavy: false, etag: false, showsTags: false } as const;
+
+export const tokenRoutes =
+  ({ config, stores: { postgres } }: HttpContext): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    // Where everybody may do everything, nobody shall leave a key behind for later.
+    const requireTokens = () => {
+      if (config.api.auth !== "tokens")
+        throw new ApiError("tokens_not_used", `\`api.auth\` is ${config.api.auth}: there are no tokens.`);
+    };
+
+    app.get(
+      "/tokens",
+      {
+        config: needs,
+        schema: {
+          operationId: "listTokens",
+          tags: ["Access"],
+          summary: "Tokens",
+          description: "All tokens that were ever made, the newest first.",
+          response: {
+            200: Type.Array(Token, { description: "The tokens." }),
+            ...problemResponses(...problems),
+          },
+        },
+      },
+      async ({ stopSignal }) => {
+        requireTokens();
+        return await readTokens(postgres, {}, stopSignal);
+      },
+    );
+
+    app.post(
+      "/tokens",
+      {
+        config: needs,
+        schema: {
+          operationId: "createToken",
+          tags: ["Access"],
+          summary: "Make a token",
+          description: "The answer is the only place where the token is ever shown.",
+          body: TokenInput,
+          response: { 200: NewToken, ...problemResponses(...problems, ...bodyProblems) },
+        },
+      },
+      async (request, reply) => {
+        requireTokens();
+        const { name, scopes, days } = request.body;
+        const tenants = tenantsOf(request.body, config);
+        const input = { name, scopes: [...new Set(scopes)], tenants, days };
+        const { token_id: tokenId, token } = await createToken(
+          postgres,
+          input,
+          request.actor(),
+          request.interruption,
+        );
+        const [made] = await readTokens(postgres, { tokenId }, request.stopSignal);
+        if (made === undefined) throw new Error("a token was made and is not there");
+        reply.header("cache-control", "no-store");
+        return { ...made, token };
+      },
+    );
+
+    app.delete(
+      "/tokens/:token_id",
+      {
+        config: needs,
+        schema: {
+          operationId: "revokeToken",
+          tags: ["Access"],
+          summary: "Revoke a token",
+          description: "It counts no more from the next request on. Its entry stays in the list.",
+          params: TokenPath,
+          response: {
+            200: Token,
+            ...problemResponses(...problems, "token_not_found", ...bodyProblems),
+          },
+        },
+      },
+      async (request) => {
+        requireTokens();
+        const { token_id: tokenId } = request.params;
+        await revokeToken(postgres, tokenId, request.actor(), request.interruption);
+        const [revoked] = await readTokens(postgres, { tokenId }, request.stopSignal);
+        if (revoked === undefined) throw new ApiError("token_not_found", `There is no token ${tokenId}.`);
+        return revoked;
+      },
+    );
+  };
+
+/** Null: all. Throws unless the body says one of the two, by names that there are. */
+function tenantsOf(
+  { tenants, every_tenant }: Pick<Static<typeof TokenInput>, "tenants" | "every_tenant">,
+  config: HttpContext["config"],
+): string[] | null {
+  const refuse = (detail: string) =>
+    invalidRequest([{ in: "body", name: "tenants", detail, code: "invalid" }]);
+  if (every_tenant !== (tenants === undefined))
+    throw refuse("The body must have either `tenants` or `every_tenant: true`.");
+  const unknown = tenants?.find((name) => !config.tenants.has(name));
+  if (unknown !== undefined)
+    throw refuse(
+      `\`tenants\` must be names of configured tenants; ${JSON.stringify(unknown.slice(0, 100))} is none.`,
+    );
+  return tenants === undefined ? null : [...new Set(tenants)];
+}

@@ -1,0 +1,115 @@
+/** Who calls, and tokens. */
+import { type TSchema, Type } from "@sinclair/typebox";
+import { scopes } from "../../config/scopes.js";
+import { tokenStates } from "../../query/state/tokens.js";
+import { MOST_DAYS, TOKEN_NAME, USUAL_DAYS } from "../../store/postgres/tokens.js";
+import { choice, instant, nullableText, text } from "./fields.js";
+import { inputOf } from "./parameters.js";
+
+const scope = choice(scopes, {
+  description: "`tags` holds `read`; `admin` holds all others.",
+  examples: ["read"],
+});
+
+const nullableList = (item: TSchema, options: { description: string; examples: unknown[] }) =>
+  Type.Unsafe<string[] | null>({ type: ["array", "null"], items: item, ...options });
+
+const nullableInstant = (description: string) =>
+  nullableText({ description: `${description} UTC.`, format: "date-time", examples: [null] });
+
+export const Me = Type.Object(
+  {
+    auth: choice(["none", "tokens"], {
+      description: "How callers are known (`api.auth`).",
+      examples: ["tokens"],
+    }),
+    name: nullableText({ description: "Who calls; null where nobody is asked.", examples: ["bi"] }),
+    scopes: Type.Array(scope, { description: "What the caller may do.", examples: [["read"]] }),
+    every_tenant: Type.Boolean({
+      description: "Whether the caller may see every tenant.",
+      examples: [false],
+    }),
+    tenants: Type.Array(text("Name of a tenant.", "acme"), {
+      description: "Tenants of the configuration that the caller may see, in its order.",
+    }),
+  },
+  { title: "Me", description: "Who calls, and what they may do." },
+);
+
+const record = {
+  token_id: Type.Integer({ description: "Id of the token.", minimum: 1, examples: [3] }),
+  name: text("Who uses it: what the audit and new tags say.", "bi"),
+  scopes: Type.Array(scope, { description: "What it allows.", examples: [["read"]] }),
+  tenants: nullableList(text("Name of a tenant.", "acme"), {
+    description: "Names of the tenants it is for; null: all.",
+    examples: [["acme"]],
+  }),
+  state: choice(tokenStates, { description: "Only a `valid` one lets anybody in.", examples: ["valid"] }),
+  created_by: nullableText({ description: "Who made it.", examples: ["command:ada"] }),
+  created_at: instant("When it was made."),
+  expires_at: instant("From when on it is not valid any more."),
+  last_used_at: nullableInstant("When it was last used, to the hour; null: never."),
+  revoked_at: nullableInstant("When it was revoked; null: it was not."),
+};
+
+export const Token = Type.Object(record, { title: "Token", description: "A token, without what it is." });
+
+export const NewToken = Type.Object(
+  {
+    ...record,
+    token: Type.String({
+      description: "The token. It is shown this once.",
+      examples: ["chgt_n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg"],
+    }),
+  },
+  { title: "NewToken", description: "A token that was just made." },
+);
+
+const MOST_TENANTS = 1000;
+
+export const TokenInput = inputOf(
+  {
+    name: Type.String({
+      description: "Who uses it: what the audit and new tags say.",
+      pattern: TOKEN_NAME.pattern,
+      "x-expected": TOKEN_NAME.expected,
+      examples: ["bi"],
+    }),
+    scopes: Type.Array(scope, {
+      description: "What it allows.",
+      minItems: 1,
+      maxItems: scopes.length,
+      "x-expected": `a list of ${scopes.join(", ")}`,
+      examples: [["read"]],
+    }),
+    tenants: Type.Optional(
+      Type.Array(text("Name of a tenant.", "acme"), {
+        description: "Names of the tenants it is for. Needed unless `every_tenant` is true.",
+        minItems: 1,
+        maxItems: MOST_TENANTS,
+        "x-expected": `a list of 1 to ${MOST_TENANTS} names of tenants`,
+        examples: [["acme"]],
+      }),
+    ),
+    every_tenant: Type.Boolean({
+      description: "Whether it is for every tenant, those of the future too.",
+      default: false,
+    }),
+    days: Type.Integer({
+      description: "How long it is valid, in days.",
+      minimum: 1,
+      maximum: MOST_DAYS,
+      default: USUAL_DAYS,
+    }),
+  },
+  { title: "TokenInput" },
+);
+
+export const TokenPath = Type.Object({
+  token_id: Type.Integer({
+    description: "Id of the token.",
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    examples: [3],
+  }),
+});

@@ -1,0 +1,344 @@
+/** Every route of the service, asked without credentials, with lesser ones, and for tenants that the caller may not see. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import fastify, {
+  type FastifyContextConfig,
+  type FastifyInstance,
+  type InjectOptions,
+  type RouteOptions,
+} from "fastify";
+import fp from "fastify-plugin";
+import t from "tap";
+import { refusalToListen } from "../../src/config/api.js";
+import type { Scope } from "../../src/config/scopes.js";
+import { access } from "../../src/http/plugins/access.js";
+import { startServer } from "../../src/http/server.js";
+import { createToken, revokeToken } from "../../src/store/postgres/tokens.js";
+import { holds } from "../holds.js";
+import { get, startService } from "./service.js";
+
+interface Route {
+  readonly method: string;
+  readonly path: string;
+  /** It only says that the path does not take the method. */
+  readonly isRefusal: boolean;
+  readonly config: FastifyContextConfig;
+}
+
+/** Every route of an app, whoever made it, with what it declares. */
+async function routesOf(build: () => Promise<FastifyInstance>) {
+  const found: RouteOptions[] = [];
+  const watch = (message: unknown) => {
+    const { fastify: app } = message as { fastify: FastifyInstance };
+    app.addHook("onRoute", (route) => void found.push(route));
+  };
+  subscribe("fastify.initialization", watch);
+  const app = await build().finally(() => unsubscribe("fastify.initialization", watch));
+  const routes = found.flatMap(({ method, url, config }) =>
+    [method].flat().map(
+      (each): Route => ({
+        ...{ method: each, path: url, isRefusal: Array.isArray(method) },
+        config: config ?? never(),
+      }),
+    ),
+  );
+  return { app, routes };
+}
+
+/** What changes something or needs anything but `read`. A method that a path does not take needs what the path needs. */
+const unusual = {
+  "GET /health": "public",
+  "GET /": "public",
+  "GET /tenants/:name/:view": "public",
+  "GET /openapi.json": "any, public as docs",
+  "GET /metrics": "read, every tenant, public as metrics",
+  "GET /api/v1/readiness": "read, public as readiness",
+  "GET /api/v1/me": "any",
+  "GET /api/v1/tokens": "admin, every tenant",
+  "POST /api/v1/tokens": "admin, every tenant",
+  "DELETE /api/v1/tokens/:token_id": "admin, every tenant",
+  "PATCH /api/v1/tenants/:tenant_name/chargebacks/:dimension_id": "tags",
+  "POST /api/v1/tenants/:tenant_name/chargebacks/:dimension_id/tags": "tags",
+  "PATCH /api/v1/tenants/:tenant_name/tags/:tag_id": "tags",
+  "DELETE /api/v1/tenants/:tenant_name/tags/:tag_id": "tags",
+  "POST /api/v1/tenants/:tenant_name/tags/bulk": "tags",
+  "POST /api/v1/tenants/:tenant_name/tags/bulk-by-filter": "tags",
+  "POST /api/v1/tenants/:tenant_name/export": "read",
+  "POST /api/v1/tenants/:tenant_name/pipeline/run": "run",
+  "POST /api/v1/tenants/:tenant_name/deliveries/:delivery_id/accept": "run",
+  "POST /api/v1/tenants/:tenant_name/usage": "run",
+};
+
+const inWords = ({ scope, publicAs, everyTenant }: FastifyContextConfig) =>
+  [scope, everyTenant ? "every tenant" : [], publicAs ? `public as ${publicAs}` : []].flat().join(", ");
+
+const local = { kind: "command", name: "ada" } as const;
+
+t.test("with tokens", async (t) => {
+  const { app, stores, config, build, log } = await startService(t, ["auth: tokens"]);
+  const { postgres } = stores;
+  const made = async (scopes: readonly Scope[], tenants: readonly string[] | null = null, days = 1) => {
+    const { token, token_id } = await createToken(postgres, { name: "bi", scopes, tenants, days }, local);
+    return { authorization: `Bearer ${token}`, token_id };
+  };
+  const admin = await made(["admin"]);
+  const ofGlobex = await made(["admin"], ["globex"]);
+  /** All scopes that do not hold this one. */
+  const lesser = {
+    read: await made(["run"]),
+    tags: await made(["read", "run"]),
+    run: await made(["read", "tags"]),
+    admin: await made(["read", "tags", "run"]),
+  };
+  const ask = async (request: InjectOptions, on = app) => {
+    const answer = await on.inject(request);
+    const isProblem = answer.headers["content-type"] === "application/problem+json";
+    return `${answer.statusCode}${isProblem && request.method !== "HEAD" ? ` ${answer.json().code}` : ""}`;
+  };
+
+  const closed = { ...config, api: { ...config.api, public: [] } };
+  const { app: strict, routes } = await routesOf(() => build({ config: closed }));
+  t.ok(routes.length > 250, `${routes.length} routes`);
+
+  await t.test("what changes something, or needs anything but read, is this", async (t) => {
+    const declared = routes
+      .filter(({ path, isRefusal }) => !isRefusal && !/^(\/docs|\/assets\/|\*)/.test(path))
+      .map(({ method, path, config: needs }) => [`${method} ${path}`, inWords(needs)] as const)
+      .filter(([name, words]) => !name.startsWith("HEAD") && !(name.startsWith("GET") && words === "read"));
+    t.strictSame(Object.fromEntries(declared.sort()), Object.fromEntries(Object.entries(unusual).sort()));
+  });
+
+  for (const { method, path, config: needs } of routes) {
+    const url = path.replace(":tenant_name", "acme").replaceAll(/:\w+|\*/g, "1");
+    const request = (headers: Record<string, string> = {}) =>
+      ({ method: method as "GET", url, headers }) as const;
+    await t.test(`${method} ${path} needs ${inWords(needs)}`, async (t) => {
+      const isHead = method === "HEAD";
+      const without = await ask(request(), strict);
+      if (needs.scope === "public") return void t.notMatch(without, /^40[13]/);
+      t.equal(without, isHead ? "401" : "401 unauthenticated");
+      const wrong = `Bearer chgt_${"A".repeat(43)}`;
+      t.equal(await ask(request({ authorization: wrong }), strict), without);
+      if (needs.scope === "any") return;
+      const less = { authorization: lesser[needs.scope].authorization };
+      t.equal(await ask(request(less), strict), isHead ? "403" : "403 forbidden");
+      const elsewhere = await ask(request({ authorization: ofGlobex.authorization }), strict);
+      if (path.includes(":tenant_name")) t.equal(elsewhere, isHead ? "404" : "404 tenant_not_found");
+      if (needs.everyTenant) t.equal(elsewhere, isHead ? "403" : "403 forbidden");
+    });
+  }
+
+  await t.test("a tenant that one may not see looks like one that is not there", async (t) => {
+    const headers = { authorization: ofGlobex.authorization };
+    const [hidden, missing] = await Promise.all(
+      ["acme", "nobody"].map((name) => get(app, `/api/v1/tenants/${name}/billing`, headers)),
+    );
+    t.strictSame(
+      { ...hidden?.body, detail: hidden?.body.detail.replace("acme", "nobody") },
+      { ...missing?.body },
+    );
+    const namesIn = (list: { tenant_name: string }[]) => list.map(({ tenant_name }) => tenant_name);
+    t.strictSame(namesIn((await get(app, "/api/v1/tenants", headers)).body), ["globex"]);
+    t.strictSame(namesIn((await get(app, "/api/v1/readiness", headers)).body.tenants), ["globex"]);
+    t.equal((await get(app, "/api/v1/tenants/globex/billing", headers)).status, 200);
+  });
+
+  await t.test("who calls is said by GET /api/v1/me, and stands in the log", async (t) => {
+    const { authorization } = await made(["tags"], ["globex", "gone"]);
+    const { body, headers } = await get(app, "/api/v1/me", { authorization });
+    t.strictSame(body, {
+      ...{ auth: "tokens", name: "bi", scopes: ["read", "tags"] },
+      ...{ every_tenant: false, tenants: ["globex"] },
+    });
+    t.equal(headers["cache-control"], "no-store");
+    holds(t, log.at(-1), { path: "/api/v1/me", caller: "bi" });
+    t.notOk(JSON.stringify(log).includes(authorization.slice(7)));
+  });
+
+  await t.test("credentials have one form, and others are none", async (t) => {
+    const [, token = ""] = admin.authorization.split(" ");
+    for (const [authorization, status] of [
+      [`bearer  ${token} `, 200],
+      [`Bearer ${token}x`, 401],
+      [`Bearer ${token.slice(0, -1)}`, 401],
+      [`Bearer ${token}, Bearer ${token}`, 401],
+      [`Basic ${Buffer.from(`admin:${token}`).toString("base64")}`, 401],
+      [token, 401],
+      ["Bearer", 401],
+      ["Bearer chgt_' OR true --", 401],
+    ] as const) {
+      const answer = await get(app, "/api/v1/me", { authorization });
+      t.equal(answer.status, status, authorization.replace(token, "TOKEN"));
+    }
+    t.equal((await get(app, `/api/v1/me?token=${token}`)).status, 401);
+    const asked = async (headers: Record<string, string>) =>
+      (await get(app, "/api/v1/me", headers)).headers["www-authenticate"];
+    t.equal(await asked({}), 'Bearer realm="chargehouse"');
+    t.equal(await asked({ authorization: "Bearer x" }), 'Bearer realm="chargehouse", error="invalid_token"');
+  });
+
+  await t.test("a token counts until it is revoked or over", async (t) => {
+    const { authorization, token_id } = await made(["read"]);
+    const status = async () => (await get(app, "/api/v1/me", { authorization })).status;
+    t.equal(await status(), 200);
+    await postgres.query("UPDATE api_tokens SET expires_at = now() WHERE token_id = $1", [token_id]);
+    t.equal(await status(), 401, "over");
+    await postgres.query("UPDATE api_tokens SET expires_at = now() + interval '1 day' WHERE token_id = $1", [
+      token_id,
+    ]);
+    t.equal(await status(), 200);
+    t.ok(await revokeToken(postgres, token_id, local));
+    t.equal(await status(), 401, "revoked");
+    t.ok(await revokeToken(postgres, token_id, local), "once more changes nothing");
+    t.equal(await revokeToken(postgres, 999, local), false);
+    const { rows } = await postgres.query("SELECT * FROM api_tokens WHERE token_id = $1", [token_id]);
+    t.notOk(JSON.stringify(rows).includes(authorization.slice(7)));
+    t.equal(rows[0].last_used_at.getMinutes(), 0);
+  });
+
+  await t.test("tokens are made, listed and revoked by the API", async (t) => {
+    const { authorization } = admin;
+    const send = async (method: "POST" | "DELETE", url: string, payload?: object) => {
+      const answer = await app.inject({
+        method,
+        url,
+        headers: { authorization },
+        ...(payload && { payload }),
+      });
+      return { status: answer.statusCode, body: answer.json() };
+    };
+    const wanted = { name: "grafana", scopes: ["read"], tenants: ["acme"] };
+    const { status, body } = await send("POST", "/api/v1/tokens", wanted);
+    t.equal(status, 200);
+    holds(t, body, { ...wanted, state: "valid", created_by: "bi", last_used_at: null, revoked_at: null });
+    t.match(body.token, /^chgt_[A-Za-z0-9_-]{43}$/);
+    const days = (Date.parse(body.expires_at) - Date.parse(body.created_at)) / 86_400_000;
+    t.equal(days, 90);
+    const { body: me } = await get(app, "/api/v1/me", { authorization: `Bearer ${body.token}` });
+    t.strictSame([me.name, me.tenants], ["grafana", ["acme"]]);
+    const listed = (await get(app, "/api/v1/tokens", { authorization })).body[0];
+    const { token: _, ...record } = body;
+    t.strictSame({ ...listed, last_used_at: null }, record);
+    t.equal((await send("DELETE", `/api/v1/tokens/${body.token_id}`)).body.state, "revoked");
+    t.equal((await get(app, "/api/v1/me", { authorization: `Bearer ${body.token}` })).status, 401);
+    t.equal((await send("DELETE", "/api/v1/tokens/999")).body.code, "token_not_found");
+    for (const [payload, detail] of [
+      [{ ...wanted, tenants: undefined }, "The body must have either `tenants` or `every_tenant: true`."],
+      [{ ...wanted, every_tenant: true }, "The body must have either `tenants` or `every_tenant: true`."],
+      [{ ...wanted, tenants: ["x"] }, '`tenants` must be names of configured tenants; "x" is none.'],
+      [{ ...wanted, scopes: ["write"] }, /^`scopes\[0\]` must be one of read, tags, run, admin/],
+      [{ ...wanted, scopes: [] }, /^`scopes` must be/],
+      [{ ...wanted, name: "a b" }, /^`name` must be 1 to 100 letters, digits/],
+      [{ ...wanted, days: 3651 }, /^`days` must be an integer from 1 to 3650/],
+    ] as const)
+      holds(t, (await send("POST", "/api/v1/tokens", payload)).body, { status: 400, detail });
+    const { rows } = await postgres.query(
+      "SELECT actor, actor_kind, action, subject, address, request_id FROM audit_entries ORDER BY audit_id DESC LIMIT 2",
+    );
+    const who = { actor: "bi", actor_kind: "token", address: "127.0.0.1" };
+    holds(t, rows, [
+      { ...who, action: "token.revoke", subject: { token_id: body.token_id, name: "grafana" } },
+      {
+        ...{ ...who, action: "token.create" },
+        subject: { ...wanted, token_id: body.token_id, days: 90 },
+      },
+    ]);
+    for (const change of [
+      "UPDATE audit_entries SET actor = 'x'",
+      "DELETE FROM audit_entries",
+      "TRUNCATE audit_entries",
+    ])
+      await t.rejects(postgres.query(change), { message: /is refused: entries are only added/ });
+  });
+
+  await t.test(
+    "what the configuration makes public needs nothing, and tells nothing of tenants",
+    async (t) => {
+      const open = { ...config, api: { ...config.api, public: ["docs", "metrics", "readiness"] as const } };
+      const everything = await build({
+        config: { ...open, api: { ...open.api, public: [...open.api.public] } },
+      });
+      for (const url of ["/docs", "/openapi.json", "/metrics", "/api/v1/readiness", "/health"]) {
+        t.notMatch(await ask({ url }, everything), /^40/, url);
+        const wrong = { authorization: "Bearer wrong" };
+        t.notMatch(await ask({ url, headers: wrong }, everything), /^40/, `${url} with wrong credentials`);
+      }
+      t.strictSame((await get(everything, "/api/v1/readiness")).body.tenants, []);
+      t.notMatch((await everything.inject({ url: "/docs/json" })).body, /globex/);
+      const headers = { authorization: ofGlobex.authorization };
+      t.equal((await get(everything, "/api/v1/readiness", headers)).body.tenants.length, 1);
+      t.equal(await ask({ url: "/docs" }), "200", "the documentation is public by default");
+      t.equal(await ask({ url: "/metrics" }), "401 unauthenticated", "metrics are not");
+    },
+  );
+
+  await t.test("a preflight needs none: browsers send it without", async (t) => {
+    const cors = { enable_cors: true, cors_origins: ["https://console.example.org"] };
+    const crossing = await build({ config: { ...config, api: { ...config.api, ...cors } } });
+    const origin = "https://console.example.org";
+    const asked = {
+      "access-control-request-method": "GET",
+      "access-control-request-headers": "authorization",
+    };
+    const url = "/api/v1/tenants";
+    const preflight = await crossing.inject({ method: "OPTIONS", url, headers: { origin, ...asked } });
+    t.equal(preflight.statusCode, 204);
+    t.equal(preflight.headers["access-control-allow-headers"], "authorization");
+    const refused = await crossing.inject({ url, headers: { origin } });
+    t.equal(refused.statusCode, 401);
+    t.equal(refused.headers["access-control-allow-origin"], origin);
+  });
+});
+
+t.test("without authentication", async (t) => {
+  const { app, config, stores, logger } = await startService(t);
+  const { body } = await get(app, "/api/v1/me", { authorization: "Bearer anything" });
+  t.strictSame(body, {
+    ...{ auth: "none", name: null, scopes: ["read", "tags", "run", "admin"] },
+    ...{ every_tenant: true, tenants: ["acme", "globex"] },
+  });
+  const payload = { name: "later", scopes: ["admin"], every_tenant: true };
+  const left = await app.inject({ method: "POST", url: "/api/v1/tokens", payload });
+  t.equal(left.json().code, "tokens_not_used", "nobody leaves a key for later");
+
+  await t.test("the service listens on loopback alone", async (t) => {
+    for (const [host, listens] of [
+      ["127.0.0.1", true],
+      ["127.8.8.8", true],
+      ["localhost", true],
+      ["::1", true],
+      ["0.0.0.0", false],
+      ["::", false],
+      ["0", false],
+      ["10.0.0.1", false],
+      ["127.0.0.1.example.org", false],
+      ["costs.example.org", false],
+    ] as const) {
+      t.equal(refusalToListen({ host, auth: "none", insecure: false }) === undefined, listens, host);
+      t.equal(refusalToListen({ host, auth: "none", insecure: true }), undefined);
+      t.equal(refusalToListen({ host, auth: "tokens", insecure: false }), undefined);
+    }
+    const options = { stores, logger, control: undefined, version: "1", mode: "api" } as const;
+    const open = { ...config, api: { ...config.api, host: "0.0.0.0", port: 0 } };
+    await t.rejects(startServer({ ...options, config: open }), {
+      message: /^api\.host is 0\.0\.0\.0, which is not loopback, and api\.auth is none/,
+    });
+    const insecure = { ...open, api: { ...open.api, insecure: true } };
+    const server = await startServer({ ...options, config: insecure });
+    await server.close();
+  });
+});
+
+t.test("a route that does not say what it needs is an error at the start", async (t) => {
+  const { config, stores } = await startService(t);
+  const app = fastify();
+  t.teardown(() => app.close());
+  for (const name of ["time-limit", "cross-origin"]) await app.register(fp(async () => undefined, { name }));
+  await app.register(access, { config, stores });
+  t.throws(() => app.get("/anything", async () => "answer"), {
+    message: "GET /anything must declare in its config: scope",
+  });
+});
+
+function never(): never {
+  throw new Error("a route without its declarations");
+}
