@@ -52,7 +52,7 @@ interface ChargebackRow {
 const looks = {
   light: { colorScheme: "light", viewport: { width: 1280, height: 900 } },
   dark: { colorScheme: "dark", viewport: { width: 1280, height: 900 } },
-  phone: { colorScheme: "light", viewport: { width: 390, height: 844 } },
+  phone: { colorScheme: "light", viewport: { width: 360, height: 780 } },
 } as const;
 
 const drawers = await drawersOf("cloud");

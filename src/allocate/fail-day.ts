@@ -1,3 +1,4 @@
+import { toldInResult } from "../config/told-in-result.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { runStatement } from "../store/postgres/statement.js";
 import type { LedgerJob } from "./allocation-job.js";
@@ -36,7 +37,7 @@ export async function failDay(
   const isConservation = error instanceof ConservationError;
   if (isConservation) {
     logger.fatal(
-      { tenant: tenantName, date: day, check: error.check },
+      { [toldInResult]: true, tenant: tenantName, date: day, check: error.check },
       "conservation check failed: the day is not published",
     );
   }

@@ -1,6 +1,7 @@
-import { type Logger, pino } from "pino";
+import { type LogFn, type Logger, pino } from "pino";
 import { prettyFactory } from "pino-pretty";
 import type { Config } from "../config/config.js";
+import { toldInResult } from "../config/told-in-result.js";
 import { deepWithoutSecrets } from "../secrets/known-secrets.js";
 import type { Terminal } from "./command.js";
 
@@ -13,7 +14,7 @@ const standardError = 2;
 export function createLogger(
   { format, level }: Config["logging"],
   destination: LogDestination = standardError,
-  { hideObject = false } = {},
+  { hideObject = false, leavesOutResults = false } = {},
 ): Logger {
   const options = {
     level,
@@ -21,6 +22,13 @@ export function createLogger(
     formatters: { level: (label: string) => ({ level: label === "fatal" ? "critical" : label }) },
     serializers: { err: describeError },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    hooks: {
+      logMethod(this: Logger, args: Parameters<LogFn>, write: LogFn) {
+        const [about]: readonly unknown[] = args;
+        const isTold = typeof about === "object" && about !== null && toldInResult in about;
+        if (!(leavesOutResults && isTold)) write.apply(this, args);
+      },
+    },
     // Whoever logs an error or a configuration object by mistake must not print credentials.
     redact: {
       paths: ["password", "*.password", "secret", "*.secret", "token", "*.token"],
@@ -45,7 +53,7 @@ export function createLogger(
 
 /**
  * The log of a command that somebody watches: on a terminal in words, and without the lines of each step, which the command tells in its
- * own way; `debug` shows them all. Elsewhere it is that of the service.
+ * own way; `debug` shows them all. What the command prints of the run at the end is not in it either. Elsewhere it is that of the service.
  */
 export function commandLogger(
   logging: Config["logging"],
@@ -54,7 +62,7 @@ export function commandLogger(
 ): Logger {
   if (!terminal.isTTY) return createLogger(logging);
   const level = logging.level === "info" ? "warn" : logging.level;
-  return createLogger({ format: "pretty", level }, destination, { hideObject: true });
+  return createLogger({ format: "pretty", level }, destination, { hideObject: true, leavesOutResults: true });
 }
 
 /** A store may echo in its error what it was sent. */

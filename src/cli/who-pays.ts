@@ -24,17 +24,17 @@ export async function printWhoPays(
         ),
       );
   }
-  const head = ["TENANT", "WHO PAYS MOST", "COST", "SHARE"];
-  writeAmounts(io.stdout, { head, keys: 2 }, rows, ["COST"]);
+  const head = ["TENANT", "WHO PAYS MOST", "TEAM", "COST", "SHARE"];
+  writeAmounts(io.stdout, { head, keys: 3 }, rows, ["COST"]);
 }
 
 /** Of one currency. */
 function rowsOf(tenant: string, top: readonly IdentityCost[]): AmountRow[] {
   const others = Number(top[0]?.identities ?? 0) - top.length;
-  const rows = top.map(({ identity_id, currency, cost, share }) => ({
+  const rows = top.map(({ name, team, currency, cost, share }) => ({
     currency,
-    cells: [tenant, identity_id, cost, `${share} %`],
+    cells: [tenant, name, team, cost, `${share} %`],
   }));
   if (others <= 0) return rows;
-  return [...rows, { currency: top[0]?.currency ?? "", cells: [tenant, `… and ${others} more`, "", ""] }];
+  return [...rows, { currency: top[0]?.currency ?? "", cells: [tenant, `… and ${others} more`, "", "", ""] }];
 }

@@ -58,17 +58,20 @@ function Console() {
                     </p>
                   </Empty>
                 ) : View !== undefined && found.tenant !== undefined ? (
-                  <>
-                    <View place={place} tenant={found.tenant} />
-                    {why !== null && <Explain key={why} place={place} tenant={found.tenant} why={why} />}
-                    {dimension !== null && (
-                      <Dimension key={dimension} place={place} tenant={found.tenant} dimension={dimension} />
-                    )}
-                  </>
+                  <View place={place} tenant={found.tenant} />
                 ) : (
                   <Tenants place={place} tenants={known} />
                 )}
               </Suspense>
+              {isKnown && View !== undefined && found?.tenant !== undefined && (
+                // Beside the view: while a drawer is loaded the view stays, and so does the focus in it.
+                <Suspense fallback={null}>
+                  {why !== null && <Explain key={why} place={place} tenant={found.tenant} why={why} />}
+                  {dimension !== null && (
+                    <Dimension key={dimension} place={place} tenant={found.tenant} dimension={dimension} />
+                  )}
+                </Suspense>
+              )}
             </Guard>
           </Frame>
         );

@@ -1,3 +1,4 @@
+import { toldInResult } from "../config/told-in-result.js";
 import { runStatement } from "../store/postgres/statement.js";
 import type { Lease } from "./lease.js";
 import type { RunProgress } from "./progress.js";
@@ -50,7 +51,8 @@ function logEnd(run: BegunRun, result: RunResult, seconds: number): void {
   const { tenant_name: tenantName } = run.tenant;
   const { dates_gathered: gathered, dates_pending: pending, dates_calculated: calculated } = result;
   const rows = result.chargeback_rows_written;
-  const details = { tenant: tenantName, run_id: run.runId, gathered, pending, calculated, rows, seconds };
+  const counts = { tenant: tenantName, run_id: run.runId, gathered, pending, calculated, rows, seconds };
+  const details = { [toldInResult]: true, ...counts };
   for (const note of result.notes) run.logger.info(details, `Tenant ${tenantName}: ${note}`);
   if (result.status === "completed") {
     run.logger.info(

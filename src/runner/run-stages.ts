@@ -62,7 +62,7 @@ export async function runStages(
   if (topics !== undefined) await storeRuleSet(store.client, topics.rules, signal);
 
   const stage = async (name: string, day: string | null) =>
-    void (await runStatement(postgres, noteStage({ runId: run.runId, stage: name, day })));
+    void (await runStatement(postgres, noteStage({ runId: run.runId, stage: name, day, progress })));
   const usualWindow = gatherWindow(today, tenant.lookback_days, tenant.cutoff_days);
   const window = request.window ?? usualWindow;
   await stage("gathering", null);

@@ -1,3 +1,4 @@
+import { toldInResult } from "../config/told-in-result.js";
 import { newestStagedEpoch } from "../store/clickhouse/staging.js";
 import { checkFacts, type DifferingDay } from "../store/facts/check-facts.js";
 import { noteHeldDays } from "../store/facts/held-days.js";
@@ -52,7 +53,8 @@ export async function takeStore(
       : []),
     ...describe(differing),
   ];
-  for (const note of notes) run.logger.error({ tenant: tenantName }, `Tenant ${tenantName}: ${note}`);
+  for (const note of notes)
+    run.logger.error({ [toldInResult]: true, tenant: tenantName }, `Tenant ${tenantName}: ${note}`);
   return notes;
 }
 

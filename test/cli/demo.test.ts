@@ -52,7 +52,7 @@ t.test("--exit at 80 × 24: every table is whole, and says who pays", async (t) 
   for (const [, , , , billing, given] of sums)
     t.ok(billing === given && billing !== "0", `${billing} = ${given}`);
   t.ok(said.includes("Every line adds up."));
-  const paying = table(/^TENANT +WHO PAYS MOST +CURRENCY +COST +SHARE$/);
+  const paying = table(/^TENANT +WHO PAYS MOST +TEAM +CURRENCY +COST +SHARE$/);
   t.strictSame(
     paying.map((line) =>
       /^(\w+) +.*?(?: +[A-Z]{3})( +\d+\.\d\d +[\d.]+ %)?$/

@@ -54,12 +54,11 @@ for (const size of sizes) {
       const run = onTerminal(["run", "--config", config], size);
       t.equal(await run.ended, 1);
       const said = run.lines();
-      t.match(said[0], /^\[\d\d:\d\d:\d\d\.\d{3}\] ERROR: Tenant metered completed with errors: /);
-      t.strictSame(said.slice(said.indexOf("acme     7 days published, 7 rows")), [
-        "acme     7 days published, 7 rows",
-        "metered  FAILED: no days gathered",
-        ...(errorsAt[cols] ?? []),
-      ]);
+      t.strictSame(
+        said,
+        ["acme     7 days published, 7 rows", "metered  FAILED: no days gathered", ...(errorsAt[cols] ?? [])],
+        "the error once",
+      );
       t.equal(run.cursorShown(), true);
       const bars = run.frames.map((frame) => frame.at(-1) ?? "").filter((line) => /[█░]/.test(line));
       t.ok(bars.length > 0, "there was a bar while there were days to publish");

@@ -6,7 +6,7 @@ import { type ChargebackInput, get, insertBilling, insertChargebacks } from "../
 import { needs } from "../programs.js";
 import { recordDimensions } from "../tags/tagging.js";
 import { until } from "../until.js";
-import { digitsOf, noBarriers, shows, startConsole, textOf, totals, withTwoPlaces } from "./pages.js";
+import { digitsOf, noBarriers, shows, startConsole, tabTo, textOf, totals, withTwoPlaces } from "./pages.js";
 
 /** Names as an upstream may have them, and a visitor must see them: as text. */
 const hostile = [
@@ -45,7 +45,7 @@ const rows: ChargebackInput[] = days.flatMap((day, at) => [
 ]);
 
 t.test("the console", needs("chromium"), async (t) => {
-  const { app, stores, open, troubles } = await startConsole(t);
+  const { app, build, consoleFolder, stores, open, troubles } = await startConsole(t);
   await insertChargebacks(stores, "acme", rows);
   const micro = (product: string) =>
     days.map((day) => ({
@@ -146,6 +146,70 @@ t.test("the console", needs("chromium"), async (t) => {
     await totals(page, body);
   });
 
+  await t.test(
+    "the explorer: the bill of the period, whatever the filters; points below points",
+    async (t) => {
+      const bill = withTwoPlaces(
+        (await get(app, `${api}/reconciliation?${period}`)).body.totals[0].billing_amount,
+      );
+      const all = await open(`/tenants/acme/explorer?${period}`);
+      t.match(await textOf(all, ".proof"), new RegExp(`^Bill ${bill} USD = Allocated .* difference 0\\.00$`));
+      const lefts = await all
+        .locator("tr > .leads .beyond")
+        .evaluateAll((found) => [
+          ...new Set(found.map((each) => Math.round(each.getBoundingClientRect().left))),
+        ]);
+      t.equal(lefts.length, 1, "every amount of the column, and its total");
+      const some = await open(`/tenants/acme/explorer?${period}&product_type=NETWORK`);
+      t.match(await textOf(some, ".proof"), /difference 0\.00 With these filters 2\.25 USD 4\.0 %$/);
+      const asked: string[] = [];
+      all.on("request", (request) => {
+        const [, path] = new URL(request.url()).pathname.split(`${api}/`);
+        if (path !== undefined) asked.push(path);
+      });
+      await all.getByLabel("Period", { exact: true }).first().selectOption("last7");
+      await all.getByText("Nothing matches").waitFor();
+      t.strictSame(asked.sort(), ["chargebacks/breakdown", "reconciliation"], "what another period asks for");
+    },
+  );
+
+  await t.test("by keyboard alone: the explorer", async (t) => {
+    const page = await open(`/tenants/acme/explorer?${period}&group_by=product_type`);
+    await tabTo(page, "+ Add a filter");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await shows(page, ".chooser", 0);
+    t.equal(await page.evaluate("document.activeElement.textContent"), "+ Add a filter");
+    await tabTo(page, "NETWORK");
+    await page.keyboard.press("Enter");
+    await totals(page, { totals: [{ total_amount: "2.25" }] });
+    t.equal(new URL(page.url()).searchParams.get("product_type"), "NETWORK");
+    await tabTo(page, "Show the rows");
+    await page.keyboard.press("Enter");
+    await shows(page, ".rows tbody tr", 3);
+    const why = "Why sa-9 pays 0.75";
+    await tabTo(page, why);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Why this amount" }).waitFor();
+    await page.keyboard.press("Escape");
+    await until("the drawer is closed", async () => !new URL(page.url()).searchParams.has("why"));
+    t.equal(await page.evaluate("document.activeElement.getAttribute('aria-label')"), why, "back in its row");
+  });
+
+  await t.test("by keyboard alone: the worklist", async (t) => {
+    const page = await open(`/tenants/acme/worklist?${period}`);
+    await tabTo(page, "The owner is not known");
+    await page.keyboard.press("Enter");
+    await page.getByText("Set the owner of the resource").waitFor();
+    await tabTo(page, "Tag");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Tags", level: 1 }).waitFor();
+    await tabTo(page, "Key");
+    await page.keyboard.type("squad");
+    t.equal(await page.getByLabel("Key", { exact: true }).inputValue(), "squad");
+  });
+
   await t.test("a copied link shows the same", async (t) => {
     const link = `/tenants/acme/explorer?${period}&group_by=product_type&group_by=cost_type&sort=total.asc&chart=area&compare=previous`;
     const first = await open(link);
@@ -176,6 +240,24 @@ t.test("the console", needs("chromium"), async (t) => {
       ["acme", "globex"],
       "every tenant",
     );
+    await shows(tenants, "tbody .amount", 1);
+    const cells = await tenants
+      .locator("tr")
+      .evaluateAll((found) =>
+        found.slice(1).map((row) => [...row.children].slice(0, 4).map((cell) => cell.textContent ?? "")),
+      );
+    const whole = withTwoPlaces(
+      (await get(app, `${api}/reconciliation?${period}`)).body.totals[0].billing_amount,
+    );
+    const { body: ready } = await get(app, "/api/v1/readiness");
+    const [acme, globex] = ready.tenants.map(({ tables_ready }: { tables_ready: boolean }) =>
+      tables_ready ? "This tenant has not run yet." : "Its store does not respond",
+    );
+    t.strictSame(cells, [
+      ["acme", `${whole} USD`, acme, "0"],
+      ["globex", "", globex, "0"],
+      ["Total", `${whole} USD`, "", "0"],
+    ]);
     await noBarriers(t, tenants, "the tenants, in the dark");
     await tenants.getByRole("link", { name: "globex" }).click();
     await tenants.getByText("No costs in this period").waitFor();
@@ -400,8 +482,57 @@ t.test("the console", needs("chromium"), async (t) => {
         "[document.documentElement.scrollWidth, innerWidth]",
       );
       t.ok(Number(wide) <= Number(window), `${view}: ${wide} of ${window}`);
+      const beside = await page
+        .locator(".table:not(.windowed)")
+        .evaluateAll((found) => found.filter((each) => each.scrollWidth > each.clientWidth).length);
+      t.equal(beside, 0, `${view}: no table has to be scrolled sideways`);
+      const tab = await page.locator("nav [aria-current]").boundingBox();
+      t.ok(tab !== null && tab.x >= 0 && tab.x + tab.width <= 360, `${view}: its tab is in sight`);
     }
   });
+
+  await t.test(
+    "a run that is started from the page is watched to its end; a suspension has its reason",
+    async (t) => {
+      const { postgres } = stores;
+      const id = "0b7e1f5e-0000-4000-8000-000000000001";
+      const set = (values: string) => postgres.query(`UPDATE runs SET ${values} WHERE run_id = '${id}'`);
+      await postgres.query(`
+      INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'acme', 'generic_metrics_only') ON CONFLICT DO NOTHING;
+      INSERT INTO leases (tenant_name, holder, epoch, expires_at) VALUES ('acme', 'w', 9, now() + interval '1 hour')`);
+      const page = await open(`/tenants/acme/runs?${period}`);
+      await page.getByRole("button", { name: "Run now" }).waitFor();
+      await page.route("**/pipeline/run", async (route) => {
+        await postgres.query(
+          `INSERT INTO runs (run_id, tenant_name, trigger, epoch, status, stage) VALUES ('${id}', 'acme', 'api', 9, 'running', 'gathering')`,
+        );
+        const json = { tenant_name: "acme", status: "started", run_id: id, message: "started" };
+        await route.fulfill({ status: 202, json });
+      });
+      await page.getByRole("button", { name: "Run now" }).click();
+      const stage = page.locator(".stages [aria-current=step]");
+      await stage.getByText("Gather").waitFor();
+      await noBarriers(t, page, "a run in progress");
+      await set(
+        "stage = 'publishing', stage_date = '2026-03-02', dates_pending = 3, dates_calculated = 2, chargeback_rows_written = 14",
+      );
+      await stage.getByText("Publish").waitFor();
+      await page.getByText("2 of 3 days published, 14 rows. Now: 2 Mar 2026").waitFor();
+      await set(
+        "status = 'completed', stage = NULL, stage_date = NULL, ended_at = now(), dates_calculated = 3",
+      );
+      await shows(page, ".stages", 0);
+      await page.getByRole("button", { name: "Run now", disabled: false }).waitFor();
+      t.match(await textOf(page, ".table tbody tr"), / api completed .* 3 14$/);
+      await postgres.query("UPDATE tenants SET suspended_at = now(), suspension_reason = '5 gathers failed'");
+      // Readiness is kept for two seconds, which do not pass here: another service.
+      const other = await build({ consoleFolder });
+      const at = await other.listen({ host: "127.0.0.1", port: 0 });
+      const suspended = await open(`/tenants/acme/runs?${period}`, { at });
+      await suspended.getByText("Suspended until the service restarts: 5 gathers failed").waitFor();
+      await postgres.query("UPDATE tenants SET suspended_at = NULL, suspension_reason = NULL");
+    },
+  );
 
   await t.test("an error of the API is said, and can be tried again", async (t) => {
     const page = await open(`/tenants/acme/runs?${period}`);

@@ -35,6 +35,7 @@ export async function startConsole(t: Test, api: readonly string[] = [], tenant:
   const troubles: string[] = [];
   return {
     ...service,
+    consoleFolder,
     app,
     url,
     /** Errors of the browser's console, failed requests, and requests to another host. */
@@ -111,6 +112,19 @@ export const withTwoPlaces = (amount: string) => {
   const [whole = "", fraction = ""] = amount.split(".");
   return `${whole}.${fraction.padEnd(2, "0")}`;
 };
+
+/** Presses Tab until an element of this name has the focus: by keyboard alone, as a visitor without a mouse gets there. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  const focused = `(() => {
+    const at = document.activeElement;
+    return at.getAttribute("aria-label") ?? at.labels?.[0]?.textContent.trim() ?? at.textContent.trim();
+  })()`;
+  for (let steps = 0; steps < 100; steps += 1) {
+    await page.keyboard.press("Tab");
+    if ((await page.evaluate(focused)) === name) return;
+  }
+  throw new Error(`no way to ${name} by keyboard`);
+}
 
 /** Waits until the last line of the table has the total of the breakdown. */
 export const totals = (

@@ -82,6 +82,8 @@ t.test("tags one by one", needs("chromium"), async (t) => {
     await noBarriers(t, page, "a tag that is renamed");
     await field.press("Escape");
     t.equal(await edit.count(), 0, "left as it is");
+    const back = "document.activeElement.getAttribute('aria-label')";
+    t.equal(await page.evaluate(back), "Rename the tag squad=data", "the focus is back");
     await each.getByRole("button", { name: "Rename the tag squad=data" }).click();
     await field.fill("a\u0001b");
     await edit.getByRole("button", { name: "Save" }).click();

@@ -348,13 +348,13 @@ t.test("a bill in two currencies", async (t) => {
     written.stdout = "";
     await printWhoPays(stores, ["acme"], io);
     t.same(written.stdout.split("\n"), [
-      "TENANT  WHO PAYS MOST  CURRENCY   COST   SHARE",
-      "acme    UNALLOCATED    EUR        5.00  42.9 %",
-      "acme    ann            EUR        3.42  29.3 %",
-      "acme    bob            EUR        3.25  27.9 %",
-      "acme    bob            USD       11.00  52.4 %",
-      "acme    ann            USD        7.00  33.3 %",
-      "acme    UNALLOCATED    USD        3.00  14.3 %",
+      "TENANT  WHO PAYS MOST  TEAM  CURRENCY   COST   SHARE",
+      "acme    Unallocated          EUR        5.00  42.9 %",
+      "acme    ann                  EUR        3.42  29.3 %",
+      "acme    bob                  EUR        3.25  27.9 %",
+      "acme    bob                  USD       11.00  52.4 %",
+      "acme    ann                  USD        7.00  33.3 %",
+      "acme    Unallocated          USD        3.00  14.3 %",
       "",
     ]);
   });

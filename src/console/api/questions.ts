@@ -4,10 +4,18 @@ import { type Data, useData } from "../state/use-data.js";
 import { api, bodyOf, type Schemas } from "./client.js";
 
 /** Whether the bill of each day of the period is what was charged. Its lines were compared before the day was published. */
-export function useReconciliation(tenant: string, period: Period): Data<Schemas["Reconciliation"]> {
+export async function askReconciliation(
+  tenant: string,
+  period: Period,
+  signal: AbortSignal,
+): Promise<Schemas["Reconciliation"]> {
   const params = { path: { tenant_name: tenant }, query: { ...asParameters(period), by_line: false } };
-  return useData(JSON.stringify(["reconciliation", params]), (signal) =>
-    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/reconciliation", { params, signal })),
+  return await bodyOf(api.GET("/api/v1/tenants/{tenant_name}/reconciliation", { params, signal }));
+}
+
+export function useReconciliation(tenant: string, period: Period): Data<Schemas["Reconciliation"]> {
+  return useData(JSON.stringify(["reconciliation", tenant, period]), (signal) =>
+    askReconciliation(tenant, period, signal),
   );
 }
 

@@ -15,16 +15,27 @@ interface AmountProps {
   readonly value: Decimal;
   /** ISO 4217; left out where a heading has it. */
   readonly currency?: string | undefined;
+  /** So many places beyond two are kept free, so that amounts below each other have their points below each other. */
+  readonly places?: number | undefined;
 }
 
 /** All digits of an amount, those beyond two places smaller. */
-export function Amount({ value, currency }: AmountProps) {
+export function Amount({ value, currency, places = 0 }: AmountProps) {
   const { main, beyond } = shownAmount(value);
   return (
     <span class="amount" title={`${plainText(value)}${currency === undefined ? "" : ` ${currency}`}`}>
       {main}
-      {beyond !== "" && <span class="beyond">{beyond}</span>}
-      {currency !== undefined && <span class="currency"> {currency}</span>}
+      {(beyond !== "" || places > 0) && (
+        <span class="beyond" style={places > 0 ? { minWidth: `${places}ch` } : undefined}>
+          {beyond}
+        </span>
+      )}
+      {currency !== undefined && (
+        <>
+          {" "}
+          <span class="currency">{currency}</span>
+        </>
+      )}
     </span>
   );
 }

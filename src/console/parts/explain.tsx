@@ -213,8 +213,8 @@ function Recipients({ found }: { readonly found: Explanation }) {
       cell: ({ share }) => share !== null && <Bar share={share} />,
     },
     {
-      ...{ key: "amount", title: en.overview.amount, isNumber: true },
-      cell: ({ amount }) => <Amount value={decimal(amount)} />,
+      ...{ key: "amount", title: en.overview.amount, isNumber: true, leads: true },
+      money: ({ amount }) => [{ value: decimal(amount) }],
     },
   ];
   return (

@@ -29,6 +29,11 @@ interface FilterBarProps {
 
 export function FilterBar({ place, tenant, tagColumns }: FilterBarProps) {
   const [isOpen, setOpen] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setOpen(false);
+    opener.current?.focus();
+  };
   const filters = filtersOf(place);
   return (
     <section class="filters" aria-label={en.filters.label}>
@@ -45,12 +50,16 @@ export function FilterBar({ place, tenant, tagColumns }: FilterBarProps) {
           )}
         />
       ))}
-      <button type="button" class="chip add" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <button
+        ref={opener}
+        type="button"
+        class="chip add"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
         + {en.filters.add}
       </button>
-      {isOpen && (
-        <Chooser place={place} tenant={tenant} tagColumns={tagColumns} close={() => setOpen(false)} />
-      )}
+      {isOpen && <Chooser place={place} tenant={tenant} tagColumns={tagColumns} close={close} />}
     </section>
   );
 }

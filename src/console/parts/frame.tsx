@@ -1,6 +1,6 @@
 /** What stands around every view. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api/client.js";
 import { changed, go, type Place } from "../state/location.js";
 import { pathOf, type TenantView, tenantViews } from "../state/paths.js";
@@ -25,6 +25,13 @@ const OF_A_VIEW = [
 const left = Object.fromEntries(OF_A_VIEW.map((name) => [name, undefined]));
 
 export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
+  const tabs = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const nav = tabs.current;
+    const tab = nav?.querySelector<HTMLElement>("[aria-current]");
+    // The element's own method would scroll the page, too.
+    if (nav && tab) nav.scrollLeft = tab.offsetLeft - (nav.clientWidth - tab.offsetWidth) / 2;
+  }, [tenant, view]);
   return (
     <>
       <a class="skip" href="#content">
@@ -56,7 +63,7 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
                 </option>
               ))}
             </select>
-            <nav aria-label={tenant}>
+            <nav ref={tabs} aria-label={tenant}>
               {tenantViews.map((each) => (
                 <Link
                   key={each}

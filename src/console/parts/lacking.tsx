@@ -7,7 +7,6 @@ import { asParameters, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { lacking as text } from "../text/lacking.js";
-import { Amount } from "./amount.js";
 import { Link } from "./link.js";
 import { Shown } from "./messages.js";
 import { Pages, pageOf } from "./pages.js";
@@ -48,8 +47,8 @@ export function Lacking({ place, tenant }: { readonly place: Place; readonly ten
       cell: ({ line_count: lines }) => lines.toLocaleString("en"),
     },
     {
-      ...{ key: "amount", title: en.overview.amount, isNumber: true },
-      cell: ({ amount, currency }) => <Amount value={decimal(amount)} currency={currency} />,
+      ...{ key: "amount", title: en.overview.amount, isNumber: true, leads: true },
+      money: ({ amount, currency }) => [{ value: decimal(amount), currency }],
     },
   ];
   return (

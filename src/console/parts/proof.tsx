@@ -1,8 +1,12 @@
 /** The bill, and that all of it was charged: stands wherever totals do. */
+import { amountOf, type Totals } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
+import { useReconciliation } from "../api/questions.js";
 import { compare, decimal, percentage, zero } from "../money/decimal.js";
+import type { Period } from "../state/period.js";
 import { en } from "../text/en.js";
 import { Amount } from "./amount.js";
+import { Shown } from "./messages.js";
 
 const text = en.overview;
 
@@ -11,8 +15,29 @@ export function addsUp({ days }: Schemas["Reconciliation"], currency: string): b
   return days.every((day) => day.currency !== currency || compare(decimal(day.difference), zero) === 0);
 }
 
-export function Proof({ found }: { readonly found: Schemas["Reconciliation"] }) {
-  const provisional = new Set(found.days.filter((day) => day.provisional).map(({ date }) => date)).size;
+/** How many days of the period may still change. */
+export function provisionalDays({ days }: Schemas["Reconciliation"]): number {
+  return new Set(days.filter((day) => day.provisional).map(({ date }) => date)).size;
+}
+
+/** Of the period as a whole, whatever the filters of the view. */
+export function PeriodProof({ tenant, period }: { readonly tenant: string; readonly period: Period }) {
+  const data = useReconciliation(tenant, period);
+  return (
+    <Shown data={data} height="4rem">
+      {(found) => <Proof found={found} />}
+    </Shown>
+  );
+}
+
+interface ProofProps {
+  readonly found: Schemas["Reconciliation"];
+  /** What the filters of the view leave of it, where it has some. */
+  readonly filtered?: readonly Totals[] | undefined;
+}
+
+export function Proof({ found, filtered = [] }: ProofProps) {
+  const provisional = provisionalDays(found);
   return (
     <section class="proof" aria-label={text.bill}>
       {found.totals.map((each) => {
@@ -37,6 +62,14 @@ export function Proof({ found }: { readonly found: Schemas["Reconciliation"] }) 
             <span class="verdict">
               {text.difference} <Amount value={difference} />
             </span>
+            {filtered
+              .filter(({ currency }) => currency === each.currency)
+              .map((own) => (
+                <span key="filtered" class="filtered">
+                  {text.filtered} <Amount value={amountOf(own)} currency={own.currency} />
+                  <small> {percentage(amountOf(own), decimal(each.billing_amount)) ?? ""}</small>
+                </span>
+              ))}
           </p>
         );
       })}

@@ -7,7 +7,6 @@ import { changed, go, type Place } from "../state/location.js";
 import { asParameters, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
-import { Amount } from "./amount.js";
 import { whyParameter } from "./explain.js";
 import { Link } from "./link.js";
 import { Shown } from "./messages.js";
@@ -72,8 +71,8 @@ function List({
     plain("product_type", (row) => row.product_type),
     plain("allocation_method", (row) => text.methods[row.allocation_method] ?? row.allocation_method),
     {
-      ...{ key: "amount", title: en.overview.amount, isNumber: true },
-      cell: (row) => <Amount value={decimal(row.amount)} currency={row.currency} />,
+      ...{ key: "amount", title: en.overview.amount, isNumber: true, leads: true },
+      money: (row) => [{ value: decimal(row.amount), currency: row.currency }],
     },
     {
       ...{ key: "why", title: "" },

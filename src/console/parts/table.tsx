@@ -1,12 +1,27 @@
 /** The one table of all views: sortable, with totals below, and of many rows only those in sight are in the document. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { type Decimal, shownAmount } from "../money/decimal.js";
 import { en } from "../text/en.js";
+import { Amount } from "./amount.js";
+
+/** One of the amounts of a cell. */
+export interface Money {
+  readonly value: Decimal;
+  /** Left out where a heading has it. */
+  readonly currency?: string | undefined;
+  /** Why it is not to be trusted, if so. */
+  readonly broken?: boolean;
+}
 
 export interface Column<Row> {
   readonly key: string;
   readonly title: string;
-  readonly cell: (row: Row) => ComponentChildren;
+  readonly cell?: (row: Row) => ComponentChildren;
+  /** Instead of `cell`: amounts, one below the other, with their points below each other in the whole column. */
+  readonly money?: (row: Row) => readonly Money[];
+  /** Stands beside the name on a phone, where the other cells are below. */
+  readonly leads?: boolean;
   /** Right-aligned. */
   readonly isNumber?: boolean;
   /** Text that is shown whole, on several lines. */
@@ -14,6 +29,8 @@ export interface Column<Row> {
   /** Rows can be sorted by it; the order is ascending. */
   readonly order?: (a: Row, b: Row) => number;
   readonly total?: ComponentChildren;
+  /** Instead of `total`. */
+  readonly totalMoney?: readonly Money[];
 }
 
 export interface Sorting {
@@ -44,6 +61,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, tot
   const { frame, first, last, onScroll } = useWindow(isWindowed ? rows.length : 0);
   const shown = isWindowed ? sorted.slice(first, last) : sorted;
   const hasTotals = totalTitle !== undefined;
+  const places = columns.map((column) => placesOf(column, rows));
   return (
     <section
       class={isWindowed ? "table windowed" : "table"}
@@ -66,9 +84,13 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, tot
           {isWindowed && first > 0 && <Gap rows={first} columns={columns.length} />}
           {shown.map((row, index) => (
             <tr key={keyOf(row)} aria-rowindex={isWindowed ? first + index + 2 : undefined}>
-              {columns.map((column) => (
-                <td key={column.key} class={classOf(column)}>
-                  {column.cell(row)}
+              {columns.map((column, at) => (
+                <td key={column.key} class={classOf(column)} data-title={column.title}>
+                  {column.money === undefined ? (
+                    column.cell?.(row)
+                  ) : (
+                    <Amounts amounts={column.money(row)} places={places[at]} />
+                  )}
                 </td>
               ))}
             </tr>
@@ -84,8 +106,12 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, tot
                     {totalTitle}
                   </th>
                 ) : (
-                  <td key={column.key} class={classOf(column)}>
-                    {column.total}
+                  <td key={column.key} class={classOf(column)} data-title={column.title}>
+                    {column.totalMoney === undefined ? (
+                      column.total
+                    ) : (
+                      <Amounts amounts={column.totalMoney} places={places[index]} />
+                    )}
                   </td>
                 ),
               )}
@@ -97,9 +123,38 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, tot
   );
 }
 
-function classOf({ isNumber, wraps }: { readonly isNumber?: boolean; readonly wraps?: boolean }) {
-  if (isNumber === true) return "number";
-  return wraps === true ? "wraps" : undefined;
+function classOf({
+  isNumber,
+  wraps,
+  leads,
+}: Pick<Column<never>, "isNumber" | "wraps" | "leads">): string | undefined {
+  const kind = isNumber === true ? "number" : wraps === true ? "wraps" : undefined;
+  return leads === true ? `${kind ?? ""} leads`.trim() : kind;
+}
+
+function Amounts({
+  amounts,
+  places,
+}: {
+  readonly amounts: readonly Money[];
+  readonly places: number | undefined;
+}) {
+  return (
+    <>
+      {amounts.map(({ broken, ...amount }, index) => (
+        <div key={index} class={broken === true ? "broken" : undefined}>
+          <Amount {...amount} places={places} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** The most places beyond two that an amount of the column has. */
+function placesOf<Row>({ money, totalMoney = [] }: Column<Row>, rows: readonly Row[]): number {
+  if (money === undefined) return 0;
+  const amounts = [...rows.flatMap(money), ...totalMoney];
+  return amounts.reduce((most, { value }) => Math.max(most, shownAmount(value).beyond.length), 0);
 }
 
 interface HeadingProps<Row> extends Pick<TableProps<Row>, "sorting" | "onSort"> {

@@ -50,17 +50,35 @@ interface TagProps {
 /** The display name of a tag, with what can be done to it. */
 export function TagName({ tenant, tag }: TagProps) {
   const [mode, setMode] = useState<"shown" | "renaming" | "removing">("shown");
+  const before = useRef(mode);
+  const shown = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    // Back to where it was opened from.
+    if (mode === "shown" && before.current !== "shown")
+      shown.current?.querySelector<HTMLElement>(`.${before.current}`)?.focus();
+    before.current = mode;
+  }, [mode]);
   const close = () => setMode("shown");
   if (mode === "renaming") return <Rename tenant={tenant} tag={tag} close={close} />;
   if (mode === "removing") return <Remove tenant={tenant} tag={tag} close={close} />;
   const name = `${tag.tag_key}=${tag.display_name}`;
   return (
-    <span class="tag-name">
+    <span ref={shown} class="tag-name">
       <bdi title={tag.display_name}>{tag.display_name}</bdi>
-      <button type="button" aria-label={text.renameOf(name)} onClick={() => setMode("renaming")}>
+      <button
+        type="button"
+        class="renaming"
+        aria-label={text.renameOf(name)}
+        onClick={() => setMode("renaming")}
+      >
         {text.rename}
       </button>
-      <button type="button" aria-label={text.removeOf(name)} onClick={() => setMode("removing")}>
+      <button
+        type="button"
+        class="removing"
+        aria-label={text.removeOf(name)}
+        onClick={() => setMode("removing")}
+      >
         {text.remove}
       </button>
     </span>

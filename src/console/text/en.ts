@@ -3,6 +3,8 @@ export const en = {
   product: "chargehouse",
   loading: "Loading …",
   total: "Total",
+  provisionalTotal: "Total, with provisional days",
+  inCurrency: (title: string, currency: string) => `${title} (${currency})`,
   other: (groups: number) => (groups === 1 ? "1 other" : `${groups.toLocaleString("en")} others`),
   unnamed: "(none)",
   views: {
@@ -288,6 +290,7 @@ export const en = {
     equals: "=",
     plus: "+",
     difference: "difference",
+    filtered: "With these filters",
     forecast: (day: string) => `Forecast to ${day}`,
     forecastHint: (days: number) =>
       `The month so far, and its daily mean over ${days} days for the days to come.`,
@@ -323,7 +326,7 @@ export const en = {
     path: "Where you are",
     noRows: "Nothing matches",
     noRowsHint: "Take out a filter, or choose other days.",
-    drill: (name: string) => `Only ${name}`,
+    provisionalGroup: "includes provisional days",
   },
   worklist: {
     title: "Worklist",
@@ -386,10 +389,19 @@ export const en = {
     calculated: "Days calculated",
     errors: "Errors",
     errorCount: (count: number) => (count === 1 ? "1 error" : `${count} errors`),
-    running: (status: string, stage: string | null, date: string | null) =>
-      [status === "queued" ? "Waiting for a free place" : "Running", stage, date]
-        .filter((part) => part !== null)
-        .join(" · "),
+    running: (status: string) => (status === "queued" ? "Waiting for a free place" : "Running"),
+    progress: "The run in progress",
+    stages: {
+      gathering: "Gather",
+      calculating: "Calculate",
+      publishing: "Publish",
+      emitting: "Emit",
+    },
+    done: (calculated: number, pending: number, rows: number) =>
+      pending === 0
+        ? "No days to calculate so far."
+        : `${calculated.toLocaleString("en")} of ${pending.toLocaleString("en")} days published, ${rows.toLocaleString("en")} rows.`,
+    ofDay: (day: string) => `Now: ${day}`,
     states: {
       published: "published",
       provisional: "provisional: published, its data is still incomplete",
@@ -409,6 +421,28 @@ export const en = {
     pending: "Pending",
     provisional: "Provisional",
     last: "Up to",
+    health: "Health",
+    noCosts: "Its costs could not be loaded.",
+    total: (missing: number, isProvisional: boolean) =>
+      [
+        "Total",
+        missing > 0 && `without ${missing.toLocaleString("en")} ${missing === 1 ? "tenant" : "tenants"}`,
+        isProvisional && "with provisional days",
+      ]
+        .filter((part) => part !== false)
+        .join(", "),
+  },
+  health: {
+    good: "Fine",
+    running: (stage: string | null) => (stage === null ? "A run is in progress" : `A run is ${stage}`),
+    suspended: (cause: string) => `Suspended until the service restarts: ${cause}`,
+    otherStore: "Its store is not the one that it had: it is not served",
+    noStore: "Its store does not respond",
+    lost: (days: number) =>
+      `Its store has lost ${days === 1 ? "1 day" : `${days} days`}: the next run calculates them anew`,
+    failed: "The last run failed",
+    hadErrors: "The last run had errors",
+    noData: "It has no costs yet",
   },
 } as const;
 

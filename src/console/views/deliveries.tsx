@@ -2,7 +2,6 @@
 import { useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { decimal } from "../money/decimal.js";
-import { Amount } from "../parts/amount.js";
 import { Empty, Failed, Shown } from "../parts/messages.js";
 import { Pages, pageOf } from "../parts/pages.js";
 import { type Column, Table } from "../parts/table.js";
@@ -83,16 +82,9 @@ function columnsOf(tenant: string, changed: () => void): Column<Delivery>[] {
       cell: ({ lines }) => lines?.toLocaleString("en"),
     },
     {
-      ...{ key: "sums", title: text.sums, isNumber: true },
-      cell: ({ sums }) => (
-        <>
-          {sums.map(({ currency, effective_cost: cost }) => (
-            <div key={currency}>
-              <Amount value={decimal(cost)} currency={currency} />
-            </div>
-          ))}
-        </>
-      ),
+      ...{ key: "sums", title: text.sums, isNumber: true, leads: true },
+      money: ({ sums }) =>
+        sums.map(({ currency, effective_cost: cost }) => ({ value: decimal(cost), currency })),
     },
     { ...{ key: "odd", title: text.odd }, cell: (delivery) => <Odd delivery={delivery} /> },
     { ...{ key: "files", title: text.files }, cell: (delivery) => <Files delivery={delivery} /> },

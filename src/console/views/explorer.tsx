@@ -1,4 +1,5 @@
 /** Costs by whatever one asks for: grouped by up to three columns, over time, filtered, compared, and drilled into by a click. */
+import { useState } from "preact/hooks";
 import {
   amountOf,
   askBreakdown,
@@ -12,15 +13,16 @@ import {
   sqlAddress,
   type Totals,
 } from "../api/breakdown.js";
-import { tagColumnsOf, useTagKeys } from "../api/questions.js";
+import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
 import { compare, decimal, minus, percentage } from "../money/decimal.js";
-import { Amount, Change } from "../parts/amount.js";
+import { Change } from "../parts/amount.js";
 import { BreakdownChart, keyOf, nameOf } from "../parts/breakdown-chart.js";
 import { IncompleteBefore } from "../parts/compared.js";
 import { Choice } from "../parts/controls.js";
 import { FilterBar, valuesInWords } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
+import { Proof } from "../parts/proof.js";
 import { Rows } from "../parts/rows.js";
 import { type Column, Table } from "../parts/table.js";
 import {
@@ -50,7 +52,11 @@ const limits = [5, 10, 50, 200, 1000];
 export function Explorer({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const { query } = place;
   const period = periodOf(place);
-  const tagKeys = useTagKeys(tenant, period);
+  // Asked when somebody reaches for the choice of columns, and not for every period on the way there.
+  const [keysOf, setKeysOf] = useState(period);
+  const askKeys = () => setKeysOf(period);
+  const tagKeys = useTagKeys(tenant, keysOf);
+  const proof = useReconciliation(tenant, period);
   const groupBy = query.getAll("group_by").slice(0, MOST_COLUMNS);
   const shown = groupBy.length === 0 ? ["identity_id"] : groupBy;
   const timeBucket = query.get("time_bucket") ?? bucketFor(period);
@@ -77,8 +83,10 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
         <h1>{text.title}</h1>
         <Trail place={place} />
       </div>
-      <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} />
-      <div class="controls">
+      <div onFocusCapture={askKeys} onPointerEnter={askKeys}>
+        <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} />
+      </div>
+      <div class="controls" onFocusCapture={askKeys} onPointerEnter={askKeys}>
         <GroupBy place={place} groupBy={shown} tagColumns={tagColumnsOf(tagKeys)} />
         <Choice
           label={text.buckets}
@@ -125,6 +133,11 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
         </span>
       </div>
       {isCompared && <IncompleteBefore tenant={tenant} period={period} />}
+      <Shown data={proof} height="4rem">
+        {(found) => (
+          <Proof found={found} filtered={filters.length === 0 ? undefined : data.value?.found.totals} />
+        )}
+      </Shown>
       <Shown data={data} height="30rem">
         {({ found, columns }) =>
           found.totals.length === 0 ? (
@@ -255,10 +268,11 @@ function Groups({ place, found, totals, columns: groupBy, isCompared }: GroupsPr
   const sorting = sortKey === "" ? undefined : { key: sortKey, isDescending: direction === "desc" };
   const textOf = ({ group }: Row, column: string) => (group === undefined ? "" : nameOf(group, [column]));
   const number = (key: string, title: string, of: (sums: Sums) => string): Column<Row> => ({
-    ...{ key, title, isNumber: true },
-    cell: (row) => <Amount value={decimal(of(row))} />,
+    ...{ key, title: key === "total" ? en.inCurrency(title, currency) : title },
+    ...{ isNumber: true, leads: key === "total" },
+    money: (row) => [{ value: decimal(of(row)) }],
     order: (a, b) => compare(decimal(of(a)), decimal(of(b))),
-    total: <Amount value={decimal(of(totals))} currency={key === "total" ? currency : undefined} />,
+    totalMoney: [{ value: decimal(of(totals)) }],
   });
   const before = (sums: Sums) => decimal(sums.previous_amount ?? "0");
   const shown: Column<Row>[] = [
@@ -314,7 +328,7 @@ function Groups({ place, found, totals, columns: groupBy, isCompared }: GroupsPr
       onSort={({ key, isDescending }) =>
         go(changed(place, { sort: `${key}.${isDescending ? "desc" : "asc"}` }), { replace: true })
       }
-      totalTitle={en.total}
+      totalTitle={groups.some(({ provisional }) => provisional) ? en.provisionalTotal : en.total}
     />
   );
 }
@@ -349,7 +363,12 @@ function Name({ row, place, columns: groupBy, position }: NameProps) {
           {name}
         </Link>
       )}
-      {group.provisional && <span class="badge"> {"≈"}</span>}
+      {group.provisional && (
+        <span class="badge" title={text.provisionalGroup}>
+          {" ≈"}
+          <span class="unseen"> {text.provisionalGroup}</span>
+        </span>
+      )}
     </>
   );
 }

@@ -7,7 +7,6 @@ import {
   type Group,
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { Amount } from "../parts/amount.js";
 import { Choice, narrow, PlaceSearch } from "../parts/controls.js";
 import { History } from "../parts/history.js";
 import { Link } from "../parts/link.js";
@@ -166,15 +165,11 @@ function columnsOf(
       ),
     },
     {
-      ...{ key: "cost", title: text.cost, isNumber: true },
-      cell: (row) =>
-        costs
-          ?.filter((group) => group.dimensions[column] === idOf(row))
-          .map((group) => (
-            <div key={group.currency}>
-              <Amount value={amountOf(group)} currency={group.currency} />
-            </div>
-          )),
+      ...{ key: "cost", title: text.cost, isNumber: true, leads: true },
+      money: (row) =>
+        (costs ?? [])
+          .filter((group) => group.dimensions[column] === idOf(row))
+          .map((group) => ({ value: amountOf(group), currency: group.currency })),
     },
     plain("name", text.name, (row) => row.display_name),
     plain("type", text.type, (row) => ("resource_id" in row ? row.resource_type : row.identity_type)),

@@ -16,7 +16,7 @@ import { IncompleteBefore } from "../parts/compared.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { shownPeriod } from "../parts/period-picker.js";
-import { Proof } from "../parts/proof.js";
+import { PeriodProof } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
 import { daysBetween, firstOfMonth, lastOfMonth, shownDay, shownInstant, today } from "../state/days.js";
 import { changed, type Place } from "../state/location.js";
@@ -39,7 +39,6 @@ export function Overview({ place, tenant }: ViewProps) {
   const moved: BreakdownQuestion = { ...question, limit: 8, order: "change" };
   const costs = useData(breakdownKey(overTime), (signal) => askBreakdown(overTime, signal));
   const movers = useData(breakdownKey(moved), (signal) => askBreakdown(moved, signal));
-  const proof = useReconciliation(tenant, period);
   return (
     <>
       <div class="title">
@@ -50,9 +49,7 @@ export function Overview({ place, tenant }: ViewProps) {
         </span>
       </div>
       <IncompleteBefore tenant={tenant} period={period} />
-      <Shown data={proof} height="6rem">
-        {(found) => <Proof found={found} />}
-      </Shown>
+      <PeriodProof tenant={tenant} period={period} />
       <Shown data={costs} height="28rem">
         {(found) =>
           found.totals.length === 0 ? (
@@ -161,8 +158,8 @@ function Movers({ found, place, tenant }: MoversProps) {
       cell: (group) => <GroupLink group={group} place={place} tenant={tenant} />,
     },
     {
-      ...{ key: "now", title: text.amount, isNumber: true },
-      cell: (group) => <Amount value={decimal(group.total_amount)} currency={group.currency} />,
+      ...{ key: "now", title: text.amount, isNumber: true, leads: true },
+      money: (group) => [{ value: decimal(group.total_amount), currency: group.currency }],
     },
     {
       ...{ key: "change", title: text.change, isNumber: true },
@@ -218,8 +215,8 @@ function Issues({ tenant, period, place }: PeriodViewProps) {
       cell: ({ row_count }) => row_count.toLocaleString("en"),
     },
     {
-      ...{ key: "amount", title: text.amount, isNumber: true },
-      cell: (group) => <Amount value={decimal(group.total_amount)} currency={group.currency} />,
+      ...{ key: "amount", title: text.amount, isNumber: true, leads: true },
+      money: (group) => [{ value: decimal(group.total_amount), currency: group.currency }],
     },
   ];
   return (

@@ -5,6 +5,7 @@ import { Amount } from "../parts/amount.js";
 import { Link } from "../parts/link.js";
 import { Shown } from "../parts/messages.js";
 import { shownPeriod } from "../parts/period-picker.js";
+import { PeriodProof } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
 import { Where } from "../parts/where.js";
 import { changed, type Place } from "../state/location.js";
@@ -89,6 +90,7 @@ export function Rules({ place, tenant }: ViewProps) {
         <span class="hint">{shownPeriod(period)}</span>
       </div>
       <p>{text.lead}</p>
+      <PeriodProof tenant={tenant} period={period} />
       <Shown data={data} height="20rem">
         {({ rules, product_rules: ofProducts, other_product_rules: others }) => (
           <>
@@ -189,8 +191,8 @@ function TagCoverage({ place, tenant }: ViewProps) {
       cell: ({ share }) => (share === null ? "–" : `${(Math.floor(Number(share) * 1000) / 10).toFixed(1)} %`),
     },
     {
-      ...{ key: "tagged", title: text.tagged, isNumber: true },
-      cell: ({ tagged_amount: amount, currency }) => <Amount value={decimal(amount)} currency={currency} />,
+      ...{ key: "tagged", title: text.tagged, isNumber: true, leads: true },
+      money: ({ tagged_amount: amount, currency }) => [{ value: decimal(amount), currency }],
     },
   ];
   return (

@@ -1,13 +1,14 @@
 /** What was gathered and calculated: the days with their state, the runs, and a new run. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { useDays } from "../api/questions.js";
+import { Health, useReadiness } from "../parts/health.js";
 import { Failed, Shown } from "../parts/messages.js";
 import { type Column, Table } from "../parts/table.js";
 import { daysBetween, shifted, shownDay, shownInstant } from "../state/days.js";
 import type { Place } from "../state/location.js";
 import { type Period, periodOf } from "../state/period.js";
-import { useData } from "../state/use-data.js";
+import { reloadAll, useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 
 const text = en.runs;
@@ -30,21 +31,33 @@ export function Runs({ place, tenant }: { readonly place: Place; readonly tenant
   );
   const days = useDays(tenant, period);
   const current = runs.value?.items.find(({ ended_at }) => ended_at === null);
+  const readiness = useReadiness();
+  const state = readiness.value?.find(({ tenant_name }) => tenant_name === tenant);
+  const isWatched = useRef(false);
   useEffect(() => {
-    if (current === undefined) return;
+    if (current === undefined) {
+      // What it came to is everywhere.
+      if (isWatched.current) reloadAll();
+      isWatched.current = false;
+      return;
+    }
+    isWatched.current = true;
     const timer = setTimeout(() => {
       runs.reload();
       days.reload();
+      readiness.reload();
     }, WATCH_MS);
     return () => clearTimeout(timer);
-  }, [runs.value]);
+  }, [runs.value, runs.error]);
   return (
     <>
       <div class="title">
         <h1>{text.title}</h1>
+        {state !== undefined && <Health tenant={state} />}
         <span class="spring" />
         <RunNow tenant={tenant} current={current} started={runs.reload} />
       </div>
+      {current !== undefined && <Progress run={current} />}
       <section class="card">
         <h2>{text.days}</h2>
         <Shown data={days} height="6rem">
@@ -94,7 +107,7 @@ function RunNow({ tenant, current, started }: RunNowProps) {
     <span class="run-now">
       {current !== undefined && (
         <span role="status" class="running">
-          {text.running(current.status, current.stage, current.stage_date)}
+          {text.running(current.status)}
         </span>
       )}
       <button type="button" disabled={isAsking || current !== undefined} onClick={run}>
@@ -102,6 +115,32 @@ function RunNow({ tenant, current, started }: RunNowProps) {
       </button>
       {failure !== undefined && <Failed error={failure} />}
     </span>
+  );
+}
+
+const stages = ["gathering", "calculating", "publishing", "emitting"] as const;
+
+/** The stages of a run, which of them it is in, and how far it has come. */
+function Progress({ run }: { readonly run: Run }) {
+  const at = run.stage === null ? -1 : stages.indexOf(run.stage);
+  return (
+    <section class="card" aria-label={text.progress}>
+      <ol class="stages">
+        {stages.map((stage, index) => (
+          <li
+            key={stage}
+            class={index < at ? "done" : undefined}
+            aria-current={index === at ? "step" : undefined}
+          >
+            {text.stages[stage]}
+          </li>
+        ))}
+      </ol>
+      <p>
+        {text.done(run.dates_calculated, run.dates_pending, run.chargeback_rows_written)}
+        {run.stage_date !== null && <span class="hint"> {text.ofDay(shownDay(run.stage_date))}</span>}
+      </p>
+    </section>
   );
 }
 
@@ -127,7 +166,7 @@ function Coverage({ period, days }: { readonly period: Period; readonly days: re
           );
         })}
       </ol>
-      <ul class="legend">
+      <ul class="legend whole">
         {Object.entries(text.states).map(([state, title]) => (
           <li key={state}>
             <span class={`day ${state}`} aria-hidden="true" /> {title}
@@ -156,7 +195,7 @@ const runColumns: Column<Run>[] = [
   },
   { key: "trigger", title: text.trigger, cell: ({ trigger }) => trigger },
   {
-    ...{ key: "status", title: text.status },
+    ...{ key: "status", title: text.status, leads: true },
     cell: ({ status }) => <span class={`status ${status}`}>{status.replaceAll("_", " ")}</span>,
   },
   {

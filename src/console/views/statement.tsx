@@ -126,8 +126,8 @@ function Choice({ place, tenant }: ViewProps) {
       ),
     },
     {
-      ...{ key: "amount", title: text.charged, isNumber: true },
-      cell: (group) => <Amount value={amountOf(group)} currency={group.currency} />,
+      ...{ key: "amount", title: text.charged, isNumber: true, leads: true },
+      money: (group) => [{ value: amountOf(group), currency: group.currency }],
     },
   ];
   return (
@@ -261,9 +261,10 @@ function Lines({ found, totals }: { readonly found: Breakdown; readonly totals: 
       (each): Line => ({ key: "others", product: text.others(each.group_count), resource: "", sums: each }),
     );
   const amount = (key: "total_amount" | "usage_amount" | "shared_amount", title: string): Column<Line> => ({
-    ...{ key, title, isNumber: true },
-    cell: ({ sums }) => <Amount value={decimal(sums[key])} />,
-    total: <Amount value={decimal(totals[key])} currency={key === "total_amount" ? currency : undefined} />,
+    ...{ key, title: key === "total_amount" ? en.inCurrency(title, currency) : title },
+    ...{ isNumber: true, leads: key === "total_amount" },
+    money: ({ sums }) => [{ value: decimal(sums[key]) }],
+    totalMoney: [{ value: decimal(totals[key]) }],
   });
   return (
     <Table
@@ -281,7 +282,7 @@ function Lines({ found, totals }: { readonly found: Breakdown; readonly totals: 
       ]}
       rows={[...lines, ...others]}
       keyOf={({ key }) => key}
-      totalTitle={en.total}
+      totalTitle={found.groups.some(({ provisional }) => provisional) ? en.provisionalTotal : en.total}
     />
   );
 }

@@ -11,13 +11,13 @@ import {
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { tagColumnsOf, useTagKeys } from "../api/questions.js";
 import { percentage } from "../money/decimal.js";
-import { Amount } from "../parts/amount.js";
 import { Choice, Field, PlaceSearch } from "../parts/controls.js";
 import { FilterBar } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
 import { Empty, FieldError, Shown } from "../parts/messages.js";
 import { Pages, pageOf } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
+import { PeriodProof } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
 import { longest, TagName, useAuthor } from "../parts/tag-editor.js";
 import { asParameters as filterParameters, filterQuery, filtersOf } from "../state/filters.js";
@@ -55,6 +55,7 @@ export function Tags({ place, tenant }: ViewProps) {
         <span class="hint">{shownPeriod(periodOf(place))}</span>
       </div>
       <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} />
+      <PeriodProof tenant={tenant} period={periodOf(place)} />
       <Shown data={tagKeys}>
         {({ tag_keys: known }) =>
           known.length === 0 ? (
@@ -122,8 +123,8 @@ function Coverage({ found, place, tenant, tagKey }: CoverageProps) {
       },
     },
     {
-      ...{ key: "amount", title: en.overview.amount, isNumber: true },
-      cell: (group) => <Amount value={amountOf(group)} currency={group.currency} />,
+      ...{ key: "amount", title: en.overview.amount, isNumber: true, leads: true },
+      money: (group) => [{ value: amountOf(group), currency: group.currency }],
     },
   ];
   return (

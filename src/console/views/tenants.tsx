@@ -1,23 +1,32 @@
-/** All tenants: what each cost, whether it adds up, how its days stand. */
+/** All tenants: what each cost and all together, whether it adds up, how each is and how its days stand. */
 import type { Schemas } from "../api/client.js";
-import { useReconciliation } from "../api/questions.js";
-import { decimal } from "../money/decimal.js";
-import { Amount } from "../parts/amount.js";
+import { askReconciliation } from "../api/questions.js";
+import { decimal, sumOf } from "../money/decimal.js";
+import { Health, type Readiness, useReadiness } from "../parts/health.js";
 import { Link } from "../parts/link.js";
-import { Empty, Shown } from "../parts/messages.js";
+import { Empty } from "../parts/messages.js";
 import { shownPeriod } from "../parts/period-picker.js";
-import { addsUp } from "../parts/proof.js";
-import { type Column, Table } from "../parts/table.js";
+import { addsUp, provisionalDays } from "../parts/proof.js";
+import { type Column, type Money, Table } from "../parts/table.js";
 import { changed, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
-import { type Period, periodOf } from "../state/period.js";
+import { periodOf } from "../state/period.js";
+import { FAILED, useEach } from "../state/use-each.js";
 import { en } from "../text/en.js";
 
 const text = en.tenants;
 type Tenant = Schemas["TenantSummary"];
+type Reconciliation = Schemas["Reconciliation"];
 
 export function Tenants({ place, tenants }: { readonly place: Place; readonly tenants: readonly Tenant[] }) {
   const period = periodOf(place);
+  const names = tenants.map(({ tenant_name: name }) => name);
+  const readiness = useReadiness();
+  const found = useEach(names, JSON.stringify(["costs", names, period]), (name, signal) =>
+    askReconciliation(name, period, signal),
+  );
+  const known = [...found.values()].filter((each): each is Reconciliation => each !== FAILED);
+  const sum = (count: (tenant: Tenant) => number) => tenants.reduce((all, each) => all + count(each), 0);
   const columns: Column<Tenant>[] = [
     {
       ...{ key: "tenant", title: en.frame.tenant },
@@ -27,25 +36,39 @@ export function Tenants({ place, tenants }: { readonly place: Place; readonly te
         </Link>
       ),
     },
-    { ...{ key: "ecosystem", title: text.ecosystem }, cell: ({ ecosystem }) => ecosystem },
     {
-      ...{ key: "cost", title: en.overview.cost, isNumber: true },
-      cell: ({ tenant_name: name }) => <Cost tenant={name} period={period} />,
+      ...{ key: "cost", title: en.overview.cost, isNumber: true, leads: true },
+      money: ({ tenant_name: name }) => moneyOf(found.get(name)),
+      totalMoney: totalsOf(known),
     },
     {
-      ...{ key: "calculated", title: text.calculated, isNumber: true },
-      cell: ({ dates_calculated }) => dates_calculated,
-    },
-    {
-      ...{ key: "pending", title: text.pending, isNumber: true },
-      cell: ({ dates_pending }) => dates_pending,
+      ...{ key: "health", title: text.health, wraps: true },
+      cell: ({ tenant_name: name }) => (
+        <TenantHealth
+          tenant={readiness.value?.find((each) => each.tenant_name === name)}
+          isLacking={found.get(name) === FAILED}
+        />
+      ),
     },
     {
       ...{ key: "provisional", title: text.provisional, isNumber: true },
       cell: ({ dates_provisional }) => dates_provisional,
+      total: sum(({ dates_provisional }) => dates_provisional),
+    },
+    {
+      ...{ key: "pending", title: text.pending, isNumber: true },
+      cell: ({ dates_pending }) => dates_pending,
+      total: sum(({ dates_pending }) => dates_pending),
+    },
+    {
+      ...{ key: "calculated", title: text.calculated, isNumber: true },
+      cell: ({ dates_calculated }) => dates_calculated,
+      total: sum(({ dates_calculated }) => dates_calculated),
     },
     { ...{ key: "last", title: text.last }, cell: ({ last_calculated_date }) => last_calculated_date ?? "–" },
+    { ...{ key: "ecosystem", title: text.ecosystem }, cell: ({ ecosystem }) => ecosystem },
   ];
+  const isProvisional = known.some((each) => provisionalDays(each) > 0);
   return (
     <>
       <div class="title">
@@ -61,6 +84,7 @@ export function Tenants({ place, tenants }: { readonly place: Place; readonly te
             columns={columns}
             rows={tenants}
             keyOf={({ tenant_name }) => tenant_name}
+            totalTitle={text.total(tenants.length - known.length, isProvisional)}
           />
         </section>
       )}
@@ -68,18 +92,37 @@ export function Tenants({ place, tenants }: { readonly place: Place; readonly te
   );
 }
 
-/** By currency, and whether the bill is what was charged. */
-function Cost({ tenant, period }: { readonly tenant: string; readonly period: Period }) {
-  const data = useReconciliation(tenant, period);
+interface TenantHealthProps {
+  readonly tenant: Readiness | undefined;
+  /** Whether its costs could not be had. */
+  readonly isLacking: boolean;
+}
+
+function TenantHealth({ tenant, isLacking }: TenantHealthProps) {
   return (
-    <Shown data={data} height="1rem">
-      {(found) =>
-        found.totals.map((each) => (
-          <div key={each.currency} class={addsUp(found, each.currency) ? undefined : "broken"}>
-            <Amount value={decimal(each.billing_amount)} currency={each.currency} />
-          </div>
-        ))
-      }
-    </Shown>
+    <>
+      {tenant !== undefined && <Health tenant={tenant} />}
+      {isLacking && <div class="health bad">{text.noCosts}</div>}
+    </>
   );
+}
+
+/** By currency, and whether the bill is what was charged. */
+function moneyOf(found: Reconciliation | typeof FAILED | undefined): Money[] {
+  if (found === undefined || found === FAILED) return [];
+  return found.totals.map(({ currency, billing_amount: amount }) => ({
+    ...{ value: decimal(amount), currency },
+    broken: !addsUp(found, currency),
+  }));
+}
+
+/** Of all tenants, by currency. */
+function totalsOf(known: readonly Reconciliation[]): Money[] {
+  const all = known.flatMap(moneyOf);
+  const currencies = [...new Set(all.map(({ currency }) => currency))].sort();
+  return currencies.map((currency) => {
+    const own = all.filter((each) => each.currency === currency);
+    const broken = own.some((each) => each.broken === true);
+    return { value: sumOf(own.map(({ value }) => value)), currency, broken };
+  });
 }

@@ -2,13 +2,13 @@
 import type { Schemas } from "../api/client.js";
 import { useIssues } from "../api/questions.js";
 import { decimal } from "../money/decimal.js";
-import { Amount } from "../parts/amount.js";
 import { Choice, narrow } from "../parts/controls.js";
 import { Lacking } from "../parts/lacking.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { Pages, pageOf } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
+import { PeriodProof } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
 import { changed, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
@@ -63,8 +63,8 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       cell: (row) => row.row_count.toLocaleString("en"),
     },
     {
-      ...{ key: "amount", title: en.overview.amount, isNumber: true },
-      cell: (row) => <Amount value={decimal(row.total_cost)} currency={row.currency} />,
+      ...{ key: "amount", title: en.overview.amount, isNumber: true, leads: true },
+      money: (row) => [{ value: decimal(row.total_cost), currency: row.currency }],
     },
     { ...{ key: "tag", title: "" }, cell: (row) => <Link href={tag(row)}>{text.tag}</Link> },
   ];
@@ -75,6 +75,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
         <span class="hint">{shownPeriod(period)}</span>
       </div>
       <p>{text.lead}</p>
+      <PeriodProof tenant={tenant} period={period} />
       <Choice
         label={en.overview.reason}
         value={reason ?? ""}

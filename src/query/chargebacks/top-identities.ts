@@ -1,10 +1,15 @@
 /** Who pays: the identities with the highest cost over all published days, in each currency. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import { UNASSIGNED } from "../inventory/names.js";
 
 export interface IdentityCost {
   readonly currency: string;
   readonly identity_id: string;
+  /** Name of the identity; its id where it has none. */
+  readonly name: string;
+  /** Empty where it belongs to none. */
+  readonly team: string;
   /** Rounded to cents, for people to read. */
   readonly cost: string;
   /** Of all costs in the currency, in percent; empty where they add up to 0. */
@@ -17,9 +22,13 @@ export interface IdentityCost {
 function topIdentitiesQuery(limit: number): Statement {
   return {
     query: `
-SELECT toString(currency) AS currency, identity_id, toDecimalString(round(amount, 2), 2) AS cost, toString(count() OVER w) AS identities,
+SELECT toString(currency) AS currency, identity_id, if(name = '', identity_id, name) AS name,
+  if(team IN ('${UNASSIGNED}', 'UNALLOCATED'), '', team) AS team, toDecimalString(round(amount, 2), 2) AS cost, toString(count() OVER w) AS identities,
   if(sum(amount) OVER w = 0, '', toDecimalString(100 * toFloat64(amount) / toFloat64(sum(amount) OVER w), 1)) AS share
-FROM (SELECT currency, identity_id, sum(total_amount) AS amount FROM daily_cost_by_identity GROUP BY currency, identity_id)
+FROM (
+  SELECT currency, identity_id, any(identity_name) AS name, any(daily.team) AS team, sum(total_amount) AS amount
+  FROM daily_cost_by_identity AS daily GROUP BY currency, identity_id
+)
 WINDOW w AS (PARTITION BY currency)
 ORDER BY currency, amount DESC, identity_id LIMIT {limit:UInt32} BY currency`,
     params: { limit },

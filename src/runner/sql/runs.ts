@@ -61,11 +61,26 @@ WHERE tenant_name = $1 AND status IN ('queued', 'running') AND (epoch IS NULL OR
   };
 }
 
-/** Says where a run is. */
-export function noteStage(input: { runId: string; stage: string; day: string | null }): Statement {
+/** Says where a run is, and how far. */
+export function noteStage(input: {
+  runId: string;
+  stage: string;
+  day: string | null;
+  progress: Pick<
+    RunResult,
+    "dates_gathered" | "dates_pending" | "dates_calculated" | "chargeback_rows_written"
+  >;
+}): Statement {
+  const { runId, stage, day, progress } = input;
   return {
-    query: "UPDATE runs SET stage = $2, stage_date = $3 WHERE run_id = $1 AND status = 'running'",
-    params: [input.runId, input.stage, input.day],
+    query: `
+UPDATE runs SET stage = $2, stage_date = $3, dates_gathered = $4, dates_pending = $5, dates_calculated = $6,
+  chargeback_rows_written = $7
+WHERE run_id = $1 AND status = 'running'`,
+    params: [
+      ...[runId, stage, day, progress.dates_gathered, progress.dates_pending],
+      ...[progress.dates_calculated, progress.chargeback_rows_written],
+    ],
   };
 }
 
