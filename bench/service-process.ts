@@ -34,7 +34,7 @@ const postgres = openPostgres(
 const tenants = createTenantStores({
   ...{ config, postgres, logger, signal },
   embedded: { endpoint: async () => endpoint },
-  migrations: migrationFolders.clickhouse,
+  migrations: migrationFolders,
 });
 const holders = createStoreHolders(postgres, logger);
 const stores = {

@@ -23,6 +23,7 @@ export function createLogger(
     serializers: { err: describeError },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     hooks: {
+      streamWrite: lineWithoutSecrets,
       logMethod(this: Logger, args: Parameters<LogFn>, write: LogFn) {
         const [about]: readonly unknown[] = args;
         const isTold = typeof about === "object" && about !== null && toldInResult in about;
@@ -34,7 +35,6 @@ export function createLogger(
       paths: ["password", "*.password", "secret", "*.secret", "token", "*.token"],
       censor: "********",
     },
-    hooks: { streamWrite: lineWithoutSecrets },
   };
   const stream =
     typeof destination === "number" ? pino.destination({ fd: destination, sync: true }) : destination;

@@ -17,7 +17,7 @@ export interface KeptDays {
 }
 
 /**
- * Before a run touches anything: whether the store is the tenant's and holds what Postgres says of it. A store in use by another host is
+ * Before a run touches anything: whether this version still knows the schema of the stores, and whether the store is the tenant's and holds what Postgres says of it. A store in use by another host is
  * refused; one that was lost, exchanged or set back is taken as it is, and what it lacks is calculated anew, since nothing counts as
  * published any more. Returns what is worth knowing, as sentences.
  */
@@ -30,6 +30,7 @@ export async function takeStore(
   const { postgres, holders } = run.stores;
   const { client, tenantName } = store;
   const own = { store, postgres, holders };
+  await store.refuseNewerSchema();
   const seen = await lookAtStore(own);
   const staged = await newestStagedEpoch(client);
   // Where the lease is lost to that epoch, the claim of the staging tables says so.

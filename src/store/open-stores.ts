@@ -62,7 +62,7 @@ export async function openStores(options: OpenStoresOptions): Promise<OpenedStor
     }
     const clickhouse = embeddedClickHouse(options);
     if (clickhouse) closers.push(() => clickhouse.stop());
-    const migrations = options.skipMigrations ? undefined : migrationFolders.clickhouse;
+    const migrations = options.skipMigrations ? undefined : migrationFolders;
     const tenants = createTenantStores({ ...options, postgres, embedded: clickhouse, migrations });
     closers.push(() => tenants.close());
     const holders = createStoreHolders(postgres, logger);

@@ -30,4 +30,6 @@ export interface TenantStore {
   readonly client: ClickHouseClient;
   readonly database: string;
   readonly place: StorePlace;
+  /** Throws `MigrationRefused` when a newer version has migrated Postgres or this store since they were opened. */
+  refuseNewerSchema(): Promise<void>;
 }

@@ -7,16 +7,17 @@ import type { Config, TenantConfig } from "../config/config.js";
 import { describeStorage, storageKey } from "../config/storage.js";
 import { openClickHouseClient } from "./clickhouse/client.js";
 import type { EmbeddedClickHouse } from "./clickhouse/embedded/supervisor.js";
-import { migrateClickHouse } from "./clickhouse/migrate.js";
+import { checkClickHouseSchema, migrateClickHouse } from "./clickhouse/migrate.js";
 import type { StorePlace } from "./facts/holders.js";
+import { checkPostgresSchema } from "./postgres/migrate.js";
 import type { TenantStore } from "./stores.js";
 
 export interface TenantStoresOptions {
   readonly config: Config;
   readonly postgres: Pool;
   readonly embedded: Pick<EmbeddedClickHouse, "endpoint"> | undefined;
-  /** Undefined: schemas stay as they are. */
-  readonly migrations: string | undefined;
+  /** Their folders. Undefined: schemas stay as they are. */
+  readonly migrations: { readonly clickhouse: string; readonly postgres: string } | undefined;
   readonly logger: Logger;
   readonly signal?: AbortSignal | undefined;
 }
@@ -80,10 +81,18 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
   const openTenant = async (tenantName: string): Promise<TenantStore> => {
     const tenant = find(tenantName);
     const { database } = tenant.storage;
-    if (options.migrations !== undefined) await migrate(tenant, options.migrations);
+    const { migrations, postgres } = options;
+    if (migrations !== undefined) await migrate(tenant, migrations.clickhouse);
     const client = await connect(tenant, database);
-    const place = placeOf(tenant, options.config.data_dir);
-    return { tenantName, tenantId: tenant.tenant_id, ecosystem: tenant.ecosystem, client, database, place };
+    return {
+      ...{ tenantName, tenantId: tenant.tenant_id, ecosystem: tenant.ecosystem, client, database },
+      place: placeOf(tenant, options.config.data_dir),
+      async refuseNewerSchema() {
+        if (migrations === undefined) return;
+        await checkPostgresSchema(postgres, migrations.postgres);
+        await checkClickHouseSchema(client, { dir: migrations.clickhouse, database });
+      },
+    };
   };
 
   return {

@@ -79,6 +79,15 @@ export async function clickHouseMigrationStatus(
   );
 }
 
+/** Throws `MigrationRefused` when the schema and the code do not fit. */
+export async function checkClickHouseSchema(
+  client: ClickHouseClient,
+  { dir, database }: { dir: string; database: string },
+): Promise<void> {
+  const known = await readRevisions(dir);
+  pendingOrRefuse(storeOf(database), planMigrations(known, await readClickHouseLedger(client, database)));
+}
+
 const storeOf = (database: string) => `clickhouse/${database}`;
 
 const CREATE_DATABASE = "CREATE DATABASE IF NOT EXISTS {database:Identifier}";

@@ -68,6 +68,17 @@ export async function postgresMigrationStatus(pool: pg.Pool, dir: string): Promi
   }
 }
 
+/** Throws `MigrationRefused` when the schema and the code do not fit. */
+export async function checkPostgresSchema(pool: pg.Pool, dir: string): Promise<void> {
+  const known = await readRevisions(dir);
+  const client = await pool.connect();
+  try {
+    pendingOrRefuse(STORE, planMigrations(known, await readPostgresLedger(client)));
+  } finally {
+    client.release();
+  }
+}
+
 async function apply(
   dbClient: pg.PoolClient,
   known: readonly Revision[],
