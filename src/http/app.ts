@@ -4,9 +4,10 @@ import { createTagMirror } from "../tags/tag-mirror.js";
 import type { HttpContext } from "./context.js";
 import { createFactsWatch } from "./facts-watch.js";
 import { createServiceMetrics } from "./metrics.js";
-import { access } from "./plugins/access.js";
+import { access, needs } from "./plugins/access.js";
 import { admission } from "./plugins/admission.js";
 import { allowedHosts } from "./plugins/allowed-hosts.js";
+import { audit } from "./plugins/audit.js";
 import { compression } from "./plugins/compression.js";
 import { consolePages } from "./plugins/console.js";
 import { crossOrigin } from "./plugins/cross-origin.js";
@@ -35,6 +36,7 @@ export type AppOptions = Omit<HttpContext, "clock" | "metrics" | "tags" | "facts
  * plugin needs another one in front of it, its `dependencies` say so.
  */
 const plugins: readonly FastifyPluginCallback<HttpContext>[] = [
+  needs,
   errors,
   json,
   admission,
@@ -46,6 +48,7 @@ const plugins: readonly FastifyPluginCallback<HttpContext>[] = [
   timeLimit,
   access,
   tenant,
+  audit,
   dateWindow,
   cursors,
   compression,

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { TenantConfig } from "../config/config.js";
 import { runStatement } from "../store/postgres/statement.js";
+import { withTransaction } from "../store/postgres/transaction.js";
 import { RunInProgressError, TenantSuspendedError } from "./control.js";
 import { acquireLease } from "./lease.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
@@ -49,10 +50,11 @@ export async function startTenantRun(
     await runStatement(postgres, failOrphanedRuns({ tenantName, epoch: lease.epoch }));
     const status = line === undefined ? "running" : "queued";
     request.beginning?.beforeCommit();
-    await runStatement(
-      postgres,
-      beginRun({ runId, tenantName, trigger: request.trigger, epoch: lease.epoch, status }),
-    );
+    const begin = beginRun({ runId, tenantName, trigger: request.trigger, epoch: lease.epoch, status });
+    await withTransaction(postgres, async (on) => {
+      await runStatement(on, begin);
+      await request.beginning?.record?.(on, { run_id: runId });
+    });
   } catch (error) {
     await lease.release().catch(() => undefined);
     throw error;

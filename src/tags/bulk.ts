@@ -46,6 +46,7 @@ export async function tagInBulk(
         counts.updated_count += left;
       }
     }
+    tx.note(counts);
     return counts;
   });
 }

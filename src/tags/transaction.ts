@@ -17,6 +17,8 @@ export interface TagTransaction {
   count(labelId: number, added: number): void;
   /** A tag was made, changed or removed. */
   changed(tagId: number, dimensionId: number): void;
+  /** What the audit says besides of what is changed. */
+  note(more: Readonly<Record<string, unknown>>): void;
 }
 
 /** Whose tags, and who waits for them to be written. */
@@ -43,14 +45,19 @@ export async function writeTags<T>(
         });
         const counts = new Map<number, number>();
         const tags = new Map<number, number>();
+        let noted: Readonly<Record<string, unknown>> = {};
         const result = await work({
           client,
           tenantName,
           count: (labelId, added) => counts.set(labelId, (counts.get(labelId) ?? 0) + added),
           changed: (tagId, dimensionId) => tags.set(tagId, dimensionId),
+          note: (more) => {
+            noted = more;
+          },
         });
         await noteChanges(client, tenantName, tags);
         await addToLabelCounts(client, counts);
+        await stop?.record?.(client, noted);
         return result;
       },
       stop,

@@ -22,6 +22,7 @@ export async function addTag(on: DimensionOfTenant, input: TagInput): Promise<Ta
     await holdDimension(tx, on.dimensionId);
     const [tagId] = await insertTags(tx, on.dimensionId, [input], labels);
     if (tagId === undefined) throw new Error("a tag was made and is not there");
+    tx.note({ tag_id: tagId });
     return await readTag(tx, tagId);
   });
 }

@@ -28,6 +28,23 @@ declare module "fastify" {
 
 type Needs = Pick<FastifyContextConfig, "scope" | "publicAs">;
 
+/** Before everything that makes routes, so that it sees them all. */
+export const needs = fp(
+  async (app) => {
+    app.addHook("onRoute", (route) => {
+      const needed = route.config?.scope === undefined ? needsOfPlugin(route.url) : route.config;
+      if (needed === undefined)
+        throw new Error(`${[route.method].flat().join()} ${route.url} must declare in its config: scope`);
+      Object.assign(route, { config: { ...route.config, ...needed } });
+      // What the description says of it.
+      const security = needed.scope === "public" ? [] : [{ token: [] }];
+      if (route.schema && route.schema.hide !== true)
+        Object.assign(route.schema, { security, "x-scope": needed.scope });
+    });
+  },
+  { name: "needs" },
+);
+
 export const access = fp<Pick<HttpContext, "config" | "stores">>(
   async (app, context) => {
     const { api } = context.config;
@@ -41,16 +58,6 @@ export const access = fp<Pick<HttpContext, "config" | "stores">>(
     app.decorateRequest("actor", function () {
       const { kind, name, tokenId } = this.caller;
       return { kind, name, tokenId, address: this.socket.remoteAddress, requestId: this.id };
-    });
-    app.addHook("onRoute", (route) => {
-      const needs = route.config?.scope === undefined ? needsOfPlugin(route.url) : route.config;
-      if (needs === undefined)
-        throw new Error(`${[route.method].flat().join()} ${route.url} must declare in its config: scope`);
-      Object.assign(route, { config: { ...route.config, ...needs } });
-      // What the description says of it.
-      const security = needs.scope === "public" ? [] : [{ token: [] }];
-      if (route.schema && route.schema.hide !== true)
-        Object.assign(route.schema, { security, "x-scope": needs.scope });
     });
     app.addHook("onRequest", async (request, reply) => {
       const { scope, publicAs, everyTenant } = request.routeOptions.config;
@@ -73,7 +80,7 @@ export const access = fp<Pick<HttpContext, "config" | "stores">>(
     });
   },
   // After what refuses strangers and pages of other origins, so that nobody can try out credentials from there.
-  { name: "access", dependencies: ["time-limit", "cross-origin"] },
+  { name: "access", dependencies: ["needs", "time-limit", "cross-origin"] },
 );
 
 /** Of routes that plugins from elsewhere make, which cannot declare anything. */

@@ -6,6 +6,7 @@ import { declarations } from "../plugins/declarations.js";
 import { inputOf } from "../schemas/parameters.js";
 import { aggregateRoutes } from "./aggregate.js";
 import { allocationIssueRoutes } from "./allocation-issues.js";
+import { auditRoutes } from "./audit.js";
 import { billingRoutes } from "./billing.js";
 import { breakdownRoutes } from "./breakdown.js";
 import { bulkTagRoutes } from "./bulk-tags.js";
@@ -39,6 +40,7 @@ const ofApi = [
   readinessRoutes,
   meRoutes,
   tokenRoutes,
+  auditRoutes,
   tenantRoutes,
   billingRoutes,
   reconciliationRoutes,

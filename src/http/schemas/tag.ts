@@ -40,7 +40,11 @@ const tagText = (field: keyof typeof tagTextLimits, description: string, example
 const inputs = {
   tag_key: tagText("tag_key", "Key, unique on its dimension; case-sensitive.", "team"),
   display_name: tagText("display_name", "Display name.", "Platform"),
-  created_by: tagText("created_by", "Author, as given by the client.", "ada@example.org"),
+  created_by: tagText(
+    "created_by",
+    "Author. Of a caller who is known it is their name, whatever this says, and it may be left out.",
+    "ada@example.org",
+  ),
 };
 
 export const TagInput = inputOf(inputs, {
@@ -63,7 +67,7 @@ const record = {
     examples: ["7f3cf6f4-4c5a-4a2e-9a39-52f3cbb6a1f0"],
   }),
   display_name: text("Display name.", "Platform"),
-  created_by: text("Author, as given by the client.", "ada@example.org"),
+  created_by: text("Author: the caller, or as given where nobody is asked who they are.", "ada@example.org"),
   created_at: instant("When it was created."),
 };
 

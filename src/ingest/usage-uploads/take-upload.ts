@@ -101,6 +101,7 @@ async function makeCount(
       const [stored] = (await runStatement<{ upload: StoredUpload }>(on, storeUpload(finishedUpload))).rows;
       if (stored === undefined) throw new UploadTookTooLong("the upload took too long");
       await runStatement(on, takeOver(tenantName, uploadId, loaded.covers));
+      await stop.record?.(on, { upload_id: stored.upload.upload_id });
       return stored.upload;
     },
     stop,

@@ -37,6 +37,7 @@ export async function acceptDelivery(
           "UPDATE deliveries SET state = 'current', problem = NULL, accepted_at = now() WHERE delivery_id = $1",
         params: [deliveryId],
       });
+      await stop?.record?.(on);
       return found;
     },
     stop,

@@ -15,7 +15,7 @@ export interface Actor {
 }
 
 export interface AuditEntry {
-  /** `token.create`: what is changed, and how. */
+  /** What is done: the name of the operation of the API. */
   readonly action: string;
   /** Whose data is changed; undefined: nobody's. */
   readonly tenantName?: string | undefined;

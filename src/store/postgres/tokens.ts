@@ -49,7 +49,7 @@ export async function createToken(
       const [made] = (await runStatement<{ token_id: number }>(on, make)).rows;
       if (made === undefined) throw new Error("a token was made and is not there");
       const subject = { ...made, name, scopes, tenants, days };
-      await addAuditEntry(on, actor, { action: "token.create", subject });
+      await addAuditEntry(on, actor, { action: "createToken", subject });
       return { ...made, token };
     },
     stop,
@@ -77,7 +77,7 @@ export async function revokeToken(
         params: [tokenId],
       });
       const subject = { token_id: tokenId, name: found.name };
-      await addAuditEntry(on, actor, { action: "token.revoke", subject });
+      await addAuditEntry(on, actor, { action: "revokeToken", subject });
       return true;
     },
     stop,

@@ -8,6 +8,8 @@ export interface Interruption {
   readonly signal: AbortSignal;
   /** Called right before the change becomes lasting, which nothing stops from then on. Throws when it is too late for it. */
   readonly beforeCommit: () => void;
+  /** Writes into the transaction of the change who makes it, and what more is known of it. */
+  readonly record?: (on: pg.PoolClient, more?: Readonly<Record<string, unknown>>) => Promise<void>;
 }
 
 /**

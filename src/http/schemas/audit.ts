@@ -1,0 +1,39 @@
+/** Entries of the audit. */
+import { Type } from "@sinclair/typebox";
+import { actorKinds } from "../../query/state/audit.js";
+import { choice, instant, nullableText, text } from "./fields.js";
+
+export const AuditEntry = Type.Object(
+  {
+    audit_id: Type.Integer({
+      description: "Id of the entry; a later one is larger.",
+      minimum: 1,
+      examples: [42],
+    }),
+    at: instant("When it was changed."),
+    actor: nullableText({ description: "Who changed it; null where nobody is asked.", examples: ["ada"] }),
+    actor_kind: choice(actorKinds, {
+      description:
+        "How the actor is known. `anyone`: `api.auth` is none. `command`: a user of the machine, on the command line.",
+      examples: ["token"],
+    }),
+    token_id: Type.Unsafe<number | null>({
+      type: ["integer", "null"],
+      description: "The token that was used; null where it was none.",
+      examples: [3],
+    }),
+    address: nullableText({ description: "Address that the request came from.", examples: ["10.1.2.3"] }),
+    request_id: nullableText({ description: "`X-Request-Id` of the request.", examples: ["trace-7"] }),
+    tenant_name: nullableText({
+      description: "Tenant whose data was changed; null where it was none's.",
+      examples: ["acme"],
+    }),
+    action: text("What was done: the name of the operation.", "addDimensionTag"),
+    subject: Type.Record(Type.String(), Type.Any(), {
+      description:
+        "What it was done to: path parameters, the body, and ids that came of it. Long lists are cut.",
+      examples: [{ dimension_id: 4670551728646912, tag_key: "team", display_name: "Platform" }],
+    }),
+  },
+  { title: "AuditEntry" },
+);

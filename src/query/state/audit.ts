@@ -1,0 +1,83 @@
+/** Who changed what, when and from where. */
+import type { Pool } from "pg";
+import { readPostgres, type Statement } from "../../store/postgres/statement.js";
+import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
+import type { PageRequest } from "../page/days.js";
+import { bindings } from "../stores/postgres-bindings.js";
+import { instantText } from "../stores/postgres-instant.js";
+
+export const actorKinds = ["anyone", "token", "oidc", "proxy", "command"] as const;
+
+export interface AuditRecord {
+  readonly audit_id: number;
+  /** `2026-01-01T00:00:00.123456Z`. */
+  readonly at: string;
+  readonly actor: string | null;
+  readonly actor_kind: (typeof actorKinds)[number];
+  readonly token_id: number | null;
+  readonly address: string | null;
+  readonly request_id: string | null;
+  readonly tenant_name: string | null;
+  readonly action: string;
+  readonly subject: Record<string, unknown>;
+}
+
+const SHOWN = `audit_id, ${instantText("at")} AS at, actor, actor_kind, token_id, address, request_id, tenant_name, action, subject`;
+const EXPORT_BATCH = 1000;
+
+/** Newest first: rows `{total, entry}`, one more than the page holds when more follow; a single one without entry for an empty page. */
+function auditPage(
+  tenantName: string | undefined,
+  { page, page_size }: PageRequest,
+  after: CursorKey | undefined,
+): Statement {
+  const { bind, params } = bindings();
+  const wanted = tenantName === undefined ? "true" : `tenant_name = ${bind(tenantName)}`;
+  const behind = after ? `audit_id < ${bind(after[0])}::bigint` : "true";
+  return {
+    query: `
+SELECT total, CASE WHEN audit_id IS NOT NULL THEN (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) END AS entry
+FROM (SELECT count(*) AS total FROM audit_entries WHERE ${wanted}) AS counted
+LEFT JOIN (
+  SELECT * FROM audit_entries WHERE ${wanted} AND ${behind}
+  ORDER BY audit_id DESC
+  LIMIT ${bind(page_size + 1)} OFFSET ${bind((page - 1) * page_size)}
+) AS page ON true
+ORDER BY audit_id DESC`,
+    params,
+  };
+}
+
+/** Of a tenant, or all. Throws InvalidParameter for a cursor that cannot be used. */
+export async function readAudit(
+  pool: Pool,
+  tenantName: string | undefined,
+  input: PageRequest & { readonly cursor?: string | undefined },
+  signal?: AbortSignal,
+): Promise<{ items: AuditRecord[]; total: number; next_cursor: string | null }> {
+  const fingerprint = cursorFingerprint({ tenantName });
+  const after = cursorOf(input, "audit", fingerprint, ["integer"]);
+  const read = auditPage(tenantName, input, after);
+  const rows = await readPostgres<{ total: number; entry: AuditRecord | null }>(pool, read, signal);
+  const found = rows.flatMap(({ entry }) => entry ?? []);
+  const cursor = ({ audit_id }: AuditRecord) => encodeCursor("audit", fingerprint, [audit_id]);
+  return { ...cutPage(found, input.page_size, cursor), total: rows[0]?.total ?? 0 };
+}
+
+/** Every entry, of a tenant or all, as a line of JSON; the oldest first. */
+export async function* auditLines(
+  pool: Pool,
+  tenantName: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const query = `SELECT ${SHOWN} FROM audit_entries
+WHERE audit_id > $1 AND ($2::text IS NULL OR tenant_name = $2) ORDER BY audit_id LIMIT ${EXPORT_BATCH}`;
+  let behind = 0;
+  for (;;) {
+    const params = [behind, tenantName ?? null];
+    const entries = await readPostgres<AuditRecord>(pool, { query, params }, signal);
+    if (entries.length > 0) yield entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+    if (entries.length < EXPORT_BATCH) return;
+    behind = entries.at(-1)?.audit_id ?? behind;
+  }
+}
