@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { useDays } from "../api/questions.js";
+import { May } from "../parts/may.js";
 import { Failed, Shown } from "../parts/messages.js";
 import { type Column, Table } from "../parts/table.js";
 import { daysBetween, shifted, shownDay, shownInstant } from "../state/days.js";
@@ -43,7 +44,9 @@ export function Runs({ place, tenant }: { readonly place: Place; readonly tenant
       <div class="title">
         <h1>{text.title}</h1>
         <span class="spring" />
-        <RunNow tenant={tenant} current={current} started={runs.reload} />
+        <May scope="run">
+          <RunNow tenant={tenant} current={current} started={runs.reload} />
+        </May>
       </div>
       <section class="card">
         <h2>{text.days}</h2>
