@@ -6,8 +6,11 @@ import { api, bodyOf } from "./api/client.js";
 import { Frame } from "./parts/frame.js";
 import { Link } from "./parts/link.js";
 import { Empty, Failed, Shown } from "./parts/messages.js";
+import { SignIn } from "./parts/sign-in.js";
+import { Caller } from "./state/caller.js";
 import { useLocation } from "./state/location.js";
 import { viewOf } from "./state/paths.js";
+import { useIsAsked } from "./state/session.js";
 import { useData } from "./state/use-data.js";
 import { en } from "./text/en.js";
 
@@ -31,53 +34,61 @@ function Console() {
   const found = viewOf(place.path);
   const why = place.query.get("why");
   const dimension = place.query.get("dimension");
-  const tenants = useData("tenants", (signal) => bodyOf(api.GET("/api/v1/tenants", { signal })));
+  const start = useData("start", (signal) =>
+    Promise.all([bodyOf(api.GET("/api/v1/me", { signal })), bodyOf(api.GET("/api/v1/tenants", { signal }))]),
+  );
   const title = found?.view === undefined ? en.views.tenants : `${en.views[found.view]} · ${found.tenant}`;
   useEffect(() => {
     document.title = `${title} · ${en.product}`;
   }, [title]);
   return (
-    <Shown data={tenants} height="100vh">
-      {(known) => {
+    <Shown data={start} height="100vh">
+      {([me, known]) => {
         const View = found?.view && views[found.view];
         const isKnown =
           found?.tenant === undefined || known.some(({ tenant_name }) => tenant_name === found.tenant);
         return (
-          <Frame
-            place={place}
-            tenants={known}
-            tenant={isKnown ? found?.tenant : undefined}
-            view={found?.view}
-          >
-            <Guard key={place.path}>
-              <Suspense fallback={<div class="loading">{en.loading}</div>}>
-                {found === undefined || !isKnown ? (
-                  <Empty title={en.frame.noSuchPage}>
-                    <p>
-                      <Link href="/">{en.frame.home}</Link>
-                    </p>
-                  </Empty>
-                ) : View !== undefined && found.tenant !== undefined ? (
-                  <View place={place} tenant={found.tenant} />
-                ) : (
-                  <Tenants place={place} tenants={known} />
-                )}
-              </Suspense>
-              {isKnown && View !== undefined && found?.tenant !== undefined && (
-                // Beside the view: while a drawer is loaded the view stays, and so does the focus in it.
-                <Suspense fallback={null}>
-                  {why !== null && <Explain key={why} place={place} tenant={found.tenant} why={why} />}
-                  {dimension !== null && (
-                    <Dimension key={dimension} place={place} tenant={found.tenant} dimension={dimension} />
+          <Caller.Provider value={me}>
+            <Frame
+              place={place}
+              tenants={known}
+              tenant={isKnown ? found?.tenant : undefined}
+              view={found?.view}
+            >
+              <Guard key={place.path}>
+                <Suspense fallback={<div class="loading">{en.loading}</div>}>
+                  {found === undefined || !isKnown ? (
+                    <Empty title={en.frame.noSuchPage}>
+                      <p>
+                        <Link href="/">{en.frame.home}</Link>
+                      </p>
+                    </Empty>
+                  ) : View !== undefined && found.tenant !== undefined ? (
+                    <View place={place} tenant={found.tenant} />
+                  ) : (
+                    <Tenants place={place} tenants={known} />
                   )}
                 </Suspense>
-              )}
-            </Guard>
-          </Frame>
+                {isKnown && View !== undefined && found?.tenant !== undefined && (
+                  // Beside the view: while a drawer is loaded the view stays, and so does the focus in it.
+                  <Suspense fallback={null}>
+                    {why !== null && <Explain key={why} place={place} tenant={found.tenant} why={why} />}
+                    {dimension !== null && (
+                      <Dimension key={dimension} place={place} tenant={found.tenant} dimension={dimension} />
+                    )}
+                  </Suspense>
+                )}
+              </Guard>
+            </Frame>
+          </Caller.Provider>
         );
       }}
     </Shown>
   );
+}
+
+function App() {
+  return useIsAsked() ? <SignIn /> : <Console />;
 }
 
 /** A view that cannot be drawn says so, and leaves the rest of the page. */
@@ -99,4 +110,4 @@ class Guard extends Component<{ readonly children: ComponentChildren }, { readon
 }
 
 const root = document.getElementById("root");
-if (root !== null) render(<Console />, root);
+if (root !== null) render(<App />, root);

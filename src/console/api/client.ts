@@ -1,8 +1,21 @@
 /** The public REST API, typed by its own description. */
 import createClient from "openapi-fetch";
+import { askToken, tokenOf } from "../state/session.js";
 import type { components, paths } from "./schema.js";
 
 export const api = createClient<paths>({ baseUrl: location.origin });
+
+api.use({
+  onRequest({ request }) {
+    const token = tokenOf();
+    if (token !== undefined) request.headers.set("authorization", `Bearer ${token}`);
+    return request;
+  },
+  onResponse({ response }) {
+    if (response.status === 401) askToken();
+    return undefined;
+  },
+});
 
 export type Schemas = components["schemas"];
 

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api/client.js";
 import { changed, go, type Place } from "../state/location.js";
 import { pathOf, type TenantView, tenantViews } from "../state/paths.js";
+import { signOut, tokenOf } from "../state/session.js";
 import { en } from "../text/en.js";
 import { Link } from "./link.js";
 import { PeriodPicker } from "./period-picker.js";
@@ -84,6 +85,11 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
       </main>
       <footer>
         <a href="/docs">{en.frame.api}</a>
+        {tokenOf() !== undefined && (
+          <button type="button" onClick={signOut}>
+            {en.signIn.signOut}
+          </button>
+        )}
         <Theme />
       </footer>
     </>

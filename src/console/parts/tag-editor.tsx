@@ -1,10 +1,12 @@
 /** Tags one by one: rename, remove, and one more for a dimension. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
+import { Caller } from "../state/caller.js";
 import { reloadAll, useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { Field } from "./controls.js";
+import { May } from "./may.js";
 import { FieldError, Shown } from "./messages.js";
 import { type Column, Table } from "./table.js";
 
@@ -19,6 +21,13 @@ export function useAuthor() {
   const [author, setAuthor] = useState(() => localStorage.getItem("author") ?? "");
   const remember = () => localStorage.setItem("author", author);
   return { author, setAuthor, remember };
+}
+
+/** Asked for where the service asks nobody who they are. */
+export function Author({ author, setAuthor }: Omit<ReturnType<typeof useAuthor>, "remember">) {
+  const caller = useContext(Caller);
+  if (caller?.name !== null) return null;
+  return <Field label={text.author} value={author} maxLength={longest.created_by} onInput={setAuthor} />;
 }
 
 /** A change that the API makes or refuses; once it is made, everything is read anew. */
@@ -65,22 +74,24 @@ export function TagName({ tenant, tag }: TagProps) {
   return (
     <span ref={shown} class="tag-name">
       <bdi title={tag.display_name}>{tag.display_name}</bdi>
-      <button
-        type="button"
-        class="renaming"
-        aria-label={text.renameOf(name)}
-        onClick={() => setMode("renaming")}
-      >
-        {text.rename}
-      </button>
-      <button
-        type="button"
-        class="removing"
-        aria-label={text.removeOf(name)}
-        onClick={() => setMode("removing")}
-      >
-        {text.remove}
-      </button>
+      <May scope="tags">
+        <button
+          type="button"
+          class="renaming"
+          aria-label={text.renameOf(name)}
+          onClick={() => setMode("renaming")}
+        >
+          {text.rename}
+        </button>
+        <button
+          type="button"
+          class="removing"
+          aria-label={text.removeOf(name)}
+          onClick={() => setMode("removing")}
+        >
+          {text.remove}
+        </button>
+      </May>
     </span>
   );
 }
@@ -201,7 +212,9 @@ export function DimensionTags({ tenant, dimension }: DimensionProps) {
           )
         }
       </Shown>
-      <AddTag tenant={tenant} dimension={dimension} />
+      <May scope="tags">
+        <AddTag tenant={tenant} dimension={dimension} />
+      </May>
     </>
   );
 }
@@ -233,7 +246,7 @@ function AddTag({ tenant, dimension }: DimensionProps) {
     >
       <Field label={text.key} value={key} maxLength={longest.tag_key} onInput={setKey} />
       <Field label={text.value} value={name} maxLength={longest.display_name} onInput={setName} />
-      <Field label={text.author} value={author} maxLength={longest.created_by} onInput={setAuthor} />
+      <Author author={author} setAuthor={setAuthor} />
       <button type="submit" disabled={isBusy}>
         {text.add}
       </button>

@@ -18,6 +18,11 @@ const MOST_KNOWN = 50;
 
 const listeners = new Set<() => void>();
 
+/** Nothing that was seen is shown again before it is asked for. */
+export function forgetAll(): void {
+  known.clear();
+}
+
 /** Everything in sight is asked for again: something was changed. */
 export function reloadAll(): void {
   known.clear();

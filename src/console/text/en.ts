@@ -29,6 +29,14 @@ export const en = {
     home: "Go to the tenants",
     refused: "This part of the page could not be drawn.",
   },
+  signIn: {
+    title: "Sign in",
+    hint: "The service wants a token. Whoever runs it can make you one. It is kept until you close this tab.",
+    token: "Token",
+    submit: "Sign in",
+    refused: "The service does not take this token, or not any more.",
+    signOut: "Sign out",
+  },
   failed: {
     title: "This could not be loaded",
     unreachable: "The service cannot be reached. Is it running?",

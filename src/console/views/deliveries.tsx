@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { decimal } from "../money/decimal.js";
+import { May } from "../parts/may.js";
 import { Empty, Failed, Shown } from "../parts/messages.js";
 import { Pages, pageOf } from "../parts/pages.js";
 import { type Column, Table } from "../parts/table.js";
@@ -68,7 +69,9 @@ function columnsOf(tenant: string, changed: () => void): Column<Delivery>[] {
           <span class={`status ${statusOf(delivery.state)}`}>{text.states[delivery.state]}</span>
           {delivery.problem !== null && <div class="hint">{delivery.problem}</div>}
           {delivery.state === "waiting_for_acceptance" && (
-            <Accept tenant={tenant} delivery={delivery} accepted={changed} />
+            <May scope="run">
+              <Accept tenant={tenant} delivery={delivery} accepted={changed} />
+            </May>
           )}
         </>
       ),

@@ -19,6 +19,7 @@ import { Change } from "../parts/amount.js";
 import { BreakdownChart, keyOf, nameOf } from "../parts/breakdown-chart.js";
 import { IncompleteBefore } from "../parts/compared.js";
 import { Choice } from "../parts/controls.js";
+import { Download } from "../parts/download.js";
 import { FilterBar, valuesInWords } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
@@ -123,13 +124,19 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
         <span class="exports">
           {text.export}:{" "}
           {(["csv", "parquet"] as const).map((format) => (
-            <a key={format} href={exportAddress(question, format)} download>
+            <Download key={format} href={exportAddress(question, format)}>
               {format === "csv" ? "CSV" : "Parquet"}
-            </a>
+            </Download>
           ))}
-          <a href={sqlAddress(question, false)}>{text.sql}</a>
-          <a href={sqlAddress(question, true)}>{text.sqlOverTime}</a>
-          <a href={breakdownAddress(question)}>{text.json}</a>
+          <Download href={sqlAddress(question, false)} opened="breakdown.sql">
+            {text.sql}
+          </Download>
+          <Download href={sqlAddress(question, true)} opened="breakdown.sql">
+            {text.sqlOverTime}
+          </Download>
+          <Download href={breakdownAddress(question)} opened="breakdown.json">
+            {text.json}
+          </Download>
         </span>
       </div>
       {isCompared && <IncompleteBefore tenant={tenant} period={period} />}

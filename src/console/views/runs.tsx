@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { useDays } from "../api/questions.js";
 import { Health, useReadiness } from "../parts/health.js";
+import { May } from "../parts/may.js";
 import { Failed, Shown } from "../parts/messages.js";
 import { type Column, Table } from "../parts/table.js";
 import { daysBetween, shifted, shownDay, shownInstant } from "../state/days.js";
@@ -55,7 +56,9 @@ export function Runs({ place, tenant }: { readonly place: Place; readonly tenant
         <h1>{text.title}</h1>
         {state !== undefined && <Health tenant={state} />}
         <span class="spring" />
-        <RunNow tenant={tenant} current={current} started={runs.reload} />
+        <May scope="run">
+          <RunNow tenant={tenant} current={current} started={runs.reload} />
+        </May>
       </div>
       {current !== undefined && <Progress run={current} />}
       <section class="card">

@@ -15,6 +15,7 @@ import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js
 import { compare, decimal, percentage } from "../money/decimal.js";
 import { Amount } from "../parts/amount.js";
 import { SearchBox } from "../parts/controls.js";
+import { Download } from "../parts/download.js";
 import { FilterBar, valuesInWords } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
@@ -176,9 +177,7 @@ function Charges({ place, tenant, reconciliation }: ChargesProps) {
           {text.explore}
         </Link>
         <span class="exports">
-          <a href={exportAddress(common, "csv")} download>
-            {text.csv}
-          </a>
+          <Download href={exportAddress(common, "csv")}>{text.csv}</Download>
         </span>
         <button type="button" onClick={() => print()}>
           {text.print}

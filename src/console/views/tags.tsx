@@ -14,12 +14,13 @@ import { percentage } from "../money/decimal.js";
 import { Choice, Field, PlaceSearch } from "../parts/controls.js";
 import { FilterBar } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
+import { May } from "../parts/may.js";
 import { Empty, FieldError, Shown } from "../parts/messages.js";
 import { Pages, pageOf } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { PeriodProof } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
-import { longest, TagName, useAuthor } from "../parts/tag-editor.js";
+import { Author, longest, TagName, useAuthor } from "../parts/tag-editor.js";
 import { asParameters as filterParameters, filterQuery, filtersOf } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
@@ -83,7 +84,9 @@ export function Tags({ place, tenant }: ViewProps) {
         }
       </Shown>
       {(tagKeys.value?.tag_keys.length ?? 0) > 0 && <EachTag place={place} tenant={tenant} />}
-      <TagForm place={place} tenant={tenant} initialKey={key ?? ""} />
+      <May scope="tags">
+        <TagForm place={place} tenant={tenant} initialKey={key ?? ""} />
+      </May>
     </>
   );
 }
@@ -252,7 +255,7 @@ function TagForm({ place, tenant, initialKey }: TagFormProps) {
       <div class="controls">
         <Field label={text.key} value={key} maxLength={longest.tag_key} onInput={setKey} />
         <Field label={text.value} value={name} maxLength={longest.display_name} onInput={setName} />
-        <Field label={text.author} value={author} maxLength={longest.created_by} onInput={setAuthor} />
+        <Author author={author} setAuthor={setAuthor} />
         <label>
           <input
             type="checkbox"
