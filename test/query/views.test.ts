@@ -2,7 +2,9 @@
 import t, { type Test } from "tap";
 import { healthyDetails, issueDetails } from "../../src/config/allocation-rule.js";
 import { buildApp } from "../../src/http/app.js";
+import { copyNames } from "../../src/ingest/inventory/copy-names.js";
 import { holds } from "../holds.js";
+import { gatherInto } from "../http/gathered-inventory.js";
 import { get } from "../http/service.js";
 import { daysBefore, rowsOf, runContext, runOnce, shortTenants, today } from "../runner/runs.js";
 import { topicUpstream, withTopics } from "../runner/topic-upstream.js";
@@ -112,6 +114,21 @@ t.test("views for BI tools", async (t) => {
         FROM topic_attribution_details GROUP BY ALL`),
       buckets,
     );
+    const { client } = await stores.tenant("acme");
+    const clusters = [{ resource_id: "r-1", resource_type: "kafka_cluster", display_name: "orders" }];
+    await gatherInto(stores, "acme", { at: `${today}T00:00:00Z`, resources: clusters, identities: [] });
+    const { signal } = new AbortController();
+    await copyNames({ client, postgres: stores.postgres, tenantName: "acme", signal });
+    for (const name of ["daily_cost_by_topic", "topic_attribution_details"])
+      t.strictSame(
+        await view(`DISTINCT cluster_resource_id, cluster_name FROM ${name}`),
+        [
+          { cluster_resource_id: "metered-1", cluster_name: "" },
+          { cluster_resource_id: "metered-2", cluster_name: "" },
+          { cluster_resource_id: "r-1", cluster_name: "orders" },
+        ],
+        name,
+      );
   });
 
   await t.test("the proof: 0 for each day, and what is missing when something is", async (t) => {
