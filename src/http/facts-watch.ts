@@ -1,14 +1,20 @@
 /**
  * Whether each tenant's store holds what Postgres says is published, looked at when somebody asks, and not more often than every few
- * seconds. Until a run has seen to it, a lost store is told by what is answered from here.
+ * seconds. Tenants of one store wait in line, and none is looked at while the store does not respond. Until a run has seen to it, a lost store is told by what is answered from here.
  */
+import { setTimeout as delay } from "node:timers/promises";
+import type { ClickHouseClient } from "@clickhouse/client";
+import pLimit, { type LimitFunction } from "p-limit";
 import type { Logger } from "pino";
 import type { TenantConfig } from "../config/config.js";
 import { keptFrom } from "../runner/topic-plan.js";
 import { gatherWindow } from "../runner/window.js";
+import { readRows } from "../store/clickhouse/statement.js";
 import { checkFacts, type FactsCheck } from "../store/facts/check-facts.js";
+import { readPostgres } from "../store/postgres/statement.js";
 import type { Stores } from "../store/stores.js";
 import { dayOf } from "../time/days.js";
+import { CACHE_MS, createChangeLog, createStoreProbes, inTime, PROBE_MS } from "./store-probes.js";
 
 /**
  * - `known`: the store that Postgres knows, or one that no run has used yet;
@@ -25,12 +31,24 @@ export interface WatchedFacts {
 }
 
 export interface FactsWatch {
-  /** Undefined when a store did not answer in time. */
+  /** Undefined when a store did not answer in time. While many tenants wait to be looked at, what was seen the last time. */
   look(tenantName: string): Promise<WatchedFacts | undefined>;
 }
 
-const CACHE_MS = 2_000;
-const PROBE_MS = 1_500;
+const POSTGRES = "Postgres";
+/** How many tenants of a store are looked at at once: enough to fill a core of it, and leave the others to readers. */
+const AT_ONCE = 4;
+/** With many tenants, each is looked at less often, so that all of them together take a small part of a store. */
+const CACHE_MS_PER_TENANT = 100;
+
+/** A look at one tenant. It waits until the tenant is opened, and then for its place in the line of its store. */
+interface Look {
+  readonly at: number;
+  /** Also fulfilled when it ends without having begun. */
+  begun: Promise<void>;
+  facts: Promise<WatchedFacts | undefined>;
+  state: "waits" | "begun" | "good" | "failed";
+}
 
 export function createFactsWatch({
   stores,
@@ -43,37 +61,114 @@ export function createFactsWatch({
   readonly clock: () => Date;
   readonly logger: Logger;
 }): FactsWatch {
-  const seen = new Map<string, { at: number; facts: Promise<WatchedFacts | undefined> }>();
-  const lookNow = async (tenant: TenantConfig): Promise<WatchedFacts | undefined> => {
-    const signal = AbortSignal.timeout(PROBE_MS);
+  const { postgres } = stores;
+  const cacheMs = Math.max(CACHE_MS, tenants.size * CACHE_MS_PER_TENANT);
+  const looks = new Map<string, Look>();
+  /** What was seen the last time. */
+  const seen = new Map<string, WatchedFacts | undefined>();
+  const clients = new Map<string, ClickHouseClient>();
+  const lines = new Map<string, LimitFunction>();
+  const probes = createStoreProbes(clock, logger);
+  const change = createChangeLog(logger);
+
+  const storesRespond = async (tenant: TenantConfig, client: ClickHouseClient): Promise<boolean> => {
+    const respond = await Promise.all([
+      probes.responds(storeOf(tenant), (signal) =>
+        readRows(client, { query: "SELECT 1", params: {} }, signal, { database: "default" }),
+      ),
+      probes.responds(POSTGRES, (signal) =>
+        readPostgres(postgres, { query: "SELECT 1", params: [] }, signal),
+      ),
+    ]);
+    return respond.every(Boolean);
+  };
+  const lineOf = (tenant: TenantConfig): LimitFunction => {
+    const line = lines.get(storeOf(tenant)) ?? pLimit(AT_ONCE);
+    lines.set(storeOf(tenant), line);
+    return line;
+  };
+
+  const lookNow = async (tenant: TenantConfig, begin: () => void): Promise<WatchedFacts | undefined> => {
+    const { tenant_name: tenantName } = tenant;
+    const opening = AbortSignal.timeout(PROBE_MS);
     try {
-      const { client } = await inTime(stores.tenant(tenant.tenant_name), signal);
-      const today = dayOf(clock());
-      const check = checkFacts({
-        ...{ client, postgres: stores.postgres, tenantName: tenant.tenant_name, signal },
-        keepFrom: {
-          chargebacks: gatherWindow(today, tenant.retention_days, 0).start,
-          topic_attributions: keptFrom(tenant, today),
-        },
+      const { client } = await inTime(stores.tenant(tenantName), opening);
+      clients.set(tenantName, client);
+      const facts = await lineOf(tenant)(async () => {
+        begin();
+        return (await storesRespond(tenant, client)) ? await checkNow(tenant, client) : undefined;
       });
-      return watched(await inTime(check, signal));
+      if (facts !== undefined)
+        change.good(tenantName, { tenant: tenantName }, "a tenant's store responds again");
+      return facts;
     } catch (error) {
-      logger.warn({ err: error, tenant: tenant.tenant_name }, "a tenant's store does not respond");
+      // One that is still being opened is no news. With many tenants, that takes minutes.
+      if (error === opening.reason) return undefined;
+      probes.doubt(storeOf(tenant));
+      probes.doubt(POSTGRES);
+      // What all tenants have in common is told once, and not of each.
+      const client = clients.get(tenantName);
+      if (client === undefined || (await storesRespond(tenant, client)))
+        change.bad(tenantName, { err: error, tenant: tenantName }, "a tenant's store does not respond");
       return undefined;
     }
   };
+  const checkNow = async (tenant: TenantConfig, client: ClickHouseClient): Promise<WatchedFacts> => {
+    const signal = AbortSignal.timeout(PROBE_MS);
+    const today = dayOf(clock());
+    const check = checkFacts({
+      ...{ client, postgres, tenantName: tenant.tenant_name, signal },
+      keepFrom: {
+        chargebacks: gatherWindow(today, tenant.retention_days, 0).start,
+        topic_attributions: keptFrom(tenant, today),
+      },
+    });
+    return watched(await inTime(check, signal));
+  };
+
+  const startLook = (tenant: TenantConfig, at: number): Look => {
+    const look: Look = { at, begun: Promise.resolve(), facts: Promise.resolve(undefined), state: "waits" };
+    look.begun = new Promise((resolve) => {
+      const begin = () => {
+        look.state = "begun";
+        resolve();
+      };
+      look.facts = lookNow(tenant, begin).then((facts) => {
+        seen.set(tenant.tenant_name, facts);
+        look.state = facts === undefined ? "failed" : "good";
+        resolve();
+        return facts;
+      });
+    });
+    return look;
+  };
+  const isFresh = ({ at, state }: Look): boolean => {
+    const age = Math.abs(clock().getTime() - at);
+    return state === "waits" || state === "begun" || age < (state === "good" ? cacheMs : CACHE_MS);
+  };
+
   return {
-    look(tenantName) {
+    async look(tenantName) {
       const tenant = tenants.get(tenantName);
-      if (tenant === undefined) return Promise.resolve(undefined);
-      const known = seen.get(tenantName);
-      const now = clock().getTime();
-      if (known !== undefined && Math.abs(now - known.at) < CACHE_MS) return known.facts;
-      const facts = lookNow(tenant);
-      seen.set(tenantName, { at: now, facts });
-      return facts;
+      if (tenant === undefined) return undefined;
+      let look = looks.get(tenantName);
+      if (look === undefined || !isFresh(look)) {
+        look = startLook(tenant, clock().getTime());
+        looks.set(tenantName, look);
+      }
+      await Promise.race([look.begun, delay(PROBE_MS, undefined, { ref: false })]);
+      const facts = look.state === "waits" ? seen.get(tenantName) : await look.facts;
+      if (facts === undefined) return undefined;
+      // What was seen a while ago is not shown of a store that has gone away since.
+      const client = clients.get(tenantName);
+      return client !== undefined && (await storesRespond(tenant, client)) ? facts : undefined;
     },
   };
+}
+
+/** What tenants share: the embedded engine, or a server. */
+function storeOf({ storage }: TenantConfig): string {
+  return storage.kind === "embedded" ? "the embedded ClickHouse" : `ClickHouse at ${storage.url}`;
 }
 
 function watched({ storeId, knownStoreId, differing }: FactsCheck): WatchedFacts {
@@ -83,13 +178,4 @@ function watched({ storeId, knownStoreId, differing }: FactsCheck): WatchedFacts
     store: isKnown ? "known" : storeId === null ? "lost" : "other",
     lostDays: new Set(lost.map(({ day }) => day)),
   };
-}
-
-/** What is not there in time is not waited for; what fails later is nobody's business any more. */
-async function inTime<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  const late = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
-  answer.catch(() => undefined);
-  return await Promise.race([answer, late]);
 }

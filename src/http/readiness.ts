@@ -5,29 +5,27 @@ import { instantOf } from "../query/time/instant.js";
 import type { HttpContext } from "./context.js";
 import type { WatchedFacts } from "./facts-watch.js";
 import type { Readiness } from "./schemas/readiness.js";
+import { CACHE_MS, type ChangeLog, createChangeLog, PROBE_MS } from "./store-probes.js";
 
 export type ReadinessAnswer = Static<typeof Readiness>;
 type TenantReadiness = ReadinessAnswer["tenants"][number];
 
-const CACHE_MS = 2000;
-/** A store that takes longer counts as not ready: the others' answers do not wait for it. */
-const PROBE_MS = 1500;
-
 /** Responses of the last 2 seconds; requests that come while one is computed share it. */
 export function readinessReader(context: HttpContext): () => Promise<ReadinessAnswer> {
+  const change = createChangeLog(context.logger);
   let cached: { at: number; answer: Promise<ReadinessAnswer> } | undefined;
   return () => {
     const now = context.clock().getTime();
     if (cached === undefined || Math.abs(now - cached.at) >= CACHE_MS)
-      cached = { at: now, answer: computeReadiness(context) };
+      cached = { at: now, answer: computeReadiness(context, change) };
     return cached.answer;
   };
 }
 
-async function computeReadiness(context: HttpContext): Promise<ReadinessAnswer> {
+async function computeReadiness(context: HttpContext, change: ChangeLog): Promise<ReadinessAnswer> {
   const names = [...context.config.tenants.keys()];
   const [states, facts] = await Promise.all([
-    pipelineStates(context, names),
+    pipelineStates(context, names, change),
     Promise.all(names.map((name) => context.facts.look(name))),
   ]);
   const tenants = names.map((name, index) => tenantReadiness(name, states?.get(name), facts[index]));
@@ -73,12 +71,13 @@ function tenantReadiness(
 }
 
 /** Undefined when Postgres does not answer. */
-async function pipelineStates({ stores, logger }: HttpContext, names: string[]) {
+async function pipelineStates({ stores }: HttpContext, names: string[], change: ChangeLog) {
   try {
     const states = await readPipelineStates(stores.postgres, names, AbortSignal.timeout(PROBE_MS));
+    change.good("Postgres", {}, "readiness: Postgres responds again");
     return new Map(states.map((state) => [state.tenant_name, state]));
   } catch (error) {
-    logger.warn({ err: error }, "readiness: Postgres does not respond");
+    change.bad("Postgres", { err: error }, "readiness: Postgres does not respond");
     return undefined;
   }
 }

@@ -1,0 +1,108 @@
+/** Readiness of many tenants on one store: what it asks of the store, and what it logs. */
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import t from "tap";
+import type { TenantConfig } from "../../src/config/config.js";
+import { openClickHouseClient } from "../../src/store/clickhouse/client.js";
+import type { Stores } from "../../src/store/stores.js";
+import { recordingLogger } from "../runner/runs.js";
+import { until } from "../until.js";
+import { get, NOW, startService } from "./service.js";
+
+const names = Array.from({ length: 50 }, (_, index) => `tenant-${index}`);
+/** So many tenants of a store are looked at at once, and one question is the store's own. */
+const AT_ONCE = 4;
+
+t.test("fifty tenants on one store", async (t) => {
+  const { stores, config, build } = await startService(t);
+  const real = await stores.tenant("acme");
+  const acme = config.tenants.get("acme");
+  const engine = await stores.embeddedClickHouse?.endpoint();
+  if (acme === undefined || engine === undefined) throw new Error("acme is embedded");
+
+  // Stands between the service and the engine, and counts.
+  const seen = { running: 0, most: 0, all: 0 };
+  let away = false;
+  const between = createServer((asked, answer) => {
+    if (away) return void asked.socket.destroy();
+    seen.all += 1;
+    seen.running += 1;
+    seen.most = Math.max(seen.most, seen.running);
+    answer.once("close", () => {
+      seen.running -= 1;
+    });
+    const { method, url: path, headers } = asked;
+    asked.pipe(
+      request({ socketPath: engine.socketPath, method, path, headers }, (given) => {
+        answer.writeHead(given.statusCode ?? 500, given.headers);
+        given.pipe(answer);
+      }),
+    );
+  }).listen(0, "127.0.0.1");
+  await once(between, "listening");
+  const { port } = between.address() as AddressInfo;
+  const client = openClickHouseClient({
+    ...{ url: `http://127.0.0.1:${port}`, username: engine.username, password: engine.password },
+    ...{ database: real.database, maxOpenConnections: 200, applicationName: "test" },
+  });
+  t.teardown(async () => {
+    await client.close();
+    between.closeAllConnections();
+    between.close();
+  });
+
+  const tenants = new Map(
+    names.map((name): [string, TenantConfig] => [name, { ...acme, tenant_name: name }]),
+  );
+  const shared: Stores = {
+    postgres: stores.postgres,
+    tenant: async (tenantName) => ({ ...real, client, tenantName }),
+    close: async () => undefined,
+  };
+  const { logger, lines } = recordingLogger();
+  const said = () =>
+    lines
+      .splice(0)
+      .map(({ msg }) => msg)
+      .filter((msg) => /respond/.test(msg));
+  let now = NOW.getTime();
+  const app = await build({
+    config: { ...config, tenants },
+    stores: shared,
+    logger,
+    clock: () => new Date(now),
+  });
+  /** Asks every few seconds until the answer is so, and returns the number of tenants that are served. */
+  const served = async () => {
+    now += 2_000;
+    const { body } = await get(app, "/api/v1/readiness");
+    const { length } = body.tenants.filter((tenant: { tables_ready: boolean }) => tenant.tables_ready);
+    return { status: body.status, served: length };
+  };
+  /** A machine that is busy with other tests may take several turns: a look that is late is one that failed. */
+  const allServed = async () =>
+    await until("all are served", async () => (await served()).served === names.length, 180);
+
+  await allServed();
+  t.ok(seen.most <= AT_ONCE + 1, `${seen.most} statements at once`);
+  t.ok(seen.all >= names.length, `${seen.all} statements`);
+  await until("a moment later nothing more is asked", async () => {
+    const before = seen.all;
+    const { body } = await get(app, "/api/v1/tenants");
+    return seen.running === 0 && seen.all === before && body.length === names.length;
+  });
+
+  said();
+  away = true;
+  between.closeAllConnections();
+  for (const more of [0, 0, 0, 60_000]) {
+    now += more;
+    t.strictSame(await served(), { status: "initializing", served: 0 }, "whatever was seen before");
+  }
+  t.strictSame(said(), ["a store does not respond"], "one line for all tenants and all times");
+
+  away = false;
+  await allServed();
+  t.equal(said()[0], "a store responds again");
+});
