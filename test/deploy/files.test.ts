@@ -134,6 +134,12 @@ t.test("nginx passes the host on, sends nothing twice, and shows no metrics", as
     "proxy_buffering off;",
   ])
     t.ok(text.includes(line), line);
+  const servers = text.match(/^ +server 127\.0\.0\.1:.*$/gm) ?? [];
+  t.strictSame(
+    servers.map((line) => line.trim()),
+    ["server 127.0.0.1:8080 max_fails=0;", "server 127.0.0.1:8081 max_fails=0;"],
+    "none is left out while the other one restarts",
+  );
   t.match(text, /location = \/metrics \{\s+return 404;/);
 });
 
