@@ -1,22 +1,49 @@
 /**
- * `npm run soak -- --kills 200`: kills a worker, its engine, its Postgres or all of them, so many times, each at a random moment of a
- * run, and holds what is left against the bills. The test suite does the same a few times. Exits with 1 when anything was off.
+ * `npm run soak`: what the test suite does a few times, done many times. `--kills N` kills a worker, its engine, its Postgres or all of them
+ * at random moments of a run, and holds what is left against the bills; `--lease-rounds N` holds the lease of a tenant against a model of it.
+ * Without either, both are done. Exits with 1 when anything was off.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-const { values } = parseArgs({ options: { kills: { type: "string", default: "200" } } });
-if (!/^[1-9]\d{0,5}$/.test(values.kills)) {
-  console.error(`--kills: a whole number from 1 to 999999, not ${values.kills}`);
+const tests = {
+  kills: { file: "test/runner/kill.test.ts", variable: "KILL_ROUNDS", usual: "200" },
+  "lease-rounds": { file: "test/runner/lease-model.test.ts", variable: "LEASE_ROUNDS", usual: "10000" },
+} as const;
+
+const usage = "npm run soak -- [--kills N] [--lease-rounds N]";
+const { values } = parseArgs({
+  options: {
+    kills: { type: "string" },
+    "lease-rounds": { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+if (values.help) {
+  console.log(usage);
+  process.exit(0);
+}
+const names = ["kills", "lease-rounds"] as const;
+const asked = names.some((name) => values[name] !== undefined);
+const chosen = names.flatMap((name) => {
+  const rounds = values[name] ?? (asked ? undefined : tests[name].usual);
+  return rounds === undefined ? [] : [{ name, rounds }];
+});
+for (const { name, rounds } of chosen) {
+  if (/^[1-9]\d{0,5}$/.test(rounds)) continue;
+  console.error(`--${name}: a whole number from 1 to 999999, not ${rounds}\n${usage}`);
   process.exit(2);
 }
 const root = fileURLToPath(new URL("..", import.meta.url));
-const child = spawn(process.execPath, ["--import=tsx", "test/runner/kill.test.ts"], {
-  cwd: root,
-  stdio: "inherit",
-  env: { ...process.env, KILL_ROUNDS: values.kills, TAP_TIMEOUT: "0" },
-});
-const [code] = await once(child, "exit");
-process.exit(code === 0 ? 0 : 1);
+for (const { name, rounds } of chosen) {
+  const { file, variable } = tests[name];
+  const child = spawn(process.execPath, ["--import=tsx", file], {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, [variable]: rounds, TAP_TIMEOUT: "0" },
+  });
+  const [code] = await once(child, "exit");
+  if (code !== 0) process.exitCode = 1;
+}

@@ -5,7 +5,8 @@ import { ecosystems } from "../ingest/ecosystems/registry.js";
 import type { PipelineControl } from "../runner/control.js";
 import { type CycleRunner, createCycleRunner } from "../runner/cycle.js";
 import { observeAll, type RunObserver } from "../runner/observe.js";
-import { repeatCycles } from "../runner/schedule.js";
+import { repeatDue } from "../runner/schedule.js";
+import { type DueTenant, dueTenants } from "../runner/sql/due-tenants.js";
 import { expireLeases } from "../runner/sql/leases.js";
 import { liftSuspensions } from "../runner/sql/tenants.js";
 import { type TenantRunContext, usualLimits } from "../runner/tenant-run.js";
@@ -18,7 +19,7 @@ export interface Worker {
   readonly cycles: CycleRunner;
   /** For the API. A run that the API triggered is under way until `settled`. */
   readonly control: PipelineControl;
-  /** Runs cycles until the signal aborts. */
+  /** Runs tenants as they become due, until the signal aborts. */
   repeat(): Promise<void>;
   /** Resolves when no triggered run is under way. */
   settled(): Promise<void>;
@@ -41,6 +42,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const { tenants = [...config.tenants.values()] } = options;
   await runStatement(stores.postgres, liftSuspensions(tenants.map(({ tenant_name }) => tenant_name)));
   if (stores.ownsPostgres) await runStatement(stores.postgres, expireLeases());
+  const since = (await stores.postgres.query<{ now: Date }>("SELECT now()")).rows[0]?.now ?? new Date();
   const context: TenantRunContext = {
     stores,
     ecosystems,
@@ -71,12 +73,34 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
       },
     },
     async repeat() {
-      const cycle = () => cycles.run(tenants, { trigger: "schedule", signal });
-      if (!config.features.enable_periodic_refresh) return void (await cycle());
-      await repeatCycles(cycle, { intervalSeconds: config.features.refresh_interval, signal, logger });
+      const request = { trigger: "schedule", signal } as const;
+      const { enable_periodic_refresh: isPeriodic, refresh_interval: intervalSeconds } = config.features;
+      if (!isPeriodic) return void (await cycles.run(tenants, request));
+      const byName = new Map(tenants.map((tenant) => [tenant.tenant_name, tenant]));
+      const asked = dueTenants({ tenantNames: [...byName.keys()], intervalSeconds, since });
+      await repeatDue({
+        due: async () => (await runStatement<DueTenant>(stores.postgres, asked)).rows,
+        free: cycles.free,
+        async run({ tenant_name: name, cut_off }) {
+          const tenant = byName.get(name);
+          if (tenant === undefined || (cut_off && !(await answers(stores, name)))) return false;
+          return await cycles.runDue(tenant, request);
+        },
+        signal,
+        logger,
+      });
     },
     async settled() {
       await Promise.allSettled(triggered);
     },
   };
+}
+
+/** Whether a store that was lost is back, so that no run begins only to fail. */
+async function answers(stores: OpenedStores, tenantName: string): Promise<boolean> {
+  try {
+    return (await (await stores.tenant(tenantName)).client.ping()).success;
+  } catch {
+    return false;
+  }
 }

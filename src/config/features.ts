@@ -10,12 +10,12 @@ export const featuresSettings = section(
     enable_periodic_refresh: flag({
       description:
         "Run the pipeline repeatedly in modes `worker` and `both`. " +
-        "`false`: one cycle at start, then only runs that the API triggers.",
+        "`false`: each tenant once at start, then only runs that the API triggers.",
       default: true,
     }),
     refresh_interval: integer({
       description:
-        "From the start of one cycle to the start of the next. A cycle that takes longer skips the next one.",
+        "From the start of a tenant's run to the start of its next one, whichever worker runs it. A run that a store's loss cut off is repeated sooner.",
       unit: "seconds",
       minimum: 1,
       maximum: LONGEST_TIMER_SECONDS,

@@ -13,12 +13,13 @@ export async function closeRun(
   {
     conservationFailures,
     published,
+    cutOff,
     seconds,
-  }: Pick<RunProgress, "conservationFailures" | "published"> & { readonly seconds: number },
+  }: Pick<RunProgress, "conservationFailures" | "published" | "cutOff"> & { readonly seconds: number },
 ): Promise<void> {
   const { tenant_name: tenantName } = run.tenant;
   try {
-    await runStatement(run.stores.postgres, finishRun({ runId: run.runId, result }));
+    await runStatement(run.stores.postgres, finishRun({ runId: run.runId, result, cutOff }));
   } catch (error) {
     run.logger.error(
       { err: error, tenant: tenantName, run_id: run.runId },

@@ -10,6 +10,10 @@ import { type RunRequest, type StartedRun, startTenantRun, type TenantRunContext
 export interface CycleRunner {
   /** Runs the tenants; answers each one's result, or undefined where no run took place. */
   run(tenants: readonly TenantConfig[], request: RunRequest): Promise<Map<string, RunResult | undefined>>;
+  /** Runs one that is due, unless somebody else has begun to. Returns whether a run took place. */
+  runDue(tenant: TenantConfig, request: RunRequest): Promise<boolean>;
+  /** How many more could run at once. */
+  free(): number;
   /** Starts a run of one tenant, in the same line. Throws what `startTenantRun` throws. */
   start(tenant: TenantConfig, request: RunRequest): Promise<StartedRun & { readonly queued: boolean }>;
 }
@@ -24,12 +28,16 @@ export function createCycleRunner(context: TenantRunContext, maxParallelTenants:
     if (underWay.has(tenantName)) return void noteSkipped(context, tenantName);
     underWay.add(tenantName);
     try {
-      return await limit(() => runOne(context, tenant, request));
+      return await limit(() => runOne(context, tenant, request, () => noteSkipped(context, tenantName)));
     } finally {
       underWay.delete(tenantName);
     }
   };
   return {
+    free: () => maxParallelTenants - limit.activeCount - limit.pendingCount,
+    async runDue(tenant, request) {
+      return (await limit(() => runOne(context, tenant, request, () => undefined))) !== undefined;
+    },
     async start(tenant, request) {
       const queued = limit.activeCount + limit.pendingCount >= maxParallelTenants;
       return { ...(await startTenantRun(context, tenant, request, limit)), queued };
@@ -50,6 +58,7 @@ async function runOne(
   context: TenantRunContext,
   tenant: TenantConfig,
   request: RunRequest,
+  onInProgress: () => void,
 ): Promise<RunResult | undefined> {
   if (request.signal.aborted) return undefined;
   const { tenant_name: tenantName } = tenant;
@@ -58,7 +67,7 @@ async function runOne(
     return await started.done;
   } catch (error) {
     if (error instanceof RunInProgressError) {
-      noteSkipped(context, tenantName);
+      onInProgress();
     } else if (!(error instanceof TenantSuspendedError)) {
       context.logger.error(
         { err: error, tenant: tenantName },

@@ -9,6 +9,8 @@ export interface RunProgress {
   dates_calculated: number;
   chargeback_rows_written: number;
   conservationFailures: number;
+  /** The run did not end by itself, and is repeated as soon as the stores answer. */
+  cutOff: boolean;
   /** What is published; undefined in a run that ended early. */
   published?: PublishedDays;
   readonly errors: RunError[];
@@ -23,6 +25,7 @@ export function newProgress(): RunProgress {
     dates_calculated: 0,
     chargeback_rows_written: 0,
     conservationFailures: 0,
+    cutOff: false,
     errors: [],
     notes: [],
   };
@@ -32,6 +35,7 @@ export function newProgress(): RunProgress {
 export function resultOf({
   conservationFailures: _,
   published: __,
+  cutOff: ___,
   errors,
   notes,
   ...counts
@@ -53,7 +57,7 @@ function statusOf({
   dates_gathered: gathered,
   dates_pending: pending,
   dates_calculated: calculated,
-}: Omit<RunProgress, "notes" | "conservationFailures" | "published">): RunResult["status"] {
+}: Omit<RunProgress, "notes" | "conservationFailures" | "cutOff" | "published">): RunResult["status"] {
   if (errors.length === 0) return "completed";
   const endedEarly = errors.some(({ source }) => source === "run");
   const days = errors.flatMap(({ source, date }) => (source === "calculate" ? (date ?? []) : []));

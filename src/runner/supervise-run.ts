@@ -1,5 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { PublishInterruptedError } from "../allocate/publish.js";
 import { errorText } from "../store/clickhouse/error-text.js";
+import { LeaseLostError } from "../store/lease-lost.js";
+import { isLostConnection } from "../store/lost-connection.js";
 import { closeRun } from "./close-run.js";
 import type { Lease } from "./lease.js";
 import { newProgress, resultOf } from "./progress.js";
@@ -21,6 +24,7 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
   } catch (error) {
     const message = signal.aborted ? abortText(signal) : errorText(error);
     progress.errors.push({ date: null, source: "run", message });
+    progress.cutOff = isCutOff(signal.aborted ? signal.reason : error, run.request.signal);
     run.logger.debug({ err: error, tenant: run.tenant.tenant_name }, "the run stopped early");
   } finally {
     timeout.clear();
@@ -31,6 +35,12 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
     seconds: (performance.now() - started) / 1000,
   });
   return result;
+}
+
+/** A store, the lease or this process went away: what the run was to do can be done by the next one, here or elsewhere. */
+function isCutOff(error: unknown, shutdown: AbortSignal): boolean {
+  const isLost = error instanceof LeaseLostError || error instanceof PublishInterruptedError;
+  return isLost || isLostConnection(error) || shutdown.aborted;
 }
 
 /** 0 seconds: no limit. */

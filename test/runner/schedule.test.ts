@@ -1,85 +1,225 @@
-import { syncBuiltinESMExports } from "node:module";
-import { mock } from "node:test";
-import t, { type Test } from "tap";
-import { repeatCycles } from "../../src/runner/schedule.js";
-import { testLogger } from "../stores.js";
-import { recordingLogger } from "./runs.js";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { createWorker } from "../../src/cli/worker.js";
+import { repeatDue, type Schedule } from "../../src/runner/schedule.js";
+import { type DueTenant, dueTenants } from "../../src/runner/sql/due-tenants.js";
+import { runStatement } from "../../src/store/postgres/statement.js";
+import { openTestStores, testLogger } from "../stores.js";
+import { until } from "../until.js";
+import { recordingLogger, runRecords, shortTenants } from "./runs.js";
 
-const minute = 60_000;
-
-/** A clock that stands still until the test moves it. */
-function stoppedClock(t: Test) {
-  mock.timers.enable({ apis: ["setTimeout", "Date"], now: 0 });
-  syncBuiltinESMExports();
-  t.teardown(() => {
-    mock.timers.reset();
-    syncBuiltinESMExports();
-  });
-  /** What is due then happens, one thing after the other. */
-  return async (ms: number) => {
-    mock.timers.tick(ms);
-    await new Promise((resolve) => setImmediate(resolve));
+/** A schedule of so many places, whose tenants are due as the test says; what happens is told. */
+function scheduled(places: number, changes: Partial<Schedule> = {}) {
+  const stop = new AbortController();
+  const events: string[] = [];
+  const due = new Map<string, Partial<DueTenant>>();
+  const ends = new Map<string, () => void>();
+  const { logger, messages } = recordingLogger();
+  const usual: Schedule = {
+    due: async () =>
+      [...due].map(([tenant_name, parts]) => ({
+        tenant_name,
+        due_in: 0,
+        cut_off: false,
+        suspended: false,
+        ...parts,
+      })),
+    free: () => places - ends.size,
+    run({ tenant_name }) {
+      events.push(tenant_name);
+      due.delete(tenant_name);
+      return new Promise((resolve) =>
+        ends.set(tenant_name, () => {
+          ends.delete(tenant_name);
+          resolve(true);
+        }),
+      );
+    },
+    signal: stop.signal,
+    logger,
+    lookAgainMs: 20,
   };
+  const ended = repeatDue({ ...usual, ...changes });
+  const happened = (...wanted: string[]) =>
+    until(wanted.join(", "), () => JSON.stringify(events) === JSON.stringify(wanted));
+  const end = (name: string) => ends.get(name)?.();
+  return { stop, due, end, ended, events, happened, messages };
 }
 
-t.test("cycles repeat from start to start, also while one takes longer", async (t) => {
-  const pass = stoppedClock(t);
-  const stop = new AbortController();
-  let starts = 0;
-  let finish = () => {};
-  const cycle = () => {
-    starts += 1;
-    return starts === 1 ? new Promise<void>((resolve) => (finish = resolve)) : Promise.resolve();
-  };
-  const repeating = repeatCycles(cycle, { intervalSeconds: 60, signal: stop.signal, logger: testLogger });
-  t.equal(starts, 1, "the first at once");
-  for (const wanted of [2, 3, 4]) {
-    await pass(minute - 1);
-    t.equal(starts, wanted - 1, "none before its time");
-    await pass(1);
-    t.equal(starts, wanted);
-  }
+t.test("tenants begin in their order as places are free, and a heavy one holds up no other", async (t) => {
+  const { stop, due, end, ended, happened, events } = scheduled(2);
+  for (const name of ["heavy", "b", "c", "d"]) due.set(name, {});
+  due.set("later", { due_in: 3600 });
+  due.set("suspended", { suspended: true });
+  await happened("heavy", "b");
+  end("b");
+  await happened("heavy", "b", "c");
+  end("c");
+  await happened("heavy", "b", "c", "d");
+  due.set("b", {});
+  end("d");
+  await happened("heavy", "b", "c", "d", "b");
+  due.set("c", {});
   stop.abort();
-  let ended = false;
-  const end = repeating.then(() => {
-    ended = true;
+  end("b");
+  let isOver = false;
+  void ended.then(() => {
+    isOver = true;
   });
-  await pass(minute);
-  t.equal(ended, false, "it waits for the cycle under way");
-  finish();
-  await end;
-  t.equal(starts, 4, "no cycle begins after the abort");
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(isOver, false, "it waits for the run under way");
+  end("heavy");
+  await ended;
+  t.strictSame(events, ["heavy", "b", "c", "d", "b"], "none begins after the abort");
 });
 
-t.test("a cycle that fails is logged, and the next one comes", async (t) => {
-  const stop = new AbortController();
-  const { logger, messages } = recordingLogger();
-  let cycles = 0;
-  const cycle = async () => {
-    cycles += 1;
-    if (cycles === 2) stop.abort();
-    throw new Error("the database is away");
-  };
-  await repeatCycles(cycle, { intervalSeconds: 0.01, signal: stop.signal, logger });
-  t.same(messages(), ["a run cycle failed", "a run cycle failed"]);
-});
-
-t.test("starts that were missed are not made up for", async (t) => {
-  const pass = stoppedClock(t);
-  const stop = new AbortController();
-  let cycles = 0;
-  const cycle = async () => {
-    cycles += 1;
-    // The machine sleeps for five intervals and a half.
-    if (cycles === 1) mock.timers.setTime(5.5 * minute);
-  };
-  const repeating = repeatCycles(cycle, { intervalSeconds: 60, signal: stop.signal, logger: testLogger });
-  await pass(0.5 * minute - 1);
-  t.equal(cycles, 1);
-  await pass(1);
-  t.equal(cycles, 2, "in step with the first start");
-  await pass(minute - 1);
-  t.equal(cycles, 2);
+t.test("what could not begin is tried again, and holds up no other", async (t) => {
+  let tries = 0;
+  const { stop, due, ended } = scheduled(1, {
+    run: async ({ tenant_name }) => {
+      if (tenant_name === "b") due.delete("b");
+      else tries += 1;
+      return tenant_name === "b";
+    },
+  });
+  due.set("away", {});
+  due.set("b", {});
+  await until("both were tried, one again", () => tries > 1 && !due.has("b"));
   stop.abort();
-  await repeating;
+  await ended;
+  t.ok(tries > 1);
+});
+
+t.test("while Postgres is away nothing begins, which is logged once", async (t) => {
+  let isAway = true;
+  let asked = 0;
+  const { stop, due, ended, happened, messages } = scheduled(1, {
+    due: async () => {
+      asked += 1;
+      if (isAway) throw new Error("it is away");
+      return [{ tenant_name: "a", due_in: 0, cut_off: true, suspended: false }];
+    },
+  });
+  due.set("a", {});
+  await until("it was asked twice", () => asked > 1);
+  isAway = false;
+  await happened("a");
+  stop.abort();
+  t.strictSame(messages(), ["cannot ask Postgres which tenants are due; no run begins until it is back"]);
+  ended.catch(() => undefined);
+});
+
+t.test("tenants that are all suspended are an alert, once", async (t) => {
+  let asked = 0;
+  const { stop, ended, messages } = scheduled(1, {
+    due: async () => {
+      asked += 1;
+      return [{ tenant_name: "a", due_in: 0, cut_off: false, suspended: true }];
+    },
+  });
+  await until("it was asked twice", () => asked > 1);
+  stop.abort();
+  await ended;
+  t.strictSame(messages(), ["ALERT: All 1 tenant(s) have been permanently suspended"]);
+});
+
+t.test("with real stores", async (t) => {
+  const { config, stores, folder } = await openTestStores(t, shortTenants(["a", "b", "c"]));
+  const { postgres } = stores;
+
+  await t.test("when tenants are due", async (t) => {
+    const names = ["never", "dead", "old", "before", "fresh", "cut", "again", "held", "stopped"];
+    for (const name of names.slice(1))
+      await postgres.query(
+        "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ($1, $1, 'generic_metrics_only')",
+        [name],
+      );
+    const run = async (name: string, started: string, ended: string | null) =>
+      await postgres.query(
+        `INSERT INTO runs (run_id, tenant_name, trigger, status, started_at, ended_at)
+         VALUES (gen_random_uuid(), $1, 'schedule', $4, now() - $2::interval, now() - $3::interval)`,
+        [name, started, ended, ended === null ? "running" : "completed"],
+      );
+    await run("dead", "80 minutes", null);
+    await run("old", "70 minutes", "69 minutes");
+    await run("before", "50 minutes", "49 minutes");
+    await run("fresh", "40 minutes", "39 minutes");
+    await run("cut", "30 minutes", "20 seconds");
+    await run("again", "20 minutes", "0 seconds");
+    await run("held", "10 minutes", null);
+    await run("stopped", "5 minutes", "4 minutes");
+    await postgres.query("UPDATE tenants SET runs_cut_off = 2 WHERE tenant_name = 'cut'");
+    await postgres.query("UPDATE tenants SET runs_cut_off = 30 WHERE tenant_name = 'again'");
+    await postgres.query("UPDATE tenants SET suspended_at = now() WHERE tenant_name = 'stopped'");
+    await postgres.query("INSERT INTO leases VALUES ('held', 'x', 1, now() + interval '50 seconds')");
+    const since = new Date(Date.now() - 45 * 60_000);
+    const asked = dueTenants({ tenantNames: names, intervalSeconds: 3600, since });
+    const { rows } = await runStatement<DueTenant>(postgres, asked);
+    t.strictSame(
+      rows.map(({ tenant_name, due_in, cut_off, suspended }) => [
+        tenant_name,
+        due_in <= 0 ? "now" : Math.ceil(due_in / 60),
+        cut_off,
+        suspended,
+      ]),
+      [
+        ["never", "now", false, false],
+        ["dead", "now", true, false],
+        ["old", "now", false, false],
+        ["before", "now", false, false],
+        ["fresh", 20, false, false],
+        ["cut", "now", true, false],
+        ["again", 60, true, false],
+        ["held", 1, true, false],
+        ["stopped", 55, false, true],
+      ],
+    );
+    await postgres.query("DELETE FROM tenants");
+  });
+
+  await t.test(
+    "Postgres is killed within a run: the run is repeated when it is back, not when it would be due",
+    async (t) => {
+      const stop = new AbortController();
+      const events: string[] = [];
+      const postmaster = () =>
+        Number(readFileSync(join(folder, "data/postgres/postmaster.pid"), "utf8").split("\n")[0]);
+      const worker = await createWorker({
+        config: { ...config, features: { ...config.features, max_parallel_tenants: 1 } },
+        stores,
+        logger: testLogger,
+        observers: [
+          {
+            began: (tenant) => events.push(`${tenant} begins`),
+            gathered() {
+              if (events.length > 1) return;
+              events.push("Postgres is killed");
+              process.kill(postmaster(), "SIGKILL");
+            },
+            finished: (tenant, { status }) => events.push(`${tenant} ${status}`),
+          },
+        ],
+        signal: stop.signal,
+      });
+      const ended = worker.repeat();
+      await until(
+        "all have completed",
+        () => events.filter((event) => event.endsWith("completed")).length === 3,
+        240,
+      );
+      stop.abort();
+      await ended;
+      t.strictSame(events, [
+        ...["a begins", "Postgres is killed", "a failed"],
+        ...["b begins", "b completed", "c begins", "c completed", "a begins", "a completed"],
+      ]);
+      t.strictSame(
+        (await runRecords(stores, "a")).map(({ status }) => status),
+        ["failed", "completed"],
+      );
+      const { rows } = await postgres.query("SELECT runs_cut_off FROM tenants");
+      t.strictSame(rows, [{ runs_cut_off: 0 }, { runs_cut_off: 0 }, { runs_cut_off: 0 }]);
+    },
+  );
 });

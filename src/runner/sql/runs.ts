@@ -84,11 +84,15 @@ WHERE run_id = $1 AND status = 'running'`,
   };
 }
 
-/** Closes the record of a run. */
-export function finishRun(input: { runId: string; result: RunResult }): Statement {
+/** Closes the record of a run, and counts whether it was cut off, unless a later run has closed it. */
+export function finishRun(input: { runId: string; result: RunResult; cutOff: boolean }): Statement {
   const { result } = input;
   return {
     query: `
+WITH counted AS (
+  UPDATE tenants SET runs_cut_off = CASE WHEN $9 THEN runs_cut_off + 1 ELSE 0 END
+  FROM runs WHERE runs.tenant_name = tenants.tenant_name AND run_id = $1 AND status IN ('queued', 'running')
+)
 UPDATE runs SET status = $2, stage = NULL, stage_date = NULL, ended_at = now(), dates_gathered = $3, dates_pending = $4,
   dates_calculated = $5, chargeback_rows_written = $6, errors = $7::jsonb, notes = $8::jsonb
 WHERE run_id = $1 AND status IN ('queued', 'running')`,
@@ -101,6 +105,7 @@ WHERE run_id = $1 AND status IN ('queued', 'running')`,
       result.chargeback_rows_written,
       JSON.stringify(result.errors),
       JSON.stringify(result.notes),
+      input.cutOff,
     ],
   };
 }
