@@ -88,8 +88,8 @@ const actions: Readonly<Record<string, (given: Given, config: Config) => Work>> 
       stderr.write(
         `Token ${made.token_id} of ${input.name}: ${input.scopes.join(", ")}; ${tenants}; ${input.days} days. It is not shown again.\n`,
       );
-      if (config.api.auth !== "tokens")
-        stderr.write(`api.auth is ${config.api.auth}: the API takes tokens once it is tokens.\n`);
+      if (config.api.auth === "none")
+        stderr.write("api.auth is none: the API takes tokens once it is tokens, oidc or proxy.\n");
       stdout.write(`${made.token}\n`);
       return 0;
     };

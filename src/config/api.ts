@@ -2,7 +2,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { hostOf, isLoopback, parseHostName } from "./host-names.js";
 import { choice, flag, integer, list, section, text } from "./setting.js";
+import { oidcSettings, proxySettings, roleSettings } from "./sign-on.js";
 import { parseOrigin } from "./url.js";
+
+export const authModes = ["none", "tokens", "oidc", "proxy"] as const;
 
 export const apiSettings = section(
   {
@@ -15,11 +18,16 @@ export const apiSettings = section(
       maxLength: 255,
       default: "127.0.0.1",
     }),
-    auth: choice(["none", "tokens"], {
+    auth: choice(authModes, {
       description:
-        "Who may call the API. `none`: whoever reaches it, for everything. `tokens`: who sends a token that `chargehouse token create` made.",
+        "Who may call the API. `none`: whoever reaches it, for everything. `tokens`: whoever sends a token that `chargehouse token create` " +
+        "made. `oidc`: also whoever sends a JWT of the issuer in `oidc`. `proxy`: also whoever a proxy in `proxy` names. `roles` says what " +
+        "the last two may do.",
       default: "none",
     }),
+    oidc: Type.Optional(oidcSettings),
+    proxy: Type.Optional(proxySettings),
+    roles: roleSettings,
     insecure: flag({
       description:
         "Listen on more than loopback although `auth` is `none`: whoever reaches the address reads and changes everything. For networks " +
@@ -110,7 +118,26 @@ export const apiSettings = section(
       default: 64,
     }),
   },
-  { description: "The HTTP API." },
+  {
+    description: "The HTTP API.",
+    rules: [
+      {
+        rule: "`auth: oidc` needs `oidc` and `roles`, `auth: proxy` needs `proxy` and `roles`, and neither is taken with another `auth`.",
+        check({ auth, roles, ...value }, report) {
+          if (auth === undefined) return;
+          for (const key of ["oidc", "proxy"] as const) {
+            if (auth === key && value[key] === undefined) report([key], `is required with auth ${auth}`);
+            if (auth !== key && value[key] !== undefined)
+              report([key], `is not used with auth ${auth}: remove it`);
+          }
+          const takesRoles = auth === "oidc" || auth === "proxy";
+          if (takesRoles && roles?.length === 0) report(["roles"], `is required with auth ${auth}`);
+          if (!takesRoles && roles !== undefined && roles.length > 0)
+            report(["roles"], `is not used with auth ${auth}: remove it`);
+        },
+      },
+    ],
+  },
 );
 
 export type ApiSettings = Static<typeof apiSettings>;

@@ -9,6 +9,7 @@ import type { ConfigProblem } from "./problem.js";
 import { readValue } from "./read.js";
 import { readingContext } from "./reading-context.js";
 import { configSchema } from "./schema.js";
+import { checkRoles } from "./sign-on.js";
 import type { Environment } from "./substitute.js";
 import { parseYaml } from "./yaml.js";
 
@@ -54,6 +55,7 @@ export function loadConfig(
       }),
     );
   }
+  context.hold(["api", "roles"], (report) => checkRoles(value.api.roles, value.tenants, report));
   if (context.problems.length > 0) return { ok: false, problems: inOrder(context.problems) };
   return { ok: true, config: toConfig(value, folder, derived), secrets: context.secrets };
 }

@@ -27,7 +27,7 @@ export const errorTable = {
   tokens_not_used: {
     status: 400,
     title: "Tokens not used",
-    when: "api.auth is not tokens",
+    when: "api.auth is none",
   },
   token_not_found: { status: 404, title: "Token not found", when: "there is no token with this id" },
   pipeline_unavailable: {

@@ -19,6 +19,7 @@ t.test("an empty file has every default", async (t) => {
       auth: "none",
       insecure: false,
       public: ["docs"],
+      roles: [],
       allowed_hosts: [],
       console: true,
       enable_cors: false,

@@ -131,7 +131,7 @@ t.test("reader and JSON Schema agree on every integer, boolean and choice", asyn
     for (const value of values) {
       const text = tenant
         ? oneTenant({ tenant: [`${tenantKey}: ${value}`] })
-        : `${section}: {${key}: ${value}}`;
+        : `${section}: {${key.endsWith("[]") ? `${key.slice(0, -2)}: [${value}]` : `${key}: ${value}`}}`;
       const refused = problemsOf(text).some((problem) =>
         /: must be (?!greater than cutoff_days|at least lookback_days)/.test(problem),
       );

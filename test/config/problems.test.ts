@@ -30,6 +30,52 @@ const cases: Case[] = [
     ],
   },
   {
+    name: "single sign-on that is not complete, or not used",
+    text: "api:\n  auth: oidc\n  proxy: {addresses: [10.0.0.1]}",
+    problems: [
+      "1: api.oidc: is required with auth oidc",
+      "1: api.roles: is required with auth oidc",
+      "3: api.proxy: is not used with auth oidc: remove it",
+    ],
+  },
+  {
+    name: "single sign-on that lets in whom nobody meant",
+    text: `api:
+  auth: proxy
+  proxy:
+    addresses: [10.0.0.0/33, localhost, fd00::/8, 10.0.0.7]
+    name_header: "a b"
+  roles:
+    - {role: a, scopes: [write]}
+    - {role: b, scopes: [read], tenants: [x], every_tenant: true}
+    - {role: b, scopes: [read], every_tenant: true}`,
+    problems: [
+      '4: api.proxy.addresses[0]: must be an IP address or a network such as 10.1.0.0/16, not "10.0.0.0/33"',
+      '4: api.proxy.addresses[1]: must be an IP address or a network such as 10.1.0.0/16, not "localhost"',
+      '5: api.proxy.name_header: must be the name of a header: letters, digits and -, not "a b"',
+      '7: api.roles[0].scopes[0]: must be one of read, tags, run, admin, not "write"',
+      "7: api.roles[0].tenants: is required, unless every_tenant is true; both cannot be",
+      "8: api.roles[1].tenants: is required, unless every_tenant is true; both cannot be",
+      "9: api.roles[2].role: is the same as that of entry [1]; it must be unique",
+    ],
+  },
+  {
+    name: "keys of an issuer in the clear, and a role for a tenant that is not there",
+    text: `api:
+  auth: oidc
+  oidc: {issuer: "http://login.example.org/", audience: costs, jwks_url: "http://login.example.org/keys"}
+  roles: [{role: a, scopes: [read], tenants: [acme]}]`,
+    problems: ["3: api.oidc.jwks_url: must begin with https://, except on loopback"],
+  },
+  {
+    name: "a role for a tenant that is not there",
+    text: `api:
+  auth: oidc
+  oidc: {issuer: "https://login.example.org/", audience: costs, jwks_url: "https://login.example.org/keys"}
+  roles: [{role: a, scopes: [read], tenants: [acme]}]`,
+    problems: ["4: api.roles[0].tenants[0]: is not the name of a tenant"],
+  },
+  {
     name: "the bounds of the interface's limits",
     text: oneTenant({ tenant: ["lookback_days: 365", "cutoff_days: 0", "retention_days: 731"] }),
     problems: [

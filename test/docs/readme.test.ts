@@ -16,6 +16,9 @@ t.test("blocks that no test runs, and why", async (t) => {
   t.strictSame(unrun, [
     "README.md: suite",
     "docs/how-to/read-and-export.md: duckdb",
+    ...["root", "docker", "docker", "kubernetes", "root", "root"].map(
+      (why) => `docs/how-to/run-in-production.md: ${why}`,
+    ),
     "examples/README.md: docker",
   ]);
 });

@@ -101,9 +101,10 @@ t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 
           .map(([status, count]) => `${status}: ${count}`)
           .join(", "),
       );
-      t.ok(
+      t.equal(
         [...statuses.keys()].some((status) => status < 300),
-        "right requests are among them, and are answered",
+        !at.path.startsWith("/api/v1/tokens"),
+        "right requests are among them, and are answered: by all but those for tokens, which `auth: none` refuses",
       );
       t.equal(
         [...statuses.keys()].some((status) => status >= 400),

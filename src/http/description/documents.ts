@@ -39,6 +39,7 @@ export function appWithoutStores(version: string): Promise<FastifyInstance> {
         auth: "none",
         insecure: false,
         public: ["docs"],
+        roles: [],
         allowed_hosts: [],
         console: false,
         enable_cors: false,

@@ -5,7 +5,7 @@ import type { ApiSettings } from "../../config/api.js";
 import type { Scope } from "../../config/scopes.js";
 import type { Actor } from "../../store/postgres/audit.js";
 import { authenticator } from "../authenticate.js";
-import { type Caller, stranger } from "../caller.js";
+import { type Caller, may, mayForEveryTenant, stranger } from "../caller.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 
@@ -45,7 +45,7 @@ export const needs = fp(
   { name: "needs" },
 );
 
-export const access = fp<Pick<HttpContext, "config" | "stores">>(
+export const access = fp<Pick<HttpContext, "config" | "stores" | "logger">>(
   async (app, context) => {
     const { api } = context.config;
     const authenticate = authenticator(context);
@@ -70,18 +70,19 @@ export const access = fp<Pick<HttpContext, "config" | "stores">>(
         reply.header("www-authenticate", challengeTo(request));
         throw new ApiError("unauthenticated", detailFor(request));
       }
-      if (scope !== "any" && !caller.scopes.has(scope))
-        throw new ApiError(
-          "forbidden",
-          `This needs the scope \`${scope}\`, which the credentials do not have.`,
-        );
-      if (everyTenant === true && caller.tenants !== undefined)
+      if (!may(caller, scope)) throw lacking(scope);
+      if (everyTenant === true && !mayForEveryTenant(caller, scope))
         throw new ApiError("forbidden", "This is of all tenants; the credentials are for some.");
     });
   },
   // After what refuses strangers and pages of other origins, so that nobody can try out credentials from there.
   { name: "access", dependencies: ["needs", "time-limit", "cross-origin"] },
 );
+
+/** What a caller who is known gets. */
+export function lacking(scope: string): ApiError {
+  return new ApiError("forbidden", `This needs the scope \`${scope}\`, which the credentials do not have.`);
+}
 
 /** Of routes that plugins from elsewhere make, which cannot declare anything. */
 function needsOfPlugin(url: string): Needs | undefined {

@@ -4,9 +4,10 @@
  */
 import fp from "fastify-plugin";
 import type { TenantConfig } from "../../config/config.js";
-import { maySee } from "../caller.js";
+import { mayForTenant } from "../caller.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
+import { lacking } from "./access.js";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -21,13 +22,16 @@ export const tenant = fp<Pick<HttpContext, "config">>(
     app.addHook("onRequest", async (request) => {
       const name = tenantName(request.params);
       if (name === undefined) return;
-      const found = maySee(request.caller, name) ? config.tenants.get(name) : undefined;
+      const { caller } = request;
+      const found = mayForTenant(caller, "any", name) ? config.tenants.get(name) : undefined;
       if (found === undefined) {
         throw new ApiError(
           "tenant_not_found",
           `Tenant "${name.slice(0, 100)}" not found. GET /api/v1/tenants lists the tenants.`,
         );
       }
+      const { scope } = request.routeOptions.config;
+      if (scope !== "public" && !mayForTenant(caller, scope, name)) throw lacking(`${scope} of ${name}`);
       request.tenant = found;
     });
   },

@@ -1,7 +1,7 @@
 /** Who calls, and what they may do. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { scopes } from "../../config/scopes.js";
-import { maySee } from "../caller.js";
+import { may, mayForEveryTenant, mayForTenant } from "../caller.js";
 import type { HttpContext } from "../context.js";
 import { Me } from "../schemas/access.js";
 import { problemResponses } from "../schemas/problem.js";
@@ -26,9 +26,9 @@ export const meRoutes =
         return {
           auth: config.api.auth,
           name: caller.name,
-          scopes: scopes.filter((scope) => caller.scopes.has(scope)),
-          every_tenant: caller.tenants === undefined,
-          tenants: [...config.tenants.keys()].filter((name) => maySee(caller, name)),
+          scopes: scopes.filter((scope) => may(caller, scope)),
+          every_tenant: mayForEveryTenant(caller, "any"),
+          tenants: [...config.tenants.keys()].filter((name) => mayForTenant(caller, "any", name)),
         };
       },
     );

@@ -1,6 +1,6 @@
 /** `/api/v1/readiness`: what the service has to serve. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { maySee } from "../caller.js";
+import { mayForTenant } from "../caller.js";
 import type { HttpContext } from "../context.js";
 import { isReady, readinessReader } from "../readiness.js";
 import { choice } from "../schemas/fields.js";
@@ -52,7 +52,7 @@ export const readinessRoutes =
         const answer = await readiness();
         const { strict = "false" } = query;
         const isFine = strict === "false" || isReady(answer, strict === "all" ? "all" : "some");
-        const tenants = answer.tenants.filter(({ tenant_name }) => maySee(caller, tenant_name));
+        const tenants = answer.tenants.filter(({ tenant_name }) => mayForTenant(caller, "read", tenant_name));
         return reply.code(isFine ? 200 : 503).send({ ...answer, tenants });
       },
     );

@@ -5,7 +5,7 @@ import type { TenantConfig } from "../../config/config.js";
 import { topicAttributionOf } from "../../config/topic-attribution.js";
 import { readTrackingDates } from "../../query/state/tenant-status.js";
 import { readTenantDates, type TenantDates } from "../../query/state/tenant-summaries.js";
-import { maySee } from "../caller.js";
+import { mayForTenant } from "../caller.js";
 import type { HttpContext } from "../context.js";
 import type { WatchedFacts } from "../facts-watch.js";
 import { dateRange, inputOf, TenantPath } from "../schemas/parameters.js";
@@ -35,7 +35,9 @@ export const tenantRoutes =
         },
       },
       async ({ caller, stopSignal }) => {
-        const tenants = [...config.tenants.values()].filter(({ tenant_name }) => maySee(caller, tenant_name));
+        const tenants = [...config.tenants.values()].filter(({ tenant_name }) =>
+          mayForTenant(caller, "read", tenant_name),
+        );
         const names = tenants.map(({ tenant_name }) => tenant_name);
         const dates = await readTenantDates(stores.postgres, names, stopSignal);
         const held = await Promise.all(names.map((name) => facts.look(name)));

@@ -16,8 +16,8 @@ export const tokenRoutes =
   async (app) => {
     // Where everybody may do everything, nobody shall leave a key behind for later.
     const requireTokens = () => {
-      if (config.api.auth !== "tokens")
-        throw new ApiError("tokens_not_used", `\`api.auth\` is ${config.api.auth}: there are no tokens.`);
+      if (config.api.auth === "none")
+        throw new ApiError("tokens_not_used", "`api.auth` is none: there are no tokens.");
     };
 
     app.get(

@@ -1,5 +1,6 @@
 /** Who calls, and tokens. */
 import { type TSchema, Type } from "@sinclair/typebox";
+import { authModes } from "../../config/api.js";
 import { scopes } from "../../config/scopes.js";
 import { tokenStates } from "../../query/state/tokens.js";
 import { MOST_DAYS, TOKEN_NAME, USUAL_DAYS } from "../../store/postgres/tokens.js";
@@ -19,7 +20,7 @@ const nullableInstant = (description: string) =>
 
 export const Me = Type.Object(
   {
-    auth: choice(["none", "tokens"], {
+    auth: choice(authModes, {
       description: "How callers are known (`api.auth`).",
       examples: ["tokens"],
     }),

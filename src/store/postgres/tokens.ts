@@ -8,7 +8,7 @@ import { type Interruption, withTransaction } from "./transaction.js";
 
 /** What all tokens begin with, so that people and scanners of secrets recognise them. */
 const PREFIX = "chgt_";
-const TOKEN = /^chgt_[A-Za-z0-9_-]{43}$/;
+export const TOKEN = /^chgt_[A-Za-z0-9_-]{43}$/;
 
 export const TOKEN_NAME = {
   pattern: "^[A-Za-z0-9._@-]{1,100}$",

@@ -25,7 +25,7 @@ export function send({ hostname, port }: URL, agent: Agent, request: FuzzRequest
           answer.headers["content-encoding"] === "gzip" && bytes.length > 0 ? gunzipSync(bytes) : bytes;
         const type = answer.headers["content-type"]?.split(";", 1)[0];
         const text = plain.toString();
-        const json = type?.endsWith("json") && text !== "" ? JSON.parse(text) : undefined;
+        const json = /[/+]json$/.test(type ?? "") && text !== "" ? JSON.parse(text) : undefined;
         resolve({ status: answer.statusCode ?? 0, type, etag: answer.headers.etag, text, json });
       });
     });

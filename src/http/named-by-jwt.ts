@@ -1,0 +1,74 @@
+/** Callers that an OpenID Connect issuer vouches for by a signed token. */
+import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from "jose";
+import type { Logger } from "pino";
+import type { OidcSettings } from "../config/sign-on.js";
+import type { Named } from "./caller.js";
+import { ApiError } from "./errors.js";
+
+/** Signatures by a key that the issuer alone has; none by a shared secret, and not the absence of one. */
+const ALGORITHMS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+const CLOCK_TOLERANCE_SECONDS = 30;
+
+/** Undefined for a token that is not valid. Throws when the issuer's keys cannot be read. */
+export function namedByJwt(
+  { issuer, audience, jwks_url, name_claim, roles_claim }: OidcSettings,
+  logger: Logger,
+): (token: string) => Promise<Named | undefined> {
+  const keys = createRemoteJWKSet(new URL(jwks_url), { timeoutDuration: 5_000, cacheMaxAge: 600_000 });
+  const rules = {
+    ...{ issuer, audience, algorithms: ALGORITHMS, requiredClaims: ["exp"] },
+    clockTolerance: CLOCK_TOLERANCE_SECONDS,
+  };
+  return async (token) => {
+    try {
+      const { payload } = await jwtVerify(token, keys, rules);
+      const name = claimOf(payload, [name_claim]);
+      return typeof name === "string" ? { name, roles: rolesOf(payload, roles_claim) } : undefined;
+    } catch (error) {
+      if (error instanceof errors.JOSEError && !isOfKeys(error)) {
+        logger.debug({ err: error }, "a JWT is not valid");
+        return undefined;
+      }
+      logger.warn({ err: error }, "the keys of api.oidc.issuer cannot be read");
+      throw new ApiError("store_unavailable", "The keys of the issuer of credentials cannot be read.");
+    }
+  };
+}
+
+/** The issuer did not send its keys, rather than: it has none for this token. */
+function isOfKeys(error: errors.JOSEError): boolean {
+  return (
+    error instanceof errors.JWKSTimeout ||
+    error instanceof errors.JWKSInvalid ||
+    error.code === "ERR_JOSE_GENERIC"
+  );
+}
+
+function rolesOf(payload: JWTPayload, claim: string): string[] {
+  // A claim may be called `https://example.org/roles`.
+  const found = claimOf(payload, [claim]) ?? claimOf(payload, claim.split("."));
+  if (typeof found === "string") return found.split(" ");
+  return Array.isArray(found) ? found.filter((role) => typeof role === "string") : [];
+}
+
+function claimOf(payload: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === "object" && value !== null && Object.hasOwn(value, key)
+        ? (value as Record<string, unknown>)[key]
+        : undefined,
+    payload,
+  );
+}
