@@ -50,7 +50,9 @@ const row: fc.Arbitrary<Row> = fc.record({
   millis: fc.integer({ min: 0, max: 5000 }),
 });
 const upload: fc.Arbitrary<Upload> = fc.record({
-  rows: fc.array(row, { minLength: 1, maxLength: 6 }),
+  rows: fc
+    .tuple(fc.array(row, { minLength: 1, maxLength: 5 }), fc.boolean())
+    .map(([rows, hasEqual]) => (hasEqual ? [...rows, ...rows.slice(0, 1)] : rows)),
   hourly: fc.boolean(),
   broken: fc.constantFrom(undefined, undefined, undefined, "quantity" as const, "metric" as const),
   again: fc.constantFrom(undefined, undefined, "same" as const, "other" as const),
