@@ -6,10 +6,12 @@
  */
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, normalize } from "node:path";
 import { build } from "esbuild";
 import { t } from "tap";
 import { projectRoot } from "../src/config/project.js";
+import { MIGRATED_POSTGRES, makeMigratedPostgres } from "../test/migrated-postgres.js";
 
 /** More than there are cores, because tests wait for engines and clocks. */
 const JOBS = 4;
@@ -35,7 +37,10 @@ if (unknown.length > 0) {
 const parent = join(root, ".compiled");
 mkdirSync(parent, { recursive: true });
 const compiled = mkdtempSync(join(parent, "run-"));
-process.on("exit", () => rmSync(compiled, { recursive: true, force: true }));
+const migrated = mkdtempSync(join(tmpdir(), "chargehouse-migrated-"));
+process.on("exit", () => {
+  for (const folder of [compiled, migrated]) rmSync(folder, { recursive: true, force: true });
+});
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
 
 await build({
@@ -57,7 +62,8 @@ if (process.stdout.isTTY) {
   t.pipe(report.stdin);
 } else t.pipe(process.stdout);
 
-const env = { ...process.env, TAP_TIMEOUT: String(TIMEOUT_S) };
+await makeMigratedPostgres(migrated);
+const env = { ...process.env, [MIGRATED_POSTGRES]: migrated, TAP_TIMEOUT: String(TIMEOUT_S) };
 t.setTimeout(0);
 t.jobs = JOBS;
 t.plan((wanted.length > 0 ? wanted : tests).length);

@@ -8,6 +8,7 @@ import { loadConfig } from "../src/config/load.js";
 import { formatProblems } from "../src/config/problem.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
 import { type OpenedStores, openStores } from "../src/store/open-stores.js";
+import { copyMigratedPostgres } from "./migrated-postgres.js";
 
 /** A logger for tests: silent unless LOG_LEVEL says otherwise. */
 export const testLogger = pino({ level: process.env.LOG_LEVEL ?? "silent" });
@@ -50,6 +51,7 @@ export async function openTestStores(
 ): Promise<{ config: Config; stores: OpenedStores; folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-test-"));
   const config = testConfig(`data_dir: ${folder}/data\n${yaml}`, folder);
+  copyMigratedPostgres(config.data_dir);
   const stores = await openStores({ config, logger: testLogger });
   t.teardown(async () => {
     await stores.close();

@@ -11,6 +11,7 @@ import { type AppOptions, buildApp } from "../../src/http/app.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
 import { type TenantText, tenantText } from "../config/loading.js";
+import { copyMigratedPostgres } from "../migrated-postgres.js";
 import { holdContract } from "./contract.js";
 
 export const NOW = new Date("2026-03-10T12:00:00Z");
@@ -58,6 +59,7 @@ export async function startService(
   const { config } = loaded;
   const log: Record<string, unknown>[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
+  copyMigratedPostgres(config.data_dir);
   const stores = await openStores({ config, logger: pino({ level: "silent" }) });
   t.teardown(() => stores.close());
   const apps: FastifyInstance[] = [];
