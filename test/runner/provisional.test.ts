@@ -38,7 +38,7 @@ const derivedRule: AllocationRule = {
 };
 
 t.test("days that lack something", async (t) => {
-  const tenants = ["outage", "kept", "late", "derived", "settled", "refused", "abandoned"];
+  const tenants = ["outage", "kept", "late", "derived", "settled", "refused", "abandoned", "newly"];
   const { config, stores } = await openTestStores(t, shortTenants(tenants, ["allocation_retry_limit: 3"]));
   const state = async (tenant: string, day: string) => {
     const { provisional, provisional_attempts, lacks } = await trackingDate(stores, tenant, day);
@@ -232,6 +232,31 @@ t.test("days that lack something", async (t) => {
     };
     t.same(await shared(heavy), ["ann metrics_fetch_failed", "bob metrics_fetch_failed"]);
     t.same(await shared(light), ["ann shared_by_design", "bob shared_by_design"]);
+  });
+
+  await t.test("a product that is newly metered was not measured as nothing before", async (t) => {
+    const unmetered = [evenRule, { ...evenRule, product_type: "METERED" }];
+    const { upstream, ecosystems } = scriptedUpstream({ rules: unmetered, measured: false });
+    for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8" });
+    const run = () => runOnce(runContext(stores, { ecosystems }), config, "newly");
+    await run();
+    upstream.rules = [evenRule, usageRule];
+    upstream.measured = true;
+    upstream.gaps.add(heavy);
+    t.same(messages(await run()), [`${heavy}: the chargebacks are provisional: ${lack}`]);
+    t.same(await marked("newly"), [heavy]);
+    t.same(await chargedOn(stores, "newly", heavy), ["UNALLOCATED: 8 metrics_fetch_failed"]);
+    t.same(await chargedOn(stores, "newly", light), ["ann: 2", "bob: 6"]);
+    upstream.gaps.clear();
+    t.same(messages(await run()), []);
+    t.same(await chargedOn(stores, "newly", heavy), ["ann: 2", "bob: 6"]);
+    upstream.measured = false;
+    upstream.gaps.add(light);
+    t.same(
+      messages(await run()),
+      [`${light}: ${lack}: the usage that is published stays`],
+      "measured by now",
+    );
   });
 
   await t.test("a provisional day that is not gathered any more is settled as it is published", async (t) => {

@@ -13,6 +13,8 @@ export interface Upstream {
   crowd: number;
   /** Days whose usage metric cannot be fetched. */
   readonly gaps: Set<string>;
+  /** Whether the metric is asked for at all. */
+  measured: boolean;
   /** Of these days, those of which some usage comes before the fetch breaks off. */
   readonly partly: Set<string>;
   /** Days whose bill does not come. */
@@ -69,6 +71,7 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
     members: { ann: 1, bob: 3 },
     crowd: 0,
     gaps: new Set(),
+    measured: true,
     partly: new Set(),
     incomplete: new Set(),
     rules: [evenRule, usageRule],
@@ -118,7 +121,7 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
               await sink.identitySets(
                 people.map(([identity_id]) => ({ day, scope: "resource_active", resource_id, identity_id })),
               );
-              if (!resource_id.startsWith("metered")) continue;
+              if (!resource_id.startsWith("metered") || !upstream.measured) continue;
               if (upstream.gaps.has(day) && !upstream.partly.has(day)) continue;
               const crowd = Array.from({ length: upstream.crowd }, (_, i) => [`user-${i}`, i + 1] as const);
               await sink.usage(
