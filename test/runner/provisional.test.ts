@@ -257,6 +257,13 @@ t.test("days that lack something", async (t) => {
       [`${light}: ${lack}: the usage that is published stays`],
       "measured by now",
     );
+
+    upstream.measured = true;
+    upstream.rules = [evenRule, usageRule, { ...evenRule, product_type: "EXTRA" }];
+    upstream.lacking = "EXTRA";
+    const price = "EXTRA of metered-1 could not be fetched: the test says so";
+    t.same(messages(await run()), [`${light}: the chargebacks are provisional: ${price}`]);
+    t.same(await marked("newly"), [light]);
   });
 
   await t.test("a provisional day that is not gathered any more is settled as it is published", async (t) => {

@@ -13,6 +13,8 @@ export interface Upstream {
   crowd: number;
   /** Days whose usage metric cannot be fetched. */
   readonly gaps: Set<string>;
+  /** What cannot be fetched on them: the metric, or a product that is priced by samples. */
+  lacking: string;
   /** Whether the metric is asked for at all. */
   measured: boolean;
   /** Of these days, those of which some usage comes before the fetch breaks off. */
@@ -71,6 +73,7 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
     members: { ann: 1, bob: 3 },
     crowd: 0,
     gaps: new Set(),
+    lacking: "work",
     measured: true,
     partly: new Set(),
     incomplete: new Set(),
@@ -141,7 +144,7 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
             );
             const reason = "the test says so";
             await sink.usageGaps(
-              metered.map((resource_id) => ({ day, metric: "work", resource_id, reason })),
+              metered.map((resource_id) => ({ day, metric: upstream.lacking, resource_id, reason })),
             );
           }
           upstream.windows += 1;
