@@ -6,7 +6,7 @@
  * therefore looked up from the nearest `package.json` that is ours, never by a fixed number of `..`.
  */
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 interface Manifest {
@@ -31,8 +31,9 @@ export function projectRoot(): string {
   }
 }
 
-/** The version that `/health` reports: `0.0.0-dev` from TypeScript sources, else that of the package. */
+/** The version that `/health` reports: that of the package where it was built, else `0.0.0-dev`. */
 export function packageVersion(): string {
-  if (import.meta.url.endsWith(".ts")) return "0.0.0-dev";
-  return manifestOf(projectRoot())?.version ?? "0.0.0-dev";
+  const root = projectRoot();
+  const isBuilt = relative(root, fileURLToPath(import.meta.url)).startsWith(`dist${sep}`);
+  return (isBuilt ? manifestOf(root)?.version : undefined) ?? "0.0.0-dev";
 }

@@ -1,0 +1,69 @@
+/**
+ * Runs the tests: all of them, or the files that are named. The sources are compiled once, and each test file is a process that runs what was
+ * compiled. tap's own command compiles in each process and loads its measuring of coverage into each, which takes longer than many of the files.
+ *
+ * The output is TAP. A terminal gets tap's report of it instead.
+ */
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { join, normalize } from "node:path";
+import { build } from "esbuild";
+import { t } from "tap";
+import { projectRoot } from "../src/config/project.js";
+
+/** More than there are cores, because tests wait for engines and clocks. */
+const JOBS = 4;
+const TIMEOUT_S = 900;
+
+const root = projectRoot();
+process.chdir(root);
+const filesBelow = (folder: string, ending: string) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(ending))
+    .map((file) => join(folder, file))
+    .sort();
+
+const tests = filesBelow("test", ".test.ts");
+const wanted = process.argv.slice(2).map((file) => normalize(file));
+const unknown = wanted.filter((file) => !tests.includes(file));
+if (unknown.length > 0) {
+  console.error(`No test files: ${unknown.join(", ")}. They are called as test/http/tags.test.ts.`);
+  process.exit(1);
+}
+
+/** In the project, so that modules are found, and the project by them. A folder for each run, as two may go on at once. */
+const parent = join(root, ".compiled");
+mkdirSync(parent, { recursive: true });
+const compiled = mkdtempSync(join(parent, "run-"));
+process.on("exit", () => rmSync(compiled, { recursive: true, force: true }));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
+
+await build({
+  entryPoints: ["src", "test", "scripts", "bench"]
+    .flatMap((folder) => filesBelow(folder, ".ts"))
+    .filter((file) => !file.startsWith(join("src", "console"))),
+  outdir: compiled,
+  outbase: root,
+  format: "esm",
+  platform: "node",
+  target: "node20",
+  sourcemap: "inline",
+  sourcesContent: false,
+  logLevel: "warning",
+});
+
+if (process.stdout.isTTY) {
+  const report = spawn("tap", ["-"], { stdio: ["pipe", "inherit", "inherit"] });
+  t.pipe(report.stdin);
+} else t.pipe(process.stdout);
+
+const env = { ...process.env, TAP_TIMEOUT: String(TIMEOUT_S) };
+t.setTimeout(0);
+t.jobs = JOBS;
+t.plan((wanted.length > 0 ? wanted : tests).length);
+for (const file of wanted.length > 0 ? wanted : tests) {
+  const program = join(compiled, file.replace(/\.ts$/, ".js"));
+  // tap hands on its measuring in NODE_OPTIONS.
+  const command = ["-u", "NODE_OPTIONS", process.execPath, "--enable-source-maps", program];
+  t.spawn("env", command, { name: file, env, timeout: TIMEOUT_S * 1000, buffered: true });
+}
