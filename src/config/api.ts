@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { hostOf, isLoopback, parseHostName } from "./host-names.js";
 import { choice, flag, integer, list, section, text } from "./setting.js";
 import { oidcSettings, proxySettings, roleSettings } from "./sign-on.js";
+import { tlsSettings } from "./tls.js";
 import { parseOrigin } from "./url.js";
 
 export const authModes = ["none", "tokens", "oidc", "proxy"] as const;
@@ -57,6 +58,11 @@ export const apiSettings = section(
         minimum: 1,
         maximum: 65_535,
       }),
+    ),
+    tls: Type.Optional(
+      tlsSettings(
+        "The certificate of `port`, and of `worker_port`. Without it they speak HTTP, and a proxy in front has to bring TLS.",
+      ),
     ),
     allowed_hosts: list(
       text({

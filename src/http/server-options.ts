@@ -11,8 +11,11 @@ const SECOND = 1000;
 export function serverOptions({
   config: { api },
   logger,
-}: Pick<HttpContext, "config" | "logger">): FastifyHttpOptions<Server, FastifyBaseLogger> {
+  tls,
+}: Pick<HttpContext, "config" | "logger" | "tls">): FastifyHttpOptions<Server, FastifyBaseLogger> {
   const requestTimeout = api.request_timeout_seconds * SECOND;
+  // A request that trickles in holds nothing but its connection, and that no longer than this.
+  const limits = { requestTimeout, headersTimeout: requestTimeout, connectionsCheckingInterval: SECOND };
   return {
     loggerInstance: logger,
     logController: new fastify.LogController({
@@ -24,9 +27,14 @@ export function serverOptions({
     routerOptions: { maxParamLength: 16_384 },
     // What still comes on a connection while the service stops is answered like anything else, and the connection closed.
     return503OnClosing: false,
-    // A request that trickles in holds nothing but its connection, and that no longer than this.
     requestTimeout,
-    http: { headersTimeout: requestTimeout, connectionsCheckingInterval: SECOND },
+    http: limits,
+    // Of Fastify's own options for HTTPS a renewed certificate would reach the first of several servers alone.
+    ...(tls && {
+      https: {},
+      serverFactory: (listener, { keepAliveTimeout }) =>
+        tls.create({ ...limits, keepAliveTimeout: Number(keepAliveTimeout) }, listener),
+    }),
     clientErrorHandler: refuseUnreadable(logger),
     frameworkErrors: sendFrameworkError(api),
   };
