@@ -4,6 +4,7 @@ import fastify, { type FastifyBaseLogger, type FastifyHttpOptions } from "fastif
 import type { HttpContext } from "./context.js";
 import { sendFrameworkError } from "./plugins/errors.js";
 import { requestIdOf } from "./plugins/request-id.js";
+import { proxyCheck } from "./proxies.js";
 import { refuseUnreadable } from "./unreadable-requests.js";
 
 const SECOND = 1000;
@@ -23,6 +24,8 @@ export function serverOptions({
       requestIdLogLabel: "request_id",
     }),
     genReqId: requestIdOf,
+    // `request.ip`, for limits: the client's, where a proxy that is known says which that is.
+    trustProxy: api.proxy === undefined ? false : proxyCheck(api.proxy),
     // As long as Node takes a path to be: what a parameter may be is said by its schema. No route has a regular expression.
     routerOptions: { maxParamLength: 16_384 },
     // What still comes on a connection while the service stops is answered like anything else, and the connection closed.
