@@ -16,6 +16,7 @@ import { dateWindow } from "./plugins/date-window.js";
 import { errors } from "./plugins/errors.js";
 import { json } from "./plugins/json.js";
 import { openapi } from "./plugins/openapi.js";
+import { rateLimits } from "./plugins/rate-limits.js";
 import { requestId } from "./plugins/request-id.js";
 import { requestLog } from "./plugins/request-log.js";
 import { revalidation } from "./plugins/revalidation.js";
@@ -47,6 +48,7 @@ const plugins: readonly FastifyPluginCallback<HttpContext>[] = [
   crossOrigin,
   timeLimit,
   access,
+  rateLimits,
   tenant,
   audit,
   dateWindow,
