@@ -4,6 +4,7 @@ import type { AllocationDetail, AllocationMethod, RuleTier, SetOf } from "../../
 import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";
 import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
 import { midnightSeconds } from "../../../time/days.js";
+import { readBill } from "../../billing/read-bill.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { storable, utcInstant } from "../scan.js";
 
@@ -168,7 +169,7 @@ export async function readDay(
   const wanted = { ...choice, ...(seconds !== undefined && { timestamp: seconds }) };
   const [rows, lines, found, [publication]] = await Promise.all([
     readRows<DayRow>(client, rowsOfDay(dimension, date, wanted), signal),
-    readRows<DayLine>(client, linesOfDay(dimension, date), signal),
+    readBill<DayLine>(client, linesOfDay(dimension, date), signal),
     readRows<RuleTierRow>(client, rulesOfDay(dimension.product_type, date), signal),
     readRows<Publication>(client, publicationOfDay(date), signal),
   ]);
