@@ -110,6 +110,25 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       );
   });
 
+  const unheard = { timestamp: "2026-03-01T00:00:00Z", resource_id: "nobody published it" };
+  for (const [list, insert] of [
+    ["billing", () => insertBilling(stores, "acme", [{ ...unheard, total_cost: "1" }])],
+    ["chargebacks", () => insertChargebacks(stores, "acme", [{ ...unheard, amount: "1" }])],
+  ] as const)
+    await t.test(`GET ${list}: days are counted once, until one of them is published again`, async (t) => {
+      const total = async (query = "") => (await get(app, `${acme}/${list}?${query}`)).body.total;
+      t.equal(await total(), 2);
+      await insert();
+      t.equal(await total(), 2, "known");
+      t.equal(await total("page_size=1"), 2, "of every page");
+      t.equal(await total("resource_id=nobody%20published%20it"), 1, "other filters are counted");
+      t.equal(await total("end_date=2026-03-01&start_date=2026-03-01"), 2, "and other windows");
+      await publish("2026-03-02", "b", "2");
+      t.equal(await total(), 3, "counted anew");
+      await publish("2026-03-01", "a", "1");
+      t.equal(await total(), 2);
+    });
+
   await t.test("days outside the window do not matter", async (t) => {
     const path = "chargebacks?start_date=2026-03-01&end_date=2026-03-01";
     const etag = await tagOf(path);

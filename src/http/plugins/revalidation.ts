@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { readPublishedState } from "../../query/state/published.js";
+import { type PublishedState, readPublishedState } from "../../query/state/published.js";
 import { keptFrom } from "../../runner/topic-plan.js";
 import { gatherWindow } from "../../runner/window.js";
 import type { LedgerName } from "../../store/ledger.js";
@@ -14,6 +14,10 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** False where the answer may change without a publish. */
     etag: false | PublishedRead;
+  }
+  interface FastifyRequest {
+    /** What was published when the request came, of routes with an ETag; undefined when nothing is certain. */
+    publishedState: PublishedState | undefined;
   }
 }
 
@@ -40,6 +44,7 @@ const HOUR = 3_600_000;
 
 export const revalidation = fp<RevalidationContext>(
   async (app, context) => {
+    app.decorateRequest("publishedState", undefined);
     app.addHook("onRoute", (route) => {
       const { etag: read = false } = route.config ?? {};
       if (read === false) return;
@@ -66,6 +71,7 @@ async function etagOf(
   { ledger, form }: PublishedRead,
 ): Promise<string | undefined> {
   const state = await stateOf(context, request, ledger);
+  request.publishedState = state;
   if (state === undefined) return undefined;
   const answer = [
     context.version === UNRELEASED ? thisProcess : context.version,
@@ -73,7 +79,7 @@ async function etagOf(
     request.tenant.tenant_name,
     request.query,
     request.window,
-    state,
+    state.name,
     form?.(request) ?? "json",
   ];
   return `"${createHash("sha256").update(JSON.stringify(answer)).digest("base64url").slice(0, 27)}"`;
@@ -84,7 +90,7 @@ async function stateOf(
   { stores, clock }: RevalidationContext,
   { tenant, window, stopSignal, log }: FastifyRequest,
   ledger: LedgerName,
-): Promise<string | undefined> {
+): Promise<PublishedState | undefined> {
   // Days are dropped in the first run after midnight, by a clock that may be ahead of this one.
   const today = dayOf(new Date(clock().getTime() + HOUR));
   const keepFrom =
