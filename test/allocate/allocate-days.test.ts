@@ -18,10 +18,21 @@ t.test("the allocation statement does what the referee does", async (t) => {
   const { client } = await stores.tenant("acme");
   await claimStaging(client, epoch);
   await storeRuleSet(client, variedRuleSet);
+  /** The commands that the engine was sent. */
+  const sent: string[] = [];
+  const listening = new Proxy(client, {
+    get(target, name) {
+      if (name !== "command") return Reflect.get(target, name, target);
+      return async (command: Parameters<typeof client.command>[0]) => {
+        sent.push(command.query);
+        return await target.command(command);
+      };
+    },
+  });
 
   const calculation = (decimalPlaces: number): Calculation => ({
     ledger: chargebackLedger,
-    client,
+    client: listening,
     epoch,
     rules: variedRuleSet,
     decimalPlaces,
@@ -119,6 +130,31 @@ t.test("the allocation statement does what the referee does", async (t) => {
     }));
     for (const decimalPlaces of [2, 4, 12])
       await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces });
+  });
+
+  await t.test("many rows by two statements side by side, few by one", async (t) => {
+    for (const [members, statements] of [
+      [499, 1],
+      [500, 2],
+    ] as const) {
+      const sets = Array.from({ length: members }, (_, i) => ({
+        ...{ day: "2026-01-01", scope: "owner", resource_id: "another", identity_id: `sa-${i}` },
+      }));
+      const lines = Array.from({ length: 2_000 }, (_, i) => ({
+        ...{
+          key: `k${i}`,
+          currency: "USD",
+          resource_id: "r1",
+          product_type: "NETWORK",
+          cost: BigInt(i) * unit,
+        },
+        day: i % 2 === 0 ? "2026-01-01" : "2026-02-28",
+      }));
+      sent.length = 0;
+      const rows = await hold(t, { lines, usage: [], sets, gaps: [], decimalPlaces: 4 });
+      t.equal(rows.length, 2_000);
+      t.equal(sent.filter((query) => query.includes("INSERT INTO staged_chargebacks")).length, statements);
+    }
   });
 
   await t.test("with known vectors", async (t) => {

@@ -104,7 +104,11 @@ export const allocateMutants = [
   ]),
   ...mutantsOf("src/allocate/calculate.ts", money, [
     ["Int128 for up to 41 digits", "const int128Digits = 37", "const int128Digits = 41"],
-    ["never Int256", "bound === undefined || bound.digits >= int128Digits", "false"],
+    ["never Int256", "bound.digits >= int128Digits", "false"],
+  ]),
+  ...mutantsOf("src/allocate/calculate.ts", split, [
+    ["many rows by one statement", "bound.rows_at_most < worthTwoStatements", "true"],
+    ["few rows by two statements", "bound.rows_at_most < worthTwoStatements", "false"],
   ]),
   ...mutantsOf(
     "src/allocate/ledger.ts",

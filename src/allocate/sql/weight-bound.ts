@@ -5,7 +5,14 @@ import type { SplitLedger } from "../ledger.js";
 /**
  * How large cost x weight can get in these days, as a power of ten, estimated generously: the largest line in units of 1e-12 times
  * all usage of a day, or times a millionth share. It decides between Int128 and Int256.
+ *
+ * And how many rows can come out at most, if each line of any day went to every fact and set member of all of them.
  */
+export interface WeightBound {
+  readonly digits: number;
+  readonly rows_at_most: number;
+}
+
 export function weightBound(input: {
   ledger: SplitLedger;
   epoch: number;
@@ -13,10 +20,13 @@ export function weightBound(input: {
 }): Statement {
   return {
     query: `
+WITH
+  (SELECT (max(abs(toFloat64(total_cost))) * 1e12, count()) FROM ${stagedTable("billing", input.epoch)} WHERE day IN {days:Array(Date)}) AS bill,
+  (SELECT (max(w), sum(n)) FROM (SELECT sum(toFloat64(micro_units)) AS w, count() AS n FROM ${stagedTable(input.ledger.usage, input.epoch)} WHERE day IN {days:Array(Date)} GROUP BY day)) AS usage,
+  (SELECT count() FROM ${input.ledger.sets(input.epoch)} WHERE day IN {days:Array(Date)}) AS members
 SELECT
-  (SELECT max(abs(toFloat64(total_cost))) * 1e12 FROM ${stagedTable("billing", input.epoch)} WHERE day IN {days:Array(Date)}) AS cost,
-  (SELECT max(w) FROM (SELECT sum(toFloat64(micro_units)) AS w FROM ${stagedTable(input.ledger.usage, input.epoch)} WHERE day IN {days:Array(Date)} GROUP BY day)) AS weight,
-  toFloat64(ifNull(log10(greatest(cost, 1)) + log10(greatest(weight, 1e8)), 0)) AS digits`,
+  toFloat64(ifNull(log10(greatest(bill.1, 1)) + log10(greatest(usage.1, 1e8)), 0)) AS digits,
+  toFloat64(ifNull(bill.2 * toFloat64(usage.2 + members), 0)) AS rows_at_most`,
     params: { days: input.days },
   };
 }
