@@ -20,6 +20,7 @@ import { rateLimits } from "./plugins/rate-limits.js";
 import { requestId } from "./plugins/request-id.js";
 import { requestLog } from "./plugins/request-log.js";
 import { revalidation } from "./plugins/revalidation.js";
+import { securityHeaders } from "./plugins/security-headers.js";
 import { tagMirror } from "./plugins/tag-mirror.js";
 import { tenant } from "./plugins/tenant.js";
 import { timeLimit } from "./plugins/time-limit.js";
@@ -43,6 +44,7 @@ const plugins: readonly FastifyPluginCallback<HttpContext>[] = [
   admission,
   revalidation,
   tagMirror,
+  securityHeaders,
   requestId,
   allowedHosts,
   crossOrigin,

@@ -8,7 +8,7 @@ import {
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Certificate } from "../../../../tls/certificate.js";
-import { authenticate } from "./auth.js";
+import { authenticate, credentialsOf } from "./auth.js";
 import { asException } from "./exception.js";
 import type { Port } from "./port.js";
 import { sendException } from "./response.js";
@@ -73,7 +73,12 @@ async function answer(request: IncomingMessage, response: ServerResponse, port: 
     response.writeHead(200, { "Content-Type": "text/html; charset=UTF-8" }).end("Ok.\n");
     return;
   }
-  const user = authenticate(request, url, port.users);
+  const signOn = () => authenticate(request, url, port.users);
+  const given = credentialsOf(request);
+  const user =
+    port.sql === undefined || given === undefined
+      ? signOn()
+      : port.sql.signOns.during(request.socket.remoteAddress, given.user, signOn);
   if (url.pathname !== "/" && url.pathname !== "/query") {
     response
       .writeHead(404, { "Content-Type": "text/plain; charset=UTF-8" })

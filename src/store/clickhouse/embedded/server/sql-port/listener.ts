@@ -21,6 +21,7 @@ import type { Port } from "../port.js";
 import { runningQueries } from "../running.js";
 import { createSlots } from "../slots.js";
 import { createCatalog } from "./catalog.js";
+import { createFailedSignOns } from "./failed-sign-ons.js";
 import { createQuotas } from "./quotas.js";
 
 const RETRY_MS = 2_000;
@@ -108,6 +109,7 @@ function sqlPortOf(
       limits,
       allowedHosts,
       quotas: createQuotas(limits.maxPerMinute),
+      signOns: createFailedSignOns(),
       maxMemoryBytes: Math.floor(config.maxMemoryBytes / SQL_MEMORY_PART / MAX_SQL_QUERIES),
       maxThreads: Math.max(1, Math.floor(availableParallelism() / 2)),
       dataDir: config.dataDir,
