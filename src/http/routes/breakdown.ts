@@ -25,7 +25,12 @@ export const breakdownRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks/breakdown",
       {
-        config: { scope: "read", heavy: true, etag: { ledger: "chargebacks" }, showsTags: true },
+        config: {
+          scope: "read",
+          heavy: true,
+          etag: { ledger: "chargebacks", from: readFrom },
+          showsTags: true,
+        },
         schema: {
           operationId: "breakDownChargebacks",
           tags: ["Chargebacks"],
@@ -114,6 +119,10 @@ function breakdownInput({
   const comparedFrom = isCompared ? startOfPrevious(window) : undefined;
   return { window, comparedFrom, filters, groupBy, timeBucket, limit, order, movers, search };
 }
+
+/** With the period before, if there is one: what changes in it is a change of the answer. The schema has validated the query. */
+const readFrom = ({ window, query }: FastifyRequest): number =>
+  breakdownInput({ window, query: query as Static<typeof Query> }).comparedFrom ?? window.from;
 
 /** Seconds since 1970 at which as many days begin, just before the window. */
 function startOfPrevious({
