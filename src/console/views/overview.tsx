@@ -163,9 +163,10 @@ function Movers({ found, place, tenant }: MoversProps) {
     },
     {
       ...{ key: "change", title: text.change, isNumber: true },
-      cell: (group) => (
-        <Change now={decimal(group.total_amount)} before={decimal(group.previous_amount ?? "0")} />
-      ),
+      change: ({ total_amount, previous_amount }) => ({
+        now: decimal(total_amount),
+        before: decimal(previous_amount ?? "0"),
+      }),
     },
   ];
   return rows.length === 0 ? (
