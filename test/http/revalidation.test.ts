@@ -141,6 +141,17 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     t.equal(await status(inZone, old), 200, "a day in Denver reaches into the next UTC day");
   });
 
+  await t.test("days of the period before matter where it is compared", async (t) => {
+    const path = "chargebacks/breakdown?start_date=2026-03-02&end_date=2026-03-02";
+    const compared = ["compare=previous", "order=change", "movers=3"].map((each) => `${path}&${each}`);
+    const before = new Map<string, string>();
+    for (const each of [path, ...compared]) before.set(each, await tagOf(each));
+    await publish("2026-03-01", "a2", "7");
+    t.equal(await status(path, before.get(path) ?? ""), 304);
+    for (const each of compared) t.equal(await status(each, before.get(each) ?? ""), 200, each);
+    await publish("2026-03-01", "a", "1");
+  });
+
   await t.test("while a publish is under way: an answer without a name, and never 304", async (t) => {
     const etag = await tagOf("chargebacks");
     await stage("2026-03-03", "f");

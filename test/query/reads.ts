@@ -65,6 +65,7 @@ const aggregateInput = (input: Partial<AggregateInput>): AggregateInput => ({
 });
 const aggregate = (input: Partial<AggregateInput>) => aggregateBuckets(aggregateInput(input));
 const breakdown = (input: Partial<BreakdownInput>): BreakdownInput => ({
+  movers: 0,
   ...{ window: window(), filters: {}, groupBy: ["identity_id"], limit: 10, order: "amount" },
   ...input,
 });
@@ -159,6 +160,7 @@ export const reads: Readonly<Record<string, Statement>> = {
       search: "gate",
     }),
   ),
+  "breakdown-with-movers": breakdownGroups(breakdown({ comparedFrom: 1771459200, movers: 5 })),
   "breakdown-over-time": breakdownSeries({ ...breakdown({}), timeBucket: "day" }, [["sa-1"], ["sa-2"]]),
   "breakdown-over-time-by-tag": breakdownSeries(
     { ...breakdown({ groupBy: ["tag:squad", "resource_id"] }), timeBucket: "week" },

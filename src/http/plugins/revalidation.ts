@@ -24,6 +24,8 @@ declare module "fastify" {
 /** What a route reads: of the days of `request.window`, or all days where its requests have none. */
 interface PublishedRead {
   readonly ledger: LedgerName;
+  /** Where more is read than the days of the window, from the second since 1970 at which that begins. */
+  readonly from?: (request: FastifyRequest) => number;
   /** What the answer is made as, where the URL does not say it. */
   readonly form?: (request: FastifyRequest) => string;
 }
@@ -68,9 +70,9 @@ export const revalidation = fp<RevalidationContext>(
 async function etagOf(
   context: RevalidationContext,
   request: FastifyRequest,
-  { ledger, form }: PublishedRead,
+  { ledger, from, form }: PublishedRead,
 ): Promise<string | undefined> {
-  const state = await stateOf(context, request, ledger);
+  const state = await stateOf(context, request, ledger, from?.(request));
   request.publishedState = state;
   if (state === undefined) return undefined;
   const answer = [
@@ -90,6 +92,7 @@ async function stateOf(
   { stores, clock }: RevalidationContext,
   { tenant, window, stopSignal, log }: FastifyRequest,
   ledger: LedgerName,
+  from?: number,
 ): Promise<PublishedState | undefined> {
   // Days are dropped in the first run after midnight, by a clock that may be ahead of this one.
   const today = dayOf(new Date(clock().getTime() + HOUR));
@@ -99,7 +102,12 @@ async function stateOf(
   try {
     return await readPublishedState(
       stores.postgres,
-      { tenantName: tenant.tenant_name, ledger, window, keepFrom },
+      {
+        tenantName: tenant.tenant_name,
+        ledger,
+        window: window && { from: from ?? window.from, to: window.to },
+        keepFrom,
+      },
       signal,
     );
   } catch (error) {
