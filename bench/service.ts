@@ -51,7 +51,7 @@ export async function startService(
     `data_dir: ${JSON.stringify(join(folder, "data"))}
 postgres:
   connection_string: ${JSON.stringify(`postgres://${user}:${String(password)}@/postgres?host=${host}`)}
-api: ${JSON.stringify({ ...api, port })}
+api: ${JSON.stringify({ ...api, port, rate_limit: { max_per_minute: 1_000_000 } })}
 features: { enable_periodic_refresh: false }
 logging: { level: warn }
 tenants:${tenantYaml(store.tenantName, storageOf(store.database))}${more.join("")}

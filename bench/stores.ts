@@ -24,6 +24,7 @@ export function tenantYaml(name: string, storage: string): string {
   ${name}:
     ecosystem: generic_metrics_only
     tenant_id: ${name}
+    retention_days: 730
     storage: { connection_string: ${JSON.stringify(storage)} }
     plugin_settings:
       cluster_id: bench

@@ -6,7 +6,7 @@ import { LeaseLostError } from "../store/lease-lost.js";
 import { runStatement, type Statement } from "../store/postgres/statement.js";
 import { withTransaction } from "../store/postgres/transaction.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
-import { beginPublishing, beginWithdrawing } from "./sql/begin-publishing.js";
+import { beginPublishing, beginSettling, beginWithdrawing } from "./sql/begin-publishing.js";
 import { finishAttribution } from "./sql/finish-attribution.js";
 import { finishPublishing, type PublishedDay } from "./sql/finish-publishing.js";
 import { type InterruptedDay, interruptedPublishing } from "./sql/interrupted-publishing.js";
@@ -55,12 +55,36 @@ export async function publishDays(
   days: readonly PublishedDay[],
   attributions = none,
 ): Promise<void> {
-  const names = days.map((day) => day.day);
+  if (days.length + attributions.replaced.length + attributions.withdrawn.length === 0) return;
+  const intent = () => noteIntent(publication, namesOf(days), daysOf(attributions));
+  await carryOut(publication, intent, days, attributions);
+}
+
+/** Publishes days of a ledger once more, as days that are not provisional. Their staged rows say so already. */
+export async function publishSettled(
+  publication: Publication,
+  ledger: SplitLedger,
+  days: readonly PublishedDay[],
+): Promise<void> {
+  const { tenantName, epoch } = publication;
+  const statement = beginSettling({ ledger, tenantName, epoch, days: namesOf(days) });
+  const intent = () => note(publication, [{ days, statement }]);
+  if (ledger.name === "chargebacks") await carryOut(publication, intent, days, none);
+  else await carryOut(publication, intent, [], { replaced: days, withdrawn: [] });
+}
+
+/** All steps from the intent on. */
+async function carryOut(
+  publication: Publication,
+  intent: () => Promise<void>,
+  days: readonly PublishedDay[],
+  attributions: PublishedAttributions,
+): Promise<void> {
+  const names = namesOf(days);
   const changes = daysOf(attributions);
-  if (days.length + changes.replaced.length + changes.withdrawn.length === 0) return;
   const { gate, signal } = publication;
   await gate.change(async () => {
-    await noteIntent(publication, names, changes);
+    await intent();
     // From here on the intent stands, and an abort does not stop it: finish, or leave it to the next run to finish.
     try {
       await swapDays(publication, names, changes);
@@ -73,8 +97,12 @@ export async function publishDays(
   }, signal);
 }
 
+function namesOf(days: readonly PublishedDay[]): string[] {
+  return days.map(({ day }) => day);
+}
+
 function daysOf({ replaced, withdrawn }: PublishedAttributions): AttributionDays {
-  return { replaced: replaced.map((day) => day.day), withdrawn };
+  return { replaced: namesOf(replaced), withdrawn };
 }
 
 /** First step. Throws if the lease is no longer ours. */

@@ -7,6 +7,7 @@ import { probeTenant } from "../ingest/probe-tenant.js";
 import { gatherWindow } from "../runner/window.js";
 import { withoutSecrets } from "../secrets/known-secrets.js";
 import { dayOf } from "../time/days.js";
+import { certificateProblem } from "./certificates.js";
 import { type Command, type CommandIo, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { createLogger } from "./logger.js";
@@ -31,7 +32,7 @@ export const checkConfig: Command = {
     const config = await configurationOf(given, io);
     if (given.connect) return await connectTenants(config, given.tenant, io);
     io.stdout.write(stringify(describeConfig(config, ecosystems)));
-    const refusal = refusalToListen(config.api);
+    const refusal = refusalToListen(config.api) ?? (await certificateProblem(config));
     io.stderr.write(
       `The configuration is valid${refusal === undefined ? "" : `, but \`serve\` refuses it: ${refusal.replace(/\.$/, "")}`}.\n`,
     );

@@ -6,6 +6,7 @@ import { explain } from "./explain.js";
 import { exportCsv } from "./export.js";
 import { focusCheck } from "./focus-check.js";
 import { migrate } from "./migrate.js";
+import { moveTenant } from "./move-tenant.js";
 import { reconcile } from "./reconcile.js";
 import { restore } from "./restore.js";
 import { rules } from "./rules.js";
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   migrate,
   backup,
   restore,
+  moveTenant,
   token,
   simulate,
   sampleBill,

@@ -8,6 +8,7 @@ import { createServiceMetrics } from "../http/metrics.js";
 import { type HttpServer, startServer } from "../http/server.js";
 import { MigrationRefused } from "../store/migrate/report.js";
 import { type OpenedStores, openStores } from "../store/open-stores.js";
+import { certificateProblem } from "./certificates.js";
 import {
   type Command,
   CommandFailed,
@@ -46,7 +47,8 @@ export const serve: Command = {
     if (mode === undefined)
       throw new UsageError(`--mode must be one of ${modes.join(", ")}, not "${given.mode}"`);
     const config = await configurationOf(given, io);
-    const refusal = mode === "worker" ? undefined : refusalToListen(config.api);
+    const refusal =
+      (mode === "worker" ? undefined : refusalToListen(config.api)) ?? (await certificateProblem(config));
     if (refusal !== undefined) throw new CommandFailed(refusal, 2);
     const logger = createLogger(config.logging);
     const stores = await openStores({ config, logger, signal: io.signal });

@@ -3,9 +3,37 @@ import { type Static, Type } from "@sinclair/typebox";
 import { hostOf, isLoopback, parseHostName } from "./host-names.js";
 import { choice, flag, integer, list, section, text } from "./setting.js";
 import { oidcSettings, proxySettings, roleSettings } from "./sign-on.js";
+import { tlsSettings } from "./tls.js";
 import { parseOrigin } from "./url.js";
 
 export const authModes = ["none", "tokens", "oidc", "proxy"] as const;
+
+const rateLimit = section(
+  {
+    max_per_minute: integer({
+      description:
+        "How many requests a caller may send: a token, whoever single sign-on names, or else an address (of IPv6, its network of 64 bits).",
+      unit: "requests",
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 6000,
+    }),
+    max_failed_sign_ons_per_minute: integer({
+      description:
+        "How many credentials that are not valid an address may send. Then others from there are not looked at until the minute is over, " +
+        "except those that were valid before.",
+      unit: "requests",
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 30,
+    }),
+  },
+  {
+    description:
+      "Limits of each process; requests beyond them get 429 with `Retry-After`. `/health`, metrics and the files of the console are not counted. " +
+      "Behind a proxy in `proxy`, the address is the last one in `X-Forwarded-For` that is not the proxy's own.",
+  },
+);
 
 export const apiSettings = section(
   {
@@ -58,6 +86,11 @@ export const apiSettings = section(
         maximum: 65_535,
       }),
     ),
+    tls: Type.Optional(
+      tlsSettings(
+        "The certificate of `port`, and of `worker_port`. Without it they speak HTTP, and a proxy in front has to bring TLS.",
+      ),
+    ),
     allowed_hosts: list(
       text({
         description: "One name or address, without a port.",
@@ -101,6 +134,7 @@ export const apiSettings = section(
       maximum: 300,
       default: 30,
     }),
+    rate_limit: rateLimit,
     max_heavy_reads: integer({
       description:
         "How many heavy reads (aggregations, exports, allocation issues, lists under tags, tags by filter) may run at once in this " +

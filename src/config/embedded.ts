@@ -2,6 +2,7 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { integer, list, mapOf, mapping, type Rule, section, text } from "./setting.js";
 import { TENANT_NAME } from "./tenant.js";
+import { tlsSettings } from "./tls.js";
 
 const USER_NAME = {
   name: "USER",
@@ -64,13 +65,14 @@ const properties = {
   ),
   sql_host: text({
     description:
-      "The address that `sql_port` listens on. Passwords pass unencrypted: put a proxy with TLS in front before you listen on " +
-      "more than loopback (`0.0.0.0` is every interface).",
+      "The address that `sql_port` listens on (`0.0.0.0` is every interface). Without `sql_tls` passwords pass unencrypted: give it, or put a " +
+      "proxy with TLS in front, before you listen on more than loopback.",
     expected: "a host name or an IP address",
     pattern: "^[A-Za-z0-9_.:%-]{1,255}$",
     maxLength: 255,
     default: "127.0.0.1",
   }),
+  sql_tls: Type.Optional(tlsSettings("The certificate of `sql_port`, which speaks HTTPS with it.")),
   sql_allowed_hosts: list(
     text({
       description: "One name.",
@@ -132,6 +134,12 @@ const rules: readonly Rule<Embedded>[] = [
       const user = value.sql_user !== undefined ? "sql_user" : several ? "sql_users" : undefined;
       if (!port && user !== undefined)
         report(["sql_port"], `is required with ${user}: without it nothing listens`);
+    },
+  },
+  {
+    rule: "`sql_tls` needs `sql_port`.",
+    check({ sql_port, sql_tls }, report) {
+      if (sql_tls !== undefined && sql_port === undefined) report(["sql_port"], "is required with sql_tls");
     },
   },
   {

@@ -16,9 +16,11 @@ import { dateWindow } from "./plugins/date-window.js";
 import { errors } from "./plugins/errors.js";
 import { json } from "./plugins/json.js";
 import { openapi } from "./plugins/openapi.js";
+import { rateLimits } from "./plugins/rate-limits.js";
 import { requestId } from "./plugins/request-id.js";
 import { requestLog } from "./plugins/request-log.js";
 import { revalidation } from "./plugins/revalidation.js";
+import { securityHeaders } from "./plugins/security-headers.js";
 import { tagMirror } from "./plugins/tag-mirror.js";
 import { tenant } from "./plugins/tenant.js";
 import { timeLimit } from "./plugins/time-limit.js";
@@ -42,11 +44,13 @@ const plugins: readonly FastifyPluginCallback<HttpContext>[] = [
   admission,
   revalidation,
   tagMirror,
+  securityHeaders,
   requestId,
   allowedHosts,
   crossOrigin,
   timeLimit,
   access,
+  rateLimits,
   tenant,
   audit,
   dateWindow,

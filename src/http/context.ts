@@ -9,6 +9,7 @@ import type { FactsWatch } from "./facts-watch.js";
 import type { ServiceMetrics } from "./metrics.js";
 import { storeUnavailable } from "./problem.js";
 import type { Mode } from "./schemas/readiness.js";
+import type { TlsServers } from "./tls-servers.js";
 
 export interface HttpContext {
   readonly config: Pick<Config, "api" | "tenants">;
@@ -23,6 +24,8 @@ export interface HttpContext {
   readonly metrics: ServiceMetrics;
   /** Brings tags to the tenants' stores. */
   readonly tags: TagMirror;
+  /** Makes the servers, where `api.tls` is given. */
+  readonly tls?: TlsServers | undefined;
   /** Of the built console, where it is not the package's own. */
   readonly consoleFolder?: string | undefined;
   /** Whether stores hold what Postgres says is published. */

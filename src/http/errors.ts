@@ -45,6 +45,16 @@ export const errorTable = {
     title: "Not allowed",
     when: "the credentials do not allow the operation",
   },
+  too_many_requests: {
+    status: 429,
+    title: "Too many requests",
+    when: "the caller sent more requests in a minute than api.rate_limit.max_per_minute",
+  },
+  too_many_failed_sign_ons: {
+    status: 429,
+    title: "Too many failed sign-ons",
+    when: "the address sent more credentials in a minute that are not valid than api.rate_limit.max_failed_sign_ons_per_minute",
+  },
   cross_site_request: {
     status: 403,
     title: "Cross-site request",

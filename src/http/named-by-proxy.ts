@@ -1,22 +1,15 @@
 /** Callers that an authenticating proxy names in headers. */
 import type { IncomingMessage } from "node:http";
-import { BlockList, isIPv6 } from "node:net";
 import type { ProxySettings } from "../config/sign-on.js";
 import type { Named } from "./caller.js";
+import { proxyCheck } from "./proxies.js";
 
 /** Undefined where the connection is not of the proxy, and where it names nobody, or more than one. */
-export function namedByProxy({ addresses, name_header, roles_header }: ProxySettings) {
-  const proxies = new BlockList();
-  for (const network of addresses) {
-    const [address = "", bits] = network.split("/");
-    const family = isIPv6(address) ? "ipv6" : "ipv4";
-    if (bits === undefined) proxies.addAddress(address, family);
-    else proxies.addSubnet(address, Number(bits), family);
-  }
-  return ({ socket, headersDistinct }: IncomingMessage): Named | undefined => {
-    const { remoteAddress } = socket;
-    if (remoteAddress === undefined || !proxies.check(remoteAddress, isIPv6(remoteAddress) ? "ipv6" : "ipv4"))
-      return undefined;
+export function namedByProxy(settings: ProxySettings) {
+  const { name_header, roles_header } = settings;
+  const isProxy = proxyCheck(settings);
+  return ({ socket: { remoteAddress }, headersDistinct }: IncomingMessage): Named | undefined => {
+    if (remoteAddress === undefined || !isProxy(remoteAddress)) return undefined;
     // A header that comes twice is one of the client beside that of the proxy.
     const [name = "", ...otherNames] = headersDistinct[name_header] ?? [];
     const [roles = "", ...otherRoles] = headersDistinct[roles_header] ?? [];

@@ -4,6 +4,7 @@ import fastify, { type FastifyBaseLogger, type FastifyHttpOptions } from "fastif
 import type { HttpContext } from "./context.js";
 import { sendFrameworkError } from "./plugins/errors.js";
 import { requestIdOf } from "./plugins/request-id.js";
+import { proxyCheck } from "./proxies.js";
 import { refuseUnreadable } from "./unreadable-requests.js";
 
 const SECOND = 1000;
@@ -11,8 +12,11 @@ const SECOND = 1000;
 export function serverOptions({
   config: { api },
   logger,
-}: Pick<HttpContext, "config" | "logger">): FastifyHttpOptions<Server, FastifyBaseLogger> {
+  tls,
+}: Pick<HttpContext, "config" | "logger" | "tls">): FastifyHttpOptions<Server, FastifyBaseLogger> {
   const requestTimeout = api.request_timeout_seconds * SECOND;
+  // A request that trickles in holds nothing but its connection, and that no longer than this.
+  const limits = { requestTimeout, headersTimeout: requestTimeout, connectionsCheckingInterval: SECOND };
   return {
     loggerInstance: logger,
     logController: new fastify.LogController({
@@ -20,13 +24,20 @@ export function serverOptions({
       requestIdLogLabel: "request_id",
     }),
     genReqId: requestIdOf,
+    // `request.ip`, for limits: the client's, where a proxy that is known says which that is.
+    trustProxy: api.proxy === undefined ? false : proxyCheck(api.proxy),
     // As long as Node takes a path to be: what a parameter may be is said by its schema. No route has a regular expression.
     routerOptions: { maxParamLength: 16_384 },
     // What still comes on a connection while the service stops is answered like anything else, and the connection closed.
     return503OnClosing: false,
-    // A request that trickles in holds nothing but its connection, and that no longer than this.
     requestTimeout,
-    http: { headersTimeout: requestTimeout, connectionsCheckingInterval: SECOND },
+    http: limits,
+    // Of Fastify's own options for HTTPS a renewed certificate would reach the first of several servers alone.
+    ...(tls && {
+      https: {},
+      serverFactory: (listener, { keepAliveTimeout }) =>
+        tls.create({ ...limits, keepAliveTimeout: Number(keepAliveTimeout) }, listener),
+    }),
     clientErrorHandler: refuseUnreadable(logger),
     frameworkErrors: sendFrameworkError(api),
   };

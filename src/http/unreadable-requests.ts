@@ -15,6 +15,8 @@ interface Connection {
 export function refuseUnreadable(logger: FastifyBaseLogger) {
   return (error: Error & { code?: string }, connection: Connection): void => {
     if (error.code === "ECONNRESET" || connection.destroyed) return;
+    // Of a client that speaks no TLS, or none that is taken: there is nothing that it could read.
+    if (error.code?.startsWith("ERR_SSL_") === true) return void connection.destroy();
     const requestId = randomUUID();
     logger.debug({ err: error, request_id: requestId }, "a request that cannot be read");
     const problem = problemOf(unreadable(error.code));

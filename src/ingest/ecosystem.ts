@@ -86,7 +86,7 @@ export interface Gatherer {
   /**
    * Whether the upstream answers about a window what it answered when the window was gathered, and nothing else that its input
    * is made of has changed: then it is not gathered again. `answers` are those of the reports. A request that fails is a
-   * difference. Left out: windows are always gathered.
+   * difference, unless it failed then. Left out: windows are always gathered.
    */
   answersAsBefore?(window: DayWindow, answers: GatheredAnswers, signal: AbortSignal): Promise<boolean>;
   /**

@@ -45,28 +45,31 @@ export interface Gathering {
   readonly result: StagedWindow;
 }
 
+/** Each of them is asked once more by every run. */
+const MOST_FAILURES = 100;
+
 /**
- * Only a gathering that lacked nothing of the bill and the usage is remembered; any other is the last one, so what was remembered before
- * is forgotten. A list of the inventory that an upstream refuses may be missing for ever: days that were settled without it are left alone
- * until it comes.
+ * Only a gathering that lacked nothing of the bill is remembered, and none that kept what was published before; any other is the last one,
+ * so what was remembered before is forgotten. A list of the inventory or a metric that an upstream refuses may be missing for ever: days
+ * that were settled without it are left alone until it comes.
  */
 export async function rememberGathered(
   options: StageWindowOptions,
   { report, contents, topics, result }: Gathering,
 ): Promise<void> {
   if (options.gatherer.answersAsBefore === undefined) return;
-  const { incomplete, errors, dropped, billingLines, usageFacts } = result;
+  const { incomplete, errors, kept, refused, dropped, billingLines, usageFacts } = result;
   const { inventoryLacks, completeTypes } = options;
-  const lacksMore = contents.some((day) => day.lacks.length > inventoryLacks.length);
-  const lacks = lacksMore || topics.contents.some((day) => day.lacks.length > 0);
-  const lacksNothing = report.answers !== undefined && incomplete.length + errors.length === 0 && !lacks;
+  const failures = (report.failures ?? 0) + (topics.failures ?? 0);
+  const isWhole = incomplete.length + errors.length + kept.length === 0 && refused === undefined;
+  const isRemembered = report.answers !== undefined && isWhole && failures <= MOST_FAILURES;
   const gathered = {
     answers: { ofWindow: report.answers, ofTopics: topics.answers },
     outcome: { billingLines, usageFacts, dropped, ...(inventoryLacks.length > 0 && { completeTypes }) },
     contents,
     topicContents: topics.contents,
   };
-  await rememberWindow(options.postgres, identified(options), lacksNothing ? gathered : undefined);
+  await rememberWindow(options.postgres, identified(options), isRemembered ? gathered : undefined);
 }
 
 export function warnOfDropped(

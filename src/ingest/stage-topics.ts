@@ -54,6 +54,7 @@ export interface StagedTopics {
   readonly contents: readonly DayContent[];
   /** As the report has them. */
   readonly answers?: unknown;
+  readonly failures?: number;
   readonly dropped: Readonly<Record<string, number>>;
   readonly errors: readonly string[];
 }
@@ -106,6 +107,7 @@ async function gatherToStaging(
   const sink = createTopicSink(new Set(days), writer);
   const errors: string[] = [];
   let answers: unknown;
+  let failures = 0;
   try {
     if (gatherer.gatherTopics === undefined) throw new Error("this ecosystem has no topics");
     const window = { start, end: addDays(last, 1) };
@@ -115,6 +117,7 @@ async function gatherToStaging(
     }
     errors.push(...report.errors);
     answers = report.answers;
+    failures = report.failures ?? 0;
   } catch (error) {
     signal.throwIfAborted();
     const reason = errorText(error);
@@ -126,7 +129,7 @@ async function gatherToStaging(
     }
   }
   await writer.finish();
-  return { dropped: sink.dropped, errors, answers };
+  return { dropped: sink.dropped, errors, answers, failures };
 }
 
 async function billedClusters(

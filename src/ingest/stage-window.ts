@@ -57,7 +57,7 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   const kept = await keepMeasuredUsage(
     client,
     { epoch, days: measured },
-    { ledger: ledgers.chargebacks },
+    { ledger: ledgers.chargebacks, rulesHash: options.rulesHash },
     signal,
   );
   await deriveMetricSets(client, { epoch, days: measured, metrics: options.derivingMetrics }, signal);

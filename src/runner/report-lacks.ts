@@ -39,12 +39,20 @@ export function reportKept(remarks: readonly DayRemark[]): RunError[] {
   return [...days].map(([remark, concerned]) => aboutDays(concerned.sort(), remark));
 }
 
+/** Of provisional days that are not gathered any more, as notes of a run. */
+export function reportSettled(days: readonly string[]): string[] {
+  if (days.length === 0) return [];
+  const are = days.length === 1 ? "is" : "are";
+  return [`${spanOf(days)} ${are} older than lookback_days, and settled without what was missing`];
+}
+
 function aboutDays(days: readonly string[], message: string): RunError {
   const [first = null] = days;
   if (days.length === 1) return { date: first, source: "gather", message };
-  return {
-    date: null,
-    source: "gather",
-    message: `${days.length} days from ${first} to ${days.at(-1)}: ${message}`,
-  };
+  return { date: null, source: "gather", message: `${spanOf(days)}: ${message}` };
+}
+
+function spanOf(days: readonly string[]): string {
+  const [first] = days;
+  return days.length === 1 ? `${first}` : `${days.length} days from ${first} to ${days.at(-1)}`;
 }

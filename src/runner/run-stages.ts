@@ -2,6 +2,7 @@ import { allocatePending } from "../allocate/allocate-pending.js";
 import type { Publication } from "../allocate/publish.js";
 import { rollForward } from "../allocate/roll-forward.js";
 import { storeRuleSet } from "../allocate/rules.js";
+import { settleAbandonedDays } from "../allocate/settle-days.js";
 import { prepareStore } from "../ingest/configured/store-maps.js";
 import { keepChargedIdentities } from "../ingest/inventory/charged-identities.js";
 import { copyNames } from "../ingest/inventory/copy-names.js";
@@ -17,7 +18,7 @@ import { emitFiles } from "./emit-files.js";
 import { gatherTenant } from "./gather.js";
 import type { Lease } from "./lease.js";
 import type { RunProgress } from "./progress.js";
-import { reportLacks } from "./report-lacks.js";
+import { reportLacks, reportSettled } from "./report-lacks.js";
 import { applyRetention } from "./retention.js";
 import type { BegunRun } from "./run-context.js";
 import { readPublished } from "./sql/published.js";
@@ -94,6 +95,8 @@ export async function runStages(
     onStage: stage,
     ...reporting(run, progress),
   });
+  const settled = await settleAbandonedDays(publication, { before: usualWindow.start, gathered: window });
+  progress.notes.push(...reportSettled(settled));
   const limits = {
     chargebacks: tenant.allocation_retry_limit,
     topic_attributions: tenant.topic_attribution_retry_limit,

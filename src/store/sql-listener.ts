@@ -12,6 +12,7 @@ export function sqlListenerOf({
   const {
     sql_port: port,
     sql_host: host,
+    sql_tls: tls,
     sql_user: user,
     sql_password: password,
     sql_limits: limits,
@@ -34,6 +35,7 @@ export function sqlListenerOf({
   return {
     host,
     port,
+    tls,
     users: [...everybody, ...several],
     allowedHosts: [host, ...embedded.sql_allowed_hosts].map((name) => name.toLowerCase()),
     limits: {

@@ -5,6 +5,7 @@ import { checkConfig } from "../../src/cli/check-config.js";
 import type { Command } from "../../src/cli/command.js";
 import { serve } from "../../src/cli/serve.js";
 import { token } from "../../src/cli/token.js";
+import { certificateFiles, first, renewed } from "../certificates.js";
 import { shortTenants } from "../runner/runs.js";
 import { temporaryFolder } from "../stores.js";
 import { commandIo } from "./command-io.js";
@@ -73,5 +74,19 @@ t.test("chargehouse token", async (t) => {
     const { code, stderr } = await call([], checkConfig, open);
     t.equal(code, 1);
     t.match(stderr, /^The configuration is valid, but `serve` refuses it: api\.host is 0\.0\.0\.0/);
+  });
+
+  await t.test("serve refuses a certificate that it cannot use, and check-config says so", async (t) => {
+    const { settings, renew } = certificateFiles(t);
+    const withTls = fileOf("tls.yaml", JSON.stringify({ tls: settings }));
+    t.equal((await call([], checkConfig, withTls)).code, 0);
+    renew(renewed);
+    renew({ certificate: first.certificate });
+    const message = `api.tls.key_file: ${settings.key_file} is not the key of the first certificate in certificate_file`;
+    for (const mode of ["both", "worker"])
+      await t.rejects(call(["--mode", mode], serve, withTls), { message, exitCode: 2 });
+    const { code, stderr } = await call([], checkConfig, withTls);
+    t.equal(code, 1);
+    t.equal(stderr, `The configuration is valid, but \`serve\` refuses it: ${message}.\n`);
   });
 });

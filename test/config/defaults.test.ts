@@ -24,6 +24,7 @@ t.test("an empty file has every default", async (t) => {
       console: true,
       enable_cors: false,
       cors_origins: [],
+      rate_limit: { max_per_minute: 6000, max_failed_sign_ons_per_minute: 30 },
       max_heavy_reads: 4,
       max_waiting_reads: 64,
       request_timeout_seconds: 30,

@@ -215,6 +215,19 @@ const cases: Case[] = [
     problems: ["1: embedded.sql_port: must differ from api.port"],
   },
   {
+    name: "a certificate without its key, a file by a relative path, and TLS of a port that is not open",
+    text: [
+      "api: {tls: {certificate_file: /etc/c.pem}}",
+      "embedded: {sql_tls: {certificate_file: c.pem, key_file: /etc/k.pem, ca: /etc/ca.pem}}",
+    ].join("\n"),
+    problems: [
+      "1: api.tls.key_file: is required: an absolute path of a PEM file",
+      "2: embedded.sql_tls.ca: unknown key; known here: certificate_file, key_file",
+      '2: embedded.sql_tls.certificate_file: must be an absolute path of a PEM file, not "c.pem"',
+      "2: embedded.sql_port: is required with sql_tls",
+    ],
+  },
+  {
     name: "keys of the specification that this release does not have",
     text: oneTenant({
       settings: ["allocator_overrides: {A: mod:fn}", "topic_attribution: {enabled: true}"],

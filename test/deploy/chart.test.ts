@@ -22,7 +22,10 @@ interface PodTemplate {
   readonly metadata: { readonly labels: Readonly<Record<string, string>> };
   readonly spec: {
     readonly securityContext: unknown;
+    readonly volumes: readonly { readonly name: string; readonly secret?: unknown }[];
     readonly containers: readonly {
+      readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+      readonly livenessProbe: unknown;
       readonly securityContext: unknown;
       readonly ports: unknown;
       readonly args: unknown;
@@ -94,7 +97,7 @@ t.test("its processes have no rights, and its configuration is one of the servic
     for (const [label, value] of Object.entries(selector.matchLabels))
       t.equal(template.metadata.labels[label], value, label);
     t.strictSame(template.spec.securityContext, {
-      ...{ runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000 },
+      ...{ runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
       seccompProfile: { type: "RuntimeDefault" },
     });
     const [container] = template.spec.containers;
@@ -104,6 +107,17 @@ t.test("its processes have no rights, and its configuration is one of the servic
       capabilities: { drop: ["ALL"] },
     });
     t.strictSame(container?.ports, [{ name: "http", containerPort: ports[mode] }]);
+    t.strictSame(container?.livenessProbe, {
+      httpGet: { path: "/health", port: "http", scheme: "HTTPS" },
+      ...{ periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
+    });
+    const mounted = container?.volumeMounts.find(({ name }) => name === "tls")?.mountPath ?? "nowhere";
+    t.equal(api.tls?.key_file, `${mounted}/tls.key`);
+    t.strictSame(
+      template.spec.volumes.find(({ name }) => name === "tls")?.secret,
+      { secretName: "costs-pods", defaultMode: 0o440 },
+      "nobody but the service's user reads the key",
+    );
     t.strictSame(container?.args, ["serve", "--mode", mode, "--config", "/etc/chargehouse/chargehouse.yaml"]);
   }
 });

@@ -1,10 +1,15 @@
 /** Configurations, compose files, the Dockerfile and the systemd unit of `deploy/`. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { parseDotEnv } from "../../src/config/dotenv.js";
 import { projectRoot } from "../../src/config/project.js";
+import { first } from "../certificates.js";
 import { needs } from "../programs.js";
 import { temporaryFolder } from "../stores.js";
 import { deployFiles, deployFolder, deployText, envOf, loaded, yamlOf } from "./files.js";
@@ -93,7 +98,10 @@ t.test(
       last.findIndex((line) => line.startsWith("USER ")) >
         last.findLastIndex((line) => line.startsWith("RUN ")),
     );
-    t.match(last.find((line) => line.startsWith("HEALTHCHECK ")) ?? "", /127\.0\.0\.1:8080\/health/);
+    t.match(
+      last.find((line) => line.startsWith("HEALTHCHECK ")) ?? "",
+      /127\.0\.0\.1', port: 8080, path: '\/health'/,
+    );
     t.notOk(lines.some((line) => /^ADD |:latest| sudo /.test(line)));
     t.ok(lines.filter((line) => line.startsWith("FROM ")).every((line) => line.includes("{NODE_IMAGE}")));
     const ignore = deployText("docker/Dockerfile.dockerignore").split("\n");
@@ -104,6 +112,34 @@ t.test(
       t.ok(sent.includes(each), each);
   },
 );
+
+t.test("the health check of the image works with and without TLS", async (t) => {
+  const words = /^ +CMD (\[.*\])$/m.exec(deployText("docker/Dockerfile"))?.[1] ?? "[]";
+  const [program = "", ...args]: string[] = JSON.parse(words);
+  t.equal(program, "node");
+  const exitCode = async (port: number) => {
+    const child = spawn(
+      process.execPath,
+      args.map((each) => each.replace("8080", String(port))),
+      { stdio: "inherit" },
+    );
+    return (await once(child, "exit"))[0];
+  };
+  const answer: RequestListener = (request, response) =>
+    void response.writeHead(request.url === "/health" && isWell ? 200 : 503).end("{}");
+  let isWell = true;
+  const secure = createSecureServer({ cert: first.certificate, key: first.key }, answer);
+  for (const server of [createServer(answer), secure]) {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    isWell = true;
+    t.equal(await exitCode(port), 0);
+    isWell = false;
+    t.equal(await exitCode(port), 1);
+    await new Promise((resolve) => server.close(resolve));
+    t.equal(await exitCode(port), 1, "nobody listens");
+  }
+});
 
 t.test("the systemd unit is one that systemd takes", needs("systemd-analyze"), async (t) => {
   const unit = deployText("systemd/chargehouse@.service");

@@ -77,7 +77,10 @@ const inWords = ({ scope, publicAs, everyTenant }: FastifyContextConfig) =>
 const local = { kind: "command", name: "ada" } as const;
 
 t.test("with tokens", async (t) => {
-  const { app, stores, config, build, log } = await startService(t, ["auth: tokens"]);
+  const { app, stores, config, build, log } = await startService(t, [
+    "auth: tokens",
+    "rate_limit: { max_failed_sign_ons_per_minute: 10000 }",
+  ]);
   const { postgres } = stores;
   const made = async (scopes: readonly Scope[], tenants: readonly string[] | null = null, days = 1) => {
     const { token, token_id } = await createToken(postgres, { name: "bi", scopes, tenants, days }, local);

@@ -142,6 +142,24 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
     });
   }
 
+  await t.test("what changed most comes with the groups, which stay as they are", async (t) => {
+    for (const question of questions) {
+      const { columns, filter = {} } = question;
+      const grouped = [
+        ...columns.map((column) => `group_by=${column}`),
+        ...Object.entries(filter).map(([name, value]) => `${name}=${encodeURIComponent(value)}`),
+      ].join("&");
+      const of = `${window}&${grouped}&time_bucket=day`;
+      const byChange = await ask(`${window}&${grouped}&order=change&limit=3`);
+      for (const order of ["amount", "change"] as const) {
+        const { movers, ...found } = await ask(`${of}&order=${order}&limit=2&movers=3`);
+        t.strictSame(movers, byChange.groups);
+        t.strictSame(found, expected({ ...question, order, limit: 2 }));
+      }
+    }
+    t.notOk("movers" in (await ask(`${window}&compare=previous`)));
+  });
+
   await t.test("the period before and amounts over time come where they are asked for", async (t) => {
     const { groups, totals, time_buckets } = await ask(`${window}&limit=2`);
     t.strictSame(time_buckets, []);

@@ -33,7 +33,8 @@ t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 
   const cors = ["enable_cors: true", "cors_origins: ['https://console.example.org']"];
   // Runs go by the clock of the machine, rows by that of the tests: retention would drop them.
   const tenant = { tenant: ["retention_days: 730"], settings: ["emitters: [{type: prometheus}]"] };
-  const service = await startService(t, cors, tenant, [UPLOADING]);
+  const fast = "rate_limit: { max_per_minute: 1000000 }";
+  const service = await startService(t, [...cors, fast], tenant, [UPLOADING]);
   const { stores, config } = service;
   const ending = new AbortController();
   const worker = await createWorker({

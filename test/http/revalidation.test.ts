@@ -110,6 +110,25 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       );
   });
 
+  const unheard = { timestamp: "2026-03-01T00:00:00Z", resource_id: "nobody published it" };
+  for (const [list, insert] of [
+    ["billing", () => insertBilling(stores, "acme", [{ ...unheard, total_cost: "1" }])],
+    ["chargebacks", () => insertChargebacks(stores, "acme", [{ ...unheard, amount: "1" }])],
+  ] as const)
+    await t.test(`GET ${list}: days are counted once, until one of them is published again`, async (t) => {
+      const total = async (query = "") => (await get(app, `${acme}/${list}?${query}`)).body.total;
+      t.equal(await total(), 2);
+      await insert();
+      t.equal(await total(), 2, "known");
+      t.equal(await total("page_size=1"), 2, "of every page");
+      t.equal(await total("resource_id=nobody%20published%20it"), 1, "other filters are counted");
+      t.equal(await total("end_date=2026-03-01&start_date=2026-03-01"), 2, "and other windows");
+      await publish("2026-03-02", "b", "2");
+      t.equal(await total(), 3, "counted anew");
+      await publish("2026-03-01", "a", "1");
+      t.equal(await total(), 2);
+    });
+
   await t.test("days outside the window do not matter", async (t) => {
     const path = "chargebacks?start_date=2026-03-01&end_date=2026-03-01";
     const etag = await tagOf(path);
@@ -120,6 +139,17 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     const old = await tagOf(inZone);
     await publish("2026-03-03", "e", "4");
     t.equal(await status(inZone, old), 200, "a day in Denver reaches into the next UTC day");
+  });
+
+  await t.test("days of the period before matter where it is compared", async (t) => {
+    const path = "chargebacks/breakdown?start_date=2026-03-02&end_date=2026-03-02";
+    const compared = ["compare=previous", "order=change", "movers=3"].map((each) => `${path}&${each}`);
+    const before = new Map<string, string>();
+    for (const each of [path, ...compared]) before.set(each, await tagOf(each));
+    await publish("2026-03-01", "a2", "7");
+    t.equal(await status(path, before.get(path) ?? ""), 304);
+    for (const each of compared) t.equal(await status(each, before.get(each) ?? ""), 200, each);
+    await publish("2026-03-01", "a", "1");
   });
 
   await t.test("while a publish is under way: an answer without a name, and never 304", async (t) => {

@@ -112,6 +112,41 @@ t.test("a gathering that lacked something has no answers to compare", async (t) 
   t.equal(report.answers, undefined);
 });
 
+t.test("a question that failed is the same while it fails, and asked once", async (t) => {
+  const { metrics, connect } = await started(t);
+  const gathered = async () => {
+    const { answers, failures } = await connect().gatherWindow(window, recordingSink(), forever);
+    const kept: GatheredAnswers = { ofWindow: JSON.parse(JSON.stringify(answers)), ofTopics: undefined };
+    const same = async () => await connect().answersAsBefore?.(window, kept, forever);
+    return { failures, same };
+  };
+  metrics.failing.push({ day: "2026-03-02", match: "request_bytes", status: 422 });
+  const { failures, same } = await gathered();
+  t.equal(failures, 1, "of one metric, one day");
+  metrics.queries.length = 0;
+  t.equal(await same(), true);
+  t.equal(metrics.queries.length, 4, "the day, the days around it, and the other metric");
+  metrics.failing.push({ match: "response_bytes", status: 422 });
+  t.equal(await same(), false, "another one fails");
+  metrics.failing.pop();
+  metrics.failing.length = 0;
+  t.equal(await same(), false, "it is answered");
+
+  metrics.failing.push({ match: "_bytes", status: 422 });
+  const all = await gathered();
+  t.equal(await all.same(), true);
+  t.equal(all.failures, 6, "two metrics, three days each");
+  metrics.failing.length = 0;
+  t.equal(await all.same(), false);
+
+  metrics.failing.push({ match: "request_bytes", status: 401 });
+  const hopeless = await gathered();
+  t.equal(hopeless.failures, 1, "a query that is given up as a whole");
+  t.equal(await hopeless.same(), true);
+  metrics.failing.length = 0;
+  t.equal(await hopeless.same(), false);
+});
+
 t.test("what comes and goes after a window does not concern it", async (t) => {
   const base = [knownAccount("sa-1"), knownKey("K1", "sa-1", "lkc-1")];
   const digest = (...identities: Parameters<typeof knownOf>) => knownDigest(knownOf(...identities), window);

@@ -11,7 +11,11 @@ t.test("a window that is gathered again", async (t) => {
 
   /** Whether the window was gathered; the upstream answers as before, unless it is told not to. */
   async function gathered(
-    { same = true, ...script }: Script & { readonly same?: boolean } = {},
+    {
+      same = true,
+      failures = 0,
+      ...script
+    }: Script & { readonly same?: boolean; readonly failures?: number } = {},
     changes: Partial<StageWindowOptions> = {},
   ): Promise<boolean> {
     let asked = false;
@@ -20,7 +24,7 @@ t.test("a window that is gathered again", async (t) => {
       ...upstream,
       async gatherWindow(...request) {
         asked = true;
-        return { ...(await upstream.gatherWindow(...request)), answers: { of: "the upstream" } };
+        return { ...(await upstream.gatherWindow(...request)), answers: { of: "the upstream" }, failures };
       },
       async answersAsBefore(_window, { ofWindow, ofTopics }) {
         t.same([ofWindow, ofTopics], [{ of: "the upstream" }, undefined]);
@@ -108,19 +112,41 @@ t.test("a window that is gathered again", async (t) => {
     t.equal(await gathered({}, again), false, "an outage of the list");
   });
 
-  await t.test("is not remembered when the gathering lacked something", async (t) => {
-    const lacking: Script[] = [
-      { complete: [first, second] },
-      { gaps: [{ day: first, metric: "other", resource_id: "c1", reason: "down" }] },
-      { billing: [...bill, { ...bill[0], currency: "" } as (typeof bill)[number]] },
-    ];
-    for (const script of lacking) {
-      await gathered();
+  await t.test("is left alone once it is settled without a metric that the upstream refuses", async (t) => {
+    await postgres.query("DELETE FROM tracking_dates");
+    const refused = { gaps: [{ day: first, metric: "other", resource_id: "c3", reason: "refused" }] };
+    for (const attempt of [1, 2, 3]) {
+      t.equal(await gathered(refused), true, `attempt ${attempt}`);
       await publish();
-      t.equal(await gathered(), false);
-      await gathered({ ...script, same: false });
-      await publish();
-      t.equal(await gathered(), true);
     }
+    t.equal(await gathered(refused), false);
+    t.equal(await gathered({ ...refused, same: false }), true);
+    t.equal(await gathered({ ...refused, failures: 101, same: false }), true);
+    t.equal(
+      await gathered({ ...refused, failures: 101 }),
+      true,
+      "too many questions to ask each of them again",
+    );
+    t.equal(await gathered({ ...refused, failures: 100 }), true);
+    t.equal(await gathered({ ...refused, failures: 100 }), false);
   });
+
+  await t.test(
+    "is not remembered when the gathering lacked something of the bill, or kept what was there",
+    async (t) => {
+      const lacking: Script[] = [
+        { complete: [first, second] },
+        { gaps: [{ day: first, metric: "other", resource_id: "c1", reason: "down" }] },
+        { billing: [...bill, { ...bill[0], currency: "" } as (typeof bill)[number]] },
+      ];
+      for (const script of lacking) {
+        await gathered();
+        await publish();
+        t.equal(await gathered(), false);
+        await gathered({ ...script, same: false });
+        await publish();
+        t.equal(await gathered(), true);
+      }
+    },
+  );
 });

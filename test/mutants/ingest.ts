@@ -29,6 +29,22 @@ export const ingestMutants = [
     ],
   ),
   ...mutantsOf(
+    "src/ingest/prometheus/same-answers.ts",
+    ["test/ingest/confluent-answers.test.ts"],
+    [["a question that failed is a difference for ever", "if (answer.digest !== FAILED)", "if (true)"]],
+  ),
+  ...mutantsOf(
+    "src/allocate/settle-days.ts",
+    ["test/runner/provisional.test.ts"],
+    [
+      [
+        "a settled day loses its bill",
+        '["billing", "usage", "identity_sets", "usage_gaps"]',
+        '["usage", "identity_sets", "usage_gaps"]',
+      ],
+    ],
+  ),
+  ...mutantsOf(
     "src/ingest/ecosystems/confluent_cloud/topics.ts",
     ["test/ingest/confluent-topics.test.ts"],
     [["topics at rest are not measured", "keepsZeros: true", "keepsZeros: false"]],
@@ -76,8 +92,8 @@ export const ingestMutants = [
     ["partial answers are taken", 'partial_response: "false", deny_partial_response: "1"', ""],
     [
       "what fails alone is dropped in silence",
-      'if (kind === "failed") yield { kind, days, resources, reason: part.reason };',
-      'if (kind === "failed") continue;',
+      "yield { kind, days, resources, reason: part.reason };",
+      "continue;",
     ],
     [
       "the points between two pieces are asked for twice",

@@ -12,11 +12,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   secrets: [],
   "upstream-http": ["secrets"],
   config: ["time"],
+  tls: ["config"],
   s3: ["upstream-http", "config", "secrets"],
   simulator: ["time"],
   // In the browser: it knows the service by its API alone.
   console: [],
-  store: ["config", "secrets", "time"],
+  store: ["tls", "config", "secrets", "time"],
   ingest: ["focus", "store", "s3", "upstream-http", "config", "numbers", "time"],
   allocate: ["store", "config", "time"],
   focus: ["store", "config", "time"],
@@ -25,10 +26,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   emit: ["query", "store", "s3", "config", "numbers", "time"],
   runner: ["tags", "emit", "ingest", "allocate", "store", "config", "secrets", "time"],
   backup: ["runner", "store", "config", "time"],
-  http: ["tags", "query", "runner", "store", "config", "time"],
+  http: ["tags", "query", "runner", "store", "tls", "config", "time"],
   cli: [
     ...["tags", "http", "backup", "runner", "ingest", "allocate", "query", "focus"],
-    ...["store", "config", "secrets", "simulator", "time"],
+    ...["store", "tls", "config", "secrets", "simulator", "time"],
   ],
 };
 

@@ -16,15 +16,12 @@ import { ticksOfLine } from "../../src/query/chargebacks/explain/arithmetic.js";
 import {
   isPublishedDay,
   linesOfDay,
-  publicationOfDay,
   type RuleTierRow,
   rowsOfDay,
   rulesOfDay,
 } from "../../src/query/chargebacks/explain/day.js";
-import { ownersOfDay } from "../../src/query/chargebacks/explain/owner.js";
+import { factsOfDay } from "../../src/query/chargebacks/explain/day-facts.js";
 import { chargedOfSplit, recipientsOfSplit } from "../../src/query/chargebacks/explain/recipients.js";
-import { samplesOfDay } from "../../src/query/chargebacks/explain/samples.js";
-import { factsOfTiers } from "../../src/query/chargebacks/explain/tiers.js";
 import { chargebackPage, chargebacksBefore } from "../../src/query/chargebacks/list.js";
 import { partsOf, usageOf } from "../../src/query/chargebacks/row-weights.js";
 import { defaultExportColumns, exportColumnNames } from "../../src/query/export/columns.js";
@@ -68,6 +65,7 @@ const aggregateInput = (input: Partial<AggregateInput>): AggregateInput => ({
 });
 const aggregate = (input: Partial<AggregateInput>) => aggregateBuckets(aggregateInput(input));
 const breakdown = (input: Partial<BreakdownInput>): BreakdownInput => ({
+  movers: 0,
   ...{ window: window(), filters: {}, groupBy: ["identity_id"], limit: 10, order: "amount" },
   ...input,
 });
@@ -162,6 +160,7 @@ export const reads: Readonly<Record<string, Statement>> = {
       search: "gate",
     }),
   ),
+  "breakdown-with-movers": breakdownGroups(breakdown({ comparedFrom: 1771459200, movers: 5 })),
   "breakdown-over-time": breakdownSeries({ ...breakdown({}), timeBucket: "day" }, [["sa-1"], ["sa-2"]]),
   "breakdown-over-time-by-tag": breakdownSeries(
     { ...breakdown({ groupBy: ["tag:squad", "resource_id"] }), timeBucket: "week" },
@@ -256,18 +255,14 @@ export const reads: Readonly<Record<string, Statement>> = {
   }),
   "explain-lines": linesOfDay(dimension, "2026-03-01"),
   "explain-rules": rulesOfDay("STORAGE", "2026-03-01"),
-  "explain-publication": publicationOfDay("2026-03-01"),
   "explain-is-published": isPublishedDay("2026-03-01"),
-  "explain-owners": ownersOfDay("r-1", "2026-03-01"),
-  "explain-samples": samplesOfDay(dimension, "2026-03-01", ["in", "out"]),
-  "explain-tiers-none-passed": factsOfTiers(
-    { day: "2026-03-01", resource_id: "r-1" },
-    { passed: [], tried: [tier("usage", "in")] },
-  ),
-  "explain-tiers-passed": factsOfTiers(
-    { day: "2026-03-01", resource_id: "r-1" },
-    { passed: [tier("usage", "in", "out"), tier("owner", "owner")], tried: [tier("usage", "in")] },
-  ),
+  "explain-facts": factsOfDay({
+    ...{ dimension, day: "2026-03-01", metrics: ["in", "out"] },
+    ...{ passed: [tier("usage", "in", "out"), tier("owner", "owner")], tried: [tier("usage", "in")] },
+  }),
+  "explain-facts-none-passed": factsOfDay({
+    ...{ dimension, day: "2026-03-01", metrics: [], passed: [], tried: [] },
+  }),
   "explain-recipients-by-usage": recipients(tier("usage", "in", "out")),
   "explain-recipients-of-set": recipients(tier("even", "resource_active")),
   "explain-recipients-nobody": recipients(tier("terminal")),

@@ -1,6 +1,7 @@
 /** Days that lack something: published at once, marked, and settled when it comes or is given up. */
 import t from "tap";
 import type { AllocationRule } from "../../src/config/allocation-rule.js";
+import { addDays } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import {
@@ -13,7 +14,7 @@ import {
   shortTenants,
   trackingDate,
 } from "./runs.js";
-import { scriptedUpstream, usageRule } from "./scripted-upstream.js";
+import { evenRule, scriptedUpstream, usageRule } from "./scripted-upstream.js";
 
 const [heavy, light] = [daysBefore(4), daysBefore(3)];
 
@@ -37,7 +38,7 @@ const derivedRule: AllocationRule = {
 };
 
 t.test("days that lack something", async (t) => {
-  const tenants = ["outage", "kept", "late", "derived", "settled", "refused"];
+  const tenants = ["outage", "kept", "late", "derived", "settled", "refused", "abandoned", "newly"];
   const { config, stores } = await openTestStores(t, shortTenants(tenants, ["allocation_retry_limit: 3"]));
   const state = async (tenant: string, day: string) => {
     const { provisional, provisional_attempts, lacks } = await trackingDate(stores, tenant, day);
@@ -231,5 +232,84 @@ t.test("days that lack something", async (t) => {
     };
     t.same(await shared(heavy), ["ann metrics_fetch_failed", "bob metrics_fetch_failed"]);
     t.same(await shared(light), ["ann shared_by_design", "bob shared_by_design"]);
+  });
+
+  await t.test("a product that is newly metered was not measured as nothing before", async (t) => {
+    const unmetered = [evenRule, { ...evenRule, product_type: "METERED" }];
+    const { upstream, ecosystems } = scriptedUpstream({ rules: unmetered, measured: false });
+    for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8" });
+    const run = () => runOnce(runContext(stores, { ecosystems }), config, "newly");
+    await run();
+    upstream.rules = [evenRule, usageRule];
+    upstream.measured = true;
+    upstream.gaps.add(heavy);
+    t.same(messages(await run()), [`${heavy}: the chargebacks are provisional: ${lack}`]);
+    t.same(await marked("newly"), [heavy]);
+    t.same(await chargedOn(stores, "newly", heavy), ["UNALLOCATED: 8 metrics_fetch_failed"]);
+    t.same(await chargedOn(stores, "newly", light), ["ann: 2", "bob: 6"]);
+    upstream.gaps.clear();
+    t.same(messages(await run()), []);
+    t.same(await chargedOn(stores, "newly", heavy), ["ann: 2", "bob: 6"]);
+    upstream.measured = false;
+    upstream.gaps.add(light);
+    t.same(
+      messages(await run()),
+      [`${light}: ${lack}: the usage that is published stays`],
+      "measured by now",
+    );
+
+    upstream.measured = true;
+    upstream.rules = [evenRule, usageRule, { ...evenRule, product_type: "EXTRA" }];
+    upstream.lacking = "EXTRA";
+    const price = "EXTRA of metered-1 could not be fetched: the test says so";
+    t.same(messages(await run()), [`${light}: the chargebacks are provisional: ${price}`]);
+    t.same(await marked("newly"), [light]);
+  });
+
+  await t.test("a provisional day that is not gathered any more is settled as it is published", async (t) => {
+    const { upstream, ecosystems } = scriptedUpstream();
+    for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8", "r-1": "2" });
+    upstream.gaps.add(heavy).add(light);
+    await runOnce(runContext(stores, { ecosystems }), config, "abandoned");
+    t.same(await marked("abandoned"), [heavy, light]);
+    const whole = "SELECT * EXCEPT (provisional, revision) FROM chargebacks ORDER BY ALL";
+    const before = await rowsOf(stores, "abandoned", whole);
+    const hash = (await trackingDate(stores, "abandoned", heavy)).published_hash;
+
+    // Another rule by now: a day that is gathered would be calculated by it.
+    const other = scriptedUpstream({ rules: [evenRule, { ...evenRule, product_type: "METERED" }] });
+    for (const day of [heavy, light]) other.upstream.bill.set(day, { "metered-1": "8", "r-1": "2" });
+    const later = new Date(`${daysBefore(-6)}T12:00:00Z`);
+    const context = runContext(stores, { ecosystems: other.ecosystems, now: () => later });
+    const asked = await runOnce(context, config, "abandoned", {
+      window: { start: light, end: addDays(light, 1) },
+    });
+    t.same(asked.notes, [`${heavy} is older than lookback_days, and settled without what was missing`]);
+    t.same(await marked("abandoned"), [], "the other day was asked for, and is whole by now");
+    t.same(await state("abandoned", heavy), { provisional: false, provisional_attempts: 1, lacks: [lack] });
+    const after = await trackingDate(stores, "abandoned", heavy);
+    t.equal(`${after.published_hash}-provisional`, hash);
+    const { revision } = (
+      await rowsOf<{ revision: string }>(
+        stores,
+        "abandoned",
+        `SELECT DISTINCT toString(revision) AS revision FROM chargebacks WHERE day = '${heavy}'`,
+      )
+    )[0] ?? { revision: "" };
+    t.equal(revision, after.published_hash);
+    const stays = (rows: readonly unknown[]) => rows.filter((row) => (row as { day: string }).day === heavy);
+    t.equal(stays(before).length, 3);
+    t.same(
+      stays(await rowsOf(stores, "abandoned", whole)),
+      stays(before),
+      "by the rules of then, to the cent",
+    );
+    t.same(await chargedOn(stores, "abandoned", light), ["ann: 4", "bob: 4", "ann: 1", "bob: 1"]);
+    const { staged, ...proof } = await reconciled(stores, "abandoned");
+    t.same(proof.off, []);
+    t.equal(staged, 0, "nothing stays staged");
+    const again = await runOnce(context, config, "abandoned");
+    t.same(again.notes, []);
+    t.equal(again.dates_calculated, 0);
   });
 });

@@ -13,6 +13,10 @@ export interface Upstream {
   crowd: number;
   /** Days whose usage metric cannot be fetched. */
   readonly gaps: Set<string>;
+  /** What cannot be fetched on them: the metric, or a product that is priced by samples. */
+  lacking: string;
+  /** Whether the metric is asked for at all. */
+  measured: boolean;
   /** Of these days, those of which some usage comes before the fetch breaks off. */
   readonly partly: Set<string>;
   /** Days whose bill does not come. */
@@ -69,6 +73,8 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
     members: { ann: 1, bob: 3 },
     crowd: 0,
     gaps: new Set(),
+    lacking: "work",
+    measured: true,
     partly: new Set(),
     incomplete: new Set(),
     rules: [evenRule, usageRule],
@@ -118,7 +124,7 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
               await sink.identitySets(
                 people.map(([identity_id]) => ({ day, scope: "resource_active", resource_id, identity_id })),
               );
-              if (!resource_id.startsWith("metered")) continue;
+              if (!resource_id.startsWith("metered") || !upstream.measured) continue;
               if (upstream.gaps.has(day) && !upstream.partly.has(day)) continue;
               const crowd = Array.from({ length: upstream.crowd }, (_, i) => [`user-${i}`, i + 1] as const);
               await sink.usage(
@@ -138,7 +144,7 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
             );
             const reason = "the test says so";
             await sink.usageGaps(
-              metered.map((resource_id) => ({ day, metric: "work", resource_id, reason })),
+              metered.map((resource_id) => ({ day, metric: upstream.lacking, resource_id, reason })),
             );
           }
           upstream.windows += 1;

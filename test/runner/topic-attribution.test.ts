@@ -19,7 +19,7 @@ import {
 } from "./runs.js";
 import { attributedOn, attributionDate, topicUpstream, withTopics } from "./topic-upstream.js";
 
-const tenants = ["usual", "outage", "partial", "moved", "broken", "switched", "kept"];
+const tenants = ["usual", "outage", "partial", "moved", "broken", "switched", "kept", "abandoned"];
 const [heavy, light, other] = [daysBefore(4), daysBefore(3), daysBefore(2)];
 
 t.test("costs are attributed to topics beside identities", async (t) => {
@@ -268,6 +268,33 @@ t.test("costs are attributed to topics beside identities", async (t) => {
     t.equal(await attributionDate(stores, "kept", daysBefore(3)), undefined, "with its state");
     holds(t, await trackingDate(stores, "kept", daysBefore(3)), { chargeback_calculated: true });
     holds(t, await reconciled(stores, "kept"), { days: 6, off: [], staged: 0 });
+  });
+
+  await t.test("are settled once their day is not gathered any more", async (t) => {
+    const { upstream, ecosystems } = topicUpstream();
+    upstream.bill.set(heavy, { "metered-1": "8" });
+    upstream.topicGaps.set(heavy, ["topic_bytes_in", "topic_bytes_out", "topic_retained_bytes"]);
+    await runOnce(runContext(stores, { ecosystems }), config, "abandoned");
+    const nowhere = ["__UNATTRIBUTED__: 8 metrics_fetch_failed"];
+    t.same(await attributedOn(stores, "abandoned", heavy), nowhere);
+    const chargebacks = await chargebackParts(stores, "abandoned");
+    const later = midnightOf(daysBefore(-5));
+    const context = runContext(stores, { ecosystems, now: () => later });
+    const settling = await runOnce(context, config, "abandoned");
+    t.same(settling.notes, [`${heavy} is older than lookback_days, and settled without what was missing`]);
+    t.same(await attributedOn(stores, "abandoned", heavy), nowhere);
+    const rows =
+      "SELECT toString(day) AS day, provisional, count() AS n FROM topic_attributions GROUP BY ALL";
+    t.same(await rowsOf(stores, "abandoned", rows), [{ day: heavy, provisional: false, n: "1" }]);
+    holds(t, await attributionDate(stores, "abandoned", heavy), { provisional: false, attribution_rows: 1 });
+    t.same(
+      await chargebackParts(stores, "abandoned"),
+      chargebacks,
+      "the chargebacks of the day stay as they are",
+    );
+    await adds(t, "abandoned");
+    holds(t, await reconciled(stores, "abandoned"), { off: [], staged: 0 });
+    t.same((await runOnce(context, config, "abandoned")).notes, []);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Ledger } from "../../store/ledger.js";
+import { settledHash } from "../../store/postgres/provisional-hash.js";
 import type { Statement } from "../../store/postgres/statement.js";
 
 /**
@@ -15,6 +16,26 @@ export function beginPublishing(input: {
     query: `
 UPDATE ${input.ledger.state} SET publishing_hash = staged_hash
 WHERE tenant_name = $1 AND tracking_date = ANY($3::date[]) AND staged_hash IS NOT NULL
+  AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now())`,
+    params: [input.tenantName, input.epoch, input.days],
+  };
+}
+
+/**
+ * Records that provisional days of a ledger are about to be swapped in as settled ones, from what they are published with. In and out as
+ * above; a day that waits to be calculated, or has changed since, is not touched.
+ */
+export function beginSettling(input: {
+  ledger: Ledger;
+  tenantName: string;
+  epoch: number;
+  days: readonly string[];
+}): Statement {
+  const settled = settledHash("published_hash");
+  return {
+    query: `
+UPDATE ${input.ledger.state} SET staged_hash = ${settled}, publishing_hash = ${settled}
+WHERE tenant_name = $1 AND tracking_date = ANY($3::date[]) AND provisional AND staged_hash IS NULL AND publishing_hash IS NULL
   AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now())`,
     params: [input.tenantName, input.epoch, input.days],
   };

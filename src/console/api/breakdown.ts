@@ -19,6 +19,8 @@ export interface BreakdownQuestion {
   readonly limit: number;
   readonly order?: "amount" | "change" | undefined;
   readonly compare?: boolean | undefined;
+  /** So many that changed most, too. */
+  readonly movers?: number | undefined;
   /** Only groups whose value or name has this text. */
   readonly search?: string | undefined;
 }
@@ -32,6 +34,7 @@ function breakdownQuery({
   limit,
   order,
   compare,
+  movers,
   search,
 }: BreakdownQuestion) {
   return {
@@ -41,6 +44,7 @@ function breakdownQuery({
     ...(timeBucket !== undefined && { time_bucket: timeBucket }),
     ...(order !== undefined && { order }),
     ...(compare === true && { compare: "previous" }),
+    ...(movers !== undefined && { movers }),
     ...(search !== undefined && search !== "" && { search }),
     ...filterQuery(filters),
   };

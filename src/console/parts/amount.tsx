@@ -40,18 +40,44 @@ export function Amount({ value, currency, places = 0 }: AmountProps) {
   );
 }
 
+/** An amount, and the one before. */
+export interface Compared {
+  readonly now: Decimal;
+  readonly before: Decimal;
+}
+
+/** In brackets; empty where nothing changed. */
+export function changeInPercent({ now, before }: Compared): string {
+  const difference = minus(now, before);
+  if (isZero(difference)) return "";
+  const percent = isZero(before) ? en.change.fromNothing : percentage(absolute(difference), absolute(before));
+  return `(${percent ?? ""})`;
+}
+
+interface ChangeProps extends Compared {
+  /** As of amounts: so many places beyond two are kept free, and so many letters for the percentage. */
+  readonly places?: number | undefined;
+  readonly percentLetters?: number | undefined;
+}
+
 /** How an amount differs from the one before: more cost is marked as such, and never by colour alone. */
-export function Change({ now, before }: { readonly now: Decimal; readonly before: Decimal }) {
+export function Change({ now, before, places = 0, percentLetters = 0 }: ChangeProps) {
   const difference = minus(now, before);
   if (isZero(difference)) return <span class="change">{en.change.none}</span>;
   const { main, beyond } = shownAmount(absolute(difference));
-  const percent = isZero(before) ? en.change.fromNothing : percentage(absolute(difference), absolute(before));
   const isLess = isNegative(difference);
   return (
     <span class={isLess ? "change less" : "change more"} title={plainText(difference)}>
       {isLess ? "▼ −" : "▲ +"}
       {main}
-      {beyond !== "" && <span class="beyond">{beyond}</span>} ({percent})
+      {(beyond !== "" || places > 0) && (
+        <span class="beyond" style={places > 0 ? { minWidth: `${places}ch` } : undefined}>
+          {beyond}
+        </span>
+      )}{" "}
+      <span class="percent" style={percentLetters > 0 ? { minWidth: `${percentLetters}ch` } : undefined}>
+        {changeInPercent({ now, before })}
+      </span>
     </span>
   );
 }

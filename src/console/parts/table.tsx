@@ -1,9 +1,9 @@
 /** The one table of all views: sortable, with totals below, and of many rows only those in sight are in the document. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type Decimal, shownAmount } from "../money/decimal.js";
+import { absolute, type Decimal, minus, shownAmount } from "../money/decimal.js";
 import { en } from "../text/en.js";
-import { Amount } from "./amount.js";
+import { Amount, Change, type Compared, changeInPercent } from "./amount.js";
 
 /** One of the amounts of a cell. */
 export interface Money {
@@ -20,6 +20,8 @@ export interface Column<Row> {
   readonly cell?: (row: Row) => ComponentChildren;
   /** Instead of `cell`: amounts, one below the other, with their points below each other in the whole column. */
   readonly money?: (row: Row) => readonly Money[];
+  /** Instead of both: how an amount changed, with the points of the differences below each other. */
+  readonly change?: (row: Row) => Compared;
   /** Stands beside the name on a phone, where the other cells are below. */
   readonly leads?: boolean;
   /** Right-aligned. */
@@ -31,6 +33,7 @@ export interface Column<Row> {
   readonly total?: ComponentChildren;
   /** Instead of `total`. */
   readonly totalMoney?: readonly Money[];
+  readonly totalChange?: Compared;
 }
 
 export interface Sorting {
@@ -54,14 +57,18 @@ const ROW_PX = 34;
 /** Fewer rows than this are all in the document, so that find, print and copy have them. */
 const MOST_WHOLE = 300;
 const BEYOND_SIGHT = 12;
+/** On these, rows are as high as what they show: there are more of them on request. */
+const PHONE = "(max-width: 640px)";
 
 export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, totalTitle }: TableProps<Row>) {
   const sorted = sortedBy(rows, columns, sorting);
-  const isWindowed = rows.length > MOST_WHOLE;
+  const isPhone = useMatch(PHONE);
+  const [most, setMost] = useState(MOST_WHOLE);
+  const isWindowed = rows.length > MOST_WHOLE && !isPhone;
   const { frame, first, last, onScroll } = useWindow(isWindowed ? rows.length : 0);
-  const shown = isWindowed ? sorted.slice(first, last) : sorted;
+  const shown = isWindowed ? sorted.slice(first, last) : isPhone ? sorted.slice(0, most) : sorted;
   const hasTotals = totalTitle !== undefined;
-  const places = columns.map((column) => placesOf(column, rows));
+  const widths = columns.map((column) => widthsOf(column, rows));
   return (
     <section
       class={isWindowed ? "table windowed" : "table"}
@@ -86,10 +93,12 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, tot
             <tr key={keyOf(row)} aria-rowindex={isWindowed ? first + index + 2 : undefined}>
               {columns.map((column, at) => (
                 <td key={column.key} class={classOf(column)} data-title={column.title}>
-                  {column.money === undefined ? (
-                    column.cell?.(row)
+                  {column.money !== undefined ? (
+                    <Amounts amounts={column.money(row)} places={widths[at]?.places} />
+                  ) : column.change !== undefined ? (
+                    <Change {...column.change(row)} {...widths[at]} />
                   ) : (
-                    <Amounts amounts={column.money(row)} places={places[at]} />
+                    column.cell?.(row)
                   )}
                 </td>
               ))}
@@ -107,10 +116,12 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, tot
                   </th>
                 ) : (
                   <td key={column.key} class={classOf(column)} data-title={column.title}>
-                    {column.totalMoney === undefined ? (
-                      column.total
+                    {column.totalMoney !== undefined ? (
+                      <Amounts amounts={column.totalMoney} places={widths[index]?.places} />
+                    ) : column.totalChange !== undefined ? (
+                      <Change {...column.totalChange} {...widths[index]} />
                     ) : (
-                      <Amounts amounts={column.totalMoney} places={places[index]} />
+                      column.total
                     )}
                   </td>
                 ),
@@ -119,6 +130,11 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, tot
           </tfoot>
         )}
       </table>
+      {isPhone && most < rows.length && (
+        <button type="button" class="more" onClick={() => setMost(most + MOST_WHOLE)}>
+          {en.table.more(rows.length - most)}
+        </button>
+      )}
     </section>
   );
 }
@@ -150,11 +166,43 @@ function Amounts({
   );
 }
 
-/** The most places beyond two that an amount of the column has. */
-function placesOf<Row>({ money, totalMoney = [] }: Column<Row>, rows: readonly Row[]): number {
-  if (money === undefined) return 0;
-  const amounts = [...rows.flatMap(money), ...totalMoney];
-  return amounts.reduce((most, { value }) => Math.max(most, shownAmount(value).beyond.length), 0);
+interface Widths {
+  /** The most places beyond two that an amount of the column has. */
+  readonly places: number;
+  /** Letters of its longest percentage. */
+  readonly percentLetters: number;
+}
+
+function widthsOf<Row>(column: Column<Row>, rows: readonly Row[]): Widths {
+  const { money, change, totalMoney = [], totalChange } = column;
+  const amounts = [...(money === undefined ? [] : rows.flatMap(money)), ...totalMoney];
+  const changes = [
+    ...(change === undefined ? [] : rows.map(change)),
+    ...(totalChange === undefined ? [] : [totalChange]),
+  ];
+  const values = [
+    ...amounts.map(({ value }) => value),
+    ...changes.map(({ now, before }) => absolute(minus(now, before))),
+  ];
+  return {
+    places: longest(values.map((value) => shownAmount(value).beyond)),
+    percentLetters: longest(changes.map(changeInPercent)),
+  };
+}
+
+const longest = (texts: readonly string[]) => texts.reduce((most, { length }) => Math.max(most, length), 0);
+
+/** Whether the window is such a one, now and when it changes. */
+function useMatch(media: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(media).matches);
+  useLayoutEffect(() => {
+    const list = matchMedia(media);
+    const listen = () => setMatches(list.matches);
+    listen();
+    list.addEventListener("change", listen);
+    return () => list.removeEventListener("change", listen);
+  }, [media]);
+  return matches;
 }
 
 interface HeadingProps<Row> extends Pick<TableProps<Row>, "sorting" | "onSort"> {

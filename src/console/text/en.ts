@@ -49,7 +49,10 @@ export const en = {
     incomplete: (complete: number, all: number) =>
       `The period before is not complete: ${complete.toLocaleString("en")} of ${all.toLocaleString("en")} ${all === 1 ? "day" : "days"}.`,
   },
-  table: { sort: "Sort by this column" },
+  table: {
+    sort: "Sort by this column",
+    more: (left: number) => `Show more of ${left.toLocaleString("en")} rows`,
+  },
   chart: {
     label: (title: string, currency: string) => `${title}, in ${currency}. The table below has the figures.`,
   },

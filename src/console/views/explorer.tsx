@@ -15,7 +15,6 @@ import {
 } from "../api/breakdown.js";
 import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
 import { compare, decimal, minus, percentage } from "../money/decimal.js";
-import { Change } from "../parts/amount.js";
 import { BreakdownChart, keyOf, nameOf } from "../parts/breakdown-chart.js";
 import { IncompleteBefore } from "../parts/compared.js";
 import { Choice } from "../parts/controls.js";
@@ -306,9 +305,9 @@ function Groups({ place, found, totals, columns: groupBy, isCompared }: GroupsPr
           number("before", en.overview.before, ({ previous_amount }) => previous_amount ?? "0"),
           {
             ...{ key: "change", title: en.overview.change, isNumber: true },
-            cell: (row: Row) => <Change now={amountOf(row)} before={before(row)} />,
+            change: (row: Row) => ({ now: amountOf(row), before: before(row) }),
             order: (a: Row, b: Row) => compare(minus(amountOf(a), before(a)), minus(amountOf(b), before(b))),
-            total: <Change now={whole} before={before(totals)} />,
+            totalChange: { now: whole, before: before(totals) },
           },
         ]
       : []),

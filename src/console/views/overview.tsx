@@ -35,10 +35,8 @@ interface ViewProps {
 export function Overview({ place, tenant }: ViewProps) {
   const period = periodOf(place);
   const question = { tenant, period, filters: [], groupBy: ["identity_id"], compare: true };
-  const overTime: BreakdownQuestion = { ...question, timeBucket: bucketFor(period), limit: 8 };
-  const moved: BreakdownQuestion = { ...question, limit: 8, order: "change" };
+  const overTime: BreakdownQuestion = { ...question, timeBucket: bucketFor(period), limit: 8, movers: 8 };
   const costs = useData(breakdownKey(overTime), (signal) => askBreakdown(overTime, signal));
-  const movers = useData(breakdownKey(moved), (signal) => askBreakdown(moved, signal));
   return (
     <>
       <div class="title">
@@ -91,7 +89,7 @@ export function Overview({ place, tenant }: ViewProps) {
       <div class="pair">
         <section class="card">
           <h2>{text.movers}</h2>
-          <Shown data={movers}>{(found) => <Movers found={found} place={place} tenant={tenant} />}</Shown>
+          <Shown data={costs}>{(found) => <Movers found={found} place={place} tenant={tenant} />}</Shown>
         </section>
         <Issues tenant={tenant} period={period} place={place} />
       </div>
@@ -150,7 +148,9 @@ interface MoversProps extends ViewProps {
 }
 
 function Movers({ found, place, tenant }: MoversProps) {
-  const rows = found.groups.filter(({ previous_amount, total_amount }) => previous_amount !== total_amount);
+  const rows = (found.movers ?? []).filter(
+    ({ previous_amount, total_amount }) => previous_amount !== total_amount,
+  );
   const columns: Column<Group>[] = [
     {
       key: "identity",
@@ -163,9 +163,10 @@ function Movers({ found, place, tenant }: MoversProps) {
     },
     {
       ...{ key: "change", title: text.change, isNumber: true },
-      cell: (group) => (
-        <Change now={decimal(group.total_amount)} before={decimal(group.previous_amount ?? "0")} />
-      ),
+      change: ({ total_amount, previous_amount }) => ({
+        now: decimal(total_amount),
+        before: decimal(previous_amount ?? "0"),
+      }),
     },
   ];
   return rows.length === 0 ? (

@@ -40,6 +40,7 @@ export function appWithoutStores(version: string): Promise<FastifyInstance> {
         insecure: false,
         public: ["docs"],
         roles: [],
+        rate_limit: { max_per_minute: 6000, max_failed_sign_ons_per_minute: 30 },
         allowed_hosts: [],
         console: false,
         enable_cors: false,

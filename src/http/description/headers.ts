@@ -45,7 +45,7 @@ export function headersOf(
     "X-Request-Id": headerRef("RequestId"),
     ...(revalidated && { ETag: headerRef("ETag") }),
     ...(status === "201" && { Location: headerRef("Location") }),
-    ...(status === "503" &&
+    ...((status === "503" || status === "429") &&
       types.includes("application/problem+json") && { "Retry-After": headerRef("RetryAfter") }),
     ...(file && { "Content-Disposition": headerRef("ContentDisposition") }),
   };

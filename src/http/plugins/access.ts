@@ -1,4 +1,5 @@
 /** Who may do what: each route declares what it needs, and no request comes to it without. */
+import rateLimit from "@fastify/rate-limit";
 import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import type { ApiSettings } from "../../config/api.js";
@@ -8,6 +9,7 @@ import { authenticator } from "../authenticate.js";
 import { type Caller, may, mayForEveryTenant, stranger } from "../caller.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
+import { failedSignOns } from "../failed-sign-ons.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -49,6 +51,8 @@ export const access = fp<Pick<HttpContext, "config" | "stores" | "logger">>(
   async (app, context) => {
     const { api } = context.config;
     const authenticate = authenticator(context);
+    await app.register(rateLimit, { global: false });
+    const signOns = failedSignOns(app, api.rate_limit.max_failed_sign_ons_per_minute);
     const callers = new WeakMap<FastifyRequest, Caller>();
     app.decorateRequest("caller", {
       getter() {
@@ -63,8 +67,13 @@ export const access = fp<Pick<HttpContext, "config" | "stores" | "logger">>(
       const { scope, publicAs, everyTenant } = request.routeOptions.config;
       // What is not there is refused later, whoever asks.
       if (request.is404 || scope === "public") return;
+      await signOns.refuse(request, (seconds) => reply.header("retry-after", String(seconds)));
       const caller = await authenticate(request);
-      if (caller !== undefined) callers.set(request, caller);
+      if (caller === undefined) await signOns.failed(request);
+      else {
+        signOns.succeeded(request);
+        callers.set(request, caller);
+      }
       if (publicAs !== undefined && api.public.includes(publicAs)) return;
       if (caller === undefined) {
         reply.header("www-authenticate", challengeTo(request));

@@ -6,16 +6,9 @@ import type { FastifyPluginAsync, FastifyReply } from "fastify";
 import { projectRoot } from "../../config/project.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
+import { consolePolicy } from "./security-headers.js";
 
-/** Nothing from elsewhere, nothing inline, in nobody's frame. */
-const PAGE_HEADERS = {
-  "content-type": "text/html; charset=utf-8",
-  "cache-control": "no-cache",
-  "content-security-policy":
-    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
-  "referrer-policy": "same-origin",
-  "x-content-type-options": "nosniff",
-} as const;
+const PAGE_HEADERS = { "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" } as const;
 
 /** Where `npm run build` puts it. */
 const builtConsole = () => join(projectRoot(), "dist/console");
@@ -34,7 +27,11 @@ export const consolePages: FastifyPluginAsync<HttpContext> = async (app, { confi
     return reply.headers(PAGE_HEADERS).send(page);
   };
   for (const url of ["/", "/tenants/:name/:view"])
-    app.get(url, { config: declared, schema: { hide: true } }, send);
+    app.get(
+      url,
+      { config: declared, helmet: { contentSecurityPolicy: consolePolicy }, schema: { hide: true } },
+      send,
+    );
   if (page === undefined) return;
   await app.register(fastifyStatic, {
     root: join(folder, "assets"),

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { cursorFingerprint, cursorOf, encodeCursor } from "../../query/page/cursor.js";
-import type { PageRequest } from "../../query/page/days.js";
+import type { DayCount, PageRequest } from "../../query/page/days.js";
 import {
   cursorColumns,
   cursorKeyOf,
@@ -10,6 +10,7 @@ import {
   type Place,
   placeOf,
 } from "../../query/page/keyset.js";
+import { createKnownCounts } from "../../query/page/known-counts.js";
 import { envelope } from "../schemas/page.js";
 
 declare module "fastify" {
@@ -26,6 +27,8 @@ declare module "fastify" {
 interface CursorPage {
   /** Where the client wants to read on; undefined without a cursor. */
   readonly place: Place | undefined;
+  /** Rows a day under the request's filters: as they are known, or read. */
+  countDays(read: () => Promise<readonly DayCount[]>): Promise<readonly DayCount[]>;
   nextCursor(next: Place | undefined): string | null;
 }
 
@@ -36,6 +39,7 @@ interface ListQuery extends PageRequest {
 /** Refuses a cursor before the answer has a name: hence before any handler, and all that wraps it. */
 export const cursors = fp(
   async (app) => {
+    const known = createKnownCounts();
     app.decorateRequest("cursorPage");
     app.addHook("preHandler", async (request) => {
       const { cursors: of } = request.routeOptions.config;
@@ -47,6 +51,7 @@ export const cursors = fp(
       const key = cursorOf({ cursor, page }, of.kind, fingerprint, cursorColumns(of.columns));
       request.cursorPage = {
         place: key && placeOf(key),
+        countDays: (read) => known.of(countsKey(of.kind, fingerprint, request), read),
         nextCursor: (next) =>
           next === undefined ? null : encodeCursor(of.kind, fingerprint, cursorKeyOf(next)),
       };
@@ -56,14 +61,24 @@ export const cursors = fp(
   { name: "cursors", dependencies: ["date-window"] },
 );
 
+/** Undefined while what is published may be changing, and where nothing is. */
+function countsKey(
+  kind: string,
+  fingerprint: string,
+  { publishedState, window }: Pick<FastifyRequest, "publishedState" | "window">,
+): string | undefined {
+  if (publishedState === undefined || publishedState.days === 0) return undefined;
+  return JSON.stringify([kind, fingerprint, window.from, window.to, publishedState.name]);
+}
+
 /** What the read of such a list is asked for. */
 export function listInput<Query extends ListQuery>({
   query,
   window,
-  cursorPage: { place },
+  cursorPage: { place, countDays },
 }: Pick<FastifyRequest, "window" | "cursorPage"> & { readonly query: Query }) {
   const { page, page_size, cursor: _, ...filters } = query;
-  return { page, page_size, place, window, filters };
+  return { page, page_size, place, countDays, window, filters };
 }
 
 /** The answer with the page that the read found. */

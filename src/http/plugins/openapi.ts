@@ -63,7 +63,7 @@ export const openapi = fp<Pick<HttpContext, "config" | "version">>(
       routePrefix: "/docs",
       // Nothing from elsewhere. Unlike the default it does not turn http into https, so that it works without a proxy too.
       staticCSP:
-        "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; frame-ancestors 'self'",
+        "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; frame-ancestors 'none'",
       transformSpecification: (given) => plain(forTrying(plain(given), tenants)),
       theme: { title: "chargehouse API" },
       uiConfig: { deepLinking: true, layout: "BaseLayout" },

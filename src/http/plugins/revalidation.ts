@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { readPublishedState } from "../../query/state/published.js";
+import { type PublishedState, readPublishedState } from "../../query/state/published.js";
 import { keptFrom } from "../../runner/topic-plan.js";
 import { gatherWindow } from "../../runner/window.js";
 import type { LedgerName } from "../../store/ledger.js";
@@ -15,11 +15,17 @@ declare module "fastify" {
     /** False where the answer may change without a publish. */
     etag: false | PublishedRead;
   }
+  interface FastifyRequest {
+    /** What was published when the request came, of routes with an ETag; undefined when nothing is certain. */
+    publishedState: PublishedState | undefined;
+  }
 }
 
 /** What a route reads: of the days of `request.window`, or all days where its requests have none. */
 interface PublishedRead {
   readonly ledger: LedgerName;
+  /** Where more is read than the days of the window, from the second since 1970 at which that begins. */
+  readonly from?: (request: FastifyRequest) => number;
   /** What the answer is made as, where the URL does not say it. */
   readonly form?: (request: FastifyRequest) => string;
 }
@@ -40,6 +46,7 @@ const HOUR = 3_600_000;
 
 export const revalidation = fp<RevalidationContext>(
   async (app, context) => {
+    app.decorateRequest("publishedState", undefined);
     app.addHook("onRoute", (route) => {
       const { etag: read = false } = route.config ?? {};
       if (read === false) return;
@@ -63,9 +70,10 @@ export const revalidation = fp<RevalidationContext>(
 async function etagOf(
   context: RevalidationContext,
   request: FastifyRequest,
-  { ledger, form }: PublishedRead,
+  { ledger, from, form }: PublishedRead,
 ): Promise<string | undefined> {
-  const state = await stateOf(context, request, ledger);
+  const state = await stateOf(context, request, ledger, from?.(request));
+  request.publishedState = state;
   if (state === undefined) return undefined;
   const answer = [
     context.version === UNRELEASED ? thisProcess : context.version,
@@ -73,7 +81,7 @@ async function etagOf(
     request.tenant.tenant_name,
     request.query,
     request.window,
-    state,
+    state.name,
     form?.(request) ?? "json",
   ];
   return `"${createHash("sha256").update(JSON.stringify(answer)).digest("base64url").slice(0, 27)}"`;
@@ -84,7 +92,8 @@ async function stateOf(
   { stores, clock }: RevalidationContext,
   { tenant, window, stopSignal, log }: FastifyRequest,
   ledger: LedgerName,
-): Promise<string | undefined> {
+  from?: number,
+): Promise<PublishedState | undefined> {
   // Days are dropped in the first run after midnight, by a clock that may be ahead of this one.
   const today = dayOf(new Date(clock().getTime() + HOUR));
   const keepFrom =
@@ -93,7 +102,12 @@ async function stateOf(
   try {
     return await readPublishedState(
       stores.postgres,
-      { tenantName: tenant.tenant_name, ledger, window, keepFrom },
+      {
+        tenantName: tenant.tenant_name,
+        ledger,
+        window: window && { from: from ?? window.from, to: window.to },
+        keepFrom,
+      },
       signal,
     );
   } catch (error) {

@@ -25,7 +25,12 @@ export const breakdownRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks/breakdown",
       {
-        config: { scope: "read", heavy: true, etag: { ledger: "chargebacks" }, showsTags: true },
+        config: {
+          scope: "read",
+          heavy: true,
+          etag: { ledger: "chargebacks", from: readFrom },
+          showsTags: true,
+        },
         schema: {
           operationId: "breakDownChargebacks",
           tags: ["Chargebacks"],
@@ -58,8 +63,8 @@ export const breakdownRoutes =
           summary: "A breakdown as SQL",
           description:
             "The text of a statement over the views for BI tools, for the SQL port or your own server: it returns the same groups with the same " +
-            "sums, a row for each. With `time_bucket`, a row for each group and bucket. `others` and `totals` are not in it: leave out the last " +
-            "line to get all groups. Dates that were left out are written as they are today. `compare` cannot be combined with `time_bucket`.",
+            "sums, a row for each. With `time_bucket`, a row for each group and bucket. `others`, `totals` and `movers` are not in it: leave out the " +
+            "last line to get all groups. Dates that were left out are written as they are today. `compare` cannot be combined with `time_bucket`.",
           params: TenantPath,
           querystring: Query,
           response: {
@@ -100,10 +105,24 @@ function breakdownInput({
   window,
   query,
 }: Pick<FastifyRequest, "window"> & { readonly query: Static<typeof Query> }): BreakdownInput {
-  const { group_by: groupBy, time_bucket: timeBucket, limit, order, compare, search, ...filters } = query;
-  const comparedFrom = compare || order === "change" ? startOfPrevious(window) : undefined;
-  return { window, comparedFrom, filters, groupBy, timeBucket, limit, order, search };
+  const {
+    group_by: groupBy,
+    time_bucket: timeBucket,
+    limit,
+    order,
+    movers,
+    compare,
+    search,
+    ...filters
+  } = query;
+  const isCompared = compare || order === "change" || movers > 0;
+  const comparedFrom = isCompared ? startOfPrevious(window) : undefined;
+  return { window, comparedFrom, filters, groupBy, timeBucket, limit, order, movers, search };
 }
+
+/** With the period before, if there is one: what changes in it is a change of the answer. The schema has validated the query. */
+const readFrom = ({ window, query }: FastifyRequest): number =>
+  breakdownInput({ window, query: query as Static<typeof Query> }).comparedFrom ?? window.from;
 
 /** Seconds since 1970 at which as many days begin, just before the window. */
 function startOfPrevious({

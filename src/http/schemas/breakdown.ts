@@ -24,6 +24,13 @@ export const breakdownParameters = {
       "What makes a group large: its `amount`, or its `change` against the period before. The sign does not matter.",
     default: "amount",
   }),
+  movers: Type.Integer({
+    description:
+      "Also return so many groups of each currency that changed most against the period before, in `movers`: they come from the same sums.",
+    minimum: 0,
+    maximum: 100,
+    default: 0,
+  }),
   compare: Type.Optional(
     choice(["previous"], {
       description: "Also return the sums of the period before: as many days, just before `start_date`.",
@@ -45,7 +52,7 @@ const sums = {
   ...amounts,
   row_count: count("Chargeback rows.", 12),
   previous_amount: Type.Optional(
-    decimal("Sum of all amounts in the period before; only with `compare`.", "28.5"),
+    decimal("Sum of all amounts in the period before; only with `compare`, `movers` or by `change`.", "28.5"),
   ),
 };
 
@@ -60,24 +67,24 @@ const overTime = {
 
 const groupCount = { group_count: count("Number of groups.", 40) };
 
+const group = {
+  ...groupValues,
+  ...sums,
+  provisional: Type.Boolean({
+    description: "Some rows belong to a day whose data is still incomplete: they may change.",
+    examples: [false],
+  }),
+};
+
 export const Breakdown = Type.Object(
   {
     time_buckets: Type.Array(text("Label, as in the sums by time.", "2026-01-01"), {
       description: "Buckets that have rows, in the order of time; empty without `time_bucket`.",
       examples: [["2026-01-01", "2026-01-02", "2026-01-03"]],
     }),
-    groups: Type.Array(
-      Type.Object({
-        ...groupValues,
-        ...sums,
-        provisional: Type.Boolean({
-          description: "Some rows belong to a day whose data is still incomplete: they may change.",
-          examples: [false],
-        }),
-        ...overTime,
-      }),
-      { description: "The largest groups of each currency, by currency, the largest first." },
-    ),
+    groups: Type.Array(Type.Object({ ...group, ...overTime }), {
+      description: "The largest groups of each currency, by currency, the largest first.",
+    }),
     others: Type.Array(Type.Object({ ...sums, ...groupCount }), {
       description: "All groups beyond `limit` together, one entry for each currency that has some.",
     }),
@@ -85,6 +92,12 @@ export const Breakdown = Type.Object(
       description:
         "All groups together, one entry for each currency, by its code. `groups` and `others` add up to it exactly.",
     }),
+    movers: Type.Optional(
+      Type.Array(Type.Object(group), {
+        description:
+          "The groups of each currency that changed most, by currency, the largest change first, whether they are among `groups` or not; only with `movers`.",
+      }),
+    ),
   },
   { title: "Breakdown", description: "The largest groups, the others, and the totals." },
 );

@@ -24,6 +24,8 @@ const ofEveryOperation = [
   "unauthenticated",
   "forbidden",
   "host_not_allowed",
+  "too_many_requests",
+  "too_many_failed_sign_ons",
   "internal_error",
 ] as const;
 

@@ -3,7 +3,7 @@
  * attempts, for every window of a long lookback.
  */
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
-import type { PrometheusSource } from "./source.js";
+import { failedAnswer, type PrometheusSource } from "./source.js";
 
 /** What is wrong with the upstream as a whole, and not with one query. */
 const AWAY: ReadonlySet<string> = new Set(["unreachable", "unauthorized", "redirect_refused"]);
@@ -16,7 +16,10 @@ export function askedOnceWhenAway(source: PrometheusSource): PrometheusSource {
   };
   return {
     async *range(query, dropped, signal) {
-      if (away !== undefined) throw away;
+      if (away !== undefined) {
+        query.onAnswer?.(failedAnswer(query));
+        throw away;
+      }
       try {
         yield* source.range(query, dropped, signal);
       } catch (error) {

@@ -1,9 +1,10 @@
 /** Whether a Prometheus still answers what it did. */
 import pLimit from "p-limit";
+import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import { together } from "../together.js";
-import type { PrometheusSource, RangeAnswer } from "./source.js";
+import { FAILED, type PrometheusSource, type RangeAnswer } from "./source.js";
 
-/** Asks until one differs. Throws `UpstreamError`. */
+/** Asks until one differs; a question that failed is the same when it fails again. Throws `UpstreamError`. */
 export async function sameAnswers(
   source: PrometheusSource | undefined,
   answers: readonly RangeAnswer[],
@@ -15,9 +16,22 @@ export async function sameAnswers(
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   const limit = pLimit(parallelQueries);
+  let isAway = false;
+  const isSame = async (answer: RangeAnswer): Promise<boolean> => {
+    if (answer.digest !== FAILED) return await source.answersAsBefore(answer, either);
+    if (isAway) return true;
+    try {
+      return await source.answersAsBefore(answer, either);
+    } catch (error) {
+      if (either.aborted || !(error instanceof UpstreamError)) throw error;
+      // Each of them would wait for it in vain.
+      isAway = error.code === "unreachable";
+      return true;
+    }
+  };
   const asked = answers.map((answer) =>
     limit(async () => {
-      const same = await source.answersAsBefore(answer, either);
+      const same = await isSame(answer);
       if (!same) stop.abort();
       return same;
     }),

@@ -22,7 +22,7 @@ export interface RangeQuery {
   readonly window: DayWindow;
   /** Must be the range that the expression looks back over (`[1h]`: 3600), or time is counted twice or lost. */
   readonly stepSeconds: number;
-  /** Called with each answer that became a piece. */
+  /** Called with each answer that became a piece, and with each question that failed. */
   readonly onAnswer?: ((answer: RangeAnswer) => void) | undefined;
 }
 
@@ -32,10 +32,21 @@ export interface Divisible {
   expressionOf(resources: readonly string[]): string;
 }
 
-/** What was asked for one piece, and a digest of the bytes that came back. Plain JSON. */
+/** What was asked for one piece, and a digest of the bytes that came back; `FAILED` where none did. Plain JSON. */
 export interface RangeAnswer extends PointRange {
   readonly expression: string;
   readonly digest: string;
+}
+
+export const FAILED = "failed";
+
+export function failuresOf(answers: readonly RangeAnswer[]): number {
+  return answers.filter(({ digest }) => digest === FAILED).length;
+}
+
+/** The question that a query asks first, as one that failed. */
+export function failedAnswer({ expression, window, stepSeconds }: RangeQuery): RangeAnswer {
+  return { expression, ...pointsOf(window, stepSeconds), digest: FAILED };
 }
 
 /** Samples of some days, or days that could not be had. */
@@ -145,12 +156,15 @@ export function createPrometheusSource(
 
   return {
     async *range({ expression, among, window, stepSeconds, onAnswer }, dropped, signal) {
+      const expressionOf = (resources: readonly string[] | undefined) =>
+        among === undefined || resources === undefined ? expression : among.expressionOf(resources);
+      const failed = (range: PointRange, resources = among?.resources) =>
+        onAnswer?.({ expression: expressionOf(resources), ...range, digest: FAILED });
       const asking: Asking = {
         patience,
         tooLarge: (points) => void fitting.set(expression, points),
         async ask({ range, resources }, attempts) {
-          const asked =
-            among === undefined || resources === undefined ? expression : among.expressionOf(resources);
+          const asked = expressionOf(resources);
           const decode = (body: Buffer) => ({
             ...readAnswer(body, "matrix"),
             digest: onAnswer && digestOf(body),
@@ -168,11 +182,18 @@ export function createPrometheusSource(
         const most = Math.min(MOST_POINTS, fitting.get(expression) ?? MOST_POINTS);
         const [chunk] = chunksOf({ ...whole, first: next }, most);
         if (chunk === undefined) return;
-        for await (const part of piecesOf(asking, { range: chunk, resources: among?.resources })) {
-          const { kind, range, resources } = part;
-          const days = daysOf(range);
-          if (kind === "failed") yield { kind, days, resources, reason: part.reason };
-          else yield { kind, days, ...visiting(part.series, range, dropped) };
+        try {
+          for await (const part of piecesOf(asking, { range: chunk, resources: among?.resources })) {
+            const { kind, range, resources } = part;
+            const days = daysOf(range);
+            if (kind === "failed") {
+              failed(range, resources);
+              yield { kind, days, resources, reason: part.reason };
+            } else yield { kind, days, ...visiting(part.series, range, dropped) };
+          }
+        } catch (error) {
+          failed({ ...whole, first: next });
+          throw error;
         }
         next = chunk.last + stepSeconds;
       }

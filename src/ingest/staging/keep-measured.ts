@@ -4,7 +4,8 @@
  * that is revised meanwhile is split by what was measured.
  *
  * Measured is also what was measured as nothing: a resource whose lines are published without a gap. One that is new to the day, or
- * has a product that it had not, keeps its gap unless there are facts; the others of the day lose nothing by it.
+ * has a product that it had not, keeps its gap unless there are facts; the others of the day lose nothing by it. So does one whose metric
+ * nobody asked for then, because the rules of the published day do not go by it.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay } from "../../store/clickhouse/sql-text.js";
@@ -21,7 +22,11 @@ export async function keepMeasuredUsage(
 ): Promise<Lacks> {
   if (staged.days.length === 0) return new Map();
   const scope = {
-    query_params: { days: staged.days.map(isoDay), product_types: facts.productTypes ?? [] },
+    query_params: {
+      days: staged.days.map(isoDay),
+      product_types: facts.productTypes ?? [],
+      rules_hash: facts.rulesHash ?? "",
+    },
     clickhouse_settings: { max_partitions_per_insert_block: "1000" },
     abort_signal: signal,
   };
@@ -51,7 +56,7 @@ export async function keepMeasuredUsage(
 }
 
 /** Rows `{day, metric, resource_id, reason}`: staged gaps of what the published day was measured for. */
-function measuredGaps(epoch: number, { ledger, productTypes }: MeasuredFacts): string {
+function measuredGaps(epoch: number, { ledger, productTypes, rulesHash }: MeasuredFacts): string {
   const { usage, gaps } = ledger;
   const lines = `SELECT DISTINCT day, ${ledger.resource} AS resource_id, product_type FROM ${ledger.lines}`;
   const ofTypes = productTypes === undefined ? "" : " AND product_type IN {product_types:Array(String)}";
@@ -71,7 +76,28 @@ function measuredGaps(epoch: number, { ledger, productTypes }: MeasuredFacts): s
           AND (day, toString(resource_id)) NOT IN (
             SELECT day, toString(resource_id) FROM ${stagedTable("billing", epoch)}
             ${inDays}${ofTypes} AND (${line}) NOT IN (SELECT ${line} FROM (${lines} ${inDays}${ofTypes}))
-          )
+          )${rulesHash === undefined ? "" : ` AND NOT (${isNewlyMetered(inDays)})`}
         )
       )`;
+}
+
+/**
+ * Condition on gaps: the rules go by the metric now, and those of the published day do not; or it is a product that is priced by samples,
+ * and the published day has no line of it. Takes the parameter `rules_hash`.
+ */
+function isNewlyMetered(inDays: string): string {
+  const rules = "SELECT product_type FROM allocation_rules WHERE rules_hash = {rules_hash:String}";
+  const metrics = "SELECT arrayJoin(sources) FROM allocation_rules WHERE kind = 'usage'";
+  const published = `SELECT DISTINCT day, toString(rules_hash) AS rules_hash FROM chargebacks ${inDays}`;
+  return `
+    toString(metric) IN (${metrics} AND rules_hash = {rules_hash:String})
+    AND (day, toString(metric)) NOT IN (
+      SELECT p.day, toString(arrayJoin(r.sources)) FROM (${published}) AS p
+      JOIN allocation_rules AS r ON r.rules_hash = p.rules_hash WHERE r.kind = 'usage'
+    )
+    AND day NOT IN (SELECT day FROM (${published}) WHERE rules_hash = '')
+    OR toString(metric) IN (${rules})
+    AND (day, toString(resource_id), toString(metric)) NOT IN (
+      SELECT day, toString(resource_id), toString(product_type) FROM billing ${inDays}
+    )`;
 }

@@ -10,4 +10,6 @@ export interface MeasuredFacts {
   readonly ledger: Ledger;
   /** Only lines of these count. Left out: all lines. */
   readonly productTypes?: readonly string[];
+  /** Rules that the days are to be allocated by. Left out: whatever is published was measured by all metrics. */
+  readonly rulesHash?: string;
 }

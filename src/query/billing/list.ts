@@ -1,14 +1,15 @@
 /** A page of billing line items, in the order of the table's key, UTC day first. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
 import { columnsOf, factTableColumns, type ShownValues, shownColumns } from "../../store/fact-tables.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import { type ResourceNames, readNames } from "../inventory/names.js";
-import { type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
+import { type DayCount, type PageRequest, type PageSpan, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
 import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type ValueFilters, valueConditions } from "../value-filters.js";
+import { readBill } from "./read-bill.js";
 
 /** Behind `day`. */
 export const billingKey: OrderColumns = {
@@ -45,6 +46,7 @@ export interface BillingListInput extends PageRequest {
   readonly filters: BillingFilters;
   /** Behind this place instead of the page's number. */
   readonly place?: Place | undefined;
+  readonly countDays: (read: () => Promise<readonly DayCount[]>) => Promise<readonly DayCount[]>;
 }
 
 /** Instants are `2026-01-01T00:00:00Z`, decimals plain. */
@@ -63,7 +65,7 @@ export function billingDays(window: DateWindow, filters: BillingFilters): Statem
 }
 
 export function billingPage(
-  { window, filters, place }: Omit<BillingListInput, keyof PageRequest>,
+  { window, filters, place }: Omit<BillingListInput, keyof PageRequest | "countDays">,
   span: PageSpan,
   rows: number,
 ): Statement {
@@ -107,11 +109,14 @@ export async function readBillingPage(
 ): Promise<{ items: BillingLineItem[]; total: number; next: Place | undefined }> {
   const { rows, total, next } = await readOrderedPage<StoredLine>({
     columns: billingKey,
-    days: await readDayCounts(client, billingDays(input.window, input.filters), signal),
+    days: await input.countDays(() =>
+      readBill<DayCount>(client, billingDays(input.window, input.filters), signal),
+    ),
     page: input,
     place: input.place,
-    read: (span, rows) => readRows(client, billingPage(input, span, rows), signal),
-    countBefore: async (place) => totalRows(await readDayCounts(client, billingBefore(input, place), signal)),
+    read: (span, rows) => readBill(client, billingPage(input, span, rows), signal),
+    countBefore: async (place) =>
+      totalRows(await readBill<DayCount>(client, billingBefore(input, place), signal)),
   });
   const names = await readNames(client, rows, signal);
   const items = rows.map(({ order_values: _, ...row }) => ({

@@ -22,11 +22,17 @@ export type StoredGroup = readonly [
   all: readonly [...sums: GroupSums, groups: string],
   /** The same over those of them that are not among the rows. */
   others: readonly [...sums: GroupSums, groups: string],
+  /** From 1: in the order that was asked for, and by change; 0 where nobody asks what changed. */
+  place: number,
+  mover: number,
   /** Values of the columns, then names of those that have names. */
   ...columnsAndNames: string[],
 ];
 
-/** Rows as `StoredGroup`, by currency, and then by size: of the sum, or of its difference to the period before. The sign does not matter. */
+/**
+ * Rows as `StoredGroup`, by currency, and then by size: of the sum, or of its difference to the period before. The sign does not matter.
+ * Those that changed most come from the same sums.
+ */
 export function breakdownGroups(input: BreakdownInput): Statement {
   const { window, comparedFrom = window.from, groupBy, search } = input;
   const whole = { ...window, from: comparedFrom };
@@ -51,16 +57,19 @@ export function breakdownGroups(input: BreakdownInput): Statement {
   const sums = ["total", "usage", "shared", "rows", "previous"];
   const all = sums.map((name) => `sum(${name}) OVER of_currency AS all_${name}`);
   const others = [
-    ...sums.map((name) => `all_${name} - sum(${name}) OVER shown`),
-    "all_groups - count() OVER shown",
+    ...sums.map((name) => `all_${name} - sumIf(${name}, place <= {groups_limit:UInt32}) OVER shown`),
+    "all_groups - countIf(place <= {groups_limit:UInt32}) OVER shown",
   ];
+  const placeBy = (size: string) =>
+    `row_number() OVER (PARTITION BY ${currency} ORDER BY abs(${size}) DESC, ${groups.join(", ")})`;
+  const mover = input.movers > 0 ? placeBy("total - previous") : "toUInt64(0)";
   return {
     query: `
 ${withNames(...source.names, ...source.bucketNames)}SELECT toString(${currency}), ${sums.map((name) => `toString(${name})`).join(", ")}, is_provisional,
   [${[...sums, "groups"].map((name) => `toString(all_${name})`).join(", ")}],
-  [${others.map((each) => `toString(${each})`).join(", ")}]${[...texts, ...called].map((text) => `, ${text}`).join("")}
+  [${others.map((each) => `toString(${each})`).join(", ")}], place, mover${[...texts, ...called].map((text) => `, ${text}`).join("")}
 FROM (
-  SELECT *, row_number() OVER (PARTITION BY ${currency} ORDER BY abs(${size}) DESC, ${groups.join(", ")}) AS place,
+  SELECT *, ${placeBy(size)} AS place, ${mover} AS mover,
     ${all.join(", ")}, count() OVER of_currency AS all_groups
   FROM (
     SELECT ${groups.join(", ")}, ${sum("is_now")} AS total, ${sum("is_now AND cost_type = 'usage'")} AS usage,
@@ -71,7 +80,7 @@ FROM (
   )${search === undefined ? "" : `\n  WHERE ${found}`}
   WINDOW of_currency AS (PARTITION BY ${currency})
 )
-WHERE place <= {groups_limit:UInt32}
+WHERE place <= {groups_limit:UInt32}${input.movers > 0 ? " OR mover <= {movers:UInt32}" : ""}
 WINDOW shown AS (PARTITION BY ${currency})
 ORDER BY ${currency}, place`,
     params: {
@@ -79,6 +88,7 @@ ORDER BY ${currency}, place`,
       ...(search !== undefined && { search }),
       now_from: utcInstant(storable(window).from),
       groups_limit: input.limit,
+      ...(input.movers > 0 && { movers: input.movers }),
     },
   };
 }

@@ -15,6 +15,8 @@ export interface BreakdownInput {
   /** Groups of each currency. */
   readonly limit: number;
   readonly order: BreakdownOrder;
+  /** Beside the groups, so many of each currency that changed most; 0 where nothing is compared. */
+  readonly movers: number;
   /** Only groups of which a value or a name has this text, in whatever case. */
   readonly search?: string | undefined;
 }

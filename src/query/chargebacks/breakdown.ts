@@ -44,6 +44,8 @@ export interface Breakdown {
   /** The groups beyond the limit together; of currencies that have some. */
   readonly others: BreakdownOthers[];
   readonly totals: BreakdownTotals[];
+  /** By currency, what changed most first; only where it is asked for. */
+  readonly movers?: BreakdownGroup[];
 }
 
 /** A publish takes milliseconds: to meet so many in a row takes a fault. */
@@ -58,7 +60,7 @@ export async function readBreakdown(
     const groups = await readTuples<StoredGroup>(client, breakdownGroups(input), signal);
     const { timeBucket } = input;
     if (timeBucket === undefined || groups.length === 0) return breakdownOf(input, groups);
-    const wanted = combinationsOf(groups, distinctColumns(input.groupBy).length);
+    const wanted = combinationsOf(groups.filter(isGroup(input)), distinctColumns(input.groupBy).length);
     const statement = breakdownSeries({ ...input, timeBucket }, wanted);
     const amounts = await readTuples<StoredAmount>(client, statement, signal);
     // A publish between the two shows in the totals: both are read again.
@@ -68,8 +70,14 @@ export async function readBreakdown(
   throw new Error("the chargebacks changed each time they were summed");
 }
 
-/** Behind the sums of a stored group. */
-const FIRST_VALUE = 9;
+/** Some rows are there only because they changed. */
+const isGroup =
+  ({ limit }: BreakdownInput) =>
+  ([, , , , , , , , , place]: StoredGroup) =>
+    place <= limit;
+
+/** Behind the sums and places of a stored group. */
+const FIRST_VALUE = 11;
 
 const valuesOf = (group: StoredGroup, columns: number) =>
   group.slice(FIRST_VALUE, FIRST_VALUE + columns).map(String);
@@ -122,7 +130,7 @@ function breakdownOf(input: BreakdownInput, stored: readonly StoredGroup[], time
     row_count: Number(rows),
     ...(input.comparedFrom !== undefined && { previous_amount: previous }),
   });
-  const groups = stored.map((group): BreakdownGroup => {
+  const groupOf = (group: StoredGroup): BreakdownGroup => {
     const [currency, total, usage, shared, rows, previous, provisional] = group;
     const texts = group.slice(FIRST_VALUE).map(String);
     const values = valuesOf(group, columns.length);
@@ -131,9 +139,12 @@ function breakdownOf(input: BreakdownInput, stored: readonly StoredGroup[], time
       display_names: displayNames(columns, named, texts),
       ...sumsOf(currency, [total, usage, shared, rows, previous]),
       provisional: provisional === 1,
-      ...(time && { amounts: time.amountsOf(currency, values) }),
+      ...(time && isGroup(input)(group) && { amounts: time.amountsOf(currency, values) }),
     };
-  });
+  };
+  const movers = stored
+    .filter(([, , , , , , , , , , place]) => place > 0 && place <= input.movers)
+    .sort((one, other) => (one[0] === other[0] ? one[10] - other[10] : 0));
   const sumsAndCount = (currency: string, [total, usage, shared, rows, previous, count]: StoredGroup[7]) => ({
     ...sumsOf(currency, [total, usage, shared, rows, previous]),
     group_count: Number(count),
@@ -148,8 +159,14 @@ function breakdownOf(input: BreakdownInput, stored: readonly StoredGroup[], time
   }
   return {
     time_buckets: time?.labels ?? [],
-    groups,
+    groups: stored.filter(isGroup(input)).map(groupOf),
     others: [...others.values()],
     totals: [...totals.values()],
+    ...(input.movers > 0 && {
+      movers: movers.map((group) => {
+        const { amounts: _, ...sums } = groupOf(group);
+        return sums;
+      }),
+    }),
   };
 }

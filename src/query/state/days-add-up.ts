@@ -2,6 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { UNALLOCATED } from "../../config/allocation-rule.js";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import { readBill } from "../billing/read-bill.js";
 import { instantsInWindow, rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 import { reconcileWindow } from "./reconcile.js";
@@ -79,7 +80,7 @@ export async function readDaysAddedUp(
   signal?: AbortSignal,
 ): Promise<DaysAddedUp> {
   const [sums, marked, lines] = await Promise.all([
-    readRows<SummedRow>(client, summedDays(window), signal),
+    readBill<SummedRow>(client, summedDays(window), signal),
     readRows<{ readonly day: string }>(client, provisionalDays(window), signal),
     byLine ? reconcileWindow(client, window, signal) : undefined,
   ]);

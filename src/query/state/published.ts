@@ -22,7 +22,7 @@ export interface PublishedStateInput {
 }
 
 /**
- * One row `{changing, days, tags, names}`. A day is published again with the hash it had before, or one it had long before: the time of its
+ * One row `{changing, published, days, tags, names}`. A day is published again with the hash it had before, or one it had long before: the time of its
  * calculation tells these apart. The mirror of the tags has a version of its own each time it changes,
  * and so has the copy of the inventory's names.
  */
@@ -33,6 +33,7 @@ function publishedState({ tenantName, ledger, window, keepFrom }: PublishedState
 SELECT
   coalesce(bool_or(publishing_hash IS NOT NULL OR tracking_date < $4::date), false)
     ${tagged ? "OR EXISTS (SELECT FROM tag_outbox WHERE tenant_name = $1)" : ""} AS changing,
+  count(published_hash)::int AS published,
   md5(coalesce(string_agg(concat_ws(' ', tracking_date, published_hash, extract(epoch FROM calculated_at)), ',' ORDER BY tracking_date), '')) AS days,
   ${tagged ? "(SELECT concat_ws(' ', mirror_id, version) FROM tag_mirrors WHERE tenant_name = $1)" : "''"} AS tags,
   (SELECT inventory_generation FROM tenants WHERE tenant_name = $1) AS names
@@ -43,17 +44,26 @@ WHERE tenant_name = $1
   };
 }
 
+export interface PublishedState {
+  /** Equal for equal data. */
+  readonly name: string;
+  /** Days that are published. */
+  readonly days: number;
+}
+
 /** Undefined while the data may be changing. */
 export async function readPublishedState(
   pool: Pool,
   input: PublishedStateInput,
   signal?: AbortSignal,
-): Promise<string | undefined> {
+): Promise<PublishedState | undefined> {
   const [row] = await readPostgres<{
     changing: boolean;
+    published: number;
     days: string;
     tags: string | null;
     names: number | null;
   }>(pool, publishedState(input), signal);
-  return row === undefined || row.changing ? undefined : `${row.days} ${row.tags ?? ""} ${row.names ?? 0}`;
+  if (row === undefined || row.changing) return undefined;
+  return { name: `${row.days} ${row.tags ?? ""} ${row.names ?? 0}`, days: row.published };
 }

@@ -6,3 +6,6 @@ export const PROVISIONAL = "-provisional";
 
 /** Whether the hash in a column is of a provisional day, as SQL. */
 export const isProvisional = (hash: string) => `${hash} LIKE '%${PROVISIONAL}'`;
+
+/** The hash in a column without that end: of the input itself, as SQL. */
+export const settledHash = (hash: string) => `split_part(${hash}, '-', 1)`;

@@ -65,7 +65,9 @@ export function quietClient(
 export function sqlListener(
   port: number,
   users: SqlListener["users"],
-  more: { readonly limits?: Partial<SqlListener["limits"]>; readonly allowedHosts?: readonly string[] } = {},
+  more: { readonly limits?: Partial<SqlListener["limits"]> } & Partial<
+    Pick<SqlListener, "allowedHosts" | "tls">
+  > = {},
 ): SqlListener {
   const limits = {
     maxSeconds: 60,
@@ -75,7 +77,8 @@ export function sqlListener(
     maxPerMinute: 1_000_000,
     ...more.limits,
   };
-  return { host: "127.0.0.1", port, users, allowedHosts: more.allowedHosts ?? [], limits };
+  const { allowedHosts = [], tls } = more;
+  return { host: "127.0.0.1", port, tls, users, allowedHosts, limits };
 }
 
 /** A port of loopback that leads to a unix socket, for clients that know no sockets. */

@@ -10,6 +10,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{/* A Deployment of one mode. Takes root, mode and settings. */}}
 {{- define "chargehouse.deployment" -}}
 {{- $name := include "chargehouse.name" .root -}}
+{{- $scheme := .root.Values.config.api.tls | empty | ternary "HTTP" "HTTPS" -}}
 {{- $port := eq .mode "api" | ternary .root.Values.config.api.port .root.Values.config.api.worker_port -}}
 apiVersion: apps/v1
 kind: Deployment
@@ -53,6 +54,10 @@ spec:
         runAsNonRoot: true
         runAsUser: 1000
         runAsGroup: 1000
+        {{- with .root.Values.tlsSecret }}
+        # The key is of root and this group.
+        fsGroup: 1000
+        {{- end }}
         seccompProfile: { type: RuntimeDefault }
       containers:
         - name: chargehouse
@@ -70,17 +75,17 @@ spec:
               containerPort: {{ $port }}
           # Postgres is migrated before the port opens.
           startupProbe:
-            httpGet: { path: /health, port: http }
+            httpGet: { path: /health, port: http, scheme: {{ $scheme }} }
             periodSeconds: 5
             failureThreshold: 120
           livenessProbe:
-            httpGet: { path: /health, port: http }
+            httpGet: { path: /health, port: http, scheme: {{ $scheme }} }
             periodSeconds: 10
             timeoutSeconds: 5
             failureThreshold: 6
           {{- if eq .mode "api" }}
           readinessProbe:
-            httpGet: { path: "/api/v1/readiness?strict=true", port: http }
+            httpGet: { path: "/api/v1/readiness?strict=true", port: http, scheme: {{ $scheme }} }
             periodSeconds: 5
             timeoutSeconds: 5
           # Endpoints forget a pod a moment after it is told to stop.
@@ -97,11 +102,18 @@ spec:
           volumeMounts:
             - { name: config, mountPath: /etc/chargehouse, readOnly: true }
             - { name: tmp, mountPath: /tmp }
+            {{- with .root.Values.tlsSecret }}
+            - { name: tls, mountPath: /etc/chargehouse-tls, readOnly: true }
+            {{- end }}
       volumes:
         - name: config
           configMap: { name: {{ $name }} }
         - name: tmp
           emptyDir: {}
+        {{- with .root.Values.tlsSecret }}
+        - name: tls
+          secret: { secretName: {{ . | quote }}, defaultMode: 288 } # 0440
+        {{- end }}
       {{- with .root.Values.nodeSelector }}
       nodeSelector:
         {{- toYaml . | nindent 8 }}

@@ -60,8 +60,8 @@ export interface Asking {
 }
 
 /**
- * Asks everything once more, the bill first, until an answer differs. A request that fails is a difference, after one attempt: it
- * is for the gathering to be patient, which follows.
+ * Asks everything once more, the bill first, until an answer differs. A request that fails is a difference, after one attempt, unless
+ * it failed then: it is for the gathering to be patient, which follows.
  */
 export async function answersAsBefore(
   asking: Asking,

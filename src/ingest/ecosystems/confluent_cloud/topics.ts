@@ -15,7 +15,7 @@ import {
 } from "../../../config/topic-rule.js";
 import { DAY_SECONDS, daysOfWindow } from "../../../time/days.js";
 import type { TopicRequest, TopicSink, TopicUsageFact, UsageSeries } from "../../ecosystem.js";
-import type { PrometheusSource, RangeAnswer } from "../../prometheus/source.js";
+import { failuresOf, type PrometheusSource, type RangeAnswer } from "../../prometheus/source.js";
 import type { TopicReport } from "../../reports.js";
 import { together } from "../../together.js";
 import { factsOf } from "../../usage-series.js";
@@ -120,7 +120,7 @@ export async function gatherTopics(
   );
   await sink.usageGaps((await together(stop, queries)).flat());
   const answers: TopicAnswers = { usage };
-  return { dropped, errors: [], answers };
+  return { dropped, errors: [], answers, failures: failuresOf(usage) };
 }
 
 export function topicQuery(

@@ -10,6 +10,7 @@ import { dayOf, daysOfWindow } from "../../../time/days.js";
 import { isHopeless, UpstreamError } from "../../../upstream-http/upstream-error.js";
 import type { DayWindow, WindowSink } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
+import { failuresOf } from "../../prometheus/source.js";
 import type { WindowReport } from "../../reports.js";
 import { type BillAnswer, knownDigest, type WindowAnswers } from "./answers.js";
 import type { ConfluentConnection } from "./api/connection.js";
@@ -68,6 +69,7 @@ export async function gatherWindow(
     dropped,
     errors: [...errors, ...usage.errors],
     ...(isComplete && { answers }),
+    failures: failuresOf(usage.answers),
   };
 }
 

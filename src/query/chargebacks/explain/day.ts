@@ -4,6 +4,7 @@ import type { AllocationDetail, AllocationMethod, RuleTier, SetOf } from "../../
 import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";
 import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
 import { midnightSeconds } from "../../../time/days.js";
+import { readBill } from "../../billing/read-bill.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { storable, utcInstant } from "../scan.js";
 
@@ -72,18 +73,11 @@ export interface RuleTierRow {
   readonly allocation_detail: AllocationDetail;
 }
 
-export interface Publication {
-  /** Of the lease of the run that published the day. */
-  readonly epoch: number;
-  readonly input_hash: string;
-}
-
 export interface PublishedDay {
   /** By timestamp, component, currency and line_id; the first `MOST_ROWS`. */
   readonly rows: readonly DayRow[];
   readonly lines: readonly DayLine[];
   readonly rules: readonly RuleTierRow[];
-  readonly publication: Publication | undefined;
 }
 
 /** A dimension has a row a component, line and currency; lines are by the hour at most. */
@@ -148,14 +142,6 @@ ORDER BY component, tier`,
   };
 }
 
-export function publicationOfDay(day: string): Statement {
-  return {
-    query:
-      "SELECT epoch, input_hash FROM published_days FINAL WHERE book = 'chargebacks' AND day = {day:Date} AND input_hash != ''",
-    params: { day },
-  };
-}
-
 /** Undefined when no row is there that fits. */
 export async function readDay(
   client: ClickHouseClient,
@@ -166,15 +152,14 @@ export async function readDay(
   const seconds = timestamp === undefined ? undefined : Date.parse(timestamp) / 1000;
   if (!isStorable(midnightSeconds(date)) || (seconds !== undefined && !isStorable(seconds))) return undefined;
   const wanted = { ...choice, ...(seconds !== undefined && { timestamp: seconds }) };
-  const [rows, lines, found, [publication]] = await Promise.all([
+  const [rows, lines, found] = await Promise.all([
     readRows<DayRow>(client, rowsOfDay(dimension, date, wanted), signal),
-    readRows<DayLine>(client, linesOfDay(dimension, date), signal),
+    readBill<DayLine>(client, linesOfDay(dimension, date), signal),
     readRows<RuleTierRow>(client, rulesOfDay(dimension.product_type, date), signal),
-    readRows<Publication>(client, publicationOfDay(date), signal),
   ]);
   const [row] = rows;
   if (row === undefined) return undefined;
-  return { rows, lines, rules: ruleOfRow(row, found), publication };
+  return { rows, lines, rules: ruleOfRow(row, found) };
 }
 
 /** As the allocation statement chooses: the configured rule of the line, that of its product type, that of all others. */

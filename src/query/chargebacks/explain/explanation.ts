@@ -10,10 +10,10 @@ import { type PipelineRun, readRunOfEpoch } from "../../state/pipeline-runs.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { type ComponentTicks, decimalOf, type LineTicks, shareText, ticksOfLine } from "./arithmetic.js";
 import { type DayLine, type DayRow, type RowChoice, type RuleTierRow, readDay } from "./day.js";
-import { type OwnerOnDay, readDayState, readOwner, type TenantStores } from "./owner.js";
+import { readDayFacts } from "./day-facts.js";
+import { type OwnerOnDay, readDayState, readKnownOnDay, type TenantStores } from "./owner.js";
 import { columnOfPlace, readCharged, readSplit, type SplitRecipient } from "./recipients.js";
-import { readSamples } from "./samples.js";
-import { readTiers, type TriedTier } from "./tiers.js";
+import { type TriedTier, triedTiers } from "./tiers.js";
 
 export interface ExplainInput extends RowChoice, PageRequest {
   readonly dimension: DimensionFields & { readonly dimension_id: number };
@@ -130,7 +130,11 @@ export async function readExplanation(
 ): Promise<Explanation | undefined> {
   const { client, postgres, tenantName } = stores;
   const { dimension, date } = input;
-  const day = await readDay(client, dimension, input, signal);
+  const [day, known, state] = await Promise.all([
+    readDay(client, dimension, input, signal),
+    readKnownOnDay(stores, dimension, date, signal),
+    readDayState(stores, date, signal),
+  ]);
   const row = day?.rows[0];
   if (day === undefined || row === undefined) return undefined;
   const line = day.lines.find(
@@ -138,26 +142,22 @@ export async function readExplanation(
       timestamp === row.timestamp && currency === row.currency && line_id === row.line_id,
   );
   const how = howOf(day.rules, row, line);
-  const { publication } = day;
-  const [shared, tiers, samples, owner, state, run] = await Promise.all([
+  const used = how?.isGivenUp === true ? undefined : row.tier;
+  const tried = how?.tiers.filter(({ tier }) => used !== undefined && tier <= used) ?? [];
+  const passed = tried.filter(({ tier }) => tier !== used);
+  const [shared, facts] = await Promise.all([
     readShared(stores, input, { row, how }, signal),
-    how &&
-      readTiers(
-        client,
-        { day: date, resource_id: dimension.resource_id },
-        { tiers: how.tiers, used: how.isGivenUp ? undefined : row.tier },
-        signal,
-      ),
-    readSamples(client, dimension, date, metricsOf(row), signal),
-    readOwner(stores, dimension, date, signal),
-    readDayState(stores, date, signal),
-    publication && readRunOfEpoch(postgres, tenantName, publication.epoch, signal),
+    readDayFacts(client, { dimension, day: date, metrics: metricsOf(row), tried, passed }, signal),
   ]);
+  const [publication] = facts.publication;
   const named = [dimension, ...shared.page].map(({ identity_id }) => ({
     identity_id,
     resource_id: dimension.resource_id,
   }));
-  const names = await readNames(client, named, signal);
+  const [names, run] = await Promise.all([
+    readNames(client, named, signal),
+    publication && readRunOfEpoch(postgres, tenantName, Number(publication.value), signal),
+  ]);
   const recipient = recipientOf(names, how);
   return {
     ...dimensionOf(dimension, names),
@@ -168,7 +168,7 @@ export async function readExplanation(
     line: line === undefined ? null : { ...line, unit_price: line.unit_price || null },
     rule: how === undefined ? null : ruleOf(how, row),
     split: how === undefined || shared.split === undefined ? null : splitOf(how, row, shared.split),
-    tiers: tiers ?? null,
+    tiers: how === undefined ? null : triedTiers({ tiers: how.tiers, used }, dimension.resource_id, facts),
     weights_kept: shared.split !== undefined,
     this: recipient(shared.own),
     recipients: {
@@ -178,14 +178,14 @@ export async function readExplanation(
       page_size: input.page_size,
       pages: Math.ceil(shared.total / input.page_size),
     },
-    samples: samples.map(({ timestamp, metric, micro_units }) => ({
-      timestamp,
-      metric,
-      quantity: microUnits(micro_units),
+    samples: facts.sample.map(({ at, name, value }) => ({
+      timestamp: at,
+      metric: name,
+      quantity: microUnits(value),
     })),
-    owner,
+    owner: { owner_ids: facts.owner.map(({ name }) => name), ...known },
     published_at: state?.published_at ?? null,
-    input_hash: publication?.input_hash ?? null,
+    input_hash: publication?.name ?? null,
     lacks: state?.lacks ?? [],
     run: run ?? null,
   };

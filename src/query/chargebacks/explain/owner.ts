@@ -1,7 +1,6 @@
 /** Who owned what on the day, according to the allocation and to the inventory, and what Postgres knows about the day's publication. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
 import { type Statement as PostgresStatement, readPostgres } from "../../../store/postgres/statement.js";
 import { addDays } from "../../../time/days.js";
 import { inventoryTables, knownAt } from "../../inventory/known.js";
@@ -32,20 +31,6 @@ export interface KnownResource {
   readonly status: "active" | "deleted";
 }
 
-/** A resource has one owner, or a few that contradict each other. */
-const MOST_OWNERS = 100;
-
-/** Rows `{identity_id}`. */
-export function ownersOfDay(resourceId: string, day: string): Statement {
-  return {
-    query: `
-SELECT DISTINCT toString(identity_id) AS identity_id FROM identity_sets
-WHERE day = {day:Date} AND scope = 'owner' AND resource_id = {resource_id:String}
-ORDER BY identity_id LIMIT ${MOST_OWNERS}`,
-    params: { day, resource_id: resourceId },
-  };
-}
-
 const shown = {
   identities: "identity_type, display_name, metadata->>'team' AS team",
   resources: "resource_type, display_name, parent_id, owner_id, status",
@@ -69,24 +54,20 @@ export interface TenantStores {
   readonly tenantName: string;
 }
 
-export async function readOwner(
-  { client, postgres, tenantName }: TenantStores,
-  { identity_id, resource_id }: DimensionFields,
+/** What the inventory says; the rest of `OwnerOnDay` is the store's. */
+export async function readKnownOnDay(
+  { postgres, tenantName }: Pick<TenantStores, "postgres" | "tenantName">,
+  { identity_id, resource_id }: Pick<DimensionFields, "identity_id" | "resource_id">,
   day: string,
   signal?: AbortSignal,
-): Promise<OwnerOnDay> {
+): Promise<Omit<OwnerOnDay, "owner_ids">> {
   const known = <Known extends object>(kind: keyof typeof shown, id: string) =>
     readPostgres<Known>(postgres, knownOnDay(kind, tenantName, { id, day }), signal);
-  const [owners, [identity], [resource]] = await Promise.all([
-    readRows<{ identity_id: string }>(client, ownersOfDay(resource_id, day), signal),
+  const [[identity], [resource]] = await Promise.all([
     known<KnownIdentity>("identities", identity_id),
     known<KnownResource>("resources", resource_id),
   ]);
-  return {
-    owner_ids: owners.map((owner) => owner.identity_id),
-    identity: identity ?? null,
-    resource: resource ?? null,
-  };
+  return { identity: identity ?? null, resource: resource ?? null };
 }
 
 export interface DayState {

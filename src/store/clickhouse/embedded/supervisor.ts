@@ -101,6 +101,13 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
     else logger.error({ host, port, problem }, "cannot listen on the SQL port; retrying");
   }
 
+  function onSqlCertificate(problem: string | null): void {
+    const section = "embedded.sql_tls";
+    if (problem === null) logger.info(`the certificate of ${section} was renewed`);
+    else
+      logger.error({ problem }, `the files of ${section} changed and are not taken; the certificate stays`);
+  }
+
   async function start(): Promise<void> {
     stopping.signal.throwIfAborted();
     const said: string[] = [];
@@ -108,6 +115,7 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
     child = started;
     started.on("message", (message: FromChild) => {
       if (message.kind === "sql-port") onSqlPort(message.problem);
+      if (message.kind === "sql-certificate") onSqlCertificate(message.problem);
     });
     try {
       await firstAnswer(started, config());
@@ -222,7 +230,7 @@ async function firstAnswer(child: ChildProcess, config: ChildConfig): Promise<vo
 /** The first message that is about the start. */
 async function startOf(child: ChildProcess, deadline: AbortSignal): Promise<FromChild> {
   for await (const [message] of on(child, "message", { signal: deadline }) as AsyncIterable<[FromChild]>) {
-    if (message.kind !== "sql-port") return message;
+    if (message.kind === "ready" || message.kind === "failed") return message;
   }
   throw new Error("no answer");
 }

@@ -2,8 +2,9 @@
  * Every setting, format and function that the engine knows, tried by a SQL client with the path of a file: whatever the engine learns,
  * no file outside its own folder appears or changes.
  */
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import t from "tap";
 import { PROTOCOL_PARAMETERS } from "../../../../src/store/clickhouse/embedded/server/protocol-parameters.js";
 import { ADMITTED_FORMATS } from "../../../../src/store/clickhouse/embedded/server/sql-port/admitted-formats.js";
@@ -37,6 +38,71 @@ transactionOldestSnapshot zookeeperSessionUptime
 `
   .trim()
   .split(/\s+/);
+
+/** `{out}` is a path outside, `{saved}` a backup that could be restored. */
+const FILE_STATEMENTS = [
+  ...[
+    "DATABASE facts",
+    "TABLE facts.t",
+    "ALL",
+    "TABLE t",
+    "TEMPORARY TABLE t",
+    "ALL EXCEPT DATABASE system",
+  ].flatMap((what) => [`BACKUP ${what} TO File('{out}')`, `RESTORE ${what} FROM File('{saved}')`]),
+  "BACKUP DATABASE facts TO File('{out}') ASYNC",
+  "BACKUP DATABASE facts TO File('{out}') SYNC FORMAT JSON",
+  "BACKUP DATABASE facts TO Disk('default', 'x')",
+  "BACKUP DATABASE facts TO S3('http://127.0.0.1:1/b', 'k', 's')",
+  "BACKUP DATABASE facts TO Memory('x')",
+  "BACKUP DATABASE facts TO Null",
+  "backup/**/database facts to file('{out}')",
+  "-- SELECT 1\nBACKUP DATABASE facts TO File('{out}')",
+  "(BACKUP DATABASE facts TO File('{out}'))",
+  "EXPLAIN BACKUP DATABASE facts TO File('{out}')",
+  "EXPLAIN AST BACKUP DATABASE facts TO File('{out}')",
+  "EXPLAIN SYNTAX BACKUP DATABASE facts TO File('{out}')",
+  "WITH 1 AS x BACKUP DATABASE facts TO File('{out}')",
+  "SELECT 1; BACKUP DATABASE facts TO File('{out}')",
+  "SELECT * FROM (BACKUP DATABASE facts TO File('{out}'))",
+  "SELECT 1 UNION ALL BACKUP DATABASE facts TO File('{out}')",
+  "RESTORE DATABASE facts AS other FROM File('{saved}')",
+  "RESTORE TABLE facts.t AS facts.u FROM File('{saved}') SETTINGS allow_non_empty_tables = 1",
+  "EXPLAIN RESTORE DATABASE facts FROM File('{saved}')",
+  "PARALLEL WITH BACKUP DATABASE facts TO File('{out}')",
+  "EXECUTE AS bi BACKUP DATABASE facts TO File('{out}')",
+  "INSERT INTO FUNCTION file('{out}', 'TSV', 'a UInt8') SELECT 1",
+  "INSERT INTO facts.t FROM INFILE '{out}' FORMAT TSV",
+  "EXPLAIN INSERT INTO FUNCTION file('{out}', 'TSV', 'a UInt8') SELECT 1",
+  "CREATE TABLE facts.u (a UInt8) ENGINE = File(TSV, '{out}')",
+  "CREATE TEMPORARY TABLE u (a UInt8) ENGINE = File(TSV, '{out}')",
+  "CREATE TABLE facts.u ENGINE = Log AS SELECT * FROM file('{out}')",
+  "CREATE VIEW facts.v AS SELECT * FROM file('{out}')",
+  "CREATE DATABASE d ENGINE = Filesystem('{out}')",
+  "CREATE DATABASE d ENGINE = Backup('facts', File('{saved}'))",
+  "CREATE DATABASE d ENGINE = SQLite('{out}')",
+  "CREATE DICTIONARY facts.d (a UInt64) PRIMARY KEY a SOURCE(FILE(path '{out}' format 'TSV')) LAYOUT(FLAT()) LIFETIME(0)",
+  "CREATE FUNCTION f AS (x) -> file(x)",
+  "CREATE NAMED COLLECTION n AS path = '{out}'",
+  "ATTACH TABLE facts.u FROM '{out}' (a UInt8) ENGINE = MergeTree ORDER BY a",
+  "ATTACH DATABASE d",
+  "DETACH TABLE facts.t",
+  "ALTER TABLE facts.t FREEZE WITH NAME '{out}'",
+  "ALTER TABLE facts.t EXPORT PART 'all_1_1_0' TO TABLE FUNCTION file('{out}')",
+  "ALTER TABLE facts.t FETCH PARTITION tuple() FROM '{out}'",
+  "SYSTEM UNFREEZE WITH NAME '{out}'",
+  "SYSTEM FLUSH LOGS",
+  "SYSTEM RELOAD CONFIG",
+  "SHOW CREATE DICTIONARY facts.d",
+  "DESCRIBE file('{out}')",
+  "EXISTS TABLE `{out}`",
+  "SELECT * FROM `{out}`",
+  'SELECT * FROM "default"."{out}"',
+  "SELECT * FROM '{out}'",
+  "SELECT * FROM fileCluster('c', '{out}', 'TSV')",
+  "SELECT * FROM executable('cat {out}', 'TSV', 'a String')",
+  "SELECT * FROM sqlite('{out}', 't')",
+  "SET output_format_schema = '{out}'",
+];
 
 t.test("no setting, format or function of the engine makes a file", async (t) => {
   const port = await freePort();
@@ -152,4 +218,32 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
     );
     await untouched();
   });
+
+  await t.test(
+    "statements that reach files: none of them is taken, though the engine would write anywhere",
+    async (t) => {
+      await service.command({ query: "CREATE TABLE facts.t (a UInt8) ENGINE = MergeTree ORDER BY a" });
+      await service.command({ query: "INSERT INTO facts.t VALUES (42)" });
+      const saved = join(await mkdtemp(join(tmpdir(), "chargehouse-saved-")), "backup");
+      t.teardown(() => rm(dirname(saved), { recursive: true, force: true }));
+      await service.command({ query: `BACKUP DATABASE facts TO File('${saved}')` });
+      const held = await readdir(dirname(saved), { recursive: true });
+      t.ok(held.length > 1, "the service's own way in may");
+      const tables = "SELECT database, name FROM system.tables WHERE database NOT IN ('system') ORDER BY ALL";
+      const before = await text(service, tables);
+      const { length } = FILE_STATEMENTS;
+      t.ok(length > 40, `${length} statements`);
+      for (const [index, statement] of FILE_STATEMENTS.entries()) {
+        const sql = statement.replaceAll("{out}", target(index)).replaceAll("{saved}", saved);
+        for (const path of ["/", "/?database=facts", "/?database=default"]) {
+          const { ok, code } = await asked(path, sql);
+          if (ok || !["164", "62", "60", "81"].includes(String(code))) t.fail(`${code} ${path}: ${sql}`);
+        }
+      }
+      await untouched();
+      t.strictSame(await readdir(dirname(saved), { recursive: true }), held);
+      t.equal(await text(service, tables), before);
+      t.equal(await text(service, "SELECT * FROM facts.t"), "42");
+    },
+  );
 });

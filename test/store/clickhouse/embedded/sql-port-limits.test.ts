@@ -2,7 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import t from "tap";
-import { ServerException } from "../../../../src/store/clickhouse/embedded/server/exception.js";
+import { exception, ServerException } from "../../../../src/store/clickhouse/embedded/server/exception.js";
+import { createFailedSignOns } from "../../../../src/store/clickhouse/embedded/server/sql-port/failed-sign-ons.js";
 import { createQuotas } from "../../../../src/store/clickhouse/embedded/server/sql-port/quotas.js";
 import { freePort } from "../../../free-port.js";
 import { until } from "../../../until.js";
@@ -81,8 +82,61 @@ t.test("a user's queries of a minute are counted, and come back with time", asyn
   );
 });
 
+t.test("whoever tries out passwords has to wait", async (t) => {
+  const port = await freePort();
+  await startEngine(t, { sqlPort: sqlListener(port, users) });
+  const as = async (username: string, password: string) => {
+    const answer = await ask({ url: `http://127.0.0.1:${port}`, username, password }, "/", {
+      body: "SELECT 1",
+    });
+    return [answer.status, answer.headers["x-clickhouse-exception-code"]];
+  };
+  t.strictSame(await as("a", "p"), [200, undefined]);
+  for (let tries = 0; tries < 9; tries++) t.strictSame(await as("a", `guess ${tries}`), [403, "516"]);
+  t.strictSame(await as("a", "p"), [200, undefined], "a few mistakes are nothing");
+  t.strictSame(await as("a", "the tenth"), [403, "516"]);
+  t.strictSame(await as("a", "guess"), [429, "201"]);
+  t.strictSame(await as("a", "p"), [429, "201"], "the right one is not told from the others");
+  t.strictSame(await as("b", "p"), [200, undefined], "other users do not wait");
+  for (let tries = 0; tries < 10; tries++) t.strictSame(await as("nobody", "p"), [403, "516"]);
+  t.strictSame(await as("nobody", "p"), [429, "201"], "a user that does not exist is like one that does");
+});
+
+t.test("wrong passwords are counted by address and user, for a minute, in bounded memory", async (t) => {
+  let now = 0;
+  const failed = createFailedSignOns(() => now, 3);
+  const wrong = (address: string, user = "a") =>
+    refusal(() =>
+      failed.during(address, user, () => {
+        throw exception("AUTHENTICATION_FAILED", "no");
+      }),
+    );
+  const right = (address: string, user = "a") => refusal(() => failed.during(address, user, () => user));
+  const often = (address: string, user?: string) => {
+    for (let tries = 0; tries < 10; tries++) t.equal(wrong(address, user), "AUTHENTICATION_FAILED");
+  };
+  often("10.0.0.1");
+  t.equal(right("10.0.0.1"), "QUOTA_EXCEEDED");
+  t.equal(right("10.0.0.2"), undefined);
+  t.equal(right("::ffff:10.0.0.1"), "QUOTA_EXCEEDED", "the same address");
+  now = 59_999;
+  t.equal(right("10.0.0.1"), "QUOTA_EXCEEDED");
+  now = 60_000;
+  t.equal(right("10.0.0.1"), undefined);
+  often("2001:db8:0:1::1", "b");
+  t.equal(right("2001:db8:0:1:2::3", "b"), "QUOTA_EXCEEDED");
+  t.equal(right("2001:db8:0:2::1", "b"), undefined);
+  for (const user of ["x", "y", "z"]) wrong("10.0.0.9", user);
+  t.equal(right("2001:db8:0:1::1", "b"), undefined, "the oldest of three is forgotten for a fourth");
+  const refused = () =>
+    failed.during("10.0.0.1", "c", () => {
+      throw exception("REQUIRED_PASSWORD", "none");
+    });
+  for (let tries = 0; tries < 20; tries++) t.equal(refusal(refused), "REQUIRED_PASSWORD");
+});
+
 /** The type of the exception, or undefined where there is none. */
-function refusal(count: () => void): string | undefined {
+function refusal(count: () => unknown): string | undefined {
   try {
     count();
     return undefined;

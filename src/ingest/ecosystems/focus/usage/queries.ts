@@ -9,7 +9,7 @@ import { EVERY_RESOURCE, gatherUsage, type UsageMetric, type UsageOf } from "../
 import { connectPrometheus } from "../../../prometheus/connection.js";
 import { askedOnceWhenAway } from "../../../prometheus/outage.js";
 import { sameAnswers } from "../../../prometheus/same-answers.js";
-import type { RangeAnswer } from "../../../prometheus/source.js";
+import { failuresOf, type RangeAnswer } from "../../../prometheus/source.js";
 import type { WindowReport } from "../../../reports.js";
 import { together } from "../../../together.js";
 import type { UsageSettings } from "./settings.js";
@@ -17,12 +17,12 @@ import type { UsageSettings } from "./settings.js";
 export interface UsageQueries extends Required<Pick<Gatherer, "probe" | "stillCovers">> {
   /** After the bill of the window. */
   gather(window: DayWindow, sink: WindowSink, signal: AbortSignal): Promise<QueriedUsage>;
-  /** Whether all that was asked is answered as it was. A request that fails is a difference. */
+  /** Whether all that was asked is answered as it was. A request that fails is a difference, unless it failed then. */
   answersAsBefore(answers: readonly RangeAnswer[], signal: AbortSignal): Promise<boolean>;
   close(): void;
 }
 
-export interface QueriedUsage extends Pick<WindowReport, "dropped" | "notes" | "refused"> {
+export interface QueriedUsage extends Pick<WindowReport, "dropped" | "notes" | "refused" | "failures"> {
   readonly answers: readonly RangeAnswer[];
 }
 
@@ -72,7 +72,8 @@ export function connectQueries(
     const notes = await silent.missed({ window, heard, gaps }, signal);
     await sendGaps(gaps, sink);
     const [refused] = refusals;
-    return { answers, dropped, notes, ...(refused !== undefined && { refused }) };
+    const failures = failuresOf(answers);
+    return { answers, dropped, notes, failures, ...(refused !== undefined && { refused }) };
   }
 
   return {

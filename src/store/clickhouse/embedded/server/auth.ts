@@ -23,7 +23,7 @@ export function authenticate<Known extends Account>(
       "AUTHENTICATION_FAILED",
       "Credentials in the URL are not taken: send them as Basic authentication, or in X-ClickHouse-User and X-ClickHouse-Key",
     );
-  const given = credentials(request);
+  const given = credentialsOf(request);
   if (given === undefined)
     throw exception("REQUIRED_PASSWORD", "Authentication is required: send the user and the password");
   const found = accounts.filter((account) => {
@@ -40,7 +40,8 @@ export function authenticate<Known extends Account>(
   );
 }
 
-function credentials(request: IncomingMessage): Account | undefined {
+/** Undefined where a client sent none. */
+export function credentialsOf(request: IncomingMessage): Account | undefined {
   const authorization = header(request, "authorization");
   const basic = /^Basic +([A-Za-z0-9+/=_-]+) *$/i.exec(authorization ?? "")?.[1];
   if (basic !== undefined) {

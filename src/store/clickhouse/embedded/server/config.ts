@@ -1,4 +1,5 @@
 /** What the supervisor tells the child, and what the child replies: messages over the process channel, never argv or environment. */
+import type { TlsSettings } from "../../../../config/tls.js";
 import type { PortUser } from "./port.js";
 import type { SqlLimits } from "./sql-port/rules.js";
 
@@ -12,6 +13,7 @@ export interface OwnListener {
 export interface SqlListener {
   readonly host: string;
   readonly port: number;
+  readonly tls: TlsSettings | undefined;
   readonly users: readonly PortUser[];
   readonly allowedHosts: readonly string[];
   readonly limits: SqlLimits;
@@ -30,7 +32,9 @@ export type FromChild =
   | { readonly kind: "ready" }
   | { readonly kind: "failed"; readonly message: string }
   /** The port for SQL clients listens (null), or why it does not. It is tried again until it does. */
-  | { readonly kind: "sql-port"; readonly problem: string | null };
+  | { readonly kind: "sql-port"; readonly problem: string | null }
+  /** Its certificate was renewed (null), or why the changed files are not taken. */
+  | { readonly kind: "sql-certificate"; readonly problem: string | null };
 
 /** How many statements run at once for the service, and how many wait. */
 export const MAX_QUERIES = 16;

@@ -6,7 +6,9 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from "node:http";
-import { authenticate } from "./auth.js";
+import { createServer as createTlsServer } from "node:https";
+import type { Certificate } from "../../../../tls/certificate.js";
+import { authenticate, credentialsOf } from "./auth.js";
 import { asException } from "./exception.js";
 import type { Port } from "./port.js";
 import { sendException } from "./response.js";
@@ -29,22 +31,29 @@ const SQL_OPTIONS: ServerOptions = {
   maxHeaderSize: 64 * 1024,
 };
 const MAX_SQL_CONNECTIONS = 256;
+/** A client that connects and does not shake hands. */
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /** Where a server listens: a socket's path, or an address. */
 export type Address = { readonly path: string } | { readonly host: string; readonly port: number };
 
-/** Serves `port` there; resolves when it listens. */
-export async function listen(port: Port, address: Address): Promise<Server> {
-  const options = port.sql === undefined ? OWN_OPTIONS : SQL_OPTIONS;
-  const server = createServer(
-    { keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: IN_FLIGHT_BYTES, ...options },
-    (request, response) => {
-      answer(request, response, port).catch((error: unknown) => {
-        if (response.headersSent) response.destroy();
-        else if (!response.destroyed) sendException(response, asException(error), port.facts.version);
-      });
-    },
-  );
+/** Serves `port` there, over TLS where there is a certificate; resolves when it listens. */
+export async function listen(port: Port, address: Address, certificate?: Certificate): Promise<Server> {
+  const limits = port.sql === undefined ? OWN_OPTIONS : SQL_OPTIONS;
+  const options = { keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: IN_FLIGHT_BYTES, ...limits };
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    answer(request, response, port).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else if (!response.destroyed) sendException(response, asException(error), port.facts.version);
+    });
+  };
+  const server =
+    certificate === undefined
+      ? createServer(options, listener)
+      : createTlsServer(
+          { ...options, ...certificate.options, handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
+          listener,
+        );
   if (port.sql !== undefined) server.maxConnections = MAX_SQL_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -64,7 +73,12 @@ async function answer(request: IncomingMessage, response: ServerResponse, port: 
     response.writeHead(200, { "Content-Type": "text/html; charset=UTF-8" }).end("Ok.\n");
     return;
   }
-  const user = authenticate(request, url, port.users);
+  const signOn = () => authenticate(request, url, port.users);
+  const given = credentialsOf(request);
+  const user =
+    port.sql === undefined || given === undefined
+      ? signOn()
+      : port.sql.signOns.during(request.socket.remoteAddress, given.user, signOn);
   if (url.pathname !== "/" && url.pathname !== "/query") {
     response
       .writeHead(404, { "Content-Type": "text/plain; charset=UTF-8" })

@@ -57,11 +57,7 @@ async function serve(config: ChildConfig): Promise<Serving> {
   await rm(config.listen.socketPath, { force: true });
   const server = await listen(own, { path: config.listen.socketPath });
   const sqlPipes = pipes.slice(MAX_QUERIES);
-  const sql =
-    config.sqlPort &&
-    (await openSqlPort(config, config.sqlPort, shared, sqlPipes, (problem) =>
-      tell({ kind: "sql-port", problem }),
-    ));
+  const sql = config.sqlPort && (await openSqlPort(config, config.sqlPort, shared, sqlPipes, tell));
   return {
     stop: async () => {
       const sqlServer = sql?.stop();
@@ -104,5 +100,4 @@ process.on("message", (message: ToChild) => {
   }
 });
 /** Signals go to the whole terminal group on Ctrl-C: stopping is the supervisor's to decide, when it is done with us. */
-process.on("SIGINT", () => undefined);
-process.on("SIGTERM", () => undefined);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);

@@ -3,9 +3,13 @@
  * tries again until the port is free.
  */
 import type { Server } from "node:http";
+import { Server as TlsServer } from "node:https";
 import { availableParallelism } from "node:os";
+import { readCertificate } from "../../../../../tls/certificate.js";
+import { type Renewal, watchCertificate } from "../../../../../tls/renewal.js";
 import {
   type ChildConfig,
+  type FromChild,
   MAX_SQL_QUERIES,
   MAX_SQL_WAITING,
   SQL_MEMORY_PART,
@@ -17,6 +21,7 @@ import type { Port } from "../port.js";
 import { runningQueries } from "../running.js";
 import { createSlots } from "../slots.js";
 import { createCatalog } from "./catalog.js";
+import { createFailedSignOns } from "./failed-sign-ons.js";
 import { createQuotas } from "./quotas.js";
 
 const RETRY_MS = 2_000;
@@ -29,17 +34,18 @@ export interface SqlPort {
   stop(): Server | undefined;
 }
 
-/** @param tell called with null when the port listens, and with the problem when it could not for the first time. */
+/** @param tell called when the port listens, and when it could not for the first time; and what becomes of its certificate. */
 export async function openSqlPort(
   config: ChildConfig,
   listener: SqlListener,
   shared: SharedParts,
   pipes: OutputPipe[],
-  tell: (problem: string | null) => void,
+  tell: (message: FromChild) => void,
 ): Promise<SqlPort> {
   await createCatalog(shared.engine);
   const port = sqlPortOf(config, listener, shared, pipes);
   let server: Server | undefined;
+  let renewal: Renewal | undefined;
   let retry: NodeJS.Timeout | undefined;
   let stopped = false;
   let told: string | null | undefined;
@@ -47,15 +53,33 @@ export async function openSqlPort(
   async function attempt(): Promise<void> {
     let problem: string | null = null;
     try {
-      const opened = await listen(port, { host: listener.host, port: listener.port });
+      const opened = await open();
       if (stopped) opened.close();
       else server = opened;
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error);
       if (!stopped) retry = setTimeout(() => void attempt(), RETRY_MS);
     }
-    if (problem !== told) tell(problem);
+    if (problem !== told) tell({ kind: "sql-port", problem });
     told = problem;
+  }
+
+  async function open(): Promise<Server> {
+    const { host, port: number, tls: settings } = listener;
+    const section = "embedded.sql_tls";
+    const current = settings && (await readCertificate(settings, section));
+    const opened = await listen(port, { host, port: number }, current);
+    if (settings !== undefined && current !== undefined && opened instanceof TlsServer) {
+      renewal = watchCertificate({
+        ...{ settings, section, current },
+        use(renewed) {
+          opened.setSecureContext(renewed.options);
+          tell({ kind: "sql-certificate", problem: null });
+        },
+        onProblem: (problem) => tell({ kind: "sql-certificate", problem }),
+      });
+    }
+    return opened;
   }
 
   await attempt();
@@ -64,6 +88,7 @@ export async function openSqlPort(
     stop() {
       stopped = true;
       clearTimeout(retry);
+      renewal?.stop();
       return server;
     },
   };
@@ -84,6 +109,7 @@ function sqlPortOf(
       limits,
       allowedHosts,
       quotas: createQuotas(limits.maxPerMinute),
+      signOns: createFailedSignOns(),
       maxMemoryBytes: Math.floor(config.maxMemoryBytes / SQL_MEMORY_PART / MAX_SQL_QUERIES),
       maxThreads: Math.max(1, Math.floor(availableParallelism() / 2)),
       dataDir: config.dataDir,

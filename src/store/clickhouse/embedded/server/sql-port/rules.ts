@@ -1,4 +1,5 @@
 /** The rules of the port for SQL clients: who may reach it from where, and how much a user may request. */
+import type { FailedSignOns } from "./failed-sign-ons.js";
 import type { Quotas } from "./quotas.js";
 
 export interface SqlLimits {
@@ -19,6 +20,7 @@ export interface SqlRules {
   /** Names by which clients may call this port, beside addresses and `localhost`; lower case. */
   readonly allowedHosts: readonly string[];
   readonly quotas: Quotas;
+  readonly signOns: FailedSignOns;
   /** The engine's folder, which no message names. */
   readonly dataDir: string;
 }

@@ -1,0 +1,118 @@
+/**
+ * Settles provisional days that no run gathers any more: what they lack does not come, so their rows no longer say that they may change.
+ * Nothing else about them changes. Their amounts stay, and so do the rules that they were allocated by, whatever the rules are now.
+ */
+import { replaceDays } from "../store/clickhouse/partitions.js";
+import { isoDay } from "../store/clickhouse/sql-text.js";
+import { dropStagedDays, stagedTable } from "../store/clickhouse/staging.js";
+import { readRows } from "../store/clickhouse/statement.js";
+import { columnsOf, type FactTable } from "../store/fact-tables.js";
+import { runStatement } from "../store/postgres/statement.js";
+import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
+import { type Publication, publishSettled } from "./publish.js";
+import { type AbandonedDay, abandonedDays } from "./sql/abandoned-days.js";
+
+/** How many days are copied by one statement. */
+const DAYS_AT_ONCE = 10;
+
+/** Everything that the swap of a day's ledger replaces, besides the ledger itself. */
+const inputsOf = {
+  chargebacks: ["billing", "usage", "identity_sets", "usage_gaps"],
+  topic_attributions: ["billing", "topic_usage", "topic_usage_gaps"],
+} as const satisfies Readonly<Record<SplitLedger["name"], readonly FactTable[]>>;
+
+/** `gathered`: days `[start, end)` that this run has gathered all the same. Returns the days that were settled, ascending. */
+export async function settleAbandonedDays(
+  publication: Publication,
+  {
+    before,
+    gathered,
+  }: { readonly before: string; readonly gathered: { readonly start: string; readonly end: string } },
+): Promise<string[]> {
+  const settled = new Set<string>();
+  for (const ledger of [chargebackLedger, topicLedger]) {
+    const { rows } = await runStatement<AbandonedDay>(
+      publication.postgres,
+      abandonedDays({ ledger, tenantName: publication.tenantName, before, gathered }),
+    );
+    for (let from = 0; from < rows.length; from += DAYS_AT_ONCE) {
+      publication.signal.throwIfAborted();
+      const days = rows.slice(from, from + DAYS_AT_ONCE);
+      await settle(publication, ledger, days);
+      for (const { day } of days) settled.add(day);
+    }
+  }
+  return [...settled].sort();
+}
+
+async function settle(
+  publication: Publication,
+  ledger: SplitLedger,
+  days: readonly AbandonedDay[],
+): Promise<void> {
+  const { client, epoch } = publication;
+  const names = days.map(({ day }) => day);
+  await dropStagedDays(client, epoch, names, [...inputsOf[ledger.name], ledger.name]);
+  for (const table of inputsOf[ledger.name])
+    await replaceDays(client, stagedTable(table, epoch), table, names);
+  await stageRows(publication, ledger, days);
+  const rows = await rowsAsPublished(publication, ledger, names);
+  await publishSettled(
+    publication,
+    ledger,
+    names.map((day) => ({ day, rows: rows.get(day) ?? 0 })),
+  );
+}
+
+/** Of the ledger's columns, those that change. */
+const marks: ReadonlySet<string> = new Set(["provisional", "revision"]);
+
+async function stageRows(
+  { client, epoch, signal }: Publication,
+  { name }: SplitLedger,
+  days: readonly AbandonedDay[],
+): Promise<void> {
+  const columns = columnsOf(name).map(([column]) => column as string);
+  const settled: Readonly<Record<string, string>> = {
+    provisional: "false",
+    revision: "transform(day, {days:Array(Date)}, {revisions:Array(String)}, '')",
+  };
+  const stored = columns.filter((column) => column !== "day");
+  await client.command({
+    query: `
+INSERT INTO ${stagedTable(name, epoch)} (${stored.join(", ")})
+SELECT ${stored.map((column) => settled[column] ?? column).join(", ")} FROM ${name}
+WHERE day IN {days:Array(Date)}`,
+    query_params: {
+      days: days.map(({ day }) => isoDay(day)),
+      revisions: days.map(({ settled_hash }) => settled_hash),
+    },
+    abort_signal: signal,
+    clickhouse_settings: { max_partitions_per_insert_block: "1000" },
+  });
+}
+
+/** Number of rows by day. Throws where the staged rows of a day are not the published ones but for what they say of the day. */
+async function rowsAsPublished(
+  { client, epoch, signal }: Publication,
+  { name }: SplitLedger,
+  days: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const columns = columnsOf(name).flatMap(([column]) => (marks.has(column) ? [] : [column as string]));
+  const content = (table: string) => `
+SELECT day, count() AS rows, sum(cityHash64(${columns.join(", ")})) AS content FROM ${table}
+WHERE day IN {days:Array(Date)} GROUP BY day`;
+  const query = `
+SELECT toString(published.day) AS day, toUInt32(published.rows) AS rows,
+       published.rows = staged.rows AND published.content = staged.content AS same
+FROM (${content(name)}) AS published
+LEFT JOIN (${content(stagedTable(name, epoch))}) AS staged ON published.day = staged.day`;
+  const found = await readRows<{ day: string; rows: number; same: number }>(
+    client,
+    { query, params: { days: days.map(isoDay) } },
+    signal,
+  );
+  const other = found.find(({ same }) => same === 0);
+  if (other !== undefined) throw new Error(`${other.day} changed while it was settled`);
+  return new Map(found.map(({ day, rows }) => [day, rows]));
+}

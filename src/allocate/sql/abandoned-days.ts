@@ -1,0 +1,30 @@
+import type { Ledger } from "../../store/ledger.js";
+import { settledHash } from "../../store/postgres/provisional-hash.js";
+import type { Statement } from "../../store/postgres/statement.js";
+
+/** A provisional day that is not gathered any more, and its hash once it is settled. */
+export interface AbandonedDay {
+  readonly day: string;
+  readonly settled_hash: string;
+}
+
+/**
+ * Provisional days of a ledger before a day that nothing waits for and the store has, ascending. In: tenant, first day that runs gather,
+ * days `[start, end)` that this one gathered besides.
+ */
+export function abandonedDays(input: {
+  ledger: Ledger;
+  tenantName: string;
+  before: string;
+  gathered: { readonly start: string; readonly end: string };
+}): Statement {
+  const { ledger, tenantName, before, gathered } = input;
+  return {
+    query: `
+SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${settledHash("published_hash")} AS settled_hash FROM ${ledger.state}
+WHERE tenant_name = $1 AND tracking_date < $2 AND NOT (tracking_date >= $3 AND tracking_date < $4)
+  AND provisional AND staged_hash IS NULL AND publishing_hash IS NULL AND lost_at IS NULL
+ORDER BY tracking_date`,
+    params: [tenantName, before, gathered.start, gathered.end],
+  };
+}

@@ -1,0 +1,37 @@
+/** How many requests a caller may send in a minute, counted in this process. The last 5,000 callers are remembered. */
+import type { FastifyRequest } from "fastify";
+import fp from "fastify-plugin";
+import type { HttpContext } from "../context.js";
+import { ApiError } from "../errors.js";
+import { addressOf } from "../failed-sign-ons.js";
+
+const MINUTE_MS = 60_000;
+
+export const rateLimits = fp<Pick<HttpContext, "config">>(
+  async (app, { config: { api } }) => {
+    const limit = app.createRateLimit({
+      max: api.rate_limit.max_per_minute,
+      timeWindow: MINUTE_MS,
+      keyGenerator: callerOf,
+    });
+    app.addHook("onRequest", async (request, reply) => {
+      const { scope, quiet } = request.routeOptions.config;
+      // What holds no data, what machines ask all the time, and what is not there.
+      if (request.is404 || scope === "public" || quiet === true) return;
+      const state = await limit(request);
+      if (state.isAllowed || !state.isExceeded) return;
+      reply.header("retry-after", String(state.ttlInSeconds));
+      throw new ApiError(
+        "too_many_requests",
+        `More than ${state.max} requests in a minute (api.rate_limit.max_per_minute). Try again in ${state.ttlInSeconds} seconds.`,
+      );
+    });
+  },
+  // Callers are told apart by who they are, as far as that is known.
+  { name: "rate-limits", dependencies: ["access"] },
+);
+
+function callerOf(request: FastifyRequest): string {
+  const { kind, name, tokenId } = request.caller;
+  return name === null ? addressOf(request) : `${kind} ${tokenId ?? name}`;
+}

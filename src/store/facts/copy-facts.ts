@@ -1,0 +1,137 @@
+/**
+ * Copies a tenant's facts from one database to another, on this engine or on any other, and compares the copies. Partition by partition, as
+ * bytes that pass through this process without being read. What the other database has already, as after a copy that was cut off, is kept
+ * where it is equal and replaced where it is not.
+ */
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import type { ClickHouseClient } from "@clickhouse/client";
+import { engineBytes } from "../clickhouse/engine-bytes.js";
+import { identifier } from "../clickhouse/sql-text.js";
+import { readRows } from "../clickhouse/statement.js";
+
+export interface FactsCopy {
+  readonly from: ClickHouseClient;
+  readonly to: ClickHouseClient;
+  readonly signal: AbortSignal;
+  /** Called when a table is equal in both. */
+  readonly onTable?: (table: string, rows: number) => void;
+}
+
+/** It says whose facts a database has, and is copied last: a database without it is an unfinished copy. */
+const IDENTITY = "store_identity";
+
+/** Tables whose rows are of one run at most, or of the database itself. */
+const NOT_COPIED =
+  "^staged_|^(assigned_billing|focus_landing|next_billing|publishing_days|schema_migrations)$";
+
+interface Table {
+  readonly name: string;
+  /** Of rows with one key the newest counts, and the others go sooner or later. */
+  readonly replacing: boolean;
+  readonly columns: readonly string[];
+}
+
+/** By name of the partition. */
+type Partitions = ReadonlyMap<string, { readonly rows: number; readonly content: string }>;
+
+/** Both databases have the same schema, and nothing else writes to either. Throws when a copy is not equal in the end. */
+export async function copyFacts(copy: FactsCopy): Promise<{ tables: number; rows: number }> {
+  const tables = await tablesOf(copy);
+  let rows = 0;
+  for (const table of tables) {
+    const copied = await copyTable(copy, table);
+    copy.onTable?.(table.name, copied);
+    rows += copied;
+  }
+  return { tables: tables.length, rows };
+}
+
+async function tablesOf({ from, signal }: FactsCopy): Promise<Table[]> {
+  const read = {
+    query: `
+SELECT t.name AS name, startsWith(t.engine, 'Replacing') AS replacing, groupArray(c.name) AS columns
+FROM system.tables AS t
+JOIN (SELECT table, name FROM system.columns WHERE database = currentDatabase() AND default_kind NOT IN ('MATERIALIZED', 'ALIAS') ORDER BY table, position) AS c
+  ON c.table = t.name
+WHERE t.database = currentDatabase() AND t.engine LIKE '%MergeTree' AND NOT match(t.name, {not_copied:String})
+GROUP BY name, replacing
+ORDER BY name = {identity:String}, name`,
+    params: { not_copied: NOT_COPIED, identity: IDENTITY },
+  };
+  const found = await readRows<{ name: string; replacing: number; columns: string[] }>(from, read, signal);
+  return found.map(({ name, replacing, columns }) => ({ name, replacing: replacing === 1, columns }));
+}
+
+/** Returns the number of rows. */
+async function copyTable(copy: FactsCopy, table: Table): Promise<number> {
+  const { from, to, signal } = copy;
+  const wanted = await partitionsOf(from, table, signal);
+  const found = await partitionsOf(to, table, signal);
+  for (const [partition, { content }] of found) {
+    if (wanted.get(partition)?.content !== content) await dropPartition(to, table, partition);
+  }
+  for (const [partition, { content }] of wanted) {
+    signal.throwIfAborted();
+    if (found.get(partition)?.content !== content) await copyPartition(copy, table, partition);
+  }
+  const copied = await partitionsOf(to, table, signal);
+  for (const partition of new Set([...wanted.keys(), ...copied.keys()])) {
+    if (wanted.get(partition)?.content === copied.get(partition)?.content) continue;
+    throw new Error(`the copy of table ${table.name} differs from it in partition ${partition}`);
+  }
+  return [...wanted.values()].reduce((sum, { rows }) => sum + rows, 0);
+}
+
+async function partitionsOf(
+  client: ClickHouseClient,
+  { name, replacing, columns }: Table,
+  signal: AbortSignal,
+): Promise<Partitions> {
+  const read = {
+    query: `
+SELECT _partition_id AS partition, count() AS rows, concat(toString(count()), ' ', toString(sum(cityHash64(${names(columns)})))) AS content
+FROM ${identifier(name)}${replacing ? " FINAL" : ""}
+GROUP BY partition`,
+    params: {},
+  };
+  const found = await readRows<{ partition: string; rows: number; content: string }>(client, read, signal, {
+    output_format_json_quote_64bit_integers: 0,
+  });
+  return new Map(found.map(({ partition, ...sums }) => [partition, sums]));
+}
+
+async function copyPartition(
+  { from, to, signal }: FactsCopy,
+  { name, replacing, columns }: Table,
+  partition: string,
+): Promise<void> {
+  const read = {
+    query: `SELECT ${names(columns)} FROM ${identifier(name)}${replacing ? " FINAL" : ""} WHERE _partition_id = {partition:String} FORMAT Native`,
+    params: { partition },
+  };
+  const bytes = await engineBytes(from, read, signal, {});
+  const { stream } = await to.exec({
+    query: `INSERT INTO ${identifier(name)} (${names(columns)}) FORMAT Native`,
+    values: Readable.from(bytes, { objectMode: false }),
+    abort_signal: signal,
+    clickhouse_settings: { max_partitions_per_insert_block: "1000" },
+  });
+  await text(stream);
+}
+
+async function dropPartition(client: ClickHouseClient, { name }: Table, partition: string): Promise<void> {
+  await client.command({
+    query: `ALTER TABLE ${identifier(name)} DROP PARTITION ID '${partitionId(partition)}'`,
+    clickhouse_settings: { max_partition_size_to_drop: "0" },
+  });
+}
+
+function names(columns: readonly string[]): string {
+  return columns.map(identifier).join(", ");
+}
+
+function partitionId(id: string): string {
+  if (!/^[A-Za-z0-9-]+$/.test(id)) throw new RangeError(`not an id of a partition: ${id}`);
+  return id;
+}

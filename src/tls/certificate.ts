@@ -1,0 +1,100 @@
+/** The certificate and the key of a port, read from their files and checked before anything is served with them. */
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { createSecureContext, type SecureVersion } from "node:tls";
+import type { TlsSettings } from "../config/tls.js";
+
+export interface Certificate {
+  /** For a server, and for its `setSecureContext`. */
+  readonly options: { readonly cert: string; readonly key: string; readonly minVersion: SecureVersion };
+  readonly validUntil: Date;
+}
+
+type Field = keyof TlsSettings;
+
+/** One of the two files is not what it should be; the message names the setting. */
+export class CertificateRefused extends Error {
+  override readonly name = "CertificateRefused";
+}
+
+/** TLS 1.0 and 1.1 are deprecated by RFC 8996. */
+const MIN_VERSION = "TLSv1.2";
+/** Chains are a few KiB long. */
+const MOST_BYTES = 1024 * 1024;
+/** Whatever those may who are neither the owner nor of the group. */
+const OTHERS = 0o007;
+
+/** @param section of the configuration, for messages: `api.tls`. Throws `CertificateRefused`. */
+export async function readCertificate(settings: TlsSettings, section: string): Promise<Certificate> {
+  const refused = (field: Field, problem: string) =>
+    new CertificateRefused(`${section}.${field}: ${settings[field]} ${problem}`);
+  const read = async (field: Field, mayOthers: boolean) => {
+    const { text, mode } = await contentOf(settings[field]).catch((error: unknown) => {
+      throw refused(field, reasonOf(error));
+    });
+    if (!mayOthers && (mode & OTHERS) !== 0)
+      throw refused(field, `is open to everybody on this machine (mode ${octal(mode)}): run chmod o= on it`);
+    return text;
+  };
+  const cert = await read("certificate_file", true);
+  const key = await read("key_file", false);
+  const [x509, privateKey] = [certificateIn(cert), keyIn(key)];
+  if (x509 === undefined) throw refused("certificate_file", "has no certificate in PEM");
+  if (typeof privateKey === "string") throw refused("key_file", privateKey);
+  if (!x509.checkPrivateKey(privateKey))
+    throw refused("key_file", "is not the key of the first certificate in certificate_file");
+  const options = { cert, key, minVersion: MIN_VERSION } as const;
+  try {
+    createSecureContext(options);
+  } catch (error) {
+    throw refused("certificate_file", `is not taken by TLS: ${reasonOf(error)}`);
+  }
+  return { options, validUntil: new Date(x509.validTo) };
+}
+
+/** Not through a name that leads to a pipe or a device, which would never end. */
+async function contentOf(path: string): Promise<{ text: string; mode: number }> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw new Error("is not a file");
+    if (stat.size > MOST_BYTES) throw new Error("is larger than 1 MiB");
+    return { text: await file.readFile("latin1"), mode: stat.mode };
+  } finally {
+    await file.close();
+  }
+}
+
+function certificateIn(pem: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Or what is wrong with it. */
+function keyIn(pem: string): KeyObject | string {
+  if (pem.includes("ENCRYPTED")) return "is encrypted: the service has nobody to ask for a passphrase";
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return "has no private key in PEM";
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "is not there",
+  EACCES: "may not be read by this user",
+  ENOTDIR: "is not there: a part of its path is not a folder",
+};
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return REASONS[code] ?? (error instanceof Error ? error.message : String(error));
+}
+
+function octal(mode: number): string {
+  return (mode & 0o777).toString(8).padStart(4, "0");
+}

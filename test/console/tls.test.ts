@@ -1,0 +1,107 @@
+/** The console and the documentation over TLS, and without it, by names that are not loopback's: in a real browser. */
+import { once } from "node:events";
+import { request } from "node:https";
+import t from "tap";
+import { startServer } from "../../src/http/server.js";
+import { createToken } from "../../src/store/postgres/tokens.js";
+import { certificateFiles, first } from "../certificates.js";
+import { launchBrowser } from "../http/browser.js";
+import { insertChargebacks } from "../http/service.js";
+import { needs } from "../programs.js";
+import { recordDimensions } from "../tags/tagging.js";
+import { startConsole } from "./pages.js";
+
+const period = "start_date=2026-03-01&end_date=2026-03-01";
+
+t.test("the console over TLS", needs("chromium"), async (t) => {
+  const {
+    config,
+    stores,
+    logger,
+    consoleFolder,
+    url: plainUrl,
+  } = await startConsole(t, ["auth: tokens", "allowed_hosts: [costs.example.org]"]);
+  for (const tenant of ["acme", "globex"]) {
+    await insertChargebacks(stores, tenant, [{ timestamp: "2026-03-01T00:00:00Z", amount: "1.25" }]);
+    await recordDimensions(stores, tenant);
+  }
+  const { token } = await createToken(
+    stores.postgres,
+    { name: "ada", scopes: ["tags"], tenants: null, days: 1 },
+    { kind: "command", name: "ada" },
+  );
+  const { settings } = certificateFiles(t);
+  const server = await startServer({
+    config: { ...config, api: { ...config.api, port: 0, tls: settings } },
+    ...{ stores, logger, consoleFolder, control: undefined, version: "1.2.3", mode: "both" },
+  });
+  t.teardown(() => server.close());
+  const { port } = new URL(server.url);
+  // To the browser, loopback is safe whatever it speaks.
+  const url = `https://costs.example.org:${port}`;
+  const browser = await launchBrowser(t, "MAP costs.example.org 127.0.0.1");
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  t.teardown(() => context.close());
+  const page = await context.newPage();
+  const troubles: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") troubles.push(message.text());
+  });
+  page.on("pageerror", (error) => troubles.push(error.message));
+
+  const tag = async (at: string, tenant: string) => {
+    await page.goto(`${at}/tenants/${tenant}/tags?${period}`);
+    await page.getByLabel("Token").fill(token);
+    troubles.splice(0);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    const form = page.locator("form.tag-form");
+    await form.locator("input").nth(0).fill("team");
+    await form.locator("input").nth(1).fill("Core");
+    await form.locator("button[type=submit]").click();
+    await form.locator("button.primary").click();
+    await page.locator(".each-tag tbody tr").waitFor();
+  };
+
+  await t.test("signing in and tagging without TLS", async (t) => {
+    await tag(`http://costs.example.org:${new URL(plainUrl).port}`, "globex");
+    t.strictSame(troubles, []);
+  });
+
+  await t.test("and with it", async (t) => {
+    await tag(url, "acme");
+    t.strictSame(troubles, []);
+  });
+
+  await t.test("a download", async (t) => {
+    await page.goto(`${url}/tenants/acme/explorer?${period}`);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "CSV" }).click(),
+    ]);
+    t.equal(download.suggestedFilename(), "chargebacks_acme_2026-03-01_2026-03-01.csv");
+    t.strictSame(troubles, []);
+  });
+
+  await t.test("the documentation, and an operation that is tried there", async (t) => {
+    await page.goto(`${url}/docs`);
+    const health = page.locator(".opblock", { has: page.locator('[data-path="/health"]') });
+    await health.locator(".opblock-summary").click();
+    await health.getByRole("button", { name: "Try it out" }).click();
+    await health.getByRole("button", { name: "Execute" }).click();
+    const status = health.locator(".live-responses-table .response-col_status").last();
+    await status.waitFor();
+    t.match(await status.textContent(), /^200/);
+    t.strictSame(troubles, []);
+  });
+
+  await t.test("the policy of the page is the console's own", async (t) => {
+    const asked = request(`https://127.0.0.1:${port}/`, { ca: first.certificate, agent: false }).end();
+    const [{ headers }] = await once(asked, "response");
+    t.equal(
+      headers["content-security-policy"],
+      "default-src 'self';base-uri 'none';form-action 'self';frame-ancestors 'none';object-src 'none'",
+    );
+    t.equal(headers["strict-transport-security"], "max-age=15552000");
+    t.equal(headers["cache-control"], "no-cache");
+  });
+});

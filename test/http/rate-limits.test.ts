@@ -1,0 +1,164 @@
+/** How often one caller may ask, and how often somebody may try out credentials. */
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { request } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
+import t, { type Test } from "tap";
+import { loadConfig } from "../../src/config/load.js";
+import type { Scope } from "../../src/config/scopes.js";
+import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
+import { createToken, revokeToken } from "../../src/store/postgres/tokens.js";
+import { tenantText } from "../config/loading.js";
+import { startService } from "./service.js";
+
+const local = { kind: "command", name: "ada" } as const;
+
+/** Time goes on by as much as is said. */
+function passingTime(t: Test): (ms: number) => void {
+  const now = Date.now;
+  let passed = 0;
+  Date.now = () => now() + passed;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  return (ms) => {
+    passed += ms;
+  };
+}
+
+t.test("limits of requests", async (t) => {
+  const pass = passingTime(t);
+  const { config, stores, build, log } = await startService(t, ["auth: tokens"]);
+  const limited = async (more = "", rate = "max_per_minute: 5, max_failed_sign_ons_per_minute: 3") => {
+    const text = `api:\n  rate_limit: {${rate}}\n${more}\ntenants:\n${tenantText("acme")}\n${tenantText("globex")}`;
+    const loaded = loadConfig(text, { file: "c.yaml", env: {}, ecosystems, folder: "/" });
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+    return await build({ config: { ...config, api: loaded.config.api } });
+  };
+  const made = async (name: string, scopes: readonly Scope[] = ["read"]) =>
+    await createToken(stores.postgres, { name, scopes, tenants: null, days: 1 }, local);
+  const asker =
+    (app: FastifyInstance, url = "/api/v1/tenants") =>
+    async (token?: string, remoteAddress = "10.0.0.1", headers: Record<string, string> = {}) => {
+      const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      return await app.inject({ url, remoteAddress, headers: { ...authorization, ...headers } });
+    };
+  const statuses = async (ask: () => Promise<{ statusCode: number }>, times: number) => {
+    const found: number[] = [];
+    for (let time = 0; time < times; time++) found.push((await ask()).statusCode);
+    return found;
+  };
+
+  await t.test("each caller has their own, wherever they are", async (t) => {
+    const app = await limited("  auth: tokens");
+    const ask = asker(app);
+    const [busy, quiet] = [await made("busy"), await made("quiet")];
+    t.strictSame(await statuses(() => ask(busy.token), 5), [200, 200, 200, 200, 200]);
+    const refused = await ask(busy.token, "10.0.0.2");
+    t.equal(refused.statusCode, 429);
+    t.equal(refused.headers["content-type"], "application/problem+json");
+    const seconds = Number(refused.headers["retry-after"]);
+    t.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `${seconds} seconds`);
+    t.strictSame(refused.json(), {
+      ...{ type: "about:blank", title: "Too many requests", status: 429, code: "too_many_requests" },
+      detail: `More than 5 requests in a minute (api.rate_limit.max_per_minute). Try again in ${seconds} seconds.`,
+    });
+    t.equal(
+      (await asker(app, "/api/v1/tenants/nobody/status")(busy.token)).statusCode,
+      429,
+      "nor are names found out",
+    );
+    t.equal((await ask(quiet.token)).statusCode, 200, "another caller from the same address");
+    for (const url of ["/health", "/metrics", "/"])
+      t.not((await asker(app, url)(busy.token)).statusCode, 429, `${url} is not counted`);
+    t.equal((await asker(app, "/nowhere")(busy.token)).statusCode, 404);
+    pass(60_000);
+    t.equal((await ask(busy.token)).statusCode, 200);
+  });
+
+  await t.test("without names, each address has its own", async (t) => {
+    const ask = asker(await limited());
+    t.strictSame(await statuses(() => ask(undefined, "10.0.0.1"), 6), [200, 200, 200, 200, 200, 429]);
+    t.equal((await ask(undefined, "10.0.0.2")).statusCode, 200);
+    t.strictSame(await statuses(() => ask(undefined, "2001:db8:0:1::1"), 5), [200, 200, 200, 200, 200]);
+    t.equal(
+      (await ask(undefined, "2001:db8:0:1:ffff::2")).statusCode,
+      429,
+      "of IPv6: each network of a customer",
+    );
+    t.equal((await ask(undefined, "2001:db8:0:2::1")).statusCode, 200);
+    const forwarded = { "x-forwarded-for": "192.0.2.7" };
+    t.equal((await ask(undefined, "10.0.0.1", forwarded)).statusCode, 429, "whatever else a client says");
+  });
+
+  await t.test("whoever tries out tokens has to wait, and nobody else", async (t) => {
+    const ask = asker(await limited("  auth: tokens", "max_failed_sign_ons_per_minute: 3"));
+    const [known, unknown] = [await made("known"), await made("unknown")];
+    t.equal((await ask(known.token)).statusCode, 200);
+    log.splice(0);
+    const wrong = (n: number) => `chgt_${createHash("sha256").update(String(n)).digest("base64url")}`;
+    for (const n of [1, 2, 3]) t.equal((await ask(wrong(n))).statusCode, 401);
+    const told = log.filter(({ level }) => level === 40);
+    t.strictSame(
+      told.map(({ msg, address }) => [msg, address]),
+      [["too many failed sign-ons from an address; it has to wait", "10.0.0.1"]],
+    );
+    const refused = await ask(wrong(4));
+    t.equal(refused.statusCode, 429);
+    const seconds = Number(refused.headers["retry-after"]);
+    t.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `${seconds} seconds`);
+    t.strictSame(refused.json(), {
+      ...{
+        type: "about:blank",
+        title: "Too many failed sign-ons",
+        status: 429,
+        code: "too_many_failed_sign_ons",
+      },
+      detail: `Too many credentials from this address were not valid. Try again in ${seconds} seconds.`,
+    });
+    t.equal((await ask(unknown.token)).statusCode, 429, "a right one is not told from a wrong one");
+    t.equal((await ask(known.token)).statusCode, 200, "who was let in before is");
+    t.equal((await ask()).statusCode, 401, "no credentials are none that are tried out");
+    t.equal((await ask(unknown.token, "10.0.0.2")).statusCode, 200);
+    t.equal((await ask(unknown.token)).statusCode, 200, "and is known then");
+    await revokeToken(stores.postgres, known.token_id, local);
+    t.equal((await ask(known.token)).statusCode, 401);
+    t.equal((await ask(known.token)).statusCode, 429, "a token that is revoked is one that is tried out");
+    t.strictSame(told.length, log.filter(({ level }) => level === 40).length, "said once");
+    pass(60_000);
+    t.equal((await ask(wrong(5))).statusCode, 401);
+  });
+
+  await t.test("behind a proxy that is known, addresses are those that it forwards", async (t) => {
+    const app = await limited(`  auth: proxy
+  proxy: {addresses: [127.1.0.0/16, "fd00::/8"]}
+  roles: [{role: all, scopes: [read], every_tenant: true}]`);
+    await app.listen({ host: "127.0.0.1", port: 0 });
+    const { port } = app.server.address() as AddressInfo;
+    const ask = async (localAddress: string, headers: Record<string, string>) => {
+      const asked = request({
+        host: "127.0.0.1",
+        port,
+        localAddress,
+        path: "/api/v1/tenants",
+        headers,
+        agent: false,
+      });
+      const [answer] = await once(asked.end(), "response");
+      answer.resume();
+      return { statusCode: Number(answer.statusCode) };
+    };
+    const from = async (clients: string, peer = "127.1.0.7") =>
+      await ask(peer, { authorization: "Bearer chgt_wrong", "x-forwarded-for": clients });
+    t.strictSame(await statuses(() => from("192.0.2.1"), 4), [401, 401, 401, 429]);
+    t.equal((await from("192.0.2.2")).statusCode, 401);
+    t.equal((await from("192.0.2.2, 192.0.2.1")).statusCode, 429, "the last one counts");
+    t.equal((await from("192.0.2.1, 127.1.0.9")).statusCode, 429, "that is not of another proxy");
+    t.strictSame(await statuses(() => from("192.0.2.9", "127.0.0.1"), 3), [401, 401, 401]);
+    t.equal((await from("192.0.2.10", "127.0.0.1")).statusCode, 429, "what others say is not believed");
+    const named = { "x-forwarded-user": "ada", "x-forwarded-groups": "all" };
+    t.strictSame(await statuses(() => ask("127.1.0.7", named), 6), [200, 200, 200, 200, 200, 429]);
+    t.equal((await ask("127.1.0.7", { ...named, "x-forwarded-user": "bob" })).statusCode, 200);
+  });
+});

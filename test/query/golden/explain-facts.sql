@@ -1,0 +1,27 @@
+-- {"day":"2026-03-01","resource_id":"r-1","gaps":["in"],"used":["in","out"],"scopes":["owner"],"metrics":["in","out"],"identity_id":"sa-1"}
+SELECT * FROM (
+SELECT 'publication' AS fact, input_hash AS name, '' AS of_resource, toDateTime(0, 'UTC') AS at, toString(epoch) AS value
+FROM published_days FINAL WHERE book = 'chargebacks' AND day = {day:Date} AND input_hash != ''
+UNION ALL
+SELECT 'owner', toString(identity_id), '', toDateTime(0, 'UTC'), '' FROM (
+  SELECT DISTINCT identity_id FROM identity_sets WHERE day = {day:Date} AND scope = 'owner' AND resource_id = {resource_id:String}
+  ORDER BY identity_id LIMIT 100
+)
+UNION ALL
+SELECT 'gap', toString(metric), toString(resource_id), toDateTime(0, 'UTC'), reason
+FROM usage_gaps WHERE day = {day:Date} AND metric IN {gaps:Array(String)} AND resource_id = {resource_id:String}
+UNION ALL
+SELECT 'usage', toString(metric), toString(resource_id), toDateTime(0, 'UTC'), toString(uniqExact(identity_id))
+FROM usage WHERE day = {day:Date} AND metric IN {used:Array(String)} AND resource_id = {resource_id:String} AND micro_units > 0
+GROUP BY metric, resource_id
+UNION ALL
+SELECT 'set', toString(scope), toString(resource_id), toDateTime(0, 'UTC'), toString(uniqExact(identity_id))
+FROM identity_sets WHERE day = {day:Date} AND scope IN {scopes:Array(String)} AND resource_id IN ({resource_id:String}, '')
+GROUP BY scope, resource_id
+UNION ALL
+SELECT 'sample', toString(metric), '', toStartOfHour(timestamp) AS hour, toString(sum(micro_units))
+FROM usage
+WHERE day = {day:Date} AND metric IN {metrics:Array(String)} AND resource_id = {resource_id:String} AND identity_id = {identity_id:String}
+GROUP BY hour, metric
+)
+ORDER BY fact, at, name, of_resource

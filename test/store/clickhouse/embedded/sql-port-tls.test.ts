@@ -1,0 +1,49 @@
+/** The port for SQL clients with a certificate. */
+import { once } from "node:events";
+import { request } from "node:https";
+import t from "tap";
+import { certificateFiles, first, renewed } from "../../../certificates.js";
+import { freePort } from "../../../free-port.js";
+import { until } from "../../../until.js";
+import { ask, sqlListener, startEngine } from "../engine-under-test.js";
+
+t.test("the SQL port over TLS", async (t) => {
+  const port = await freePort();
+  const { settings, renew } = certificateFiles(t);
+  const user = { user: "bi", password: "s3cret", databases: [] };
+  const { engine } = await startEngine(t, { sqlPort: sqlListener(port, [user], { tls: settings }) });
+  const query = async (ca: string) => {
+    const asked = request({
+      ...{ host: "127.0.0.1", port, method: "POST", path: "/", ca, auth: "bi:s3cret", agent: false },
+    }).end("SELECT 6 * 7");
+    const [answer] = await once(asked, "response");
+    let body = "";
+    for await (const chunk of answer) body += chunk;
+    return body;
+  };
+  t.equal(await query(first.certificate), "42\n");
+  await t.rejects(query(renewed.certificate), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+  const plain = ask({ url: `http://127.0.0.1:${port}`, username: "bi", password: "s3cret" }, "/", {
+    body: "SELECT 1",
+  });
+  await t.rejects(plain, { code: "ECONNRESET" }, "no password is taken in the clear");
+
+  renew(renewed);
+  await until(
+    "the new certificate to be served",
+    async () => (await query(renewed.certificate).catch(() => "")) === "42\n",
+  );
+  t.equal(engine.sqlPort()?.listening, true);
+});
+
+t.test("a certificate that cannot be read is said, and tried again like a port that is taken", async (t) => {
+  const port = await freePort();
+  const { settings, renew } = certificateFiles(t);
+  renew({ key: renewed.key });
+  const user = { user: "bi", password: "s3cret", databases: [] };
+  const { engine } = await startEngine(t, { sqlPort: sqlListener(port, [user], { tls: settings }) });
+  const problem = `embedded.sql_tls.key_file: ${settings.key_file} is not the key of the first certificate in certificate_file`;
+  t.strictSame(engine.sqlPort(), { address: `127.0.0.1:${port}`, listening: false, problem });
+  renew(first);
+  await until("the port to listen", () => engine.sqlPort()?.listening === true);
+});

@@ -1,0 +1,106 @@
+/** The files of a certificate: what is refused, and how a renewed one is noticed. */
+import { chmodSync, unlinkSync } from "node:fs";
+import t from "tap";
+import { readCertificate } from "../../src/tls/certificate.js";
+import { watchCertificate } from "../../src/tls/renewal.js";
+import { certificateFiles, encryptedKey, expired, first, renewed } from "../certificates.js";
+import { until } from "../until.js";
+
+t.test("a certificate and its key are read", async (t) => {
+  const { settings, renew } = certificateFiles(t);
+  const found = await readCertificate(settings, "api.tls");
+  t.strictSame(found.options, { cert: first.certificate, key: first.key, minVersion: "TLSv1.2" });
+  t.ok(found.validUntil > new Date("2120-01-01"));
+  renew(expired);
+  t.equal(
+    (await readCertificate(settings, "api.tls")).validUntil.toISOString(),
+    "2021-01-01T00:00:00.000Z",
+    "one that is over is told by its end, and read: nobody is helped by a service that is down",
+  );
+});
+
+t.test("what is refused says which setting, which file, and why", async (t) => {
+  const { settings, renew } = certificateFiles(t);
+  const { certificate_file: certificate, key_file: key } = settings;
+  const refusal = async (changed: Partial<typeof settings> = {}) => {
+    try {
+      await readCertificate({ ...settings, ...changed }, "api.tls");
+      return "nothing";
+    } catch (error) {
+      return error instanceof Error ? `${error.name}: ${error.message}` : "";
+    }
+  };
+  t.equal(await refusal(), "nothing");
+  t.equal(
+    await refusal({ certificate_file: "/nowhere/c.pem" }),
+    "CertificateRefused: api.tls.certificate_file: /nowhere/c.pem is not there",
+  );
+  t.equal(
+    await refusal({ key_file: "/dev/zero" }),
+    "CertificateRefused: api.tls.key_file: /dev/zero is not a file",
+  );
+  t.equal(
+    await refusal({ certificate_file: key }),
+    `CertificateRefused: api.tls.certificate_file: ${key} has no certificate in PEM`,
+  );
+  renew({ key: renewed.key });
+  t.equal(
+    await refusal(),
+    `CertificateRefused: api.tls.key_file: ${key} is not the key of the first certificate in certificate_file`,
+  );
+  renew({ key: encryptedKey });
+  t.equal(
+    await refusal(),
+    `CertificateRefused: api.tls.key_file: ${key} is encrypted: the service has nobody to ask for a passphrase`,
+  );
+  renew({ key: "-----BEGIN PRIVATE KEY-----\nnone\n-----END PRIVATE KEY-----\n" });
+  t.equal(await refusal(), `CertificateRefused: api.tls.key_file: ${key} has no private key in PEM`);
+  renew(first);
+  for (const [mode, isOpen] of [
+    [0o600, false],
+    [0o640, false],
+    [0o440, false],
+    [0o644, true],
+    [0o602, true],
+    [0o601, true],
+  ] as const) {
+    chmodSync(key, mode);
+    const wanted = `CertificateRefused: api.tls.key_file: ${key} is open to everybody on this machine (mode 0${mode.toString(8)}): run chmod o= on it`;
+    t.equal(await refusal(), isOpen ? wanted : "nothing", mode.toString(8));
+  }
+  chmodSync(key, 0o600);
+  chmodSync(certificate, 0o644);
+  t.equal(await refusal(), "nothing", "a certificate is for everybody");
+});
+
+t.test("a renewed certificate is noticed, and half a one is not taken", async (t) => {
+  const { settings, renew } = certificateFiles(t);
+  const used: string[] = [];
+  const problems: string[] = [];
+  const renewal = watchCertificate({
+    ...{ settings, section: "api.tls", everyMs: 5 },
+    current: await readCertificate(settings, "api.tls"),
+    use: ({ options }) => void used.push(options.cert),
+    onProblem: (problem) => void problems.push(problem),
+  });
+  t.teardown(() => renewal.stop());
+  const mismatch = `api.tls.key_file: ${settings.key_file} is not the key of the first certificate in certificate_file`;
+  await renewal.look();
+  t.strictSame([used, problems], [[], []], "nothing changed");
+  renew({ certificate: renewed.certificate });
+  await renewal.look();
+  await renewal.look();
+  t.strictSame([used, problems], [[], [mismatch]], "said once");
+  renew({ key: renewed.key });
+  await until("the other half to be noticed without being asked for", () => used.length > 0);
+  unlinkSync(settings.key_file);
+  await renewal.look();
+  await renewal.look();
+  renew(first);
+  await renewal.look();
+  renewal.stop();
+  renew(renewed);
+  await renewal.look();
+  t.strictSame(used, [renewed.certificate, first.certificate], "none after it is stopped");
+  t.strictSame(problems, [mismatch, `api.tls.key_file: ${settings.key_file} is not there`]);
+});
