@@ -5,6 +5,7 @@ import { demo } from "./demo.js";
 import { explain } from "./explain.js";
 import { exportCsv } from "./export.js";
 import { focusCheck } from "./focus-check.js";
+import { grants } from "./grants.js";
 import { migrate } from "./migrate.js";
 import { reconcile } from "./reconcile.js";
 import { restore } from "./restore.js";
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   backup,
   restore,
   token,
+  grants,
   simulate,
   sampleBill,
 ];
