@@ -5,6 +5,7 @@ import { demo } from "./demo.js";
 import { explain } from "./explain.js";
 import { exportCsv } from "./export.js";
 import { focusCheck } from "./focus-check.js";
+import { grants } from "./grants.js";
 import { migrate } from "./migrate.js";
 import { moveTenant } from "./move-tenant.js";
 import { reconcile } from "./reconcile.js";
@@ -32,6 +33,7 @@ export const commands: readonly Command[] = [
   restore,
   moveTenant,
   token,
+  grants,
   simulate,
   sampleBill,
 ];

@@ -15,6 +15,8 @@ t.test("blocks that no test runs, and why", async (t) => {
   );
   t.strictSame(unrun, [
     "README.md: suite",
+    "docs/how-to/connect-bi-tools.md: server",
+    "docs/how-to/connect-bi-tools.md: server",
     "docs/how-to/read-and-export.md: duckdb",
     ...["root", "docker", "docker", "kubernetes", "root", "root"].map(
       (why) => `docs/how-to/run-in-production.md: ${why}`,

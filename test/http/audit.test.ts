@@ -1,8 +1,11 @@
 /** Who changed what: an entry for each change, by its own transaction, and for nothing else. */
 import type { InjectOptions } from "fastify";
 import t from "tap";
+import { createWorker } from "../../src/cli/worker.js";
 import type { Scope } from "../../src/config/scopes.js";
+import { buildApp } from "../../src/http/app.js";
 import { createToken } from "../../src/store/postgres/tokens.js";
+import { openTestStores, temporaryFolder, testLogger } from "../stores.js";
 import { recordDimensions } from "../tags/tagging.js";
 import { get, insertChargebacks, startService } from "./service.js";
 
@@ -114,4 +117,91 @@ t.test("the audit", async (t) => {
     const [{ actor, actor_kind }] = (await entries()).items;
     t.strictSame([actor, actor_kind], [null, "anyone"]);
   });
+});
+
+t.test("runs, deliveries and uploads have an entry each, and what changes nothing has none", async (t) => {
+  const { config, stores } = await openTestStores(
+    t,
+    `api: { auth: tokens }
+tenants:
+  acme:
+    ecosystem: focus
+    tenant_id: acme
+    storage: { connection_string: "embedded:acme" }
+    plugin_settings:
+      usage: { uploads: { metrics: [cpu] } }
+      sources: [{ name: cloud, location: ${temporaryFolder(t)} }]`,
+  );
+  const { postgres } = stores;
+  const ending = new AbortController();
+  const worker = await createWorker({
+    config,
+    stores,
+    logger: testLogger,
+    observers: [],
+    signal: ending.signal,
+  });
+  t.teardown(async () => {
+    ending.abort(new Error("the test is over"));
+    await worker.settled();
+  });
+  const app = await buildApp({
+    ...{ config, stores, logger: testLogger, version: "1", mode: "both", control: worker.control },
+    clock: () => new Date("2026-06-30T12:00:00Z"),
+  });
+  t.teardown(() => app.close());
+  const made = async (name: string, scopes: readonly Scope[]) => {
+    const input = { name, scopes, tenants: ["acme"], days: 1 };
+    const { token } = await createToken(postgres, input, { kind: "command", name: "ada" });
+    return { authorization: `Bearer ${token}` };
+  };
+  const [runner, admin] = [await made("runner", ["run"]), await made("auditor", ["admin"])];
+  const post = async (path: string, more: Partial<InjectOptions> = {}) => {
+    const headers = { ...runner, ...more.headers };
+    return await app.inject({ method: "POST", url: `${acme}/${path}`, ...more, headers });
+  };
+  const entries = async () =>
+    (await get(app, `${acme}/audit`, admin)).body.items.map(
+      ({ action, actor, subject }: { action: string; actor: string; subject: object }) => [
+        action,
+        actor,
+        subject,
+      ],
+    );
+  const newest = async () => (await entries())[0];
+
+  const run = await post("pipeline/run", { payload: { force_gather: true } });
+  t.equal(run.statusCode, 202);
+  t.strictSame(await newest(), [
+    "startPipelineRun",
+    "runner",
+    { force_gather: true, run_id: run.json().run_id },
+  ]);
+
+  const { rows } = await postgres.query<{ id: number }>(
+    `INSERT INTO deliveries (tenant_name, source, scope, kind, content_id, settings_hash, billing_period, epoch, started_at, state, problem, lines, loaded_at, files)
+     VALUES ('acme', 'aws', '2026-05', 'snapshot', 'c', 'h', '2026-05', 1, now(), 'waiting_for_acceptance', 'it is shorter', 2, now(), '[]') RETURNING delivery_id::int AS id`,
+  );
+  const id = rows[0]?.id ?? 0;
+  const accept = () => post(`deliveries/${id}/accept`);
+  t.equal((await accept()).statusCode, 200);
+  const accepted = ["acceptDelivery", "runner", { delivery_id: id }];
+  t.strictSame(await newest(), accepted);
+  const { length } = await entries();
+  t.equal((await accept()).statusCode, 200, "it counts already");
+  t.equal((await post("deliveries/999999/accept")).statusCode, 404);
+  t.equal((await entries()).length, length);
+
+  const upload = (quantity: string, key: string) =>
+    post("usage", {
+      headers: { "content-type": "text/csv", "idempotency-key": key },
+      payload: `date,metric,resource_id,identity_id,quantity\n2026-06-24,cpu,r-1,web,${quantity}\n`,
+    });
+  const taken = await upload("1.5", "a");
+  t.equal(taken.statusCode, 200);
+  t.strictSame(await newest(), ["uploadUsage", "runner", { upload_id: taken.json().upload_id }]);
+  t.equal((await upload("1.5", "a")).statusCode, 200, "the same upload again");
+  t.equal((await upload("x", "b")).statusCode, 400);
+  t.equal((await upload("2", "a")).statusCode, 409);
+  t.equal((await entries()).length, length + 1);
 });

@@ -1,5 +1,6 @@
 import { allocateMutants } from "./allocate.js";
 import { billMutants } from "./bill.js";
+import { guardMutants } from "./guard.js";
 import { ingestMutants } from "./ingest.js";
 import type { Mutant } from "./mutant.js";
 import { publishMutants } from "./publish.js";
@@ -11,4 +12,5 @@ export const mutants: readonly Mutant[] = [
   ...readMutants,
   ...ingestMutants,
   ...billMutants,
+  ...guardMutants,
 ];

@@ -1,8 +1,11 @@
 import { once } from "node:events";
+import { Readable } from "node:stream";
 import t from "tap";
+import { limitIdle } from "../../src/query/export/idle-limit.js";
 import { openExport } from "../../src/query/export/stream.js";
 import { dateWindow } from "../../src/query/time/date-window.js";
 import { startService } from "../http/service.js";
+import { until } from "../until.js";
 
 t.test("an export that is read too slowly ends when its place is wanted, and only then", async (t) => {
   const { client } = await (await startService(t)).stores.tenant("acme");
@@ -27,6 +30,37 @@ t.test("an export that is read too slowly ends when its place is wanted, and onl
   const [error] = await new Promise<[unknown]>((resolve) => wanted.once("error", (why) => resolve([why])));
   t.equal(error instanceof Error && error.cause instanceof Error && error.cause.name, "SlowReaderError");
   t.equal(left.destroyed, false, "the one whose place nobody wants goes on");
+  left.destroy();
+  await once(left, "close");
+});
+
+t.test("lines that nobody reads on are broken off, and those that are read come whole", async (t) => {
+  let made = 0;
+  let isEnded = false;
+  async function* lines() {
+    try {
+      for (;;) {
+        made += 1;
+        yield `${made}\n`;
+      }
+    } finally {
+      isEnded = true;
+    }
+  }
+  const stalled = limitIdle(lines(), 50);
+  const failed = once(stalled, "error");
+  await once(stalled, "readable");
+  stalled.read();
+  const [error] = await failed;
+  t.equal(error.cause?.name, "ExportIdleError");
+  t.equal(error.cause?.message, "no byte of an export was read for 50 ms");
+  await until("its source to be let go", () => isEnded);
+  t.ok(made < 100, `${made} lines were made for nobody`);
+
+  const few = limitIdle(Readable.from(["a", "b"]), 600_000);
+  t.strictSame(await few.toArray(), ["a", "b"], "and no timer is left, or this test would not end");
+  const left = limitIdle(lines(), 600_000);
+  await once(left, "readable");
   left.destroy();
   await once(left, "close");
 });

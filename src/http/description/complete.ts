@@ -33,11 +33,18 @@ export function completeDocument(document: ApiDocument): ApiDocument {
 
 /** Schemas with a title go to `schemas`; what is left in their place refers to them. */
 function hoistTitled(schema: Schema, schemas: Map<string, Schema>): Schema {
-  const inner = mapSchemas(schema, (each) => hoistTitled(each, schemas));
+  const inner = optionalOfCaller(mapSchemas(schema, (each) => hoistTitled(each, schemas)));
   if (inner.title === undefined) return inner;
   const { title, ...body } = inner;
   if (!schemas.has(title)) schemas.set(title, body);
   return refTo(title);
+}
+
+/** What the service fills in for callers who are known may be left out, if not by everybody. */
+function optionalOfCaller(schema: Schema): Schema {
+  const { required, properties = {} } = schema;
+  if (required === undefined) return schema;
+  return { ...schema, required: required.filter((name) => properties[name]?.["x-of-caller"] !== true) };
 }
 
 /**

@@ -25,6 +25,8 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
   readonly "x-prefix"?: string;
+  /** Filled in with the name of a caller who is known. */
+  readonly "x-of-caller"?: boolean;
 }
 
 export interface Example {

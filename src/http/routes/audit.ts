@@ -1,13 +1,15 @@
 /** The audit: of a tenant, and of all with what is no tenant's. */
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
+import { limitIdle } from "../../query/export/idle-limit.js";
 import { auditLines, readAudit } from "../../query/state/audit.js";
 import type { HttpContext } from "../context.js";
 import { AuditEntry } from "../schemas/audit.js";
 import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
 import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
+import { exportIdleMs } from "./export.js";
 
 const ORDER = "Newest first, by audit_id.";
 const JSON_LINES = "application/x-ndjson";
@@ -31,8 +33,9 @@ const ofAll = {
 } as const;
 
 export const auditRoutes =
-  ({ stores: { postgres } }: HttpContext): FastifyPluginAsyncTypebox =>
+  ({ stores: { postgres }, config: { api } }: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const idleMs = exportIdleMs(api);
     for (const { path, params, needs, problems, names, of } of [ofTenant, ofAll]) {
       const nameOf = (request: { params: unknown }) => tenantIn(request.params);
       app.get(
@@ -67,7 +70,7 @@ export const auditRoutes =
             operationId: names[1],
             tags: ["Access"],
             summary: "Who changed what, as JSON lines",
-            description: "All entries, the oldest first: an object of JSON a line.",
+            description: `All entries, the oldest first: an object of JSON a line. The connection is closed when the client reads nothing for ${idleMs / 1000} seconds.`,
             ...params,
             response: {
               200: {
@@ -84,7 +87,7 @@ export const auditRoutes =
           const name = nameOf(request);
           const file = `audit${name === undefined ? "" : `_${name}`}.jsonl`;
           reply.header("content-disposition", `attachment; filename="${file}"`).type(JSON_LINES);
-          return Readable.from(auditLines(postgres, name, request.stopSignal));
+          return limitIdle(auditLines(postgres, name, request.stopSignal), idleMs);
         },
       );
     }

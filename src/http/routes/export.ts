@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { ApiSettings } from "../../config/api.js";
 import type { ExportVersion } from "../../config/export-versions.js";
 import { defaultExportColumns } from "../../query/export/columns.js";
 import { type FocusFormatName, focusFormats, isFocusFormat } from "../../query/export/focus/format.js";
@@ -28,6 +29,11 @@ declare module "fastify" {
     /** Of exports. */
     exportFormat: ExportFormatName | FocusFormatName;
   }
+}
+
+/** An export may take minutes, but not stand still: for so long no byte may move. */
+export function exportIdleMs(api: Pick<ApiSettings, "request_timeout_seconds">): number {
+  return Math.max(api.request_timeout_seconds, 30) * 1000;
 }
 
 /** What the URL says, else what `Accept` prefers. */
@@ -62,8 +68,7 @@ function takeJsonAsForm(app: FastifyInstance): void {
 export const exportRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
-    // An export may take minutes, but not stand still: for so long no byte may move.
-    const idleMs = Math.max(context.config.api.request_timeout_seconds, 30) * 1000;
+    const idleMs = exportIdleMs(context.config.api);
     const description = `Streams all matching rows, in the format that \`format\` or \`Accept\` asks for: ${mediaTypes.join(", ")}. The connection is closed when no byte moves for ${idleMs / 1000} seconds, or when the client reads less than ${SLOWEST / 1024} KiB a second while another read waits for a place.`;
     // Half of what one waits in line.
     const graceMs = (context.config.api.request_timeout_seconds / 4) * 1000;

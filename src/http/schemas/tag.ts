@@ -40,11 +40,14 @@ const tagText = (field: keyof typeof tagTextLimits, description: string, example
 const inputs = {
   tag_key: tagText("tag_key", "Key, unique on its dimension; case-sensitive.", "team"),
   display_name: tagText("display_name", "Display name.", "Platform"),
-  created_by: tagText(
-    "created_by",
-    "Author. Of a caller who is known it is their name, whatever this says, and it may be left out.",
-    "ada@example.org",
-  ),
+  created_by: {
+    ...tagText(
+      "created_by",
+      "Author. Of a caller who is known it is their name, whatever this says. Required where nobody is (`api.auth: none`).",
+      "ada@example.org",
+    ),
+    "x-of-caller": true,
+  },
 };
 
 export const TagInput = inputOf(inputs, {

@@ -16,8 +16,11 @@ import { chargebackExport, type ExportInput, isTagsColumn } from "./statement.js
 const PACE_CHECK_MS = 500;
 
 /** No byte has moved for too long: the store is stuck, or the one who reads has stopped reading. */
-class ExportIdleError extends Error {
+export class ExportIdleError extends Error {
   override readonly name = "ExportIdleError";
+  constructor(idleMs: number) {
+    super(`no byte of an export was read for ${idleMs} ms`);
+  }
 }
 
 export interface ExportOptions {
@@ -69,7 +72,7 @@ export async function openParts(
   const started = first && (await engineBytes(client, first, stopped, format.settings));
   const idle = new AbortController();
   const timer = setTimeout(() => {
-    idle.abort(new ExportIdleError(`no byte of an export was read for ${options.idleMs} ms`));
+    idle.abort(new ExportIdleError(options.idleMs));
   }, options.idleMs);
   const pace = options.pace && readerPace(options.pace);
 

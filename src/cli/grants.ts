@@ -1,0 +1,154 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { TenantConfig } from "../config/config.js";
+import type { StorageTarget } from "../config/storage.js";
+import { openClickHouseClient } from "../store/clickhouse/client.js";
+import {
+  changePassword,
+  createReader,
+  type ReaderLimits,
+  readerName,
+  readerStatements,
+  roleStatements,
+} from "../store/clickhouse/reader-rights.js";
+import { type Command, CommandFailed, type CommandIo, type Options, parseOptions } from "./command.js";
+import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
+import { writeTable } from "./table.js";
+import { selectTenants } from "./tenants.js";
+
+const options = {
+  ...configOptions,
+  ...tenantsOption,
+  apply: {
+    ...{ type: "boolean", default: false },
+    help: "carry the statements out, by the users of the connection strings, who must be allowed to",
+  },
+  "new-passwords": {
+    ...{ type: "boolean", default: false },
+    help: "give users that are there already a new password",
+  },
+} as const satisfies Options;
+
+type Server = Extract<StorageTarget, { kind: "server" }>;
+
+interface Grants {
+  readonly tenant: string;
+  readonly storage: Server;
+  readonly limits: ReaderLimits;
+  /** For whoever gets one. */
+  readonly password: string;
+  readonly renew: boolean;
+}
+
+/** Users of ClickHouse servers for BI tools, one for each tenant. */
+export const grants: Command = {
+  name: "grants",
+  summary: "print or apply SQL for read-only users of your ClickHouse servers, one for each tenant",
+  usage: "grants --config FILE [--tenant NAME]... [--apply] [--new-passwords] [--env-file FILE]",
+  options,
+  async run(args, io) {
+    const given = parseOptions(args, options);
+    const config = await configurationOf(given, io);
+    const tenants = selectTenants(config, given.tenant).flatMap((tenant) => {
+      const storage = serverOf(tenant, given.tenant !== undefined);
+      const password = randomBytes(24).toString("base64url");
+      const { tenant_name } = tenant;
+      return storage === undefined
+        ? []
+        : [
+            {
+              tenant: tenant_name,
+              storage,
+              limits: config.embedded.sql_limits,
+              password,
+              renew: given["new-passwords"],
+            },
+          ];
+    });
+    if (tenants.length === 0)
+      throw new CommandFailed(
+        "No tenant has its store on a ClickHouse server. For embedded ones, embedded.sql_users has the users.",
+        1,
+      );
+    if (!given.apply) for (const each of tenants) print(each, io);
+    else await applyAll(tenants, io);
+    return 0;
+  },
+};
+
+function serverOf({ tenant_name, storage }: TenantConfig, isNamed: boolean): Server | undefined {
+  if (storage.kind === "server") return storage;
+  if (!isNamed) return undefined;
+  throw new CommandFailed(
+    `The store of tenant ${tenant_name} is embedded: embedded.sql_users has its users.`,
+    1,
+  );
+}
+
+const sha256 = (password: string) => createHash("sha256").update(password).digest("hex");
+
+/** The statements go to stdout, to be piped; what is not to be kept goes to stderr. */
+function print({ tenant, storage, limits, password, renew }: Grants, { stdout, stderr }: CommandIo): void {
+  const { database, url } = storage;
+  const statements = [
+    ...roleStatements(database, limits),
+    createReader(database, sha256(password)),
+    ...(renew ? [changePassword(database, sha256(password))] : []),
+    ...readerStatements(database),
+  ];
+  stdout.write(`-- Tenant ${tenant}: database ${database} on ${url}\n`);
+  for (const statement of statements) stdout.write(`${statement};\n`);
+  const counts = renew ? "" : ", if it is not there yet";
+  stderr.write(`The password of ${readerName(database)}${counts}: ${password}. It is not shown again.\n`);
+}
+
+/** Passwords are shown whatever happens after they are set. */
+async function applyAll(tenants: readonly Grants[], { stdout, stderr }: CommandIo): Promise<void> {
+  const rows: string[][] = [];
+  try {
+    for (const each of tenants) {
+      const { database, url } = each.storage;
+      const tell = (password: string) => rows.push([each.tenant, url, readerName(database), password]);
+      await apply(each, tell);
+    }
+  } finally {
+    if (rows.length > 0) {
+      writeTable(stdout, { head: ["TENANT", "SERVER", "USER", "PASSWORD"], rows, keys: 4 });
+      stderr.write("Passwords are not shown again.\n");
+    }
+  }
+}
+
+async function apply(
+  { tenant, storage, limits, password, renew }: Grants,
+  tell: (password: string) => void,
+): Promise<void> {
+  const { url, username, password: ours, database } = storage;
+  const client = openClickHouseClient({
+    ...{ url, username, password: ours, database: "system" },
+    applicationName: "chargehouse grants",
+  });
+  const run = async (statements: readonly string[]) => {
+    for (const query of statements) await client.command({ query });
+  };
+  try {
+    const found = await client.query({
+      query: "SELECT name FROM system.users WHERE name = {name:String}",
+      query_params: { name: readerName(database) },
+      format: "JSONEachRow",
+    });
+    const isThere = (await found.json()).length > 0;
+    await run(roleStatements(database, limits));
+    if (!isThere) await run([createReader(database, sha256(password))]);
+    else if (renew) await run([changePassword(database, sha256(password))]);
+    tell(isThere && !renew ? "(unchanged)" : password);
+    await run(readerStatements(database));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailed(
+      `Tenant ${tenant}: ${url} refused user ${username}: ${reason}\nThe user must be allowed to manage access (access_management, or GRANT CREATE USER, …).`,
+      1,
+    );
+  } finally {
+    await client.close();
+  }
+}

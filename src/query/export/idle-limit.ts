@@ -1,0 +1,23 @@
+/** A stream that is broken off when nobody reads it any more: its reader would be waited for without end. */
+import { addAbortSignal, Readable } from "node:stream";
+import { ExportIdleError } from "./stream.js";
+
+/** @param idleMs how long no piece may be asked for */
+export function limitIdle<Piece>(pieces: AsyncIterable<Piece>, idleMs: number): Readable {
+  const idle = new AbortController();
+  const timer = setTimeout(() => idle.abort(new ExportIdleError(idleMs)), idleMs);
+  async function* watched(): AsyncGenerator<Piece> {
+    try {
+      for await (const piece of pieces) {
+        timer.refresh();
+        yield piece;
+        timer.refresh();
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  const stream = Readable.from(watched());
+  stream.once("close", () => clearTimeout(timer));
+  return addAbortSignal(idle.signal, stream);
+}

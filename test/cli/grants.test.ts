@@ -1,0 +1,190 @@
+/** `chargehouse grants`: its statements against the engine's own parser, and what it does on a server, whose part another one plays. */
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { text as bodyOf } from "node:stream/consumers";
+import t, { type Test } from "tap";
+import { grants } from "../../src/cli/grants.js";
+import { READABLE } from "../../src/store/clickhouse/reader-rights.js";
+import { literal } from "../../src/store/clickhouse/sql-text.js";
+import { quietClient, startEngine, text } from "../store/clickhouse/engine-under-test.js";
+import { fixedTenant, openTestStores, temporaryFolder } from "../stores.js";
+import { commandIo } from "./command-io.js";
+
+const LIMITS =
+  "embedded: { sql_limits: { max_seconds: 20, max_result_rows: 1000, max_result_mib: 2, max_running: 1, max_per_minute: 30 } }";
+
+function command(t: Test, url: string) {
+  const file = join(temporaryFolder(t), "c.yaml");
+  const server = (name: string) =>
+    fixedTenant(name).replace(
+      "embedded:",
+      `${url.replace("http", "clickhouse").replace("//", "//admin:s3cret@")}/`,
+    );
+  writeFileSync(file, `${LIMITS}\ntenants:${server("acme")}${server("globex")}${fixedTenant("local")}\n`);
+  return async (...args: string[]) => {
+    const { io, written } = commandIo();
+    const failure = await grants.run([...args, "--config", file], io).then(
+      (code) => (code === 0 ? "" : `exit ${code}`),
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    return { ...written, failure };
+  };
+}
+
+const hashOf = (password: string) => createHash("sha256").update(password).digest("hex");
+
+t.test("what is granted is what the views read, and nothing else", async (t) => {
+  const { stores } = await openTestStores(t);
+  const { client } = await stores.tenant("acme");
+  const found = await text(
+    client,
+    `SELECT DISTINCT arrayJoin(arrayPushBack(extractAll(as_select, 'acme\\\\.\`?(\\\\w+)'), name))
+     FROM system.tables WHERE database = 'acme' AND engine = 'View'`,
+  );
+  t.strictSame([...READABLE].sort(), found.split("\n").sort());
+});
+
+t.test("statements", async (t) => {
+  const { endpoint } = await startEngine(t);
+  const engine = quietClient(t, endpoint);
+  /** The kinds of statements as the engine's parser tells them. */
+  const kindOf = async (sql: string) => (await text(engine, `EXPLAIN AST ${sql}`)).split(/[ \n]/)[0] ?? "";
+
+  await t.test("are printed for each tenant on a server, and the engine's parser takes them", async (t) => {
+    const run = command(t, "http://ch-1.example.org:8123");
+    const { stdout, stderr, failure } = await run();
+    t.equal(failure, "");
+    const passwords = [
+      ...stderr.matchAll(
+        /^The password of (\w+), if it is not there yet: (\S{32})\. It is not shown again\.$/gm,
+      ),
+    ];
+    t.strictSame(
+      passwords.map(([, user]) => user),
+      ["acme_bi", "globex_bi"],
+    );
+    const [acme = "", globex = ""] = passwords.map(([, , password]) => password ?? "");
+    t.not(acme, globex);
+    t.notOk(stdout.includes(acme) || stdout.includes(globex), "only hashes");
+    const [title, ...lines] = (stdout.split("-- Tenant globex")[0] ?? "").trim().split("\n");
+    t.equal(title, "-- Tenant acme: database acme on http://ch-1.example.org:8123");
+    const rights = READABLE.map((name) => `SELECT ON \`acme\`.\`${name}\``).join(", ");
+    const role = "`chargehouse_acme_reader`";
+    t.strictSame(lines, [
+      `CREATE ROLE IF NOT EXISTS ${role};`,
+      `GRANT ${rights} TO ${role} WITH REPLACE OPTION;`,
+      `CREATE SETTINGS PROFILE IF NOT EXISTS ${role};`,
+      `ALTER SETTINGS PROFILE ${role} SETTINGS readonly = 2 CONST, max_execution_time = 20 MIN 1 MAX 20, max_result_rows = 1000 MIN 1 MAX 1000, max_result_bytes = 2097152 MIN 1 MAX 2097152, max_concurrent_queries_for_user = 1 CONST;`,
+      `CREATE QUOTA IF NOT EXISTS ${role};`,
+      `ALTER QUOTA ${role} KEYED BY user_name FOR INTERVAL 1 minute MAX queries = 30 TO ${role};`,
+      `CREATE USER IF NOT EXISTS \`acme_bi\` IDENTIFIED WITH sha256_hash BY '${hashOf(acme)}';`,
+      `GRANT ${role} TO \`acme_bi\`;`,
+      `ALTER USER \`acme_bi\` DEFAULT DATABASE \`acme\` DEFAULT ROLE ${role} SETTINGS PROFILE ${role};`,
+    ]);
+    const kinds: string[] = [];
+    for (const line of lines) kinds.push(await kindOf(line.replace(/;$/, "")));
+    t.strictSame(kinds, [
+      ...["CreateRoleQuery", "GrantQuery", "CreateSettingsProfileQuery", "CreateSettingsProfileQuery"],
+      ...["CreateQuotaQuery", "CreateQuotaQuery", "CreateUserQuery", "GrantQuery", "CreateUserQuery"],
+    ]);
+    await t.rejects(kindOf("GRANT SELECT ON acme.t FROM r"), "the parser refuses");
+    const set = [...(lines[3] ?? "").matchAll(/(\w+) = /g)].map(([, name]) => literal(name ?? ""));
+    const known = await text(engine, `SELECT count() FROM system.settings WHERE name IN (${set.join(", ")})`);
+    t.strictSame([set.length, known], [5, "5"], "settings are those of the engine");
+  });
+
+  await t.test("with --new-passwords, also for users that are there", async (t) => {
+    const { stdout, stderr } = await command(t, "http://ch-1.example.org:8123")(
+      "--new-passwords",
+      "--tenant",
+      "acme",
+    );
+    const password =
+      /^The password of acme_bi: (\S{32})\. It is not shown again\.\n$/.exec(stderr)?.[1] ?? "";
+    const changed = `ALTER USER \`acme_bi\` IDENTIFIED WITH sha256_hash BY '${hashOf(password)}'`;
+    t.ok(stdout.includes(`\n${changed};\n`));
+    t.equal(await kindOf(changed), "CreateUserQuery");
+  });
+
+  await t.test("are applied: users are made once, and repeated runs leave their passwords", async (t) => {
+    const applied: string[] = [];
+    const users = new Map<string, string>();
+    let refused = /nothing/;
+    const server = createServer(async (request, response) => {
+      const body = await bodyOf(request);
+      const url = new URL(request.url ?? "/", "http://server");
+      const sql = body === "" ? (url.searchParams.get("query") ?? "") : body;
+      const asked = /^SELECT name FROM system\.users/.test(sql)
+        ? url.searchParams.get("param_name")
+        : undefined;
+      t.equal(request.headers.authorization, `Basic ${Buffer.from("admin:s3cret").toString("base64")}`);
+      if (asked != null) return void response.end(users.has(asked) ? `{"name":"${asked}"}\n` : "");
+      if (refused.test(sql)) {
+        response.writeHead(403, { "X-ClickHouse-Exception-Code": "497" });
+        return void response.end(
+          "Code: 497. DB::Exception: admin: Not enough privileges. (ACCESS_DENIED) (version 25.8.1)\n",
+        );
+      }
+      await kindOf(sql);
+      applied.push(sql);
+      const [, user, hash] = /USER.* `(\w+)` IDENTIFIED WITH sha256_hash BY '(\w+)'$/.exec(sql) ?? [];
+      if (user !== undefined) users.set(user, hash ?? "");
+      response.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    t.teardown(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const run = command(t, `http://127.0.0.1:${port}`);
+    const shown = (stdout: string) =>
+      new Map(
+        [...stdout.matchAll(/^\w+ +http\S+ +(\w+) +(\S+)$/gm)].map(([, user = "", password = ""]) => [
+          user,
+          password,
+        ]),
+      );
+
+    const first = await run("--apply");
+    t.equal(first.failure, "");
+    t.equal(applied.length, 18);
+    const made = shown(first.stdout);
+    t.strictSame([...made.keys()], ["acme_bi", "globex_bi"]);
+    for (const [user, password] of made) t.equal(users.get(user), hashOf(password), user);
+    t.equal(first.stderr, "Passwords are not shown again.\n");
+
+    applied.splice(0);
+    const again = await run("--apply");
+    t.strictSame([...shown(again.stdout).values()], ["(unchanged)", "(unchanged)"]);
+    t.strictSame(
+      applied.filter((sql) => sql.includes("IDENTIFIED")),
+      [],
+    );
+    t.equal(applied.length, 16);
+
+    const renewed = await run("--apply", "--new-passwords", "--tenant", "acme");
+    const password = shown(renewed.stdout).get("acme_bi") ?? "";
+    t.not(password, made.get("acme_bi"));
+    t.equal(users.get("acme_bi"), hashOf(password));
+    t.equal(users.get("globex_bi"), hashOf(made.get("globex_bi") ?? ""));
+
+    users.clear();
+    refused = /^GRANT `chargehouse_globex_reader`/;
+    const failed = await run("--apply");
+    t.match(
+      failed.failure,
+      /^Tenant globex: http:\/\/127\.0\.0\.1:\d+ refused user admin: .*Not enough privileges.*\nThe user must be allowed to manage access/,
+    );
+    for (const [user, shownPassword] of shown(failed.stdout))
+      t.equal(users.get(user), hashOf(shownPassword), user);
+    t.equal(shown(failed.stdout).size, 2, "a password that was set is shown, whatever comes after");
+  });
+
+  await t.test("are not for embedded stores", async (t) => {
+    const { failure } = await command(t, "http://ch-1.example.org:8123")("--tenant", "local");
+    t.equal(failure, "The store of tenant local is embedded: embedded.sql_users has its users.");
+    // Were it to take them some day, they could be tried for real.
+    await t.rejects(engine.command({ query: "CREATE ROLE r" }), /Not enough privileges/);
+  });
+});

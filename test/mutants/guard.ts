@@ -1,0 +1,137 @@
+import { mutantsOf, template } from "./mutant.js";
+
+const gate = ["test/store/change-gate.test.ts"];
+const secrets = ["test/secrets/known-secrets.test.ts"];
+const limits = ["test/http/rate-limits.test.ts"];
+const certificates = ["test/tls/certificate.test.ts"];
+const tls = ["test/http/tls.test.ts"];
+const sqlPort = ["test/store/clickhouse/embedded/sql-port-limits.test.ts"];
+const sqlFiles = ["test/store/clickhouse/embedded/sql-port-files.test.ts"];
+const sqlPortFolder = "src/store/clickhouse/embedded/server/sql-port";
+
+/** Of what keeps others out, and of what keeps what is secret in. */
+export const guardMutants = [
+  ...mutantsOf("src/store/change-gate.ts", gate, [
+    [
+      "a pause does not wait for changes that have begun",
+      "for (const change of begun) await ended(change, signal);",
+      "",
+    ],
+    [
+      "a change begins within a pause",
+      "while (paused !== undefined) await ended(paused, signal);\n      signal.throwIfAborted();\n      const change",
+      "signal.throwIfAborted();\n      const change",
+    ],
+    ["changes are not remembered", "changes.add(change);", ""],
+    ["a pause that failed holds everybody off", "paused = undefined;\n", ""],
+  ]),
+  ...mutantsOf("src/secrets/known-secrets.ts", secrets, [
+    ["a secret in base64 is shown", "[0, 1, 2]\n", "[0]\n"],
+    ["a secret in an address is shown", "    encoded,\n", ""],
+    ["a secret in a form is shown", 'encoded.replaceAll("%20", "+")', "encoded"],
+    ["a secret within another is hidden first", "b.length - a.length", "a.length - b.length"],
+    ["a secret is a pattern", '.map((form) => form.replace(/[\\\\^$.*+?()[\\]{}|/]/g, "\\\\$&"))', ""],
+    [
+      "lists are left as they are",
+      "if (Array.isArray(value)) return value.map(deepWithoutSecrets);",
+      "if (Array.isArray(value)) return value;",
+    ],
+  ]),
+  ...mutantsOf(
+    "src/allocate/calculate.ts",
+    ["test/runner/lost-engine.test.ts"],
+    [
+      [
+        "a store that went away is not asked again",
+        "if (!isLostConnection(error)) throw error;",
+        "throw error;",
+      ],
+      [
+        "a store that goes away twice is the run's end",
+        "if (!isLostConnection(error) || !(await isBack(calculation))) throw error;",
+        "throw error;",
+      ],
+    ],
+  ),
+  ...mutantsOf("src/tls/certificate.ts", certificates, [
+    ["a key that everybody reads is taken", "const OTHERS = 0o007;", "const OTHERS = 0o002;"],
+    [
+      "a key of another certificate is taken",
+      "!x509.checkPrivateKey(privateKey)",
+      "x509.checkPrivateKey(privateKey) === undefined",
+    ],
+    [
+      "the certificate has to be kept secret",
+      'await read("certificate_file", true)',
+      'await read("certificate_file", false)',
+    ],
+  ]),
+  ...mutantsOf("src/tls/certificate.ts", tls, [["TLS 1.1 is spoken", '"TLSv1.2"', '"TLSv1.1"']]),
+  ...mutantsOf("src/tls/renewal.ts", certificates, [
+    ["files are never read again by themselves", "      await look();\n", ""],
+    [
+      "a problem is told again and again",
+      "if (message !== problem) onProblem(message);",
+      "onProblem(message);",
+    ],
+  ]),
+  ...mutantsOf("src/http/tls-servers.ts", tls, [
+    ["a renewed certificate is not served", "server.setSecureContext(renewed.options);", "void server;"],
+  ]),
+  ...mutantsOf("src/http/idle-connections.ts", tls, [
+    ["handshakes hold up the end", "for (const socket of handshakes.values()) socket.destroy();", ""],
+  ]),
+  ...mutantsOf("src/http/failed-sign-ons.ts", limits, [
+    ["nobody waits", "if (state.isAllowed || state.remaining > 0) return;", "return;"],
+    ["who was let in before has to wait", "|| good.has(digest)) return;", ") return;"],
+    ["a revoked token still passes", "      good.delete(digest);\n      const state", "      const state"],
+  ]),
+  ...mutantsOf("src/http/plugins/rate-limits.ts", limits, [
+    [
+      "a token is counted by its address",
+      "name === null ? addressOf(request)",
+      "name !== undefined ? addressOf(request)",
+    ],
+    [
+      "probes are counted",
+      'if (request.is404 || scope === "public" || quiet === true) return;',
+      "if (request.is404) return;",
+    ],
+  ]),
+  ...mutantsOf("src/http/server-options.ts", limits, [
+    [
+      "any client says what its address is",
+      "api.proxy === undefined ? false : proxyCheck(api.proxy)",
+      "true",
+    ],
+  ]),
+  ...mutantsOf(
+    "src/http/plugins/security-headers.ts",
+    ["test/http/security-headers.test.ts"],
+    [["browsers keep to TLS that there is not", "isSecure && HSTS", "HSTS"]],
+  ),
+  ...mutantsOf(`${sqlPortFolder}/failed-sign-ons.ts`, sqlPort, [
+    ["passwords are tried out as fast as they come", "current.count >= MOST_FAILURES", "current.count < 0"],
+    ["everything is remembered", "failures.size > mostRemembered", "failures.size < 0"],
+  ]),
+  ...mutantsOf(`${sqlPortFolder}/check-words.ts`, sqlFiles, [
+    ["a statement may write a backup", 'new Set(["SELECT",', 'new Set(["SELECT", "BACKUP", "RESTORE",'],
+  ]),
+  ...mutantsOf(
+    "src/store/clickhouse/reader-rights.ts",
+    ["test/cli/grants.test.ts"],
+    [
+      [
+        "0 lifts a limit",
+        template("@{setting} = @{most} MIN 1 MAX @{most}"),
+        template("@{setting} = @{most} MAX @{most}"),
+      ],
+      ["a table of a view is not granted", '"publishing_days"]', "]"],
+    ],
+  ),
+  ...mutantsOf(
+    "src/query/export/idle-limit.ts",
+    ["test/query/slow-export.test.ts"],
+    [["who reads nothing is waited for", "addAbortSignal(idle.signal, stream)", "stream"]],
+  ),
+];
