@@ -77,9 +77,6 @@ export const guardMutants = [
   ...mutantsOf("src/http/tls-servers.ts", tls, [
     ["a renewed certificate is not served", "server.setSecureContext(renewed.options);", "void server;"],
   ]),
-  ...mutantsOf("src/http/idle-connections.ts", tls, [
-    ["handshakes hold up the end", "for (const socket of handshakes.values()) socket.destroy();", ""],
-  ]),
   ...mutantsOf("src/http/failed-sign-ons.ts", limits, [
     ["nobody waits", "if (state.isAllowed || state.remaining > 0) return;", "return;"],
     ["who was let in before has to wait", "|| good.has(digest)) return;", ") return;"],
