@@ -15,8 +15,8 @@ interface Connection {
 export function refuseUnreadable(logger: FastifyBaseLogger) {
   return (error: Error & { code?: string }, connection: Connection): void => {
     if (error.code === "ECONNRESET" || connection.destroyed) return;
-    // Of a client that speaks no TLS, or none that is taken: there is nothing that it could read.
-    if (error.code?.startsWith("ERR_SSL_") === true) return void connection.destroy();
+    // Of a client that speaks no TLS, none that is taken, or does not shake hands: there is nothing that it could read.
+    if (/^ERR_(SSL|TLS)_/.test(error.code ?? "")) return void connection.destroy();
     const requestId = randomUUID();
     logger.debug({ err: error, request_id: requestId }, "a request that cannot be read");
     const problem = problemOf(unreadable(error.code));

@@ -90,6 +90,13 @@ t.test("the API over TLS", async (t) => {
     t.equal((await get(first, "/health")).status, 200);
   });
 
+  await t.test("who connects and does not shake hands is cut off", async (t) => {
+    const silent = connectPlain(service.port, "127.0.0.1");
+    silent.on("error", () => undefined);
+    await once(silent.resume(), "close");
+    t.equal((await get(first, "/health")).status, 200);
+  });
+
   await t.test("every address of localhost has the renewed certificate, and connections go on", async (t) => {
     const local = await start({ host: "localhost" });
     const before = await open();

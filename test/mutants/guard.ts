@@ -6,8 +6,6 @@ const limits = ["test/http/rate-limits.test.ts"];
 const certificates = ["test/tls/certificate.test.ts"];
 const tls = ["test/http/tls.test.ts"];
 const sqlPort = ["test/store/clickhouse/embedded/sql-port-limits.test.ts"];
-const sqlFiles = ["test/store/clickhouse/embedded/sql-port-files.test.ts"];
-const sqlPortFolder = "src/store/clickhouse/embedded/server/sql-port";
 
 /** Of what keeps others out, and of what keeps what is secret in. */
 export const guardMutants = [
@@ -77,9 +75,6 @@ export const guardMutants = [
   ...mutantsOf("src/http/tls-servers.ts", tls, [
     ["a renewed certificate is not served", "server.setSecureContext(renewed.options);", "void server;"],
   ]),
-  ...mutantsOf("src/http/idle-connections.ts", tls, [
-    ["handshakes hold up the end", "for (const socket of handshakes.values()) socket.destroy();", ""],
-  ]),
   ...mutantsOf("src/http/failed-sign-ons.ts", limits, [
     ["nobody waits", "if (state.isAllowed || state.remaining > 0) return;", "return;"],
     ["who was let in before has to wait", "|| good.has(digest)) return;", ") return;"],
@@ -109,12 +104,9 @@ export const guardMutants = [
     ["test/http/security-headers.test.ts"],
     [["browsers keep to TLS that there is not", "isSecure && HSTS", "HSTS"]],
   ),
-  ...mutantsOf(`${sqlPortFolder}/failed-sign-ons.ts`, sqlPort, [
+  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/failed-sign-ons.ts", sqlPort, [
     ["passwords are tried out as fast as they come", "current.count >= MOST_FAILURES", "current.count < 0"],
     ["everything is remembered", "failures.size > mostRemembered", "failures.size < 0"],
-  ]),
-  ...mutantsOf(`${sqlPortFolder}/check-words.ts`, sqlFiles, [
-    ["a statement may write a backup", 'new Set(["SELECT",', 'new Set(["SELECT", "BACKUP", "RESTORE",'],
   ]),
   ...mutantsOf(
     "src/store/clickhouse/reader-rights.ts",
