@@ -11,7 +11,7 @@ t.test("kill -9 in the middle of an upload", async (t) => {
   const folder = temporaryFolder(t);
   const start = (changes: Pick<UploadingInput, "key" | "quantity" | "stays">) => {
     const input: UploadingInput = { folder, rows: ROWS, ...changes };
-    return childProcess(t, "../ingest/uploading-process.ts", input);
+    return childProcess(t, "../ingest/uploading-process.js", input);
   };
   const said = async (child: ReturnType<typeof start>): Promise<CountingUploads | "sent" | undefined> => {
     const line = await child.message();

@@ -17,7 +17,7 @@ t.test("kill -9 in the middle of a load", async (t) => {
   const start = (amount: string, stays: boolean) => {
     epoch += 1;
     const input: LoadingInput = { folder, epoch, amount, lines: LINES, stays };
-    return childProcess(t, "../ingest/focus/loading-process.ts", input);
+    return childProcess(t, "../ingest/focus/loading-process.js", input);
   };
   /** Loads the bill of ones, to its end: what counted before, and what counts and is held then. */
   const finished = async () => {
