@@ -64,20 +64,18 @@ async function settle(
   );
 }
 
-/** Of the ledger's columns, those that change. */
-const marks: ReadonlySet<string> = new Set(["provisional", "revision"]);
+/** Of the ledger's columns, those that change, and to what. */
+const settled: Readonly<Record<string, string>> = {
+  provisional: "false",
+  revision: "transform(day, {days:Array(Date)}, {revisions:Array(String)}, '')",
+};
 
 async function stageRows(
   { client, epoch, signal }: Publication,
   { name }: SplitLedger,
   days: readonly AbandonedDay[],
 ): Promise<void> {
-  const columns = columnsOf(name).map(([column]) => column as string);
-  const settled: Readonly<Record<string, string>> = {
-    provisional: "false",
-    revision: "transform(day, {days:Array(Date)}, {revisions:Array(String)}, '')",
-  };
-  const stored = columns.filter((column) => column !== "day");
+  const stored = columnsOf(name).flatMap<string>(([column]) => (column === "day" ? [] : [column]));
   await client.command({
     query: `
 INSERT INTO ${stagedTable(name, epoch)} (${stored.join(", ")})
@@ -98,12 +96,12 @@ async function rowsAsPublished(
   { name }: SplitLedger,
   days: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const columns = columnsOf(name).flatMap(([column]) => (marks.has(column) ? [] : [column as string]));
+  const columns = columnsOf(name).flatMap(([column]) => (column in settled ? [] : [column]));
   const content = (table: string) => `
 SELECT day, count() AS rows, sum(cityHash64(${columns.join(", ")})) AS content FROM ${table}
 WHERE day IN {days:Array(Date)} GROUP BY day`;
   const query = `
-SELECT toString(published.day) AS day, toUInt32(published.rows) AS rows,
+SELECT toString(published.day) AS day, published.rows AS rows,
        published.rows = staged.rows AND published.content = staged.content AS same
 FROM (${content(name)}) AS published
 LEFT JOIN (${content(stagedTable(name, epoch))}) AS staged ON published.day = staged.day`;

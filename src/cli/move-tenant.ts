@@ -1,10 +1,9 @@
-import { hostname } from "node:os";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { chargebackLedger, topicLedger } from "../allocate/ledger.js";
 import { interruptedPublishing } from "../allocate/sql/interrupted-publishing.js";
 import type { Config, TenantConfig } from "../config/config.js";
 import { describeStorage, storageKey } from "../config/storage.js";
-import { acquireLease, type Lease } from "../runner/lease.js";
+import { acquireLease, thisHolder } from "../runner/lease.js";
 import { registerTenant } from "../runner/sql/tenants.js";
 import { readRows } from "../store/clickhouse/statement.js";
 import { copyFacts } from "../store/facts/copy-facts.js";
@@ -102,7 +101,7 @@ interface Move {
 async function move(stores: OpenedStores, { tenant, target, resume, io }: Move): Promise<number> {
   const { tenant_name: tenantName, tenant_id: tenantId, ecosystem } = tenant;
   await runStatement(stores.postgres, registerTenant({ tenantName, tenantId, ecosystem }));
-  const lease = await acquireLease(stores.postgres, tenantName, `${hostname()}:${process.pid}`);
+  const lease = await acquireLease(stores.postgres, tenantName, thisHolder());
   if (lease === undefined)
     throw new CommandFailed(
       `A run of tenant ${tenantName} is in progress: wait until it ends, or stop the service.`,
@@ -122,12 +121,8 @@ async function move(stores: OpenedStores, { tenant, target, resume, io }: Move):
     io.stdout.write(told(tenant, target, copied.rows));
     return 0;
   } finally {
-    await giveBack(lease);
+    await lease.release().catch(() => undefined);
   }
-}
-
-async function giveBack(lease: Lease): Promise<void> {
-  await lease.release().catch(() => undefined);
 }
 
 /** What a run left half done is finished by the next one, where it was begun. */

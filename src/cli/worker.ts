@@ -1,9 +1,9 @@
-import { hostname } from "node:os";
 import type { Logger } from "pino";
 import type { Config, TenantConfig } from "../config/config.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
 import type { PipelineControl } from "../runner/control.js";
 import { type CycleRunner, createCycleRunner } from "../runner/cycle.js";
+import { thisHolder } from "../runner/lease.js";
 import { observeAll, type RunObserver } from "../runner/observe.js";
 import { repeatDue } from "../runner/schedule.js";
 import { type DueTenant, dueTenants } from "../runner/sql/due-tenants.js";
@@ -46,7 +46,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const context: TenantRunContext = {
     stores,
     ecosystems,
-    holder: `${hostname()}:${process.pid}`,
+    holder: thisHolder(),
     logger,
     observer: observeAll(options.observers),
     now: () => new Date(),

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { setNewest } from "../store/set-newest.js";
 import { ApiError } from "./errors.js";
 
 export interface FailedSignOns {
@@ -23,7 +24,7 @@ export function failedSignOns(app: FastifyInstance, mostPerMinute: number): Fail
     keyGenerator: addressOf,
   });
   // Many may come from one address, by way of a proxy: those whose credentials were good a moment ago need not wait for the others.
-  const good = new Set<string>();
+  const good = new Map<string, true>();
   return {
     async refuse(request, setRetryAfter) {
       const digest = digestOf(request);
@@ -46,11 +47,7 @@ export function failedSignOns(app: FastifyInstance, mostPerMinute: number): Fail
     },
     succeeded(request) {
       const digest = digestOf(request);
-      if (digest === undefined) return;
-      good.delete(digest);
-      good.add(digest);
-      const [oldest] = good;
-      if (good.size > MOST_REMEMBERED && oldest !== undefined) good.delete(oldest);
+      if (digest !== undefined) setNewest(good, digest, true, MOST_REMEMBERED);
     },
   };
 }

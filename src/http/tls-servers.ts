@@ -1,16 +1,13 @@
 /** Servers that speak TLS, with a certificate that can be renewed while they run. `localhost` is served by one for each of its addresses. */
 import type { RequestListener, ServerOptions } from "node:http";
 import { createServer, type Server } from "node:https";
-import type { Certificate } from "../tls/certificate.js";
+import { type Certificate, HANDSHAKE_TIMEOUT_MS } from "../tls/certificate.js";
 
 export interface TlsServers {
   create(limits: ServerOptions, listener: RequestListener): Server;
   /** For connections from now on. */
   use(renewed: Certificate): void;
 }
-
-/** A client that connects and does not shake hands. */
-const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 export function tlsServers(certificate: Certificate): TlsServers {
   const servers: Server[] = [];

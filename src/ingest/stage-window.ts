@@ -8,7 +8,7 @@
 import { dropStagedDays } from "../store/clickhouse/staging.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { ledgers } from "../store/ledger.js";
-import { daysOfWindow } from "../time/days.js";
+import { daysInWords, daysOfWindow } from "../time/days.js";
 import { assignLines, unassignLines } from "./configured/assign-lines.js";
 import { deriveWeights, dropDerived } from "./configured/derive-weights.js";
 import type { WindowReport } from "./reports.js";
@@ -180,10 +180,8 @@ function lostNote({ length }: readonly string[]): string[] {
 }
 
 function keptDays(days: readonly string[], failure: string, kept: string, until = ""): string[] {
-  const [first] = days;
-  if (first === undefined) return [];
-  const span = days.length === 1 ? first : `${days.length} days from ${first} to ${days.at(-1)}`;
-  return [`${failure} for ${span}: the ${kept} that is published stays${until}`];
+  if (days.length === 0) return [];
+  return [`${failure} for ${daysInWords(days)}: the ${kept} that is published stays${until}`];
 }
 
 /** What the upstream has dropped since days were published. Returns the days that are staged just as they are published. */

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import pRetry from "p-retry";
 import type { Pool } from "pg";
 import { LeaseLostError } from "../store/lease-lost.js";
@@ -30,6 +31,11 @@ export interface Lease {
 
 /** How long to wait before a database that is away is told again, in milliseconds. */
 const RELEASE_PAUSES = { retries: Number.POSITIVE_INFINITY, minTimeout: 200, maxTimeout: 1_000 } as const;
+
+/** This process, as the holder of leases. */
+export function thisHolder(): string {
+  return `${hostname()}:${process.pid}`;
+}
 
 /** Takes the lease of a tenant, or returns undefined when somebody has it. */
 export async function acquireLease(

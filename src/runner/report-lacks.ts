@@ -4,6 +4,7 @@ import type { DayWindow } from "../ingest/ecosystem.js";
 import type { DayRemark } from "../ingest/staged-window.js";
 import type { LedgerName } from "../store/ledger.js";
 import { runStatement } from "../store/postgres/statement.js";
+import { daysInWords } from "../time/days.js";
 import { type LackingDays, lackingDays } from "./sql/lacking-days.js";
 import type { RunError } from "./sql/runs.js";
 
@@ -43,16 +44,11 @@ export function reportKept(remarks: readonly DayRemark[]): RunError[] {
 export function reportSettled(days: readonly string[]): string[] {
   if (days.length === 0) return [];
   const are = days.length === 1 ? "is" : "are";
-  return [`${spanOf(days)} ${are} older than lookback_days, and settled without what was missing`];
+  return [`${daysInWords(days)} ${are} older than lookback_days, and settled without what was missing`];
 }
 
 function aboutDays(days: readonly string[], message: string): RunError {
   const [first = null] = days;
   if (days.length === 1) return { date: first, source: "gather", message };
-  return { date: null, source: "gather", message: `${spanOf(days)}: ${message}` };
-}
-
-function spanOf(days: readonly string[]): string {
-  const [first] = days;
-  return days.length === 1 ? `${first}` : `${days.length} days from ${first} to ${days.at(-1)}`;
+  return { date: null, source: "gather", message: `${daysInWords(days)}: ${message}` };
 }

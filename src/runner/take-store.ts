@@ -6,6 +6,7 @@ import { lookAtStore, ownStore } from "../store/facts/own-store.js";
 import { ledgerNames } from "../store/ledger.js";
 import { runStatement } from "../store/postgres/statement.js";
 import type { TenantStore } from "../store/stores.js";
+import { daysInWords } from "../time/days.js";
 import type { Lease } from "./lease.js";
 import type { BegunRun } from "./run-context.js";
 import { takeOverHeld } from "./sql/lost-days.js";
@@ -62,10 +63,7 @@ export async function takeStore(
 function describe(differing: readonly DifferingDay[]): string[] {
   const sentence = (days: readonly DifferingDay[], what: string) => {
     const names = [...new Set(days.map(({ day }) => day))].sort();
-    const [first] = names;
-    if (first === undefined) return [];
-    const span = names.length === 1 ? first : `${names.length} days from ${first} to ${names.at(-1)}`;
-    return [`${span}: ${what}`];
+    return names.length === 0 ? [] : [`${daysInWords(names)}: ${what}`];
   };
   return [
     ...sentence(

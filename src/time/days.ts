@@ -103,3 +103,9 @@ function textOf(at: DateTime): string {
   if (day === null || !SHAPE.test(day)) throw new RangeError("not a day of the years 0000 to 9999");
   return day;
 }
+
+/** Days that ascend, in words: `2026-01-01`, or `3 days from 2026-01-01 to 2026-01-05`. */
+export function daysInWords(days: readonly string[]): string {
+  const [first] = days;
+  return days.length === 1 ? `${first}` : `${days.length} days from ${first} to ${days.at(-1)}`;
+}

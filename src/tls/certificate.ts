@@ -11,6 +11,9 @@ export interface Certificate {
   readonly validUntil: Date;
 }
 
+/** For servers: a client that connects and does not shake hands. */
+export const HANDSHAKE_TIMEOUT_MS = 10_000;
+
 type Field = keyof TlsSettings;
 
 /** One of the two files is not what it should be; the message names the setting. */

@@ -106,7 +106,9 @@ export const guardMutants = [
   ),
   ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/failed-sign-ons.ts", sqlPort, [
     ["passwords are tried out as fast as they come", "current.count >= MOST_FAILURES", "current.count < 0"],
-    ["everything is remembered", "failures.size > mostRemembered", "failures.size < 0"],
+  ]),
+  ...mutantsOf("src/store/set-newest.ts", sqlPort, [
+    ["everything is remembered", "entries.size > most", "entries.size < 0"],
   ]),
   ...mutantsOf(
     "src/store/clickhouse/reader-rights.ts",

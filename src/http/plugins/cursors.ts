@@ -2,7 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { cursorFingerprint, cursorOf, encodeCursor } from "../../query/page/cursor.js";
-import type { DayCount, PageRequest } from "../../query/page/days.js";
+import type { CountDays, PageRequest } from "../../query/page/days.js";
 import {
   cursorColumns,
   cursorKeyOf,
@@ -27,8 +27,8 @@ declare module "fastify" {
 interface CursorPage {
   /** Where the client wants to read on; undefined without a cursor. */
   readonly place: Place | undefined;
-  /** Rows a day under the request's filters: as they are known, or read. */
-  countDays(read: () => Promise<readonly DayCount[]>): Promise<readonly DayCount[]>;
+  /** Under the request's filters. */
+  readonly countDays: CountDays;
   nextCursor(next: Place | undefined): string | null;
 }
 

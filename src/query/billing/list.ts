@@ -4,7 +4,7 @@ import type { Statement } from "../../store/clickhouse/statement.js";
 import { columnsOf, factTableColumns, type ShownValues, shownColumns } from "../../store/fact-tables.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import { type ResourceNames, readNames } from "../inventory/names.js";
-import { type DayCount, type PageRequest, type PageSpan, totalRows } from "../page/days.js";
+import { type CountDays, type DayCount, type PageRequest, type PageSpan, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
 import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
 import type { DateWindow } from "../time/date-window.js";
@@ -46,7 +46,7 @@ export interface BillingListInput extends PageRequest {
   readonly filters: BillingFilters;
   /** Behind this place instead of the page's number. */
   readonly place?: Place | undefined;
-  readonly countDays: (read: () => Promise<readonly DayCount[]>) => Promise<readonly DayCount[]>;
+  readonly countDays: CountDays;
 }
 
 /** Instants are `2026-01-01T00:00:00Z`, decimals plain. */

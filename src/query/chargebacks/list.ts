@@ -7,7 +7,7 @@ import type { AllocationDetail, AllocationMethod, CostType } from "../../config/
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { columnsOf, type ShownValues, shownColumns } from "../../store/fact-tables.js";
 import { type IdentityNames, type ResourceNames, readNames } from "../inventory/names.js";
-import { type DayCount, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
+import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
 import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
 import { readDimensionTags, tagPair } from "../tags/of-dimensions.js";
@@ -70,7 +70,7 @@ export interface ChargebackListInput extends PageRequest {
   readonly filters: ChargebackFilters;
   /** Behind this place instead of the page's number. */
   readonly place?: Place | undefined;
-  readonly countDays: (read: () => Promise<readonly DayCount[]>) => Promise<readonly DayCount[]>;
+  readonly countDays: CountDays;
 }
 
 /** `span` says where the page lies: only its days are read, in key order, and no further than `rows`. */

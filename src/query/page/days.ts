@@ -10,6 +10,9 @@ export interface DayCount {
   readonly rows: number;
 }
 
+/** Rows a day of a list: as they are known, or as `read` returns them. */
+export type CountDays = (read: () => Promise<readonly DayCount[]>) => Promise<readonly DayCount[]>;
+
 export interface PageSpan {
   readonly first_day: string;
   readonly last_day: string;

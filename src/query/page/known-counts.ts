@@ -2,11 +2,12 @@
  * Counts of days that were read before: all pages of a list have the same ones, and of some filters they take longer than the page itself.
  * They hold for as long as what is published stays the same, which Postgres tells in a millisecond (`state/published.ts`).
  */
-import type { DayCount } from "./days.js";
+import { setNewest } from "../../store/set-newest.js";
+import type { CountDays, DayCount } from "./days.js";
 
 export interface KnownCounts {
   /** `key`: of the list, its filters, its window and what is published; undefined when that is not certain. */
-  of(key: string | undefined, read: () => Promise<readonly DayCount[]>): Promise<readonly DayCount[]>;
+  of(key: string | undefined, read: Parameters<CountDays>[0]): ReturnType<CountDays>;
 }
 
 /** 50 bytes a day: with 400 days, 4 MB. */
@@ -18,11 +19,7 @@ export function createKnownCounts(most = MOST_KNOWN): KnownCounts {
     async of(key, read) {
       if (key === undefined) return await read();
       const counts = known.get(key) ?? (await read());
-      // What was asked for last stands last, and what stands first is forgotten.
-      known.delete(key);
-      known.set(key, counts);
-      const [oldest] = known.keys();
-      if (known.size > most && oldest !== undefined) known.delete(oldest);
+      setNewest(known, key, counts, most);
       return counts;
     },
   };

@@ -4,7 +4,7 @@ import type { AttributionDetail, AttributionMethod } from "../../config/topic-ru
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { type ShownColumn, shownColumns } from "../../store/fact-tables.js";
 import { readNames } from "../inventory/names.js";
-import { type DayCount, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
+import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
 import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
 import type { DateWindow } from "../time/date-window.js";
@@ -29,7 +29,7 @@ export interface AttributionListInput extends PageRequest {
   readonly filters: AttributionFilters;
   /** Behind this place instead of the page's number. */
   readonly place?: Place | undefined;
-  readonly countDays: (read: () => Promise<readonly DayCount[]>) => Promise<readonly DayCount[]>;
+  readonly countDays: CountDays;
 }
 
 /** Instants are `2026-01-01T00:00:00Z`, amounts plain decimals. */

@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { Certificate } from "../../../../tls/certificate.js";
+import { type Certificate, HANDSHAKE_TIMEOUT_MS } from "../../../../tls/certificate.js";
 import { authenticate, credentialsOf } from "./auth.js";
 import { asException } from "./exception.js";
 import type { Port } from "./port.js";
@@ -31,8 +31,6 @@ const SQL_OPTIONS: ServerOptions = {
   maxHeaderSize: 64 * 1024,
 };
 const MAX_SQL_CONNECTIONS = 256;
-/** A client that connects and does not shake hands. */
-const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /** Where a server listens: a socket's path, or an address. */
 export type Address = { readonly path: string } | { readonly host: string; readonly port: number };

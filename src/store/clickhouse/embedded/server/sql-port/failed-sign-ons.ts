@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { normalizeIP } from "@fastify/rate-limit";
+import { setNewest } from "../../../../set-newest.js";
 import { exception, ServerException } from "../exception.js";
 
 export interface FailedSignOns {
@@ -37,10 +38,8 @@ export function createFailedSignOns(
         return signOn();
       } catch (error) {
         if (error instanceof ServerException && error.type === "AUTHENTICATION_FAILED") {
-          failures.delete(key);
-          failures.set(key, { count: (current?.count ?? 0) + 1, since: current?.since ?? now() });
-          const [oldest] = failures.keys();
-          if (failures.size > mostRemembered && oldest !== undefined) failures.delete(oldest);
+          const failed = { count: (current?.count ?? 0) + 1, since: current?.since ?? now() };
+          setNewest(failures, key, failed, mostRemembered);
         }
         throw error;
       }
