@@ -100,13 +100,18 @@ WITH
 
   -- Ticks of each component: cumulative shares are rounded, half away from zero, so that components add up to the line.
   components AS (
-    SELECT l.*, toInt8(sign(raw)) AS direction, intDiv(abs(raw), tick) AS line_ticks,
-      arrayMap(c -> intDiv(line_ticks * 2 * c.4 + 1000000, 2000000) - intDiv(line_ticks * 2 * c.3 + 1000000, 2000000), r.components) AS component_ticks,
-      indexOf(component_ticks, arrayMax(component_ticks)) AS leading,
+    SELECT * EXCEPT (components, component_ticks), indexOf(component_ticks, arrayMax(component_ticks)) AS leading,
       c.1 AS component, c.2 AS component_ratio, c.5 AS tiers, ticks, position = leading AS leads
-    FROM lines AS l
-    INNER JOIN components_of AS r ON ${parts.findsRule}
-    ARRAY JOIN r.components AS c, component_ticks AS ticks, arrayEnumerate(r.components) AS position
+    FROM (
+      SELECT *,
+        arrayMap(c -> intDiv(line_ticks * 2 * c.4 + 1000000, 2000000) - intDiv(line_ticks * 2 * c.3 + 1000000, 2000000), components) AS component_ticks
+      FROM (
+        SELECT l.*, r.components AS components, toInt8(sign(raw)) AS direction, intDiv(abs(raw), tick) AS line_ticks
+        FROM lines AS l
+        INNER JOIN components_of AS r ON ${parts.findsRule}
+      )
+    )
+    ARRAY JOIN components AS c, component_ticks AS ticks, arrayEnumerate(components) AS position
     WHERE ticks != 0 OR leads
   ),
 
@@ -135,22 +140,30 @@ WITH
   ),
   chosen AS (
     SELECT *,
-      arrayFirst(t -> t.2 = 'terminal' OR ${parts.named}(
-        arrayExists(s -> (day, ${parts.lookup("t.2")}, s, ${parts.place("t.4")}) IN found, t.3)
-        AND NOT (t.2 = 'usage' AND arrayExists(s -> (day, s, toString(resource_id)) IN gaps, t.3))), tiers) AS chosen_tier,
-      chosen_tier.1 AS tier, chosen_tier.2 AS kind,
-      arrayExists(t -> t.1 <= tier AND arrayExists(s -> (day, s, toString(resource_id)) IN gaps, t.3), tiers) AS outage,
-      arrayStringConcat(chosen_tier.3, '+') AS source_key,
-      ${parts.place("chosen_tier.4")} AS set_resource,
       -- Text that every row of the line repeats is made once, as an index into a dictionary.
       toLowCardinality(${parts.costType}) AS cost_type,
       toLowCardinality(${parts.method}) AS method,
-      -- A line with such a part makes its rows in two goes (1: the others, 2: UNALLOCATED), each with one detail: to tell
-      -- them apart row by row would make text of it, and every line would pay for that.
-      arrayJoin(if(${parts.isFound} AND (day, set_resource) IN unowned, [1, 2], [0])) AS go,
       toLowCardinality(multiIf(go = 2, '${ledger.unknown}', outage, 'metrics_fetch_failed', chosen_tier.5)) AS detail,
       toLowCardinality(if(${parts.isWeighed}, source_key, '')) AS metric
-    FROM components
+    FROM (
+      SELECT *,
+        -- A line with such a part makes its rows in two goes (1: the others, 2: UNALLOCATED), each with one detail: to tell
+        -- them apart row by row would make text of it, and every line would pay for that.
+        arrayJoin(if(${parts.isFound} AND (day, set_resource) IN unowned, [1, 2], [0])) AS go
+      FROM (
+        SELECT *, chosen_tier.1 AS tier, chosen_tier.2 AS kind,
+          arrayExists(t -> t.1 <= tier AND arrayExists(s -> (day, s, toString(resource_id)) IN gaps, t.3), tiers) AS outage,
+          arrayStringConcat(chosen_tier.3, '+') AS source_key,
+          ${parts.place("chosen_tier.4")} AS set_resource
+        FROM (
+          SELECT *,
+            arrayFirst(t -> t.2 = 'terminal' OR ${parts.named}(
+              arrayExists(s -> (day, ${parts.lookup("t.2")}, s, ${parts.place("t.4")}) IN found, t.3)
+              AND NOT (t.2 = 'usage' AND arrayExists(s -> (day, s, toString(resource_id)) IN gaps, t.3))), tiers) AS chosen_tier
+          FROM components
+        )
+      )
+    )
   ),
 
   -- Recipients of each tier by rank, and their weights: (day, kind, sources, resource) → [rank], [weight].
