@@ -42,7 +42,7 @@ const WAIT_FOR_STORE = {
   maxRetryTime: 15_000,
 } as const;
 
-/** The engine takes 0.4 s of processor time to plan a statement, in which it writes a million rows: fewer are not worth a second statement. */
+/** The engine takes 0.25 s of processor time to plan a statement: fewer rows are not worth a second one. */
 const worthTwoStatements = 1_000_000;
 
 /** Decimal digits that a product of cost and weight may have in Int128, after the factor 2 of rounding is subtracted. */

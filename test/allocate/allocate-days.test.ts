@@ -5,6 +5,7 @@ import { storeRuleSet } from "../../src/allocate/rules.js";
 import { claimStaging } from "../../src/store/clickhouse/staging.js";
 import { addDays } from "../../src/time/days.js";
 import fc from "../property.js";
+import { recordCommands } from "../recorded-commands.js";
 import { openTestStores } from "../stores.js";
 import { allocate, type RefereeInput } from "./referee.js";
 import { decimalUnits, readStaged, stageInput, unit, variedRuleSet } from "./staged-days.js";
@@ -18,21 +19,11 @@ t.test("the allocation statement does what the referee does", async (t) => {
   const { client } = await stores.tenant("acme");
   await claimStaging(client, epoch);
   await storeRuleSet(client, variedRuleSet);
-  /** The commands that the engine was sent. */
-  const sent: string[] = [];
-  const listening = new Proxy(client, {
-    get(target, name) {
-      if (name !== "command") return Reflect.get(target, name, target);
-      return async (command: Parameters<typeof client.command>[0]) => {
-        sent.push(command.query);
-        return await target.command(command);
-      };
-    },
-  });
+  const { client: recording, sent } = recordCommands(client);
 
   const calculation = (decimalPlaces: number): Calculation => ({
     ledger: chargebackLedger,
-    client: listening,
+    client: recording,
     epoch,
     rules: variedRuleSet,
     decimalPlaces,

@@ -7,6 +7,7 @@ import { startTenantRun } from "../../src/runner/tenant-run.js";
 import { claimStaging, dropStagedDays, twinned } from "../../src/store/clickhouse/staging.js";
 import { LeaseLostError } from "../../src/store/lease-lost.js";
 import { holds } from "../holds.js";
+import { recordCommands } from "../recorded-commands.js";
 import { openTestStores } from "../stores.js";
 import { until } from "../until.js";
 import {
@@ -174,8 +175,15 @@ t.test("the staging tables are taken over", async (t) => {
     await client.command({ query: "CREATE TABLE staged_billing_e10 AS billing" });
     await stage(2, "stale");
     await stage(10, "newest");
-    await claimStaging(client, 11);
+    const { client: recording, sent } = recordCommands(client);
+    await claimStaging(recording, 11);
     t.same(await stagingTables(client), allOf(11));
+    const renames = sent.filter((query) => query.startsWith("RENAME"));
+    t.same(
+      renames.map((query) => query.split(" TO ").length),
+      twinned.map(() => 2),
+      "each by a statement of its own: replicated databases take no more",
+    );
     t.same(await staged(11), ["newest"], "by number, not by text");
   });
 

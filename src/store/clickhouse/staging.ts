@@ -50,10 +50,11 @@ export async function claimStaging(client: ClickHouseClient, epoch: number): Pro
       if (newest !== undefined) outdated.push(stagedTable(table, newest.epoch));
       missing.push(table);
     } else if (newest.epoch !== epoch) {
-      renames.push(`${stagedTable(table, newest.epoch)} TO ${stagedTable(table, epoch)}`);
+      renames.push(`RENAME TABLE ${stagedTable(table, newest.epoch)} TO ${stagedTable(table, epoch)}`);
     }
   }
-  if (renames.length > 0) await client.command({ query: `RENAME TABLE ${renames.join(", ")}` });
+  // One at a time: databases that are replicated, as on ClickHouse Cloud, refuse more in one statement.
+  for (const query of renames) await client.command({ query });
   for (const stale of outdated) await client.command({ query: `DROP TABLE IF EXISTS ${stale} SYNC` });
   await dropAssignedLines(client);
   for (const table of missing) {

@@ -5,24 +5,38 @@ WITH
     SELECT (groupArray(identity_id), groupArray(toUInt32(transform(toString(team), team_names, range(1, length(team_names) + 1), 0))))
     FROM identities
   ) AS team_places,
+  (SELECT groupArray(value) FROM (SELECT currency AS value FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_of_currency,
   (SELECT groupArray(value) FROM (SELECT product_type AS value FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_1
 SELECT toUnixTimestamp(max(if(is_near, last, toDateTime(0, 'UTC')))),
   [toString(currency), toString(sumIf(total, is_near)), toString(sumIf(usage, is_near)), toString(sumIf(shared, is_near)), toString(sumIf(n, is_near)), toString(sumIf(buckets, is_near))],
   [toString(currency), toString(sumIf(total, 1)), toString(sumIf(usage, 1)), toString(sumIf(shared, 1)), toString(sumIf(n, 1)), toString(sumIf(buckets, 1))],
-  max(unsteady)
+  toUInt8(max(unsteady))
 FROM (
   SELECT *, bucket <= if(max(is_full) OVER (), minIf(bucket, is_full) OVER (), bucket) AS is_near
   FROM (
     SELECT *, sum(buckets) OVER (ORDER BY bucket) >= {bucket_limit:UInt32} AS is_full
     FROM (
-      SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, max(timestamp) AS last, sum(amount_hi) + sum(amount_lo) AS total,
-        sumIf(amount_hi, cost_type = 'usage') + sumIf(amount_lo, cost_type = 'usage') AS usage,
-        sumIf(amount_hi, cost_type = 'shared') + sumIf(amount_lo, cost_type = 'shared') AS shared, count() AS n,
-        groupBitmapState(toUInt64(((0) * length(team_names) + toUInt64(transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) - 1)) * length(values_1) + transform(product_type, values_1, range(length(values_1)), intDiv(1152921504606846976 * 2, toUInt64(1))))) AS found, bitmapCardinality(found) AS buckets,
-        bitmapMax(found) >= 1152921504606846976 OR 1 * toFloat64(length(team_names)) * toFloat64(length(values_1)) > 1152921504606846976 AS unsteady
+    SELECT s.bucket AS bucket, s.currency AS currency, s.last AS last, s.total AS total, s.usage AS usage, s.shared AS shared, s.n AS n,
+      c.buckets AS buckets, s.n != c.n OR c.unsteady AS unsteady
+    FROM (
+      SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, max(timestamp) AS last, sum(hi) + sum(lo) AS total,
+        sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
+        sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared, sum(n) AS n
+      FROM (
+    SELECT timestamp, cost_type, currency, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    FROM chargebacks
+    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
+    GROUP BY timestamp, cost_type, currency
+  )
+      GROUP BY bucket, currency
+    ) AS s
+    FULL JOIN (
+      SELECT toDate(timestamp, {timezone:String}) AS bucket, values_of_currency[CAST(transform(chargebacks.currency, values_of_currency, arrayEnumerate(values_of_currency), 0) AS UInt16)] AS currency, groupBitmapState(toUInt64(((0) * length(team_names) + toUInt64(transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) - 1)) * length(values_1) + CAST(transform(product_type, values_1, range(length(values_1)), intDiv(1152921504606846976 * 2, toUInt64(1))) AS UInt64))) AS found, bitmapCardinality(found) AS buckets,
+        bitmapMax(found) >= 1152921504606846976 OR 1 * toFloat64(length(team_names)) * toFloat64(length(values_1)) > 1152921504606846976 OR CAST(transform(chargebacks.currency, values_of_currency, arrayEnumerate(values_of_currency), 0) AS UInt16) = 0 AS unsteady, count() AS n
       FROM chargebacks
       WHERE day >= {first_day:Date} AND day <= {last_day:Date}
-      GROUP BY bucket, currency)
+      GROUP BY bucket, CAST(transform(chargebacks.currency, values_of_currency, arrayEnumerate(values_of_currency), 0) AS UInt16)
+    ) AS c ON s.bucket = c.bucket AND s.currency = c.currency)
   )
 )
 GROUP BY currency

@@ -8,14 +8,14 @@ WITH
 SELECT toUnixTimestamp(max(if(is_near, last, toDateTime(0, 'UTC')))),
   [toString(currency), toString(sumIf(total, is_near)), toString(sumIf(usage, is_near)), toString(sumIf(shared, is_near)), toString(sumIf(n, is_near)), toString(sumIf(buckets, is_near))],
   [toString(currency), toString(sumIf(total, 1)), toString(sumIf(usage, 1)), toString(sumIf(shared, 1)), toString(sumIf(n, 1)), toString(sumIf(buckets, 1))],
-  max(unsteady)
+  toUInt8(max(unsteady))
 FROM (
   SELECT *, bucket <= if(max(is_full) OVER (), minIf(bucket, is_full) OVER (), bucket) AS is_near
   FROM (
     SELECT *, sum(buckets) OVER (ORDER BY bucket) >= {bucket_limit:UInt32} AS is_full
     FROM (
     SELECT s.bucket AS bucket, s.currency AS currency, s.last AS last, s.total AS total, s.usage AS usage, s.shared AS shared, s.n AS n,
-      c.buckets AS buckets, s.n != c.n AS unsteady
+      c.buckets AS buckets, s.n != c.n OR c.unsteady AS unsteady
     FROM (
       SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, max(timestamp) AS last, sum(hi) + sum(lo) AS total,
         sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
@@ -29,7 +29,7 @@ FROM (
       GROUP BY bucket, currency
     ) AS s
     FULL JOIN (
-      SELECT bucket, currency, count() AS buckets, sum(n) AS n
+      SELECT bucket, currency, count() AS buckets, sum(n) AS n, 0 AS unsteady
       FROM (
     SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, count() AS n
     FROM chargebacks
