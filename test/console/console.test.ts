@@ -148,7 +148,7 @@ t.test("the console", needs("chromium"), async (t) => {
   });
 
   await t.test(
-    "the explorer: the bill of the period, whatever the filters; points below points",
+    "the explorer: the bill of what is shown, and of its lines where the filters leave parts of them; points below points",
     async (t) => {
       const bill = withTwoPlaces(
         (await get(app, `${api}/reconciliation?${period}`)).body.totals[0].billing_amount,
@@ -161,8 +161,23 @@ t.test("the console", needs("chromium"), async (t) => {
           ...new Set(found.map((each) => Math.round(each.getBoundingClientRect().left))),
         ]);
       t.equal(lefts.length, 1, "every amount of the column, and its total");
-      const some = await open(`/tenants/acme/explorer?${period}&product_type=NETWORK`);
-      t.match(await textOf(some, ".proof"), /difference 0\.00 With these filters 2\.25 USD 4\.0 %$/);
+      const ofLines = (await get(app, `${api}/reconciliation?${period}&product_type=NETWORK`)).body.totals[0];
+      t.equal(ofLines.billing_amount, "2.25");
+      const lines = await open(`/tenants/acme/explorer?${period}&product_type=NETWORK`);
+      t.match(
+        await textOf(lines, ".proof"),
+        /^Bill of these lines 2\.25 USD = Allocated .* difference 0\.00$/,
+      );
+      const storage = (await get(app, `${api}/reconciliation?${period}&product_type=STORAGE`)).body.totals[0];
+      const some = await open(
+        `/tenants/acme/explorer?${period}&product_type=STORAGE&identity_id=UNALLOCATED`,
+      );
+      t.match(
+        await textOf(some, ".proof"),
+        new RegExp(
+          `^Bill of these lines ${withTwoPlaces(storage.billing_amount)} USD = .* difference 0\\.00 With these filters 7\\.50 USD [\\d.]+ %$`,
+        ),
+      );
       const asked: string[] = [];
       all.on("request", (request) => {
         const [, path] = new URL(request.url()).pathname.split(`${api}/`);

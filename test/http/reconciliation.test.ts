@@ -1,4 +1,5 @@
 import t from "tap";
+import { lineFilterColumns } from "../../src/query/chargebacks/scan.js";
 import { get, insertBilling, insertChargebacks, startService } from "./service.js";
 
 type Day = Readonly<Record<string, unknown>>;
@@ -150,4 +151,73 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
       [["2026-03-03", "1", "-1", 1]],
     );
   });
+
+  await t.test(
+    "filters leave whole lines with all of their chargebacks, and what one leaves out the opposite has",
+    async (t) => {
+      const day = "2026-03-10T00:00:00Z";
+      const values = {
+        resource_id: "r-9",
+        product_type: "NETWORK",
+        product_category: "EC2",
+        environment_id: "env-9",
+        currency: "EUR",
+        charge_category: "Tax",
+        service_provider: "AWS",
+        account_id: "1234",
+        region_id: "eu-west-1",
+        sku_id: "SKU9",
+        rule: "shared",
+      };
+      t.strictSame(Object.keys(values), Object.keys(lineFilterColumns), "every filter");
+      // One line that differs from the others in each column.
+      const lines = Object.entries(values).map(([name, value], index) => ({
+        timestamp: day,
+        line_id: String(index + 1),
+        [lineFilterColumns[name as keyof typeof values]]: value,
+      }));
+      await insertBilling(stores, "acme", [
+        { timestamp: day, total_cost: "1000" },
+        ...lines.map((line, index) => ({ ...line, total_cost: `${index + 1}.5` })),
+      ]);
+      await insertChargebacks(stores, "acme", [
+        { timestamp: day, amount: "900" },
+        { timestamp: day, amount: "100", identity_id: "UNALLOCATED" },
+        ...lines.flatMap((line, index) => [
+          { ...line, amount: `${index}.5` },
+          { ...line, amount: "1", identity_id: "UNALLOCATED" },
+        ]),
+      ]);
+      const window = "start_date=2026-03-10&end_date=2026-03-10";
+      const whole = await ask(window);
+      const amounts = ({ currency, billing_amount, allocated_amount, unallocated_amount, ...more }: Day) => [
+        currency,
+        ...[
+          billing_amount,
+          allocated_amount,
+          unallocated_amount,
+          more.difference,
+          more.billing_lines,
+          more.lines_off,
+        ],
+      ];
+      t.strictSame(whole.totals.map(amounts), [
+        ["EUR", "5.5", "4.5", "1", "0", 1, 0],
+        ["USD", "1066", "956", "110", "0", 11, 0],
+      ]);
+      for (const [index, [name, value]] of Object.entries(values).entries()) {
+        const only = await ask(`${window}&${name}=${value}`);
+        const currency = name === "currency" ? "EUR" : "USD";
+        const line = [currency, `${index + 1}.5`, `${index}.5`, "1", "0", 1, 0];
+        t.strictSame(only.totals.map(amounts), [line], name);
+        const others = await ask(`${window}&not:${name}=${value}`);
+        const of = others.totals.map(amounts).find(([code]: unknown[]) => code === "USD");
+        const left = name === "currency" ? 1066 : 1066 - (index + 1.5);
+        t.strictSame([of?.[1], of?.[4], of?.[6]], [String(left), "0", 0], `not:${name}`);
+      }
+      const { status, body } = await get(app, `${base}?${window}&identity_id=u-1`);
+      t.equal(status, 400, "a line has no identity");
+      t.ok(JSON.stringify(body).includes("identity_id"));
+    },
+  );
 });

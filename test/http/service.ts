@@ -155,6 +155,11 @@ export interface BillingInput {
   line_tags?: Readonly<Record<string, string>>;
   rule?: string;
   named_identity?: string;
+  product_category?: string;
+  charge_category?: string;
+  service_provider?: string;
+  region_id?: string;
+  sku_id?: string;
 }
 
 export async function insertBilling(

@@ -170,7 +170,11 @@ export const reads: Readonly<Record<string, Statement>> = {
       ["payments", "r-2"],
     ],
   ),
-  "summed-days": summedDays(window()),
+  "summed-days": summedDays({ window: window(), filters: {} }),
+  "summed-days-of-lines": summedDays({
+    window: window(),
+    filters: { environment_id: ["env-1"], "not:account_id": ["1"] },
+  }),
   "lines-taken-by-rules": linesTaken(window()),
   "tiers-taken-by-rules": tiersTaken(window(), ["STORAGE"]),
   "lines-by-product": linesByProduct(window()),

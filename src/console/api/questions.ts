@@ -1,22 +1,31 @@
 /** Questions that several views ask. */
+import { type Filter, filterQuery, isOfLines } from "../state/filters.js";
 import { asParameters, type Period } from "../state/period.js";
 import { type Data, useData } from "../state/use-data.js";
 import { api, bodyOf, type Schemas } from "./client.js";
 
-/** Whether the bill of each day of the period is what was charged. Its lines were compared before the day was published. */
+/**
+ * Whether the bill of each day of the period is what was charged. Its lines were compared before the day was published. Of the filters,
+ * those count that leave whole lines.
+ */
 export async function askReconciliation(
   tenant: string,
   period: Period,
   signal: AbortSignal,
+  filters: readonly Filter[] = [],
 ): Promise<Schemas["Reconciliation"]> {
-  const params = { path: { tenant_name: tenant }, query: { ...asParameters(period), by_line: false } };
+  const query = { ...filterQuery(filters.filter(isOfLines)), ...asParameters(period), by_line: false };
+  const params = { path: { tenant_name: tenant }, query };
   return await bodyOf(api.GET("/api/v1/tenants/{tenant_name}/reconciliation", { params, signal }));
 }
 
-export function useReconciliation(tenant: string, period: Period): Data<Schemas["Reconciliation"]> {
-  return useData(JSON.stringify(["reconciliation", tenant, period]), (signal) =>
-    askReconciliation(tenant, period, signal),
-  );
+export function useReconciliation(
+  tenant: string,
+  period: Period,
+  filters: readonly Filter[] = [],
+): Data<Schemas["Reconciliation"]> {
+  const key = ["reconciliation", tenant, period, filterQuery(filters.filter(isOfLines))];
+  return useData(JSON.stringify(key), (signal) => askReconciliation(tenant, period, signal, filters));
 }
 
 interface IssuesQuery {

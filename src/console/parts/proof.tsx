@@ -32,11 +32,13 @@ export function PeriodProof({ tenant, period }: { readonly tenant: string; reado
 
 interface ProofProps {
   readonly found: Schemas["Reconciliation"];
-  /** What the filters of the view leave of it, where it has some. */
+  /** It is of the lines that filters of the view leave. */
+  readonly isOfLines?: boolean;
+  /** What the view's other filters leave of it, where it has some. */
   readonly filtered?: readonly Totals[] | undefined;
 }
 
-export function Proof({ found, filtered = [] }: ProofProps) {
+export function Proof({ found, isOfLines = false, filtered = [] }: ProofProps) {
   const provisional = provisionalDays(found);
   return (
     <section class="proof" aria-label={text.bill}>
@@ -45,7 +47,8 @@ export function Proof({ found, filtered = [] }: ProofProps) {
         return (
           <p key={each.currency} class={addsUp(found, each.currency) ? "holds" : "broken"}>
             <span>
-              {text.bill} <Amount value={decimal(each.billing_amount)} currency={each.currency} />
+              {isOfLines ? text.billOfLines : text.bill}{" "}
+              <Amount value={decimal(each.billing_amount)} currency={each.currency} />
             </span>
             <span>{text.equals}</span>
             <span>

@@ -28,6 +28,20 @@ const emptyColumns: ReadonlySet<string> = new Set<FilterColumn>([
   ...(["sku_id", "rule"] as const),
 ]);
 
+/** Of these, a line of the bill has other values than its chargebacks, or none. */
+const notOfLines: ReadonlySet<string> = new Set<FilterColumn>([
+  "identity_id",
+  "team",
+  "cost_type",
+  "allocation_method",
+  "allocation_detail",
+]);
+
+/** Whether the bill can be filtered in the same way: the filter leaves whole lines, with all of their chargebacks. */
+export function isOfLines({ column }: Filter): boolean {
+  return !isTag(column) && !notOfLines.has(column);
+}
+
 /** Whether rows with this value can be filtered. */
 export function isFilterable(column: string, value: string): boolean {
   return value !== "" || emptyColumns.has(column);

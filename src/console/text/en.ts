@@ -298,6 +298,7 @@ export const en = {
     lastRun: "Last run",
     neverRan: "This tenant has not run yet.",
     bill: "Bill",
+    billOfLines: "Bill of these lines",
     equals: "=",
     plus: "+",
     difference: "difference",

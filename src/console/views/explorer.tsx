@@ -31,6 +31,7 @@ import {
   filtersOf,
   isFilterable,
   isFilterColumn,
+  isOfLines,
   withOnly,
 } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
@@ -56,13 +57,13 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
   const [keysOf, setKeysOf] = useState(period);
   const askKeys = () => setKeysOf(period);
   const tagKeys = useTagKeys(tenant, keysOf);
-  const proof = useReconciliation(tenant, period);
   const groupBy = query.getAll("group_by").slice(0, MOST_COLUMNS);
   const shown = groupBy.length === 0 ? ["identity_id"] : groupBy;
   const timeBucket = query.get("time_bucket") ?? bucketFor(period);
   const limit = limits.find((each) => each === Number(query.get("limit"))) ?? 10;
   const isCompared = query.get("compare") === "previous";
   const filters = filtersOf(place);
+  const proof = useReconciliation(tenant, period, filters);
   const question: BreakdownQuestion = {
     tenant,
     period,
@@ -141,7 +142,11 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
       {isCompared && <IncompleteBefore tenant={tenant} period={period} />}
       <Shown data={proof} height="4rem">
         {(found) => (
-          <Proof found={found} filtered={filters.length === 0 ? undefined : data.value?.found.totals} />
+          <Proof
+            found={found}
+            isOfLines={filters.some(isOfLines)}
+            filtered={filters.every(isOfLines) ? undefined : data.value?.found.totals}
+          />
         )}
       </Shown>
       <Shown data={data} height="30rem">

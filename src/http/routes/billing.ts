@@ -5,7 +5,7 @@ import { type HttpContext, tenantRead } from "../context.js";
 import { listEnvelope, listInput } from "../plugins/cursors.js";
 import { BillingLineItem } from "../schemas/billing.js";
 import { cursorParameter, pageOf } from "../schemas/page.js";
-import { billingFilters, dateRange, inputOf, paging, TenantPath, timezone } from "../schemas/parameters.js";
+import { dateRange, inputOf, lineFilters, paging, TenantPath, timezone } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
 
 const ORDER = "By UTC day, resource_id, product_type, environment, product_category, timestamp.";
@@ -29,7 +29,7 @@ export const billingRoutes =
             ...cursorParameter,
             ...dateRange,
             ...timezone,
-            ...billingFilters,
+            ...lineFilters,
           }),
           response: {
             200: pageOf(BillingLineItem, ORDER),

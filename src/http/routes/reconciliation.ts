@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readDaysAddedUp } from "../../query/state/days-add-up.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { dateRange, inputOf, TenantPath } from "../schemas/parameters.js";
+import { dateRange, inputOf, lineFilters, TenantPath } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
 import { Reconciliation, reconciliationParameters } from "../schemas/reconciliation.js";
 
@@ -18,9 +18,10 @@ export const reconciliationRoutes =
           tags: ["Billing"],
           summary: "Whether the bill is what was charged",
           description:
-            "Compares the chargebacks with the bill, line by line: the allocated and the unallocated amount add up to the bill, to the last digit.",
+            "Compares the chargebacks with the bill, line by line: the allocated and the unallocated amount add up to the bill, to the last digit. " +
+            "Filters leave whole lines and all of their chargebacks.",
           params: TenantPath,
-          querystring: inputOf({ ...dateRange, ...reconciliationParameters }),
+          querystring: inputOf({ ...dateRange, ...reconciliationParameters, ...lineFilters }),
           response: {
             200: Reconciliation,
             ...notModified,
@@ -30,7 +31,8 @@ export const reconciliationRoutes =
       },
       async (request) => {
         const { client, signal } = await tenantRead(context, request);
-        return readDaysAddedUp(client, request.window, { byLine: request.query.by_line }, signal);
+        const { start_date: _, end_date: __, by_line: byLine, ...filters } = request.query;
+        return readDaysAddedUp(client, { window: request.window, filters, byLine }, signal);
       },
     );
   };

@@ -121,15 +121,11 @@ export const id = (example: string, description?: string) =>
 const idOrNone = (example: string) =>
   Type.String({ minLength: 0, maxLength: LONGEST_ID, examples: [example] });
 
-export const billingFilters = {
+/** Of what a billing line says: its chargebacks say the same. */
+export const lineFilters = {
   ...valueFilter("product_type", "product type", id("KAFKA_STORAGE")),
   ...valueFilter("resource_id", "resource", id("lkc-1a2b3c")),
   ...valueFilter("currency", "currency", id("USD")),
-};
-
-export const chargebackFilters = {
-  ...valueFilter("identity_id", "identity", id("sa-12345")),
-  ...billingFilters,
   ...valueFilter("product_category", "product category", id("KAFKA")),
   ...valueFilter("environment_id", "environment", idOrNone("env-1a2b3c")),
   ...valueFilter("charge_category", "charge category", idOrNone("Usage")),
@@ -138,6 +134,11 @@ export const chargebackFilters = {
   ...valueFilter("region_id", "region", idOrNone("eu-west-1")),
   ...valueFilter("sku_id", "SKU", idOrNone("GM6XEP3S")),
   ...valueFilter("rule", "configured rule", idOrNone("shared-eks")),
+};
+
+export const chargebackFilters = {
+  ...valueFilter("identity_id", "identity", id("sa-12345")),
+  ...lineFilters,
   ...valueFilter("cost_type", "cost type", choice(costTypes, { description: "A cost type." })),
   ...valueFilter(
     "allocation_method",

@@ -2,13 +2,13 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { columnsOf, factTableColumns, type ShownValues, shownColumns } from "../../store/fact-tables.js";
-import { rowsInWindow } from "../chargebacks/scan.js";
+import { type LineFilters, lineFilterColumns, rowsInWindow } from "../chargebacks/scan.js";
 import { type ResourceNames, readNames } from "../inventory/names.js";
 import { type CountDays, type DayCount, type PageRequest, type PageSpan, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
 import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
 import type { DateWindow } from "../time/date-window.js";
-import { type ValueFilters, valueConditions } from "../value-filters.js";
+import { valueConditions } from "../value-filters.js";
 import { readBill } from "./read-bill.js";
 
 /** Behind `day`. */
@@ -33,17 +33,9 @@ const stored = shownColumns("billing").map((name) =>
   factTableColumns.billing[name].kind === "decimal" ? `toString(b.${name}) AS ${name}` : name,
 );
 
-const filterColumns = {
-  product_type: "product_type",
-  resource_id: "resource_id",
-  currency: "currency",
-} as const;
-
-export type BillingFilters = ValueFilters<keyof typeof filterColumns>;
-
 export interface BillingListInput extends PageRequest {
   readonly window: DateWindow;
-  readonly filters: BillingFilters;
+  readonly filters: LineFilters;
   /** Behind this place instead of the page's number. */
   readonly place?: Place | undefined;
   readonly countDays: CountDays;
@@ -55,9 +47,9 @@ export interface BillingLineItem extends Omit<ShownValues<"billing">, "metadata"
 }
 
 /** Rows `{day, rows}`, days ascending. */
-export function billingDays(window: DateWindow, filters: BillingFilters): Statement {
+export function billingDays(window: DateWindow, filters: LineFilters): Statement {
   const { condition, params } = rowsInWindow(window);
-  const equal = valueConditions(filterColumns, filters);
+  const equal = valueConditions(lineFilterColumns, filters);
   return {
     query: `SELECT day, count() AS rows FROM published_billing WHERE ${condition}${equal.condition} GROUP BY day ORDER BY day`,
     params: { ...params, ...equal.params },
@@ -70,7 +62,7 @@ export function billingPage(
   rows: number,
 ): Statement {
   const { condition, params } = rowsInWindow(window);
-  const equal = valueConditions(filterColumns, filters);
+  const equal = valueConditions(lineFilterColumns, filters);
   const behind = fromPlace(billingKey, place);
   return {
     query: `
@@ -92,7 +84,7 @@ export function billingBefore(
   place: Place,
 ): Statement {
   const { condition, params } = rowsInWindow(window);
-  const equal = valueConditions(filterColumns, filters);
+  const equal = valueConditions(lineFilterColumns, filters);
   const before = beforePlace(billingKey, place);
   return {
     query: `SELECT day, count() AS rows FROM published_billing WHERE ${condition}${equal.condition}${before.condition} GROUP BY day`,

@@ -23,18 +23,25 @@ export const cloudColumns = {
   rule: "rule",
 } as const;
 
-/** Filters on stored columns, and the column of each. */
-export const filterColumns = {
-  identity_id: "identity_id",
+/** Filters on what a billing line says, and the column of each: the line and all of its chargebacks have the same values. */
+export const lineFilterColumns = {
   resource_id: "resource_id",
   product_type: "product_type",
   product_category: "product_category",
   environment_id: "env_id",
+  currency: "currency",
+  ...cloudColumns,
+} as const;
+
+export type LineFilters = ValueFilters<keyof typeof lineFilterColumns>;
+
+/** Filters on stored columns, and the column of each. */
+export const filterColumns = {
+  identity_id: "identity_id",
+  ...lineFilterColumns,
   cost_type: "cost_type",
   allocation_method: "allocation_method",
   allocation_detail: "allocation_detail",
-  currency: "currency",
-  ...cloudColumns,
 } as const;
 
 /** Filters by values, and by tags; all have to hold. The team is that of the identity. */

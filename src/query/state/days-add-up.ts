@@ -3,9 +3,9 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { UNALLOCATED } from "../../config/allocation-rule.js";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { readBill } from "../billing/read-bill.js";
-import { instantsInWindow, rowsInWindow } from "../chargebacks/scan.js";
-import type { DateWindow } from "../time/date-window.js";
-import { reconcileWindow } from "./reconcile.js";
+import { instantsInWindow, isProjected, lineFilterColumns, rowsInWindow } from "../chargebacks/scan.js";
+import { valueConditions } from "../value-filters.js";
+import { type LinesInWindow, reconcileWindow } from "./reconcile.js";
 
 /** Plain decimals of one currency: the bill is what is allocated and what is not, and the difference is 0. */
 export interface AddedUp {
@@ -31,12 +31,13 @@ export interface DaysAddedUp {
   readonly totals: AddedUp[];
 }
 
-type Window = Pick<DateWindow, "from" | "to">;
-
-/** Rows of `SummedRow` by day and currency, and over all days, with an empty day. Chargebacks come from their projection by identity. */
-export function summedDays(window: Window): Statement {
+/** Rows of `SummedRow` by day and currency, and over all days, with an empty day. Without filters, chargebacks come from their projection by identity. */
+export function summedDays({ window, filters }: LinesInWindow): Statement {
   const lines = rowsInWindow(window);
-  const rows = instantsInWindow(window);
+  const equal = valueConditions(lineFilterColumns, filters);
+  const rows = isProjected(["timestamp", "currency", "identity_id"], filters)
+    ? instantsInWindow(window)
+    : lines;
   return {
     query: `
 SELECT if(grouping(of_day) = 1, '', toString(of_day)) AS day, of_currency AS currency, toString(sum(billed)) AS billing_amount,
@@ -45,19 +46,19 @@ SELECT if(grouping(of_day) = 1, '', toString(of_day)) AS day, of_currency AS cur
 FROM (
   SELECT toDate(timestamp, 'UTC') AS of_day, toString(currency) AS of_currency, false AS nobody, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged,
     toUInt64(0) AS rows
-  FROM published_billing WHERE ${lines.condition} GROUP BY of_day, of_currency
+  FROM published_billing WHERE ${lines.condition}${equal.condition} GROUP BY of_day, of_currency
   UNION ALL
   SELECT toDate(timestamp, 'UTC') AS of_day, toString(currency) AS of_currency, identity_id = '${UNALLOCATED}' AS nobody, toDecimal128(0, 12),
     sum(amount_hi) + sum(amount_lo), count()
-  FROM chargebacks WHERE ${rows.condition} GROUP BY of_day, of_currency, nobody
+  FROM chargebacks WHERE ${rows.condition}${equal.condition} GROUP BY of_day, of_currency, nobody
 )
 GROUP BY GROUPING SETS ((of_day, of_currency), (of_currency))
 ORDER BY day, currency`,
-    params: { ...lines.params, ...rows.params },
+    params: { ...lines.params, ...rows.params, ...equal.params },
   };
 }
 
-export function provisionalDays(window: Window): Statement {
+export function provisionalDays(window: LinesInWindow["window"]): Statement {
   const { condition, params } = rowsInWindow(window);
   return {
     query: `SELECT DISTINCT day FROM chargebacks WHERE provisional AND ${condition}`,
@@ -75,26 +76,28 @@ interface SummedRow extends AddedUp {
  */
 export async function readDaysAddedUp(
   client: ClickHouseClient,
-  window: Window,
-  { byLine }: { readonly byLine: boolean },
+  { byLine, ...lines }: LinesInWindow & { readonly byLine: boolean },
   signal?: AbortSignal,
 ): Promise<DaysAddedUp> {
-  const [sums, marked, lines] = await Promise.all([
-    readBill<SummedRow>(client, summedDays(window), signal),
-    readRows<{ readonly day: string }>(client, provisionalDays(window), signal),
-    byLine ? reconcileWindow(client, window, signal) : undefined,
+  const [sums, marked, held] = await Promise.all([
+    readBill<SummedRow>(client, summedDays(lines), signal),
+    readRows<{ readonly day: string }>(client, provisionalDays(lines.window), signal),
+    byLine ? reconcileWindow(client, lines, signal) : undefined,
   ]);
   const provisional = new Set(marked.map(({ day }) => day));
   const keyOf = (day: string, currency: string) => `${day} ${currency}`;
   const known = new Map([
-    ...(lines?.days ?? []).map((row) => [keyOf(row.day, row.currency), row] as const),
-    ...(lines?.totals ?? []).map((row) => [keyOf("", row.currency), row] as const),
+    ...(held?.days ?? []).map((row) => [keyOf(row.day, row.currency), row] as const),
+    ...(held?.totals ?? []).map((row) => [keyOf("", row.currency), row] as const),
   ]);
   const added = ({ day, ...row }: SummedRow): AddedUp => {
-    const held = known.get(keyOf(day, row.currency));
+    const byLines = known.get(keyOf(day, row.currency));
     return {
       ...row,
-      ...(byLine && { billing_lines: Number(held?.lines ?? 0), lines_off: Number(held?.lines_off ?? 0) }),
+      ...(byLine && {
+        billing_lines: Number(byLines?.lines ?? 0),
+        lines_off: Number(byLines?.lines_off ?? 0),
+      }),
     };
   };
   return {

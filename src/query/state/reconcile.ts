@@ -2,8 +2,15 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { type Ledger, ledgers, lineKeySql, rowKeySql } from "../../store/ledger.js";
 import { readBill } from "../billing/read-bill.js";
-import { instantsInWindow, rowsInWindow } from "../chargebacks/scan.js";
+import { instantsInWindow, type LineFilters, lineFilterColumns, rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
+import { valueConditions } from "../value-filters.js";
+
+/** Billing lines of the UTC days of a window. */
+export interface LinesInWindow {
+  readonly window: Pick<DateWindow, "from" | "to">;
+  readonly filters: LineFilters;
+}
 
 /** Sums of a currency on a day (or on all days) as decimal text, and how many billing lines differ from their chargebacks. */
 export interface DayReconciliation {
@@ -67,17 +74,22 @@ export async function reconcileDays(client: ClickHouseClient, signal: AbortSigna
   return await reconcile(client, { query: reconciliationQuery(), params: {} }, signal);
 }
 
-/** Of the UTC days of a window. */
+/** Of the UTC days of a window, and of the lines that filters leave. */
 export async function reconcileWindow(
   client: ClickHouseClient,
-  window: Pick<DateWindow, "from" | "to">,
+  { window, filters }: LinesInWindow,
   signal?: AbortSignal,
 ): Promise<Reconciliation> {
   const lines = rowsInWindow(window);
-  // By timestamp alone: then the rows come from their projection.
-  const rows = instantsInWindow(window);
-  const query = reconciliationQuery(` WHERE ${lines.condition}`, ` WHERE ${rows.condition}`);
-  return await reconcile(client, { query, params: { ...lines.params, ...rows.params } }, signal);
+  const equal = valueConditions(lineFilterColumns, filters);
+  // By timestamp alone where nothing is filtered: then the rows come from their projection.
+  const rows = equal.condition === "" ? instantsInWindow(window) : lines;
+  const query = reconciliationQuery(
+    ` WHERE ${lines.condition}${equal.condition}`,
+    ` WHERE ${rows.condition}${equal.condition}`,
+  );
+  const params = { ...lines.params, ...rows.params, ...equal.params };
+  return await reconcile(client, { query, params }, signal);
 }
 
 /** Days that have attributions to topics; none where costs were never attributed. */

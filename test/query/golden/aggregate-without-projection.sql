@@ -1,4 +1,4 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","identity_id":["sa-1"],"not_identity_id":["sa-2","sa-3"],"resource_id":["r-1"],"product_type":["STORAGE"],"cost_type":["usage"],"currency":["EUR"],"timezone":"UTC","bucket_limit":10000,"row_limit":27576}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","identity_id":["sa-1"],"not_identity_id":["sa-2","sa-3"],"resource_id":["r-1"],"product_type":["STORAGE"],"currency":["EUR"],"cost_type":["usage"],"timezone":"UTC","bucket_limit":10000,"row_limit":27576}
 WITH
   (
     SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities
@@ -15,7 +15,7 @@ WITH
   FROM (
     SELECT toDate(timestamp, {timezone:String}) AS bucket, identity_id AS c0, resource_id AS c1, product_type AS c2, currency AS c3, cost_type, toUInt8(provisional) AS of_provisional, amount_hi AS hi, amount_lo AS lo, 1 AS n
     FROM chargebacks
-    WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id IN {identity_id:Array(String)} AND identity_id NOT IN {not_identity_id:Array(String)} AND resource_id IN {resource_id:Array(String)} AND product_type IN {product_type:Array(String)} AND cost_type IN {cost_type:Array(String)} AND currency IN {currency:Array(String)}
+    WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id IN {identity_id:Array(String)} AND identity_id NOT IN {not_identity_id:Array(String)} AND resource_id IN {resource_id:Array(String)} AND product_type IN {product_type:Array(String)} AND currency IN {currency:Array(String)} AND cost_type IN {cost_type:Array(String)}
   )
   GROUP BY bucket, c0, c1, c2, c3
 )

@@ -1,2 +1,2 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","product_type":["STORAGE"],"resource_id":["r-1","r-2"],"not_currency":["USD"]}
-SELECT day, count() AS rows FROM published_billing WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND product_type IN {product_type:Array(String)} AND resource_id IN {resource_id:Array(String)} AND currency NOT IN {not_currency:Array(String)} GROUP BY day ORDER BY day
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","resource_id":["r-1","r-2"],"product_type":["STORAGE"],"not_currency":["USD"]}
+SELECT day, count() AS rows FROM published_billing WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND resource_id IN {resource_id:Array(String)} AND product_type IN {product_type:Array(String)} AND currency NOT IN {not_currency:Array(String)} GROUP BY day ORDER BY day
