@@ -30,8 +30,12 @@ export function isRetriedStatus(status: number): boolean {
 /** Below this, a reset value is a number of seconds from now; above, seconds since 1970 (10^9 was in 2001). */
 const EPOCH_FROM = 1e9;
 
-/** Milliseconds that the upstream asks us to wait, or undefined when it says nothing that can be understood. */
-export function askedWaitMs(headers: IncomingHttpHeaders, now: number): number | undefined {
+/**
+ * Milliseconds that the upstream asks us to wait, or undefined when it says nothing that can be understood. Times of day are by the
+ * upstream's own clock, where it says what that is.
+ */
+export function askedWaitMs(headers: IncomingHttpHeaders, ours: number): number | undefined {
+  const now = clockOf(headers) ?? ours;
   const retryAfter = first(headers["retry-after"]);
   const asked =
     retryAfter === undefined ? undefined : (secondsMs(retryAfter, now) ?? dateMs(retryAfter, now));
@@ -45,7 +49,8 @@ export function askedWaitMs(headers: IncomingHttpHeaders, now: number): number |
 }
 
 /** What an answer says of the limit, in either spelling; undefined when it does not say both. */
-export function quotaOf(headers: IncomingHttpHeaders, now: number): Quota | undefined {
+export function quotaOf(headers: IncomingHttpHeaders, ours: number): Quota | undefined {
+  const now = clockOf(headers) ?? ours;
   for (const name of ["x-ratelimit", "ratelimit"]) {
     const remaining = first(headers[`${name}-remaining`]);
     const reset = first(headers[`${name}-reset`]);
@@ -69,6 +74,11 @@ export function waitMs(
   const exponential = policy.baseDelayMs * 2 ** (next - 2) * (0.5 + random() / 2);
   const wait = asked === undefined ? exponential : Math.max(asked, policy.minAskedMs) * (1 + random() / 5);
   return Math.min(wait, policy.maxDelayMs);
+}
+
+function clockOf({ date = "" }: IncomingHttpHeaders): number | undefined {
+  const now = Date.parse(date);
+  return Number.isNaN(now) ? undefined : now;
 }
 
 function first(value: string | string[] | undefined): string | undefined {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { KindGuard, type TSchema } from "@sinclair/typebox";
+import { KindGuard } from "@sinclair/typebox";
 import Fastify from "fastify";
 import t from "tap";
 import { parse } from "yaml";
@@ -9,6 +9,7 @@ import { projectRoot } from "../../src/config/project.js";
 import { configSchema } from "../../src/config/schema.js";
 import { notesOf } from "../../src/config/setting.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
+import { settings } from "./all-settings.js";
 import { load, oneTenant, problemsOf } from "./loading.js";
 
 const committed = (name: string) => readFile(join(projectRoot(), name), "utf8");
@@ -20,26 +21,6 @@ t.test("the committed JSON Schema is what the definitions give (npm run docs:con
 t.test("the committed reference page is what the definitions give (npm run docs:config)", async (t) => {
   t.equal(await committed("docs/reference/configuration.md"), referenceDocument(ecosystems));
 });
-
-/** Every setting with its path, mappings and lists opened. */
-function settings(schema: TSchema, path: string): [string, TSchema][] {
-  const here: [string, TSchema][] = [[path, schema]];
-  if (KindGuard.IsUnion(schema) && notesOf(schema).discriminator) {
-    return schema.anyOf.flatMap((form) => settings(form, path));
-  }
-  if (KindGuard.IsArray(schema)) return [...here, ...settings(schema.items, `${path}[]`)];
-  if (KindGuard.IsRecord(schema)) {
-    return [
-      ...here,
-      ...Object.values(schema.patternProperties).flatMap((item) => settings(item, `${path}.*`)),
-    ];
-  }
-  if (!KindGuard.IsObject(schema)) return here;
-  return [
-    ...here,
-    ...Object.entries(schema.properties).flatMap(([key, part]) => settings(part, `${path}.${key}`)),
-  ];
-}
 
 t.test("every setting has a description, and every one stands on the page", async (t) => {
   const page = referenceDocument(ecosystems);

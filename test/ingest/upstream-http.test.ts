@@ -115,11 +115,20 @@ t.test("nobody listening is unreachable", async (t) => {
 
 t.test("Retry-After is obeyed in both forms, and reset headers too", async (t) => {
   const now = () => Math.ceil(Date.now() / 1000);
+  const aYearBehind = "Mon, 10 Mar 2025 15:30:00 GMT";
   const cases: [string, () => Record<string, string>][] = [
     ["seconds", () => ({ "retry-after": "1" })],
     ["HTTP date", () => ({ "retry-after": new Date((now() + 1) * 1000).toUTCString() })],
     ["relative reset", () => ({ "x-ratelimit-reset": "1" })],
     ["epoch reset", () => ({ "ratelimit-reset": String(now() + 1) })],
+    [
+      "HTTP date of a clock that is behind",
+      () => ({ date: aYearBehind, "retry-after": "Mon, 10 Mar 2025 15:30:01 GMT" }),
+    ],
+    [
+      "epoch reset of a clock that is behind",
+      () => ({ date: aYearBehind, "x-ratelimit-reset": String(Date.parse(aYearBehind) / 1000 + 1) }),
+    ],
   ];
   await Promise.all(
     cases.map(async ([name, headers]) => {

@@ -1,12 +1,12 @@
 import { writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { KillPoint } from "./kill-points.js";
+import type { StatementPoint } from "./kill-points.js";
 
 type Send = (this: unknown, ...input: unknown[]) => Promise<unknown>;
 
 /** Statements of this process pass by here on their way to a store: at the point it says so and gets SIGKILL. */
-export function dieAt(point: KillPoint, clickhouse: ClickHouseClient): void {
+export function dieAt(point: StatementPoint, clickhouse: Pick<ClickHouseClient, "command" | "insert">): void {
   const remaining = point.statements.map((each) => new RegExp(each));
   const isTheOne = (text: string): boolean => {
     if (remaining[0]?.test(text)) remaining.shift();
@@ -17,19 +17,26 @@ export function dieAt(point: KillPoint, clickhouse: ClickHouseClient): void {
     writeSync(1, `${JSON.stringify({ hit: point.name })}\n`);
     process.kill(process.pid, "SIGKILL");
   };
+  const dyingAt = async (sending: () => Promise<unknown>) => {
+    if (point.when === "before") die();
+    const answer = sending();
+    if (point.when === "during") setTimeout(die, Math.random() * 20);
+    await answer;
+    if (point.when === "after") die();
+    return await new Promise(() => undefined);
+  };
+  // All others get what the store's client returns itself, which for a COPY is a stream.
   const passingBy = (send: Send, textOf: (input: unknown) => string): Send =>
-    async function (...input) {
-      if (!isTheOne(textOf(input[0]))) return await send.apply(this, input);
-      if (point.when === "before") die();
-      const answer = send.apply(this, input);
-      if (point.when === "during") setTimeout(die, Math.random() * 20);
-      await answer;
-      if (point.when === "after") die();
-      return await new Promise(() => undefined);
+    function (...input) {
+      const sending = () => send.apply(this, input);
+      return isTheOne(textOf(input[0])) ? dyingAt(sending) : sending();
     };
   if (point.store === "clickhouse") {
-    const command = clickhouse.command.bind(clickhouse) as Send;
-    Object.assign(clickhouse, { command: passingBy(command, (input) => (input as { query: string }).query) });
+    const { command, insert } = clickhouse as unknown as Record<"command" | "insert", Send>;
+    Object.assign(clickhouse, {
+      command: passingBy(command, (input) => (input as { query: string }).query),
+      insert: passingBy(insert, (input) => `INSERT INTO ${(input as { table: string }).table}`),
+    });
     return;
   }
   const { Client } = createRequire(import.meta.url)("pg") as { Client: { prototype: { query: Send } } };

@@ -1,12 +1,16 @@
-/** Moments of a publication at which a process can die, each by the statement that it is next to. */
+/** Moments at which a process can die, each by the statement that it is next to. */
 
-export interface KillPoint {
+export interface StatementPoint {
   readonly name: string;
   readonly store: "postgres" | "clickhouse";
   /** Regular expressions of statements that come one after another. It is the last of them that the process dies at. */
   readonly statements: readonly string[];
   /** Before it is sent, after it was sent and before there is an answer, or after its answer. */
   readonly when: "before" | "during" | "after";
+}
+
+/** Of a publication. */
+export interface KillPoint extends StatementPoint {
   /** Whether the days count as about to be published by then, and the next run has to finish them. */
   readonly finishedByTheNext: boolean;
   /** It is a swap of what readers see. */
@@ -85,5 +89,116 @@ export const publicationPoints: readonly KillPoint[] = [
     statements: [RESULT, COMMIT],
     when: "after",
     finishedByTheNext: false,
+  },
+];
+
+/** Of opening new stores: each is where the one before it left them. */
+export const migrationPoints: readonly StatementPoint[] = [
+  {
+    ...inPostgres,
+    name: "a file of Postgres has run, and is not committed",
+    statements: ["schema_migration_checksums[^;]*0005"],
+    when: "after",
+  },
+  {
+    ...inPostgres,
+    name: "a file of Postgres is committed, and others are not",
+    statements: ["schema_migration_checksums[^;]*0009", "^COMMIT;?$"],
+    when: "after",
+  },
+  {
+    store: "clickhouse",
+    name: "the baseline of ClickHouse has made a part of its tables",
+    statements: ["^CREATE TABLE chargebacks\\n"],
+    when: "after",
+  },
+  {
+    store: "clickhouse",
+    name: "a file of ClickHouse has run, and is not recorded",
+    statements: Array(4).fill("^\\s*INSERT INTO schema_migrations"),
+    when: "before",
+  },
+  {
+    store: "clickhouse",
+    name: "a file of ClickHouse is recorded, and others have not run",
+    statements: Array(3).fill("^\\s*INSERT INTO schema_migrations"),
+    when: "after",
+  },
+];
+
+/** Of writing a tag, and of bringing it to ClickHouse. */
+export const taggingPoints: readonly StatementPoint[] = [
+  {
+    ...inPostgres,
+    name: "a tag is written, and not committed",
+    statements: ["INSERT INTO tag_outbox"],
+    when: "after",
+  },
+  {
+    ...inPostgres,
+    name: "a tag is committed, and not answered",
+    statements: ["INSERT INTO tag_outbox", COMMIT],
+    when: "after",
+  },
+  {
+    store: "clickhouse",
+    name: "a tag is not in ClickHouse yet",
+    statements: ["^INSERT INTO dimension_tags$"],
+    when: "before",
+  },
+  {
+    store: "clickhouse",
+    name: "a tag is in ClickHouse, and still waits",
+    statements: ["^INSERT INTO dimension_tags$"],
+    when: "after",
+  },
+  {
+    ...inPostgres,
+    name: "a tag waits no more, which is not committed",
+    statements: ["DELETE FROM tag_outbox"],
+    when: "after",
+  },
+  {
+    ...inPostgres,
+    name: "a tag waits no more",
+    statements: ["DELETE FROM tag_outbox", COMMIT],
+    when: "after",
+  },
+];
+
+const dropOf = (table: string, when: StatementPoint["when"]): StatementPoint => ({
+  store: "clickhouse",
+  name: `${table}: days past the retention ${when === "before" ? "are about to go" : "are gone"}`,
+  statements: [`^ALTER TABLE ${table} DROP PARTITION`],
+  when,
+});
+
+/** Of dropping what is past the retention. */
+export const retentionPoints: readonly StatementPoint[] = [
+  dropOf("chargebacks", "before"),
+  dropOf("chargebacks", "after"),
+  dropOf("billing", "after"),
+  dropOf("identity_sets", "after"),
+  {
+    ...inPostgres,
+    name: "state of days past the retention is about to go",
+    statements: ["DELETE FROM tracking_dates"],
+    when: "before",
+  },
+];
+
+/** Of writing files. */
+export const emittingPoints: readonly StatementPoint[] = [
+  {
+    ...inPostgres,
+    name: "a file is replaced, and not recorded",
+    statements: ["INSERT INTO emissions"],
+    when: "before",
+  },
+  {
+    ...inPostgres,
+    name: "a file is recorded, and others are not written",
+    statements: ["INSERT INTO emissions"],
+    when: "after",
   },
 ];

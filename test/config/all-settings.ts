@@ -1,0 +1,24 @@
+/** Every setting that the schema of the configuration has. */
+import { KindGuard, type TSchema } from "@sinclair/typebox";
+import { notesOf, openValue } from "../../src/config/setting.js";
+
+/** Every setting with its path; mappings, lists and the forms of either are opened. */
+export function settings(schema: TSchema, path: string): [string, TSchema][] {
+  const { discriminator, byKind } = notesOf(schema);
+  if (KindGuard.IsUnion(schema) && (discriminator !== undefined || byKind)) {
+    return schema.anyOf.flatMap((form) => settings(form, path));
+  }
+  const here: [string, TSchema][] = [[path, schema]];
+  if (KindGuard.IsArray(schema)) return [...here, ...settings(schema.items, `${path}[]`)];
+  if (KindGuard.IsRecord(schema)) {
+    const items = Object.values(schema.patternProperties);
+    return [...here, ...items.flatMap((item) => settings(item, `${path}.*`))];
+  }
+  if (!KindGuard.IsObject(schema)) return here;
+  const open = openValue(schema);
+  return [
+    ...here,
+    ...Object.entries(schema.properties).flatMap(([key, part]) => settings(part, `${path}.${key}`)),
+    ...(open === undefined ? [] : settings(open, `${path}.*`)),
+  ];
+}
