@@ -82,7 +82,10 @@ async function main(args: BenchArguments): Promise<void> {
     }
     if (args.only.includes("backfill")) figures.push(...(await benchBackfill(args, sizes, say)));
     if (args.only.includes("focus")) figures.push(...(await benchFocus(args, sizes, say)));
-    if (args.only.includes("tenants")) figures.push(...(await benchTenants(args, say)));
+    if (args.only.includes("tenants")) {
+      sizes.tenants = args.tenants;
+      figures.push(...(await benchTenants(args, say)));
+    }
     const measured_on = dayOf(new Date());
     const report = { command: args.command, measured_on, machine, sizes, repeat: args.repeat, figures };
     process.stdout.write(reportTable(report));

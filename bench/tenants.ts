@@ -32,19 +32,15 @@ const SCRAPES = 5;
 const IDLE_MS = 20_000;
 
 export async function benchTenants(
-  { tenants, seconds }: Pick<BenchArguments, "tenants" | "seconds">,
+  { tenants: count, seconds }: Pick<BenchArguments, "tenants" | "seconds">,
   say: (text: string) => void,
 ): Promise<Figure[]> {
-  const figures: Figure[] = [];
-  for (const count of tenants) {
-    const folder = mkdtempSync(join(tmpdir(), "chargehouse-bench-tenants-"));
-    try {
-      figures.push(...(await withTenants({ count, seconds, folder, say })));
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+  const folder = mkdtempSync(join(tmpdir(), "chargehouse-bench-tenants-"));
+  try {
+    return await withTenants({ count, seconds, folder, say });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
-  return figures;
 }
 
 interface Input {
@@ -56,8 +52,10 @@ interface Input {
 
 async function withTenants({ count, seconds, folder, say }: Input): Promise<Figure[]> {
   const figures: Figure[] = [];
-  const note = (name: string, value: number, unit: Figure["unit"], more?: string) =>
-    void figures.push({ benchmark: `${count} tenants`, name, value, unit, ...(more && { note: more }) });
+  const note: Note = (name, value, unit, more) => {
+    say(`tenants: ${name}: ${value.toFixed(1)} ${unit}${more ? ` (${more})` : ""}`);
+    figures.push({ benchmark: "tenants", name, value, unit, ...(more && { note: more }) });
+  };
   const size = { tenants: count, principals: PRINCIPALS, days: DAYS };
   const simulator = await startSimulator(size);
   try {
@@ -70,26 +68,21 @@ async function withTenants({ count, seconds, folder, say }: Input): Promise<Figu
     const start = async (mode: "both" | "api") =>
       await started([program, "serve", "--config", file, "--mode", mode], port);
 
-    say(`${count} tenants: first start`);
     const first = await start("both");
     try {
       note("first start: to /health", first.health, "s");
       note("first start: to all tables", await first.tablesOf(count), "s");
-      say(`${count} tenants: first runs`);
       note("first start: to a run of every tenant", await first.runsOf(names, 1), "s");
       await noteMetrics(first.service, note);
       noteMemory("after the first runs", first.service, note);
-      say(`${count} tenants: reads during runs`);
       await noteReads("during runs", first.service, names, Math.max(seconds, 60), note);
-      say(`${count} tenants: the next runs`);
-      await first.runsOf(names, 3);
+      await first.runsOf(names, 2);
       await noteFairness(first.service, names, note);
-      noteMemory("after three runs of each", first.service, note);
+      noteMemory("after two runs of each", first.service, note);
     } finally {
       await first.service.stop();
     }
 
-    say(`${count} tenants: next start`);
     const next = await start("api");
     try {
       note("next start: to /health", next.health, "s");

@@ -4,13 +4,14 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClickHouseClient } from "@clickhouse/client";
-import pLimit, { type LimitFunction } from "p-limit";
 import type { Logger } from "pino";
 import type { TenantConfig } from "../config/config.js";
+import { describeServer } from "../config/storage.js";
 import { keptFrom } from "../runner/topic-plan.js";
 import { gatherWindow } from "../runner/window.js";
 import { readRows } from "../store/clickhouse/statement.js";
 import { checkFacts, type FactsCheck } from "../store/facts/check-facts.js";
+import { linesOf } from "../store/lines.js";
 import { readPostgres } from "../store/postgres/statement.js";
 import type { Stores } from "../store/stores.js";
 import { dayOf } from "../time/days.js";
@@ -67,13 +68,13 @@ export function createFactsWatch({
   /** What was seen the last time. */
   const seen = new Map<string, WatchedFacts | undefined>();
   const clients = new Map<string, ClickHouseClient>();
-  const lines = new Map<string, LimitFunction>();
+  const lineOf = linesOf(AT_ONCE);
   const probes = createStoreProbes(clock, logger);
   const change = createChangeLog(logger);
 
   const storesRespond = async (tenant: TenantConfig, client: ClickHouseClient): Promise<boolean> => {
     const respond = await Promise.all([
-      probes.responds(storeOf(tenant), (signal) =>
+      probes.responds(describeServer(tenant.storage), (signal) =>
         readRows(client, { query: "SELECT 1", params: {} }, signal, { database: "default" }),
       ),
       probes.responds(POSTGRES, (signal) =>
@@ -82,11 +83,6 @@ export function createFactsWatch({
     ]);
     return respond.every(Boolean);
   };
-  const lineOf = (tenant: TenantConfig): LimitFunction => {
-    const line = lines.get(storeOf(tenant)) ?? pLimit(AT_ONCE);
-    lines.set(storeOf(tenant), line);
-    return line;
-  };
 
   const lookNow = async (tenant: TenantConfig, begin: () => void): Promise<WatchedFacts | undefined> => {
     const { tenant_name: tenantName } = tenant;
@@ -94,7 +90,7 @@ export function createFactsWatch({
     try {
       const { client } = await inTime(stores.tenant(tenantName), opening);
       clients.set(tenantName, client);
-      const facts = await lineOf(tenant)(async () => {
+      const facts = await lineOf(describeServer(tenant.storage))(async () => {
         begin();
         return (await storesRespond(tenant, client)) ? await checkNow(tenant, client) : undefined;
       });
@@ -104,7 +100,7 @@ export function createFactsWatch({
     } catch (error) {
       // One that is still being opened is no news. With many tenants, that takes minutes.
       if (error === opening.reason) return undefined;
-      probes.doubt(storeOf(tenant));
+      probes.doubt(describeServer(tenant.storage));
       probes.doubt(POSTGRES);
       // What all tenants have in common is told once, and not of each.
       const client = clients.get(tenantName);
@@ -164,11 +160,6 @@ export function createFactsWatch({
       return client !== undefined && (await storesRespond(tenant, client)) ? facts : undefined;
     },
   };
-}
-
-/** What tenants share: the embedded engine, or a server. */
-function storeOf({ storage }: TenantConfig): string {
-  return storage.kind === "embedded" ? "the embedded ClickHouse" : `ClickHouse at ${storage.url}`;
 }
 
 function watched({ storeId, knownStoreId, differing }: FactsCheck): WatchedFacts {

@@ -23,7 +23,7 @@ const SAMPLE_MS = 5_000;
 const IDLE_MS = 12_000;
 
 interface Sample {
-  /** Seconds. */
+  /** Seconds since the load began. */
   readonly at: number;
   readonly use: Use;
 }
@@ -47,33 +47,13 @@ const bounded = [
   "inactiveParts",
 ] as const satisfies readonly (keyof Use)[];
 const columns = [...bounded, "heapMiB", "serviceMiB", "engineMiB", "postgresMiB"] as const;
-/** Rows of the table that is printed. */
-const SHOWN = 20;
+/** Of so many samples, one is printed. */
+const SHOWN = 12;
 
-/** A sample in each line, not all of them, and the slope of all at the end. */
-function tableOf(samples: readonly Sample[]): string[] {
-  const [first] = samples;
-  if (first === undefined) return [];
-  const every = Math.ceil(samples.length / SHOWN);
-  const line = (title: string, values: readonly number[]) =>
-    [
-      title.padStart(8),
-      ...values.map((value, index) => value.toFixed(0).padStart(columns[index]?.length ?? 0)),
-    ].join(" ");
-  const slope = (name: (typeof columns)[number]) =>
-    3600 * growthOf(samples.map(({ at, use }) => [at, use[name]])).slope;
-  return [
-    ["seconds".padStart(8), ...columns].join(" "),
-    ...samples
-      .filter((_, index) => index % every === 0)
-      .map(({ at, use }) =>
-        line(
-          (at - first.at).toFixed(0),
-          columns.map((name) => use[name]),
-        ),
-      ),
-    line("an hour", columns.map(slope)),
-  ];
+/** A line of the table that is printed. */
+function line(title: string, read: (name: (typeof columns)[number]) => number): string {
+  const cells = columns.map((name) => read(name).toFixed(0).padStart(name.length));
+  return [title.padStart(8), ...cells].join(" ");
 }
 
 t.test("what grows is told from what moves about", async (t) => {
@@ -145,21 +125,30 @@ t.test("nothing piles up", { timeout: 0 }, async (t) => {
       }),
     );
   };
-  const samples: Sample[] = [];
   /** Rounds for so many seconds, and a sample every few of them. */
-  const load = async (seconds: number) => {
-    const end = performance.now() + seconds * 1000;
+  const load = async (seconds: number): Promise<Sample[]> => {
+    const samples: Sample[] = [];
+    const began = performance.now();
+    const since = () => (performance.now() - began) / 1000;
     const sampling = new AbortController();
-    const sampled = (async () => {
+    const sample = async () => {
       while (!sampling.signal.aborted) {
-        samples.push({ at: performance.now() / 1000, use: await service.use() });
+        const use = await service.use();
+        if (isLong && samples.length % SHOWN === 0) t.comment(line(since().toFixed(0), (name) => use[name]));
+        samples.push({ at: since(), use });
         await delay(SAMPLE_MS, undefined, { signal: sampling.signal }).catch(() => undefined);
       }
-    })();
-    do await round();
-    while (performance.now() < end);
-    sampling.abort();
-    await sampled;
+    };
+    const work = async () => {
+      try {
+        do await round();
+        while (since() < seconds);
+      } finally {
+        sampling.abort();
+      }
+    };
+    await Promise.all([work(), sample()]);
+    return samples;
   };
 
   await until("the first cycle is over", async () => {
@@ -168,19 +157,17 @@ t.test("nothing piles up", { timeout: 0 }, async (t) => {
     });
     return (await Promise.all(statuses)).every(({ last_result }) => last_result !== null);
   });
+  if (isLong) t.comment(["seconds".padStart(8), ...columns].join(" "));
   await load(WARM_UP_MINUTES * 60);
   await delay(IDLE_MS);
   const before = await service.use();
   const kinds = service.engineHandleKinds();
-  samples.splice(0);
-  await load(minutes * 60);
-
+  const samples = await load(minutes * 60);
   if (isLong) {
-    for (const line of tableOf(samples)) t.comment(line);
-    for (const name of bounded) {
-      const { slope, grows } = growthOf(samples.map(({ at, use }) => [at, use[name]]));
-      t.equal(grows, false, `${name}: ${(slope * 3600).toFixed(1)} an hour`);
-    }
+    const growth = (name: (typeof columns)[number]) =>
+      growthOf(samples.map(({ at, use }) => [at, use[name]]));
+    t.comment(line("an hour", (name) => growth(name).slope * 3600));
+    for (const name of bounded) t.equal(growth(name).grows, false, `${name} do not grow`);
   }
   const left = (use: Use) => exact.filter((name) => use[name] > before[name]);
   let after = before;

@@ -72,11 +72,12 @@ export async function run(t: Test, url: string, { name }: LoadedTenant): Promise
   const started = await ask(`${pipeline}/run`, { body: { force_gather: true } });
   if (started.status !== 202) throw new Error(`no run: ${started.text}`);
   const { run_id } = JSON.parse(started.text);
-  let record: { status: string; chargeback_rows_written: number; errors: unknown[] } | undefined;
-  await until(`run ${run_id} is over`, async () => {
+  let record: { status: string; ended_at: string | null; chargeback_rows_written: number } | undefined;
+  const isOver = async () => {
     record = JSON.parse((await ask(`${pipeline}/runs/${run_id}`)).text);
-    return record?.status !== "running";
-  });
+    return record !== undefined && record.ended_at !== null;
+  };
+  await until(`run ${run_id} is over`, isOver, 240);
   if (record?.status !== "completed") t.fail(`run ${run_id}: ${JSON.stringify(record)}`);
   return record?.chargeback_rows_written ?? 0;
 }

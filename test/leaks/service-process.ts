@@ -54,4 +54,4 @@ await serveStores({
   ...{ config, logger, stores, mode: "both", onListening: listening },
   io: { stdout, stderr, env: {}, signal },
 });
-process.disconnect?.();
+if (process.connected) process.disconnect();
