@@ -42,6 +42,9 @@ const AT_ONCE = 4;
 /** With many tenants, each is looked at less often, so that all of them together take a small part of a store. */
 const CACHE_MS_PER_TENANT = 100;
 
+/** How long a look may wait in line if what was seen a while ago can be answered instead: with many tenants every line is long. */
+const SEEN_PATIENCE_MS = 200;
+
 /** A look at one tenant. It waits until the tenant is opened, and then for its place in the line of its store. */
 interface Look {
   readonly at: number;
@@ -65,8 +68,8 @@ export function createFactsWatch({
   const { postgres } = stores;
   const cacheMs = Math.max(CACHE_MS, tenants.size * CACHE_MS_PER_TENANT);
   const looks = new Map<string, Look>();
-  /** What was seen the last time. */
-  const seen = new Map<string, WatchedFacts | undefined>();
+  /** What was seen the last time, and when it was asked for. */
+  const seen = new Map<string, { readonly at: number; readonly facts: WatchedFacts | undefined }>();
   const clients = new Map<string, ClickHouseClient>();
   const lineOf = linesOf(AT_ONCE);
   const probes = createStoreProbes(clock, logger);
@@ -130,7 +133,7 @@ export function createFactsWatch({
         resolve();
       };
       look.facts = lookNow(tenant, begin).then((facts) => {
-        seen.set(tenant.tenant_name, facts);
+        seen.set(tenant.tenant_name, { at, facts });
         look.state = facts === undefined ? "failed" : "good";
         resolve();
         return facts;
@@ -152,8 +155,11 @@ export function createFactsWatch({
         look = startLook(tenant, clock().getTime());
         looks.set(tenantName, look);
       }
-      await Promise.race([look.begun, delay(PROBE_MS, undefined, { ref: false })]);
-      const facts = look.state === "waits" ? seen.get(tenantName) : await look.facts;
+      const before = seen.get(tenantName);
+      const isRecent = before?.facts !== undefined && clock().getTime() - before.at < 2 * cacheMs;
+      const patience = isRecent ? SEEN_PATIENCE_MS : PROBE_MS;
+      await Promise.race([look.begun, delay(patience, undefined, { ref: false })]);
+      const facts = look.state === "waits" ? seen.get(tenantName)?.facts : await look.facts;
       if (facts === undefined) return undefined;
       // What was seen a while ago is not shown of a store that has gone away since.
       const client = clients.get(tenantName);
