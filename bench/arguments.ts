@@ -16,11 +16,12 @@ export const benchmarkNames = [
   "console",
   "backfill",
   "focus",
+  "tenants",
 ] as const;
 export type BenchmarkName = (typeof benchmarkNames)[number];
 
 /** Only when they are asked for: runs of minutes, and one that needs a browser. */
-const askedFor: readonly string[] = ["backfill", "console", "focus"];
+const askedFor: readonly string[] = ["backfill", "console", "focus", "tenants"];
 const usualNames = benchmarkNames.filter((name) => !askedFor.includes(name));
 
 export interface BenchArguments {
@@ -39,9 +40,11 @@ export interface BenchArguments {
   readonly data: string | undefined;
   /** Days of the backfill. */
   readonly days: number;
+  /** So many on one service. */
+  readonly tenants: number;
 }
 
-export const usage = `npm run bench -- [--rows 1M|10M|100M] [--only ${benchmarkNames.join(",")}] [--repeat 5] [--seconds 5] [--json FILE] [--data DIR] [--days 200]`;
+export const usage = `npm run bench -- [--rows 1M|10M|100M] [--only ${benchmarkNames.join(",")}] [--repeat 5] [--seconds 5] [--json FILE] [--data DIR] [--days 200] [--tenants 300]`;
 
 export function readArguments(argv: readonly string[]): BenchArguments {
   const { values } = parseArgs({
@@ -54,6 +57,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
       json: { type: "string" },
       data: { type: "string" },
       days: { type: "string", default: "200" },
+      tenants: { type: "string", default: "300" },
     },
   });
   const { json: _, data: __, ...typed } = values;
@@ -69,6 +73,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
     json: values.json,
     data: values.data,
     days: wholeNumber("--days", values.days),
+    tenants: wholeNumber("--tenants", values.tenants),
   };
 }
 

@@ -24,6 +24,7 @@ import { type Service, startService } from "./service.js";
 import { benchStart } from "./start.js";
 import { type BenchStores, openBenchStores, tenantName } from "./stores.js";
 import { benchTags, taggedTenant } from "./tags.js";
+import { benchTenants } from "./tenants.js";
 
 /** Allocation is measured on at most so many rows: 1 M lines × 20 M usage facts. */
 const MOST_ALLOCATED = 20_000_000;
@@ -81,6 +82,10 @@ async function main(args: BenchArguments): Promise<void> {
     }
     if (args.only.includes("backfill")) figures.push(...(await benchBackfill(args, sizes, say)));
     if (args.only.includes("focus")) figures.push(...(await benchFocus(args, sizes, say)));
+    if (args.only.includes("tenants")) {
+      sizes.tenants = args.tenants;
+      figures.push(...(await benchTenants(args, say)));
+    }
     const measured_on = dayOf(new Date());
     const report = { command: args.command, measured_on, machine, sizes, repeat: args.repeat, figures };
     process.stdout.write(reportTable(report));

@@ -16,7 +16,10 @@ export interface Figure {
     | "ratio"
     | "rows"
     | "partitions"
-    | "tables";
+    | "tables"
+    | "parts"
+    | "KiB"
+    | "runs";
   /** What it should be; a figure that misses it is marked, never failed. */
   readonly target?: { readonly at: "least" | "most"; readonly value: number };
   readonly note?: string;
@@ -93,7 +96,7 @@ export function watchProcess(pid: number | undefined): ProcessWatch {
 }
 
 /** Without files that are mapped into memory, as the engine maps a bill that it reads: their pages are the system's to take back. */
-function residentMiB(pid: number | undefined): number {
+export function residentMiB(pid: number | undefined): number {
   if (pid === undefined) return Number.NaN;
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
@@ -117,20 +120,22 @@ export function watchServer(anyPid: number | undefined): Pick<ProcessWatch, "pea
   return { peak: () => Math.max(peak, familyMiB(server)), stop: () => clearInterval(timer) };
 }
 
-function familyMiB(server: number | undefined): number {
+/** Of a process and its children, memory that they share counted once. NaN where it is not there. */
+export function familyMiB(server: number | undefined): number {
   if (server === undefined) return Number.NaN;
   try {
-    const children = readFileSync(`/proc/${server}/task/${server}/children`, "utf8")
-      .split(" ")
-      .filter(Boolean);
-    return [String(server), ...children].reduce((sum, pid) => sum + proportionalMiB(pid), 0);
+    return [server, ...childPids(server)].reduce((sum, pid) => sum + proportionalMiB(pid), 0);
   } catch {
     return Number.NaN;
   }
 }
 
+export function childPids(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+}
+
 /** 0 for a process that has just ended. */
-function proportionalMiB(pid: string): number {
+function proportionalMiB(pid: number): number {
   try {
     const [, kib] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")) ?? [];
     return Number(kib) / 1024;

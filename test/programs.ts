@@ -11,6 +11,8 @@ const packageOf: Readonly<Record<string, string>> = {
   zstd: "zstd",
   pzstd: "zstd",
   "systemd-analyze": "systemd",
+  nginx: "nginx-light",
+  postgres: "postgresql",
 };
 
 /**

@@ -101,6 +101,11 @@ export function describeStorage(storage: StorageTarget): string {
   return `clickhouse${storage.tls ? "s" : ""}://${credentials}@${host}/${storage.database}`;
 }
 
+/** What tenants share, for people: the embedded engine, or a server. */
+export function describeServer(storage: StorageTarget): string {
+  return storage.kind === "embedded" ? "the embedded ClickHouse" : `ClickHouse at ${storage.url}`;
+}
+
 export const storageSettings = mapping(
   {
     connection_string: text({

@@ -4,13 +4,14 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClickHouseClient } from "@clickhouse/client";
-import pLimit, { type LimitFunction } from "p-limit";
 import type { Logger } from "pino";
 import type { TenantConfig } from "../config/config.js";
+import { describeServer } from "../config/storage.js";
 import { keptFrom } from "../runner/topic-plan.js";
 import { gatherWindow } from "../runner/window.js";
 import { readRows } from "../store/clickhouse/statement.js";
 import { checkFacts, type FactsCheck } from "../store/facts/check-facts.js";
+import { linesOf } from "../store/lines.js";
 import { readPostgres } from "../store/postgres/statement.js";
 import type { Stores } from "../store/stores.js";
 import { dayOf } from "../time/days.js";
@@ -41,6 +42,9 @@ const AT_ONCE = 4;
 /** With many tenants, each is looked at less often, so that all of them together take a small part of a store. */
 const CACHE_MS_PER_TENANT = 100;
 
+/** How long a look may wait in line if what was seen a while ago can be answered instead: with many tenants every line is long. */
+const SEEN_PATIENCE_MS = 200;
+
 /** A look at one tenant. It waits until the tenant is opened, and then for its place in the line of its store. */
 interface Look {
   readonly at: number;
@@ -64,16 +68,16 @@ export function createFactsWatch({
   const { postgres } = stores;
   const cacheMs = Math.max(CACHE_MS, tenants.size * CACHE_MS_PER_TENANT);
   const looks = new Map<string, Look>();
-  /** What was seen the last time. */
-  const seen = new Map<string, WatchedFacts | undefined>();
+  /** What was seen the last time, and when it was asked for. */
+  const seen = new Map<string, { readonly at: number; readonly facts: WatchedFacts | undefined }>();
   const clients = new Map<string, ClickHouseClient>();
-  const lines = new Map<string, LimitFunction>();
+  const lineOf = linesOf(AT_ONCE);
   const probes = createStoreProbes(clock, logger);
   const change = createChangeLog(logger);
 
   const storesRespond = async (tenant: TenantConfig, client: ClickHouseClient): Promise<boolean> => {
     const respond = await Promise.all([
-      probes.responds(storeOf(tenant), (signal) =>
+      probes.responds(describeServer(tenant.storage), (signal) =>
         readRows(client, { query: "SELECT 1", params: {} }, signal, { database: "default" }),
       ),
       probes.responds(POSTGRES, (signal) =>
@@ -82,11 +86,6 @@ export function createFactsWatch({
     ]);
     return respond.every(Boolean);
   };
-  const lineOf = (tenant: TenantConfig): LimitFunction => {
-    const line = lines.get(storeOf(tenant)) ?? pLimit(AT_ONCE);
-    lines.set(storeOf(tenant), line);
-    return line;
-  };
 
   const lookNow = async (tenant: TenantConfig, begin: () => void): Promise<WatchedFacts | undefined> => {
     const { tenant_name: tenantName } = tenant;
@@ -94,7 +93,7 @@ export function createFactsWatch({
     try {
       const { client } = await inTime(stores.tenant(tenantName), opening);
       clients.set(tenantName, client);
-      const facts = await lineOf(tenant)(async () => {
+      const facts = await lineOf(describeServer(tenant.storage))(async () => {
         begin();
         return (await storesRespond(tenant, client)) ? await checkNow(tenant, client) : undefined;
       });
@@ -104,7 +103,7 @@ export function createFactsWatch({
     } catch (error) {
       // One that is still being opened is no news. With many tenants, that takes minutes.
       if (error === opening.reason) return undefined;
-      probes.doubt(storeOf(tenant));
+      probes.doubt(describeServer(tenant.storage));
       probes.doubt(POSTGRES);
       // What all tenants have in common is told once, and not of each.
       const client = clients.get(tenantName);
@@ -134,7 +133,7 @@ export function createFactsWatch({
         resolve();
       };
       look.facts = lookNow(tenant, begin).then((facts) => {
-        seen.set(tenant.tenant_name, facts);
+        seen.set(tenant.tenant_name, { at, facts });
         look.state = facts === undefined ? "failed" : "good";
         resolve();
         return facts;
@@ -156,19 +155,17 @@ export function createFactsWatch({
         look = startLook(tenant, clock().getTime());
         looks.set(tenantName, look);
       }
-      await Promise.race([look.begun, delay(PROBE_MS, undefined, { ref: false })]);
-      const facts = look.state === "waits" ? seen.get(tenantName) : await look.facts;
+      const before = seen.get(tenantName);
+      const isRecent = before?.facts !== undefined && clock().getTime() - before.at < 2 * cacheMs;
+      const patience = isRecent ? SEEN_PATIENCE_MS : PROBE_MS;
+      await Promise.race([look.begun, delay(patience, undefined, { ref: false })]);
+      const facts = look.state === "waits" ? seen.get(tenantName)?.facts : await look.facts;
       if (facts === undefined) return undefined;
       // What was seen a while ago is not shown of a store that has gone away since.
       const client = clients.get(tenantName);
       return client !== undefined && (await storesRespond(tenant, client)) ? facts : undefined;
     },
   };
-}
-
-/** What tenants share: the embedded engine, or a server. */
-function storeOf({ storage }: TenantConfig): string {
-  return storage.kind === "embedded" ? "the embedded ClickHouse" : `ClickHouse at ${storage.url}`;
 }
 
 function watched({ storeId, knownStoreId, differing }: FactsCheck): WatchedFacts {

@@ -35,7 +35,10 @@ export interface History {
 
 export type SeriesOf = (metric: string, listed: Listed) => readonly RawSeries[];
 
-export function rawSeries(organisation: Organisation, metric: string): RawSeries[] {
+/** `listed`: series of clusters that are not among the listed are left out. */
+export function rawSeries(all: Organisation, metric: string, { cluster: ids }: Listed = {}): RawSeries[] {
+  const clusters = all.clusters.filter(({ id }) => ids?.includes(id) ?? true);
+  const organisation = { ...all, clusters };
   if (metric === BYTES_IN) return moved(organisation, "in");
   if (metric === BYTES_OUT) return moved(organisation, "out");
   if (metric === LOG_SIZE) return stored(organisation);

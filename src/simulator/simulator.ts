@@ -74,7 +74,7 @@ function historyOf(options: SimulatorOptions): History {
     now,
     days,
     series: (metric, listed) => {
-      const own = rawSeries(organisation, metric);
+      const own = rawSeries(organisation, metric, listed);
       return own.length > 0 ? own : (moreSeries?.(metric, listed) ?? []);
     },
   };

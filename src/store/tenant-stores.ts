@@ -4,11 +4,12 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Config, TenantConfig } from "../config/config.js";
-import { describeStorage, storageKey } from "../config/storage.js";
+import { describeServer, describeStorage, storageKey } from "../config/storage.js";
 import { openClickHouseClient } from "./clickhouse/client.js";
 import type { EmbeddedClickHouse } from "./clickhouse/embedded/supervisor.js";
 import { checkClickHouseSchema, migrateClickHouse } from "./clickhouse/migrate.js";
 import type { StorePlace } from "./facts/holders.js";
+import { linesOf } from "./lines.js";
 import { checkPostgresSchema } from "./postgres/migrate.js";
 import type { TenantStore } from "./stores.js";
 
@@ -30,12 +31,19 @@ export interface TenantStores {
 }
 
 /**
+ * How many tenants of a ClickHouse are migrated at once. Each holds a connection of Postgres meanwhile, of which the pool has enough for
+ * everybody else only if the tenants wait for each other.
+ */
+const MIGRATED_AT_ONCE = 4;
+
+/**
  * Tenants' stores by name, each opened and migrated once. A failed opening is forgotten with all that it opened, so that the next call
  * tries again and nothing piles up.
  */
 export function createTenantStores(options: TenantStoresOptions): TenantStores {
   const opened = new Map<string, Promise<TenantStore>>();
   const clients = new Set<ClickHouseClient>();
+  const lineOf = linesOf(MIGRATED_AT_ONCE);
   let isClosed = false;
 
   const connect = async (tenant: TenantConfig, database: string): Promise<ClickHouseClient> => {
@@ -82,7 +90,8 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
     const tenant = find(tenantName);
     const { database } = tenant.storage;
     const { migrations, postgres } = options;
-    if (migrations !== undefined) await migrate(tenant, migrations.clickhouse);
+    if (migrations !== undefined)
+      await lineOf(describeServer(tenant.storage))(() => migrate(tenant, migrations.clickhouse));
     const client = await connect(tenant, database);
     return {
       ...{ tenantName, tenantId: tenant.tenant_id, ecosystem: tenant.ecosystem, client, database },

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import t from "tap";
 import type { TenantConfig } from "../../src/config/config.js";
 import { openClickHouseClient } from "../../src/store/clickhouse/client.js";
@@ -24,7 +25,8 @@ t.test("fifty tenants on one store", async (t) => {
   // Stands between the service and the engine, and counts.
   const seen = { running: 0, most: 0, all: 0 };
   let away = false;
-  const between = createServer((asked, answer) => {
+  let delayMs = 0;
+  const between = createServer(async (asked, answer) => {
     if (away) return void asked.socket.destroy();
     seen.all += 1;
     seen.running += 1;
@@ -33,6 +35,7 @@ t.test("fifty tenants on one store", async (t) => {
       seen.running -= 1;
     });
     const { method, url: path, headers } = asked;
+    if (delayMs > 0) await delay(delayMs);
     asked.pipe(
       request({ socketPath: engine.socketPath, method, path, headers }, (given) => {
         answer.writeHead(given.statusCode ?? 500, given.headers);
@@ -91,6 +94,18 @@ t.test("fifty tenants on one store", async (t) => {
     const before = seen.all;
     const { body } = await get(app, "/api/v1/tenants");
     return seen.running === 0 && seen.all === before && body.length === names.length;
+  });
+
+  await t.test("nobody waits for all others to be looked at, once a tenant has been", async (t) => {
+    delayMs = 100;
+    now += 5_000;
+    const before = seen.all;
+    const { body } = await get(app, "/api/v1/tenants");
+    t.equal(body.length, names.length);
+    // In the 1.5 s that a look may take, each place in line has up to fifteen of them.
+    t.equal(seen.all - before <= 10 * AT_ONCE, true, `${seen.all - before} statements until the answer`);
+    delayMs = 0;
+    await until("the line is empty", () => seen.running === 0);
   });
 
   said();

@@ -1,0 +1,23 @@
+/** What an engine holds, of all its tenants. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { readRows } from "../src/store/clickhouse/statement.js";
+
+export interface Contents {
+  /** With views. */
+  readonly tables: number;
+  readonly activeParts: number;
+  /** Replaced or merged, and not removed yet: the engine keeps them for eight minutes. */
+  readonly inactiveParts: number;
+}
+
+export async function contentsOf(client: ClickHouseClient): Promise<Contents> {
+  const [contents] = await readRows<Contents>(client, {
+    query: `
+SELECT toUInt32(countIf(active)) AS activeParts, toUInt32(countIf(NOT active)) AS inactiveParts,
+  (SELECT toUInt32(count()) FROM system.tables WHERE database NOT IN ('system', 'information_schema', 'INFORMATION_SCHEMA')) AS tables
+FROM system.parts`,
+    params: {},
+  });
+  if (contents === undefined) throw new Error("the engine did not say what it holds");
+  return contents;
+}

@@ -1,0 +1,57 @@
+/** `chargehouse serve` on its embedded stores, in a process that also tells what they hold. In: the configuration's file. */
+import { type Contents, contentsOf } from "../../bench/contents.js";
+import { createLogger } from "../../src/cli/logger.js";
+import { serveStores } from "../../src/cli/serve.js";
+import { readConfig } from "../../src/config/read-file.js";
+import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
+import { openStores } from "../../src/store/open-stores.js";
+
+/** What its stores hold, and its own heap after what nobody needs was collected. */
+export interface Held extends Contents {
+  readonly heapMiB: number;
+}
+
+export type FromService =
+  | { readonly url: string; readonly enginePid: number }
+  | { readonly held: Held }
+  | { readonly problem: string };
+
+const tell = (message: FromService) => process.send?.(message);
+const ending = new AbortController();
+process.once("SIGTERM", () => ending.abort());
+process.once("disconnect", () => ending.abort());
+const { signal } = ending;
+const { stdout, stderr } = process;
+
+const read = await readConfig(process.argv[2] ?? "", { env: {}, ecosystems });
+if (!read.ok) throw new Error(JSON.stringify(read.problems));
+const { config } = read;
+const logger = createLogger(config.logging);
+const stores = await openStores({ config, logger, signal });
+
+async function held(): Promise<Held> {
+  const [tenant = ""] = config.tenants.keys();
+  const { client } = await stores.tenant(tenant);
+  const contents = await contentsOf(client);
+  global.gc?.();
+  return { ...contents, heapMiB: process.memoryUsage().heapUsed / 2 ** 20 };
+}
+
+process.on("message", () => {
+  held().then(
+    (answer) => tell({ held: answer }),
+    (error: unknown) => tell({ problem: String(error) }),
+  );
+});
+const listening = (url: string) => {
+  const enginePid = async () => {
+    await stores.embeddedClickHouse?.endpoint();
+    return stores.embeddedClickHouse?.pid() ?? 0;
+  };
+  void enginePid().then((pid) => tell({ url, enginePid: pid }));
+};
+await serveStores({
+  ...{ config, logger, stores, mode: "both", onListening: listening },
+  io: { stdout, stderr, env: {}, signal },
+});
+if (process.connected) process.disconnect();

@@ -1,0 +1,15 @@
+import t from "tap";
+import { shortTenants } from "../runner/runs.js";
+import { openTestStores } from "../stores.js";
+
+t.test("many tenants that are new at once leave connections of Postgres to others", async (t) => {
+  const names = Array.from({ length: 6 }, (_, index) => `tenant_${index}`);
+  const { stores } = await openTestStores(t, shortTenants(names));
+  const { postgres } = stores;
+  const taken: number[] = [];
+  postgres.on("acquire", () => taken.push(postgres.totalCount - postgres.idleCount));
+  const opened = await Promise.all(names.map(async (name) => (await stores.tenant(name)).database));
+  t.strictSame(opened, names);
+  t.equal(taken.length >= names.length, true, "each holds one while it is migrated");
+  t.equal(Math.max(...taken) <= 4, true, `${Math.max(...taken)} at once`);
+});
