@@ -11,9 +11,9 @@ import { keptFrom } from "../runner/topic-plan.js";
 import { gatherWindow } from "../runner/window.js";
 import { readRows } from "../store/clickhouse/statement.js";
 import { checkFacts, type FactsCheck } from "../store/facts/check-facts.js";
-import { linesOf } from "../store/lines.js";
 import { readPostgres } from "../store/postgres/statement.js";
 import type { Stores } from "../store/stores.js";
+import { waitingLines } from "../store/waiting-lines.js";
 import { dayOf } from "../time/days.js";
 import { CACHE_MS, createChangeLog, createStoreProbes, inTime, PROBE_MS } from "./store-probes.js";
 
@@ -71,7 +71,7 @@ export function createFactsWatch({
   /** What was seen the last time, and when it was asked for. */
   const seen = new Map<string, { readonly at: number; readonly facts: WatchedFacts | undefined }>();
   const clients = new Map<string, ClickHouseClient>();
-  const lineOf = linesOf(AT_ONCE);
+  const lineOf = waitingLines(AT_ONCE);
   const probes = createStoreProbes(clock, logger);
   const change = createChangeLog(logger);
 

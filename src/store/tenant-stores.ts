@@ -9,9 +9,9 @@ import { openClickHouseClient } from "./clickhouse/client.js";
 import type { EmbeddedClickHouse } from "./clickhouse/embedded/supervisor.js";
 import { checkClickHouseSchema, migrateClickHouse } from "./clickhouse/migrate.js";
 import type { StorePlace } from "./facts/holders.js";
-import { linesOf } from "./lines.js";
 import { checkPostgresSchema } from "./postgres/migrate.js";
 import type { TenantStore } from "./stores.js";
+import { waitingLines } from "./waiting-lines.js";
 
 export interface TenantStoresOptions {
   readonly config: Config;
@@ -43,7 +43,7 @@ const MIGRATED_AT_ONCE = 4;
 export function createTenantStores(options: TenantStoresOptions): TenantStores {
   const opened = new Map<string, Promise<TenantStore>>();
   const clients = new Set<ClickHouseClient>();
-  const lineOf = linesOf(MIGRATED_AT_ONCE);
+  const lineOf = waitingLines(MIGRATED_AT_ONCE);
   let isClosed = false;
 
   const connect = async (tenant: TenantConfig, database: string): Promise<ClickHouseClient> => {

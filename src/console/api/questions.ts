@@ -1,20 +1,17 @@
 /** Questions that several views ask. */
-import { type Filter, filterQuery, isOfLines } from "../state/filters.js";
+import { type Filter, filterQuery } from "../state/filters.js";
 import { asParameters, type Period } from "../state/period.js";
 import { type Data, useData } from "../state/use-data.js";
 import { api, bodyOf, type Schemas } from "./client.js";
 
-/**
- * Whether the bill of each day of the period is what was charged. Its lines were compared before the day was published. Of the filters,
- * those count that leave whole lines.
- */
+/** Whether the bill of each day of the period is what was charged. Its lines were compared before the day was published. `filters`: of lines. */
 export async function askReconciliation(
   tenant: string,
   period: Period,
   signal: AbortSignal,
   filters: readonly Filter[] = [],
 ): Promise<Schemas["Reconciliation"]> {
-  const query = { ...filterQuery(filters.filter(isOfLines)), ...asParameters(period), by_line: false };
+  const query = { ...filterQuery(filters), ...asParameters(period), by_line: false };
   const params = { path: { tenant_name: tenant }, query };
   return await bodyOf(api.GET("/api/v1/tenants/{tenant_name}/reconciliation", { params, signal }));
 }
@@ -24,8 +21,9 @@ export function useReconciliation(
   period: Period,
   filters: readonly Filter[] = [],
 ): Data<Schemas["Reconciliation"]> {
-  const key = ["reconciliation", tenant, period, filterQuery(filters.filter(isOfLines))];
-  return useData(JSON.stringify(key), (signal) => askReconciliation(tenant, period, signal, filters));
+  return useData(JSON.stringify(["reconciliation", tenant, period, filterQuery(filters)]), (signal) =>
+    askReconciliation(tenant, period, signal, filters),
+  );
 }
 
 interface IssuesQuery {

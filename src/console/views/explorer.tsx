@@ -63,7 +63,8 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
   const limit = limits.find((each) => each === Number(query.get("limit"))) ?? 10;
   const isCompared = query.get("compare") === "previous";
   const filters = filtersOf(place);
-  const proof = useReconciliation(tenant, period, filters);
+  const ofLines = filters.filter(isOfLines);
+  const proof = useReconciliation(tenant, period, ofLines);
   const question: BreakdownQuestion = {
     tenant,
     period,
@@ -144,8 +145,8 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
         {(found) => (
           <Proof
             found={found}
-            isOfLines={filters.some(isOfLines)}
-            filtered={filters.every(isOfLines) ? undefined : data.value?.found.totals}
+            isOfLines={ofLines.length > 0}
+            filtered={ofLines.length === filters.length ? undefined : data.value?.found.totals}
           />
         )}
       </Shown>

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { type Ledger, ledgers, lineKeySql, rowKeySql } from "../../store/ledger.js";
 import { readBill } from "../billing/read-bill.js";
-import { instantsInWindow, type LineFilters, lineFilterColumns, rowsInWindow } from "../chargebacks/scan.js";
+import { type LineFilters, lineFilterColumns, rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 import { valueConditions } from "../value-filters.js";
 
@@ -80,15 +80,11 @@ export async function reconcileWindow(
   { window, filters }: LinesInWindow,
   signal?: AbortSignal,
 ): Promise<Reconciliation> {
-  const lines = rowsInWindow(window);
+  const inWindow = rowsInWindow(window);
   const equal = valueConditions(lineFilterColumns, filters);
-  // By timestamp alone where nothing is filtered: then the rows come from their projection.
-  const rows = equal.condition === "" ? instantsInWindow(window) : lines;
-  const query = reconciliationQuery(
-    ` WHERE ${lines.condition}${equal.condition}`,
-    ` WHERE ${rows.condition}${equal.condition}`,
-  );
-  const params = { ...lines.params, ...rows.params, ...equal.params };
+  const where = ` WHERE ${inWindow.condition}${equal.condition}`;
+  const query = reconciliationQuery(where, where);
+  const params = { ...inWindow.params, ...equal.params };
   return await reconcile(client, { query, params }, signal);
 }
 

@@ -1,7 +1,7 @@
 import pLimit, { type LimitFunction } from "p-limit";
 
 /** Waiting lines by name, each of which lets so many through at once. */
-export function linesOf(atOnce: number): (name: string) => LimitFunction {
+export function waitingLines(atOnce: number): (name: string) => LimitFunction {
   const lines = new Map<string, LimitFunction>();
   return (name) => {
     const line = lines.get(name) ?? pLimit(atOnce);
