@@ -57,6 +57,11 @@ export async function startConsole(t: Test, api: readonly string[] = [], tenant:
       });
       await page.goto(at + path);
       await page.waitForLoadState("networkidle");
+      // On a busy machine the network is idle also between the code of a view and its first request.
+      await until(`${path} has loaded`, async () => {
+        const drawn = await page.locator("main > *, form").count();
+        return drawn > 0 && (await page.locator(".loading, .updating").count()) === 0;
+      });
       return page;
     },
   };
