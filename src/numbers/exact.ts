@@ -46,6 +46,18 @@ export function times(a: Exact, b: Exact): Exact {
   return { units: a.units * b.units, scale: a.scale + b.scale };
 }
 
+/** Of plain decimals, as one. Throws `TypeError` for a text that is no number. */
+export function sumText(texts: readonly string[]): string {
+  const { units, scale } = texts.map(numberOf).reduce(plus, zero);
+  return decimalText(units, scale);
+}
+
+function numberOf(text: string): Exact {
+  const value = parseExact(text);
+  if (value === undefined) throw new TypeError(`no number: ${text}`);
+  return value;
+}
+
 /**
  * value / divisor in whole 10^-places, rounded half away from zero: as ClickHouse's `round` of a decimal does, so that an
  * amount can be checked in SQL.

@@ -129,6 +129,66 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       t.equal(await total(), 2);
     });
 
+  await t.test(
+    "GET chargebacks/aggregate: behind the first buckets, a day is counted once until it is published again",
+    async (t) => {
+      const [first, second, third] = ["2026-02-01", "2026-02-02", "2026-02-03"] as const;
+      for (const day of [first, second, third]) await publish(day, `${day} a`, "1");
+      const identities = Array.from({ length: 10_000 }, (_, index) => `sa-${index}-of-many`);
+      const timestamp = `${first}T00:00:00Z`;
+      await insertChargebacks(
+        stores,
+        "acme",
+        identities.map((identity_id) => ({ timestamp, identity_id, amount: "1" })),
+      );
+      const hear = () =>
+        insertChargebacks(stores, "acme", [{ ...unheard, timestamp: `${second}T00:00:00Z`, amount: "100" }]);
+      const totals = async (groups: string, more = "") => {
+        const path = `${acme}/chargebacks/aggregate?start_date=${first}&end_date=${third}&group_by=${groups.replaceAll(",", "&group_by=")}${more}`;
+        const { status, body } = await get(app, path);
+        t.strictSame([status, body.buckets?.length], [200, 10_000], path);
+        const { total_amount, total_buckets, total_rows } = body;
+        return `${total_amount} in ${total_buckets} of ${total_rows}`;
+      };
+      const asked = [
+        ["identity_id", ""],
+        ["identity_id,product_type", ""],
+        ["identity_id,tag:team", ""],
+        ["identity_id,team", "&not:team=nobody"],
+      ] as const;
+      const all = async () => {
+        const found = new Set<string>();
+        for (const [groups, more] of asked) found.add(await totals(groups, more));
+        return [...found].join(" or ");
+      };
+      t.equal(await all(), "10003 in 10003 of 10003");
+      await hear();
+      t.equal(await all(), "10003 in 10003 of 10003", "known");
+      t.equal(
+        await totals("identity_id,resource_id"),
+        "10103 in 10004 of 10004",
+        "other columns are counted",
+      );
+      t.equal(await totals("identity_id", "&not:team=x"), "10103 in 10003 of 10004", "other filters too");
+      t.equal(
+        await totals("identity_id", "&timezone=Asia/Tokyo"),
+        "10103 in 10003 of 10004",
+        "days of other zones are not remembered",
+      );
+      await publish(third, `${third} b`, "2");
+      t.equal(await all(), "10004 in 10003 of 10003", "only what is new is counted");
+      await postgres.query("UPDATE tag_mirrors SET version = version + 1 WHERE tenant_name = 'acme'");
+      t.equal(await totals("identity_id,product_type"), "10004 in 10003 of 10003", "shows no tags");
+      t.equal(await totals("identity_id,tag:team"), "10104 in 10003 of 10004", "tags have changed");
+      await stage(third, `${third} c`);
+      await begin(third);
+      t.equal(await totals("identity_id"), "10104 in 10003 of 10004", "while a day changes, all are counted");
+      await finish(third);
+      await publish(second, `${second} b`, "3");
+      t.equal(await all(), "10006 in 10003 of 10003");
+    },
+  );
+
   await t.test("days outside the window do not matter", async (t) => {
     const path = "chargebacks?start_date=2026-03-01&end_date=2026-03-01";
     const etag = await tagOf(path);

@@ -21,7 +21,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ingest: ["focus", "store", "s3", "upstream-http", "config", "numbers", "time"],
   allocate: ["store", "config", "time"],
   focus: ["store", "config", "time"],
-  query: ["focus", "store", "config", "time"],
+  query: ["focus", "store", "config", "numbers", "time"],
   tags: ["store", "config", "time"],
   emit: ["query", "store", "s3", "config", "numbers", "time"],
   runner: ["tags", "emit", "ingest", "allocate", "store", "config", "secrets", "time"],

@@ -4,7 +4,7 @@ import { createGzip } from "node:zlib";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { FocusFileFormat } from "../../config/emitters.js";
 import type { ExportVersion } from "../../config/export-versions.js";
-import { decimalText, parseExact, plus, zero } from "../../numbers/exact.js";
+import { sumText } from "../../numbers/exact.js";
 import { chargebackDays } from "../../query/chargebacks/days.js";
 import type { FocusOutColumn } from "../../query/export/focus/columns.js";
 import { focusFormats } from "../../query/export/focus/format.js";
@@ -80,10 +80,6 @@ export function addedTotals(parts: readonly (readonly CurrencyTotals[])[]): Curr
 }
 
 function addedTo(before: CurrencyTotals, each: CurrencyTotals): CurrencyTotals {
-  const exact = (text: string) => parseExact(text) ?? zero;
-  const sums = totalled.map((name) => {
-    const { units, scale } = plus(exact(before[name]), exact(each[name]));
-    return [name, decimalText(units, scale)] as const;
-  });
+  const sums = totalled.map((name) => [name, sumText([before[name], each[name]])] as const);
   return { ...before, rows: before.rows + each.rows, ...Object.fromEntries(sums) };
 }

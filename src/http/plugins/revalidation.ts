@@ -2,7 +2,13 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { type PublishedState, readPublishedState } from "../../query/state/published.js";
+import {
+  type PublishedDays,
+  type PublishedState,
+  type PublishedStateInput,
+  readPublishedDays,
+  readPublishedState,
+} from "../../query/state/published.js";
 import { keptFrom } from "../../runner/topic-plan.js";
 import { gatherWindow } from "../../runner/window.js";
 import type { LedgerName } from "../../store/ledger.js";
@@ -18,6 +24,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** What was published when the request came, of routes with an ETag; undefined when nothing is certain. */
     publishedState: PublishedState | undefined;
+    /** The same of each day, read now. Of routes with an ETag. */
+    publishedDays(): Promise<PublishedDays | undefined>;
   }
 }
 
@@ -47,6 +55,7 @@ const HOUR = 3_600_000;
 export const revalidation = fp<RevalidationContext>(
   async (app, context) => {
     app.decorateRequest("publishedState", undefined);
+    app.decorateRequest("publishedDays", async () => undefined);
     app.addHook("onRoute", (route) => {
       const { etag: read = false } = route.config ?? {};
       if (read === false) return;
@@ -72,8 +81,12 @@ async function etagOf(
   request: FastifyRequest,
   { ledger, from, form }: PublishedRead,
 ): Promise<string | undefined> {
-  const state = await stateOf(context, request, ledger, from?.(request));
+  const published = publishedInput(context, request, ledger, from?.(request));
+  const now = <State>(read: (...of: Parameters<typeof readPublishedState>) => Promise<State | undefined>) =>
+    unlessUnknown(request, (signal) => read(context.stores.postgres, published, signal));
+  const state = await now(readPublishedState);
   request.publishedState = state;
+  request.publishedDays = () => now(readPublishedDays);
   if (state === undefined) return undefined;
   const answer = [
     context.version === UNRELEASED ? thisProcess : context.version,
@@ -87,32 +100,34 @@ async function etagOf(
   return `"${createHash("sha256").update(JSON.stringify(answer)).digest("base64url").slice(0, 27)}"`;
 }
 
-/** Undefined while it may be changing, and also when Postgres does not answer, which is no reason not to read. */
-async function stateOf(
-  { stores, clock }: RevalidationContext,
-  { tenant, window, stopSignal, log }: FastifyRequest,
+function publishedInput(
+  { clock }: RevalidationContext,
+  { tenant, window }: FastifyRequest,
   ledger: LedgerName,
   from?: number,
-): Promise<PublishedState | undefined> {
+): PublishedStateInput {
   // Days are dropped in the first run after midnight, by a clock that may be ahead of this one.
   const today = dayOf(new Date(clock().getTime() + HOUR));
   const keepFrom =
     ledger === "chargebacks" ? gatherWindow(today, tenant.retention_days, 0).start : keptFrom(tenant, today);
+  const days = window && { from: from ?? window.from, to: window.to };
+  return { tenantName: tenant.tenant_name, ledger, window: days, keepFrom };
+}
+
+/** Undefined also when Postgres does not answer, which is no reason not to read. */
+async function unlessUnknown<State>(
+  { stopSignal, log }: FastifyRequest,
+  read: (signal: AbortSignal) => Promise<State | undefined>,
+): Promise<State | undefined> {
   const signal = AbortSignal.any([stopSignal, AbortSignal.timeout(PATIENCE_MS)]);
   try {
-    return await readPublishedState(
-      stores.postgres,
-      {
-        tenantName: tenant.tenant_name,
-        ledger,
-        window: window && { from: from ?? window.from, to: window.to },
-        keepFrom,
-      },
-      signal,
-    );
+    return await read(signal);
   } catch (error) {
     stopSignal.throwIfAborted();
-    log.debug({ err: error }, "no ETag: the state of the tenant's days could not be read");
+    log.debug(
+      { err: error },
+      "the state of the tenant's days could not be read: no ETag, and nothing is remembered",
+    );
     return undefined;
   }
 }

@@ -1,6 +1,7 @@
 /** Sums of chargebacks. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readAggregate } from "../../query/chargebacks/aggregate.js";
+import { createExtentMemory } from "../../query/chargebacks/known-extents.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { Aggregation, aggregateParameters } from "../schemas/aggregate.js";
 import {
@@ -16,6 +17,7 @@ import { notModified, problemResponses } from "../schemas/problem.js";
 export const aggregateRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const memory = createExtentMemory();
     app.get(
       "/tenants/:tenant_name/chargebacks/aggregate",
       {
@@ -44,7 +46,9 @@ export const aggregateRoutes =
       async (request) => {
         const { group_by: groupBy, time_bucket: timeBucket, ...filters } = request.query;
         const { client, signal } = await tenantRead(context, request);
-        return readAggregate(client, { window: request.window, filters, groupBy, timeBucket }, signal);
+        const input = { window: request.window, filters, groupBy, timeBucket };
+        const known = memory.ofTenant(request.tenant.tenant_name, () => request.publishedDays());
+        return readAggregate(client, input, { signal, known });
       },
     );
   };

@@ -6,8 +6,10 @@
  * them takes 0.35 s and 2.5 s, and the first 10,000 then lie in the first few days.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { sumText } from "../../numbers/exact.js";
 import { readTuples, type Statement } from "../../store/clickhouse/statement.js";
 import { bucketKey } from "../time/bucket.js";
+import type { DateWindow } from "../time/date-window.js";
 import { BUCKET_LIMIT } from "./aggregate-buckets.js";
 import type { CurrencyTotals } from "./aggregate-result.js";
 import {
@@ -19,18 +21,25 @@ import {
 import { columnKeys, rowsByKeys, rowsToSum } from "./rows-to-sum.js";
 import { instantsInWindow, withNames } from "./scan.js";
 
-/** Totals are by currency, ascending, of currencies that have rows. */
-export interface AggregateExtent {
-  /** Last instant that has rows of the time bucket in which the limit is reached; of all, if it is not. In seconds since 1970. */
-  readonly last: number;
-  /** Up to and with that time bucket. */
-  readonly near: readonly CurrencyTotals[];
-  readonly all: readonly CurrencyTotals[];
+/** Of the rows of a time bucket in one currency. */
+export type BucketExtent = readonly [
+  /** Tells time buckets apart, and orders them. */
+  bucket: number,
+  /** Last instant that has rows, in seconds since 1970. */
+  last: number,
+  currency: string,
+  /** Plain decimals. */
+  total: string,
+  usage: string,
+  shared: string,
+  rows: number,
+  /** Buckets of the aggregation. */
+  buckets: number,
   /** Rows changed while they were counted: the figures do not belong together. */
-  readonly unsteady: boolean;
-}
+  unsteady: 0 | 1,
+];
 
-/** Rows as `StoredExtent`, one a currency. */
+/** Rows as `BucketExtent`, by bucket and currency. */
 export function aggregateExtent(input: AggregateInput): Statement {
   const source = aggregateSource(input);
   const { sql: bucket, params } = bucketKey(input.timeBucket, input.window);
@@ -42,34 +51,12 @@ export function aggregateExtent(input: AggregateInput): Statement {
       : countedAtOnce(source, bucket, numbers);
   return {
     query: `
-${withNames(...source.names, ...(numbers?.names ?? []))}SELECT toUnixTimestamp(max(if(is_near, last, toDateTime(0, 'UTC')))),
-  ${totalsSql("is_near")},
-  ${totalsSql("1")},
-  toUInt8(max(unsteady))
-FROM (
-  SELECT *, bucket <= if(max(is_full) OVER (), minIf(bucket, is_full) OVER (), bucket) AS is_near
-  FROM (
-    SELECT *, sum(buckets) OVER (ORDER BY bucket) >= {bucket_limit:UInt32} AS is_full
-    FROM (${counted})
-  )
-)
-GROUP BY currency
-ORDER BY currency`,
-    params: {
-      ...source.params,
-      ...instantsInWindow(input.window).params,
-      ...params,
-      bucket_limit: BUCKET_LIMIT,
-    },
+${withNames(...source.names, ...(numbers?.names ?? []))}SELECT CAST(bucket AS Int64), toUnixTimestamp(last), toString(currency),
+  toString(total), toString(usage), toString(shared), n, buckets, toUInt8(unsteady)
+FROM (${counted})
+ORDER BY bucket, currency`,
+    params: { ...source.params, ...instantsInWindow(input.window).params, ...params },
   };
-}
-
-/** The totals of a currency, over the rows where the condition holds. */
-function totalsSql(condition: string): string {
-  const sums = ["total", "usage", "shared", "n", "buckets"].map(
-    (column) => `toString(sumIf(${column}, ${condition}))`,
-  );
-  return `[toString(currency), ${sums.join(", ")}]`;
 }
 
 const sums = (hi: string, lo: string, n: string) => `max(timestamp) AS last, sum(${hi}) + sum(${lo}) AS total,
@@ -176,20 +163,68 @@ function keyNumbers(source: AggregateSource, input: AggregateInput): KeyNumbers 
   };
 }
 
-type StoredExtent = readonly [last: number, near: CurrencyTotals, all: CurrencyTotals, unsteady: number];
+/** Totals are by currency, ascending, of currencies that have rows. */
+export interface AggregateExtent {
+  /** Last instant that has rows of the time bucket in which the limit is reached; of all, if it is not. In seconds since 1970. */
+  readonly last: number;
+  /** Up to and with that time bucket. */
+  readonly near: readonly CurrencyTotals[];
+  readonly all: readonly CurrencyTotals[];
+  readonly unsteady: boolean;
+}
+
+/** What is remembered of one tenant. */
+export interface KnownExtents {
+  /** What `read` returns for the window of the input. It is asked for the days that are not known, in one piece. */
+  of(
+    input: AggregateInput,
+    read: (window: DateWindow) => Promise<readonly BucketExtent[]>,
+  ): Promise<readonly BucketExtent[]>;
+}
+
+export interface ExtentOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Without it, all rows are read. */
+  readonly known?: KnownExtents | undefined;
+}
 
 /** Undefined when there are no rows. */
 export async function readExtent(
   client: ClickHouseClient,
   input: AggregateInput,
-  signal?: AbortSignal,
+  { signal, known }: ExtentOptions = {},
 ): Promise<AggregateExtent | undefined> {
-  const stored = await readTuples<StoredExtent>(client, aggregateExtent(input), signal);
-  if (stored.length === 0) return undefined;
+  const read = (window: DateWindow) =>
+    readTuples<BucketExtent>(client, aggregateExtent({ ...input, window }), signal);
+  const rows = known === undefined ? await read(input.window) : await known.of(input, read);
+  return rows.length === 0 ? undefined : extentOf(rows);
+}
+
+/** Rows come by bucket. */
+function extentOf(rows: readonly BucketExtent[]): AggregateExtent {
+  let [full] = rows.at(-1) ?? [0];
+  let buckets = 0;
+  for (const [bucket, , , , , , , ofBucket] of rows) {
+    buckets += ofBucket;
+    if (buckets < BUCKET_LIMIT) continue;
+    full = bucket;
+    break;
+  }
+  const near = rows.filter(([bucket]) => bucket <= full);
   return {
-    last: Math.max(...stored.map(([last]) => last)),
-    near: stored.map(([, near]) => near).filter(([, , , , rows]) => rows !== "0"),
-    all: stored.map(([, , all]) => all),
-    unsteady: stored.some(([, , , unsteady]) => unsteady !== 0),
+    last: Math.max(...near.map(([, last]) => last)),
+    near: totalsOf(near),
+    all: totalsOf(rows),
+    unsteady: rows.some((row) => row[8] === 1),
   };
+}
+
+function totalsOf(rows: readonly BucketExtent[]): CurrencyTotals[] {
+  const currencies = [...new Set(rows.map(([, , currency]) => currency))].sort();
+  return currencies.map((currency): CurrencyTotals => {
+    const own = rows.filter((row) => row[2] === currency);
+    const sum = (column: 3 | 4 | 5) => sumText(own.map((row) => row[column]));
+    const count = (column: 6 | 7) => String(own.reduce((before, row) => before + row[column], 0));
+    return [currency, sum(3), sum(4), sum(5), count(6), count(7)];
+  });
 }

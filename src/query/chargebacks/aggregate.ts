@@ -5,12 +5,14 @@
  * and sums the rows. The second computes the first 10,000 buckets, from the days that contain them. Together they show one state
  * of the rows: what the first says about those days must be what the second finds there. What is published for other days in the
  * meantime does not concern the second, and a publish for these days that changes neither count nor sums leaves the totals true.
+ *
+ * What the first statement finds of a day holds until that day is published again, and may be remembered (`known-extents.ts`).
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { allocationDetails, allocationMethods, costTypes } from "../../config/allocation-rule.js";
 import { readTuples } from "../../store/clickhouse/statement.js";
 import { aggregateBuckets, BUCKET_LIMIT } from "./aggregate-buckets.js";
-import { readExtent } from "./aggregate-extent.js";
+import { type ExtentOptions, readExtent } from "./aggregate-extent.js";
 import { type Aggregate, aggregateOf, type StoredBucket, totalsOf } from "./aggregate-result.js";
 import { type AggregateInput, distinctColumns, type GroupColumn, hasNames } from "./aggregate-source.js";
 
@@ -24,12 +26,13 @@ const ATTEMPTS = 2;
 export async function readAggregate(
   client: ClickHouseClient,
   input: AggregateInput,
-  signal?: AbortSignal,
+  { signal, known }: ExtentOptions = {},
 ): Promise<Aggregate> {
   const columns = distinctColumns(input.groupBy);
   const shape = { columns, named: columns.filter(hasNames), bucketLimit: BUCKET_LIMIT };
   for (let attempt = 0; attempt < ATTEMPTS && mayBeMany(input); attempt++) {
-    const extent = await readExtent(client, input, signal);
+    // What does not hold is not remembered for the second attempt.
+    const extent = await readExtent(client, input, { signal, known: attempt === 0 ? known : undefined });
     if (extent === undefined) return aggregateOf(shape, []);
     if (extent.unsteady) continue;
     const near = { ...input, window: { ...input.window, to: Math.min(input.window.to, extent.last + 1) } };

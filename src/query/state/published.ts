@@ -21,12 +21,19 @@ export interface PublishedStateInput {
   readonly keepFrom: string;
 }
 
+/** A day is published again with the hash it had before, or one it had long before: the time of its calculation tells these apart. */
+const DAY = "concat_ws(' ', published_hash, extract(epoch FROM calculated_at))";
+const ALL_DAYS = `md5(coalesce(string_agg(tracking_date || ' ' || ${DAY}, ',' ORDER BY tracking_date), ''))`;
+const EACH_DAY = `coalesce(jsonb_object_agg(tracking_date, ${DAY}), '{}')`;
+
 /**
- * One row `{changing, published, days, tags, names}`. A day is published again with the hash it had before, or one it had long before: the time of its
- * calculation tells these apart. The mirror of the tags has a version of its own each time it changes,
+ * One row `{changing, published, days, tags, names}`. The mirror of the tags has a version of its own each time it changes,
  * and so has the copy of the inventory's names.
  */
-function publishedState({ tenantName, ledger, window, keepFrom }: PublishedStateInput): Statement {
+function publishedState(
+  { tenantName, ledger, window, keepFrom }: PublishedStateInput,
+  days: string,
+): Statement {
   const tagged = ledger === "chargebacks";
   return {
     query: `
@@ -34,7 +41,7 @@ SELECT
   coalesce(bool_or(publishing_hash IS NOT NULL OR tracking_date < $4::date), false)
     ${tagged ? "OR EXISTS (SELECT FROM tag_outbox WHERE tenant_name = $1)" : ""} AS changing,
   count(published_hash)::int AS published,
-  md5(coalesce(string_agg(concat_ws(' ', tracking_date, published_hash, extract(epoch FROM calculated_at)), ',' ORDER BY tracking_date), '')) AS days,
+  ${days} AS days,
   ${tagged ? "(SELECT concat_ws(' ', mirror_id, version) FROM tag_mirrors WHERE tenant_name = $1)" : "''"} AS tags,
   (SELECT inventory_generation FROM tenants WHERE tenant_name = $1) AS names
 FROM ${ledgers[ledger].state}
@@ -51,19 +58,46 @@ export interface PublishedState {
   readonly days: number;
 }
 
+/** What is published of each day, and what its rows show besides. Equal for equal data. */
+export interface PublishedDays {
+  /** By day; those that were never gathered are left out. */
+  readonly days: ReadonlyMap<string, string>;
+  /** Of tags and of names of the inventory. */
+  readonly names: string;
+}
+
 /** Undefined while the data may be changing. */
 export async function readPublishedState(
   pool: Pool,
   input: PublishedStateInput,
   signal?: AbortSignal,
 ): Promise<PublishedState | undefined> {
-  const [row] = await readPostgres<{
-    changing: boolean;
-    published: number;
-    days: string;
-    tags: string | null;
-    names: number | null;
-  }>(pool, publishedState(input), signal);
-  if (row === undefined || row.changing) return undefined;
-  return { name: `${row.days} ${row.tags ?? ""} ${row.names ?? 0}`, days: row.published };
+  const row = await readSteady<string>(pool, publishedState(input, ALL_DAYS), signal);
+  return row && { name: `${row.days} ${namesOf(row)}`, days: row.published };
 }
+
+/** Undefined while the data may be changing, and where nothing is published. */
+export async function readPublishedDays(
+  pool: Pool,
+  input: PublishedStateInput,
+  signal?: AbortSignal,
+): Promise<PublishedDays | undefined> {
+  const row = await readSteady<Record<string, string>>(pool, publishedState(input, EACH_DAY), signal);
+  if (row === undefined || row.published === 0) return undefined;
+  return { days: new Map(Object.entries(row.days)), names: namesOf(row) };
+}
+
+interface StateRow<Days> {
+  readonly changing: boolean;
+  readonly published: number;
+  readonly days: Days;
+  readonly tags: string | null;
+  readonly names: number | null;
+}
+
+async function readSteady<Days>(pool: Pool, statement: Statement, signal: AbortSignal | undefined) {
+  const [row] = await readPostgres<StateRow<Days>>(pool, statement, signal);
+  return row?.changing ? undefined : row;
+}
+
+const namesOf = ({ tags, names }: Pick<StateRow<unknown>, "tags" | "names">) => `${tags ?? ""} ${names ?? 0}`;

@@ -69,7 +69,7 @@ export function bucketLabelSql(bucket: TimeBucket, timezone: string): string {
 }
 
 /** By its names in the IANA list: their hours end with `Z`, those of all other zones with an offset. */
-function isUtc(timezone: string): boolean {
+export function isUtc(timezone: string): boolean {
   return ["UTC", "UCT", "Universal", "Zulu"].includes(timezone.replace(/^Etc\//, ""));
 }
 

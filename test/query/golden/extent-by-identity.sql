@@ -1,13 +1,7 @@
--- {"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","timezone":"UTC","bucket_limit":10000}
-SELECT toUnixTimestamp(max(if(is_near, last, toDateTime(0, 'UTC')))),
-  [toString(currency), toString(sumIf(total, is_near)), toString(sumIf(usage, is_near)), toString(sumIf(shared, is_near)), toString(sumIf(n, is_near)), toString(sumIf(buckets, is_near))],
-  [toString(currency), toString(sumIf(total, 1)), toString(sumIf(usage, 1)), toString(sumIf(shared, 1)), toString(sumIf(n, 1)), toString(sumIf(buckets, 1))],
-  toUInt8(max(unsteady))
+-- {"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","timezone":"UTC"}
+SELECT CAST(bucket AS Int64), toUnixTimestamp(last), toString(currency),
+  toString(total), toString(usage), toString(shared), n, buckets, toUInt8(unsteady)
 FROM (
-  SELECT *, bucket <= if(max(is_full) OVER (), minIf(bucket, is_full) OVER (), bucket) AS is_near
-  FROM (
-    SELECT *, sum(buckets) OVER (ORDER BY bucket) >= {bucket_limit:UInt32} AS is_full
-    FROM (
     SELECT s.bucket AS bucket, s.currency AS currency, s.last AS last, s.total AS total, s.usage AS usage, s.shared AS shared, s.n AS n,
       c.buckets AS buckets, s.n != c.n OR c.unsteady AS unsteady
     FROM (
@@ -32,7 +26,4 @@ FROM (
   )
       GROUP BY bucket, currency
     ) AS c ON s.bucket = c.bucket AND s.currency = c.currency)
-  )
-)
-GROUP BY currency
-ORDER BY currency
+ORDER BY bucket, currency
