@@ -11,6 +11,7 @@ import { join, normalize } from "node:path";
 import { build } from "esbuild";
 import { t } from "tap";
 import { projectRoot } from "../src/config/project.js";
+import { memoryFolder } from "../test/memory-folder.js";
 import { MIGRATED_POSTGRES, makeMigratedPostgres } from "../test/migrated-postgres.js";
 
 /** More than there are cores, because tests wait for engines and clocks. */
@@ -37,9 +38,11 @@ if (unknown.length > 0) {
 const parent = join(root, ".compiled");
 mkdirSync(parent, { recursive: true });
 const compiled = mkdtempSync(join(parent, "run-"));
-const migrated = mkdtempSync(join(tmpdir(), "chargehouse-migrated-"));
+const data = memoryFolder() ?? mkdtempSync(join(tmpdir(), "chargehouse-tests-"));
+const migrated = join(data, "migrated");
+mkdirSync(migrated);
 process.on("exit", () => {
-  for (const folder of [compiled, migrated]) rmSync(folder, { recursive: true, force: true });
+  for (const folder of [compiled, data]) rmSync(folder, { recursive: true, force: true });
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
 
@@ -63,7 +66,7 @@ if (process.stdout.isTTY) {
 } else t.pipe(process.stdout);
 
 await makeMigratedPostgres(migrated);
-const env = { ...process.env, [MIGRATED_POSTGRES]: migrated, TAP_TIMEOUT: String(TIMEOUT_S) };
+const env = { ...process.env, TMPDIR: data, [MIGRATED_POSTGRES]: migrated, TAP_TIMEOUT: String(TIMEOUT_S) };
 t.setTimeout(0);
 t.jobs = JOBS;
 t.plan((wanted.length > 0 ? wanted : tests).length);

@@ -23,8 +23,6 @@ const MIB = 1024 * 1024;
 
 /** Asks the service that runs, or opens the stores itself. */
 export const backup: Command = {
-  name: "backup",
-  summary: "write a backup of the embedded stores into a new folder, also while the service runs",
   usage: "backup FOLDER --config FILE [--env-file FILE]",
   options,
   async run(args, io) {

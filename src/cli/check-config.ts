@@ -22,8 +22,6 @@ const options = {
 
 /** Says whether a configuration would be accepted, and what it comes to with all defaults; secrets are masked. */
 export const checkConfig: Command = {
-  name: "check-config",
-  summary: "check a configuration and print the result, or what its upstreams return",
   usage: "check-config --config FILE [--connect [--tenant NAME]...] [--env-file FILE]",
   options,
   async run(args, io) {

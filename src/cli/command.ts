@@ -2,10 +2,15 @@ import type { Writable } from "node:stream";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { isDay } from "../time/days.js";
 
-/** A command of the `chargehouse` program: its name, its words for `--help`, and what it does. */
-export interface Command {
+/** A command of the `chargehouse` program, as `--help` lists it. */
+export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
+  load(): Promise<Command>;
+}
+
+/** What a command does, and its words for its own `--help`. */
+export interface Command {
   readonly usage: string;
   readonly options: Options;
   /** Returns the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */

@@ -49,8 +49,6 @@ const options = {
  * proof that it adds up, and the API.
  */
 export const demo: Command = {
-  name: "demo",
-  summary: "show it at work: simulated costs, embedded stores, no credentials and no network",
   usage:
     "demo [--exit] [--size tiny|small|medium|large|huge] [--days N] [--seed N] [--port N] [--sql-port N] [--data-dir DIR]",
   options,

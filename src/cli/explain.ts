@@ -30,8 +30,6 @@ const LAST_COMPONENT = 255;
 
 /** The same as the API's explanation of an amount. */
 export const explain: Command = {
-  name: "explain",
-  summary: "show how an amount came about: line, rule, tiers, weights and ticks",
   usage:
     "explain --config FILE --tenant NAME --dimension ID --date DAY [--timestamp INSTANT] [--component N] [--currency CODE] [--page N] [--page-size N] [--json] [--env-file FILE]",
   options,

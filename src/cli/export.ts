@@ -33,8 +33,6 @@ const options = {
 
 /** The same CSV as the API's export, into a file or to standard output. */
 export const exportCsv: Command = {
-  name: "export",
-  summary: "write a tenant's chargebacks as CSV",
   usage:
     "export --config FILE --tenant NAME [--from DAY] [--to DAY] [--timezone ZONE] [--columns A,B,…] [--raw] [--output FILE] [--env-file FILE]",
   options,

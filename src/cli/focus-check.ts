@@ -24,8 +24,6 @@ interface FocusReports {
 
 /** An acceptance check of FOCUS files. It needs no configuration and leaves nothing behind. */
 export const focusCheck: Command = {
-  name: "focus-check",
-  summary: "check FOCUS cost and usage files against the standard",
   usage: "focus-check FILE... [--focus-version VERSION] [--json]",
   options,
   async run(args, { stdout, stderr, signal }) {

@@ -41,8 +41,6 @@ interface Grants {
 
 /** Users of ClickHouse servers for BI tools, one for each tenant. */
 export const grants: Command = {
-  name: "grants",
-  summary: "print or apply SQL for read-only users of your ClickHouse servers, one for each tenant",
   usage: "grants --config FILE [--tenant NAME]... [--apply] [--new-passwords] [--env-file FILE]",
   options,
   async run(args, io) {

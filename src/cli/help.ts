@@ -1,19 +1,19 @@
 /** What `--help` prints, and what a wrong word is answered with. */
-import type { Command, Options } from "./command.js";
+import type { Command, CommandEntry, Options } from "./command.js";
 import { wrapWords } from "./wrap.js";
 
-export function programHelp(commands: readonly Command[]): string {
+export function programHelp(commands: readonly CommandEntry[]): string {
   const lines = inTwoColumns(commands.map(({ name, summary }) => [name, summary]));
   return `chargehouse COMMAND [OPTIONS]\n\n${lines}\nchargehouse COMMAND --help shows a command's options.\n`;
 }
 
-export function commandHelp({ usage, summary, options }: Command): string {
+export function commandHelp({ summary }: CommandEntry, { usage, options }: Command): string {
   const rows = Object.entries(options).map(([name, option]) => [flag(name, option), words(option)] as const);
   return `chargehouse ${usage}\n\n${summary}\n\n${inTwoColumns([...rows, ["--help", "show this"]])}`;
 }
 
 /** Short enough for the message above it to be seen. */
-export function usageHint({ name, usage }: Command): string {
+export function usageHint({ name }: CommandEntry, { usage }: Command): string {
   return `chargehouse ${usage}\nchargehouse ${name} --help shows what the options mean.\n`;
 }
 

@@ -16,14 +16,15 @@ export async function main(argv: readonly string[]): Promise<number> {
   };
   if (name === "--version" || name === "-v") return print(io, `${packageVersion()}\n`);
   if (name === "--help" || name === "-h" || name === "help") return print(io, programHelp(commands));
-  const command = commands.find((each) => each.name === name);
-  if (command === undefined) return refuse(io, `unknown command "${name}"`, programHelp(commands));
-  if (args.includes("--help") || args.includes("-h")) return print(io, commandHelp(command));
+  const entry = commands.find((each) => each.name === name);
+  if (entry === undefined) return refuse(io, `unknown command "${name}"`, programHelp(commands));
+  const command = await entry.load();
+  if (args.includes("--help") || args.includes("-h")) return print(io, commandHelp(entry, command));
   const forget = abortOnSignals(abort);
   try {
     return await command.run(args, io);
   } catch (error) {
-    if (error instanceof UsageError) return refuse(io, error.message, usageHint(command));
+    if (error instanceof UsageError) return refuse(io, error.message, usageHint(entry, command));
     if (error instanceof CommandFailed) {
       io.stderr.write(`${withoutSecrets(error.message)}\n`);
       return error.exitCode;

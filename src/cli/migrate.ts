@@ -14,8 +14,6 @@ const options = {
 
 /** Brings the schemas of all stores up to date, or says how they stand. */
 export const migrate: Command = {
-  name: "migrate",
-  summary: "bring the schemas of all stores up to date, or show their state",
   usage: "migrate --config FILE [--status] [--env-file FILE]",
   options,
   async run(args, io) {

@@ -36,8 +36,6 @@ const options = {
 
 /** Copies the facts of a tenant to another database, and compares them. What is configured stays as it is. */
 export const moveTenant: Command = {
-  name: "move-tenant",
-  summary: "copy a tenant's facts to another database or server, and compare the copy",
   usage: "move-tenant TENANT --config FILE --to-config FILE [--resume] [--env-file FILE]",
   options,
   async run(args, io) {

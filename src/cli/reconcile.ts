@@ -16,9 +16,6 @@ const options = { ...configOptions, ...tenantsOption } as const satisfies Option
 
 /** Proves the promise: Σ chargebacks = Σ billing, to the last digit, per tenant, day and currency. */
 export const reconcile: Command = {
-  name: "reconcile",
-  summary:
-    "print billing, chargebacks and their difference per tenant, day and currency; fail unless all are 0",
   usage: "reconcile --config FILE [--tenant NAME]... [--env-file FILE]",
   options,
   async run(args, io) {

@@ -7,8 +7,6 @@ import { commandLogger } from "./logger.js";
 const options = { ...configOptions } as const satisfies Options;
 
 export const restore: Command = {
-  name: "restore",
-  summary: "make an empty data directory from a backup",
   usage: "restore FOLDER --config FILE [--env-file FILE]",
   options,
   async run(args, io) {

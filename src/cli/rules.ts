@@ -23,8 +23,6 @@ const options = {
 
 /** The same as the API's `GET …/rules`. */
 export const rules: Command = {
-  name: "rules",
-  summary: "show each allocation rule in order, with what it took from the published days of a period",
   usage: "rules --config FILE [--tenant NAME]... [--start DAY] [--end DAY] [--json] [--env-file FILE]",
   options,
   async run(args, io) {

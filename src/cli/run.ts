@@ -21,8 +21,6 @@ const options = {
 
 /** One cycle, in the foreground. */
 export const run: Command = {
-  name: "run",
-  summary: "gather, allocate and publish once, then exit",
   usage: "run --config FILE [--tenant NAME]... [--from DAY --to DAY] [--force] [--env-file FILE]",
   options,
   async run(args, io) {

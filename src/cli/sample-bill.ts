@@ -20,8 +20,6 @@ const options = {
 } as const satisfies Options;
 
 export const sampleBill: Command = {
-  name: "sample-bill",
-  summary: "write a simulated AWS bill in FOCUS into a folder, laid out as Data Exports does",
   usage: "sample-bill --folder FOLDER [--days N] [--resources N] [--again]",
   options,
   async run(args, io) {

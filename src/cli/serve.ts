@@ -37,8 +37,6 @@ const options = {
 } as const satisfies Options;
 
 export const serve: Command = {
-  name: "serve",
-  summary: "serve the API and run the pipeline until stopped",
   usage: "serve --config FILE [--mode api|worker|both] [--env-file FILE]",
   options,
   async run(args, io) {

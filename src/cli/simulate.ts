@@ -38,8 +38,6 @@ const options = {
 
 /** The upstreams alone, in a process of their own: for trying a configuration, for benchmarks, and to see faults happen. */
 export const simulate: Command = {
-  name: "simulate",
-  summary: "simulate upstreams: Confluent Cloud, Flink, Prometheus and the bills of three clouds",
   usage:
     "simulate [--size tiny|small|medium|large|huge] [--lines N] [--identities N] [--days N] [--seed N] [--port N]\n" +
     "  [--rate-limit REQUESTS/SECONDS] [--malformed all|KIND,...] [--fault KIND[,NAME=VALUE]...]... [--write-config FILE]",

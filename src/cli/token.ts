@@ -53,8 +53,6 @@ type Work = (stores: OpenedStores, io: CommandIo) => Promise<number>;
 
 /** Makes, lists and revokes tokens for `api.auth: tokens`. */
 export const token: Command = {
-  name: "token",
-  summary: "make, list and revoke tokens of the API",
   usage:
     "token create|list|revoke [--name NAME] [--scope SCOPE]... [--tenant NAME]... [--every-tenant] [--days N] [--id ID] --config FILE [--env-file FILE]",
   options,

@@ -55,7 +55,8 @@ t.test("exit codes of the program", async (t) => {
 
 t.test("the page of commands has every command with every option", async (t) => {
   const page = readFileSync(join(projectRoot(), "docs/reference/commands.md"), "utf8");
-  for (const { name, usage } of commands) {
+  for (const { name, load } of commands) {
+    const { usage } = await load();
     const shown = usage
       .replace(" --config FILE", "")
       .replace(" [--env-file FILE]", "")
@@ -229,8 +230,8 @@ t.test("commands on the stores", async (t) => {
 
   await t.test("a configuration that is refused ends any command with 2", async (t) => {
     writeFileSync(config, "tenants: {acme: {}}");
-    for (const command of [run, reconcile, migrate, serve])
-      t.equal(await call(command).catch((error) => error.exitCode), 2, command.name);
+    for (const [name, command] of Object.entries({ run, reconcile, migrate, serve }))
+      t.equal(await call(command).catch((error) => error.exitCode), 2, name);
   });
 
   await t.test("words that a command does not know end it with its usage", async (t) => {

@@ -5,9 +5,10 @@ import { commandHelp, programHelp, usageHint } from "../../src/cli/help.js";
 
 const flagsIn = (text: string) => [...new Set(text.match(/--[a-z-]+/g))].sort();
 
-for (const command of commands) {
-  t.test(`${command.name}: the usage and the list have the same options`, async (t) => {
-    const [, list = ""] = commandHelp(command).split(`\n${command.summary}\n\n`);
+for (const entry of commands) {
+  t.test(`${entry.name}: the usage and the list have the same options`, async (t) => {
+    const command = await entry.load();
+    const [, list = ""] = commandHelp(entry, command).split(`\n${entry.summary}\n\n`);
     const listed = [...list.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag = ""]) => flag);
     t.strictSame(listed.sort(), [...flagsIn(command.usage), "--help"].sort());
     t.strictSame(
@@ -24,13 +25,14 @@ for (const command of commands) {
 }
 
 t.test("a command's help", async (t) => {
-  const reconcile = commands.find(({ name }) => name === "reconcile");
-  if (reconcile === undefined) throw new Error("there is no reconcile");
+  const entry = commands.find(({ name }) => name === "reconcile");
+  if (entry === undefined) throw new Error("there is no reconcile");
+  const reconcile = await entry.load();
   t.equal(
-    commandHelp(reconcile),
+    commandHelp(entry, reconcile),
     `chargehouse reconcile --config FILE [--tenant NAME]... [--env-file FILE]
 
-${reconcile.summary}
+${entry.summary}
 
   --config FILE    the configuration, in YAML
   --env-file FILE  variables for the configuration; .env beside it, if there is
@@ -41,7 +43,7 @@ ${reconcile.summary}
 `,
   );
   t.equal(
-    usageHint(reconcile),
+    usageHint(entry, reconcile),
     "chargehouse reconcile --config FILE [--tenant NAME]... [--env-file FILE]\n" +
       "chargehouse reconcile --help shows what the options mean.\n",
   );

@@ -5,18 +5,18 @@ import { timeZoneNames } from "./zone-names.js";
  * Built from a list, because JavaScript's own check takes `america/denver` and `+05:00` too, which the stores then refuse,
  * and because looking a name up as a file, as others do, takes `/etc/passwd`.
  */
-const known: ReadonlySet<string> = new Set(timeZoneNames.filter(isAcceptedByRuntime));
+const listed: ReadonlySet<string> = new Set(timeZoneNames);
 
+/** A name that this version of Node.js is too old for cannot be used. */
 export function isTimeZone(name: string): boolean {
-  return known.has(name);
+  return listed.has(name) && isAcceptedByRuntime(name);
 }
 
 /** All accepted names, ascending. */
 export function timeZones(): string[] {
-  return [...known].sort();
+  return timeZoneNames.filter(isAcceptedByRuntime).sort();
 }
 
-/** A name that this version of Node.js is too old for cannot be used. */
 function isAcceptedByRuntime(name: string): boolean {
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
