@@ -10,6 +10,7 @@ import {
   readAggregate,
 } from "../src/query/chargebacks/aggregate.js";
 import { dateWindow } from "../src/query/time/date-window.js";
+import type { OpenedStores } from "../src/store/open-stores.js";
 import type { Benchmark } from "./benchmark.js";
 import { loadDuckDb } from "./duckdb.js";
 import { readAll } from "./http-client.js";
@@ -26,7 +27,7 @@ interface Case {
 }
 
 export const benchAggregate: Benchmark = async (bench) => {
-  const { store, repeat, say } = bench;
+  const { store, stores, repeat, say } = bench;
   const { url } = await bench.service();
   say("loading DuckDB with the same rows");
   const duck = await loadDuckDb(store.client, bench.folder);
@@ -42,9 +43,15 @@ export const benchAggregate: Benchmark = async (bench) => {
       say(`aggregate by ${each.name}`);
       const input = aggregateInput(each);
       const statements = await statementsOf(store.client, input);
-      const [http, sql] = await medianPairMs(
+      const http = () =>
+        readAll(`${url}/api/v1/tenants/${store.tenantName}/chargebacks/aggregate?${queryString(each)}`);
+      const known = await medianMs(repeat, http);
+      const [anew, sql] = await medianPairMs(
         repeat,
-        () => readAll(`${url}/api/v1/tenants/${store.tenantName}/chargebacks/aggregate?${queryString(each)}`),
+        async () => {
+          await publishedAnew(stores, store.tenantName);
+          await http();
+        },
         () => runStatements(store.client, statements),
       );
       sameBuckets(await readAggregate(store.client, input), await duck.buckets(input), each.name);
@@ -63,15 +70,15 @@ export const benchAggregate: Benchmark = async (bench) => {
         ...more,
       });
       figures.push(
-        figure("HTTP", http, "ms", {
+        figure("HTTP", known, "ms", { target: { at: "most", value: 1000 } }),
+        figure("HTTP, all days new", anew, "ms", {
           target: { at: "most", value: 1000 },
           note: await readFrom(store.client, statements),
         }),
-        figure("HTTP / SQL", http / sql, "ratio", { target: { at: "most", value: 1.2 } }),
+        figure("all days new / SQL", anew / sql, "ratio", { target: { at: "most", value: 1.2 } }),
         figure("DuckDB", compared, "ms", { note: `sorted by ${theirs.layout}, ${theirs.way}` }),
-        figure("HTTP / DuckDB", http / compared, "ratio", {
-          target: { at: "most", value: each.identity === undefined ? 0.5 : 1 },
-        }),
+        figure("HTTP / DuckDB", known / compared, "ratio", { target: duckTarget(each) }),
+        figure("all days new / DuckDB", anew / compared, "ratio", { target: duckTarget(each) }),
       );
     }
   } finally {
@@ -79,6 +86,17 @@ export const benchAggregate: Benchmark = async (bench) => {
   }
   return figures;
 };
+
+const duckTarget = ({ identity }: Case) => ({ at: "most" as const, value: identity === undefined ? 0.5 : 1 });
+
+/** As if every day had been published again since: nothing that the service remembers of them holds. A few milliseconds. */
+async function publishedAnew({ postgres }: OpenedStores, tenant: string): Promise<void> {
+  const { rowCount } = await postgres.query(
+    "UPDATE tracking_dates SET calculated_at = clock_timestamp() WHERE tenant_name = $1 AND published_hash IS NOT NULL",
+    [tenant],
+  );
+  if (!rowCount) throw new Error("nothing is published");
+}
 
 function aggregateInput({ groupBy, identity }: Case): AggregateInput {
   const window = dateWindow({ start_date: first, end_date: last }, 200, new Date(`${last}T00:00:00Z`));
