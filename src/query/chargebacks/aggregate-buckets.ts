@@ -2,7 +2,7 @@
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { bucketKey, bucketLabelSql } from "../time/bucket.js";
 import { type AggregateInput, aggregateSource, distinctColumns } from "./aggregate-source.js";
-import { columnKeys, provisionalSql, rowsToSum } from "./rows-to-sum.js";
+import { columnKeys, rowsToSum } from "./rows-to-sum.js";
 import { withNames } from "./scan.js";
 
 export const BUCKET_LIMIT = 10_000;
@@ -21,7 +21,7 @@ export function aggregateBuckets(input: AggregateInput): Statement {
     bucket: key.sql,
     ...columnKeys(columns),
     cost_type: "cost_type",
-    of_provisional: provisionalSql(source),
+    of_provisional: "toUInt8(provisional)",
   });
   const buckets = `buckets AS (
   SELECT ${order},

@@ -2,7 +2,7 @@
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { aggregateSource, distinctColumns } from "./aggregate-source.js";
 import type { BreakdownInput } from "./breakdown-input.js";
-import { columnKeys, provisionalSql, rowsToSum } from "./rows-to-sum.js";
+import { columnKeys, rowsToSum } from "./rows-to-sum.js";
 import { storable, utcInstant, withNames } from "./scan.js";
 
 export type GroupSums = readonly [
@@ -44,7 +44,7 @@ export function breakdownGroups(input: BreakdownInput): Statement {
     ...columnKeys(columns),
     cost_type: "cost_type",
     is_now: "timestamp >= {now_from:DateTime('UTC')}",
-    of_provisional: provisionalSql(source),
+    of_provisional: "toUInt8(provisional)",
   });
   const sum = (condition: string) => `sumIf(hi, ${condition}) + sumIf(lo, ${condition})`;
   const asked = columns.slice(0, distinctColumns(groupBy).length);

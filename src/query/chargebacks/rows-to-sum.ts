@@ -12,13 +12,6 @@ export function columnKeys(columns: readonly SourceColumn[]): Keys {
   return Object.fromEntries(columns.map(({ key }, index) => [`c${index}`, key]));
 }
 
-/** UInt8 of a row: its day lacks something. The projections do not have it; where one is read, the few days are looked up. */
-export function provisionalSql({ projected }: Pick<AggregateSource, "projected">): string {
-  return projected
-    ? "toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional)"
-    : "toUInt8(provisional)";
-}
-
 /**
  * What stands behind FROM. Has the keys, and of each row, or of rows that have all keys in common, the two parts of its amount and how
  * many it stands for: `hi`, `lo`, `n`. With all rows of 5 M, which are a million in the projection, in 4,000 groups: 0.48 s of processor time,

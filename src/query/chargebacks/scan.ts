@@ -51,7 +51,7 @@ export interface ChargebackFilters extends ValueFilters<keyof typeof filterColum
 
 /** Columns that each projection of the table groups by. */
 const projections = {
-  by_identity: ["timestamp", "identity_id", "cost_type", "currency"],
+  by_identity: ["timestamp", "identity_id", "cost_type", "currency", "provisional"],
   by_resource: [
     "timestamp",
     "resource_id",
@@ -61,8 +61,17 @@ const projections = {
     "cost_type",
     "allocation_method",
     "currency",
+    "provisional",
   ],
-  by_reason: ["timestamp", "product_type", "cost_type", "allocation_method", "allocation_detail", "currency"],
+  by_reason: [
+    "timestamp",
+    "product_type",
+    "cost_type",
+    "allocation_method",
+    "allocation_detail",
+    "currency",
+    "provisional",
+  ],
 } as const;
 
 const filterNames = Object.keys(filterColumns) as (keyof typeof filterColumns)[];

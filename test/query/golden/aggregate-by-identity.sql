@@ -10,7 +10,7 @@ WITH
     sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
     sum(n) AS row_count, max(of_provisional) AS is_provisional
   FROM (
-    SELECT toDate(timestamp, {timezone:String}) AS bucket, identity_id AS c0, currency AS c1, cost_type, toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    SELECT toDate(timestamp, {timezone:String}) AS bucket, identity_id AS c0, currency AS c1, cost_type, toUInt8(provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks
     WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
     GROUP BY bucket, c0, c1, cost_type, of_provisional

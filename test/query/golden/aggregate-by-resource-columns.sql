@@ -10,7 +10,7 @@ WITH
     sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
     sum(n) AS row_count, max(of_provisional) AS is_provisional
   FROM (
-    SELECT toStartOfMonth(timestamp, {timezone:String}) AS bucket, resource_id AS c0, product_type AS c1, product_category AS c2, env_id AS c3, allocation_method AS c4, cost_type AS c5, currency AS c6, cost_type, toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    SELECT toStartOfMonth(timestamp, {timezone:String}) AS bucket, resource_id AS c0, product_type AS c1, product_category AS c2, env_id AS c3, allocation_method AS c4, cost_type AS c5, currency AS c6, cost_type, toUInt8(provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks
     WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
     GROUP BY bucket, c0, c1, c2, c3, c4, c5, c6, cost_type, of_provisional

@@ -12,7 +12,7 @@ WITH
     sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
     sum(n) AS row_count, max(of_provisional) AS is_provisional
   FROM (
-    SELECT toDate(timestamp, {timezone:String}) AS bucket, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, cost_type AS c1, currency AS c2, cost_type, toDate(timestamp, 'UTC') IN (SELECT day FROM chargebacks WHERE provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    SELECT toDate(timestamp, {timezone:String}) AS bucket, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, cost_type AS c1, currency AS c2, cost_type, toUInt8(provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks
     WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} AND identity_id IN (SELECT identity_id FROM identities WHERE team IN {team:Array(String)})
     GROUP BY bucket, c0, c1, c2, cost_type, of_provisional
