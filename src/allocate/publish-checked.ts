@@ -2,6 +2,7 @@ import { errorText } from "../store/clickhouse/error-text.js";
 import { dropStagedDays } from "../store/clickhouse/staging.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { isLostConnection } from "../store/lost-connection.js";
+import { storeInTrouble } from "../store/store-trouble.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { recordDimensions } from "./dimensions.js";
 import { outdatedAttributions } from "./outdated-attributions.js";
@@ -55,8 +56,8 @@ function withRows({ day, rows }: DayCheck) {
   return { day, rows };
 }
 
-/** A lost lease or store, an abort, or a publish that only the next run can finish ends the run; everything else concerns a day. */
+/** A lost lease, a store that is lost or cannot work, an abort, or a publish that only the next run can finish ends the run; everything else concerns a day. */
 export function isRunOver(job: Pick<LedgerJob, "signal">, error: unknown): boolean {
   const cutOff = error instanceof LeaseLostError || error instanceof PublishInterruptedError;
-  return job.signal.aborted || cutOff || isLostConnection(error);
+  return job.signal.aborted || cutOff || isLostConnection(error) || storeInTrouble(error) !== undefined;
 }

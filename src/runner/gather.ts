@@ -12,6 +12,7 @@ import { withoutSecrets } from "../secrets/known-secrets.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { runStatement } from "../store/postgres/statement.js";
+import { storeInTrouble } from "../store/store-trouble.js";
 import type { TenantStore } from "../store/stores.js";
 import { reportKept } from "./report-lacks.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
@@ -81,9 +82,10 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
       await runStatement(input.stores.postgres, noteGather({ tenantName, secondsAgo }));
     else await countFailure(input, tally.refused);
   } catch (error) {
-    // Neither an abort nor a store that is away is the upstream's fault: they end the run and count for nothing.
+    // Neither an abort nor a store that is away or cannot work is the upstream's fault: they end the run and count for nothing.
     input.signal.throwIfAborted();
-    if (error instanceof LeaseLostError || !(await input.store.client.ping()).success) throw error;
+    if (error instanceof LeaseLostError || storeInTrouble(error) !== undefined) throw error;
+    if (!(await input.store.client.ping()).success) throw error;
     report(`gather failed: ${errorText(error)}`);
     await countFailure(input, errors.at(-1)?.message ?? "");
   }

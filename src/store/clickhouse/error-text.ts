@@ -1,4 +1,5 @@
 import { withoutSecrets } from "../../secrets/known-secrets.js";
+import { storeInTrouble } from "../store-trouble.js";
 
 /** The longest text of an error that a record or a log line keeps. */
 const longest = 500;
@@ -12,5 +13,7 @@ export function errorText(error: unknown): string {
   const said = withoutSecrets(message)
     .replace(/:? ?(In scope|While processing|while executing) [\s\S]*$/i, "")
     .trim();
-  return said.length <= longest ? said : `${said.slice(0, longest)}…`;
+  const store = storeInTrouble(error);
+  const told = store === undefined ? said : `${store} cannot work now: ${said}`;
+  return told.length <= longest ? told : `${told.slice(0, longest)}…`;
 }

@@ -91,9 +91,15 @@ function withoutVersion(text: string): string {
   return open < 0 ? text : text.slice(0, open);
 }
 
+/** Of the disk that what clients send is written to. */
+const noRoom = new Set<unknown>(["ENOSPC", "EDQUOT"]);
+
 /** Anything thrown, as a server's error. */
 export function asException(error: unknown): ServerException {
-  return error instanceof ServerException ? error : exceptionFromEngine(error);
+  if (error instanceof ServerException) return error;
+  if (error instanceof Error && "code" in error && noRoom.has(error.code))
+    return exception("NOT_ENOUGH_SPACE", error.message);
+  return exceptionFromEngine(error);
 }
 
 /** The status table of ClickHouse's `exceptionCodeToHTTPStatus`. */

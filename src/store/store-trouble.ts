@@ -1,0 +1,34 @@
+/**
+ * Errors by which a store says that it cannot work now: it has no room, too much to do, is read-only, or lets nobody in. They say nothing of what was asked
+ * of it. A run that meets one ends, and counts it against nobody: neither against the day that it calculated nor against the upstream.
+ */
+import { ClickHouseError } from "@clickhouse/client";
+import pg from "pg";
+
+/** By their names in ClickHouse. What a statement's own data can cause is not among them, such as too little memory. */
+const clickHouse = new Set([
+  ...["NOT_ENOUGH_SPACE", "CANNOT_WRITE_TO_FILE_DESCRIPTOR", "CANNOT_FSYNC"],
+  ...["TOO_MANY_SIMULTANEOUS_QUERIES", "SERVER_OVERLOADED", "TOO_MANY_PARTS", "QUOTA_EXCEEDED"],
+  ...["TABLE_IS_READ_ONLY", "KEEPER_EXCEPTION", "NO_ZOOKEEPER", "UNFINISHED", "UNKNOWN_STATUS_OF_INSERT"],
+  ...["NETWORK_ERROR", "SOCKET_TIMEOUT", "ALL_CONNECTION_TRIES_FAILED", "ALL_REPLICAS_ARE_STALE"],
+  ...["AUTHENTICATION_FAILED", "ACCESS_DENIED"],
+]);
+
+/** Classes of Postgres: too few resources (disk, memory, connections), and errors of its system. */
+const postgresClasses = new Set(["53", "58"]);
+/** A standby that was not promoted, and a user that may not. */
+const postgresCodes = new Set(["25006", "28000", "28P01", "42501"]);
+
+/** Of the disk of this machine. */
+const system = new Set(["ENOSPC", "EDQUOT", "EROFS"]);
+
+/** What cannot work now, as a sentence begins with it; undefined for every other error. */
+export function storeInTrouble(error: unknown): string | undefined {
+  if (error instanceof ClickHouseError) return clickHouse.has(error.type ?? "") ? "ClickHouse" : undefined;
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
+  if (error instanceof pg.DatabaseError)
+    return postgresClasses.has(error.code.slice(0, 2)) || postgresCodes.has(error.code)
+      ? "Postgres"
+      : undefined;
+  return system.has(error.code) ? "A disk" : undefined;
+}
