@@ -80,18 +80,8 @@ function countedApart(
   numbers: KeyNumbers | undefined,
 ): string {
   const instants = { timestamp: "timestamp", cost_type: "cost_type", currency: "currency" };
-  const keys = { bucket, currency: "currency", ...columnKeys(besidesCurrency(source)) };
   const counts =
-    numbers === undefined
-      ? `
-      SELECT bucket, currency, count() AS buckets, sum(n) AS n, 0 AS unsteady
-      FROM ${rowsByKeys(source, keys, "count() AS n")}
-      GROUP BY bucket, currency`
-      : `
-      SELECT ${bucket} AS bucket, ${CURRENCIES}[${numbers.place}] AS currency, ${numbers.counted}, count() AS n
-      FROM chargebacks
-      WHERE ${source.condition}
-      GROUP BY bucket, ${numbers.place}`;
+    numbers === undefined ? countedByText(source, bucket) : countedByNumber(source, bucket, numbers);
   return `
     SELECT s.bucket AS bucket, s.currency AS currency, s.last AS last, s.total AS total, s.usage AS usage, s.shared AS shared, s.n AS n,
       c.buckets AS buckets, s.n != c.n OR c.unsteady AS unsteady
@@ -102,6 +92,26 @@ function countedApart(
     ) AS s
     FULL JOIN (${counts}
     ) AS c ON s.bucket = c.bucket AND s.currency = c.currency`;
+}
+
+function countedByText(source: AggregateSource, bucket: string): string {
+  const keys = { bucket, currency: "currency", ...columnKeys(besidesCurrency(source)) };
+  return `
+      SELECT bucket, currency, count() AS buckets, sum(n) AS n, 0 AS unsteady
+      FROM ${rowsByKeys(source, keys, "count() AS n")}
+      GROUP BY bucket, currency`;
+}
+
+function countedByNumber(
+  { condition }: AggregateSource,
+  bucket: string,
+  { place, counted }: KeyNumbers,
+): string {
+  return `
+      SELECT ${bucket} AS bucket, ${CURRENCIES}[${place}] AS currency, ${counted}, count() AS n
+      FROM chargebacks
+      WHERE ${condition}
+      GROUP BY bucket, ${place}`;
 }
 
 /** The same in one pass over the rows, where a filter keeps projections from having the sums. */
