@@ -178,6 +178,13 @@ t.test("the console", needs("chromium"), async (t) => {
           `^Bill of these lines ${withTwoPlaces(storage.billing_amount)} USD = .* difference 0\\.00 With these filters 7\\.50 USD [\\d.]+ %$`,
         ),
       );
+      const none = await open(`/tenants/acme/explorer?${period}&product_type=NETWORK&identity_id=nobody`);
+      await none.getByText("Nothing matches").waitFor();
+      t.match(
+        await textOf(none, ".proof"),
+        /^Bill of these lines 2\.25 USD = .* difference 0\.00 With these filters 0\.00 USD 0\.0 %$/,
+        "and where they leave nothing",
+      );
       const asked: string[] = [];
       all.on("request", (request) => {
         const [, path] = new URL(request.url()).pathname.split(`${api}/`);

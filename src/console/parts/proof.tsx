@@ -38,12 +38,14 @@ interface ProofProps {
   readonly filtered?: readonly Totals[] | undefined;
 }
 
-export function Proof({ found, isOfLines = false, filtered = [] }: ProofProps) {
+export function Proof({ found, isOfLines = false, filtered }: ProofProps) {
   const provisional = provisionalDays(found);
   return (
     <section class="proof" aria-label={text.bill}>
       {found.totals.map((each) => {
         const difference = decimal(each.difference);
+        const own = filtered?.find(({ currency }) => currency === each.currency);
+        const left = own === undefined ? zero : amountOf(own);
         return (
           <p key={each.currency} class={addsUp(found, each.currency) ? "holds" : "broken"}>
             <span>
@@ -65,14 +67,12 @@ export function Proof({ found, isOfLines = false, filtered = [] }: ProofProps) {
             <span class="verdict">
               {text.difference} <Amount value={difference} />
             </span>
-            {filtered
-              .filter(({ currency }) => currency === each.currency)
-              .map((own) => (
-                <span key="filtered" class="filtered">
-                  {text.filtered} <Amount value={amountOf(own)} currency={own.currency} />
-                  <small> {percentage(amountOf(own), decimal(each.billing_amount)) ?? ""}</small>
-                </span>
-              ))}
+            {filtered !== undefined && (
+              <span class="filtered">
+                {text.filtered} <Amount value={left} currency={each.currency} />
+                <small> {percentage(left, decimal(each.billing_amount)) ?? ""}</small>
+              </span>
+            )}
           </p>
         );
       })}
