@@ -6,6 +6,7 @@ import { finishPublishing } from "../../src/allocate/sql/finish-publishing.js";
 import { fingerprintSql, plainDimensionIdSql } from "../../src/store/clickhouse/dimension-id.js";
 import { runStatement } from "../../src/store/postgres/statement.js";
 import { holds } from "../holds.js";
+import { until } from "../until.js";
 import { get, insertBilling, insertChargebacks, startService } from "./service.js";
 
 const acme = "/api/v1/tenants/acme";
@@ -186,6 +187,21 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       await finish(third);
       await publish(second, `${second} b`, "3");
       t.equal(await all(), "10006 in 10003 of 10003");
+
+      // A day is called the same however the server writes dates.
+      const styled = async (style: string) => {
+        await postgres.query(`ALTER SYSTEM SET datestyle = '${style}'`);
+        await postgres.query("SELECT pg_reload_conf()");
+        await until(style, async () => {
+          const { rows } = await postgres.query("SELECT current_setting('datestyle') AS style");
+          return rows[0].style === style;
+        });
+      };
+      await styled("German, DMY");
+      t.equal(await totals("identity_id"), "10006 in 10003 of 10003");
+      await publish(second, `${second} c`, "4");
+      t.equal(await totals("identity_id"), "10007 in 10003 of 10003");
+      await styled("ISO, MDY");
     },
   );
 
