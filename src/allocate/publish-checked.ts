@@ -1,8 +1,7 @@
 import { errorText } from "../store/clickhouse/error-text.js";
 import { dropStagedDays } from "../store/clickhouse/staging.js";
 import { LeaseLostError } from "../store/lease-lost.js";
-import { isLostConnection } from "../store/lost-connection.js";
-import { storeInTrouble } from "../store/store-trouble.js";
+import { isStoreFault } from "../store/store-trouble.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { recordDimensions } from "./dimensions.js";
 import { outdatedAttributions } from "./outdated-attributions.js";
@@ -59,5 +58,5 @@ function withRows({ day, rows }: DayCheck) {
 /** A lost lease, a store that is lost or cannot work, an abort, or a publish that only the next run can finish ends the run; everything else concerns a day. */
 export function isRunOver(job: Pick<LedgerJob, "signal">, error: unknown): boolean {
   const cutOff = error instanceof LeaseLostError || error instanceof PublishInterruptedError;
-  return job.signal.aborted || cutOff || isLostConnection(error) || storeInTrouble(error) !== undefined;
+  return job.signal.aborted || cutOff || isStoreFault(error);
 }

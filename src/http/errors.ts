@@ -172,7 +172,7 @@ export const errorTable = {
   store_unavailable: {
     status: 503,
     title: "Store unavailable",
-    when: "the store that holds the data cannot be reached; the log has the cause under error_id",
+    when: "the store that holds the data cannot be reached, or cannot work because, for example, its disk is full; the log has the cause under error_id",
   },
   request_timeout: {
     status: 504,

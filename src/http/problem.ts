@@ -4,8 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { InvalidCursor } from "../query/page/cursor.js";
 import { InvalidParameter } from "../query/time/date-window.js";
 import { RunInProgressError, TenantSuspendedError } from "../runner/control.js";
-import { isLostConnection } from "../store/lost-connection.js";
-import { storeInTrouble } from "../store/store-trouble.js";
+import { isStoreFault, storeInTrouble } from "../store/store-trouble.js";
 import { DimensionNotFoundError, TagKeyTakenError, TagNotFoundError } from "../tags/tag-errors.js";
 import { TooBusyError } from "./admission-queue.js";
 import { ApiError, type ErrorCode, errorTable, type InputProblem, invalidRequest } from "./errors.js";
@@ -129,7 +128,7 @@ function frameworkError(error: unknown): ApiError | undefined {
 }
 
 function unexpected(error: unknown): ApiError {
-  if (isLostConnection(error) || storeInTrouble(error) !== undefined) return storeUnavailable(error);
+  if (isStoreFault(error)) return storeUnavailable(error);
   return new ApiError(
     "internal_error",
     "The service failed to answer. Its log has the cause under error_id.",
@@ -139,9 +138,7 @@ function unexpected(error: unknown): ApiError {
 }
 
 export function storeUnavailable(cause: unknown): ApiError {
-  const detail =
-    storeInTrouble(cause) === undefined
-      ? "The store behind this answer cannot be reached now. The log has the cause under error_id."
-      : "The store behind this answer cannot work now. The log has the cause under error_id.";
+  const what = storeInTrouble(cause) === undefined ? "be reached" : "work";
+  const detail = `The store behind this answer cannot ${what} now. The log has the cause under error_id.`;
   return new ApiError("store_unavailable", detail, [], { cause });
 }

@@ -4,6 +4,7 @@
  */
 import { ClickHouseError } from "@clickhouse/client";
 import pg from "pg";
+import { isLostConnection } from "./lost-connection.js";
 
 /** By their names in ClickHouse. What a statement's own data can cause is not among them, such as too little memory. */
 const clickHouse = new Set([
@@ -31,4 +32,9 @@ export function storeInTrouble(error: unknown): string | undefined {
       ? "Postgres"
       : undefined;
   return system.has(error.code) ? "A disk" : undefined;
+}
+
+/** It was not there, or it cannot work: nothing that was asked of it is at fault. */
+export function isStoreFault(error: unknown): boolean {
+  return isLostConnection(error) || storeInTrouble(error) !== undefined;
 }

@@ -223,13 +223,13 @@ function extentOf(rows: readonly BucketExtent[]): AggregateExtent {
   const near = rows.filter(([bucket]) => bucket <= full);
   return {
     last: Math.max(...near.map(([, last]) => last)),
-    near: totalsOf(near),
-    all: totalsOf(rows),
+    near: totalsByCurrency(near),
+    all: totalsByCurrency(rows),
     unsteady: rows.some((row) => row[8] === 1),
   };
 }
 
-function totalsOf(rows: readonly BucketExtent[]): CurrencyTotals[] {
+function totalsByCurrency(rows: readonly BucketExtent[]): CurrencyTotals[] {
   const currencies = [...new Set(rows.map(([, , currency]) => currency))].sort();
   return currencies.map((currency): CurrencyTotals => {
     const own = rows.filter((row) => row[2] === currency);

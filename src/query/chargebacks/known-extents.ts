@@ -4,11 +4,10 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { setNewest } from "../../store/set-newest.js";
-import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
+import { addDays, DAY_SECONDS, daysOfWindow } from "../../time/days.js";
 import type { PublishedDays } from "../state/published.js";
 import { isLineTagColumn } from "../tags/filter.js";
 import { isUtc } from "../time/bucket.js";
-import type { DateWindow } from "../time/date-window.js";
 import { valueFilters } from "../value-filters.js";
 import type { BucketExtent, KnownExtents } from "./aggregate-extent.js";
 import { type AggregateInput, groupColumns } from "./aggregate-source.js";
@@ -39,28 +38,27 @@ export function createExtentMemory(): ExtentMemory {
         if (state === undefined) return await read(window);
         const key = JSON.stringify([tenantName, input.groupBy, input.filters, namesIn(input, state)]);
         const known = aggregations.get(key) ?? new Map<string, KnownDay>();
-        const days = daysOf(window).map(({ day, from }) => {
-          const { state: of, rows } = known.get(day) ?? {};
-          const now = state.days.get(day) ?? "";
-          return { day, from, state: now, rows: of === now ? rows : undefined };
-        });
-        const unknown = days.filter(({ rows }) => rows === undefined);
-        const [first, last] = [unknown[0], unknown.at(-1)];
-        if (first === undefined || last === undefined) return days.flatMap(({ rows = [] }) => rows);
-
-        const to = last.from + DAY_SECONDS;
-        const found = await read({ ...window, from: first.from, to });
-        // What was known is of one state with what was read, or none of it counts.
-        const isOfState = found.every(isSteady) && isDeepStrictEqual(await published(), state);
-        if (!isOfState) return await read(window);
-        if (known.size > MOST_DAYS) known.clear();
-        for (const { day, from, state, rows } of days) {
-          const isRead = first.from <= from && from < to;
-          const own = isRead ? found.filter(([, last]) => from <= last && last < from + DAY_SECONDS) : rows;
-          known.set(day, { state, rows: own ?? [] });
+        const days = daysOfWindow({ start: window.startDate, end: addDays(window.endDate, 1) });
+        const stateOf = (day: string) => state.days.get(day) ?? "";
+        const isUnknown = (day: string) => known.get(day)?.state !== stateOf(day);
+        const first = days.findIndex(isUnknown);
+        if (first >= 0) {
+          const unknown = days.slice(first, days.findLastIndex(isUnknown) + 1);
+          const from = window.from + first * DAY_SECONDS;
+          const found = await read({ ...window, from, to: from + unknown.length * DAY_SECONDS });
+          // What was known is of one state with what was read, or none of it counts.
+          const isOfState = found.every(isSteady) && isDeepStrictEqual(await published(), state);
+          if (!isOfState) return await read(window);
+          for (const [index, day] of unknown.entries()) {
+            const begin = from + index * DAY_SECONDS;
+            const rows = found.filter(([, last]) => begin <= last && last < begin + DAY_SECONDS);
+            known.set(day, { state: stateOf(day), rows });
+          }
         }
+        const rows = days.flatMap((day) => known.get(day)?.rows ?? []);
+        if (known.size > 2 * MOST_DAYS) known.clear();
         setNewest(aggregations, key, known, MOST_AGGREGATIONS);
-        return days.flatMap(({ day }) => known.get(day)?.rows ?? []);
+        return rows;
       },
     }),
   };
@@ -71,14 +69,6 @@ const isSteady = (row: BucketExtent) => row[8] === 0;
 /** Its buckets lie each within a UTC day, and all of the days are asked for. */
 function isByUtcDay({ timeBucket, window: { from, to, timezone } }: AggregateInput): boolean {
   return timeBucket === "day" && isUtc(timezone) && to - from <= MOST_DAYS * DAY_SECONDS;
-}
-
-function daysOf({ from, to }: DateWindow): { readonly day: string; readonly from: number }[] {
-  const count = Math.ceil((to - from) / DAY_SECONDS);
-  return Array.from({ length: Math.max(count, 0) }, (_, index) => {
-    const start = from + index * DAY_SECONDS;
-    return { day: dayOfSeconds(start), from: start };
-  });
 }
 
 /** The state of tags and teams, where buckets depend on them. */
