@@ -1,6 +1,6 @@
 /**
- * Runs the tests: all of them, or the files that are named. The sources are compiled once, and each test file is a process that runs what was
- * compiled. tap's own command compiles in each process and loads its measuring of coverage into each, which takes longer than many of the files.
+ * Runs the tests: the files that are named, or all but the long ones, or with `--all` those too. The sources are compiled once, and each test file
+ * is a process that runs what was compiled. tap's own command compiles in each process and loads its measuring of coverage into each, which takes longer than many of the files.
  *
  * The output is TAP. A terminal gets tap's report of it instead.
  */
@@ -8,9 +8,11 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, normalize } from "node:path";
+import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { t } from "tap";
 import { projectRoot } from "../src/config/project.js";
+import { longTests } from "../test/long-tests.js";
 import { memoryFolder } from "../test/memory-folder.js";
 import { MIGRATED_POSTGRES, makeMigratedPostgres } from "../test/migrated-postgres.js";
 
@@ -27,12 +29,18 @@ const filesBelow = (folder: string, ending: string) =>
     .sort();
 
 const tests = filesBelow("test", ".test.ts");
-const wanted = process.argv.slice(2).map((file) => normalize(file));
-const unknown = wanted.filter((file) => !tests.includes(file));
+const { values: options, positionals } = parseArgs({
+  options: { all: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+const named = positionals.map((file) => normalize(file));
+const long = longTests.map((file) => join("test", file));
+const unknown = [...named, ...long].filter((file) => !tests.includes(file));
 if (unknown.length > 0) {
   console.error(`No test files: ${unknown.join(", ")}. They are called as test/http/tags.test.ts.`);
   process.exit(1);
 }
+const chosen = named.length > 0 ? named : tests.filter((file) => options.all || !long.includes(file));
 
 /** In the project, so that modules are found, and the project by them. A folder for each run, as two may go on at once. */
 const parent = join(root, ".compiled");
@@ -69,8 +77,8 @@ await makeMigratedPostgres(migrated);
 const env = { ...process.env, TMPDIR: data, [MIGRATED_POSTGRES]: migrated, TAP_TIMEOUT: String(TIMEOUT_S) };
 t.setTimeout(0);
 t.jobs = JOBS;
-t.plan((wanted.length > 0 ? wanted : tests).length);
-for (const file of wanted.length > 0 ? wanted : tests) {
+t.plan(chosen.length);
+for (const file of chosen) {
   const program = join(compiled, file.replace(/\.ts$/, ".js"));
   // tap hands on its measuring in NODE_OPTIONS.
   const command = ["-u", "NODE_OPTIONS", process.execPath, "--enable-source-maps", program];

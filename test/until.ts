@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  seconds = 60,
+  seconds = 180,
 ): Promise<void> {
   const deadline = Date.now() + seconds * 1000;
   while (!(await condition())) {

@@ -4,7 +4,7 @@ import t from "tap";
 import { operationsOf } from "../../src/http/description/document.js";
 import { holds } from "../holds.js";
 import { needs } from "../programs.js";
-import { browserPath, launchBrowser } from "./browser.js";
+import { browserPath, launchBrowser, openOperation, tryOperation } from "./browser.js";
 import { insertChargebacks, startService } from "./service.js";
 
 t.test("/docs in a browser", needs(browserPath), async (t) => {
@@ -42,19 +42,9 @@ t.test("/docs in a browser", needs(browserPath), async (t) => {
   });
 
   await t.test("an operation opens with its parameters, and can be tried", async (t) => {
-    const health = page.locator(".opblock", { has: page.locator('[data-path="/health"]') });
-    await health.locator(".opblock-summary").click();
-    await health.getByRole("button", { name: "Try it out" }).click();
-    await health.getByRole("button", { name: "Execute" }).click();
-    const answer = health.locator(".live-responses-table .response-col_status");
-    await answer.last().waitFor();
-    holds(t, await answer.last().textContent(), "200");
-
-    const list = page.locator(".opblock", {
-      has: page.locator('[data-path="/api/v1/tenants/{tenant_name}/chargebacks"]'),
-    });
-    await list.first().locator(".opblock-summary").click();
-    const parameters = list.first().locator(".parameter__name");
+    holds(t, await tryOperation(await openOperation(page, "/health")), "200");
+    const list = await openOperation(page, "/api/v1/tenants/{tenant_name}/chargebacks");
+    const parameters = list.locator(".parameter__name");
     await parameters.first().waitFor();
     const names = await parameters.allTextContents();
     for (const name of ["tenant_name", "start_date", "timezone", "identity_id", "page_size", "cursor"]) {
