@@ -145,6 +145,9 @@ export const reads: Readonly<Record<string, Statement>> = {
   "chargebacks-before": chargebacksBefore({ window: window(), filters: { tags } }, place),
   "aggregate-by-identity": aggregate({}),
   "breakdown-by-identity": breakdownGroups(breakdown({})),
+  "breakdown-by-numbers": breakdownGroups(
+    breakdown({ groupBy: ["identity_id", "tag:squad", "product_type"], comparedFrom: 1771459200 }),
+  ),
   "breakdown-by-reason": breakdownGroups(
     breakdown({
       groupBy: ["allocation_detail"],

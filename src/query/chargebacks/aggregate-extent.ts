@@ -20,6 +20,7 @@ import {
 } from "./aggregate-source.js";
 import { columnKeys, rowsByKeys, rowsToSum } from "./rows-to-sum.js";
 import { instantsInWindow, withNames } from "./scan.js";
+import { valueNumbers } from "./value-numbers.js";
 
 /** Of the rows of a time bucket in one currency. */
 export type BucketExtent = readonly [
@@ -155,16 +156,14 @@ function keyNumbers(source: AggregateSource, input: AggregateInput): KeyNumbers 
       : `toUInt64(${key} - 1)`,
   );
   const number = digits.reduce((before, next, index) => `(${before}) * ${radix(index)} + ${next}`, "0");
-  const instants = instantsInWindow(input.window).condition;
-  const valuesOf = (column: string) =>
-    `(SELECT groupArray(value) FROM (SELECT ${column} AS value FROM chargebacks WHERE ${instants} GROUP BY value))`;
+  const currencies = valueNumbers(CURRENCIES, "chargebacks.currency", input.window);
   const combinations = ["1", ...columns.map((_, index) => `toFloat64(${radix(index)})`)].join(" * ");
-  const place = `CAST(transform(chargebacks.currency, ${CURRENCIES}, arrayEnumerate(${CURRENCIES}), 0) AS UInt16)`;
+  const place = `CAST(${currencies.place} AS UInt16)`;
   return {
     names: [
-      `${valuesOf("currency")} AS ${CURRENCIES}`,
+      currencies.list,
       ...columns.flatMap(({ key, places }, index) =>
-        places === undefined ? [`${valuesOf(key)} AS values_${index}`] : [],
+        places === undefined ? [valueNumbers(`values_${index}`, key, input.window).list] : [],
       ),
     ],
     place,

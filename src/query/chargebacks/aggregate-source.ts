@@ -70,6 +70,8 @@ export interface AggregateSource {
   readonly projected: boolean;
   /** What stands behind WHERE. */
   readonly condition: string;
+  /** The condition leaves out rows of the window. */
+  readonly isFiltered: boolean;
 }
 
 export function aggregateSource({ window, filters, groupBy }: AggregateInput): AggregateSource {
@@ -114,6 +116,7 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
     ],
     bucketNames: knownNames(groupBy.flatMap((name) => namesOf[name] ?? [])),
     condition: inWindow.condition + rows.condition,
+    isFiltered: rows.condition !== "",
     params: Object.assign({}, inWindow.params, rows.params, lineTags, ...lookups.map(({ params }) => params)),
   };
 }

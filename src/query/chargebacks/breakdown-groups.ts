@@ -2,6 +2,7 @@
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { aggregateSource, distinctColumns } from "./aggregate-source.js";
 import type { BreakdownInput } from "./breakdown-input.js";
+import { rowsByNumbers, sumsFasterByNumbers } from "./rows-by-numbers.js";
 import { columnKeys, rowsToSum } from "./rows-to-sum.js";
 import { storable, utcInstant, withNames } from "./scan.js";
 
@@ -31,7 +32,7 @@ export type StoredGroup = readonly [
 
 /**
  * Rows as `StoredGroup`, by currency, and then by size: of the sum, or of its difference to the period before. The sign does not matter.
- * Those that changed most come from the same sums.
+ * Those that changed most come from the same sums. To be read by `readSteady`.
  */
 export function breakdownGroups(input: BreakdownInput): Statement {
   const { window, comparedFrom = window.from, groupBy, search } = input;
@@ -40,12 +41,17 @@ export function breakdownGroups(input: BreakdownInput): Statement {
   const { columns } = source;
   const groups = columns.map((_, index) => `c${index}`);
   const currency = `c${source.currencyAt}`;
-  const rows = rowsToSum(source, {
-    ...columnKeys(columns),
-    cost_type: "cost_type",
-    is_now: "timestamp >= {now_from:DateTime('UTC')}",
+  const flags = {
+    is_now: input.comparedFrom === undefined ? "true" : "timestamp >= {now_from:DateTime('UTC')}",
     of_provisional: "toUInt8(provisional)",
-  });
+  };
+  const rows = sumsFasterByNumbers(source)
+    ? rowsByNumbers(source, whole, flags)
+    : {
+        names: [],
+        params: {},
+        sql: rowsToSum(source, { ...columnKeys(columns), cost_type: "cost_type", ...flags }),
+      };
   const sum = (condition: string) => `sumIf(hi, ${condition}) + sumIf(lo, ${condition})`;
   const asked = columns.slice(0, distinctColumns(groupBy).length);
   const texts = asked.map((column, index) => column.text(`c${index}`));
@@ -65,7 +71,7 @@ export function breakdownGroups(input: BreakdownInput): Statement {
   const mover = input.movers > 0 ? placeBy("total - previous") : "toUInt64(0)";
   return {
     query: `
-${withNames(...source.names, ...source.bucketNames)}SELECT toString(${currency}), ${sums.map((name) => `toString(${name})`).join(", ")}, is_provisional,
+${withNames(...source.names, ...source.bucketNames, ...rows.names)}SELECT toString(${currency}), ${sums.map((name) => `toString(${name})`).join(", ")}, is_provisional,
   [${[...sums, "groups"].map((name) => `toString(all_${name})`).join(", ")}],
   [${others.map((each) => `toString(${each})`).join(", ")}], place, mover${[...texts, ...called].map((text) => `, ${text}`).join("")}
 FROM (
@@ -75,7 +81,7 @@ FROM (
     SELECT ${groups.join(", ")}, ${sum("is_now")} AS total, ${sum("is_now AND cost_type = 'usage'")} AS usage,
       ${sum("is_now AND cost_type = 'shared'")} AS shared, sumIf(n, is_now) AS rows, ${sum("NOT is_now")} AS previous,
       toUInt8(maxIf(of_provisional, is_now)) AS is_provisional
-    FROM ${rows}
+    FROM ${rows.sql}
     GROUP BY ${groups.join(", ")}
   )${search === undefined ? "" : `\n  WHERE ${found}`}
   WINDOW of_currency AS (PARTITION BY ${currency})
@@ -85,8 +91,9 @@ WINDOW shown AS (PARTITION BY ${currency})
 ORDER BY ${currency}, place`,
     params: {
       ...source.params,
+      ...rows.params,
       ...(search !== undefined && { search }),
-      now_from: utcInstant(storable(window).from),
+      ...(input.comparedFrom !== undefined && { now_from: utcInstant(storable(window).from) }),
       groups_limit: input.limit,
       ...(input.movers > 0 && { movers: input.movers }),
     },

@@ -3,7 +3,7 @@ import type { Statement } from "../../store/clickhouse/statement.js";
 import { bucketKey, bucketLabelSql, type TimeBucket } from "../time/bucket.js";
 import { aggregateSource } from "./aggregate-source.js";
 import type { BreakdownInput } from "./breakdown-input.js";
-import { rowsToSum } from "./rows-to-sum.js";
+import { rowsByKeys } from "./rows-to-sum.js";
 import { withNames } from "./scan.js";
 
 export type StoredAmount = readonly [
@@ -43,11 +43,15 @@ export function breakdownSeries(
   });
   const number = digits.reduce((before, next, index) => `(${before}) * ${radix[index]} + ${next}`);
   const currency = source.columns[source.currencyAt]?.key ?? "currency";
-  const rows = rowsToSum(source, {
-    bucket: bucket.sql,
-    of_currency: currency,
-    place: `transform(toUInt64(${number}), {numbers:Array(UInt64)}, {places:Array(UInt32)}, toUInt32(0))`,
-  });
+  const rows = rowsByKeys(
+    source,
+    {
+      bucket: bucket.sql,
+      of_currency: currency,
+      place: `transform(toUInt64(${number}), {numbers:Array(UInt64)}, {places:Array(UInt32)}, toUInt32(0))`,
+    },
+    "sum(amount_hi) AS hi, sum(amount_lo) AS lo",
+  );
   return {
     query: `
 ${withNames(...source.names)}SELECT if(grouping(bucket) = 1, '', ${bucketLabelSql(timeBucket, window.timezone)}) AS label, toString(of_currency),

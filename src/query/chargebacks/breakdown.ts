@@ -9,6 +9,7 @@ import { distinctColumns, hasNames } from "./aggregate-source.js";
 import { breakdownGroups, type GroupSums, type StoredGroup } from "./breakdown-groups.js";
 import type { BreakdownInput } from "./breakdown-input.js";
 import { breakdownSeries, type StoredAmount } from "./breakdown-series.js";
+import { readSteady } from "./rows-by-numbers.js";
 
 /** Plain decimals of one currency. */
 export interface BreakdownSums {
@@ -57,7 +58,7 @@ export async function readBreakdown(
   signal?: AbortSignal,
 ): Promise<Breakdown> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const groups = await readTuples<StoredGroup>(client, breakdownGroups(input), signal);
+    const groups = await readSteady<StoredGroup>(client, breakdownGroups(input), signal);
     const { timeBucket } = input;
     if (timeBucket === undefined || groups.length === 0) return breakdownOf(input, groups);
     const wanted = combinationsOf(groups.filter(isGroup(input)), distinctColumns(input.groupBy).length);

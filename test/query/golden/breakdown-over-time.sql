@@ -2,7 +2,7 @@
 SELECT if(grouping(bucket) = 1, '', toString(bucket)) AS label, toString(of_currency),
   if(grouping(place) = 1, -1, toInt32(place)), toString(sum(hi) + sum(lo))
 FROM (
-    SELECT toDate(timestamp, {timezone:String}) AS bucket, currency AS of_currency, transform(toUInt64(transform(identity_id, {values_0:Array(String)}, arrayEnumerate({values_0:Array(String)}), 0)), {numbers:Array(UInt64)}, {places:Array(UInt32)}, toUInt32(0)) AS place, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    SELECT toDate(timestamp, {timezone:String}) AS bucket, currency AS of_currency, transform(toUInt64(transform(identity_id, {values_0:Array(String)}, arrayEnumerate({values_0:Array(String)}), 0)), {numbers:Array(UInt64)}, {places:Array(UInt32)}, toUInt32(0)) AS place, sum(amount_hi) AS hi, sum(amount_lo) AS lo
     FROM chargebacks
     WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
     GROUP BY bucket, of_currency, place
