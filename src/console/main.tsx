@@ -14,16 +14,27 @@ import { useIsAsked } from "./state/session.js";
 import { useData } from "./state/use-data.js";
 import { en } from "./text/en.js";
 
+const load = {
+  overview: async () => (await import("./views/overview.js")).Overview,
+  explorer: async () => (await import("./views/explorer.js")).Explorer,
+  statement: async () => (await import("./views/statement.js")).Statement,
+  inventory: async () => (await import("./views/inventory.js")).Inventory,
+  tags: async () => (await import("./views/tags.js")).Tags,
+  rules: async () => (await import("./views/rules.js")).Rules,
+  worklist: async () => (await import("./views/worklist.js")).Worklist,
+  deliveries: async () => (await import("./views/deliveries.js")).Deliveries,
+  runs: async () => (await import("./views/runs.js")).Runs,
+};
 const views = {
-  overview: lazy(async () => (await import("./views/overview.js")).Overview),
-  explorer: lazy(async () => (await import("./views/explorer.js")).Explorer),
-  statement: lazy(async () => (await import("./views/statement.js")).Statement),
-  inventory: lazy(async () => (await import("./views/inventory.js")).Inventory),
-  tags: lazy(async () => (await import("./views/tags.js")).Tags),
-  rules: lazy(async () => (await import("./views/rules.js")).Rules),
-  worklist: lazy(async () => (await import("./views/worklist.js")).Worklist),
-  deliveries: lazy(async () => (await import("./views/deliveries.js")).Deliveries),
-  runs: lazy(async () => (await import("./views/runs.js")).Runs),
+  overview: lazy(load.overview),
+  explorer: lazy(load.explorer),
+  statement: lazy(load.statement),
+  inventory: lazy(load.inventory),
+  tags: lazy(load.tags),
+  rules: lazy(load.rules),
+  worklist: lazy(load.worklist),
+  deliveries: lazy(load.deliveries),
+  runs: lazy(load.runs),
 };
 const Explain = lazy(async () => (await import("./parts/explain.js")).Explain);
 const Dimension = lazy(async () => (await import("./parts/dimension.js")).Dimension);
@@ -111,3 +122,7 @@ class Guard extends Component<{ readonly children: ComponentChildren }, { readon
 
 const root = document.getElementById("root");
 if (root !== null) render(<App />, root);
+
+// The code of the view comes while the service is asked for its tenants. An error shows where the view is drawn.
+const first = viewOf(location.pathname)?.view;
+if (first !== undefined) load[first]().catch(() => undefined);

@@ -7,7 +7,7 @@ import {
   type Group,
   type Sums,
 } from "../api/breakdown.js";
-import { api, bodyOf } from "../api/client.js";
+import { api, bodyOf, type Schemas } from "../api/client.js";
 import { useReconciliation } from "../api/questions.js";
 import { type Decimal, decimal, sumOf } from "../money/decimal.js";
 import { Amount, Change } from "../parts/amount.js";
@@ -37,6 +37,9 @@ export function Overview({ place, tenant }: ViewProps) {
   const question = { tenant, period, filters: [], groupBy: ["identity_id"], compare: true };
   const overTime: BreakdownQuestion = { ...question, timeBucket: bucketFor(period), limit: 8, movers: 8 };
   const costs = useData(breakdownKey(overTime), (signal) => askBreakdown(overTime, signal));
+  const now = today();
+  const month: Period = { first: firstOfMonth(now), last: lastOfMonth(now) };
+  const soFar = useReconciliation(tenant, month).value?.days ?? [];
   return (
     <>
       <div class="title">
@@ -60,7 +63,7 @@ export function Overview({ place, tenant }: ViewProps) {
               <section class="card" key={totals.currency}>
                 <div class="heads">
                   <Headline period={period} totals={totals} />
-                  <Forecast tenant={tenant} currency={totals.currency} />
+                  <Forecast month={month} days={soFar} currency={totals.currency} />
                 </div>
                 <h2>
                   {text.overTime}
@@ -113,12 +116,16 @@ function Headline({ period, totals }: { readonly period: Period; readonly totals
   );
 }
 
+interface ForecastProps {
+  readonly month: Period;
+  /** Of the month, in all currencies. */
+  readonly days: Schemas["Reconciliation"]["days"];
+  readonly currency: string;
+}
+
 /** What the running month comes to, if the days to come cost what its days so far did. Days that are provisional count as they are. */
-function Forecast({ tenant, currency }: { readonly tenant: string; readonly currency: string }) {
-  const now = today();
-  const month: Period = { first: firstOfMonth(now), last: lastOfMonth(now) };
-  const { value } = useReconciliation(tenant, month);
-  const days = (value?.days ?? []).filter((day) => day.currency === currency);
+function Forecast({ month, days: all, currency }: ForecastProps) {
+  const days = all.filter((day) => day.currency === currency);
   const latest = days
     .map(({ date }) => date)
     .sort()

@@ -39,8 +39,10 @@ export const tenantRoutes =
           mayForTenant(caller, "read", tenant_name),
         );
         const names = tenants.map(({ tenant_name }) => tenant_name);
-        const dates = await readTenantDates(stores.postgres, names, stopSignal);
-        const held = await Promise.all(names.map((name) => facts.look(name)));
+        const [dates, held] = await Promise.all([
+          readTenantDates(stores.postgres, names, stopSignal),
+          Promise.all(names.map((name) => facts.look(name))),
+        ]);
         return tenants.map((tenant, index) => summaryOf(tenant, dates[index], held[index]));
       },
     );
