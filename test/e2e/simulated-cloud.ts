@@ -45,15 +45,31 @@ export interface RunOutcome {
   readonly published: readonly string[];
 }
 
-export async function startSimulatedService(t: Test): Promise<SimulatedService> {
+export interface SimulationOptions {
+  /** The way to an upstream, by the address of the simulator. */
+  readonly through?: (url: string) => Promise<string>;
+  /** More settings of each tenant. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+export async function startSimulatedService(
+  t: Test,
+  { through = async (url) => url, settings = {} }: SimulationOptions = {},
+): Promise<SimulatedService> {
   const size = { size: "tiny", tenants: 2, days: DAYS, now: () => now().getTime() } as const;
   const cloud = await startConfluentCloud(size);
   t.teardown(() => cloud.close());
-  const metered = { ...size, url: cloud.metrics.url };
+  const reached = {
+    ...cloud,
+    url: await through(cloud.url),
+    metrics: { ...cloud.metrics, url: await through(cloud.metrics.url) },
+  };
+  const metered = { ...size, url: reached.metrics.url };
   const [system] = simulatedTenants(metered);
   if (system === undefined) throw new Error("the simulator has no metered system");
-  const tenants = [queriedByParts(confluentTenant(cloud)), selfManagedTenant(metered), system] as const;
-  const { config, stores } = await openTestStores(t, `tenants: ${JSON.stringify(tenantsSection(tenants))}`);
+  const tenants = [queriedByParts(confluentTenant(reached)), selfManagedTenant(metered), system] as const;
+  const section = tenantsSection(tenants.map((tenant) => ({ ...tenant, ...settings })));
+  const { config, stores } = await openTestStores(t, `tenants: ${JSON.stringify(section)}`);
   const { observer, events } = recordingObserver();
   const context = runContext(stores, {
     now,

@@ -10,11 +10,13 @@ import { openFocusExport } from "../../query/export/focus/open-focus.js";
 import { type ExportFormatName, exportFormatNames, exportFormats } from "../../query/export/format.js";
 import type { ExportInput } from "../../query/export/statement.js";
 import { openExport } from "../../query/export/stream.js";
+import { isLostConnection } from "../../store/lost-connection.js";
 import { preferred } from "../accept.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { ApiError } from "../errors.js";
 import { requireFocusFormat, requireWholeCharges } from "../input/focus-export.js";
 import { readTagParameters } from "../input/tag-parameters.js";
+import { pathOf } from "../problem.js";
 import { ExportBody, exportParameters, exportQuery, exportResponse } from "../schemas/export.js";
 import { inputOf, TenantPath } from "../schemas/parameters.js";
 import { bodyProblems, notModified, problemResponses } from "../schemas/problem.js";
@@ -90,6 +92,12 @@ export const exportRoutes =
       if (isFocusFormat(format)) requireWholeCharges(wanted, request.method === "POST" ? "body" : "query");
       else requireFocusFormat(wanted.focus_version);
       const stream = isHead(request) ? Readable.from([]) : await open();
+      // Its head is sent, so that no problem document can follow: the client sees the connection break, and the log says why.
+      stream.once("error", (error) => {
+        if (signal.aborted) return;
+        const why = isLostConnection(error) ? ": the store went away" : "";
+        request.log.warn({ err: error, path: pathOf(request.url) }, `an export broke off${why}`);
+      });
       nameFile(request, reply);
       return stream;
     };

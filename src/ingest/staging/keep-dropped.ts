@@ -3,7 +3,8 @@
  * with status 200, as if there had been nothing: so where a published day was measured, and now measures less of a metric on a
  * resource, what is published is staged again, unless the upstream still has samples from before the day. Then less is news.
  *
- * Less: in some step less was used than before, or somebody is not seen any more. More is always news.
+ * Less: in some step less was used than before, or somebody is not seen any more. More is always news, and so is who it was: that nobody's part
+ * has gone, and the whole has not, means that its owner is known by now.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isDerivedMetric } from "../../config/allocation/derived-facts.js";
@@ -60,7 +61,7 @@ export async function keepDroppedUsage(
 }
 
 /** Rows `{day, metric, resource_id}`. Only of resources that are billed now, and of metrics that could be had. */
-function thinnerFacts(epoch: number, { ledger: { usage, gaps, recipient } }: MeasuredFacts): string {
+function thinnerFacts(epoch: number, { ledger: { usage, gaps, recipient, nobody } }: MeasuredFacts): string {
   const inDays = "WHERE day IN {days:Array(Date)}";
   const of = "day, toString(metric) AS metric, toString(resource_id) AS resource_id";
   const both = (columns: string) => `
@@ -73,7 +74,7 @@ function thinnerFacts(epoch: number, { ledger: { usage, gaps, recipient } }: Mea
       GROUP BY day, metric, resource_id, timestamp HAVING sum(before) > sum(now)
       UNION ALL
       SELECT day, metric, resource_id FROM (${both(`toString(${recipient}) AS who`)})
-      GROUP BY day, metric, resource_id, who HAVING max(was_seen) > max(is_seen)
+      GROUP BY day, metric, resource_id, who HAVING max(was_seen) > max(is_seen) AND who != '${nobody}'
     )
     WHERE (day, resource_id) IN (SELECT day, toString(resource_id) FROM ${stagedTable("billing", epoch)} ${inDays})
       AND (day, metric, resource_id) NOT IN (SELECT day, toString(metric), toString(resource_id) FROM ${stagedTable(gaps, epoch)} ${inDays})`;

@@ -1,0 +1,143 @@
+/** A proxy between the service and an upstream that does, at random, what networks and gateways do to requests and answers. */
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Test } from "tap";
+
+export const faultKinds = [
+  "reset before the answer",
+  "reset within the answer",
+  "stall, then reset",
+  "cut, and said to be whole",
+  "doubled",
+  "429",
+  "429 with Retry-After",
+  "503 in HTML",
+  "200 with a page in HTML",
+  "200 with nothing",
+  "200 with JSON of something else",
+  "50 MB of blanks around the answer",
+  "compressed, and not said to be",
+  "a redirect to nowhere",
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+/** Harmless: the answer is right, and has to be taken. */
+export const oddities = [
+  "another content type",
+  "a clock of years ago",
+  "an answer in small pieces",
+] as const;
+export type Oddity = (typeof oddities)[number];
+
+const STALL_MS = 700;
+const PAGE = "<!doctype html><title>Please sign in</title><p>Your session has ended.</p>";
+const BLANKS = Buffer.alloc(25_000_000, " ");
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+}
+
+/** `draw` says what happens to the next request; undefined: nothing. */
+export async function startFaultyProxy(t: Test, target: string, draw: () => FaultKind | Oddity | undefined) {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const fault = draw();
+    try {
+      if (fault === "reset before the answer") return response.destroy();
+      if (fault === "stall, then reset") {
+        await delay(STALL_MS, undefined, { ref: false });
+        return response.destroy();
+      }
+      const { host: _, "accept-encoding": __, connection: ___, ...headers } = request.headers;
+      const asked = await fetch(target + request.url, {
+        method: request.method ?? "GET",
+        headers: headers as Record<string, string>,
+        ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+      });
+      const answer = {
+        status: asked.status,
+        headers: Object.fromEntries(
+          [...asked.headers].filter(
+            ([name]) => !/^(content-length|transfer-encoding|connection|content-encoding)$/.test(name),
+          ),
+        ),
+        body: Buffer.from(await asked.arrayBuffer()),
+      };
+      await send(response, answer, fault);
+    } catch {
+      response.destroy();
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function send(response: ServerResponse, answer: Answer, fault: FaultKind | Oddity | undefined) {
+  const { status, headers, body } = answer;
+  const whole = (changes: Partial<Answer> = {}) => {
+    const { status: code, headers: head, body: text } = { ...answer, ...changes };
+    response.writeHead(code, { ...head, "content-length": text.length }).end(text);
+  };
+  const half = body.subarray(0, Math.floor(body.length / 2));
+  const json = { "content-type": "application/json" };
+  switch (fault) {
+    case undefined:
+      return whole();
+    case "reset within the answer":
+      response.writeHead(status, { ...headers, "content-length": body.length });
+      response.write(half, () => response.destroy());
+      return;
+    case "cut, and said to be whole":
+      return whole({ body: half });
+    case "doubled":
+      return whole({ body: Buffer.concat([body, body]) });
+    case "429":
+      return whole({ status: 429, headers: json, body: Buffer.from('{"errors":[{"status":"429"}]}') });
+    case "429 with Retry-After":
+      return whole({ status: 429, headers: { ...json, "retry-after": "0" }, body: Buffer.from("slow down") });
+    case "503 in HTML":
+      return whole({ status: 503, headers: { "content-type": "text/html" }, body: Buffer.from(PAGE) });
+    case "200 with a page in HTML":
+      return whole({ status: 200, headers: { "content-type": "text/html" }, body: Buffer.from(PAGE) });
+    case "200 with nothing":
+      return whole({ status: 200, body: Buffer.alloc(0) });
+    case "200 with JSON of something else":
+      return whole({
+        status: 200,
+        headers: json,
+        body: Buffer.from('{"message":"no Route matched with those values"}'),
+      });
+    case "50 MB of blanks around the answer":
+      return whole({ body: Buffer.concat([BLANKS, body, BLANKS]) });
+    case "compressed, and not said to be":
+      return whole({ body: Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0]), body]) });
+    case "a redirect to nowhere":
+      return whole({ status: 302, headers: { location: "http://127.0.0.1:9/" }, body: Buffer.alloc(0) });
+    case "another content type":
+      return whole({ headers: { ...headers, "content-type": "text/plain" } });
+    case "a clock of years ago":
+      return whole({ headers: { ...headers, date: "Tue, 01 Jan 2019 00:00:00 GMT" } });
+    case "an answer in small pieces": {
+      response.writeHead(status, headers);
+      const size = Math.max(1, Math.ceil(body.length / 20));
+      for (let at = 0; at < body.length; at += size) {
+        response.write(body.subarray(at, at + size));
+        await delay(1);
+      }
+      response.end();
+      return;
+    }
+    default:
+      return fault satisfies "reset before the answer" | "stall, then reset";
+  }
+}

@@ -1,0 +1,83 @@
+/** The engine is killed while a client reads an export: the client sees that it is not whole, and the next one is. */
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import t from "tap";
+import { until } from "../until.js";
+import { startService } from "./service.js";
+
+const ROWS = 200_000;
+
+t.test("the engine dies within an export", async (t) => {
+  const service = await startService(t);
+  const { app, stores, log } = service;
+  const address = await app.listen({ host: "127.0.0.1", port: 0 });
+  const { client } = await stores.tenant("acme");
+  await client.command({
+    query: `INSERT INTO chargebacks (timestamp, ecosystem, tenant_id, resource_id, product_category, product_type, identity_id, cost_type,
+        allocation_method, allocation_detail, component_ratio, amount_hi)
+      SELECT toDateTime('2026-03-01 00:00:00', 'UTC') + INTERVAL number % 5 DAY, 'e', 'acme', concat('r-', toString(number % 100)), 'c', 'p',
+        concat('sa-', toString(number)), 'usage', 'usage_ratio', 'usage_ratio_allocation', '1', 0.01 FROM numbers(${ROWS})`,
+  });
+  /** More than the sockets on the way hold. */
+  const columns = ["identity_id", ...Array.from({ length: 49 }, () => "metadata")];
+  const ask = async (accept: string): Promise<IncomingMessage> => {
+    const headers = { "content-type": "application/json", accept };
+    const sent = request(`${address}/api/v1/tenants/acme/export`, { method: "POST", agent: false, headers });
+    sent.on("error", () => undefined);
+    sent.end(JSON.stringify({ columns }));
+    const [answer] = await once(sent, "response");
+    return answer;
+  };
+  const read = async (answer: IncomingMessage) => {
+    let bytes = 0;
+    for await (const chunk of answer) bytes += chunk.length;
+    return bytes;
+  };
+
+  for (const accept of [
+    "text/csv",
+    "application/vnd.apache.parquet",
+    "application/vnd.apache.arrow.stream",
+  ]) {
+    await t.test(accept, async (t) => {
+      const whole = await ask(accept);
+      const size = await read(whole);
+      t.equal(whole.complete, true);
+
+      const logged = log.length;
+      const answer = await ask(accept);
+      t.equal(answer.statusCode, 200);
+      await once(answer, "readable");
+      const engine = stores.embeddedClickHouse?.pid() ?? 0;
+      process.kill(engine, "SIGKILL");
+      await t.rejects(read(answer), { code: "ECONNRESET" });
+      t.equal(answer.complete, false, "the connection breaks: nobody takes a part for the whole");
+      await until("the failure is logged", () => log.length > logged);
+      const { level, msg, path } = log[logged] ?? {};
+      t.strictSame(
+        { level, msg, path },
+        {
+          level: 40,
+          msg: "an export broke off: the store went away",
+          path: "/api/v1/tenants/acme/export",
+        },
+      );
+
+      const health = await fetch(`${address}/health`);
+      t.equal(health.status, 200, "the service goes on");
+      await until(
+        "the engine is back",
+        async () =>
+          (
+            await fetch(
+              `${address}/api/v1/tenants/acme/chargebacks?page_size=1&start_date=2026-03-01&end_date=2026-03-05`,
+            )
+          ).ok,
+      );
+      t.not(stores.embeddedClickHouse?.pid(), engine);
+      const again = await ask(accept);
+      t.equal(await read(again), size);
+      t.equal(again.complete, true, "the next one is whole");
+    });
+  }
+});
