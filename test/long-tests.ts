@@ -88,6 +88,7 @@ export const longTests: readonly string[] = [
   "runner/changed-input.test.ts",
   "runner/clock.test.ts",
   "runner/currencies.test.ts",
+  "runner/cut-connections.test.ts",
   "runner/cycle.test.ts",
   "runner/doubted-bills.test.ts",
   "runner/dropped-samples.test.ts",

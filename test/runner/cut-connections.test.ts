@@ -1,0 +1,80 @@
+/**
+ * Postgres breaks all connections at a statement of a run: before it, or once it is done and before its answer arrives. Whatever it hits, no reader sees a
+ * day that does not add up, and the next run makes everything as one run would have. `CUT_STRIDE=1` hits every statement, instead of each seventh.
+ */
+import t from "tap";
+import fc from "../property.js";
+import { openTestStores } from "../stores.js";
+import { cutConnections, cutModes } from "./cut-connections.js";
+import { chargedOn, daysBefore, reconciled, runContext, runOnce, runRecords, shortTenants } from "./runs.js";
+import { scriptedUpstream } from "./scripted-upstream.js";
+
+const stride = Number(process.env.CUT_STRIDE ?? "7");
+
+t.test("Postgres goes away under any statement of a run", async (t) => {
+  const { config, stores } = await openTestStores(
+    t,
+    shortTenants(["acme"], ["gather_failure_threshold: 1000"]),
+  );
+  const { upstream, ecosystems } = scriptedUpstream();
+  const context = runContext(stores, { ecosystems });
+  const days = [2, 3, 4, 5, 6, 7, 8].map(daysBefore);
+  for (const day of days) upstream.bill.set(day, { "r-1": "10", "metered-1": "8" });
+  const cuts = await cutConnections(t, stores.postgres);
+  await runOnce(context, config, "acme");
+
+  let version = 0;
+  /** Another bill for two days; a line of one goes and comes. */
+  const change = () => {
+    version += 1;
+    upstream.bill.set(daysBefore(3), { "r-1": String(10 + version), "metered-1": "8" });
+    const more = version % 2 === 0 ? {} : { "r-2": "1" };
+    upstream.bill.set(daysBefore(5), { "r-1": "10", "metered-1": "8", ...more });
+  };
+  const wanted = () => [
+    ["ann: 2", "bob: 6", `ann: ${(10 + version) / 2}`, `bob: ${(10 + version) / 2}`],
+    ["ann: 2", "bob: 6", "ann: 5", "bob: 5", ...(version % 2 === 0 ? [] : ["ann: 0.5", "bob: 0.5"])],
+  ];
+  const charged = async () => [
+    await chargedOn(stores, "acme", daysBefore(3)),
+    await chargedOn(stores, "acme", daysBefore(5)),
+  ];
+
+  change();
+  cuts.arm(Number.POSITIVE_INFINITY, "before");
+  await runOnce(context, config, "acme");
+  const { seen } = cuts.told();
+  t.ok(seen > 30, `a run has ${seen} statements`);
+  t.strictSame(await charged(), wanted());
+
+  const [offset = 0] = fc.sample(fc.integer({ min: 1, max: stride }), 1);
+  const ends = new Map<string, number>();
+  for (const mode of cutModes) {
+    for (let statement = offset; statement <= seen; statement += stride) {
+      change();
+      cuts.arm(statement, mode);
+      const end = await runOnce(context, config, "acme").then(
+        ({ status }) => status,
+        (error: Error) => `not recorded: ${error.message}`,
+      );
+      cuts.disarm();
+      const { cutAt } = cuts.told();
+      ends.set(end, (ends.get(end) ?? 0) + 1);
+      await t.test(`${mode} statement ${statement}, ${cutAt}: ${end}`, async (t) => {
+        t.type(cutAt, "string");
+        t.strictSame((await reconciled(stores, "acme")).off, [], "what is visible adds up");
+        const next = await runOnce(context, config, "acme");
+        t.strictSame([next.status, next.errors], ["completed", []]);
+        t.strictSame(await charged(), wanted());
+        t.strictSame((await reconciled(stores, "acme")).staged, 0);
+        const records = await runRecords(stores, "acme");
+        t.strictSame(
+          records.filter(({ ended_at }) => ended_at === null),
+          [],
+          "no record stays open",
+        );
+      });
+    }
+  }
+  t.comment(JSON.stringify(Object.fromEntries(ends)));
+});

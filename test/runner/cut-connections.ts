@@ -1,0 +1,73 @@
+/** Postgres that goes away under a statement of the service's, and is there again at once: as when it is restarted, or fails over. */
+import type pg from "pg";
+import type { Test } from "tap";
+
+/** Before the statement is sent; or once it is done, but before its answer arrives. */
+export const cutModes = ["before", "after"] as const;
+export type CutMode = (typeof cutModes)[number];
+
+type Query = (text: unknown, values?: unknown, callback?: Callback) => Promise<unknown>;
+type Callback = (error: Error | undefined, result?: unknown) => void;
+
+/** Breaks all connections of the pool at its nth statement from `arm` on. Statements of every connection count. */
+export async function cutConnections(t: Test, pool: pg.Pool) {
+  const admin = await pool.connect();
+  t.teardown(() => admin.release());
+  const ask = admin.query.bind(admin);
+  const [{ pid } = { pid: 0 }] = (await ask<{ pid: number }>("SELECT pg_backend_pid() AS pid")).rows;
+  let left = Number.POSITIVE_INFINITY;
+  let mode: CutMode = "before";
+  let seen = 0;
+  let cutAt: string | undefined;
+  const cut = () =>
+    ask(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> ${pid}`,
+    );
+
+  const watch = (client: pg.PoolClient) => {
+    const query = client.query.bind(client) as Query;
+    const watched: Query = (text, values, callback) => {
+      seen += 1;
+      left -= 1;
+      if (left !== 0) return query(text, values, callback);
+      cutAt = textOf(text).replaceAll(/\s+/g, " ").trim().slice(0, 60);
+      const broken = async () => {
+        if (mode === "after") await query(text, values);
+        await cut();
+        if (mode === "before") return await query(text, values);
+        throw new Error("Connection terminated unexpectedly");
+      };
+      const ended = broken();
+      if (callback === undefined) return ended;
+      ended.then(
+        (result) => callback(undefined, result),
+        (error) => callback(error),
+      );
+      return ended.catch(() => undefined);
+    };
+    Object.assign(client, { query: watched });
+  };
+  // Connections that were made before are made anew.
+  await cut();
+  pool.on("connect", watch);
+
+  return {
+    /** Of what comes. */
+    arm(statement: number, how: CutMode) {
+      left = statement;
+      mode = how;
+      seen = 0;
+      cutAt = undefined;
+    },
+    /** Statements since it was armed, and the one that was hit. */
+    told: () => ({ seen, cutAt }),
+    disarm() {
+      left = Number.POSITIVE_INFINITY;
+    },
+  };
+}
+
+function textOf(text: unknown): string {
+  if (typeof text === "string") return text;
+  return typeof text === "object" && text !== null && "text" in text ? String(text.text) : "";
+}
