@@ -61,6 +61,8 @@ t.test("a breakdown by identity, product and cost type", async (t) => {
     ]);
 
   t.strictSame(await groupsOf(client), wanted);
+  const empty = dateWindow({ start_date: "2026-02-01", end_date: "2026-02-02" }, 200, NOW);
+  t.strictSame((await readBreakdown(client, { ...input, window: empty })).groups, [], "without rows");
 
   for (const column of ["identity_id", "product_type", "currency"]) {
     await t.test(`a new value of ${column}: the sums are read again`, async (t) => {

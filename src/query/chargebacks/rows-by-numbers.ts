@@ -52,14 +52,14 @@ export function rowsByNumbers(
   const columns = source.columns.map(({ key, places }, index) => {
     const [name, number] = [`c${index}`, `number_${index}`];
     if (places !== undefined)
-      return { names: [], number, of: `CAST(${key} AS UInt32)`, text: `${number} AS ${name}`, isNew: "0" };
+      return { names: [], number, of: `CAST(${key} AS UInt32)`, text: `${number} AS ${name}`, isNew: [] };
     const numbers = valueNumbers(`values_${index}`, key, window);
     return {
       names: [numbers.list],
       number,
       of: `CAST(${numbers.place} AS UInt32)`,
       text: `${numbers.at(number)} AS ${name}`,
-      isNew: `${number} = 0`,
+      isNew: [`${number} = 0`],
     };
   });
   const keys = {
@@ -67,7 +67,7 @@ export function rowsByNumbers(
     number_of_cost_type: `CAST(transform(chargebacks.cost_type, ${COST_TYPES}, [1, 2], 0) AS UInt8)`,
     ...flags,
   };
-  const isNew = [...columns.map((column) => column.isNew), "number_of_cost_type = 0"].join(" OR ");
+  const isNew = [...columns.flatMap((column) => column.isNew), "number_of_cost_type = 0"].join(" OR ");
   return {
     names: columns.flatMap(({ names }) => names),
     params: instantsInWindow(window).params,
