@@ -1,6 +1,7 @@
 /**
- * Runs the tests: the files that are named, or all but the long ones, or with `--all` those too. The sources are compiled once, and each test file
- * is a process that runs what was compiled. tap's own command compiles in each process and loads its measuring of coverage into each, which takes longer than many of the files.
+ * Runs the tests: the files that are named, or all but the long ones, or with `--all` those too. The sources are compiled once, and each
+ * test file is a process that runs what was compiled. tap's own command compiles in each process and loads its measuring of coverage into
+ * each, which takes longer than many of the files.
  *
  * The output is TAP. A terminal gets tap's report of it instead.
  */

@@ -1,5 +1,5 @@
 /** The console: which view an address means. */
-import { Component, type ComponentChildren, render } from "preact";
+import { Component, type ComponentChildren, type FunctionComponent, render } from "preact";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect } from "preact/hooks";
 import { api, bodyOf } from "./api/client.js";
@@ -8,33 +8,27 @@ import { Link } from "./parts/link.js";
 import { Empty, Failed, Shown } from "./parts/messages.js";
 import { SignIn } from "./parts/sign-in.js";
 import { Caller } from "./state/caller.js";
-import { useLocation } from "./state/location.js";
+import { type Place, useLocation } from "./state/location.js";
 import { viewOf } from "./state/paths.js";
 import { useIsAsked } from "./state/session.js";
 import { useData } from "./state/use-data.js";
 import { en } from "./text/en.js";
 
-const load = {
-  overview: async () => (await import("./views/overview.js")).Overview,
-  explorer: async () => (await import("./views/explorer.js")).Explorer,
-  statement: async () => (await import("./views/statement.js")).Statement,
-  inventory: async () => (await import("./views/inventory.js")).Inventory,
-  tags: async () => (await import("./views/tags.js")).Tags,
-  rules: async () => (await import("./views/rules.js")).Rules,
-  worklist: async () => (await import("./views/worklist.js")).Worklist,
-  deliveries: async () => (await import("./views/deliveries.js")).Deliveries,
-  runs: async () => (await import("./views/runs.js")).Runs,
-};
+/** A view whose code comes when it is drawn, or before, by `load`. */
+function view(load: () => Promise<FunctionComponent<{ readonly place: Place; readonly tenant: string }>>) {
+  return Object.assign(lazy(load), { load });
+}
+
 const views = {
-  overview: lazy(load.overview),
-  explorer: lazy(load.explorer),
-  statement: lazy(load.statement),
-  inventory: lazy(load.inventory),
-  tags: lazy(load.tags),
-  rules: lazy(load.rules),
-  worklist: lazy(load.worklist),
-  deliveries: lazy(load.deliveries),
-  runs: lazy(load.runs),
+  overview: view(async () => (await import("./views/overview.js")).Overview),
+  explorer: view(async () => (await import("./views/explorer.js")).Explorer),
+  statement: view(async () => (await import("./views/statement.js")).Statement),
+  inventory: view(async () => (await import("./views/inventory.js")).Inventory),
+  tags: view(async () => (await import("./views/tags.js")).Tags),
+  rules: view(async () => (await import("./views/rules.js")).Rules),
+  worklist: view(async () => (await import("./views/worklist.js")).Worklist),
+  deliveries: view(async () => (await import("./views/deliveries.js")).Deliveries),
+  runs: view(async () => (await import("./views/runs.js")).Runs),
 };
 const Explain = lazy(async () => (await import("./parts/explain.js")).Explain);
 const Dimension = lazy(async () => (await import("./parts/dimension.js")).Dimension);
@@ -125,4 +119,4 @@ if (root !== null) render(<App />, root);
 
 // The code of the view comes while the service is asked for its tenants. An error shows where the view is drawn.
 const first = viewOf(location.pathname)?.view;
-if (first !== undefined) load[first]().catch(() => undefined);
+if (first !== undefined) views[first].load().catch(() => undefined);

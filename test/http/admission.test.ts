@@ -4,7 +4,7 @@ import t from "tap";
 import { type AdmissionLimits, createAdmission, type Load } from "../../src/http/admission-queue.js";
 import { createServiceMetrics } from "../../src/http/metrics.js";
 import { holds } from "../holds.js";
-import { startService } from "./service.js";
+import { insertManyChargebacks, startService } from "./service.js";
 import { eventually } from "./store-processes.js";
 
 const never = new AbortController().signal;
@@ -120,14 +120,7 @@ t.test("heavy reads of the service", async (t) => {
   const app = await service.build({ metrics });
   const address = await app.listen({ host: "127.0.0.1", port: 0 });
   for (const tenant of ["acme", "globex"]) {
-    const { client } = await service.stores.tenant(tenant);
-    await client.command({
-      query: `INSERT INTO chargebacks (timestamp, ecosystem, tenant_id, resource_id, product_category, product_type, identity_id, cost_type,
-          allocation_method, allocation_detail, component_ratio, amount_hi)
-        SELECT toDateTime('2026-03-01 00:00:00', 'UTC') + INTERVAL number % 5 DAY, 'e', {tenant:String}, concat('r-', toString(number % 100)), 'c',
-          'p', concat('sa-', toString(number % 9)), 'usage', 'usage_ratio', 'usage_ratio_allocation', '1', 0.01 FROM numbers(200000)`,
-      query_params: { tenant },
-    });
+    await insertManyChargebacks(service.stores, tenant, { rows: 200_000, days: 5, identities: 9 });
   }
   const api = (tenant: string, path: string) => `${address}/api/v1/tenants/${tenant}/${path}`;
   /** 200 MB, far more than the sockets on the way hold: it lasts until somebody reads it. */

@@ -3,21 +3,13 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import t from "tap";
 import { until } from "../until.js";
-import { startService } from "./service.js";
-
-const ROWS = 200_000;
+import { insertManyChargebacks, startService } from "./service.js";
 
 t.test("the engine dies within an export", async (t) => {
   const service = await startService(t);
   const { app, stores, log } = service;
   const address = await app.listen({ host: "127.0.0.1", port: 0 });
-  const { client } = await stores.tenant("acme");
-  await client.command({
-    query: `INSERT INTO chargebacks (timestamp, ecosystem, tenant_id, resource_id, product_category, product_type, identity_id, cost_type,
-        allocation_method, allocation_detail, component_ratio, amount_hi)
-      SELECT toDateTime('2026-03-01 00:00:00', 'UTC') + INTERVAL number % 5 DAY, 'e', 'acme', concat('r-', toString(number % 100)), 'c', 'p',
-        concat('sa-', toString(number)), 'usage', 'usage_ratio', 'usage_ratio_allocation', '1', 0.01 FROM numbers(${ROWS})`,
-  });
+  await insertManyChargebacks(stores, "acme", { rows: 200_000, days: 5, identities: 200_000 });
   /** More than the sockets on the way hold. */
   const columns = ["identity_id", ...Array.from({ length: 49 }, () => "metadata")];
   const ask = async (accept: string): Promise<IncomingMessage> => {

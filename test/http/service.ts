@@ -108,6 +108,22 @@ export interface ChargebackInput {
   ecosystem?: string;
 }
 
+/** Many rows of one cent, made in the store: on the first days of March 2026, of so many identities. */
+export async function insertManyChargebacks(
+  stores: OpenedStores,
+  tenant: string,
+  { rows, days, identities }: Readonly<Record<"rows" | "days" | "identities", number>>,
+): Promise<void> {
+  const { client } = await stores.tenant(tenant);
+  await client.command({
+    query: `INSERT INTO chargebacks (timestamp, ecosystem, tenant_id, resource_id, product_category, product_type, identity_id, cost_type,
+        allocation_method, allocation_detail, component_ratio, amount_hi)
+      SELECT toDateTime('2026-03-01 00:00:00', 'UTC') + INTERVAL number % {days:UInt8} DAY, 'e', {tenant:String}, concat('r-', toString(number % 100)), 'c',
+        'p', concat('sa-', toString(number % {identities:UInt32})), 'usage', 'usage_ratio', 'usage_ratio_allocation', '1', 0.01 FROM numbers({rows:UInt32})`,
+    query_params: { tenant, rows, days, identities },
+  });
+}
+
 export async function insertChargebacks(
   stores: OpenedStores,
   tenant: string,

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
 import t from "tap";
 import { until } from "../until.js";
-import { startService } from "./service.js";
+import { insertManyChargebacks, startService } from "./service.js";
 
 /** What comes back on a connection, until the service closes it. */
 function answerTo(port: number, sent: string): Promise<string> {
@@ -45,13 +45,7 @@ t.test(
     const { app, stores } = await startService(t, ["request_timeout_seconds: 20", "max_heavy_reads: 1"]);
     await app.listen({ host: "127.0.0.1", port: 0 });
     const { port } = app.server.address() as AddressInfo;
-    const { client } = await stores.tenant("acme");
-    await client.command({
-      query: `INSERT INTO chargebacks (timestamp, ecosystem, tenant_id, resource_id, product_category, product_type, identity_id, cost_type,
-        allocation_method, allocation_detail, component_ratio, amount_hi)
-      SELECT toDateTime('2026-03-01 00:00:00', 'UTC'), 'e', 'acme', 'r', 'c', 'p', concat('sa-', toString(number)), 'usage', 'usage_ratio',
-        'usage_ratio_allocation', '1', 0.01 FROM numbers(100000)`,
-    });
+    await insertManyChargebacks(stores, "acme", { rows: 100_000, days: 1, identities: 100_000 });
     // 100 MB, far more than the sockets on the way hold.
     const body = JSON.stringify({
       start_date: "2026-03-01",

@@ -6,7 +6,7 @@ import t from "tap";
 import { holds } from "../holds.js";
 import { promise } from "../promise.js";
 import { until } from "../until.js";
-import { insertBilling, startService } from "./service.js";
+import { insertBilling, insertManyChargebacks, startService } from "./service.js";
 
 const path = "/api/v1/tenants/acme/export";
 
@@ -20,12 +20,7 @@ t.test("over a real connection", async (t) => {
   const { app, stores } = service;
   const address = await app.listen({ host: "127.0.0.1", port: 0 });
   const { client } = await stores.tenant("acme");
-  await client.command({
-    query: `INSERT INTO chargebacks (timestamp, ecosystem, tenant_id, resource_id, product_category, product_type, identity_id, cost_type,
-        allocation_method, allocation_detail, component_ratio, amount_hi)
-      SELECT toDateTime('2026-03-01 00:00:00', 'UTC') + INTERVAL number % 5 DAY, 'e', 'acme', concat('r-', toString(number % 100)), 'c', 'p',
-        concat('sa-', toString(number)), 'usage', 'usage_ratio', 'usage_ratio_allocation', '1', 0.01 FROM numbers(200000)`,
-  });
+  await insertManyChargebacks(stores, "acme", { rows: 200_000, days: 5, identities: 200_000 });
   /** 200 MB in all, far more than the sockets on the way hold. */
   const wide = Array.from({ length: 50 }, () => "allocation_detail");
   /** Bytes as they are on the wire, so that a broken connection is seen as one. */

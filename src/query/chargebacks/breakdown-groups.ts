@@ -32,7 +32,7 @@ export type StoredGroup = readonly [
 
 /**
  * Rows as `StoredGroup`, by currency, and then by size: of the sum, or of its difference to the period before. The sign does not matter.
- * Those that changed most come from the same sums. To be read by `readSteady`.
+ * Those that changed most come from the same sums. The statement may have to be run again (`hasNewValues`).
  */
 export function breakdownGroups(input: BreakdownInput): Statement {
   const { window, comparedFrom = window.from, groupBy, search } = input;

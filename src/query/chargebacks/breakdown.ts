@@ -9,7 +9,7 @@ import { distinctColumns, hasNames } from "./aggregate-source.js";
 import { breakdownGroups, type GroupSums, type StoredGroup } from "./breakdown-groups.js";
 import type { BreakdownInput } from "./breakdown-input.js";
 import { breakdownSeries, type StoredAmount } from "./breakdown-series.js";
-import { readSteady } from "./rows-by-numbers.js";
+import { hasNewValues } from "./rows-by-numbers.js";
 
 /** Plain decimals of one currency. */
 export interface BreakdownSums {
@@ -52,23 +52,39 @@ export interface Breakdown {
 /** A publish takes milliseconds: to meet so many in a row takes a fault. */
 const ATTEMPTS = 5;
 
+/** What was read in two statements is not of one state. */
+class ChangedMeanwhile extends Error {}
+
 export async function readBreakdown(
   client: ClickHouseClient,
   input: BreakdownInput,
   signal?: AbortSignal,
 ): Promise<Breakdown> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const groups = await readSteady<StoredGroup>(client, breakdownGroups(input), signal);
-    const { timeBucket } = input;
-    if (timeBucket === undefined || groups.length === 0) return breakdownOf(input, groups);
-    const wanted = combinationsOf(groups.filter(isGroup(input)), distinctColumns(input.groupBy).length);
-    const statement = breakdownSeries({ ...input, timeBucket }, wanted);
-    const amounts = await readTuples<StoredAmount>(client, statement, signal);
-    // A publish between the two shows in the totals: both are read again.
-    if (input.search !== undefined || sameTotals(groups, amounts))
-      return breakdownOf(input, groups, overTime(amounts, wanted));
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await readOnce(client, input, signal);
+    } catch (error) {
+      const isUnsteady = error instanceof ChangedMeanwhile || hasNewValues(error);
+      if (!isUnsteady || attempt === ATTEMPTS) throw error;
+    }
   }
-  throw new Error("the chargebacks changed each time they were summed");
+}
+
+async function readOnce(
+  client: ClickHouseClient,
+  input: BreakdownInput,
+  signal?: AbortSignal,
+): Promise<Breakdown> {
+  const groups = await readTuples<StoredGroup>(client, breakdownGroups(input), signal);
+  const { timeBucket } = input;
+  if (timeBucket === undefined || groups.length === 0) return breakdownOf(input, groups);
+  const wanted = combinationsOf(groups.filter(isGroup(input)), distinctColumns(input.groupBy).length);
+  const statement = breakdownSeries({ ...input, timeBucket }, wanted);
+  const amounts = await readTuples<StoredAmount>(client, statement, signal);
+  // A publish between the two shows in the totals.
+  if (input.search === undefined && !sameTotals(groups, amounts))
+    throw new ChangedMeanwhile("the chargebacks changed each time they were summed");
+  return breakdownOf(input, groups, overTime(amounts, wanted));
 }
 
 /** Some rows are there only because they changed. */
