@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,8 +21,35 @@ export function temporaryFolder(t: Test): string {
   return folder;
 }
 
+/**
+ * With CLICKHOUSE_URL, as `clickhouse://user:password@host:8123`, tenants that would be embedded are on that server, each test's in databases of its
+ * own; with CLICKHOUSE_CLUSTER, on the replicas of that cluster.
+ */
+const { CLICKHOUSE_URL: server = "", CLICKHOUSE_CLUSTER: cluster = "" } = process.env;
+
+function onServer(yaml: string): string {
+  if (server === "") return yaml;
+  const prefix = `test_${randomBytes(4).toString("hex")}`;
+  const moved = yaml.replace(
+    /\bembedded:([A-Za-z_]\w*)/g,
+    (_, name: string) => `${server}/${prefix}_${name}`,
+  );
+  return cluster === "" || moved === yaml ? moved : `clickhouse: { cluster: ${cluster} }\n${moved}`;
+}
+
+/** What `onServer` made the tests' stores make. */
+async function dropDatabases(config: Config, stores: OpenedStores): Promise<void> {
+  for (const { tenant_name, storage } of config.tenants.values()) {
+    if (server === "" || storage.kind === "embedded") continue;
+    const client = await stores.serverClient(tenant_name);
+    const everywhere = storage.cluster === undefined ? "" : ` ON CLUSTER \`${storage.cluster}\``;
+    await client.command({ query: `DROP DATABASE IF EXISTS ${storage.database}${everywhere} SYNC` });
+  }
+}
+
 /** A configuration by the same path that the service reads one: from YAML text. */
-export function testConfig(yaml: string, folder: string): Config {
+export function testConfig(written: string, folder: string): Config {
+  const yaml = onServer(written);
   const loaded = loadConfig(yaml, { file: "test.yaml", env: {}, ecosystems, folder });
   if (!loaded.ok) throw new Error(formatProblems(loaded.problems));
   return loaded.config;
@@ -54,6 +82,7 @@ export async function openTestStores(
   copyMigratedPostgres(config.data_dir);
   const stores = await openStores({ config, logger: testLogger });
   t.teardown(async () => {
+    await dropDatabases(config, stores);
     await stores.close();
     rmSync(folder, { recursive: true, force: true });
   });

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { TenantConfig } from "../config/config.js";
-import type { StorageTarget } from "../config/storage.js";
+import type { ServerStorage } from "../config/storage.js";
 import { openClickHouseClient } from "../store/clickhouse/client.js";
 import {
   changePassword,
@@ -28,11 +28,9 @@ const options = {
   },
 } as const satisfies Options;
 
-type Server = Extract<StorageTarget, { kind: "server" }>;
-
 interface Grants {
   readonly tenant: string;
-  readonly storage: Server;
+  readonly storage: ServerStorage;
   readonly limits: ReaderLimits;
   /** For whoever gets one. */
   readonly password: string;
@@ -73,7 +71,7 @@ export const grants: Command = {
   },
 };
 
-function serverOf({ tenant_name, storage }: TenantConfig, isNamed: boolean): Server | undefined {
+function serverOf({ tenant_name, storage }: TenantConfig, isNamed: boolean): ServerStorage | undefined {
   if (storage.kind === "server") return storage;
   if (!isNamed) return undefined;
   throw new CommandFailed(
@@ -86,14 +84,14 @@ const sha256 = (password: string) => createHash("sha256").update(password).diges
 
 /** The statements go to stdout, to be piped; what is not to be kept goes to stderr. */
 function print({ tenant, storage, limits, password, renew }: Grants, { stdout, stderr }: CommandIo): void {
-  const { database, url } = storage;
+  const { database } = storage;
   const statements = [
-    ...roleStatements(database, limits),
-    createReader(database, sha256(password)),
-    ...(renew ? [changePassword(database, sha256(password))] : []),
-    ...readerStatements(database),
+    ...roleStatements(storage, limits),
+    createReader(storage, sha256(password)),
+    ...(renew ? [changePassword(storage, sha256(password))] : []),
+    ...readerStatements(storage),
   ];
-  stdout.write(`-- Tenant ${tenant}: database ${database} on ${url}\n`);
+  stdout.write(`-- Tenant ${tenant}: database ${database} on ${storage.urls.join(", ")}\n`);
   for (const statement of statements) stdout.write(`${statement};\n`);
   const counts = renew ? "" : ", if it is not there yet";
   stderr.write(`The password of ${readerName(database)}${counts}: ${password}. It is not shown again.\n`);
@@ -104,8 +102,9 @@ async function applyAll(tenants: readonly Grants[], { stdout, stderr }: CommandI
   const rows: string[][] = [];
   try {
     for (const each of tenants) {
-      const { database, url } = each.storage;
-      const tell = (password: string) => rows.push([each.tenant, url, readerName(database), password]);
+      const { database, urls } = each.storage;
+      const tell = (password: string) =>
+        rows.push([each.tenant, urls.join(", "), readerName(database), password]);
       await apply(each, tell);
     }
   } finally {
@@ -120,7 +119,8 @@ async function apply(
   { tenant, storage, limits, password, renew }: Grants,
   tell: (password: string) => void,
 ): Promise<void> {
-  const { url, username, password: ours, database } = storage;
+  const { urls, username, password: ours, database } = storage;
+  const [url = ""] = urls;
   const client = openClickHouseClient({
     ...{ url, username, password: ours, database: "system" },
     applicationName: "chargehouse grants",
@@ -135,11 +135,11 @@ async function apply(
       format: "JSONEachRow",
     });
     const isThere = (await found.json()).length > 0;
-    await run(roleStatements(database, limits));
-    if (!isThere) await run([createReader(database, sha256(password))]);
-    else if (renew) await run([changePassword(database, sha256(password))]);
+    await run(roleStatements(storage, limits));
+    if (!isThere) await run([createReader(storage, sha256(password))]);
+    else if (renew) await run([changePassword(storage, sha256(password))]);
     tell(isThere && !renew ? "(unchanged)" : password);
-    await run(readerStatements(database));
+    await run(readerStatements(storage));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CommandFailed(

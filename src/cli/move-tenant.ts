@@ -2,7 +2,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { chargebackLedger, topicLedger } from "../allocate/ledger.js";
 import { interruptedPublishing } from "../allocate/sql/interrupted-publishing.js";
 import type { Config, TenantConfig } from "../config/config.js";
-import { describeStorage, storageKey } from "../config/storage.js";
+import { describeStorage, isSameStorage } from "../config/storage.js";
 import { acquireLease, thisHolder } from "../runner/lease.js";
 import { registerTenant } from "../runner/sql/tenants.js";
 import { readRows } from "../store/clickhouse/statement.js";
@@ -79,9 +79,7 @@ function requireAnother(tenant: TenantConfig, target: TenantConfig, { tenants }:
       `Tenant ${tenant.tenant_name} has another tenant_id or ecosystem in the new configuration: its facts would not fit it.`,
       2,
     );
-  const taken = [...tenants.values()].find(
-    ({ storage }) => storageKey(storage) === storageKey(target.storage),
-  );
+  const taken = [...tenants.values()].find(({ storage }) => isSameStorage(storage, target.storage));
   if (taken !== undefined)
     throw new CommandFailed(
       `${describeStorage(target.storage)} is the storage of tenant ${taken.tenant_name} already: give the new configuration another connection_string for tenant ${tenant.tenant_name}.`,

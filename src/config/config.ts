@@ -27,10 +27,11 @@ export interface Config extends Omit<WrittenConfig, "postgres" | "tenants"> {
   tenants: ReadonlyMap<string, TenantConfig>;
 }
 
-function tenantConfig(tenant_name: string, tenant: WrittenTenant, derived: Derived): TenantConfig {
-  const parsed = parseStorage(tenant.storage.connection_string);
+function storageTarget(written: WrittenTenant["storage"], common: string | undefined): StorageTarget {
+  const parsed = parseStorage(written.connection_string);
   if ("problem" in parsed) throw new Error("a storage connection string that was not checked");
-  return { ...tenant, tenant_name, storage: parsed.storage, ...derived };
+  const { storage } = parsed;
+  return storage.kind === "embedded" ? storage : { ...storage, cluster: written.cluster ?? common };
 }
 
 /** From the checked content of the file; `folder` is what a relative `data_dir` is relative to, `derived` is by the names of tenants. */
@@ -48,7 +49,8 @@ export function toConfig(
       tenants.map(([name, tenant]) => {
         const ofTenant = derived.get(name);
         if (ofTenant === undefined) throw new Error(`a tenant that was not checked: ${name}`);
-        return [name, tenantConfig(name, tenant, ofTenant)];
+        const storage = storageTarget(tenant.storage, written.clickhouse.cluster);
+        return [name, { ...tenant, tenant_name: name, storage, ...ofTenant }];
       }),
     ),
   };

@@ -6,7 +6,13 @@ import { entriesOf, isRecord, itemDefinition } from "./parts.js";
 import { describePostgres } from "./postgres.js";
 import { configSchema } from "./schema.js";
 import { notesOf } from "./setting.js";
-import { describeStorage } from "./storage.js";
+import { describeStorage, type StorageTarget } from "./storage.js";
+
+/** A cluster is shown where it counts, even when all tenants have it in common. */
+function describedStorage(storage: StorageTarget): Record<string, string> {
+  const cluster = storage.kind === "server" ? storage.cluster : undefined;
+  return { connection_string: describeStorage(storage), ...(cluster !== undefined && { cluster }) };
+}
 
 const MASK = "********";
 
@@ -30,10 +36,7 @@ export function describeConfig(config: Config, ecosystems: EcosystemSettingsMap)
   const described = [...tenants].map(
     ([name, { tenant_name: _, identity_maps: __, line_columns: ___, storage, ...tenant }]) => {
       const plain = masked(tenantSchema, tenant);
-      return [
-        name,
-        { ...(isRecord(plain) ? plain : {}), storage: { connection_string: describeStorage(storage) } },
-      ];
+      return [name, { ...(isRecord(plain) ? plain : {}), storage: describedStorage(storage) }];
     },
   );
   return {

@@ -1,6 +1,7 @@
 /** The whole configuration file: its sections, and the refusals that span several of them. */
 import type { Static } from "@sinclair/typebox";
 import { apiSettings } from "./api.js";
+import { clickhouseSettings } from "./clickhouse.js";
 import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
 import { embeddedSettings } from "./embedded.js";
 import { emittedDatasetsRule, emittedFilesRule, emittedMonthsRule } from "./emitted-files-rule.js";
@@ -8,34 +9,33 @@ import { featuresSettings } from "./features.js";
 import { loggingSettings } from "./logging.js";
 import { postgresSettings } from "./postgres.js";
 import { mapOf, mapping, type Rule, text } from "./setting.js";
-import { parseStorage, storageKey } from "./storage.js";
+import { parseStorage, storageKeys } from "./storage.js";
 import { TENANT_NAME, tenantSettings, type WrittenTenant } from "./tenant.js";
 
 /** Tenants as far as they could be read. */
 type Tenants = Record<string, Partial<WrittenTenant>>;
 
-/** For each value that several tenants have: the later tenant, and the first that has it. */
-function repeated(tenants: Tenants, identify: (tenant: Partial<WrittenTenant>) => string | undefined) {
+/** Each tenant that has a value of an earlier one, and the first that has it. */
+function repeated(tenants: Tenants, identify: (tenant: Partial<WrittenTenant>) => readonly string[]) {
   const first = new Map<string, string>();
   return Object.entries(tenants).flatMap(([name, tenant]) => {
-    const value = identify(tenant);
-    const earlier = value === undefined ? undefined : first.get(value);
-    if (value !== undefined && earlier === undefined) first.set(value, name);
+    const values = identify(tenant);
+    const earlier = values.map((value) => first.get(value)).find((each) => each !== undefined);
+    for (const value of values) if (!first.has(value)) first.set(value, name);
     return earlier === undefined ? [] : [{ name, earlier }];
   });
 }
 
-function storeOf({ storage }: Partial<WrittenTenant>): string | undefined {
-  const parsed =
-    storage?.connection_string === undefined ? undefined : parseStorage(storage.connection_string);
-  return parsed !== undefined && "storage" in parsed ? storageKey(parsed.storage) : undefined;
+function storesOf({ storage }: Partial<WrittenTenant>): string[] {
+  const parsed = parseStorage(storage?.connection_string ?? "");
+  return "storage" in parsed ? storageKeys(parsed.storage) : [];
 }
 
 const tenantsRules: Rule<{ tenants: Tenants }>[] = [
   {
     rule: "No two tenants share one store, however its connection string is spelled.",
     check({ tenants = {} }, report) {
-      for (const { name, earlier } of repeated(tenants, storeOf)) {
+      for (const { name, earlier } of repeated(tenants, storesOf)) {
         const path = ["tenants", name, "storage", "connection_string"];
         report(path, `tenants ${earlier} and ${name} share one store; each tenant needs its own`);
       }
@@ -44,7 +44,9 @@ const tenantsRules: Rule<{ tenants: Tenants }>[] = [
   {
     rule: "No two tenants have the same `tenant_id`.",
     check({ tenants = {} }, report) {
-      for (const { name, earlier } of repeated(tenants, ({ tenant_id }) => tenant_id)) {
+      for (const { name, earlier } of repeated(tenants, ({ tenant_id }) =>
+        tenant_id === undefined ? [] : [tenant_id],
+      )) {
         report(
           ["tenants", name, "tenant_id"],
           `tenants ${earlier} and ${name} have the same tenant_id; it must be unique`,
@@ -53,6 +55,22 @@ const tenantsRules: Rule<{ tenants: Tenants }>[] = [
     },
   },
 ];
+
+const hostsRule: Rule<{
+  clickhouse: { cluster?: string };
+  tenants: Record<string, { storage?: { connection_string?: string; cluster?: string } }>;
+}> = {
+  rule: "Several hosts in a connection string are the replicas of a cluster.",
+  check({ clickhouse, tenants = {} }, report) {
+    if (clickhouse?.cluster !== undefined) return;
+    for (const [name, { storage }] of Object.entries(tenants)) {
+      if (storage?.cluster !== undefined || storesOf({ storage } as Partial<WrittenTenant>).length < 2)
+        continue;
+      const path = ["tenants", name, "storage", "connection_string"];
+      report(path, "names several hosts: only the replicas of clickhouse.cluster hold the same rows");
+    }
+  },
+};
 
 const portRule: Rule<{ api: { port?: number }; embedded: { sql_port?: number } }> = {
   rule: "`api.port` and `embedded.sql_port` differ.",
@@ -96,6 +114,7 @@ export function configSchema(ecosystems: EcosystemSettingsMap) {
       features: featuresSettings,
       api: apiSettings,
       postgres: postgresSettings,
+      clickhouse: clickhouseSettings,
       embedded: embeddedSettings,
       tenants: mapOf(TENANT_NAME, tenantSettings(ecosystems), {
         description: "The tenants, by name. The name is part of the API's paths.",
@@ -107,6 +126,7 @@ export function configSchema(ecosystems: EcosystemSettingsMap) {
       description: "The configuration of chargehouse.",
       rules: [
         ...tenantsRules,
+        hostsRule,
         emittedFilesRule,
         emittedDatasetsRule,
         emittedMonthsRule,

@@ -4,19 +4,40 @@
  * Two tenants in one database would mix their money, so each needs its own, and `storageKey` tells when two
  * connection strings are two spellings of one store.
  */
+import { Type } from "@sinclair/typebox";
+import { clusterName } from "./clickhouse.js";
 import { canonicalHost } from "./host.js";
 import { passwordsIn } from "./passwords-in.js";
-import { mapping, text } from "./setting.js";
+import { mapping, type Rule, text } from "./setting.js";
 
-export type StorageTarget =
-  | { kind: "embedded"; database: string }
-  /** `url` is the HTTP address, without credentials and database. */
-  | { kind: "server"; url: string; username: string; password: string; database: string; tls: boolean };
+interface EmbeddedStorage {
+  readonly kind: "embedded";
+  readonly database: string;
+}
 
-export type ParsedStorage = { storage: StorageTarget } | { problem: string };
+export interface ServerStorage {
+  readonly kind: "server";
+  /** The HTTP addresses of the hosts, without credentials and database. The first that can be reached is used. */
+  readonly urls: readonly string[];
+  readonly username: string;
+  readonly password: string;
+  readonly database: string;
+  readonly tls: boolean;
+  /** The cluster whose replicas hold the database. Undefined: there is one copy, or the service keeps several by itself. */
+  readonly cluster: string | undefined;
+}
+
+export type StorageTarget = EmbeddedStorage | ServerStorage;
+
+/** What a connection string says of it. */
+export type ParsedTarget = EmbeddedStorage | Omit<ServerStorage, "cluster">;
+export type ParsedStorage = { storage: ParsedTarget } | { problem: string };
 
 const STORAGE_EXPECTED =
-  "`embedded:NAME`, or clickhouse://user:password@host:8123/database (clickhouses:// for TLS)";
+  "`embedded:NAME`, or clickhouse://user:password@host:8123/database (clickhouses:// for TLS; host1,host2 for replicas)";
+
+/** More would only be a longer wait until the last of them has been tried. */
+const MOST_HOSTS = 10;
 
 /** A name that needs no quoting anywhere: not in SQL, not as a folder. */
 const DATABASE = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
@@ -39,7 +60,37 @@ function explicitPort(rest: string): string {
   return new URL(`http://${rest}`).port || new URL(`https://${rest}`).port;
 }
 
+/** `user:password@host1,host2/database` once for each of its hosts. Undefined when one of several is empty. */
+function byHost(rest: string): string[] | undefined {
+  const end = rest.search(/[/?#]|$/);
+  const start = rest.lastIndexOf("@", end) + 1;
+  const hosts = rest
+    .slice(start, end)
+    .split(",")
+    .map((host) => host.trim());
+  if (hosts.length > 1 && hosts.includes("")) return undefined;
+  return hosts.map((host) => `${rest.slice(0, start)}${host}${rest.slice(end)}`);
+}
+
 function parseServer(tls: boolean, rest: string): ParsedStorage {
+  const hosts = byHost(rest);
+  if (hosts === undefined) return { problem: "must name a host before and after each comma" };
+  const parsed = hosts.map((each) => parseHost(tls, each));
+  const servers = parsed.flatMap((each) => ("problem" in each ? [] : [each]));
+  const [first] = servers;
+  const unreadable = parsed.find((each) => "problem" in each);
+  if (unreadable !== undefined) return unreadable;
+  if (first === undefined || servers.length > MOST_HOSTS)
+    return { problem: `must name at most ${MOST_HOSTS} hosts` };
+  const urls = servers.map(({ url }) => url);
+  if (new Set(urls.map(hostKey)).size < urls.length) return { problem: "must name each host once" };
+  const { url: _, ...shared } = first;
+  return { storage: { ...shared, urls } };
+}
+
+type Host = Omit<ServerStorage, "urls" | "cluster"> & { readonly url: string };
+
+function parseHost(tls: boolean, rest: string): Host | { problem: string } {
   const unreadable = {
     problem: `must be ${STORAGE_EXPECTED}; special characters in it must be percent-encoded`,
   };
@@ -62,7 +113,7 @@ function parseServer(tls: boolean, rest: string): ParsedStorage {
     const username = decodeURIComponent(url.username) || "default";
     const password = decodeURIComponent(url.password);
     const address = `${tls ? "https" : "http"}://${url.hostname}:${port}`;
-    return { storage: { kind: "server", url: address, username, password, database, tls } };
+    return { kind: "server", url: address, username, password, database, tls };
   } catch {
     return unreadable;
   }
@@ -82,36 +133,57 @@ export function parseStorage(text: string): ParsedStorage {
 }
 
 /**
- * The same for every spelling of one store. Who logs in does not matter, nor does how loopback is written, nor whether
- * a server is reached on its usual port (8123) or its usual TLS port (8443).
+ * The same for every spelling of one host. How loopback is written does not matter, nor whether a server is reached on its usual port
+ * (8123) or its usual TLS port (8443).
  */
-export function storageKey(storage: StorageTarget): string {
-  if (storage.kind === "embedded") return `embedded:${storage.database}`;
-  const url = new URL(storage.url);
-  const usual = storage.tls ? "8443" : "8123";
-  const port = explicitPort(storage.url.replace(/^https?:\/\//, ""));
-  return `server:${canonicalHost(url.hostname)}:${port === usual ? "usual" : port}/${storage.database}`;
+function hostKey(url: string): string {
+  const { hostname, protocol } = new URL(url);
+  const usual = protocol === "https:" ? "8443" : "8123";
+  const port = explicitPort(url.replace(/^https?:\/\//, ""));
+  return `${canonicalHost(hostname)}:${port === usual ? "usual" : port}`;
+}
+
+/** One for each host. Two connection strings with one in common lead to one store, whoever logs in. */
+export function storageKeys(storage: ParsedTarget): string[] {
+  if (storage.kind === "embedded") return [`embedded:${storage.database}`];
+  return storage.urls.map((url) => `server:${hostKey(url)}/${storage.database}`);
+}
+
+export function isSameStorage(one: ParsedTarget, other: ParsedTarget): boolean {
+  const keys = storageKeys(other);
+  return storageKeys(one).some((key) => keys.includes(key));
 }
 
 /** For people and logs: the password is masked. */
-export function describeStorage(storage: StorageTarget): string {
+export function describeStorage(storage: ParsedTarget): string {
   if (storage.kind === "embedded") return `embedded:${storage.database}`;
   const credentials = `${encodeURIComponent(storage.username)}${storage.password === "" ? "" : ":********"}`;
-  const host = storage.url.replace(/^https?:\/\//, "");
-  return `clickhouse${storage.tls ? "s" : ""}://${credentials}@${host}/${storage.database}`;
+  const hosts = storage.urls.map((url) => url.replace(/^https?:\/\//, "")).join(",");
+  return `clickhouse${storage.tls ? "s" : ""}://${credentials}@${hosts}/${storage.database}`;
 }
 
 /** What tenants share, for people: the embedded engine, or a server. */
 export function describeServer(storage: StorageTarget): string {
-  return storage.kind === "embedded" ? "the embedded ClickHouse" : `ClickHouse at ${storage.url}`;
+  return storage.kind === "embedded" ? "the embedded ClickHouse" : `ClickHouse at ${storage.urls.join(", ")}`;
 }
+
+const clusterRule: Rule<{ connection_string?: string; cluster?: string }> = {
+  rule: "`cluster` is for ClickHouse servers: an embedded store has no replicas.",
+  check({ connection_string, cluster }, report) {
+    if (cluster === undefined) return;
+    const parsed = parseStorage(connection_string ?? "");
+    if ("storage" in parsed && parsed.storage.kind === "embedded")
+      report(["cluster"], "an embedded store has no replicas: leave the cluster out");
+  },
+};
 
 export const storageSettings = mapping(
   {
     connection_string: text({
       description:
         "`embedded:NAME` is a database of the built-in store, in `data_dir`. `clickhouse://` and `clickhouses://` (TLS) " +
-        "is a ClickHouse server's HTTP interface, port 8123 or 8443 unless given, user `default` unless given.",
+        "is a ClickHouse server's HTTP interface, port 8123 or 8443 unless given, user `default` unless given. The replicas of a " +
+        "`cluster` are separated by commas: the first that can be reached is used, in this order.",
       expected: STORAGE_EXPECTED,
       secret: passwordsIn,
       maxLength: 2000,
@@ -120,6 +192,12 @@ export const storageSettings = mapping(
         return "problem" in parsed ? parsed : { value: written.trim() };
       },
     }),
+    cluster: Type.Optional(
+      clusterName("The tenant's own ClickHouse cluster, in place of `clickhouse.cluster`."),
+    ),
   },
-  { description: "Where the tenant's billing lines, usage and chargebacks are kept." },
+  {
+    description: "Where the tenant's billing lines, usage and chargebacks are kept.",
+    rules: [clusterRule],
+  },
 );

@@ -4,10 +4,12 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Config, TenantConfig } from "../config/config.js";
-import { describeServer, describeStorage, storageKey } from "../config/storage.js";
+import { describeServer, describeStorage, storageKeys } from "../config/storage.js";
 import { openClickHouseClient } from "./clickhouse/client.js";
 import type { EmbeddedClickHouse } from "./clickhouse/embedded/supervisor.js";
 import { checkClickHouseSchema, migrateClickHouse } from "./clickhouse/migrate.js";
+import { refuseOtherKind } from "./clickhouse/replicas/cluster.js";
+import { serverAddress } from "./clickhouse/replicas/server-address.js";
 import type { StorePlace } from "./facts/holders.js";
 import { checkPostgresSchema } from "./postgres/migrate.js";
 import type { TenantStore } from "./stores.js";
@@ -36,6 +38,8 @@ export interface TenantStores {
  */
 const MIGRATED_AT_ONCE = 4;
 
+const APPLICATION = "chargehouse";
+
 /**
  * Tenants' stores by name, each opened and migrated once. A failed opening is forgotten with all that it opened, so that the next call
  * tries again and nothing piles up.
@@ -47,18 +51,17 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
   let isClosed = false;
 
   const connect = async (tenant: TenantConfig, database: string): Promise<ClickHouseClient> => {
-    const address = await addressOf(tenant, options.embedded);
+    const { storage } = tenant;
+    const address =
+      storage.kind === "server" ? await serverAddress(storage, options.logger) : await embeddedAddress();
     if (isClosed) throw new Error("the stores have been closed");
-    const client = openClickHouseClient({
-      url: address.url,
-      username: address.username,
-      password: address.password,
-      socketPath: "socketPath" in address ? address.socketPath : undefined,
-      database,
-      applicationName: "chargehouse",
-    });
+    const client = openClickHouseClient({ ...address, database, applicationName: APPLICATION });
     clients.add(client);
     return client;
+  };
+  const embeddedAddress = async () => {
+    if (options.embedded === undefined) throw new Error("the embedded store is not configured");
+    return await options.embedded.endpoint();
   };
   const disconnect = async (client: ClickHouseClient): Promise<void> => {
     if (clients.delete(client)) await client.close();
@@ -71,13 +74,16 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
   };
 
   const migrate = async (tenant: TenantConfig, dir: string): Promise<void> => {
+    const { storage } = tenant;
+    const { database } = storage;
     const server = await connect(tenant, "default");
     try {
+      const cluster = storage.kind === "server" ? storage.cluster : undefined;
+      if (storage.kind === "server") await refuseOtherKind(server, { database, cluster }, options.signal);
       await migrateClickHouse(server, {
-        dir,
-        database: tenant.storage.database,
+        ...{ dir, database, cluster },
         lock: options.postgres,
-        address: storageKey(tenant.storage),
+        address: storageKeys(storage).sort().join(" "),
         logger: options.logger,
         signal: options.signal,
       });
@@ -119,12 +125,6 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
       await Promise.all([...clients].map(disconnect));
     },
   };
-}
-
-async function addressOf({ storage }: TenantConfig, embedded: TenantStoresOptions["embedded"]) {
-  if (storage.kind === "server") return storage;
-  if (embedded === undefined) throw new Error("the embedded store is not configured");
-  return await embedded.endpoint();
 }
 
 function placeOf({ storage }: TenantConfig, dataDir: string): StorePlace {

@@ -16,14 +16,18 @@ import { commandIo } from "./command-io.js";
 const LIMITS =
   "embedded: { sql_limits: { max_seconds: 20, max_result_rows: 1000, max_result_mib: 2, max_running: 1, max_per_minute: 30 } }";
 
-function command(t: Test, url: string) {
+function command(t: Test, url: string, cluster?: string) {
   const file = join(temporaryFolder(t), "c.yaml");
   const server = (name: string) =>
     fixedTenant(name).replace(
       "embedded:",
       `${url.replace("http", "clickhouse").replace("//", "//admin:s3cret@")}/`,
     );
-  writeFileSync(file, `${LIMITS}\ntenants:${server("acme")}${server("globex")}${fixedTenant("local")}\n`);
+  const clickhouse = cluster === undefined ? "" : `clickhouse: { cluster: ${cluster} }\n`;
+  writeFileSync(
+    file,
+    `${clickhouse}${LIMITS}\ntenants:${server("acme")}${server("globex")}${fixedTenant("local")}\n`,
+  );
   return async (...args: string[]) => {
     const { io, written } = commandIo();
     const failure = await grants.run([...args, "--config", file], io).then(
@@ -95,6 +99,18 @@ t.test("statements", async (t) => {
     const set = [...(lines[3] ?? "").matchAll(/(\w+) = /g)].map(([, name]) => literal(name ?? ""));
     const known = await text(engine, `SELECT count() FROM system.settings WHERE name IN (${set.join(", ")})`);
     t.strictSame([set.length, known], [5, "5"], "settings are those of the engine");
+  });
+
+  await t.test("on a cluster, each server carries them out", async (t) => {
+    const { stdout, failure } = await command(t, "http://ch-1:8123,ch-2:8123", "main")("--new-passwords");
+    t.equal(failure, "");
+    const [title, ...lines] = (stdout.split("-- Tenant globex")[0] ?? "").trim().split("\n");
+    t.equal(title, "-- Tenant acme: database acme on http://ch-1:8123, http://ch-2:8123");
+    t.equal(lines.length, 10);
+    for (const line of lines) {
+      const parsed = await text(engine, `SELECT formatQuerySingleLine(${literal(line.replace(/;$/, ""))})`);
+      t.equal(parsed.split(" ON CLUSTER main").length, 2, parsed.slice(0, 100));
+    }
   });
 
   await t.test("with --new-passwords, also for users that are there", async (t) => {

@@ -1,11 +1,11 @@
 import t from "tap";
-import { describeStorage, parseStorage, storageKey } from "../../src/config/storage.js";
+import { describeStorage, isSameStorage, parseStorage, storageKeys } from "../../src/config/storage.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
 
 function keyOf(text: string): string {
   const parsed = parseStorage(text);
-  return "storage" in parsed ? storageKey(parsed.storage) : `problem: ${parsed.problem}`;
+  return "storage" in parsed ? storageKeys(parsed.storage).join(" ") : `problem: ${parsed.problem}`;
 }
 
 t.test("what a connection string says", async (t) => {
@@ -13,7 +13,7 @@ t.test("what a connection string says", async (t) => {
   t.same(parseStorage("clickhouse://u:p%40%2F%23@Example.org/facts"), {
     storage: {
       kind: "server",
-      url: "http://example.org:8123",
+      urls: ["http://example.org:8123"],
       username: "u",
       password: "p@/#",
       database: "facts",
@@ -23,14 +23,56 @@ t.test("what a connection string says", async (t) => {
   t.same(parseStorage("clickhouses://[2001:DB8::1]:443/facts"), {
     storage: {
       kind: "server",
-      url: "https://[2001:db8::1]:443",
+      urls: ["https://[2001:db8::1]:443"],
       username: "default",
       password: "",
       database: "facts",
       tls: true,
     },
   });
-  holds(t, parseStorage("clickhouse://h:80/f"), { storage: { url: "http://h:80" } });
+  holds(t, parseStorage("clickhouse://h:80/f"), { storage: { urls: ["http://h:80"] } });
+});
+
+t.test("replicas of a cluster", async (t) => {
+  const written = "clickhouses://u:a%2Cb@ch-1:9440,ch-2, [2001:DB8::1]:1/facts";
+  const parsed = parseStorage(written);
+  if (!("storage" in parsed)) return t.fail(parsed.problem);
+  t.strictSame(parsed.storage, {
+    kind: "server",
+    username: "u",
+    password: "a,b",
+    database: "facts",
+    tls: true,
+    urls: ["https://ch-1:9440", "https://ch-2:8443", "https://[2001:db8::1]:1"],
+  });
+  t.equal(
+    describeStorage(parsed.storage),
+    "clickhouses://u:********@ch-1:9440,ch-2:8443,[2001:db8::1]:1/facts",
+  );
+  const isSame = (one: string, other: string) => {
+    const [a, b] = [parseStorage(one), parseStorage(other)];
+    return "storage" in a && "storage" in b && isSameStorage(a.storage, b.storage);
+  };
+  t.strictSame(
+    [
+      isSame("clickhouse://h,i/f", "clickhouse://I/f"),
+      isSame("clickhouse://i,h/f", "clickhouse://h,j/f"),
+      isSame("clickhouse://h,i/f", "clickhouse://h,i/g"),
+      isSame("clickhouse://h,i/f", "clickhouse://j/f"),
+      isSame("embedded:f", "clickhouse://h/f"),
+    ],
+    [true, true, false, false, false],
+  );
+  const problems = (rest: string) => {
+    const refused = parseStorage(`clickhouse://${rest}`);
+    return "problem" in refused ? refused.problem : "";
+  };
+  t.equal(problems("h,H:8123/f"), "must name each host once");
+  t.equal(problems("localhost,127.0.0.1/f"), "must name each host once");
+  t.equal(problems(`${"abcdefghijk".split("").join(",")}/f`), "must name at most 10 hosts");
+  for (const rest of ["h,/f", ",h/f", "u:p@h,,i/f", "h,i,/f", ",/f"])
+    t.equal(problems(rest), "must name a host before and after each comma", rest);
+  t.match(problems("h,i:x/f"), /^must be `embedded:NAME`/);
 });
 
 t.test("spellings of one store", async (t) => {
@@ -161,7 +203,7 @@ t.test("property: a description never holds the password and reads back as the s
       const parsed = parseStorage(`clickhouses://u:${encodeURIComponent(password)}@${name}/${db}`);
       if (!("storage" in parsed)) return false;
       const description = describeStorage(parsed.storage);
-      return !description.includes(password) && keyOf(description) === storageKey(parsed.storage);
+      return !description.includes(password) && keyOf(description) === storageKeys(parsed.storage).join(" ");
     }),
   );
   t.pass("held for all");

@@ -1,11 +1,23 @@
 /** Opens a client for ClickHouse, embedded or server, with the settings that make both behave the same for us. */
 import { Agent, type AgentOptions } from "node:http";
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client";
+import {
+  type ClickHouseClient,
+  ClickHouseLogLevel,
+  type ClickHouseSettings,
+  createClient,
+} from "@clickhouse/client";
+import { failoverAgent } from "./replicas/failover-agent.js";
+import type { HostChoice } from "./replicas/host-choice.js";
+import { acceptInactiveReplicas } from "./replicas/inactive-replicas.js";
 
 export interface ClickHouseClientOptions {
   readonly url: string;
   /** Requests go through this unix socket; the URL then says nothing of where. */
   readonly socketPath?: string | undefined;
+  /** Requests go to whichever of a cluster's hosts is in use; the URL is that of the first. */
+  readonly hosts?: { readonly choice: HostChoice; readonly count: number } | undefined;
+  /** For each statement, besides the ones that all stores get. */
+  readonly settings?: ClickHouseSettings | undefined;
   readonly username: string;
   readonly password: string;
   readonly database: string;
@@ -24,10 +36,9 @@ const IDLE_SOCKET_MS = 2_500;
 
 export function openClickHouseClient(options: ClickHouseClientOptions): ClickHouseClient {
   const maxOpenConnections = options.maxOpenConnections ?? MAX_OPEN_CONNECTIONS;
-  return createClient({
-    ...(options.socketPath !== undefined && {
-      http_agent: socketAgent(options.socketPath, maxOpenConnections),
-    }),
+  const agent = agentOf(options, maxOpenConnections);
+  const client = createClient({
+    ...(agent && { http_agent: agent }),
     url: options.url,
     username: options.username,
     password: options.password,
@@ -52,8 +63,18 @@ export function openClickHouseClient(options: ClickHouseClientOptions): ClickHou
       // then on. Neither saves anything that could be measured here.
       use_query_condition_cache: 0,
       query_plan_optimize_lazy_materialization: 0,
+      ...options.settings,
     },
   });
+  return options.hosts === undefined ? client : acceptInactiveReplicas(client);
+}
+
+/** None where the client's own will do. */
+function agentOf({ url, socketPath, hosts }: ClickHouseClientOptions, maxSockets: number): Agent | undefined {
+  if (socketPath !== undefined) return socketAgent(socketPath, maxSockets);
+  if (hosts === undefined) return undefined;
+  const tls = url.startsWith("https:");
+  return failoverAgent(hosts.choice, { tls, count: hosts.count, maxSockets });
 }
 
 /** The client's own agent would know no sockets; its limits are the same. */

@@ -24,6 +24,8 @@ import { fileName, type Revision, readBaseline, readRevisions } from "../migrate
 import { splitStatements } from "../migrate/statements.js";
 import { lockKey, withAdvisoryLock } from "../postgres/advisory-lock.js";
 import { runStatement } from "../postgres/statement.js";
+import { createOnCluster } from "./replicas/cluster.js";
+import { replicated } from "./replicas/replicated-sql.js";
 import { readRows } from "./statement.js";
 
 export interface ClickHouseMigrationOptions {
@@ -35,6 +37,8 @@ export interface ClickHouseMigrationOptions {
   lock: pg.Pool;
   /** The store's normalised address: what the lock is named after. Default: the database's name. */
   address?: string | undefined;
+  /** The cluster whose replicas hold the database. */
+  cluster?: string | undefined;
   logger: Logger;
   signal?: AbortSignal | undefined;
 }
@@ -62,14 +66,14 @@ export async function migrateClickHouse(
     const isNew = pending.length === known.length && (await hasNoTables(client, database, signal));
     const baseline = isNew ? await readBaseline(options.dir, known) : undefined;
     const rest = pending.slice(baseline?.covers.length ?? 0);
-    await createLedger(client, database, signal);
+    await createLedger(client, options);
     for (const step of [...(baseline ? [baseline] : []), ...rest.map(alone)]) {
       await runStatement(holder, { query: "SELECT 1", params: [] }); // the lock is gone when its connection is: then this fails, and we stop
       logger.info(
         { store, revision: fileName(step.last), revisions: step.covers.length },
         "applying a migration",
       );
-      await apply(client, database, step, signal);
+      await apply(client, options, step);
     }
     return pending.map(fileName);
   });
@@ -99,7 +103,7 @@ export async function checkClickHouseSchema(
 
 const storeOf = (database: string) => `clickhouse/${database}`;
 
-const CREATE_DATABASE = "CREATE DATABASE IF NOT EXISTS {database:Identifier}";
+const CREATE_DATABASE = ["CREATE DATABASE IF NOT EXISTS {database:Identifier}"];
 const CREATE_LEDGER = `
   CREATE TABLE IF NOT EXISTS {database:Identifier}.schema_migrations
   (
@@ -112,8 +116,18 @@ const CREATE_LEDGER = `
   ORDER BY revision
   COMMENT 'Which migrations this database has had'`;
 
-async function createLedger(client: ClickHouseClient, database: string, signal?: AbortSignal): Promise<void> {
-  for (const query of [CREATE_DATABASE, CREATE_LEDGER]) {
+type Target = Pick<ClickHouseMigrationOptions, "database" | "cluster" | "signal">;
+
+const written = (statement: string, { cluster }: Target) =>
+  cluster === undefined ? statement : replicated(statement);
+
+async function createLedger(client: ClickHouseClient, target: Target): Promise<void> {
+  const { database, cluster, signal } = target;
+  const create =
+    cluster === undefined
+      ? CREATE_DATABASE
+      : await createOnCluster(client, { name: cluster, database }, signal);
+  for (const query of [...create, written(CREATE_LEDGER, target)]) {
     await client.command({ query, query_params: { database }, ...inDatabase(ANY_DATABASE, signal) });
   }
 }
@@ -128,16 +142,12 @@ interface Step {
 const alone = (revision: Revision): Step => ({ sql: revision.sql, covers: [revision], last: revision });
 
 /** A file's statements name their tables without a database: they run in the tenant's. */
-async function apply(
-  client: ClickHouseClient,
-  database: string,
-  { sql, covers, last }: Step,
-  signal?: AbortSignal,
-): Promise<void> {
+async function apply(client: ClickHouseClient, target: Target, { sql, covers, last }: Step): Promise<void> {
+  const { database, signal } = target;
   try {
-    for (const query of splitStatements(sql)) {
+    for (const statement of splitStatements(sql)) {
       signal?.throwIfAborted();
-      await client.command({ query, ...inDatabase(database, signal) });
+      await client.command({ query: written(statement, target), ...inDatabase(database, signal) });
     }
     await client.command({
       query: RECORD,

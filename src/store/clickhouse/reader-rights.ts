@@ -32,9 +32,17 @@ const MIB = 1024 * 1024;
 
 export const readerName = (database: string) => `${database}_bi`;
 
+/** The tenant's database. On a cluster each server has users of its own, so that each carries the statements out. */
+export interface ReadDatabase {
+  readonly database: string;
+  readonly cluster?: string | undefined;
+}
+
 /** The role, its limits and its quota. */
-export function roleStatements(database: string, limits: ReaderLimits): string[] {
+export function roleStatements(read: ReadDatabase, limits: ReaderLimits): string[] {
+  const { database } = read;
   const role = roleOf(database);
+  const everywhere = onCluster(read);
   const rights = READABLE.map((name) => `SELECT ON ${identifier(database)}.${identifier(name)}`);
   // 0 would be without a limit, and is below every one.
   const atMost = (setting: string, most: number) => `${setting} = ${most} MIN 1 MAX ${most}`;
@@ -47,34 +55,37 @@ export function roleStatements(database: string, limits: ReaderLimits): string[]
     `max_concurrent_queries_for_user = ${limits.max_running} CONST`,
   ];
   return [
-    `CREATE ROLE IF NOT EXISTS ${role}`,
+    `CREATE ROLE IF NOT EXISTS ${role}${everywhere}`,
     // In one step: a view that is not there any more is no right any more, and readers notice nothing.
-    `GRANT ${rights.join(", ")} TO ${role} WITH REPLACE OPTION`,
-    `CREATE SETTINGS PROFILE IF NOT EXISTS ${role}`,
-    `ALTER SETTINGS PROFILE ${role} SETTINGS ${settings.join(", ")}`,
-    `CREATE QUOTA IF NOT EXISTS ${role}`,
-    `ALTER QUOTA ${role} KEYED BY user_name FOR INTERVAL 1 minute MAX queries = ${limits.max_per_minute} TO ${role}`,
+    `GRANT${everywhere} ${rights.join(", ")} TO ${role} WITH REPLACE OPTION`,
+    `CREATE SETTINGS PROFILE IF NOT EXISTS ${role}${everywhere}`,
+    `ALTER SETTINGS PROFILE ${role}${everywhere} SETTINGS ${settings.join(", ")}`,
+    `CREATE QUOTA IF NOT EXISTS ${role}${everywhere}`,
+    `ALTER QUOTA ${role}${everywhere} KEYED BY user_name FOR INTERVAL 1 minute MAX queries = ${limits.max_per_minute} TO ${role}`,
   ];
 }
 
 /** @param sha256 of the password, in hexadecimal */
-export function createReader(database: string, sha256: string): string {
-  return `CREATE USER IF NOT EXISTS ${userOf(database)} IDENTIFIED WITH ${hashed(sha256)}`;
+export function createReader(read: ReadDatabase, sha256: string): string {
+  return `CREATE USER IF NOT EXISTS ${userOf(read.database)}${onCluster(read)} IDENTIFIED WITH ${hashed(sha256)}`;
 }
 
-export function changePassword(database: string, sha256: string): string {
-  return `ALTER USER ${userOf(database)} IDENTIFIED WITH ${hashed(sha256)}`;
+export function changePassword(read: ReadDatabase, sha256: string): string {
+  return `ALTER USER ${userOf(read.database)}${onCluster(read)} IDENTIFIED WITH ${hashed(sha256)}`;
 }
 
 /** Gives the user the role, its limits, and the tenant's database to begin in. */
-export function readerStatements(database: string): string[] {
-  const [role, user] = [roleOf(database), userOf(database)];
+export function readerStatements(read: ReadDatabase): string[] {
+  const { database } = read;
+  const [role, user, everywhere] = [roleOf(database), userOf(database), onCluster(read)];
   return [
-    `GRANT ${role} TO ${user}`,
-    `ALTER USER ${user} DEFAULT DATABASE ${identifier(database)} DEFAULT ROLE ${role} SETTINGS PROFILE ${role}`,
+    `GRANT${everywhere} ${role} TO ${user}`,
+    `ALTER USER ${user}${everywhere} DEFAULT DATABASE ${identifier(database)} DEFAULT ROLE ${role} SETTINGS PROFILE ${role}`,
   ];
 }
 
+const onCluster = ({ cluster }: ReadDatabase) =>
+  cluster === undefined ? "" : ` ON CLUSTER ${identifier(cluster)}`;
 const userOf = (database: string) => identifier(readerName(database));
 /** Of the role, the settings profile and the quota. */
 const roleOf = (database: string) => identifier(`chargehouse_${database}_reader`);

@@ -1,0 +1,38 @@
+/** How the servers of a connection string are spoken to: one host as it is, the replicas of a cluster by whichever host is in use. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Logger } from "pino";
+import type { ServerStorage } from "../../../config/storage.js";
+import { type ClickHouseClientOptions, openClickHouseClient } from "../client.js";
+import { catchUp, clusterSettings } from "./cluster.js";
+import { createHostChoice } from "./host-choice.js";
+
+type ServerAddress = Omit<ClickHouseClientOptions, "database" | "applicationName">;
+
+/** Throws `MigrationRefused` for a cluster that cannot hold the database as one. Asks nothing of a server that is none's replica. */
+export async function serverAddress(storage: ServerStorage, logger: Logger): Promise<ServerAddress> {
+  const { urls, username, password, database, cluster } = storage;
+  const [url = ""] = urls;
+  if (cluster === undefined) return { url, username, password };
+  const on = async <Result>(
+    address: Pick<ServerAddress, "url" | "hosts">,
+    run: (client: ClickHouseClient) => Promise<Result>,
+  ): Promise<Result> => {
+    const client = openClickHouseClient({
+      ...{ ...address, username, password, database: "default", maxOpenConnections: 1 },
+      applicationName: "chargehouse replicas",
+    });
+    try {
+      return await run(client);
+    } finally {
+      await client.close();
+    }
+  };
+  const choice = createHostChoice({
+    urls,
+    prepare: (host) => on({ url: host }, (client) => catchUp(client, database)),
+    onChange: (host, from) => logger.warn({ database, host, from }, "another replica of a cluster is used"),
+  });
+  const hosts = { choice, count: urls.length };
+  const settings = await on({ url, hosts }, (client) => clusterSettings(client, { name: cluster, database }));
+  return { url, username, password, hosts, settings };
+}

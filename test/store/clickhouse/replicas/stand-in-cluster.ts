@@ -1,0 +1,143 @@
+/**
+ * Two hosts that play the replicas of a cluster, in front of one real engine: what one writes the other one has. Statements that only a
+ * cluster knows are recorded, and reach the engine as what they are on a single server.
+ */
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import type { Test } from "tap";
+import { type EngineUnderTest, startEngine } from "../engine-under-test.js";
+
+export interface Sent {
+  readonly statement: string;
+  readonly settings: URLSearchParams;
+}
+
+export interface Host {
+  readonly port: number;
+  /** What it was sent, in order. */
+  readonly sent: Sent[];
+  /** Called before a statement is carried out; may break the host. */
+  before: (statement: string) => void;
+  /** The error that a statement ends with although it was carried out. */
+  after: (statement: string) => string | undefined;
+  /** Refuses connections from now on, and breaks those that are open. */
+  stop(): void;
+  start(): Promise<void>;
+}
+
+/** What the servers say of themselves. */
+export interface Told {
+  readonly clusters: readonly (readonly [cluster: string, shard: number])[];
+  readonly macros: readonly string[];
+}
+
+export interface StandInCluster {
+  readonly engine: EngineUnderTest;
+  readonly hosts: readonly [Host, Host];
+  connectionString(database: string): string;
+}
+
+const usual: Told = {
+  clusters: [
+    ["main", 1],
+    ["main", 1],
+  ],
+  macros: ["replica", "shard"],
+};
+
+export async function startCluster(t: Test, told: Partial<Told> = {}): Promise<StandInCluster> {
+  const engine = await startEngine(t);
+  const { username, password } = engine.endpoint;
+  const says = { ...usual, ...told };
+  const hosts: [Host, Host] = [await startHost(t, engine, says), await startHost(t, engine, says)];
+  const addresses = hosts.map(({ port }) => `127.0.0.1:${port}`).join(",");
+  return {
+    ...{ engine, hosts },
+    connectionString: (database) =>
+      `clickhouse://${username}:${encodeURIComponent(password)}@${addresses}/${database}`,
+  };
+}
+
+/** Undefined: nothing is left to do on a single server. */
+function onSingleServer(statement: string, { clusters, macros }: Told): string | undefined {
+  if (/^\s*SYSTEM SYNC /.test(statement)) return undefined;
+  const rows = clusters.map(([cluster, shard]) => `('${cluster}', ${shard})`).join(", ");
+  const names = macros.map((macro) => `('${macro}')`).join(", ");
+  return statement
+    .replace(/ ON CLUSTER `main` ENGINE = Replicated\(.*\)/, "")
+    .replace(/\bENGINE = Replicated(\w*MergeTree)/, "ENGINE = $1")
+    .replace(
+      "FROM system.clusters",
+      () =>
+        `FROM (SELECT * FROM values('cluster String, shard_num UInt32', ${rows || "('', 0)"}) WHERE cluster != '')`,
+    )
+    .replace(
+      "FROM system.macros",
+      () => `FROM (SELECT * FROM values('macro String', ${names || "('')"}) WHERE macro != '')`,
+    )
+    .replace("SELECT engine FROM system.databases", "SELECT 'Replicated' AS engine FROM system.databases")
+    .replace("SELECT table FROM system.replicas", "SELECT name AS table FROM system.tables");
+}
+
+async function startHost(t: Test, { endpoint }: EngineUnderTest, told: Told): Promise<Host> {
+  const sockets = new Set<Socket>();
+  const sent: Sent[] = [];
+  const handle = async (asked: IncomingMessage, answer: ServerResponse) => {
+    const body = await buffer(asked);
+    const url = new URL(asked.url ?? "/", "http://host");
+    const isInUrl = url.searchParams.has("query");
+    const statement = url.searchParams.get("query") ?? body.toString();
+    sent.push({ statement, settings: url.searchParams });
+    host.before(statement);
+    if (asked.socket.destroyed) return;
+    const single = onSingleServer(statement, told);
+    if (single === undefined) return void answer.end();
+    if (isInUrl) url.searchParams.set("query", single);
+    const { host: _, "content-length": __, ...headers } = asked.headers;
+    const forwarded = request(
+      {
+        socketPath: endpoint.socketPath,
+        method: asked.method,
+        path: `${url.pathname}${url.search}`,
+        headers,
+      },
+      (response) => {
+        const error = response.statusCode === 200 ? host.after(statement) : undefined;
+        if (error === undefined) {
+          answer.writeHead(response.statusCode ?? 500, response.headers);
+          return void response.pipe(answer);
+        }
+        response.resume();
+        const [, code = ""] = /^Code: (\d+)/.exec(error) ?? [];
+        answer.writeHead(500, { "X-ClickHouse-Exception-Code": code }).end(error);
+      },
+    );
+    forwarded.on("error", () => answer.destroy());
+    answer.once("close", () => forwarded.destroy());
+    forwarded.end(isInUrl ? body : single);
+  };
+  const server = createServer((asked, answer) => {
+    handle(asked, answer).catch(() => answer.destroy());
+  });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  const listen = async (port: number) =>
+    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const stop = () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  t.teardown(stop);
+  const host: Host = {
+    ...{ port, sent, stop },
+    before: () => undefined,
+    after: () => undefined,
+    start: () => listen(port),
+  };
+  return host;
+}
