@@ -30,6 +30,7 @@ t.test("an empty file has every default", async (t) => {
       request_timeout_seconds: 30,
     },
     postgres: { kind: "embedded" },
+    clickhouse: {},
     embedded: {
       sql_host: "127.0.0.1",
       sql_allowed_hosts: [],

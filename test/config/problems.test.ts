@@ -136,7 +136,7 @@ const cases: Case[] = [
     text: "tenants:\n  acme:\n    ecosystem: generic_metrics_only\n    storage: {}\n    plugin_settings:\n",
     problems: [
       "2: tenants.acme.tenant_id: is required: text of 1 to 200 characters, without control characters and without spaces at its ends",
-      "4: tenants.acme.storage.connection_string: is required: `embedded:NAME`, or clickhouse://user:password@host:8123/database (clickhouses:// for TLS)",
+      "4: tenants.acme.storage.connection_string: is required: `embedded:NAME`, or clickhouse://user:password@host:8123/database (clickhouses:// for TLS; host1,host2 for replicas)",
       "5: tenants.acme.plugin_settings: is required: a mapping",
     ],
   },
@@ -179,6 +179,23 @@ const cases: Case[] = [
     problems: [
       "11: tenants.b.tenant_id: tenants a and b have the same tenant_id; it must be unique",
       "12: tenants.b.storage.connection_string: tenants a and b share one store; each tenant needs its own",
+    ],
+  },
+  {
+    name: "several hosts without a cluster, a cluster of an embedded store, and one with a name that none has",
+    text: `tenants:\n${tenantText("a", { storage: "clickhouse://h,i/x", tenant_id: "a" })}${tenantText("b", {
+      storage: `embedded:x", cluster: "main`,
+      tenant_id: "b",
+    })}${tenantText("c", { storage: `clickhouse://j,k/x", cluster: "no name`, tenant_id: "c" })}${tenantText("d", {
+      storage: "clickhouse://i/x",
+      tenant_id: "d",
+    })}`,
+    problems: [
+      "5: tenants.a.storage.connection_string: names several hosts: only the replicas of clickhouse.cluster hold the same rows",
+      "12: tenants.b.storage.cluster: an embedded store has no replicas: leave the cluster out",
+      "19: tenants.c.storage.cluster: must be the name of a cluster in the servers' system.clusters, of letters, digits, `_`, `.` and `-`",
+      "19: tenants.c.storage.connection_string: names several hosts: only the replicas of clickhouse.cluster hold the same rows",
+      "26: tenants.d.storage.connection_string: tenants a and d share one store; each tenant needs its own",
     ],
   },
   {

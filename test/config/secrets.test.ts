@@ -36,6 +36,7 @@ t.test("the configuration in force is shown in the shape of the file, with secre
   });
   t.same(Object.keys(shown).sort(), [
     "api",
+    "clickhouse",
     "data_dir",
     "embedded",
     "features",

@@ -1,12 +1,12 @@
 /** Configurations, compose files, the Dockerfile and the systemd unit of `deploy/`. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import t from "tap";
+import t, { type Test } from "tap";
 import { parseDotEnv } from "../../src/config/dotenv.js";
 import { projectRoot } from "../../src/config/project.js";
 import { first } from "../certificates.js";
@@ -37,21 +37,12 @@ interface Service {
   readonly depends_on?: Readonly<Record<string, unknown>>;
 }
 
-t.test("compose: pinned images, ports on loopback, files that exist, no rights", async (t) => {
-  const text = deployText("compose/compose.yaml");
-  const { services, volumes } = yamlOf<{
-    services: Readonly<Record<string, Service>>;
-    volumes: Readonly<Record<string, unknown>>;
-  }>(text);
-  const ours = Object.entries(services).filter(([, { image }]) => image === "chargehouse");
-  t.strictSame(ours.map(([name]) => name).sort(), ["api", "migrate", "worker"]);
-  for (const [name, { read_only, cap_drop, security_opt }] of ours) {
-    t.strictSame(
-      { read_only, cap_drop, security_opt },
-      { read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] },
-      name,
-    );
-  }
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes?: Readonly<Record<string, unknown>>;
+}
+
+function checkServices(t: Test, { services, volumes = {} }: Compose): void {
   for (const [name, service] of Object.entries(services)) {
     if (service.image !== "chargehouse") t.match(service.image, /:v?\d/, name);
     for (const port of service.ports ?? []) t.match(port, /^127\.0\.0\.1:/, name);
@@ -64,6 +55,40 @@ t.test("compose: pinned images, ports on loopback, files that exist, no rights",
       t.ok(known, volume);
     }
   }
+}
+
+t.test(
+  "compose, a cluster: pinned images, ports on loopback, files that exist; hosts that know each other",
+  async (t) => {
+    const text = deployText("compose/cluster.yaml");
+    const compose = yamlOf<Compose>(text);
+    checkServices(t, compose);
+    const required = [...text.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+    t.strictSame([...new Set(required)], ["CLICKHOUSE_PASSWORD"]);
+    const config = deployText("compose/cluster/servers.xml");
+    const hosts = [...config.matchAll(/<host>([\w-]+)<\/host>/g)].map(([, host]) => host);
+    t.strictSame(hosts.sort(), Object.keys(compose.services).sort());
+    const script = readFileSync(join(projectRoot(), "scripts", "test-cluster.sh"), "utf8");
+    const files = [...script.matchAll(/test\/\S+\.test\.ts/g)].map(([file]) => file);
+    t.ok(files.length > 10);
+    for (const file of files) t.ok(existsSync(join(projectRoot(), file)), file);
+  },
+);
+
+t.test("compose: pinned images, ports on loopback, files that exist, no rights", async (t) => {
+  const text = deployText("compose/compose.yaml");
+  const compose = yamlOf<Compose>(text);
+  const { services } = compose;
+  const ours = Object.entries(services).filter(([, { image }]) => image === "chargehouse");
+  t.strictSame(ours.map(([name]) => name).sort(), ["api", "migrate", "worker"]);
+  for (const [name, { read_only, cap_drop, security_opt }] of ours) {
+    t.strictSame(
+      { read_only, cap_drop, security_opt },
+      { read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] },
+      name,
+    );
+  }
+  checkServices(t, compose);
   const required = [...text.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
   t.strictSame([...new Set(required)].sort(), Object.keys(envOf("compose/env.example")).sort());
 });

@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import t, { type Test } from "tap";
+import { parseStorage } from "../../../src/config/storage.js";
 import { holds } from "../../holds.js";
 import { until } from "../../until.js";
 import { type ClientEndpoint, newDatabase, quietClient, startEngine, text } from "./engine-under-test.js";
@@ -560,8 +561,8 @@ function onTarget(name: string, open: (t: Test) => Promise<ClientEndpoint>): voi
 
 onTarget("embedded", async (t) => (await startEngine(t)).endpoint);
 
-const server = process.env.CLICKHOUSE_URL;
-if (server !== undefined && server !== "") {
-  const { origin, username, password } = new URL(server);
-  onTarget("server", async () => ({ url: origin, username: username || "default", password }));
+const server = parseStorage(`${process.env.CLICKHOUSE_URL ?? ""}/test`);
+if ("storage" in server && server.storage.kind === "server") {
+  const { urls, username, password } = server.storage;
+  onTarget("server", async () => ({ url: urls[0] ?? "", username, password }));
 }
