@@ -186,14 +186,17 @@ const cases: Case[] = [
     text: `tenants:\n${tenantText("a", { storage: "clickhouse://h,i/x", tenant_id: "a" })}${tenantText("b", {
       storage: `embedded:x", cluster: "main`,
       tenant_id: "b",
-    })}${tenantText("c", { storage: `clickhouse://j,k/x", cluster: "no name`, tenant_id: "c" })}${tenantText("d", {
-      storage: "clickhouse://i/x",
-      tenant_id: "d",
-    })}`,
+    })}${tenantText("c", { storage: `clickhouse://j,k/x", cluster: "no name`, tenant_id: "c" })}${tenantText(
+      "d",
+      {
+        storage: "clickhouse://i/x",
+        tenant_id: "d",
+      },
+    )}`,
     problems: [
       "5: tenants.a.storage.connection_string: names several hosts: only the replicas of clickhouse.cluster hold the same rows",
       "12: tenants.b.storage.cluster: an embedded store has no replicas: leave the cluster out",
-      "19: tenants.c.storage.cluster: must be the name of a cluster in the servers' system.clusters, of letters, digits, `_`, `.` and `-`",
+      '19: tenants.c.storage.cluster: must be the name of a cluster in the servers\' system.clusters, of letters, digits, `_`, `.` and `-`, not "no name"',
       "19: tenants.c.storage.connection_string: names several hosts: only the replicas of clickhouse.cluster hold the same rows",
       "26: tenants.d.storage.connection_string: tenants a and d share one store; each tenant needs its own",
     ],
