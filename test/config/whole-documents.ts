@@ -307,6 +307,23 @@ const service: JsonMapping = {
   postgres: { connection_string: "postgres://me:pw@127.0.0.1:5432/costs" },
 };
 
+const replicas: JsonMapping = {
+  clickhouse: { cluster: "shard_1" },
+  ...tenant(
+    "generic_metrics_only",
+    {
+      cluster_id: "cluster-acme",
+      cost_types: [
+        {
+          ...{ name: "A", product_category: "c", rate: "0.1", allocation_strategy: "even_split" },
+          cost_quantity: { type: "fixed", count: 3 },
+        },
+      ],
+    },
+    { storage: { connection_string: "clickhouse://me:pw@ch-1,ch-2/acme", cluster: "shard_2" } },
+  ),
+};
+
 const api: JsonMapping = {
   api: {
     host: "127.0.0.1",
@@ -372,6 +389,7 @@ const embedded: JsonMapping = {
 /** The smaller a document, the faster it is read, which the tests do thousands of times. */
 export const wholeDocuments: Readonly<Record<string, JsonMapping>> = {
   service,
+  replicas,
   api,
   signOn,
   proxy,
