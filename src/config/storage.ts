@@ -1,7 +1,7 @@
 /**
  * `tenants.T.storage.connection_string`: which database holds a tenant's facts.
  *
- * Two tenants in one database would mix their money, so each needs its own, and `storageKey` tells when two
+ * Two tenants in one database would mix their money, so each needs its own, and `storageKeys` tell when two
  * connection strings are two spellings of one store.
  */
 import { Type } from "@sinclair/typebox";

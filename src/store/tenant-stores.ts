@@ -38,8 +38,6 @@ export interface TenantStores {
  */
 const MIGRATED_AT_ONCE = 4;
 
-const APPLICATION = "chargehouse";
-
 /**
  * Tenants' stores by name, each opened and migrated once. A failed opening is forgotten with all that it opened, so that the next call
  * tries again and nothing piles up.
@@ -55,7 +53,7 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
     const address =
       storage.kind === "server" ? await serverAddress(storage, options.logger) : await embeddedAddress();
     if (isClosed) throw new Error("the stores have been closed");
-    const client = openClickHouseClient({ ...address, database, applicationName: APPLICATION });
+    const client = openClickHouseClient({ ...address, database, applicationName: "chargehouse" });
     clients.add(client);
     return client;
   };
@@ -76,9 +74,9 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
   const migrate = async (tenant: TenantConfig, dir: string): Promise<void> => {
     const { storage } = tenant;
     const { database } = storage;
+    const cluster = storage.kind === "server" ? storage.cluster : undefined;
     const server = await connect(tenant, "default");
     try {
-      const cluster = storage.kind === "server" ? storage.cluster : undefined;
       if (storage.kind === "server") await refuseOtherKind(server, { database, cluster }, options.signal);
       await migrateClickHouse(server, {
         ...{ dir, database, cluster },

@@ -18,7 +18,7 @@ export function acceptInactiveReplicas(client: ClickHouseClient): ClickHouseClie
   return client;
 }
 
-export function isUnfinishedElsewhere(error: unknown): boolean {
+function isUnfinishedElsewhere(error: unknown): boolean {
   return (
     error instanceof ClickHouseError &&
     error.type === "UNFINISHED" &&

@@ -8,7 +8,7 @@ import { createHostChoice } from "./host-choice.js";
 
 type ServerAddress = Omit<ClickHouseClientOptions, "database" | "applicationName">;
 
-/** Throws `MigrationRefused` for a cluster that cannot hold the database as one. Asks nothing of a server that is none's replica. */
+/** Throws `MigrationRefused` for a cluster that cannot hold the database as one. Without a cluster, nothing is asked. */
 export async function serverAddress(storage: ServerStorage, logger: Logger): Promise<ServerAddress> {
   const { urls, username, password, database, cluster } = storage;
   const [url = ""] = urls;
