@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { hostOf, isLoopback, parseHostName } from "./host-names.js";
 import { choice, flag, integer, list, section, text } from "./setting.js";
-import { oidcSettings, proxySettings, roleSettings } from "./sign-on.js";
+import { oidcSettings, proxySettings, roleSettings, trustedProxies } from "./sign-on.js";
 import { tlsSettings } from "./tls.js";
 import { parseOrigin } from "./url.js";
 
@@ -31,7 +31,7 @@ const rateLimit = section(
   {
     description:
       "Limits of each process; requests beyond them get 429 with `Retry-After`. `/health`, metrics and the files of the console are not counted. " +
-      "Behind a proxy in `proxy`, the address is the last one in `X-Forwarded-For` that is not the proxy's own.",
+      "Behind a proxy in `trusted_proxies` or `proxy`, the address is the last one in `X-Forwarded-For` that is not a proxy's.",
   },
 );
 
@@ -108,6 +108,7 @@ export const apiSettings = section(
         default: [],
       },
     ),
+    trusted_proxies: trustedProxies,
     console: flag({ description: "Serve the console, a web page for people, at `/`.", default: true }),
     enable_cors: flag({
       description:

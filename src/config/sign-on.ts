@@ -71,22 +71,30 @@ function parseNetwork(given: string): Parsed {
     : { problem: "must be an IP address or a network such as 10.1.0.0/16" };
 }
 
+const network = text({
+  description: "One address or network.",
+  expected: "an IP address or a network such as 10.1.0.0/16",
+  parse: parseNetwork,
+});
+
+export const trustedProxies = list(network, {
+  description:
+    "Where the connections of proxies come from that say in `X-Forwarded-For` who calls, besides those in `proxy`. Limits by address and the audit " +
+    "take the last address there that is not a proxy's. The proxies must append to this header, or replace it.",
+  expected: "a list of at most 100 IP addresses, or networks such as 10.1.0.0/16",
+  maxItems: 100,
+  default: [],
+});
+
 export const proxySettings = mapping(
   {
-    addresses: list(
-      text({
-        description: "One address or network.",
-        expected: "an IP address or a network such as 10.1.0.0/16",
-        parse: parseNetwork,
-      }),
-      {
-        description:
-          "Where the proxy's connections come from. Its headers count from there alone, so nobody else may reach the service from these addresses.",
-        expected: "a list of 1 to 100 IP addresses, or networks such as 10.1.0.0/16",
-        minItems: 1,
-        maxItems: 100,
-      },
-    ),
+    addresses: list(network, {
+      description:
+        "Where the proxy's connections come from. Its headers count from there alone, so nobody else may reach the service from these addresses.",
+      expected: "a list of 1 to 100 IP addresses, or networks such as 10.1.0.0/16",
+      minItems: 1,
+      maxItems: 100,
+    }),
     name_header: headerName(
       "The header with the caller's name. The proxy must replace it where a client sends it.",
       "x-forwarded-user",

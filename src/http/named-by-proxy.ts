@@ -7,7 +7,7 @@ import { proxyCheck } from "./proxies.js";
 /** Undefined where the connection is not of the proxy, and where it names nobody, or more than one. */
 export function namedByProxy(settings: ProxySettings) {
   const { name_header, roles_header } = settings;
-  const isProxy = proxyCheck(settings);
+  const isProxy = proxyCheck(settings.addresses);
   return ({ socket: { remoteAddress }, headersDistinct }: IncomingMessage): Named | undefined => {
     if (remoteAddress === undefined || !isProxy(remoteAddress)) return undefined;
     // A header that comes twice is one of the client beside that of the proxy.

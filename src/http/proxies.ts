@@ -1,10 +1,9 @@
-/** The proxies of `api.proxy`: whose connections they are says whose headers are believed. */
+/** Proxies by their addresses and networks: whose connections they are says whose headers are believed. */
 import { BlockList, isIPv6 } from "node:net";
-import type { ProxySettings } from "../config/sign-on.js";
 
-export function proxyCheck({ addresses }: Pick<ProxySettings, "addresses">): (address: string) => boolean {
+export function proxyCheck(networks: readonly string[]): (address: string) => boolean {
   const proxies = new BlockList();
-  for (const network of addresses) {
+  for (const network of networks) {
     const [address = "", bits] = network.split("/");
     if (bits === undefined) proxies.addAddress(address, familyOf(address));
     else proxies.addSubnet(address, Number(bits), familyOf(address));

@@ -24,8 +24,8 @@ export function serverOptions({
       requestIdLogLabel: "request_id",
     }),
     genReqId: requestIdOf,
-    // `request.ip`, for limits: the client's, where a proxy that is known says which that is.
-    trustProxy: api.proxy === undefined ? false : proxyCheck(api.proxy),
+    // `request.ip`, for limits and the audit: the client's, where a proxy that is known says which that is.
+    trustProxy: proxyCheck([...api.trusted_proxies, ...(api.proxy?.addresses ?? [])]),
     // As long as Node takes a path to be: what a parameter may be is said by its schema. No route has a regular expression.
     routerOptions: { maxParamLength: 16_384 },
     // What still comes on a connection while the service stops is answered like anything else, and the connection closed.

@@ -21,6 +21,7 @@ t.test("an empty file has every default", async (t) => {
       public: ["docs"],
       roles: [],
       allowed_hosts: [],
+      trusted_proxies: [],
       console: true,
       enable_cors: false,
       cors_origins: [],

@@ -333,6 +333,7 @@ const api: JsonMapping = {
     worker_port: 8081,
     tls: { certificate_file: "/etc/c.pem", key_file: "/etc/k.pem" },
     allowed_hosts: ["costs.example.org"],
+    trusted_proxies: ["127.0.0.1", "10.1.0.0/16"],
     console: true,
     enable_cors: true,
     cors_origins: ["https://console.example.org"],

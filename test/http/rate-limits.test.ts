@@ -130,13 +130,11 @@ t.test("limits of requests", async (t) => {
     t.equal((await ask(wrong(5))).statusCode, 401);
   });
 
-  await t.test("behind a proxy that is known, addresses are those that it forwards", async (t) => {
-    const app = await limited(`  auth: proxy
-  proxy: {addresses: [127.1.0.0/16, "fd00::/8"]}
-  roles: [{role: all, scopes: [read], every_tenant: true}]`);
+  /** Asks over connections from addresses of loopback. */
+  const connecting = async (app: FastifyInstance) => {
     await app.listen({ host: "127.0.0.1", port: 0 });
     const { port } = app.server.address() as AddressInfo;
-    const ask = async (localAddress: string, headers: Record<string, string>) => {
+    return async (localAddress: string, headers: Record<string, string>) => {
       const asked = request({
         host: "127.0.0.1",
         port,
@@ -149,6 +147,35 @@ t.test("limits of requests", async (t) => {
       answer.resume();
       return { statusCode: Number(answer.statusCode) };
     };
+  };
+
+  await t.test(
+    "behind a proxy that is trusted, with tokens, addresses are those that it forwards",
+    async (t) => {
+      const app = await limited("  auth: tokens\n  trusted_proxies: [127.1.0.7, 127.2.0.0/16]");
+      const ask = await connecting(app);
+      const from = (peer: string, clients: string) =>
+        ask(peer, { authorization: "Bearer chgt_wrong", "x-forwarded-for": clients });
+      t.strictSame(await statuses(() => from("127.1.0.7", "192.0.2.1"), 4), [401, 401, 401, 429]);
+      t.equal((await from("127.2.3.4", "192.0.2.1")).statusCode, 429, "by way of another one");
+      t.equal((await from("127.2.3.4", "192.0.2.1, 127.1.0.7")).statusCode, 429, "and of both");
+      t.equal((await from("127.1.0.7", "192.0.2.2")).statusCode, 401);
+      t.strictSame(
+        await statuses(() => from("127.1.0.8", "192.0.2.3"), 4),
+        [401, 401, 401, 429],
+        "a neighbour is not believed",
+      );
+      t.equal((await from("127.1.0.8", "192.0.2.4")).statusCode, 429);
+      const named = { "x-forwarded-user": "ada", "x-forwarded-groups": "all" };
+      t.equal((await ask("127.1.0.7", named)).statusCode, 401, "it says where from, and not who");
+    },
+  );
+
+  await t.test("behind a proxy that authenticates, addresses are those that it forwards", async (t) => {
+    const app = await limited(`  auth: proxy
+  proxy: {addresses: [127.1.0.0/16, "fd00::/8"]}
+  roles: [{role: all, scopes: [read], every_tenant: true}]`);
+    const ask = await connecting(app);
     const from = async (clients: string, peer = "127.1.0.7") =>
       await ask(peer, { authorization: "Bearer chgt_wrong", "x-forwarded-for": clients });
     t.strictSame(await statuses(() => from("192.0.2.1"), 4), [401, 401, 401, 429]);

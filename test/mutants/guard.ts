@@ -95,7 +95,7 @@ export const guardMutants = [
   ...mutantsOf("src/http/server-options.ts", limits, [
     [
       "any client says what its address is",
-      "api.proxy === undefined ? false : proxyCheck(api.proxy)",
+      "proxyCheck([...api.trusted_proxies, ...(api.proxy?.addresses ?? [])])",
       "true",
     ],
   ]),

@@ -61,7 +61,7 @@ export const access = fp<Pick<HttpContext, "config" | "stores" | "logger">>(
     });
     app.decorateRequest("actor", function () {
       const { kind, name, tokenId } = this.caller;
-      return { kind, name, tokenId, address: this.socket.remoteAddress, requestId: this.id };
+      return { kind, name, tokenId, address: this.ip, requestId: this.id };
     });
     app.addHook("onRequest", async (request, reply) => {
       const { scope, publicAs, everyTenant } = request.routeOptions.config;
