@@ -42,7 +42,7 @@ export function appWithoutStores(version: string): Promise<FastifyInstance> {
         roles: [],
         rate_limit: { max_per_minute: 6000, max_failed_sign_ons_per_minute: 30 },
         allowed_hosts: [],
-      trusted_proxies: [],
+        trusted_proxies: [],
         console: false,
         enable_cors: false,
         cors_origins: [],
