@@ -69,7 +69,7 @@ t.test("only lines of the days are rewritten, and nothing is left behind", async
   const copies =
     "SELECT name FROM system.tables WHERE database = currentDatabase() AND name LIKE 'assigned%'";
   t.strictSame(await rows(copies), []);
-  await client.command({ query: `CREATE TABLE assigned_billing AS ${staged}` });
+  await client.command({ query: `CREATE TABLE rewritten_days AS ${staged}` });
   await claimStaging(client, epoch + 1);
   t.strictSame(await rows(copies), [], "the next holder of the lease drops what a killed run left");
 });

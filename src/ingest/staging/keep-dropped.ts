@@ -9,7 +9,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isDerivedMetric } from "../../config/allocation/derived-facts.js";
 import { isoDay } from "../../store/clickhouse/sql-text.js";
-import { stagedTable } from "../../store/clickhouse/staging.js";
+import { rewriteStagedDays, stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 import type { MeasuredFacts, StagedDays } from "./measured-facts.js";
 
@@ -41,23 +41,27 @@ export async function keepDroppedUsage(
       kept_days: kept.map(({ day }) => isoDay(day)),
       kept_metrics: kept.map(({ metric }) => metric),
     },
-    clickhouse_settings: { max_partitions_per_insert_block: "1000", mutations_sync: "1" },
+    clickhouse_settings: { max_partitions_per_insert_block: "1000" },
     abort_signal: signal,
-  } as const;
+  };
   const usage = stagedTable(facts.ledger.usage, epoch);
   const isKept = `
     day IN {kept_days:Array(Date)} AND (day, toString(metric), toString(resource_id)) IN (
       SELECT day, metric, resource_id FROM (${thinner})
       WHERE (day, metric) IN (SELECT arrayJoin(arrayZip({kept_days:Array(Date)}, {kept_metrics:Array(String)})))
     )`;
+  const daysKept = [...new Set(kept.map(({ day }) => day))].sort();
   // Once its facts are gone, what was thinner still is: both statements mean the same facts.
-  await client.command({ ...scope, query: `ALTER TABLE ${usage} DELETE WHERE ${isKept}` });
+  await rewriteStagedDays(client, {
+    ...{ table: facts.ledger.usage, epoch, days: daysKept, signal, params: scope.query_params },
+    ...{ select: "*", where: `NOT (${isKept})` },
+  });
   const columns = `timestamp, metric, resource_id, ${facts.ledger.recipient}, micro_units`;
   await client.command({
     ...scope,
     query: `INSERT INTO ${usage} (${columns}) SELECT ${columns} FROM ${facts.ledger.usage} WHERE ${isKept}`,
   });
-  return [...new Set(kept.map(({ day }) => day))].sort();
+  return daysKept;
 }
 
 /** Rows `{day, metric, resource_id}`. Only of resources that are billed now, and of metrics that could be had. */

@@ -9,7 +9,7 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay } from "../../store/clickhouse/sql-text.js";
-import { stagedTable } from "../../store/clickhouse/staging.js";
+import { rewriteStagedDays, stagedTable } from "../../store/clickhouse/staging.js";
 import { type Lacks, lacksOf } from "./day-lacks.js";
 import type { MeasuredFacts, StagedDays } from "./measured-facts.js";
 
@@ -45,12 +45,11 @@ export async function keepMeasuredUsage(
         AND (day, toString(metric), toString(resource_id)) IN (SELECT day, metric, resource_id FROM (${measured}))
         AND (${columns}) NOT IN (SELECT ${columns} FROM ${usage} WHERE day IN {days:Array(Date)})`,
   });
-  await client.command({
-    ...scope,
-    query: `
-      ALTER TABLE ${stagedTable(facts.ledger.gaps, staged.epoch)} DELETE
-      WHERE (day, toString(metric), toString(resource_id)) IN (SELECT day, metric, resource_id FROM (${measured}))`,
-    clickhouse_settings: { ...scope.clickhouse_settings, mutations_sync: "1" },
+  await rewriteStagedDays(client, {
+    ...{ table: facts.ledger.gaps, epoch: staged.epoch, signal, params: scope.query_params },
+    days: [...kept.keys()],
+    select: "*",
+    where: `(day, toString(metric), toString(resource_id)) NOT IN (SELECT day, metric, resource_id FROM (${measured}))`,
   });
   return kept;
 }

@@ -22,8 +22,7 @@ export interface FactsCopy {
 const IDENTITY = "store_identity";
 
 /** Tables whose rows are of one run at most, or of the database itself. */
-const NOT_COPIED =
-  "^staged_|^(assigned_billing|focus_landing|next_billing|publishing_days|schema_migrations)$";
+const NOT_COPIED = "^staged_|^(rewritten_days|focus_landing|next_billing|publishing_days|schema_migrations)$";
 
 interface Table {
   readonly name: string;

@@ -91,6 +91,12 @@ async function startHost(t: Test, { endpoint }: EngineUnderTest, told: Told): Pr
     sent.push({ statement, settings: url.searchParams });
     host.before(statement);
     if (asked.socket.destroyed) return;
+    if (/^\s*ALTER TABLE[^(]*\sDELETE\s.*\(\s*SELECT\s/s.test(statement)) {
+      answer.writeHead(500, { "X-ClickHouse-Exception-Code": "36" });
+      return void answer.end(
+        "Code: 36. DB::Exception: replicas refuse mutations with subqueries (BAD_ARGUMENTS)",
+      );
+    }
     const single = onSingleServer(statement, told);
     if (single === undefined) return void answer.end();
     if (isInUrl) url.searchParams.set("query", single);
