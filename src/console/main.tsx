@@ -39,24 +39,22 @@ function Console() {
   const found = viewOf(place.path);
   const why = place.query.get("why");
   const dimension = place.query.get("dimension");
-  const start = useData("start", (signal) =>
-    Promise.all([bodyOf(api.GET("/api/v1/me", { signal })), bodyOf(api.GET("/api/v1/tenants", { signal }))]),
-  );
+  // Says which tenants there are, too: how they are takes a look at all their stores, which only the list of them waits for.
+  const caller = useData("me", (signal) => bodyOf(api.GET("/api/v1/me", { signal })));
   const title = found?.view === undefined ? en.views.tenants : `${en.views[found.view]} · ${found.tenant}`;
   useEffect(() => {
     document.title = `${title} · ${en.product}`;
   }, [title]);
   return (
-    <Shown data={start} height="100vh">
-      {([me, known]) => {
+    <Shown data={caller} height="100vh">
+      {(me) => {
         const View = found?.view && views[found.view];
-        const isKnown =
-          found?.tenant === undefined || known.some(({ tenant_name }) => tenant_name === found.tenant);
+        const isKnown = found?.tenant === undefined || me.tenants.includes(found.tenant);
         return (
           <Caller.Provider value={me}>
             <Frame
               place={place}
-              tenants={known}
+              tenants={me.tenants}
               tenant={isKnown ? found?.tenant : undefined}
               view={found?.view}
             >
@@ -71,7 +69,7 @@ function Console() {
                   ) : View !== undefined && found.tenant !== undefined ? (
                     <View place={place} tenant={found.tenant} />
                   ) : (
-                    <Tenants place={place} tenants={known} />
+                    <Tenants place={place} />
                   )}
                 </Suspense>
                 {isKnown && View !== undefined && found?.tenant !== undefined && (
@@ -117,6 +115,6 @@ class Guard extends Component<{ readonly children: ComponentChildren }, { readon
 const root = document.getElementById("root");
 if (root !== null) render(<App />, root);
 
-// The code of the view comes while the service is asked for its tenants. An error shows where the view is drawn.
+// The code of the view comes while the service is asked who calls. An error shows where the view is drawn.
 const first = viewOf(location.pathname)?.view;
 if (first !== undefined) views[first].load().catch(() => undefined);

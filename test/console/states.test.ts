@@ -78,6 +78,22 @@ t.test("a slow API", needs("chromium"), async (t) => {
     },
   );
 
+  await t.test("the list of tenants alone waits for a look at all stores", async (t) => {
+    proxy.delays.of = (path) => (path === "/api/v1/tenants" ? 3000 : 0);
+    const before = proxy.answered.length;
+    const page = await open(`/tenants/acme/explorer?${period}`, { at: proxy.url });
+    await shows(page, "tbody tr", 3);
+    t.strictSame(await page.getByLabel("Tenant", { exact: true }).locator("option").allTextContents(), [
+      "acme",
+      "globex",
+    ]);
+    t.notOk(proxy.answered.slice(before).includes("/api/v1/tenants"));
+    await page.goto(`${proxy.url}/?${period}`);
+    await page.getByRole("heading", { name: "Tenants", level: 1 }).waitFor();
+    t.equal(await page.locator("table").count(), 0, "it is on its way");
+    await shows(page, "tbody tr", 2);
+  });
+
   await t.test("a filter by one tag given twice: both hold, as in the API", async (t) => {
     proxy.delays.of = () => 0;
     const twice = "not:tag:squad=web&not:tag:squad=data,other";

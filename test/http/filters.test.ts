@@ -8,7 +8,10 @@ import { type ChargebackInput, get, insertBilling, insertChargebacks, startServi
 const acme = "/api/v1/tenants/acme";
 const window = "start_date=2026-03-01&end_date=2026-03-04";
 
-interface Row extends Required<Omit<ChargebackInput, "component" | "metric" | "tenant_id" | "ecosystem">> {
+interface Row
+  extends Required<
+    Omit<ChargebackInput, "component" | "metric" | "provisional" | "tenant_id" | "ecosystem">
+  > {
   readonly cost_type: "usage" | "shared";
 }
 

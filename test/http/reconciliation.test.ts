@@ -139,6 +139,36 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
       ]);
   });
 
+  await t.test("days that may still change are told from others, with filters and without", async (t) => {
+    const [day, last] = ["2026-03-07T00:00:00Z", "2026-03-08T00:00:00Z"];
+    await insertBilling(stores, "acme", [
+      { timestamp: day, total_cost: "3", resource_id: "r-1" },
+      { timestamp: last, total_cost: "4", resource_id: "r-1" },
+    ]);
+    await insertChargebacks(stores, "acme", [
+      { timestamp: day, amount: "2", resource_id: "r-1", provisional: true },
+      { timestamp: day, amount: "1", resource_id: "r-1", provisional: true, identity_id: "UNALLOCATED" },
+      { timestamp: last, amount: "4", resource_id: "r-1" },
+    ]);
+    for (const more of ["", "&by_line=false", "&currency=USD", "&resource_id=r-1"]) {
+      const { days } = await ask(`start_date=2026-03-07&end_date=2026-03-08${more}`);
+      t.strictSame(
+        days.map((each: Day) => [
+          each.date,
+          each.allocated_amount,
+          each.unallocated_amount,
+          each.chargeback_rows,
+          each.provisional,
+        ]),
+        [
+          ["2026-03-07", "2", "1", 2, true],
+          ["2026-03-08", "4", "0", 1, false],
+        ],
+        more,
+      );
+    }
+  });
+
   await t.test("days that were billed and not charged are there", async (t) => {
     const { days } = await ask("start_date=2026-03-03&end_date=2026-03-03");
     t.strictSame(

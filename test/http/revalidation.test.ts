@@ -205,6 +205,39 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     },
   );
 
+  await t.test("GET reconciliation: a day is summed once, until it is published again", async (t) => {
+    const [first, second] = ["2026-02-11", "2026-02-12"] as const;
+    for (const day of [first, second]) await publish(day, `${day} a`, "1");
+    const window = `start_date=${first}&end_date=${second}`;
+    const sums = async (query: string) => {
+      const { status, body } = await get(app, `${acme}/reconciliation?${window}${query}`);
+      t.equal(status, 200, query);
+      const of = ({ billing_amount, allocated_amount, chargeback_rows }: Record<string, unknown>) =>
+        `${billing_amount}: ${allocated_amount} of ${chargeback_rows}`;
+      return [...body.days, ...body.totals].map(of).join(", ");
+    };
+    const known = () => sums("&by_line=false");
+    t.equal(await known(), "1: 1 of 1, 1: 1 of 1, 2: 2 of 2");
+    await insertChargebacks(stores, "acme", [{ ...unheard, timestamp: `${first}T00:00:00Z`, amount: "5" }]);
+    t.equal(await known(), "1: 1 of 1, 1: 1 of 1, 2: 2 of 2", "known");
+    t.equal(
+      await sums(""),
+      "1: 6 of 2, 1: 1 of 1, 2: 7 of 3",
+      "by line, everything is held against the bill",
+    );
+    t.equal(await sums("&by_line=false&currency=USD"), "1: 6 of 2, 1: 1 of 1, 2: 7 of 3", "other filters");
+    await publish(second, `${second} b`, "20.5");
+    t.equal(await known(), "1: 1 of 1, 20.5: 20.5 of 1, 21.5: 21.5 of 2", "what is new is seen at once");
+    await publish(second, `${second} a`, "1");
+    t.equal(await known(), "1: 1 of 1, 1: 1 of 1, 2: 2 of 2", "the hash that it had before");
+    await stage(second, `${second} c`);
+    await begin(second);
+    t.equal(await known(), "1: 6 of 2, 1: 1 of 1, 2: 7 of 3", "while a day changes, all are read");
+    await finish(second);
+    await publish(first, `${first} b`, "3");
+    t.equal(await known(), "3: 3 of 1, 1: 1 of 1, 4: 4 of 2");
+  });
+
   await t.test("days outside the window do not matter", async (t) => {
     const path = "chargebacks?start_date=2026-03-01&end_date=2026-03-01";
     const etag = await tagOf(path);

@@ -105,6 +105,7 @@ export interface ChargebackInput {
   sku_id?: string;
   line_tags?: Readonly<Record<string, string>>;
   rule?: string;
+  provisional?: boolean;
   ecosystem?: string;
 }
 

@@ -20,13 +20,18 @@ export const readMutants = [
     [
       [
         "chargebacks of all currencies are held against the bill in dollars",
-        "toString(currency) AS of_currency, identity_id =",
-        "'USD' AS of_currency, identity_id =",
+        template("toString(currency) AS of_currency, @{none}, @{columns}"),
+        template("'USD' AS of_currency, @{none}, @{columns}"),
       ],
       [
         "what nobody pays for counts as allocated",
-        "toString(sumIf(charged, NOT nobody)) AS allocated_amount",
+        "toString(sum(charged) - sum(unallocated)) AS allocated_amount",
         "toString(sum(charged)) AS allocated_amount",
+      ],
+      [
+        "a day that may still change is not told from others",
+        "max(of_provisional) AS provisional",
+        "false AS provisional",
       ],
       [
         "lines are not compared although they should be",

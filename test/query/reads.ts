@@ -30,7 +30,7 @@ import { inventoryNames } from "../../src/query/inventory/names.js";
 import { linesByKeyAndProduct, linesByProduct, linesByTagKey } from "../../src/query/rules/coverage-sql.js";
 import { linesTaken, tiersTaken } from "../../src/query/rules/taken.js";
 import { unallocatedLines } from "../../src/query/rules/worklist-sql.js";
-import { provisionalDays, summedDays } from "../../src/query/state/days-add-up.js";
+import { summedDays } from "../../src/query/state/days-add-up.js";
 import { dimensionTags, tagPresence } from "../../src/query/tags/of-dimensions.js";
 import { type DateWindowInput, dateWindow } from "../../src/query/time/date-window.js";
 import type { Statement } from "../../src/store/clickhouse/statement.js";
@@ -190,7 +190,6 @@ export const reads: Readonly<Record<string, Statement>> = {
   "unallocated-lines-without-sources": unallocatedLines({
     ...{ window: window(), page: 1, page_size: 100, columns: columnsOfLines(), sources: [] },
   }),
-  "provisional-days": provisionalDays(window()),
   "aggregate-by-resource-columns": aggregate({
     groupBy: [
       "resource_id",

@@ -1,7 +1,6 @@
 /** What stands around every view. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Schemas } from "../api/client.js";
 import { changed, go, type Place } from "../state/location.js";
 import { pathOf, type TenantView, tenantViews } from "../state/paths.js";
 import { signOut, tokenOf } from "../state/session.js";
@@ -11,7 +10,8 @@ import { PeriodPicker } from "./period-picker.js";
 
 interface FrameProps {
   readonly place: Place;
-  readonly tenants: readonly Schemas["TenantSummary"][];
+  /** Names of all that the caller may see. */
+  readonly tenants: readonly string[];
   readonly tenant?: string | undefined;
   readonly view?: TenantView | undefined;
   readonly children: ComponentChildren;
@@ -58,7 +58,7 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
                 )
               }
             >
-              {tenants.map(({ tenant_name: name }) => (
+              {tenants.map((name) => (
                 <option key={name} value={name}>
                   {name}
                 </option>

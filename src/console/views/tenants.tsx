@@ -1,16 +1,17 @@
 /** All tenants: what each cost and all together, whether it adds up, how each is and how its days stand. */
-import type { Schemas } from "../api/client.js";
+import { api, bodyOf, type Schemas } from "../api/client.js";
 import { askReconciliation } from "../api/questions.js";
 import { decimal, sumOf } from "../money/decimal.js";
 import { Health, type Readiness, useReadiness } from "../parts/health.js";
 import { Link } from "../parts/link.js";
-import { Empty } from "../parts/messages.js";
+import { Empty, Shown } from "../parts/messages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { addsUp, provisionalDays } from "../parts/proof.js";
 import { type Column, type Money, Table } from "../parts/table.js";
 import { changed, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
+import { useData } from "../state/use-data.js";
 import { FAILED, useEach } from "../state/use-each.js";
 import { en } from "../text/en.js";
 
@@ -18,7 +19,20 @@ const text = en.tenants;
 type Tenant = Schemas["TenantSummary"];
 type Reconciliation = Schemas["Reconciliation"];
 
-export function Tenants({ place, tenants }: { readonly place: Place; readonly tenants: readonly Tenant[] }) {
+export function Tenants({ place }: { readonly place: Place }) {
+  const data = useData("tenants", (signal) => bodyOf(api.GET("/api/v1/tenants", { signal })));
+  return (
+    <>
+      <div class="title">
+        <h1>{text.title}</h1>
+        <span class="hint">{shownPeriod(periodOf(place))}</span>
+      </div>
+      <Shown data={data}>{(tenants) => <List place={place} tenants={tenants} />}</Shown>
+    </>
+  );
+}
+
+function List({ place, tenants }: { readonly place: Place; readonly tenants: readonly Tenant[] }) {
   const period = periodOf(place);
   const names = tenants.map(({ tenant_name: name }) => name);
   const readiness = useReadiness();
@@ -69,26 +83,18 @@ export function Tenants({ place, tenants }: { readonly place: Place; readonly te
     { ...{ key: "ecosystem", title: text.ecosystem }, cell: ({ ecosystem }) => ecosystem },
   ];
   const isProvisional = known.some((each) => provisionalDays(each) > 0);
-  return (
-    <>
-      <div class="title">
-        <h1>{text.title}</h1>
-        <span class="hint">{shownPeriod(period)}</span>
-      </div>
-      {tenants.length === 0 ? (
-        <Empty title={text.none} />
-      ) : (
-        <section class="card">
-          <Table
-            caption={text.title}
-            columns={columns}
-            rows={tenants}
-            keyOf={({ tenant_name }) => tenant_name}
-            totalTitle={text.total(tenants.length - known.length, isProvisional)}
-          />
-        </section>
-      )}
-    </>
+  return tenants.length === 0 ? (
+    <Empty title={text.none} />
+  ) : (
+    <section class="card">
+      <Table
+        caption={text.title}
+        columns={columns}
+        rows={tenants}
+        keyOf={({ tenant_name }) => tenant_name}
+        totalTitle={text.total(tenants.length - known.length, isProvisional)}
+      />
+    </section>
   );
 }
 

@@ -1,6 +1,6 @@
 /** Whether the bill is what was charged. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { readDaysAddedUp } from "../../query/state/days-add-up.js";
+import { createSumsMemory, readDaysAddedUp } from "../../query/state/days-add-up.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { dateRange, inputOf, lineFilters, TenantPath } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
@@ -9,6 +9,7 @@ import { Reconciliation, reconciliationParameters } from "../schemas/reconciliat
 export const reconciliationRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const memory = createSumsMemory();
     app.get(
       "/tenants/:tenant_name/reconciliation",
       {
@@ -32,7 +33,8 @@ export const reconciliationRoutes =
       async (request) => {
         const { client, signal } = await tenantRead(context, request);
         const { start_date: _, end_date: __, by_line: byLine, ...filters } = request.query;
-        return readDaysAddedUp(client, { window: request.window, filters, byLine }, signal);
+        const known = memory.ofTenant(request.tenant.tenant_name, () => request.publishedDays());
+        return readDaysAddedUp(client, { window: request.window, filters, byLine }, { signal, known });
       },
     );
   };
