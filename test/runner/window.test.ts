@@ -19,7 +19,7 @@ const notable = fc
   .tuple(
     fc.oneof(
       fc.integer({ min: 1900, max: 2299 }),
-      fc.constantFrom(1900, 1969, 1970, 2000, 2011, 2025, 2100, 2105, 2106, 2149, 2200, 2299),
+      fc.constantFrom(1900, 1969, 1970, 2000, 2000, 2000, 2011, 2025, 2100, 2105, 2106, 2149, 2200, 2299),
     ),
     fc.constantFrom([1, 1], [2, 28], [3, 1], [3, 9], [4, 6], [6, 30], [10, 5], [11, 2], [12, 31]),
     fc.integer({ min: -3, max: 40 }),
@@ -28,10 +28,26 @@ const notable = fc
 const days = fc.oneof(notable, fc.integer({ min: FIRST, max: LAST }));
 
 const input = fc.record({
-  today: days,
+  day: days,
+  /** Whether the window is to begin or end with what can be stored, rather than be of that day. */
+  edge: fc.oneof(
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        "first" as const,
+        "last" as const,
+        "one before" as const,
+        "one after" as const,
+      ),
+    },
+    { weight: 9, arbitrary: fc.constant(undefined) },
+  ),
   /** Of the day, in ms: its first and its last instant come often. */
   at: fc.oneof(fc.constantFrom(0, DAY - 1), fc.integer({ min: 0, max: DAY - 1 })),
-  lookback: fc.oneof(fc.integer({ min: 2, max: 12 }), fc.integer({ min: 2, max: 364 })),
+  lookback: fc.oneof(
+    { weight: 4, arbitrary: fc.integer({ min: 2, max: 40 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 2, max: 364 }) },
+  ),
   cutoff: fc.integer({ min: 1, max: 30 }),
   daysPerWindow: fc.constantFrom(1, 2, 7, 31),
   cutAtMonths: fc.boolean(),
@@ -46,8 +62,10 @@ const names = [
   "an end of a year",
   "clocks of the process change",
   "before 1970",
-  "the first day that can be stored",
-  "the last day that can be stored",
+  "begins with the first day that can be stored",
+  "begins a day before it",
+  "ends with the last day that can be stored",
+  "ends a day after it",
   "after 2105",
   "begins in one year and ends in the next",
   "one day",
@@ -64,9 +82,11 @@ function countDays(classes: Classes<(typeof names)[number]>, first: number, end:
     if (text.endsWith("-12-31")) classes.met("an end of a year");
     const [before, after] = [day, day + 1].map((each) => new Date(each * DAY).getTimezoneOffset());
     if (before !== after) classes.met("clocks of the process change");
-    if (day === FIRST_STORED) classes.met("the first day that can be stored");
-    if (day === LAST_STORED) classes.met("the last day that can be stored");
   }
+  if (first === FIRST_STORED) classes.met("begins with the first day that can be stored");
+  if (first === FIRST_STORED - 1) classes.met("begins a day before it");
+  if (end - 1 === LAST_STORED) classes.met("ends with the last day that can be stored");
+  if (end - 1 === LAST_STORED + 1) classes.met("ends a day after it");
   if (first < FIRST_STORED) classes.met("before 1970");
   if (end - 1 > LAST_STORED) classes.met("after 2105");
   if (textOf(first).slice(0, 4) !== textOf(end - 1).slice(0, 4))
@@ -84,9 +104,14 @@ t.test("property: a run gathers from its lookback up to its cutoff, each day in 
   const classes = new Classes<(typeof names)[number]>();
   const cuts = new Set<string>();
   fc.assert(
-    fc.property(input, ({ today, at, lookback, cutoff, daysPerWindow, cutAtMonths, zone }) => {
+    fc.property(input, ({ day, edge, at, lookback, cutoff, daysPerWindow, cutAtMonths, zone }) => {
       fc.pre(lookback > cutoff);
       process.env.TZ = zone;
+      const atEdge = {
+        ...{ first: FIRST_STORED + lookback, "one before": FIRST_STORED + lookback - 1 },
+        ...{ last: LAST_STORED + 1 + cutoff, "one after": LAST_STORED + 2 + cutoff },
+      };
+      const today = edge === undefined ? day : atEdge[edge];
       const [first, end] = [today - lookback, today - cutoff];
       countDays(classes, first, end);
       const window = gatherWindow(dayOf(new Date(today * DAY + at)), lookback, cutoff);
@@ -118,7 +143,7 @@ t.test("property: a run gathers from its lookback up to its cutoff, each day in 
           message: `the days to gather are ${textOf(first)} to ${textOf(end - 1)}, and the stores hold those from 1970-01-01 to 2105-12-31: nothing was gathered or dropped. Is the clock right?`,
         });
     }),
-    { numRuns: 400 },
+    { numRuns: 1500 },
   );
   t.strictSame(classes.missing(names, 2), [], "every kind of day was met");
   t.strictSame([...cuts].sort(), ["at a month", "at the start", "by length"]);
