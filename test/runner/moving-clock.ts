@@ -8,7 +8,7 @@ import { reconciled, rowsOf, runContext, runOnce } from "./runs.js";
 export const DAY = 86_400_000;
 export const MINUTE = 60_000;
 export const CUTOFF = 2;
-export const RETENTION = 12;
+const RETENTION = 12;
 
 export const settings = [`cutoff_days: ${CUTOFF}`, `retention_days: ${RETENTION}`];
 
