@@ -111,6 +111,7 @@ export const longTests: readonly string[] = [
   "runner/kill-at-result-swaps.test.ts",
   "runner/kill-at-swaps.test.ts",
   "runner/lost-store.test.ts",
+  "runner/moving-clock.test.ts",
   "runner/one-step.test.ts",
   "runner/provisional.test.ts",
   "runner/publish-crash.test.ts",

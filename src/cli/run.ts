@@ -1,6 +1,7 @@
 import { type BackupControl, openBackupControl } from "../backup/control.js";
 import type { DayWindow } from "../ingest/ecosystem.js";
 import { openStores } from "../store/open-stores.js";
+import { FIRST_DAY, LAST_DAY } from "../store/stored-days.js";
 import { addDays } from "../time/days.js";
 import { type Command, dayOption, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
@@ -68,5 +69,8 @@ function windowOf(from: string | undefined, to: string | undefined): DayWindow |
   if (start === undefined && last === undefined) return undefined;
   if (start === undefined || last === undefined) throw new UsageError("--from and --to go together");
   if (start > last) throw new UsageError(`--from ${start} is after --to ${last}`);
+  for (const [name, day] of Object.entries({ from: start, to: last }))
+    if (day < FIRST_DAY || day > LAST_DAY)
+      throw new UsageError(`--${name} must be a day from ${FIRST_DAY} to ${LAST_DAY}, not ${day}`);
   return { start, end: addDays(last, 1) };
 }

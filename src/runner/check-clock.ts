@@ -12,10 +12,12 @@ const LONGEST_PAUSE_DAYS = 30;
  * Refuses a run whose clock is far ahead: it would take published days for too old to be kept, and bill days that have not been yet. The
  * second opinions are the clock of Postgres, which is another one where Postgres runs elsewhere, and the last run of the tenant.
  */
-export async function checkClock({ stores, tenant, request, now }: BegunRun): Promise<void> {
+export async function checkClock(
+  { stores, tenant, request }: Pick<BegunRun, "stores" | "tenant" | "request">,
+  clock: Date,
+): Promise<void> {
   const { postgres } = stores;
   const { tenant_name: tenantName } = tenant;
-  const clock = now();
   const { rows } = await runStatement<OtherClocks>(postgres, otherClocks(tenantName));
   const isConfirmed = request.force === true || request.forceGather === true;
   for (const other of isConfirmed ? [] : rows) {

@@ -27,7 +27,7 @@ import { stagedDays } from "./sql/staged-days.js";
 import { takeStore } from "./take-store.js";
 import { tenantRules } from "./tenant-rules.js";
 import { keptFrom, topicPlan } from "./topic-plan.js";
-import { gatherWindow } from "./window.js";
+import { gatherWindow, refuseUnstorable } from "./window.js";
 
 /** What a run does, in order: repair what the last one left, gather, calculate and publish, drop what is too old, emit. */
 export async function runStages(
@@ -42,10 +42,15 @@ export async function runStages(
   const ecosystem = run.ecosystems.get(tenant.ecosystem);
   if (ecosystem === undefined) throw new Error(`unknown ecosystem ${tenant.ecosystem}`);
   const { rules, allocation } = tenantRules(tenant, ecosystem);
-  await checkClock(run);
+  // Looked at once: what was checked holds for the whole run, whatever the clock does meanwhile.
+  const clock = run.now();
+  const today = dayOf(clock);
+  const usualWindow = gatherWindow(today, tenant.lookback_days, tenant.cutoff_days);
+  const window = request.window ?? usualWindow;
+  for (const each of [usualWindow, window]) refuseUnstorable(each);
+  await checkClock(run, clock);
   const store = await run.stores.tenant(tenantName);
   signal.throwIfAborted();
-  const today = dayOf(run.now());
   const keepFrom = gatherWindow(today, tenant.retention_days, 0).start;
   const keepAttributionsFrom = keptFrom(tenant, today);
   const kept = { chargebacks: keepFrom, topic_attributions: keepAttributionsFrom };
@@ -64,8 +69,6 @@ export async function runStages(
 
   const stage = async (name: string, day: string | null) =>
     void (await runStatement(postgres, noteStage({ runId: run.runId, stage: name, day, progress })));
-  const usualWindow = gatherWindow(today, tenant.lookback_days, tenant.cutoff_days);
-  const window = request.window ?? usualWindow;
   await stage("gathering", null);
   const gathered = await gatherTenant({
     ...run,

@@ -1,9 +1,19 @@
 import type { DayWindow, Gatherer } from "../ingest/ecosystem.js";
+import { FIRST_DAY, LAST_DAY } from "../store/stored-days.js";
 import { addDays, firstOfMonth, latest } from "../time/days.js";
 
 /** The days a run gathers: `[today − lookback_days, today − cutoff_days)`, whole UTC days. */
 export function gatherWindow(today: string, lookbackDays: number, cutoffDays: number): DayWindow {
   return { start: addDays(today, -lookbackDays), end: addDays(today, -cutoffDays) };
+}
+
+/** Refuses to gather days that the stores cannot hold. */
+export function refuseUnstorable({ start, end }: DayWindow): void {
+  const last = addDays(end, -1);
+  if (start >= FIRST_DAY && last <= LAST_DAY) return;
+  throw new Error(
+    `the days to gather are ${start} to ${last}, and the stores hold those from ${FIRST_DAY} to ${LAST_DAY}: nothing was gathered or dropped. Is the clock right?`,
+  );
 }
 
 /** Cuts a window into pieces as the gatherer wants them, newest first: what people look at is there first. */

@@ -239,6 +239,16 @@ t.test("commands on the stores", async (t) => {
       [run, ["--tenants", "acme"], /--tenants/],
       [run, ["--from", "2026-01-01"], /--from and --to go together/],
       [run, ["--from", "2026-02-30", "--to", "2026-03-01"], /--from must be a day/],
+      [
+        run,
+        ["--from", "1969-12-31", "--to", "2026-03-01"],
+        /--from must be a day from 1970-01-01 to 2105-12-31, not 1969-12-31/,
+      ],
+      [
+        run,
+        ["--from", "2026-03-01", "--to", "2106-01-01"],
+        /--to must be a day from 1970-01-01 to 2105-12-31, not 2106-01-01/,
+      ],
       [serve, ["--mode", "none"], /--mode must be one of api, worker, both/],
       [exportCsv, ["--tenant", "acme", "--columns", "amonut"], /unknown column "amonut"/],
     ] as const) {

@@ -127,4 +127,31 @@ export const guardMutants = [
     ["test/query/slow-export.test.ts"],
     [["who reads nothing is waited for", "addAbortSignal(idle.signal, stream)", "stream"]],
   ),
+  ...mutantsOf(
+    "src/runner/window.ts",
+    ["test/runner/window.test.ts"],
+    [
+      ["a day of the cutoff is gathered", "addDays(today, -cutoffDays)", "addDays(today, 1 - cutoffDays)"],
+      [
+        "the last day of the lookback is not gathered",
+        "addDays(today, -lookbackDays)",
+        "addDays(today, 1 - lookbackDays)",
+      ],
+      ["the first day that can be stored is refused", "start >= FIRST_DAY", "start > FIRST_DAY"],
+      ["the last day that can be stored is refused", "last <= LAST_DAY", "last < LAST_DAY"],
+    ],
+  ),
+  ...mutantsOf(
+    "src/runner/check-clock.ts",
+    ["test/runner/check-clock.test.ts"],
+    [
+      ["a pause of 30 days is too long", "pause > LONGEST_PAUSE_DAYS", "pause >= LONGEST_PAUSE_DAYS"],
+      ["force_gather does not confirm a clock", " || request.forceGather === true", ""],
+    ],
+  ),
+  ...mutantsOf(
+    "src/runner/run-stages.ts",
+    ["test/runner/clock.test.ts"],
+    [["the clock is looked at twice", "const today = dayOf(clock);", "const today = dayOf(run.now());"]],
+  ),
 ];

@@ -1,10 +1,66 @@
 /** A clock that is far ahead neither drops what is published nor bills days that have not been. */
 import t from "tap";
+import type { OpenedStores } from "../../src/store/open-stores.js";
 import { addDays, dayOf } from "../../src/time/days.js";
 import { openTestStores } from "../stores.js";
-import { reconciled, runContext, runOnce, shortTenants } from "./runs.js";
+import { reconciled, rowsOf, runContext, runOnce, shortTenants } from "./runs.js";
 
 const today = dayOf(new Date());
+
+/** The first and the last day of the bill, each with its sum. */
+async function daysOf(stores: OpenedStores, tenantName: string): Promise<string[]> {
+  const rows = await rowsOf<{ text: string }>(
+    stores,
+    tenantName,
+    "SELECT concat(toString(day), ' ', toString(sum(total_cost))) AS text FROM billing GROUP BY day ORDER BY day",
+  );
+  const [first, ...others] = rows.map(({ text }) => text);
+  return [first ?? "", others.at(-1) ?? ""];
+}
+
+t.test("a clock that jumps once a run has looked at it changes nothing", async (t) => {
+  const { config, stores } = await openTestStores(t, shortTenants(["acme"], ["retention_days: 8"]));
+  const shown = [new Date("2026-03-01T12:00:00Z")];
+  const now = () => shown.shift() ?? new Date("2026-03-30T12:00:00Z");
+  const { status, dates_gathered } = await runOnce(runContext(stores, { now }), config, "acme");
+  t.strictSame([status, dates_gathered], ["completed", 7]);
+  t.strictSame(
+    await daysOf(stores, "acme"),
+    ["2026-02-21 7.2", "2026-02-27 7.2"],
+    "the days of the first look",
+  );
+});
+
+t.test("days that the stores cannot hold are refused", async (t) => {
+  const { config, stores } = await openTestStores(t, shortTenants(["acme"], ["retention_days: 730"]));
+  const run = async (start: string, end: string, now = "1970-02-01") =>
+    await runOnce(runContext(stores, { now: () => new Date(`${now}T12:00:00Z`) }), config, "acme", {
+      ...{ window: { start, end }, forceGather: true },
+    });
+  const first = await run("1970-01-01", "1970-01-03");
+  t.strictSame([first.status, first.dates_calculated], ["completed", 2]);
+  const last = await run("2105-12-30", "2106-01-01", "2106-01-02");
+  t.strictSame([last.status, last.dates_calculated], ["completed", 2]);
+  const held = ["2105-12-30 7.2", "2105-12-31 7.2"];
+  t.strictSame(await daysOf(stores, "acme"), held);
+  for (const [start, end, shown] of [
+    ["1969-12-31", "1970-01-02", "1969-12-31 to 1970-01-01"],
+    ["1026-06-01", "2026-06-02", "1026-06-01 to 2026-06-01"],
+    ["2105-12-31", "2106-01-02", "2105-12-31 to 2106-01-01"],
+    ["2149-06-06", "2149-06-08", "2149-06-06 to 2149-06-07"],
+    ["2299-12-30", "2300-01-01", "2299-12-30 to 2299-12-31"],
+  ] as const) {
+    const { status, errors, dates_gathered } = await run(start, end, "2106-01-02");
+    t.strictSame([status, dates_gathered], ["failed", 0]);
+    t.strictSame(
+      errors.map(({ message }) => message),
+      [
+        `the days to gather are ${shown}, and the stores hold those from 1970-01-01 to 2105-12-31: nothing was gathered or dropped. Is the clock right?`,
+      ],
+    );
+  }
+  t.strictSame(await daysOf(stores, "acme"), held, "nothing has changed");
+});
 
 t.test("a clock that is far ahead", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"], ["retention_days: 40"]));

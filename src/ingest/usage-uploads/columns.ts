@@ -1,5 +1,6 @@
 /** What a CSV file of usage looks like. */
 import type { WrittenColumn } from "../../focus/file.js";
+import { FIRST_DAY, LAST_DAY } from "../../store/stored-days.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
 
 /** One thing that is wrong with a file, and what is allowed. */
@@ -60,8 +61,6 @@ export const MOST_UPLOAD_PROBLEMS = 20;
 
 /** Quantities are below this: as many units as usage can have. */
 export const LARGEST_QUANTITY = `1${"0".repeat(24)}`;
-export const FIRST_DAY = "1970-01-01";
-export const LAST_DAY = "2105-12-31";
 
 /** What a value has to be, as a sentence. */
 export function allowedIn(column: UploadColumn, metrics: readonly string[]): string {

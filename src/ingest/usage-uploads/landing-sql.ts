@@ -1,7 +1,8 @@
 /** The statement that reads a CSV file of usage into its partition. What cannot be taken is marked with its column. */
 import { literal } from "../../store/clickhouse/sql-text.js";
+import { FIRST_DAY, LAST_DAY } from "../../store/stored-days.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
-import { FIRST_DAY, LARGEST_QUANTITY, LAST_DAY, type UploadColumn, type UploadHeader } from "./columns.js";
+import { LARGEST_QUANTITY, type UploadColumn, type UploadHeader } from "./columns.js";
 
 export interface LandingUpload {
   readonly uploadId: string;
