@@ -93,6 +93,7 @@ export const longTests: readonly string[] = [
   "runner/doubted-bills.test.ts",
   "runner/dropped-samples.test.ts",
   "runner/ending-early.test.ts",
+  "runner/failing-hosts.test.ts",
   "runner/fencing.test.ts",
   "runner/first-day-real.test.ts",
   "runner/focus-demo.test.ts",

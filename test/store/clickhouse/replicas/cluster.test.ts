@@ -7,11 +7,11 @@ import { fixedTenant, temporaryFolder, testConfig, testLogger } from "../../../s
 import { quietClient, startEngine, text } from "../engine-under-test.js";
 import { type StandInCluster, startCluster } from "./stand-in-cluster.js";
 
-async function openOn(t: Test, cluster: StandInCluster, { database = "acme", name = "main" } = {}) {
+async function openOn(t: Test, cluster: StandInCluster) {
   const folder = temporaryFolder(t);
-  const tenant = fixedTenant("acme").replace("embedded:acme", cluster.connectionString(database));
+  const tenant = fixedTenant("acme").replace("embedded:acme", cluster.connectionString("acme"));
   const config = testConfig(
-    `data_dir: ${folder}/data\nclickhouse: { cluster: ${name} }\ntenants:${tenant}`,
+    `data_dir: ${folder}/data\nclickhouse: { cluster: main }\ntenants:${tenant}`,
     folder,
   );
   copyMigratedPostgres(config.data_dir);
@@ -20,94 +20,99 @@ async function openOn(t: Test, cluster: StandInCluster, { database = "acme", nam
   return stores;
 }
 
+function direct(t: Test, { hosts: [{ port }], engine: { endpoint } }: StandInCluster) {
+  const { username, password } = endpoint;
+  return quietClient(t, { url: `http://127.0.0.1:${port}`, username, password });
+}
+
 const kindOf = (statement: string) =>
   /^\s*(CREATE (?:DATABASE|TABLE|(?:OR REPLACE )?VIEW|MATERIALIZED VIEW)|SYSTEM SYNC (?:DATABASE )?REPLICA|INSERT|SELECT|ALTER)/.exec(
     statement,
   )?.[1];
 
-t.test("a database on a cluster is replicated, and so is each table that keeps rows", async (t) => {
+t.test("a tenant on a cluster", async (t) => {
   const cluster = await startCluster(t);
   const [first, second] = cluster.hosts;
   const stores = await openOn(t, cluster);
   const { client } = await stores.tenant("acme");
-  const created = first.sent.filter(({ statement }) => kindOf(statement)?.startsWith("CREATE"));
-  t.equal(
-    created[0]?.statement.trim(),
-    "CREATE DATABASE IF NOT EXISTS `acme` ON CLUSTER `main` ENGINE = Replicated('/clickhouse/databases/acme', '{shard}', '{replica}')",
-  );
-  const tables = created.filter(({ statement }) => /MergeTree/.test(statement));
-  t.ok(tables.length >= 20);
-  for (const { statement } of tables) t.match(statement, /ENGINE = Replicated\w*MergeTree/);
-  const [count] = await text(client, "SELECT count() FROM system.tables WHERE database = 'acme'").then(
-    (rows) => [Number(rows)],
-  );
-  t.ok(Number(count) >= 40, "the engine has them all");
 
-  const { settings } = first.sent.at(-1) ?? {};
-  const told = [
-    "alter_sync",
-    "replication_wait_for_inactive_replica_timeout",
-    "insert_quorum",
-    "distributed_ddl_output_mode",
-    "insert_deduplicate",
-  ];
-  t.strictSame(
-    told.map((setting) => settings?.get(setting)),
-    ["2", "0", "auto", "none_only_active", "0"],
-  );
-  t.strictSame(
-    [settings?.get("deduplicate_insert"), settings?.get("deduplicate_insert_select")],
-    ["disable", "disable"],
-  );
-  t.strictSame(second.sent, [], "the second host is asked nothing while the first one is there");
-});
+  await t.test("its database is replicated, and so is each table that keeps rows", async (t) => {
+    const created = first.sent.filter(({ statement }) => kindOf(statement)?.startsWith("CREATE"));
+    t.equal(
+      created[0]?.statement.trim(),
+      "CREATE DATABASE IF NOT EXISTS `acme` ON CLUSTER `main` ENGINE = Replicated('/clickhouse/databases/acme', '{shard}', '{replica}')",
+    );
+    const tables = created.filter(({ statement }) => /MergeTree/.test(statement));
+    t.ok(tables.length >= 20);
+    for (const { statement } of tables) t.match(statement, /ENGINE = Replicated\w*MergeTree/);
+    const [count] = await text(client, "SELECT count() FROM system.tables WHERE database = 'acme'").then(
+      (rows) => [Number(rows)],
+    );
+    t.ok(Number(count) >= 40, "the engine has them all");
 
-t.test("another replica has to catch up before it is used", async (t) => {
-  const cluster = await startCluster(t);
-  const [first, second] = cluster.hosts;
-  const stores = await openOn(t, cluster);
-  const { client } = await stores.tenant("acme");
-  first.stop();
-  // The first try may meet the connection that is being closed.
-  const ask = () => text(client, "SELECT 41 + 1");
-  t.equal(await ask().catch(ask), "42");
-  const asked = second.sent.map(({ statement }) => statement.trim());
-  t.equal(asked.at(-1)?.startsWith("SELECT 41 + 1"), true);
-  const synced = asked.filter((each) => each.startsWith("SYSTEM SYNC"));
-  t.equal(synced[0], "SYSTEM SYNC DATABASE REPLICA `acme`");
-  for (const table of ["billing", "chargebacks", "publishing_days"])
-    t.ok(synced.includes(`SYSTEM SYNC REPLICA \`acme\`.\`${table}\``), table);
-  t.strictSame(
-    asked.slice(0, -1).filter((each) => !/^SYSTEM SYNC|FROM system\.(databases|replicas|tables)/.test(each)),
-    [],
-    "nothing else is asked before",
-  );
-});
+    const { settings } = first.sent.at(-1) ?? {};
+    const told = [
+      "alter_sync",
+      "replication_wait_for_inactive_replica_timeout",
+      "insert_quorum",
+      "distributed_ddl_output_mode",
+      "insert_deduplicate",
+    ];
+    t.strictSame(
+      told.map((setting) => settings?.get(setting)),
+      ["2", "0", "auto", "none_only_active", "0"],
+    );
+    t.strictSame(
+      [settings?.get("deduplicate_insert"), settings?.get("deduplicate_insert_select")],
+      ["disable", "disable"],
+    );
+    t.strictSame(second.sent, [], "the second host is asked nothing while the first one is there");
+  });
 
-t.test("a replica that is away keeps no statement from being carried out by the others", async (t) => {
-  const cluster = await startCluster(t);
-  const [first] = cluster.hosts;
-  const stores = await openOn(t, cluster);
-  const { client } = await stores.tenant("acme");
-  await client.command({ query: "INSERT INTO publishing_days VALUES ('2026-01-01', 'r', false)" });
-  const unfinished =
-    "Code: 341. DB::Exception: Timeout exceeded while waiting for replicas r2 to process entry log-0000000002. ";
-  first.after = (statement) =>
-    statement.startsWith("TRUNCATE")
-      ? `${unfinished}Probably some replicas are inactive. (UNFINISHED) (version 26.7.2.1)`
-      : undefined;
-  await client.command({ query: "TRUNCATE TABLE publishing_days" });
-  t.equal(await text(client, "SELECT count() FROM publishing_days"), "0");
+  await t.test(
+    "a replica that is away keeps no statement from being carried out by the others",
+    async (t) => {
+      await client.command({ query: "INSERT INTO publishing_days VALUES ('2026-01-01', 'r', false)" });
+      const unfinished =
+        "Code: 341. DB::Exception: Timeout exceeded while waiting for replicas r2 to process entry log-0000000002. ";
+      first.after = (statement) =>
+        statement.startsWith("TRUNCATE")
+          ? `${unfinished}Probably some replicas are inactive. (UNFINISHED) (version 26.7.2.1)`
+          : undefined;
+      await client.command({ query: "TRUNCATE TABLE publishing_days" });
+      t.equal(await text(client, "SELECT count() FROM publishing_days"), "0");
 
-  first.after = () => `${unfinished}Something else. (UNFINISHED) (version 26.7.2.1)`;
-  await t.rejects(client.command({ query: "TRUNCATE TABLE publishing_days" }), { code: "341" }, "else");
-  first.after = () =>
-    "Code: 285. DB::Exception: replicas are inactive. (TOO_FEW_LIVE_REPLICAS) (version 26.7.2.1)";
-  const tooFew = await client.command({ query: "TRUNCATE TABLE publishing_days" }).then(
-    () => undefined,
-    (error: unknown) => error,
+      first.after = () => `${unfinished}Something else. (UNFINISHED) (version 26.7.2.1)`;
+      await t.rejects(client.command({ query: "TRUNCATE TABLE publishing_days" }), { code: "341" }, "else");
+      first.after = () =>
+        "Code: 285. DB::Exception: replicas are inactive. (TOO_FEW_LIVE_REPLICAS) (version 26.7.2.1)";
+      const tooFew = await client.command({ query: "TRUNCATE TABLE publishing_days" }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      t.equal(storeInTrouble(tooFew), "ClickHouse");
+    },
   );
-  t.equal(storeInTrouble(tooFew), "ClickHouse");
+
+  await t.test("another replica has to catch up before it is used", async (t) => {
+    first.stop();
+    // The first try may meet the connection that is being closed.
+    const ask = () => text(client, "SELECT 41 + 1");
+    t.equal(await ask().catch(ask), "42");
+    const asked = second.sent.map(({ statement }) => statement.trim());
+    t.equal(asked.at(-1)?.startsWith("SELECT 41 + 1"), true);
+    const synced = asked.filter((each) => each.startsWith("SYSTEM SYNC"));
+    t.equal(synced[0], "SYSTEM SYNC DATABASE REPLICA `acme`");
+    for (const table of ["billing", "chargebacks", "publishing_days"])
+      t.ok(synced.includes(`SYSTEM SYNC REPLICA \`acme\`.\`${table}\``), table);
+    t.strictSame(
+      asked
+        .slice(0, -1)
+        .filter((each) => !/^SYSTEM SYNC|FROM system\.(databases|replicas|tables)/.test(each)),
+      [],
+      "nothing else is asked before",
+    );
+  });
 });
 
 t.test("a cluster that cannot hold a tenant is refused, and why", async (t) => {
@@ -132,11 +137,10 @@ t.test("a cluster that cannot hold a tenant is refused, and why", async (t) => {
       "clickhouse/acme: the server lacks the macros shard and replica that replicas are told apart by.",
     ],
   ] as const;
+  const cluster = await startCluster(t);
   for (const [told, message] of cases) {
-    const { hosts, engine } = await startCluster(t, told);
-    const { username, password } = engine.endpoint;
-    const client = quietClient(t, { url: `http://127.0.0.1:${hosts[0].port}`, username, password });
-    await t.rejects(clusterSettings(client, { name: "main", database: "acme" }), {
+    cluster.tell(told);
+    await t.rejects(clusterSettings(direct(t, cluster), { name: "main", database: "acme" }), {
       code: "migration_refused",
       message,
     });
@@ -144,11 +148,15 @@ t.test("a cluster that cannot hold a tenant is refused, and why", async (t) => {
 });
 
 t.test("a single replica is asked for no quorum: the engine would wait for ever", async (t) => {
-  const cluster = await startCluster(t, { clusters: [["main", 1]] });
-  const stores = await openOn(t, cluster);
-  const { client } = await stores.tenant("acme");
-  await text(client, "SELECT 1");
-  t.equal(cluster.hosts[0].sent.at(-1)?.settings.has("insert_quorum"), false);
+  const cluster = await startCluster(t);
+  for (const [replicas, quorum] of [
+    [1, undefined],
+    [2, "auto"],
+  ] as const) {
+    cluster.tell({ clusters: Array(replicas).fill(["main", 1]) });
+    const settings = await clusterSettings(direct(t, cluster), { name: "main", database: "acme" });
+    t.equal(settings.insert_quorum, quorum);
+  }
 });
 
 t.test("databases of the other kind are refused", async (t) => {

@@ -36,6 +36,8 @@ export interface StandInCluster {
   readonly engine: EngineUnderTest;
   readonly hosts: readonly [Host, Host];
   connectionString(database: string): string;
+  /** What its servers say of themselves from now on. */
+  tell(told: Partial<Told>): void;
 }
 
 const usual: Told = {
@@ -46,16 +48,20 @@ const usual: Told = {
   macros: ["replica", "shard"],
 };
 
-export async function startCluster(t: Test, told: Partial<Told> = {}): Promise<StandInCluster> {
+export async function startCluster(t: Test): Promise<StandInCluster> {
   const engine = await startEngine(t);
   const { username, password } = engine.endpoint;
-  const says = { ...usual, ...told };
-  const hosts: [Host, Host] = [await startHost(t, engine, says), await startHost(t, engine, says)];
+  let says = usual;
+  const told = () => says;
+  const hosts: [Host, Host] = [await startHost(t, engine, told), await startHost(t, engine, told)];
   const addresses = hosts.map(({ port }) => `127.0.0.1:${port}`).join(",");
   return {
     ...{ engine, hosts },
     connectionString: (database) =>
       `clickhouse://${username}:${encodeURIComponent(password)}@${addresses}/${database}`,
+    tell(next) {
+      says = { ...usual, ...next };
+    },
   };
 }
 
@@ -80,7 +86,7 @@ function onSingleServer(statement: string, { clusters, macros }: Told): string |
     .replace("SELECT table FROM system.replicas", "SELECT name AS table FROM system.tables");
 }
 
-async function startHost(t: Test, { endpoint }: EngineUnderTest, told: Told): Promise<Host> {
+async function startHost(t: Test, { endpoint }: EngineUnderTest, told: () => Told): Promise<Host> {
   const sockets = new Set<Socket>();
   const sent: Sent[] = [];
   const handle = async (asked: IncomingMessage, answer: ServerResponse) => {
@@ -97,7 +103,7 @@ async function startHost(t: Test, { endpoint }: EngineUnderTest, told: Told): Pr
         "Code: 36. DB::Exception: replicas refuse mutations with subqueries (BAD_ARGUMENTS)",
       );
     }
-    const single = onSingleServer(statement, told);
+    const single = onSingleServer(statement, told());
     if (single === undefined) return void answer.end();
     if (isInUrl) url.searchParams.set("query", single);
     const { host: _, "content-length": __, ...headers } = asked.headers;
