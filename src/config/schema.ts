@@ -56,16 +56,12 @@ const tenantsRules: Rule<{ tenants: Tenants }>[] = [
   },
 ];
 
-const hostsRule: Rule<{
-  clickhouse: { cluster?: string };
-  tenants: Record<string, { storage?: { connection_string?: string; cluster?: string } }>;
-}> = {
+const hostsRule: Rule<{ clickhouse: { cluster?: string }; tenants: Tenants }> = {
   rule: "Several hosts in a connection string are the replicas of a cluster.",
   check({ clickhouse, tenants = {} }, report) {
     if (clickhouse?.cluster !== undefined) return;
-    for (const [name, { storage }] of Object.entries(tenants)) {
-      if (storage?.cluster !== undefined || storesOf({ storage } as Partial<WrittenTenant>).length < 2)
-        continue;
+    for (const [name, tenant] of Object.entries(tenants)) {
+      if (tenant.storage?.cluster !== undefined || storesOf(tenant).length < 2) continue;
       const path = ["tenants", name, "storage", "connection_string"];
       report(path, "names several hosts: only the replicas of clickhouse.cluster hold the same rows");
     }

@@ -9,7 +9,7 @@ import { openClickHouseClient } from "./clickhouse/client.js";
 import type { EmbeddedClickHouse } from "./clickhouse/embedded/supervisor.js";
 import { checkClickHouseSchema, migrateClickHouse } from "./clickhouse/migrate.js";
 import { refuseOtherKind } from "./clickhouse/replicas/cluster.js";
-import { serverAddress } from "./clickhouse/replicas/server-address.js";
+import { type ServerAddress, serverAddress } from "./clickhouse/replicas/server-address.js";
 import type { StorePlace } from "./facts/holders.js";
 import { checkPostgresSchema } from "./postgres/migrate.js";
 import type { TenantStore } from "./stores.js";
@@ -44,22 +44,24 @@ const MIGRATED_AT_ONCE = 4;
  */
 export function createTenantStores(options: TenantStoresOptions): TenantStores {
   const opened = new Map<string, Promise<TenantStore>>();
+  const addresses = new Map<string, Promise<ServerAddress>>();
   const clients = new Set<ClickHouseClient>();
   const lineOf = waitingLines(MIGRATED_AT_ONCE);
   let isClosed = false;
 
+  /** All clients of a tenant speak to the same host, which caught up once. */
+  const addressOf = async ({ tenant_name, storage }: TenantConfig) => {
+    if (storage.kind === "server")
+      return await onceFor(addresses, tenant_name, () => serverAddress(storage, options.logger));
+    if (options.embedded === undefined) throw new Error("the embedded store is not configured");
+    return await options.embedded.endpoint();
+  };
   const connect = async (tenant: TenantConfig, database: string): Promise<ClickHouseClient> => {
-    const { storage } = tenant;
-    const address =
-      storage.kind === "server" ? await serverAddress(storage, options.logger) : await embeddedAddress();
+    const address = await addressOf(tenant);
     if (isClosed) throw new Error("the stores have been closed");
     const client = openClickHouseClient({ ...address, database, applicationName: "chargehouse" });
     clients.add(client);
     return client;
-  };
-  const embeddedAddress = async () => {
-    if (options.embedded === undefined) throw new Error("the embedded store is not configured");
-    return await options.embedded.endpoint();
   };
   const disconnect = async (client: ClickHouseClient): Promise<void> => {
     if (clients.delete(client)) await client.close();
@@ -110,19 +112,22 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
 
   return {
     serverClient: async (tenantName) => await connect(find(tenantName), "default"),
-    open(tenantName) {
-      const known = opened.get(tenantName);
-      if (known !== undefined) return known;
-      const opening = openTenant(tenantName);
-      opened.set(tenantName, opening);
-      opening.catch(() => opened.delete(tenantName));
-      return opening;
-    },
+    open: (tenantName) => onceFor(opened, tenantName, () => openTenant(tenantName)),
     async close() {
       isClosed = true;
       await Promise.all([...clients].map(disconnect));
     },
   };
+}
+
+/** What was made for the key. A making that failed is forgotten, so that the next call tries again. */
+function onceFor<Made>(made: Map<string, Promise<Made>>, key: string, make: () => Promise<Made>) {
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  const making = make();
+  made.set(key, making);
+  making.catch(() => made.delete(key));
+  return making;
 }
 
 function placeOf({ storage }: TenantConfig, dataDir: string): StorePlace {

@@ -6,7 +6,7 @@ import { type ClickHouseClientOptions, openClickHouseClient } from "../client.js
 import { catchUp, clusterSettings } from "./cluster.js";
 import { createHostChoice } from "./host-choice.js";
 
-type ServerAddress = Omit<ClickHouseClientOptions, "database" | "applicationName">;
+export type ServerAddress = Omit<ClickHouseClientOptions, "database" | "applicationName">;
 
 /** Throws `MigrationRefused` for a cluster that cannot hold the database as one. Without a cluster, nothing is asked. */
 export async function serverAddress(storage: ServerStorage, logger: Logger): Promise<ServerAddress> {
