@@ -205,6 +205,49 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     },
   );
 
+  await t.test(
+    "GET chargebacks/breakdown: an answer is kept until one of its days is published again",
+    async (t) => {
+      const [first, second] = ["2026-02-21", "2026-02-22"] as const;
+      for (const day of [first, second]) await publish(day, `${day} a`, "1");
+      const path = `${acme}/chargebacks/breakdown?start_date=${first}&end_date=${second}&group_by=identity_id`;
+      const ask = async (more = "", which = app) => {
+        const { status, body, headers } = await get(which, path + more);
+        t.equal(status, 200, more);
+        t.equal(headers["content-type"], "application/json; charset=utf-8");
+        return [body.totals[0].total_amount, body.groups.length, headers.etag];
+      };
+      const [total, groups, etag] = await ask();
+      t.strictSame([total, groups], ["2", 1]);
+      await insertChargebacks(stores, "acme", [{ ...unheard, timestamp: `${first}T00:00:00Z`, amount: "5" }]);
+      t.strictSame(await ask(), ["2", 1, etag], "kept");
+      t.equal((await ask("&limit=3"))[0], "7", "another question");
+      t.equal((await ask("&currency=USD"))[0], "7");
+      t.equal((await ask("", await build({ version: "1.2.4" })))[0], "7", "another process");
+      const compressed = await app.inject({ url: path, headers: { "accept-encoding": "gzip" } });
+      t.equal(compressed.statusCode, 200);
+      t.equal((await app.inject({ method: "HEAD", url: path })).headers.etag, etag);
+      await postgres.query("UPDATE tag_mirrors SET version = version + 1 WHERE tenant_name = 'acme'");
+      t.equal((await ask())[0], "7", "tags have changed");
+      await stage(second, `${second} b`);
+      await begin(second);
+      await insertChargebacks(stores, "acme", [
+        { ...unheard, timestamp: `${first}T00:00:00Z`, amount: "10" },
+      ]);
+      t.strictSame(await ask(), ["17", 1, undefined], "while a day changes, nothing is kept");
+      await finish(second);
+      t.equal((await ask())[0], "17");
+      await publish(first, `${first} b`, "3");
+      t.equal((await ask())[0], "4");
+      const nothing = `${acme}/chargebacks/breakdown?start_date=2026-01-21&end_date=2026-01-21`;
+      t.strictSame((await get(app, nothing)).body.totals, []);
+      await insertChargebacks(stores, "acme", [
+        { ...unheard, timestamp: "2026-01-21T00:00:00Z", amount: "5" },
+      ]);
+      t.equal((await get(app, nothing)).body.totals[0].total_amount, "5", "nor where nothing is published");
+    },
+  );
+
   await t.test("GET reconciliation: a day is summed once, until it is published again", async (t) => {
     const [first, second] = ["2026-02-11", "2026-02-12"] as const;
     for (const day of [first, second]) await publish(day, `${day} a`, "1");
@@ -236,6 +279,17 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     await finish(second);
     await publish(first, `${first} b`, "3");
     t.equal(await known(), "3: 3 of 1, 1: 1 of 1, 4: 4 of 2");
+    const unpublished = async () => {
+      const path = `${acme}/reconciliation?start_date=2026-02-15&end_date=2026-02-15&by_line=false`;
+      return (await get(app, path)).body.totals.map(
+        ({ chargeback_rows }: Record<string, unknown>) => chargeback_rows,
+      );
+    };
+    t.strictSame(await unpublished(), []);
+    await insertChargebacks(stores, "acme", [{ ...unheard, timestamp: "2026-02-15T00:00:00Z", amount: "5" }]);
+    t.strictSame(await unpublished(), [], "that nothing is published of a day is known as well");
+    await publish("2026-02-15", "a", "1");
+    t.strictSame(await unpublished(), [1]);
   });
 
   await t.test("days outside the window do not matter", async (t) => {

@@ -1,4 +1,7 @@
-/** `ETag` and `304 Not Modified` for reads of published days: a client that has the answer is told so before the store is asked. */
+/**
+ * `ETag` and `304 Not Modified` for reads of published days: a client that has the answer is told so before the store is asked, and of some routes
+ * the service keeps the last answers by their ETag.
+ */
 import { createHash, randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
@@ -14,6 +17,7 @@ import { gatherWindow } from "../../runner/window.js";
 import type { LedgerName } from "../../store/ledger.js";
 import { dayOf } from "../../time/days.js";
 import type { HttpContext } from "../context.js";
+import { createKeptAnswers } from "../kept-answers.js";
 import { wrapHandler } from "../wrap-handler.js";
 
 declare module "fastify" {
@@ -36,6 +40,8 @@ interface PublishedRead {
   readonly from?: (request: FastifyRequest) => number;
   /** What the answer is made as, where the URL does not say it. */
   readonly form?: (request: FastifyRequest) => string;
+  /** Whether answers are kept, for whoever asks the same: of small JSON that takes long to make. */
+  readonly kept?: true;
 }
 
 type RevalidationContext = Pick<HttpContext, "stores" | "clock" | "version">;
@@ -54,6 +60,7 @@ const HOUR = 3_600_000;
 
 export const revalidation = fp<RevalidationContext>(
   async (app, context) => {
+    const answers = createKeptAnswers();
     app.decorateRequest("publishedState", undefined);
     app.decorateRequest("publishedDays", async () => undefined);
     app.addHook("onRoute", (route) => {
@@ -67,7 +74,12 @@ export const revalidation = fp<RevalidationContext>(
         // Weak, since the same answer may be compressed or not.
         reply.header("etag", `W/${etag}`);
         const isUnchanged = tagsOf(request.headers["if-none-match"]).includes(etag);
-        return isUnchanged ? reply.code(304).send() : await handle();
+        if (isUnchanged) return reply.code(304).send();
+        // Where nothing is published, Postgres may have been lost, and not the store.
+        if (read.kept === undefined || request.publishedState?.days === 0) return await handle();
+        const json = answers.get(etag) ?? String(reply.serialize(await handle()));
+        answers.keep(etag, json);
+        return reply.type("application/json; charset=utf-8").send(json);
       });
     });
   },

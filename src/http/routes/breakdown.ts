@@ -28,7 +28,7 @@ export const breakdownRoutes =
         config: {
           scope: "read",
           heavy: true,
-          etag: { ledger: "chargebacks", from: readFrom },
+          etag: { ledger: "chargebacks", from: readFrom, kept: true },
           showsTags: true,
         },
         schema: {

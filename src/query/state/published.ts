@@ -27,7 +27,7 @@ const ALL_DAYS = `md5(coalesce(string_agg(tracking_date || ' ' || ${DAY}, ',' OR
 const EACH_DAY = `coalesce(jsonb_object_agg(tracking_date, ${DAY}), '{}')`;
 
 /**
- * One row `{changing, published, days, tags, names}`. The mirror of the tags has a version of its own each time it changes,
+ * One row `{changing, published, anything, days, tags, names}`. The mirror of the tags has a version of its own each time it changes,
  * and so has the copy of the inventory's names.
  */
 function publishedState(
@@ -41,6 +41,7 @@ SELECT
   coalesce(bool_or(publishing_hash IS NOT NULL OR tracking_date < $4::date), false)
     ${tagged ? "OR EXISTS (SELECT FROM tag_outbox WHERE tenant_name = $1)" : ""} AS changing,
   count(published_hash)::int AS published,
+  EXISTS (SELECT FROM ${ledgers[ledger].state} WHERE tenant_name = $1 AND published_hash IS NOT NULL) AS anything,
   ${days} AS days,
   ${tagged ? "(SELECT concat_ws(' ', mirror_id, version) FROM tag_mirrors WHERE tenant_name = $1)" : "''"} AS tags,
   (SELECT inventory_generation FROM tenants WHERE tenant_name = $1) AS names
@@ -76,20 +77,25 @@ export async function readPublishedState(
   return row && { name: `${row.days} ${namesOf(row)}`, days: row.published };
 }
 
-/** Undefined while the data may be changing, and where nothing is published. */
+/**
+ * Undefined while the data may be changing, and where nothing of the tenant is published: then Postgres may have been lost, and not the store.
+ */
 export async function readPublishedDays(
   pool: Pool,
   input: PublishedStateInput,
   signal?: AbortSignal,
 ): Promise<PublishedDays | undefined> {
   const row = await readSteady<Record<string, string>>(pool, publishedState(input, EACH_DAY), signal);
-  if (row === undefined || row.published === 0) return undefined;
+  if (row === undefined || !row.anything) return undefined;
   return { days: new Map(Object.entries(row.days)), names: namesOf(row) };
 }
 
 interface StateRow<Days> {
   readonly changing: boolean;
+  /** Days of the window. */
   readonly published: number;
+  /** Whether any day of the tenant is. */
+  readonly anything: boolean;
   readonly days: Days;
   readonly tags: string | null;
   readonly names: number | null;
