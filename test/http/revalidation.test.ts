@@ -224,8 +224,6 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       t.equal((await ask("&limit=3"))[0], "7", "another question");
       t.equal((await ask("&currency=USD"))[0], "7");
       t.equal((await ask("", await build({ version: "1.2.4" })))[0], "7", "another process");
-      const compressed = await app.inject({ url: path, headers: { "accept-encoding": "gzip" } });
-      t.equal(compressed.statusCode, 200);
       t.equal((await app.inject({ method: "HEAD", url: path })).headers.etag, etag);
       await postgres.query("UPDATE tag_mirrors SET version = version + 1 WHERE tenant_name = 'acme'");
       t.equal((await ask())[0], "7", "tags have changed");
