@@ -1,6 +1,6 @@
 /**
- * The organisation that the benchmarks bill, in the shape that users have: 200 days of daily lines, 2,000 resources, 5,000
- * identities, 25 product types. Each resource has one to four product types and a pool of identities of its own. Pools are
+ * The organisation that the benchmarks bill, in the shape that users have: 200 days of daily lines, 2,000 resources (fewer below a million
+ * rows), 5,000 identities, 25 product types. Each resource has one to four product types and a pool of identities of its own. Pools are
  * skewed (the largest is 130 times the median's size for 1 %, the smallest one identity), identities are skewed (some are in
  * many pools), weights and costs have heavy tails, and a tenth of a pool is idle on any day. So nearly all rows of a day are
  * different dimensions. Everything is a hash of its numbers: the same size gives the same data, and no row passes through JavaScript.
@@ -40,12 +40,23 @@ const normal = (name: string, ...parts: string[]) =>
 
 const PRODUCTS = `arrayJoin(arrayMap(j -> (first_product + j) % ${organisation.productTypes}, range(products))) AS product`;
 
+/** Products of a resource, on average. */
+const PRODUCTS_EACH = 2.5;
+
+/** All of them, unless their lines alone were more than `rows`. */
+function resourcesOf(rows: number): number {
+  const { resources, days } = organisation;
+  return Math.max(1, Math.min(resources, Math.round(rows / (PRODUCTS_EACH * days))));
+}
+
 /** Resources and their pools. `rows` fixes the mean size of a pool: one line a product and day gives one row an active member. */
 export function organisationTables(rows: number): Statement[] {
-  const { resources, identities, days, productTypes } = organisation;
-  // 2.5 products a resource. Pool sizes fall with the rank's power of 0.7, whose sum over 2,000 ranks is 29.8.
-  const meanPool = rows / (resources * 2.5 * days * ACTIVE);
-  const largest = (meanPool * resources) / 29.8;
+  const { identities, days, productTypes } = organisation;
+  const resources = resourcesOf(rows);
+  const meanPool = rows / (resources * PRODUCTS_EACH * days * ACTIVE);
+  // Pool sizes fall with the rank's power of 0.7.
+  const ranks = Array.from({ length: resources }, (_, rank) => (rank + 1) ** -0.7);
+  const largest = (meanPool * resources) / ranks.reduce((sum, rank) => sum + rank, 0);
   return [
     {
       query: `
