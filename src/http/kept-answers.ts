@@ -10,7 +10,7 @@ export interface KeptAnswers {
   keep(etag: string, json: string): void;
 }
 
-/** 32 MiB at most, of text that has one byte a character. */
+/** 32 MiB at most where characters take one byte, 64 MiB where they take two. */
 const MOST_ANSWERS = 128;
 const MOST_CHARACTERS = 256 * 1024;
 
