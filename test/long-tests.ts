@@ -107,6 +107,7 @@ export const longTests: readonly string[] = [
   "runner/focus-usage.test.ts",
   "runner/focus.test.ts",
   "runner/full-disk.test.ts",
+  "runner/full-postgres-disk.test.ts",
   "runner/kill-at-migrations.test.ts",
   "runner/kill-at-notes.test.ts",
   "runner/kill-at-other-stages.test.ts",

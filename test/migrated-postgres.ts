@@ -27,11 +27,11 @@ export async function makeMigratedPostgres(folder: string): Promise<void> {
   }
 }
 
-/** Puts a copy into a data directory that is not there yet. */
+/** Puts a copy into a data directory that has none yet. */
 export function copyMigratedPostgres(dataDir: string): void {
   const folder = process.env[MIGRATED_POSTGRES];
   if (folder === undefined) return;
-  mkdirSync(dataDir, { mode: 0o700 });
+  mkdirSync(dataDir, { mode: 0o700, recursive: true });
   const { cluster, password } = clusterFiles(folder);
   execFileSync("cp", ["-a", cluster, password, join(dataDir, "/")]);
 }

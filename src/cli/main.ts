@@ -1,5 +1,6 @@
 import { packageVersion } from "../config/project.js";
 import { withoutSecrets } from "../secrets/known-secrets.js";
+
 import { CommandFailed, type CommandIo, UsageError } from "./command.js";
 import { commands } from "./commands.js";
 import { commandHelp, programHelp, usageHint } from "./help.js";
@@ -29,7 +30,10 @@ export async function main(argv: readonly string[]): Promise<number> {
       io.stderr.write(`${withoutSecrets(error.message)}\n`);
       return error.exitCode;
     }
-    io.stderr.write(`${withoutSecrets(error instanceof Error ? error.message : String(error))}\n`);
+    // Loaded when it is needed: it knows the errors of all stores.
+    const { adviceOn, errorText } = await import("../store/clickhouse/error-text.js");
+    const message = error instanceof Error ? error.message : String(error);
+    io.stderr.write(`${adviceOn(error) === "" ? withoutSecrets(message) : errorText(error)}\n`);
     return 1;
   } finally {
     forget();

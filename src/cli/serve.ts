@@ -6,8 +6,10 @@ import type { Config } from "../config/config.js";
 import { packageVersion } from "../config/project.js";
 import { createServiceMetrics } from "../http/metrics.js";
 import { type HttpServer, startServer } from "../http/server.js";
+import { errorText } from "../store/clickhouse/error-text.js";
 import { MigrationRefused } from "../store/migrate/report.js";
 import { type OpenedStores, openStores } from "../store/open-stores.js";
+import { hasNoRoom } from "../store/store-trouble.js";
 import { certificateProblem } from "./certificates.js";
 import {
   type Command,
@@ -49,10 +51,33 @@ export const serve: Command = {
       (mode === "worker" ? undefined : refusalToListen(config.api)) ?? (await certificateProblem(config));
     if (refusal !== undefined) throw new CommandFailed(refusal, 2);
     const logger = createLogger(config.logging);
-    const stores = await openStores({ config, logger, signal: io.signal });
-    return await serveStores({ config, logger, stores, mode, io });
+    return await onceThereIsRoom({ logger, signal: io.signal }, async () => {
+      const stores = await openStores({ config, logger, signal: io.signal });
+      return await serveStores({ config, logger, stores, mode, io });
+    });
   },
 };
+
+/** How long it is waited before a start that had no room is tried again. */
+const ROOM_PAUSE_MS = 2_000;
+
+/** Starts anew as long as a disk is full: nobody has to start the service once it has room. Says so once. */
+async function onceThereIsRoom<T>(
+  { logger, signal }: { readonly logger: Logger; readonly signal: AbortSignal },
+  start: () => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!hasNoRoom(error) || signal.aborted) throw error;
+      if (tries === 1)
+        logger.error({ err: error }, `cannot start: ${errorText(error)}. It starts by itself then`);
+      await delay(ROOM_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) throw error;
+    }
+  }
+}
 
 export interface ServeStores {
   readonly config: Config;

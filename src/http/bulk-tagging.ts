@@ -8,6 +8,7 @@ import { TAGS_PER_ENTRY } from "../tags/outbox.js";
 import { type HttpContext, openTenantStore, tenantRead } from "./context.js";
 import { invalidRequest } from "./errors.js";
 import { readTagParameters } from "./input/tag-parameters.js";
+import { storeUnavailable } from "./problem.js";
 import { type BulkResult, type BulkTags, type BulkTagsByFilter, MOST_DIMENSIONS } from "./schemas/tag.js";
 
 type Result = Static<typeof BulkResult>;
@@ -25,7 +26,7 @@ export async function tagListed(
   const work = body.dry_run ? previewBulk : tagInBulk;
   const counts = await work({ postgres, tenantName, stop }, body, async function* () {
     const { known, unknown } = await completeCopy({ postgres, tenantName, store, signal: stopSignal }, ids);
-    errors = unknown;
+    errors = [...unknown];
     stopSignal.throwIfAborted();
     yield known;
   });
@@ -53,8 +54,10 @@ export async function tagMatching(
     const batches = ready ?? open();
     ready = undefined;
     for await (const ids of batches) {
-      const { known } = await completeCopy(copy, ids);
+      const { known, unknown, cause } = await completeCopy(copy, ids);
       signal.throwIfAborted();
+      // Nobody has named them, so nobody would miss them: all of them, or none.
+      if (cause !== undefined && unknown.length > 0) throw storeUnavailable(cause);
       yield known;
     }
   });

@@ -1,11 +1,11 @@
 import { toldInResult } from "../config/told-in-result.js";
-import { runStatement } from "../store/postgres/statement.js";
+import { recordEnd } from "./late-ends.js";
 import type { Lease } from "./lease.js";
 import type { RunProgress } from "./progress.js";
 import type { BegunRun } from "./run-context.js";
 import { finishRun, type RunResult } from "./sql/runs.js";
 
-/** Record, lease, log and metrics of a run that is over. A Postgres that is away now leaves an orphan, repaired later. */
+/** Record, lease, log and metrics of a run that is over. A Postgres that is away now is told before the next run. */
 export async function closeRun(
   run: BegunRun,
   lease: Lease,
@@ -19,11 +19,11 @@ export async function closeRun(
 ): Promise<void> {
   const { tenant_name: tenantName } = run.tenant;
   try {
-    await runStatement(run.stores.postgres, finishRun({ runId: run.runId, result, cutOff }));
+    await recordEnd(run.stores.postgres, tenantName, finishRun({ runId: run.runId, result, cutOff }));
   } catch (error) {
     run.logger.error(
       { err: error, tenant: tenantName, run_id: run.runId },
-      "the end of the run could not be recorded",
+      "the end of the run could not be recorded; it is before the next one begins",
     );
   } finally {
     // Stops the heartbeat even when the database is away: else the tenant would never be run again.

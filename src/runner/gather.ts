@@ -11,6 +11,7 @@ import type { DayRemark } from "../ingest/staged-window.js";
 import { withoutSecrets } from "../secrets/known-secrets.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { LeaseLostError } from "../store/lease-lost.js";
+import { isLostPostgres } from "../store/lost-connection.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { storeInTrouble } from "../store/store-trouble.js";
 import type { TenantStore } from "../store/stores.js";
@@ -85,6 +86,8 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
     // Neither an abort nor a store that is away or cannot work is the upstream's fault: they end the run and count for nothing.
     input.signal.throwIfAborted();
     if (error instanceof LeaseLostError || storeInTrouble(error) !== undefined) throw error;
+    // It may be back by now, and would take the failure.
+    if (isLostPostgres(error)) throw error;
     if (!(await input.store.client.ping()).success) throw error;
     report(`gather failed: ${errorText(error)}`);
     await countFailure(input, errors.at(-1)?.message ?? "");

@@ -2,13 +2,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { PublishInterruptedError } from "../allocate/publish.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { LeaseLostError } from "../store/lease-lost.js";
-import { isLostConnection } from "../store/lost-connection.js";
+import { isLostConnection, isLostPostgres } from "../store/lost-connection.js";
 import { closeRun } from "./close-run.js";
 import type { Lease } from "./lease.js";
 import { newProgress, resultOf } from "./progress.js";
 import type { BegunRun } from "./run-context.js";
 import { runStages } from "./run-stages.js";
 import type { RunResult } from "./sql/runs.js";
+import { whyAway } from "./why-away.js";
 
 /** What still runs so long after an abort is left behind: the epoch keeps it from doing harm. */
 const abortGraceMs = 10_000;
@@ -22,9 +23,15 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
   try {
     await endingWith(signal, runStages(run, lease, progress, signal));
   } catch (error) {
+    const ended = signal.aborted ? signal.reason : error;
     const message = signal.aborted ? abortText(signal) : errorText(error);
-    progress.errors.push({ date: null, source: "run", message });
-    progress.cutOff = isCutOff(signal.aborted ? signal.reason : error, run.request.signal);
+    const why = isOfPostgres(ended) ? await whyAway(run.stores.postgres) : undefined;
+    progress.errors.push({
+      date: null,
+      source: "run",
+      message: why === undefined ? message : `${message}: ${why}`,
+    });
+    progress.cutOff = isCutOff(ended, run.request.signal);
     run.logger.debug({ err: error, tenant: run.tenant.tenant_name }, "the run stopped early");
   } finally {
     timeout.clear();
@@ -41,6 +48,12 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
 function isCutOff(error: unknown, shutdown: AbortSignal): boolean {
   const isLost = error instanceof LeaseLostError || error instanceof PublishInterruptedError;
   return isLost || isLostConnection(error) || shutdown.aborted;
+}
+
+/** Its connection is gone, or the lease was lost that it keeps. */
+function isOfPostgres(error: unknown): boolean {
+  const cause = error instanceof PublishInterruptedError ? error.cause : error;
+  return cause instanceof LeaseLostError || isLostPostgres(cause);
 }
 
 /** 0 seconds: no limit. */

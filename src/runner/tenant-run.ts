@@ -3,6 +3,7 @@ import type { TenantConfig } from "../config/config.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { withTransaction } from "../store/postgres/transaction.js";
 import { RunInProgressError, TenantSuspendedError } from "./control.js";
+import { recordLateEnd } from "./late-ends.js";
 import { acquireLease } from "./lease.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
 import { beginRun, failOrphanedRuns, type RunResult, startQueuedRun } from "./sql/runs.js";
@@ -39,6 +40,7 @@ export async function startTenantRun(
     postgres,
     registerTenant({ tenantName, tenantId: tenant.tenant_id, ecosystem: tenant.ecosystem }),
   );
+  await recordLateEnd(postgres, tenantName);
   signal?.throwIfAborted();
   const state = (await runStatement<TenantState>(postgres, tenantState(tenantName))).rows[0];
   signal?.throwIfAborted();

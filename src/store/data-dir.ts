@@ -23,7 +23,7 @@ import {
   rmSync,
   statSync,
   utimesSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { judgeOwner, ourselves, parseOwner } from "./data-dir-owner.js";
@@ -135,9 +135,16 @@ function writeOwnClaim(file: string): { temporary: string; content: string } {
   const content = `${JSON.stringify({ ...ourselves(), nonce })}\n`;
   const temporary = `${file}.${process.pid}.${nonce}`;
   const fd = openSync(temporary, "wx", 0o644);
-  writeSync(fd, content);
-  fsyncSync(fd);
-  closeSync(fd);
+  try {
+    writeFileSync(fd, content);
+    fsyncSync(fd);
+  } catch (error) {
+    // A disk that is full: who tries again until it has room leaves no more than one who does not.
+    rmSync(temporary, { force: true });
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
   return { temporary, content };
 }
 

@@ -55,7 +55,10 @@ export async function openStores(options: OpenStoresOptions): Promise<OpenedStor
     if (claim && !options.restoring) refuseUnfinishedRestore(claim.dataDir);
     const embedded = await startPostgres(options);
     if (embedded) closers.push(() => embedded.stop());
-    const postgres = openPostgres(postgresConnection(config, embedded), { logger, max: 20 });
+    const postgres = openPostgres(postgresConnection(config, embedded), {
+      ...{ logger, max: 20 },
+      outage: () => embedded?.outage,
+    });
     closers.push(() => postgres.end());
     if (!options.skipMigrations) {
       await migratePostgres(postgres, { dir: migrationFolders.postgres, logger, signal: options.signal });

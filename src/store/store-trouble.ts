@@ -4,7 +4,8 @@
  */
 import { ClickHouseError } from "@clickhouse/client";
 import pg from "pg";
-import { isLostConnection } from "./lost-connection.js";
+import { isLostConnection, isLostPostgres } from "./lost-connection.js";
+import { PostgresHasNoRoom, saysNoRoom } from "./postgres/no-room.js";
 
 /** By their names in ClickHouse. What a statement's own data can cause is not among them, such as too little memory. */
 const clickHouse = new Set([
@@ -24,15 +25,38 @@ const postgresCodes = new Set(["25006", "28000", "28P01", "42501"]);
 /** Of the disk of this machine. */
 const system = new Set(["ENOSPC", "EDQUOT", "EROFS"]);
 
+/** Of ClickHouse, of Postgres, and of this machine. */
+const noRoom = new Set(["243", "53100", "ENOSPC", "EDQUOT"]);
+
 /** What cannot work now, as a sentence begins with it; undefined for every other error. */
 export function storeInTrouble(error: unknown): string | undefined {
   if (error instanceof ClickHouseError) return clickHouse.has(error.type ?? "") ? "ClickHouse" : undefined;
+  if (error instanceof PostgresHasNoRoom) return "Postgres";
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
-  if (error instanceof pg.DatabaseError)
-    return postgresClasses.has(error.code.slice(0, 2)) || postgresCodes.has(error.code)
-      ? "Postgres"
-      : undefined;
+  if (error instanceof pg.DatabaseError) return cannotWork(error, error.code) ? "Postgres" : undefined;
   return system.has(error.code) ? "A disk" : undefined;
+}
+
+/** The code of Postgres for what it has no other for: a quota that is used up, for one. */
+const INTERNAL = "XX000";
+
+/** A panic ends the server, whatever its code is. */
+function cannotWork(error: pg.DatabaseError, code: string): boolean {
+  const isOfServer = postgresClasses.has(code.slice(0, 2)) || postgresCodes.has(code);
+  return isOfServer || error.severity === "PANIC" || (code === INTERNAL && saysNoRoom.test(error.message));
+}
+
+/** The disk of what cannot work now is full: the error says so, or its cause does. */
+export function hasNoRoom(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isFull = "code" in error && noRoom.has(String(error.code));
+  const isSaid = storeInTrouble(error) !== undefined && saysNoRoom.test(error.message);
+  return isFull || isSaid || hasNoRoom(error.cause);
+}
+
+/** It is Postgres that is away or cannot work. */
+export function isPostgresFault(error: unknown): boolean {
+  return isLostPostgres(error) || storeInTrouble(error) === "Postgres";
 }
 
 /** It was not there, or it cannot work: nothing that was asked of it is at fault. */

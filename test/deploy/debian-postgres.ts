@@ -28,13 +28,18 @@ export interface DebianPostgres {
   run(program: string, args: readonly string[], input?: string): void;
 }
 
-export async function startDebianPostgres(t: Test): Promise<DebianPostgres> {
+/** `makeFolder`: makes the folder of its data. */
+export async function startDebianPostgres(
+  t: Test,
+  makeFolder: (folder: string) => void = mkdirSync,
+): Promise<DebianPostgres> {
   const programs = newestPrograms();
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-debian-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o711);
   const data = join(folder, "data");
-  mkdirSync(data, { mode: 0o700 });
+  makeFolder(data);
+  chmodSync(data, 0o700);
   const user = administrator();
   if (user !== undefined) chownSync(data, user.uid, user.gid);
   const run = (program: string, args: readonly string[], input = "") =>

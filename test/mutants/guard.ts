@@ -8,6 +8,8 @@ const tls = ["test/http/tls.test.ts"];
 const sqlPort = ["test/store/clickhouse/embedded/sql-port-limits.test.ts"];
 
 /** Of what keeps others out, and of what keeps what is secret in. */
+const fullDisk = ["test/runner/full-postgres-disk.test.ts"];
+
 export const guardMutants = [
   ...mutantsOf("src/store/change-gate.ts", gate, [
     [
@@ -141,6 +143,26 @@ export const guardMutants = [
       ["the last day that can be stored is refused", "last <= LAST_DAY", "last < LAST_DAY"],
     ],
   ),
+  ...mutantsOf(
+    "src/runner/gather.ts",
+    ["test/runner/cut-connections.test.ts"],
+    [["a Postgres that went away is the upstream's fault", "if (isLostPostgres(error)) throw error;", ""]],
+  ),
+  ...mutantsOf("src/runner/late-ends.ts", fullDisk, [
+    ["an end that could not be recorded is forgotten", "late.set(postgres, ends.set(tenantName, end));", ""],
+  ]),
+  ...mutantsOf("src/tags/known-dimensions.ts", fullDisk, [
+    ["a bulk leaves out what Postgres has no room for", "if (isPostgresFault(error)) throw error;", ""],
+  ]),
+  ...mutantsOf("src/store/postgres/no-room.ts", fullDisk, [
+    ["room is not looked for", "freeOn(cluster) >= wanted", "false"],
+  ]),
+  ...mutantsOf("src/store/open-stores.ts", fullDisk, [
+    ["nobody is told why Postgres is away", "() => embedded?.outage", "() => undefined"],
+  ]),
+  ...mutantsOf("src/cli/serve.ts", fullDisk, [
+    ["a start does not wait for room", "!hasNoRoom(error) || signal.aborted", "error !== undefined"],
+  ]),
   ...mutantsOf(
     "src/runner/check-clock.ts",
     ["test/runner/check-clock.test.ts"],

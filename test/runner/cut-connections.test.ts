@@ -66,6 +66,8 @@ t.test("Postgres goes away under any statement of a run", async (t) => {
       ends.set(end, (ends.get(end) ?? 0) + 1);
       await t.test(`${mode} statement ${statement}, ${cutAt}: ${end}`, async (t) => {
         t.strictSame((await reconciled(stores, "acme")).off, [], "what is visible adds up");
+        const { rows } = await stores.postgres.query("SELECT gather_failures FROM tenants");
+        t.strictSame(rows, [{ gather_failures: 0 }], "the upstream is not to blame");
         const next = await runOnce(context, config, "acme");
         t.strictSame([next.status, next.errors], ["completed", []]);
         t.strictSame(await charged(), wanted());

@@ -1,36 +1,15 @@
 /** Disks that fill up: a run ends, says so, and is counted against nobody; nothing half is seen, and the next run needs nobody. */
-import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
-import t, { type Test } from "tap";
+import t from "tap";
 import { observeAll } from "../../src/runner/observe.js";
 import { openStores } from "../../src/store/open-stores.js";
 import { csvEmitter, emissionsOf, linesOf, namesIn, withEmitters } from "../emit/emitting.js";
+import { mounts, smallDisk } from "../small-disk.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
 import { daysBefore, reconciled, rowsOf, runContext, runOnce, shortTenants, trackingDate } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 
 const days = [2, 3, 4].map(daysBefore).sort();
-/** In CI nothing is skipped. */
-const mounts = {
-  skip: process.getuid?.() !== 0 && process.env.CI === undefined && "needs root, to mount a small disk",
-};
-
-/** A disk of its own, in memory. */
-function smallDisk(t: Test, folder: string, mib: number) {
-  mkdirSync(folder);
-  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mib}m,mode=0711`, "tmpfs", folder]);
-  t.teardown(() => execFileSync("umount", ["--lazy", folder]));
-  const ballast = join(folder, "ballast");
-  return {
-    fill() {
-      const { bavail, bsize } = statfsSync(folder);
-      execFileSync("fallocate", ["-l", String(bavail * bsize), ballast]);
-    },
-    empty: () => rmSync(ballast, { force: true }),
-  };
-}
-
 t.test("the disk of the embedded stores is full", mounts, async (t) => {
   const folder = temporaryFolder(t);
   const disk = smallDisk(t, join(folder, "data"), 400);
@@ -71,7 +50,11 @@ t.test("the disk of the embedded stores is full", mounts, async (t) => {
     const { ended, isGathered } = await run(amount, whenGathered ? disk.fill : undefined);
     disk.empty();
     t.equal(isGathered, whenGathered, `full ${when}`);
-    t.match(ended.join("\n"), /^failed\nClickHouse cannot work now: [^\n]*space[^\n]*$/, when);
+    t.match(
+      ended.join("\n"),
+      /^failed\nClickHouse cannot work now: [^\n]*space[^\n]* \(make room on its disk: nothing else is needed\)$/,
+      when,
+    );
     const { off } = await reconciled(stores, "acme");
     t.strictSame(await charged(), allAt(amount - 1), `${when}: what was published stays`);
     t.strictSame(off, [], `${when}: every day adds up`);

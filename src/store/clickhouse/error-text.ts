@@ -1,5 +1,9 @@
 import { withoutSecrets } from "../../secrets/known-secrets.js";
-import { storeInTrouble } from "../store-trouble.js";
+import { isLostPostgres } from "../lost-connection.js";
+import { hasNoRoom, storeInTrouble } from "../store-trouble.js";
+
+/** What to do where a disk is full. */
+const ADVICE = " (make room on its disk: nothing else is needed)";
 
 /** The longest text of an error that a record or a log line keeps. */
 const longest = 500;
@@ -14,6 +18,16 @@ export function errorText(error: unknown): string {
     .replace(/:? ?(In scope|While processing|while executing) [\s\S]*$/i, "")
     .trim();
   const store = storeInTrouble(error);
-  const told = store === undefined ? said : `${store} cannot work now: ${said}`;
-  return told.length <= longest ? told : `${told.slice(0, longest)}…`;
+  const told = store !== undefined ? `${store} cannot work now: ${said}` : wentAway(error, said);
+  const shortened = told.length <= longest ? told : `${told.slice(0, longest)}…`;
+  return shortened.includes(ADVICE) ? shortened : shortened + adviceOn(error);
+}
+
+/** What to do about an error, where that is known: to be put behind its text. */
+export function adviceOn(error: unknown): string {
+  return hasNoRoom(error) ? ADVICE : "";
+}
+
+function wentAway(error: unknown, said: string): string {
+  return isLostPostgres(error) ? `Postgres went away: ${said}` : said;
 }

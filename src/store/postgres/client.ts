@@ -11,6 +11,8 @@ export interface PostgresOptions {
   applicationName?: string;
   /** Milliseconds until the server cancels a statement. Default 60,000; 0 for none. */
   statementTimeoutMs?: number;
+  /** Why nobody can connect: said to whoever tries, instead of what the socket says. */
+  outage?: () => Error | undefined;
   /** Connections at most. Default 10; the embedded server takes 60 in all. */
   max?: number;
 }
@@ -20,7 +22,7 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 
 /** `connection` is `EmbeddedPostgres.connection`, or `{ connectionString }` for a server. The caller ends the pool. */
 export function openPostgres(connection: pg.PoolConfig, options: PostgresOptions): pg.Pool {
-  const pool = new pg.Pool({
+  const pool = new InformedPool(options.outage, {
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
@@ -41,6 +43,32 @@ export function openPostgres(connection: pg.PoolConfig, options: PostgresOptions
     client.on("error", () => undefined);
   });
   return pool;
+}
+
+type Connected = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  done: (release?: unknown) => void,
+) => void;
+
+/** A pool that knows when there is nobody to connect to. */
+class InformedPool extends pg.Pool {
+  constructor(
+    private readonly outage: (() => Error | undefined) | undefined,
+    config: pg.PoolConfig,
+  ) {
+    super(config);
+  }
+
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: Connected): void;
+  override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
+    const why = this.outage?.();
+    if (callback === undefined) return why === undefined ? super.connect() : Promise.reject(why);
+    if (why === undefined) super.connect(callback);
+    else callback(why, undefined, () => undefined);
+    return undefined;
+  }
 }
 
 type TextParser = (value: string) => unknown;

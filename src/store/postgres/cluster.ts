@@ -14,7 +14,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import type { PostgresBinaries } from "./binaries.js";
@@ -38,9 +38,12 @@ export async function ensureCluster(
   const password = randomBytes(24).toString("base64url");
   rmSync(files.password, { force: true });
   const fd = openSync(files.password, "wx", 0o600);
-  writeSync(fd, `${password}\n`);
-  fsyncSync(fd);
-  closeSync(fd);
+  try {
+    writeFileSync(fd, `${password}\n`);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
   await initialise(files, binaries, user, password);
   return password;
 }

@@ -3,10 +3,9 @@
  *
  * Whoever starts it owns the data directory (`../data-dir.ts`). It ends with us, however we end; one that a killed predecessor
  * left behind all the same is stopped first. One that dies while we run is started again, with back-off. Pools reconnect by
- * themselves.
+ * themselves. One that has no room on its disk is started again as soon as it has some.
  */
 import { resolve } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import type { Logger } from "pino";
 import { socketFolder } from "../socket-folder.js";
@@ -15,6 +14,7 @@ import { ensureCluster } from "./cluster.js";
 import { clusterFiles, SUPERUSER } from "./cluster-files.js";
 import { endWithUs } from "./end-with-us.js";
 import { stopLeftBehind } from "./left-behind.js";
+import { noRoomOn, PostgresHasNoRoom, roomOrPause, saysNoRoom } from "./no-room.js";
 import { type ServerRun, startServer, stopServer, waitUntilReady } from "./server.js";
 import { serverUser } from "./server-user.js";
 
@@ -35,6 +35,8 @@ export interface EmbeddedPostgres {
   readonly connection: pg.PoolConfig;
   /** The postmaster's; changes when the server is restarted after a crash. */
   readonly pid: number;
+  /** Why nobody can connect; undefined while it runs, or is started again after any other end. */
+  readonly outage: PostgresHasNoRoom | undefined;
   /** Ends the server, waiting up to 10 s for its checkpoint. Harmless when called twice. */
   stop(): Promise<void>;
 }
@@ -48,7 +50,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const user = serverUser(files.cluster);
   const folders = options.copyFolders ?? copyFolders(files.dataDir);
   const binaries = await usableBinaries({ logger, user, copyFolders: folders, nativeDir: options.nativeDir });
-  const password = await ensureCluster(files, binaries, user);
+  const password = await ensureCluster(files, binaries, user).catch((error: unknown) => {
+    const said = String(error);
+    throw (saysNoRoom.test(said) && noRoomOn(files.cluster, said)) || error;
+  });
   const socket = socketFolder(files.cluster, ".s.PGSQL.5432");
   const connection = {
     host: socket.path,
@@ -69,11 +74,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       return run;
     } catch (error) {
       await stopServer(run);
-      throw error;
+      signal?.throwIfAborted();
+      throw noRoomOn(files.cluster, run.lastLines()) ?? error;
     }
   };
   try {
-    return supervise(await launch(options.signal), { launch, connection, logger, closed: socket.close });
+    const first = await launch(options.signal);
+    return supervise(first, { launch, cluster: files.cluster, connection, logger, closed: socket.close });
   } catch (error) {
     socket.close();
     throw error;
@@ -82,13 +89,16 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 interface Supervision {
   launch(signal: AbortSignal | undefined): Promise<ServerRun>;
+  cluster: string;
   connection: pg.PoolConfig;
   logger: Logger;
   closed(): void;
 }
 
-function supervise(first: ServerRun, { launch, connection, logger, closed }: Supervision): EmbeddedPostgres {
+function supervise(first: ServerRun, supervision: Supervision): EmbeddedPostgres {
+  const { launch, cluster, connection, logger, closed } = supervision;
   let run = first;
+  let outage: PostgresHasNoRoom | undefined;
   let stopped: Promise<void> | undefined;
   const stopping = new AbortController();
 
@@ -98,13 +108,13 @@ function supervise(first: ServerRun, { launch, connection, logger, closed }: Sup
       const started = Date.now();
       const how = await run.ended;
       if (stopping.signal.aborted) return;
-      logger.error(
-        { pid: run.pid, how, log: run.lastLines() },
-        "the embedded Postgres has died, starting it again",
-      );
+      const log = run.lastLines();
+      outage = noRoomOn(cluster, log);
+      const why = outage === undefined ? "starting it again" : goesOn(outage);
+      logger.error({ pid: run.pid, how, log }, `the embedded Postgres has died, ${why}`);
       if (Date.now() - started > BACKOFF_MS.forgottenAfter) pause = BACKOFF_MS.first;
       for (let alive = false; !alive && !stopping.signal.aborted; ) {
-        await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
+        await roomOrPause(cluster, pause, stopping.signal);
         pause = Math.min(pause * 2, BACKOFF_MS.limit);
         alive = !stopping.signal.aborted && (await relaunch());
       }
@@ -113,10 +123,15 @@ function supervise(first: ServerRun, { launch, connection, logger, closed }: Sup
   const relaunch = async (): Promise<boolean> => {
     try {
       run = await launch(stopping.signal);
+      outage = undefined;
       logger.info({ pid: run.pid }, "restarted the embedded Postgres");
       return true;
     } catch (error) {
-      logger.error({ err: error }, "could not restart the embedded Postgres");
+      const before = outage;
+      outage = error instanceof PostgresHasNoRoom ? error : undefined;
+      if (outage === undefined) logger.error({ err: error }, "could not restart the embedded Postgres");
+      else if (before === undefined)
+        logger.error({ err: error }, `could not restart the embedded Postgres, ${goesOn(outage)}`);
       return false;
     }
   };
@@ -134,9 +149,17 @@ function supervise(first: ServerRun, { launch, connection, logger, closed }: Sup
     get pid() {
       return run.pid;
     },
+    get outage() {
+      return outage;
+    },
     stop: () => {
       stopped ??= stop();
       return stopped;
     },
   };
+}
+
+/** Said once, however long it lasts. */
+function goesOn({ message }: PostgresHasNoRoom): string {
+  return `because ${message}. Make room: it is started again by itself then`;
 }

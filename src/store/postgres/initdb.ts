@@ -1,6 +1,6 @@
 /** Creates the files of an empty cluster. */
 import { spawn } from "node:child_process";
-import { chownSync, closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { chownSync, closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { dataPath, SUPERUSER, serverEnvironment } from "./cluster-files.js";
 import type { ServerUser } from "./server-user.js";
 
@@ -51,9 +51,7 @@ export async function runInitdb(
 function passwordFile(folder: string, user: ServerUser | undefined, password: string): number {
   const path = `${folder}.password`;
   rmSync(path, { force: true });
-  const written = openSync(path, "wx", 0o600);
-  writeSync(written, `${password}\n`);
-  closeSync(written);
+  writeFileSync(path, `${password}\n`, { flag: "wx", mode: 0o600 });
   if (user !== undefined) chownSync(path, user.uid, user.gid);
   const fd = openSync(path, "r");
   rmSync(path);
