@@ -17,6 +17,7 @@ import { openEngine } from "./engine.js";
 import { listen } from "./http.js";
 import { openPipes } from "./output-pipe.js";
 import type { Port } from "./port.js";
+import { readingSessions } from "./reading-sessions.js";
 import { openReplacements } from "./replacements.js";
 import { runningQueries } from "./running.js";
 import { createSlots } from "./slots.js";
@@ -44,6 +45,7 @@ async function serve(config: ChildConfig): Promise<Serving> {
     engine,
     facts: await readFacts(engine),
     sessions: clientSessions(engine),
+    readers: readingSessions(),
     directory: io,
     replacements,
   };
@@ -71,7 +73,10 @@ async function stop(ports: readonly Port[], servers: readonly Server[]): Promise
   const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
   for (const server of servers) server.closeAllConnections();
   await Promise.all([...closed, ...ports.map((port) => port.running.stopAll())]);
-  for (const port of ports) port.sessions.closeAll();
+  for (const port of ports) {
+    port.sessions.closeAll();
+    port.readers.closeAll();
+  }
   ports[0]?.engine.close();
 }
 

@@ -4,6 +4,7 @@ import type { ClientSessions } from "./client-sessions.js";
 import type { EngineFacts } from "./content.js";
 import type { Engine } from "./engine.js";
 import type { OutputPipe } from "./output-pipe.js";
+import type { ReadingSessions } from "./reading-sessions.js";
 import type { Replacements } from "./replacements.js";
 import type { RunningQueries } from "./running.js";
 import type { Slots } from "./slots.js";
@@ -25,6 +26,7 @@ export interface Port {
   readonly slots: Slots<OutputPipe>;
   readonly running: RunningQueries;
   readonly sessions: ClientSessions;
+  readonly readers: ReadingSessions;
   readonly replacements: Replacements;
   /** For the data of inserts. */
   readonly directory: string;

@@ -102,18 +102,16 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
     const signal = AbortSignal.any([gone, ending.signal]);
     result = await withData(query, signal, async (pipe, running) => {
       resume = () => pipe?.resume();
-      const prepared: PreparedSession = await prepareSession(
-        marked(asked, running.mark),
-        query.text,
-        query.user,
-        port,
-      );
+      const prepared: PreparedSession = await prepareSession({ ...query, mark: running.mark }, port);
       text = prepared.text;
+      let isWhole = false;
       try {
         const run = () => execute(prepared.session, prepared.text, pipe, running, output, signal);
-        return await whole(query, run);
+        const done = await whole(query, run);
+        isWhole = true;
+        return done;
       } finally {
-        await prepared.release();
+        await prepared.release(isWhole);
       }
     });
     const rest = encoding.end();
@@ -158,12 +156,6 @@ function limited(query: Query, write: (chunk: Buffer) => boolean): (chunk: Buffe
 function told({ port }: Query, error: unknown): ServerException {
   const known = asException(error);
   return port.sql === undefined ? known : withoutSecrets(known, port.sql.dataDir);
-}
-
-/** The client's own comment stays, behind the mark. */
-function marked(asked: QueryRequest, mark: string): QueryRequest {
-  const comment = mark + (asked.settings.get("log_comment") ?? "");
-  return { ...asked, settings: new Map([...asked.settings, ["log_comment", comment]]) };
 }
 
 type Run = (pipe: OutputPipe | undefined, running: RunningQuery) => Promise<EngineResult>;

@@ -1,11 +1,12 @@
 /**
- * The engine session of one query: either a fresh one, so that no setting, parameter or leftover of one query reaches the next
- * (opening and closing costs 0.1 ms), or the client's own, by `session_id`.
+ * The engine session of one query: a fresh one, so that no setting, parameter or leftover of one query reaches the next; for the service's own reads one that
+ * was kept (`reading-sessions.ts`); or the client's own, by `session_id`.
  */
 import { currentSettings, restore } from "./client-sessions.js";
 import type { EngineSession } from "./engine.js";
 import type { Port, PortUser } from "./port.js";
 import type { QueryText } from "./query-text.js";
+import { isPlainRead, renewal } from "./reading-sessions.js";
 import type { QueryRequest } from "./request.js";
 import { DEFAULT_FORMAT, SESSION_DEFAULTS } from "./settings.js";
 import type { SqlRules } from "./sql-port/rules.js";
@@ -17,17 +18,26 @@ export interface PreparedSession {
   readonly session: EngineSession;
   /** The statement to run; on the port of SQL clients it is the engine's rewriting of what was asked. */
   readonly text: QueryText;
-  release(): Promise<void>;
+  /** `isWhole`: the statement ended by itself, without an error. */
+  release(isWhole: boolean): Promise<void>;
+}
+
+export interface SessionRequest {
+  readonly asked: QueryRequest;
+  readonly text: QueryText;
+  readonly user: PortUser;
+  /** That of the running query, by which it is stopped. */
+  readonly mark: string;
 }
 
 export async function prepareSession(
-  asked: QueryRequest,
-  text: QueryText,
-  user: PortUser,
+  { asked: given, text, user, mark }: SessionRequest,
   port: Port,
 ): Promise<PreparedSession> {
+  const asked = marked(given, mark);
   if (port.sql !== undefined) return await sqlSession(asked, text, user, { ...port, sql: port.sql });
   if (asked.session !== undefined) return await clientSession(asked, text, port, asked.session);
+  if (isPlainRead(asked, text)) return await readingSession(asked, text, port, mark);
   const session = port.engine.open(SESSION_DEFAULTS);
   return await prepared(
     session,
@@ -38,6 +48,34 @@ export async function prepareSession(
       if (asked.readOnly) await session.run("SET readonly = 2");
     },
   );
+}
+
+/** A kept session where there is one. */
+async function readingSession(
+  asked: QueryRequest,
+  text: QueryText,
+  { engine, readers }: Port,
+  mark: string,
+): Promise<PreparedSession> {
+  const surroundings = surroundingsOf(asked, text);
+  const renew = renewal(surroundings);
+  const kept = renew === undefined ? undefined : readers.take(surroundings);
+  const session = kept ?? engine.open(SESSION_DEFAULTS);
+  const release = (isWhole: boolean) => {
+    if (isWhole && renew !== undefined) readers.give(surroundings, session);
+    else session.close();
+  };
+  return await prepared(session, text, release, async () => {
+    // Until it is renewed, the session has the mark of the read before: by its own one, nobody who still stops that read stops this one.
+    if (kept === undefined) await surround(session, surroundings);
+    else await session.run(`${mark}${renew}`);
+  });
+}
+
+/** The client's own comment stays, behind the mark. */
+function marked(asked: QueryRequest, mark: string): QueryRequest {
+  const comment = mark + (asked.settings.get("log_comment") ?? "");
+  return { ...asked, settings: new Map([...asked.settings, ["log_comment", comment]]) };
 }
 
 async function sqlSession(
@@ -80,16 +118,16 @@ async function clientSession(
 async function prepared(
   session: EngineSession,
   text: QueryText,
-  release: () => void | Promise<void>,
+  release: (isWhole: boolean) => void | Promise<void>,
   prepare: () => Promise<void>,
 ): Promise<PreparedSession> {
   try {
     await prepare();
   } catch (error) {
-    await release();
+    await release(false);
     throw error;
   }
-  return { session, text, release: async () => await release() };
+  return { session, text, release: async (isWhole) => await release(isWhole) };
 }
 
 export function surroundingsOf(asked: QueryRequest, text: QueryText): Surroundings {

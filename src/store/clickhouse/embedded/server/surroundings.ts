@@ -22,7 +22,7 @@ export async function surround(
   if (database !== undefined) await session.run(`USE ${identifier(database)}`);
   const set = setStatement(settings, parameters);
   if (set === undefined) return;
-  const long = set.length > SHORT_STATEMENT;
+  const long = !isShort(set);
   // The limit is for the client's statement, not for ours.
   if (long) await session.run(`SET max_query_size = ${set.length * MAX_BYTES_PER_CHARACTER}`);
   await session.run(set);
@@ -30,4 +30,9 @@ export async function surround(
     await session.run(
       `SET max_query_size = ${literal(settings.get("max_query_size") ?? DEFAULT_QUERY_SIZE)}`,
     );
+}
+
+/** Whether the engine's own limit lets it through. */
+export function isShort(statement: string): boolean {
+  return statement.length <= SHORT_STATEMENT;
 }

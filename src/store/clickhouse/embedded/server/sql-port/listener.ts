@@ -26,7 +26,10 @@ import { createQuotas } from "./quotas.js";
 
 const RETRY_MS = 2_000;
 
-export type SharedParts = Pick<Port, "engine" | "facts" | "sessions" | "replacements" | "directory">;
+export type SharedParts = Pick<
+  Port,
+  "engine" | "facts" | "sessions" | "readers" | "replacements" | "directory"
+>;
 
 export interface SqlPort {
   readonly port: Port;

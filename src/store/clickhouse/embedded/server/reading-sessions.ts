@@ -1,0 +1,69 @@
+/**
+ * Sessions that are kept between the service's own reads. Opening a session and giving it its database and settings takes 2 ms of processor time, of 5 ms
+ * that a `SELECT 1` takes in all (median of 300 in turn: 4.2 ms instead of 6.6 ms).
+ *
+ * Nothing of one read reaches another. A session is used again only by a read with the same database, the same settings and the same names of parameters: each
+ * value that differs, of a parameter or of the mark, is set anew. It is kept only behind a SELECT that did not fail, was not stopped and could not write: what
+ * fails leaves part of its output behind, and other statements change the session.
+ */
+import type { EngineSession } from "./engine.js";
+import type { QueryText } from "./query-text.js";
+import type { QueryRequest } from "./request.js";
+import { setStatement } from "./settings.js";
+import { isShort, type Surroundings } from "./surroundings.js";
+
+export interface ReadingSessions {
+  /** One that was given with these surroundings, but for values that the next read sets anyway. */
+  take(surroundings: Surroundings): EngineSession | undefined;
+  give(surroundings: Surroundings, session: EngineSession): void;
+  closeAll(): void;
+}
+
+/** 64 sessions take 5 MB. */
+const MOST_KEPT = 64;
+
+export function readingSessions(most = MOST_KEPT): ReadingSessions {
+  /** Those used last stand last. */
+  let kept: { readonly key: string; readonly session: EngineSession }[] = [];
+  return {
+    take(surroundings) {
+      const key = keyOf(surroundings);
+      const at = kept.findLastIndex((each) => each.key === key);
+      return at < 0 ? undefined : kept.splice(at, 1)[0]?.session;
+    },
+    give(surroundings, session) {
+      kept.push({ key: keyOf(surroundings), session });
+      if (kept.length > most) kept.shift()?.session.close();
+    },
+    closeAll() {
+      for (const { session } of kept) session.close();
+      kept = [];
+    },
+  };
+}
+
+/** Whether a statement may use a session again, and leave it for the next one. */
+export function isPlainRead(
+  { settings, readOnly, session }: QueryRequest,
+  { statement }: QueryText,
+): boolean {
+  // A GET would be made read-only behind its settings.
+  return statement.kind === "rows" && settings.get("readonly") === "2" && !readOnly && session === undefined;
+}
+
+/** The values that a kept session does not have yet; undefined where they are too long for one plain statement. */
+export function renewal({ settings, parameters }: Surroundings): string | undefined {
+  const comment = new Map([...settings].filter(([name]) => name === RENEWED));
+  const set = setStatement(comment, parameters);
+  return set !== undefined && isShort(set) ? set : undefined;
+}
+
+/** The setting that differs from read to read. */
+const RENEWED = "log_comment";
+
+function keyOf({ database, settings, parameters }: Surroundings): string {
+  const same = [...settings].filter(([name]) => name !== RENEWED);
+  return JSON.stringify([database, same.sort(byName), [...parameters.keys()].sort()]);
+}
+
+const byName = ([a]: readonly [string, string], [b]: readonly [string, string]) => (a < b ? -1 : 1);
