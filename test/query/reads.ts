@@ -23,6 +23,7 @@ import {
 import { factsOfDay } from "../../src/query/chargebacks/explain/day-facts.js";
 import { chargedOfSplit, recipientsOfSplit } from "../../src/query/chargebacks/explain/recipients.js";
 import { chargebackPage, chargebacksBefore } from "../../src/query/chargebacks/list.js";
+import { pageLookups } from "../../src/query/chargebacks/page-lookups.js";
 import { partsOf, usageOf } from "../../src/query/chargebacks/row-weights.js";
 import { defaultExportColumns, exportColumnNames } from "../../src/query/export/columns.js";
 import { chargebackExport } from "../../src/query/export/statement.js";
@@ -31,7 +32,7 @@ import { linesByKeyAndProduct, linesByProduct, linesByTagKey } from "../../src/q
 import { linesTaken, tiersTaken } from "../../src/query/rules/taken.js";
 import { unallocatedLines } from "../../src/query/rules/worklist-sql.js";
 import { summedDays } from "../../src/query/state/days-add-up.js";
-import { dimensionTags, tagPresence } from "../../src/query/tags/of-dimensions.js";
+import { tagPresence } from "../../src/query/tags/of-dimensions.js";
 import { type DateWindowInput, dateWindow } from "../../src/query/time/date-window.js";
 import type { Statement } from "../../src/store/clickhouse/statement.js";
 
@@ -219,7 +220,7 @@ export const reads: Readonly<Record<string, Statement>> = {
   }),
   "extent-by-team": extent({ groupBy: ["team"] }),
   "extent-by-team-and-product": extent({ groupBy: ["team", "product_type"] }),
-  "inventory-names": inventoryNames(["sa-1"], ["r-1"]),
+  "inventory-names": inventoryNames({ identities: ["sa-1"], resources: ["r-1"] }),
   "extent-by-identity": extent({}),
   "extent-by-resource-columns-in-zone": extent({
     window: window({ timezone: "Europe/Berlin" }),
@@ -293,7 +294,7 @@ export const reads: Readonly<Record<string, Statement>> = {
     tags: [{ key: "squad", names: ["payments"], isExcluding: true }],
   }),
   "tag-presence": tagPresence(),
-  "dimension-tags": dimensionTags([1, 2]),
+  "page-lookups": pageLookups([1n, 2n ** 53n + 2n], { identities: ["sa-1"], resources: ["r-1"] }),
   "export-default": exported(defaultExportColumns),
   "export-raw": exported(["timestamp", "identity_id"], true),
   "export-tagged": exported(defaultExportColumns, false, true),

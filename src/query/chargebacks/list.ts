@@ -4,16 +4,17 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { AllocationDetail, AllocationMethod, CostType } from "../../config/allocation-rule.js";
+import { fingerprintSql } from "../../store/clickhouse/dimension-id.js";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { columnsOf, type ShownValues, shownColumns } from "../../store/fact-tables.js";
-import { type IdentityNames, type ResourceNames, readNames } from "../inventory/names.js";
+import type { IdentityNames, ResourceNames } from "../inventory/names.js";
 import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
 import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
-import { readDimensionTags, tagPair } from "../tags/of-dimensions.js";
+import { tagPair } from "../tags/of-dimensions.js";
 import type { DateWindow } from "../time/date-window.js";
 import { chargebackDays } from "./days.js";
-import { collidedSql, dimensionIdSql } from "./dimension-id.js";
+import { type LookedUpRow, readPageLookups } from "./page-lookups.js";
 import type { RowMetadata } from "./row-metadata.js";
 import { readMetadata, type SplitRow, splitColumns } from "./row-weights.js";
 import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
@@ -85,8 +86,8 @@ export function chargebackPage(
   const { first_day, last_day, offset } = span;
   return {
     query: `
-${withNames(collidedSql, ...where.names)}SELECT ${read.join(", ")}, toString(amount_hi + amount_lo) AS amount,
-  ${dimensionIdSql()} AS dimension_id, ${orderValuesSql(chargebackKey)} AS order_values
+${withNames(...where.names)}SELECT ${read.join(", ")}, toString(amount_hi + amount_lo) AS amount,
+  toString(${fingerprintSql()}) AS fingerprint, ${orderValuesSql(chargebackKey)} AS order_values
 FROM chargebacks
 WHERE ${condition}${where.condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}
 ORDER BY ${[...chargebackOrder, ...ties].join(", ")}
@@ -114,7 +115,7 @@ ${withNames(...where.names)}SELECT day, count() AS rows FROM chargebacks WHERE $
 }
 
 type Stored = Pick<ChargebackRow, (typeof stored)[number] | "amount">;
-type StoredRow = Stored & SplitRow & OrderedRow & Pick<ChargebackRow, "dimension_id">;
+type StoredRow = Stored & SplitRow & OrderedRow & LookedUpRow;
 
 function storedOf(row: StoredRow): Stored {
   const fields = [...stored, "amount"] as const;
@@ -138,19 +139,18 @@ export async function readChargebackPage(
     countBefore: async (place) =>
       totalRows(await readDayCounts(client, chargebacksBefore(input, place), signal)),
   });
-  const ids = rows.map((row) => row.dimension_id);
-  const [metadata, tags, names] = await Promise.all([
+  const [metadata, { names, dimensionId, tags }] = await Promise.all([
     readMetadata(client, rows, signal),
-    readDimensionTags(client, ids, signal),
-    readNames(client, rows, signal),
+    readPageLookups(client, rows, signal),
   ]);
   const items = rows.map((row) => {
-    const ofDimension = tags.get(row.dimension_id) ?? [];
+    const dimension_id = dimensionId(row);
+    const ofDimension = tags(dimension_id);
     return {
       ...storedOf(row),
       ...names.identity(row.identity_id),
       ...names.resource(row.resource_id),
-      dimension_id: row.dimension_id,
+      dimension_id,
       tags: ofDimension.map(({ display_name }) => display_name),
       tag_pairs: ofDimension.map(tagPair),
       metadata: metadata(row),

@@ -68,18 +68,17 @@ type Measured = readonly [day: string, metric: string, resource_id: string];
 const measuredOf = ({ day, metric, resource_id }: SplitRow): Measured[] =>
   metric.split("+").map((each) => [day, each, resource_id]);
 
-/** Rows `{day, metric, resource_id, total, own}`: micro-units of all identities, and of those that are asked for. */
+/**
+ * Rows `{day, metric, resource_id, total, own}`: micro-units of all identities, and of those that are asked for, names and quantities in two lists. All
+ * identities are summed at once: one group for each takes a fifth longer.
+ */
 export function usageOf(measured: readonly Measured[], identities: readonly string[]): Statement {
   return {
     query: `
-SELECT day, metric, resource_id, toString(sum(quantity)) AS total,
-  groupArrayIf((identity_id, toString(quantity)), identity_id IN {identities:Array(String)}) AS own
-FROM (
-  SELECT day, metric, resource_id, identity_id, sum(micro_units) AS quantity
-  FROM usage
-  WHERE (day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))} AND micro_units > 0
-  GROUP BY day, metric, resource_id, identity_id
-)
+WITH sumMapIf([toString(identity_id)], [micro_units], identity_id IN {identities:Array(String)}) AS sums
+SELECT day, metric, resource_id, toString(sum(micro_units)) AS total, (sums.1, arrayMap(quantity -> toString(quantity), sums.2)) AS own
+FROM usage
+WHERE (day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))} AND micro_units > 0
 GROUP BY day, metric, resource_id`,
     params: { measured: measured.map((each) => new TupleParam(each)), identities },
   };
@@ -90,7 +89,7 @@ interface UsageRow {
   readonly metric: string;
   readonly resource_id: string;
   readonly total: string;
-  readonly own: readonly (readonly [identity_id: string, quantity: string])[];
+  readonly own: readonly [identities: readonly string[], quantities: readonly string[]];
 }
 
 async function readUsage(
@@ -103,9 +102,9 @@ async function readUsage(
   const identities = new Set(rows.map(({ identity_id }) => identity_id));
   const found = await readRows<UsageRow>(client, usageOf([...measured.values()], [...identities]), signal);
   const known = new Map(
-    found.map(({ day, metric, resource_id, total, own }) => [
+    found.map(({ day, metric, resource_id, total, own: [ids, quantities] }) => [
       keyOf([day, metric, resource_id]),
-      { total: BigInt(total), own: new Map(own.map(([id, quantity]) => [id, BigInt(quantity)])) },
+      { total: BigInt(total), own: new Map(ids.map((id, at) => [id, BigInt(quantities[at] ?? 0)])) },
     ]),
   );
   return (row) => {

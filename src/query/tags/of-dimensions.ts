@@ -21,34 +21,3 @@ export interface DimensionTag {
 export function tagPair({ tag_key, display_name }: DimensionTag): string {
   return `${tag_key.replace(/[\\=]/g, "\\$&")}=${display_name}`;
 }
-
-/** Keys and display names by dimension, in the order of tag_id. */
-export function dimensionTags(dimensionIds: readonly number[]): Statement {
-  return {
-    query: `
-SELECT dimension_id, arrayMap(tag -> (tag.2, tag.3), arraySort(groupArray((tag_id, toString(tag_key), display_name)))) AS tags
-FROM dimension_tags FINAL
-WHERE dimension_id IN {dimension_ids:Array(UInt64)}
-GROUP BY dimension_id`,
-    params: { dimension_ids: dimensionIds },
-  };
-}
-
-export async function readDimensionTags(
-  client: ClickHouseClient,
-  dimensionIds: readonly number[],
-  signal?: AbortSignal,
-): Promise<Map<number, DimensionTag[]>> {
-  const read = dimensionTags([...new Set(dimensionIds)]);
-  const rows = await readRows<{ dimension_id: number; tags: [key: string, name: string][] }>(
-    client,
-    read,
-    signal,
-  );
-  return new Map(
-    rows.map(({ dimension_id, tags }) => [
-      dimension_id,
-      tags.map(([tag_key, display_name]) => ({ tag_key, display_name })),
-    ]),
-  );
-}

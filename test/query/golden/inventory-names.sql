@@ -1,6 +1,5 @@
 -- {"identities":["sa-1"],"resources":["r-1"]}
-SELECT 'identity' AS kind, identity_id AS id, identity_name AS name, toString(identity_type) AS type, toString(team) AS team
-FROM identities WHERE identity_id IN {identities:Array(String)}
-UNION ALL
-SELECT 'resource', resource_id, resource_name, toString(resource_type), ''
-FROM resources WHERE resource_id IN {resources:Array(String)}
+SELECT toString(kind) AS kind, entity_id AS id, display_name AS name, toString(entity_type) AS type, toString(team) AS team
+FROM inventory_names
+WHERE generation = (SELECT max(generation) FROM inventory_generations)
+  AND ((kind = 'identity' AND entity_id IN {identities:Array(String)}) OR (kind = 'resource' AND entity_id IN {resources:Array(String)}))
