@@ -28,8 +28,7 @@ export async function makeMigratedPostgres(folder: string): Promise<void> {
 }
 
 /** Puts a copy into a data directory that has none yet. */
-export function copyMigratedPostgres(dataDir: string): void {
-  const folder = process.env[MIGRATED_POSTGRES];
+export function copyMigratedPostgres(dataDir: string, folder = process.env[MIGRATED_POSTGRES]): void {
   if (folder === undefined) return;
   mkdirSync(dataDir, { mode: 0o700, recursive: true });
   const { cluster, password } = clusterFiles(folder);

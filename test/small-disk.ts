@@ -39,12 +39,9 @@ export function smallDisk(t: Test, folder: string, mib: number): SmallDisk {
 export async function postgresOnSmallDisk(t: Test, dataDir: string, mib: number): Promise<SmallDisk> {
   mkdirSync(dataDir, { mode: 0o700 });
   const disk = smallDisk(t, clusterFiles(dataDir).cluster, mib);
-  if (process.env[MIGRATED_POSTGRES] === undefined) {
-    const made = temporaryFolder(t);
-    await makeMigratedPostgres(made);
-    process.env[MIGRATED_POSTGRES] = made;
-  }
-  copyMigratedPostgres(dataDir);
+  const made = process.env[MIGRATED_POSTGRES] ?? temporaryFolder(t);
+  if (process.env[MIGRATED_POSTGRES] === undefined) await makeMigratedPostgres(made);
+  copyMigratedPostgres(dataDir, made);
   return disk;
 }
 
