@@ -29,7 +29,7 @@ export function smallDisk(t: Test, folder: string, mib: number): SmallDisk {
   return {
     fill() {
       const { bavail, bsize } = statfsSync(folder);
-      if (bavail > 0) execFileSync("fallocate", ["-l", String(bavail * bsize), ballast]);
+      if (bavail > 0) execFileSync("fallocate", ["--length", String(bavail * bsize), ballast]);
     },
     empty: () => rmSync(ballast, { force: true }),
   };

@@ -41,7 +41,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-/** The pause before a restart doubles up to the limit, and starts anew after a run of a minute. */
+/** The pause before a restart doubles up to the limit, and starts anew after a run of a minute, or when the disk was full. */
 const BACKOFF_MS = { first: 100, limit: 10_000, forgottenAfter: 60_000 };
 
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -113,11 +113,15 @@ function supervise(first: ServerRun, supervision: Supervision): EmbeddedPostgres
       const why = outage === undefined ? "starting it again" : goesOn(outage);
       logger.error({ pid: run.pid, how, log }, `the embedded Postgres has died, ${why}`);
       if (Date.now() - started > BACKOFF_MS.forgottenAfter) pause = BACKOFF_MS.first;
+      let wasFull = false;
       for (let alive = false; !alive && !stopping.signal.aborted; ) {
+        wasFull ||= outage !== undefined;
         await roomOrPause(cluster, pause, stopping.signal);
         pause = Math.min(pause * 2, BACKOFF_MS.limit);
         alive = !stopping.signal.aborted && (await relaunch());
       }
+      // It was not its own fault: a disk that is full once more, and soon, is no reason to wait longer.
+      if (wasFull) pause = BACKOFF_MS.first;
     }
   };
   const relaunch = async (): Promise<boolean> => {
