@@ -216,6 +216,12 @@ t.test("tags and the audit", mounts, async (t) => {
       ids.map((id) => `${id} ${key}=all`),
       "tagDimensionsByFilter",
     );
+  const tagListed = async (key: string) =>
+    took(
+      await send(app, "POST", "acme/tags/bulk", { ...tag(key, "listed"), dimension_ids: ids.map(Number) }),
+      ids.map((id) => `${id} ${key}=listed`),
+      "tagDimensions",
+    );
   const asWanted = async (t: Test) => {
     const problem = {
       type: "about:blank",
@@ -242,12 +248,14 @@ t.test("tags and the audit", mounts, async (t) => {
   await t.test("no room for rows: a bulk is refused as a whole", async (t) => {
     await fill("rows");
     t.equal(await tagAll("rows"), "refused");
+    t.equal(await tagListed("list"), "refused");
     const singles = new Set<string>();
     for (let at = 0; at < 300; at += 1) singles.add(await tagOne(at, "some"));
     t.ok(singles.has("refused"), "and at last so is a single tag");
     await empty();
     await asWanted(t);
     t.equal(await tagAll("rows"), "taken");
+    t.equal(await tagListed("list"), "taken");
     await asWanted(t);
   });
   for (const [when, where, words] of [

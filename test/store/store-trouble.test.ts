@@ -6,6 +6,9 @@ import { get, insertChargebacks, startService } from "../http/service.js";
 import { recordDimensions, send } from "../tags/tagging.js";
 import { until } from "../until.js";
 
+const raise = (message: string, code: string) =>
+  `DO $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$`;
+
 t.test("a store that cannot work", async (t) => {
   const { app, stores } = await startService(t);
   const { postgres } = stores;
@@ -37,6 +40,9 @@ t.test("a store that cannot work", async (t) => {
     ["DO $$ BEGIN RAISE disk_full; END $$", "Postgres"],
     ["DO $$ BEGIN RAISE too_many_connections; END $$", "Postgres"],
     ["DO $$ BEGIN RAISE io_error; END $$", "Postgres"],
+    [raise("could not extend file: Disk quota exceeded", "XX000"), "Postgres"],
+    [raise("Disk quota exceeded", "P0001"), "not the store"],
+    [raise("cache lookup failed", "XX000"), "not the store"],
     ["BEGIN READ ONLY; CREATE TABLE t (); COMMIT", "Postgres"],
     ["SELECT 1 / 0", "not the store"],
     ["SELECT nothing", "not the store"],
