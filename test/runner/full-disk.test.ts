@@ -6,7 +6,15 @@ import { openStores } from "../../src/store/open-stores.js";
 import { csvEmitter, emissionsOf, linesOf, namesIn, withEmitters } from "../emit/emitting.js";
 import { mounts, smallDisk } from "../small-disk.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
-import { daysBefore, reconciled, rowsOf, runContext, runOnce, shortTenants, trackingDate } from "./runs.js";
+import {
+  chargedByDay,
+  daysBefore,
+  reconciled,
+  runContext,
+  runOnce,
+  shortTenants,
+  trackingDate,
+} from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 
 const days = [2, 3, 4].map(daysBefore).sort();
@@ -31,12 +39,7 @@ t.test("the disk of the embedded stores is full", mounts, async (t) => {
     return { ended: [status, ...errors.map(({ message }) => message)], isGathered };
   };
   const completed = async (amount: number) => (await run(amount)).ended.join() === "completed";
-  const charged = async () => {
-    const sums =
-      "SELECT toString(day) AS day, toString(sum(amount_hi + amount_lo)) AS amount FROM chargebacks GROUP BY day ORDER BY day";
-    const found = await rowsOf<{ day: string; amount: string }>(stores, "acme", sums);
-    return found.map(({ day, amount }) => `${day} ${amount}`);
-  };
+  const charged = () => chargedByDay(stores, "acme");
   const allAt = (amount: number) => days.map((day) => `${day} ${amount}`);
 
   t.ok(await completed(100));

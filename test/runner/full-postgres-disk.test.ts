@@ -28,7 +28,16 @@ import { temporaryFolder, testConfig, testLogger } from "../stores.js";
 import { mirrored, miscounted, recordDimensions, send, tag, written } from "../tags/tagging.js";
 import { until } from "../until.js";
 import { watchStatements } from "../watched-statements.js";
-import { daysBefore, reconciled, rowsOf, runContext, runOnce, runRecords, shortTenants } from "./runs.js";
+import {
+  chargedByDay,
+  daysBefore,
+  reconciled,
+  rowsOf,
+  runContext,
+  runOnce,
+  runRecords,
+  shortTenants,
+} from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 
 const days = [2, 3, 4].map(daysBefore).sort();
@@ -101,12 +110,7 @@ t.test("runs", mounts, async (t) => {
     });
     return ended;
   };
-  const charged = async () => {
-    const sums =
-      "SELECT toString(day) AS day, toString(sum(amount_hi + amount_lo)) AS amount FROM chargebacks GROUP BY day ORDER BY day";
-    const found = await rowsOf<{ day: string; amount: string }>(stores, "acme", sums);
-    return found.map(({ day, amount }) => `${day} ${amount}`);
-  };
+  const charged = () => chargedByDay(stores, "acme");
   const allAt = (amount: number) => days.map((day) => `${day} ${amount}`);
   const blamed = async () => [
     (await postgres.query("SELECT gather_failures, suspended_at FROM tenants")).rows,

@@ -129,6 +129,14 @@ export async function rowsOf<Row>(stores: OpenedStores, tenantName: string, quer
   return await (await client.query({ query, format: "JSONEachRow" })).json<Row>();
 }
 
+/** `2026-03-01 100`: what was charged on each day. */
+export async function chargedByDay(stores: OpenedStores, tenantName: string): Promise<string[]> {
+  const sums =
+    "SELECT toString(day) AS day, toString(sum(amount_hi + amount_lo)) AS amount FROM chargebacks GROUP BY day ORDER BY day";
+  const found = await rowsOf<{ day: string; amount: string }>(stores, tenantName, sums);
+  return found.map(({ day, amount }) => `${day} ${amount}`);
+}
+
 /** A day's published chargebacks, `identity: amount`, with the detail where it is not a healthy one. */
 export async function chargedOn(stores: OpenedStores, tenantName: string, day: string): Promise<string[]> {
   const rows = await rowsOf<{ who: string; amount: string; detail: string }>(

@@ -4,7 +4,7 @@
  * for statements of their own and the look-up of collisions in the page's statement.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { dimensionIdMask } from "../../store/clickhouse/dimension-id.js";
+import { plainDimensionId } from "../../store/clickhouse/dimension-id.js";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import {
   inventoryNames,
@@ -87,6 +87,3 @@ export async function readPageLookups(
     tags: (dimensionId) => tags.get(dimensionId) ?? [],
   };
 }
-
-/** As `plainDimensionIdSql`. */
-const plainDimensionId = (fingerprint: bigint) => Number(fingerprint & dimensionIdMask);

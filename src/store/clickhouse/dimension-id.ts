@@ -29,3 +29,8 @@ export function fingerprintSql(prefix = ""): string {
 export function plainDimensionIdSql(fingerprint: string, mask: bigint = dimensionIdMask): string {
   return `bitAnd(reinterpretAsUInt64(${fingerprint}), ${mask})`;
 }
+
+/** The same of a fingerprint that was read. */
+export function plainDimensionId(fingerprint: bigint): number {
+  return Number(fingerprint & dimensionIdMask);
+}

@@ -2,7 +2,10 @@
 import type { ClickHouseSettings } from "@clickhouse/client";
 import t from "tap";
 import type { EngineSession } from "../../../../src/store/clickhouse/embedded/server/engine.js";
-import { readingSessions } from "../../../../src/store/clickhouse/embedded/server/reading-sessions.js";
+import {
+  readingSessions,
+  sessionKey,
+} from "../../../../src/store/clickhouse/embedded/server/reading-sessions.js";
 import { readRows, readSettings } from "../../../../src/store/clickhouse/statement.js";
 import { until } from "../../../until.js";
 import { quietClient, startEngine } from "../engine-under-test.js";
@@ -120,11 +123,12 @@ t.test("so many sessions are kept, those used last", async (t) => {
     close: () => void closed.push(name),
   });
   const [a, b, c] = [session("a"), session("b"), session("c")];
-  const of = (database: string) => ({
-    database,
-    settings: new Map<string, string>(),
-    parameters: new Map<string, string>(),
-  });
+  const of = (database: string) =>
+    sessionKey({
+      database,
+      settings: new Map<string, string>(),
+      parameters: new Map<string, string>(),
+    });
   const kept = readingSessions(2);
   kept.give(of("1"), a);
   kept.give(of("2"), b);

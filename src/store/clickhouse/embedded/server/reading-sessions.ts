@@ -13,9 +13,9 @@ import { setStatement } from "./settings.js";
 import { isShort, type Surroundings } from "./surroundings.js";
 
 export interface ReadingSessions {
-  /** One that was given with these surroundings, but for values that the next read sets anyway. */
-  take(surroundings: Surroundings): EngineSession | undefined;
-  give(surroundings: Surroundings, session: EngineSession): void;
+  /** One that was given with this key. */
+  take(key: string): EngineSession | undefined;
+  give(key: string, session: EngineSession): void;
   closeAll(): void;
 }
 
@@ -26,13 +26,12 @@ export function readingSessions(most = MOST_KEPT): ReadingSessions {
   /** Those used last stand last. */
   let kept: { readonly key: string; readonly session: EngineSession }[] = [];
   return {
-    take(surroundings) {
-      const key = keyOf(surroundings);
+    take(key) {
       const at = kept.findLastIndex((each) => each.key === key);
       return at < 0 ? undefined : kept.splice(at, 1)[0]?.session;
     },
-    give(surroundings, session) {
-      kept.push({ key: keyOf(surroundings), session });
+    give(key, session) {
+      kept.push({ key, session });
       if (kept.length > most) kept.shift()?.session.close();
     },
     closeAll() {
@@ -61,7 +60,8 @@ export function renewal({ settings, parameters }: Surroundings): string | undefi
 /** The setting that differs from read to read. */
 const RENEWED = "log_comment";
 
-function keyOf({ database, settings, parameters }: Surroundings): string {
+/** Of sessions that a read with these surroundings may use: all of them but for values that it sets anyway. */
+export function sessionKey({ database, settings, parameters }: Surroundings): string {
   const same = [...settings].filter(([name]) => name !== RENEWED);
   return JSON.stringify([database, same.sort(byName), [...parameters.keys()].sort()]);
 }

@@ -6,7 +6,7 @@ import { currentSettings, restore } from "./client-sessions.js";
 import type { EngineSession } from "./engine.js";
 import type { Port, PortUser } from "./port.js";
 import type { QueryText } from "./query-text.js";
-import { isPlainRead, renewal } from "./reading-sessions.js";
+import { isPlainRead, renewal, sessionKey } from "./reading-sessions.js";
 import type { QueryRequest } from "./request.js";
 import { DEFAULT_FORMAT, SESSION_DEFAULTS } from "./settings.js";
 import type { SqlRules } from "./sql-port/rules.js";
@@ -59,10 +59,11 @@ async function readingSession(
 ): Promise<PreparedSession> {
   const surroundings = surroundingsOf(asked, text);
   const renew = renewal(surroundings);
-  const kept = renew === undefined ? undefined : readers.take(surroundings);
+  const key = renew === undefined ? undefined : sessionKey(surroundings);
+  const kept = key === undefined ? undefined : readers.take(key);
   const session = kept ?? engine.open(SESSION_DEFAULTS);
   const release = (isWhole: boolean) => {
-    if (isWhole && renew !== undefined) readers.give(surroundings, session);
+    if (isWhole && key !== undefined) readers.give(key, session);
     else session.close();
   };
   return await prepared(session, text, release, async () => {
