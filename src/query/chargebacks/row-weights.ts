@@ -69,27 +69,38 @@ const measuredOf = ({ day, metric, resource_id }: SplitRow): Measured[] =>
   metric.split("+").map((each) => [day, each, resource_id]);
 
 /**
- * Rows `{day, metric, resource_id, total, own}`: micro-units of all identities, and of those that are asked for, names and quantities in two lists. All
- * identities are summed at once: one group for each takes 3 to 7 % longer.
+ * Rows `{day, metric, resource_id, place, quantity}`: micro-units of each identity that is asked for, by its place among them from 1, and at place 0 those of all others
+ * together.
+ *
+ * The triples choose the ranges of the key, but rows are compared column by column, and the triples again with the groups: to compare triples row by row takes
+ * as long as all the rest. 100 triples of 7 days, in processor time: 71 ms instead of 132 ms.
  */
 export function usageOf(measured: readonly Measured[], identities: readonly string[]): Statement {
+  const wanted = "(day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))}";
   return {
     query: `
-WITH sumMapIf([toString(identity_id)], [micro_units], identity_id IN {identities:Array(String)}) AS sums
-SELECT day, metric, resource_id, toString(sum(micro_units)) AS total, (sums.1, arrayMap(quantity -> toString(quantity), sums.2)) AS own
+SELECT day, metric, resource_id, toString(sum(micro_units)) AS quantity,
+  transform(identity_id, {identities:Array(String)}, range(1, length({identities:Array(String)}) + 1), 0) AS place
 FROM usage
-WHERE (day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))} AND micro_units > 0
-GROUP BY day, metric, resource_id`,
-    params: { measured: measured.map((each) => new TupleParam(each)), identities },
+WHERE indexHint(${wanted}) AND metric IN {metrics:Array(String)} AND resource_id IN {resources:Array(String)} AND micro_units > 0
+GROUP BY day, metric, resource_id, place
+HAVING ${wanted}`,
+    params: {
+      ...{ measured: measured.map((each) => new TupleParam(each)), identities },
+      metrics: distinct(measured.map(([, metric]) => metric)),
+      resources: distinct(measured.map(([, , resource_id]) => resource_id)),
+    },
   };
 }
+
+const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
 
 interface UsageRow {
   readonly day: string;
   readonly metric: string;
   readonly resource_id: string;
-  readonly total: string;
-  readonly own: readonly [identities: readonly string[], quantities: readonly string[]];
+  readonly place: number;
+  readonly quantity: string;
 }
 
 async function readUsage(
@@ -99,40 +110,57 @@ async function readUsage(
 ): Promise<(row: SplitRow) => Weights> {
   if (rows.length === 0) return () => ({});
   const measured = new Map(rows.flatMap(measuredOf).map((each) => [keyOf(each), each]));
-  const identities = new Set(rows.map(({ identity_id }) => identity_id));
-  const found = await readRows<UsageRow>(client, usageOf([...measured.values()], [...identities]), signal);
-  const known = new Map(
-    found.map(({ day, metric, resource_id, total, own: [ids, quantities] }) => [
-      keyOf([day, metric, resource_id]),
-      { total: BigInt(total), own: new Map(ids.map((id, at) => [id, BigInt(quantities[at] ?? 0)])) },
-    ]),
-  );
+  const identities = distinct(rows.map(({ identity_id }) => identity_id));
+  const found = await readRows<UsageRow>(client, usageOf([...measured.values()], identities), signal);
+  const totals = new Map<string, bigint>();
+  const own = new Map<string, bigint>();
+  for (const { day, metric, resource_id, place, quantity } of found) {
+    const key = keyOf([day, metric, resource_id]);
+    totals.set(key, (totals.get(key) ?? 0n) + BigInt(quantity));
+    const identity_id = identities[place - 1];
+    if (identity_id !== undefined) own.set(keyOf([key, identity_id]), BigInt(quantity));
+  }
   return (row) => {
-    const each = measuredOf(row).flatMap((key) => known.get(keyOf(key)) ?? []);
-    const weight = each.reduce((sum, { own }) => sum + (own.get(row.identity_id) ?? 0n), 0n);
+    const keys = measuredOf(row).map(keyOf);
+    const weight = sumOf(keys.map((key) => own.get(keyOf([key, row.identity_id]))));
     if (weight === 0n) return {};
-    const total = each.reduce((sum, measured) => sum + measured.total, 0n);
-    return { weight: unitsOf(weight), total_weight: unitsOf(total) };
+    return { weight: unitsOf(weight), total_weight: unitsOf(sumOf(keys.map((key) => totals.get(key)))) };
   };
 }
 
+const sumOf = (values: readonly (bigint | undefined)[]) =>
+  values.reduce<bigint>((sum, value) => sum + (value ?? 0n), 0n);
+
 const splitOf = (row: Pick<SplitRow, (typeof splitKey)[number]>) => splitKey.map((column) => row[column]);
 
-/** Rows of the split's key with `parts`, how many rows it has. */
+/**
+ * Rows of the split's key with `parts`, how many rows it has. The columns that lead the table's key choose the rows, and whole keys are compared with the groups, for
+ * the same reason as in `usageOf`: 18 ms of processor time instead of 29 ms for a page with one such split.
+ */
 export function partsOf(splits: readonly (readonly (string | number)[])[]): Statement {
+  const columns = splitKey.join(", ");
+  const at = (column: (typeof splitKey)[number]) =>
+    distinct(splits.map((split) => split[splitKey.indexOf(column)]));
   const types = splitKey
     .map((column) => columnTypes[factTableColumns.chargebacks[column].kind])
     .map((type) => (type.startsWith("LowCardinality") ? "String" : type))
     .join(", ");
   return {
     query: `
-SELECT ${splitKey.join(", ")}, toString(count()) AS parts
+SELECT ${columns}, toString(count()) AS parts
 FROM chargebacks
-WHERE (${splitKey.join(", ")}) IN {splits:Array(Tuple(${types}))}
-GROUP BY ${splitKey.join(", ")}`,
-    params: { splits: splits.map((each) => new TupleParam(each)) },
+WHERE day IN {days:Array(Date)} AND resource_id IN {resources:Array(String)} AND product_type IN {products:Array(String)}
+GROUP BY ${columns}
+HAVING (${columns}) IN {splits:Array(Tuple(${types}))}`,
+    params: {
+      splits: splits.map((each) => new TupleParam(each)),
+      ...{ days: at("day"), resources: at("resource_id"), products: at("product_type") },
+    },
   };
 }
+
+/** None has the key. To find that out takes 4 ms of the 18 ms. */
+const withoutProjections = { optimize_use_projections: 0 } as const;
 
 type PartsRow = Pick<SplitRow, (typeof splitKey)[number]> & { readonly parts: string };
 
@@ -143,7 +171,9 @@ async function readParts(
 ): Promise<(row: SplitRow) => string> {
   const splits = new Map(rows.map((row) => [keyOf(splitOf(row)), splitOf(storable(row))]));
   const found =
-    splits.size === 0 ? [] : await readRows<PartsRow>(client, partsOf([...splits.values()]), signal);
+    splits.size === 0
+      ? []
+      : await readRows<PartsRow>(client, partsOf([...splits.values()]), signal, withoutProjections);
   const parts = new Map(found.map((row) => [keyOf(splitOf(row)), row.parts]));
   return (row) => parts.get(keyOf(splitOf(row))) ?? "0";
 }

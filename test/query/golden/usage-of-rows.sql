@@ -1,6 +1,7 @@
--- {"measured":[{"values":["2026-03-01","in","r-1"]}],"identities":["sa-1"]}
-WITH sumMapIf([toString(identity_id)], [micro_units], identity_id IN {identities:Array(String)}) AS sums
-SELECT day, metric, resource_id, toString(sum(micro_units)) AS total, (sums.1, arrayMap(quantity -> toString(quantity), sums.2)) AS own
+-- {"measured":[{"values":["2026-03-01","in","r-1"]}],"identities":["sa-1"],"metrics":["in"],"resources":["r-1"]}
+SELECT day, metric, resource_id, toString(sum(micro_units)) AS quantity,
+  transform(identity_id, {identities:Array(String)}, range(1, length({identities:Array(String)}) + 1), 0) AS place
 FROM usage
-WHERE (day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))} AND micro_units > 0
-GROUP BY day, metric, resource_id
+WHERE indexHint((day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))}) AND metric IN {metrics:Array(String)} AND resource_id IN {resources:Array(String)} AND micro_units > 0
+GROUP BY day, metric, resource_id, place
+HAVING (day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))}
