@@ -30,6 +30,8 @@ const LOOK_EVERY_MS = 1_000;
 const PATIENCE_MS = 3_600_000;
 const SCRAPES = 5;
 const IDLE_MS = 20_000;
+/** By then the engine hardly looks for work in its tables any more. */
+const SETTLED_MS = 180_000;
 
 export async function benchTenants(
   { tenants: count, seconds }: Pick<BenchArguments, "tenants" | "seconds">,
@@ -87,13 +89,15 @@ async function withTenants({ count, seconds, folder, say }: Input): Promise<Figu
     try {
       note("next start: to /health", next.health, "s");
       note("next start: to all tables", await next.tablesOf(count), "s");
-      await noteIdle(next.service, note);
+      await noteIdle("just started", next.service, note);
       noteMemory("after the next start", next.service, note);
       await noteReads("idle", next.service, names, seconds * 4, note);
       for (const path of ["tenants", "readiness"]) {
         const taken = await timesOf(SCRAPES, () => readAll(`${next.service.url}/api/v1/${path}`));
         note(`idle: /api/v1/${path}`, median(taken), "ms");
       }
+      await delay(SETTLED_MS);
+      await noteIdle("idle", next.service, note);
     } finally {
       await next.service.stop();
     }
@@ -211,14 +215,14 @@ function childOf(pid: number | undefined, command: string): number | undefined {
 }
 
 /** What the service costs while nobody asks for anything. */
-async function noteIdle({ pid }: Service, note: Note): Promise<void> {
+async function noteIdle(when: string, { pid }: Service, note: Note): Promise<void> {
   const watched = [watchProcess(pid), watchProcess(childOf(pid, ENGINE))];
   await delay(IDLE_MS);
   const [service = Number.NaN, engine = Number.NaN] = watched.map(({ cpuSeconds }) => cpuSeconds());
   for (const { stop } of watched) stop();
   const aMinute = 60_000 / IDLE_MS;
-  note("idle: processor time in a minute: service", service * aMinute, "s");
-  note("idle: processor time in a minute: engine", engine * aMinute, "s");
+  note(`${when}: processor time in a minute: service`, service * aMinute, "s");
+  note(`${when}: processor time in a minute: engine`, engine * aMinute, "s");
 }
 
 /** How evenly runs were shared out: all tenants wait for a place all the time. */

@@ -1,6 +1,7 @@
 /**
  * `npm run soak`: what the test suite does a few times, done many times. `--kills N` kills a worker, its engine, its Postgres or all of them
  * at random moments of a run, and holds what is left against the bills; `--lease-rounds N` holds the lease of a tenant against a model of it;
+ * `--workers N` stops and kills workers that share ten tenants, which takes a minute or more each time;
  * `--leaks MINUTES` counts handles, tables, parts and files while the service is under load, after ten minutes that do not count. Without any of them, the first two are done.
  * Exits with 1 when anything was off.
  */
@@ -12,14 +13,16 @@ import { parseArgs } from "node:util";
 const tests = {
   kills: { file: "test/runner/kill.test.ts", variable: "KILL_ROUNDS", usual: "200" },
   "lease-rounds": { file: "test/runner/lease-model.test.ts", variable: "LEASE_ROUNDS", usual: "10000" },
+  workers: { file: "test/runner/workers.test.ts", variable: "WORKER_ROUNDS", usual: undefined },
   leaks: { file: "test/leaks/leaks.test.ts", variable: "LEAK_MINUTES", usual: undefined },
 } as const;
 
-const usage = "npm run soak -- [--kills N] [--lease-rounds N] [--leaks MINUTES]";
+const usage = "npm run soak -- [--kills N] [--lease-rounds N] [--workers N] [--leaks MINUTES]";
 const { values } = parseArgs({
   options: {
     kills: { type: "string" },
     "lease-rounds": { type: "string" },
+    workers: { type: "string" },
     leaks: { type: "string" },
     help: { type: "boolean", default: false },
   },
@@ -28,7 +31,7 @@ if (values.help) {
   console.log(usage);
   process.exit(0);
 }
-const names = ["kills", "lease-rounds", "leaks"] as const;
+const names = Object.keys(tests) as (keyof typeof tests)[];
 const asked = names.some((name) => values[name] !== undefined);
 const chosen = names.flatMap((name) => {
   const rounds = values[name] ?? (asked ? undefined : tests[name].usual);

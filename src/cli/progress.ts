@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { RunObserver } from "../runner/observe.js";
+import { publishedText } from "./run-summary.js";
 import type { StatusLine } from "./status-line.js";
 
 /**
@@ -66,7 +67,7 @@ function progressText(runs: readonly (readonly [string, TenantProgress])[], tena
     const rows = runs.reduce((sum, [, run]) => sum + run.rows, 0);
     const filled = Math.floor((barWidth * runs.reduce((sum, [, run]) => sum + partDone(run), 0)) / tenants);
     parts.push("█".repeat(filled) + "░".repeat(barWidth - filled));
-    parts.push(`${published} days published, ${rows} rows`);
+    parts.push(publishedText(published, rows));
   }
   if (tenants > 1) parts.push(`${done.length} of ${tenants} tenants done`);
   if (gathering.length > 0) parts.push(`gathering ${gathering.map(([tenant]) => tenant).join(", ")}`);

@@ -28,7 +28,12 @@ function outcome(result: RunResult | undefined): string {
 
 function done({ dates_gathered, dates_calculated, chargeback_rows_written: rows }: RunResult): string {
   if (dates_calculated === 0) return dates_gathered === 0 ? "no days gathered" : "no days published";
-  return `${days(dates_calculated)} published, ${rows} ${rows === 1 ? "row" : "rows"}`;
+  return publishedText(dates_calculated, rows);
+}
+
+/** `2 days published, 7 rows`. */
+export function publishedText(published: number, rows: number): string {
+  return `${days(published)} published, ${rows} ${rows === 1 ? "row" : "rows"}`;
 }
 
 function days(count: number): string {

@@ -74,8 +74,12 @@ t.test("progress: a bar while there are days to publish, which never goes back",
     await shown(),
     "░░░░░░░░░░░░░░░░░░░░  0 days published, 0 rows  0 of 2 tenants done  gathering globex",
   );
-  observer.published?.("acme", day(3));
-  observer.published?.("acme", day(4));
+  observer.published?.("acme", day(1));
+  t.equal(
+    await shown(),
+    "█████░░░░░░░░░░░░░░░  1 day published, 1 row  0 of 2 tenants done  gathering globex",
+  );
+  observer.published?.("acme", day(6));
   t.equal(
     await shown(),
     "██████████░░░░░░░░░░  2 days published, 7 rows  0 of 2 tenants done  gathering globex",

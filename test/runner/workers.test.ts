@@ -1,9 +1,12 @@
-/** Three worker processes on one Postgres and one store of facts over HTTP, each of which may run one tenant at a time. */
+/**
+ * Three worker processes on one Postgres and one store of facts over HTTP, each of which may run one tenant at a time: one is stopped within a run, one is killed, and the
+ * third goes on. Once here; as often as `WORKER_ROUNDS` says, with ten tenants, of which one is heavy, by `npm run soak -- --workers N`.
+ */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import t from "tap";
+import t, { type Test } from "tap";
 import { createEmbeddedClickHouse } from "../../src/store/clickhouse/embedded/supervisor.js";
-import { openStores } from "../../src/store/open-stores.js";
+import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
 import { startEmbeddedPostgres } from "../../src/store/postgres/embedded.js";
 import { portOfSocket } from "../store/clickhouse/engine-under-test.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
@@ -12,7 +15,20 @@ import { childProcess } from "./child.js";
 import type { OneOfMany } from "./one-of-many.js";
 import { reconciled, runRecords, shortTenants } from "./runs.js";
 
-const tenants = ["a", "b", "c", "d"];
+const rounds = Number(process.env.WORKER_ROUNDS ?? 1);
+const isSoak = process.env.WORKER_ROUNDS !== undefined;
+const HEAVY = "heavy";
+/** In the order of their turns. */
+const tenants = isSoak ? [HEAVY, ..."abcdefghi"] : [..."abcd"];
+const daysOf = (tenant: string) => (tenant === HEAVY ? 60 : 7);
+/** Otherwise its end is set: leases end by themselves in one round of so many. */
+const PATIENT_ROUND = 10;
+const TAKEN_OVER_SECONDS = 90;
+/** Three units an hour. */
+const COSTS_A_DAY = 72;
+
+/** Of the heavy tenant, behind its first in a round. */
+let heavyTurns = 0;
 
 t.test("several workers share the tenants", { timeout: 0 }, async (t) => {
   const folder = temporaryFolder(t);
@@ -25,17 +41,49 @@ t.test("several workers share the tenants", { timeout: 0 }, async (t) => {
   const { socketPath, username, password } = await engine.endpoint();
   const server = `clickhouse://${username}:${password}@127.0.0.1:${await portOfSocket(t, socketPath)}`;
   const { user, password: key, database, host } = postgres.connection;
-  const yaml = `
+  /** Each round bills by a rate of its own, so that it has all days to publish. */
+  const yamlOf = (rate: string) => `
 postgres: { connection_string: "postgres://${user}:${key}@/${database}?host=${host}" }
 features: { refresh_interval: 1, max_parallel_tenants: 1 }
-${shortTenants(tenants).replace(/embedded:(\w+)/g, `${server}/$1`)}
+${shortTenants(tenants)
+  .replace(/embedded:(\w+)/g, `${server}/$1`)
+  .replace(/(cluster_id: .+)/g, "$1\n      min_refresh_gap_seconds: 0")
+  .replace(new RegExp(`(tenant_id: ${HEAVY}\\s+lookback_days:) 8`), `$1 ${daysOf(HEAVY) + 1}`)
+  .replaceAll("rate: 0.10", `rate: ${rate}`)}
 `;
-  const stores = await openStores({ config: testConfig(yaml, folder), logger: testLogger });
+  const stores = await openStores({ config: testConfig(yamlOf("1"), folder), logger: testLogger });
   t.teardown(() => stores.close());
   for (const tenant of tenants) await stores.tenant(tenant);
-  const runOut = async (tenant: string) =>
+
+  for (let round = 1; round <= rounds; round++) {
+    const rate = `0.${String(round).padStart(4, "0")}`;
+    const whole = {
+      stores,
+      folder,
+      yaml: yamlOf(rate),
+      rate,
+      isPatient: isSoak && round % PATIENT_ROUND === 0,
+    };
+    await t.test(`round ${round}`, { timeout: 0 }, async (t) => await playRound(t, whole));
+  }
+  if (rounds >= PATIENT_ROUND) t.ok(heavyTurns > 0, "the heavy tenant had to wait for its turn");
+});
+
+interface Round {
+  readonly stores: OpenedStores;
+  readonly folder: string;
+  readonly yaml: string;
+  readonly rate: string;
+  /** Whether leases end by themselves. */
+  readonly isPatient: boolean;
+}
+
+async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Round): Promise<void> {
+  const recorded = new Map<string, number>();
+  for (const tenant of tenants) recorded.set(tenant, (await runRecords(stores, tenant)).length);
+  const runsSince = async (tenant: string) => (await runRecords(stores, tenant)).slice(recorded.get(tenant));
+  const endLease = async (tenant: string) =>
     await stores.postgres.query("UPDATE leases SET expires_at = now() WHERE tenant_name = $1", [tenant]);
-  const statuses = async (tenant: string) => (await runRecords(stores, tenant)).map(({ status }) => status);
 
   const start = (signal?: OneOfMany["signal"]) => {
     const child = childProcess(t, "./one-of-many.js", { yaml, folder, signal } satisfies OneOfMany);
@@ -55,27 +103,33 @@ ${shortTenants(tenants).replace(/embedded:(\w+)/g, `${server}/$1`)}
   const ofStopped = await hit(stopped, "SIGSTOP");
   const killed = start("SIGKILL");
   const ofKilled = await hit(killed, "SIGKILL");
+  const diedAt = performance.now();
   t.not(ofStopped, ofKilled, "each has a tenant of its own");
   const third = start();
+  const others = tenants.filter((tenant) => ![ofStopped, ofKilled].includes(tenant));
 
   await t.test(
     "the third runs all others, and leaves alone what the leases of the first two hold",
     async (t) => {
-      const others = tenants.filter((tenant) => ![ofStopped, ofKilled].includes(tenant));
-      await until(
-        "they are done",
-        () => others.every((each) => third.said.includes(`completed ${each}`)),
-        240,
-      );
+      const areDone = () => others.every((each) => third.said.includes(`completed ${each}`));
+      await until("they are done", areDone, 240);
+      if (isPatient) return;
       for (const held of [ofStopped, ofKilled]) t.notOk(third.said.includes(`begins ${held}`), held);
     },
   );
 
   await t.test("when the leases have run out, it takes the tenants over", async (t) => {
+    if (isPatient) {
+      await until("the tenant of the dead", () => third.said.includes(`begins ${ofKilled}`), 240);
+      const seconds = (performance.now() - diedAt) / 1000;
+      t.comment(`taken over after ${seconds.toFixed(1)} s`);
+      t.ok(seconds <= TAKEN_OVER_SECONDS, `within ${TAKEN_OVER_SECONDS} s`);
+    }
     for (const tenant of [ofStopped, ofKilled]) {
-      await runOut(tenant);
+      if (!isPatient) await endLease(tenant);
       await until(`${tenant} is done`, () => third.said.includes(`completed ${tenant}`), 240);
-      t.strictSame((await statuses(tenant)).slice(0, 2), ["failed", "completed"]);
+      const statuses = (await runsSince(tenant)).map(({ status }) => status);
+      t.strictSame(statuses.slice(0, 2), ["failed", "completed"]);
     }
   });
 
@@ -89,7 +143,7 @@ ${shortTenants(tenants).replace(/embedded:(\w+)/g, `${server}/$1`)}
   await t.test("from then on the work spreads", async (t) => {
     const begun = third.said.length;
     await until(
-      "both have begun runs",
+      "both have completed runs",
       () =>
         [stopped.said.filter((line) => line.startsWith("completed")), third.said.slice(begun)].every(
           (lines) => lines.length > 0,
@@ -106,8 +160,26 @@ ${shortTenants(tenants).replace(/embedded:(\w+)/g, `${server}/$1`)}
     );
     t.strictSame(rows, [], "no two runs of a tenant at once");
     for (const tenant of tenants) {
-      const { days, off } = await reconciled(stores, tenant);
-      t.strictSame([days, off], [7, []], `${tenant} adds up`);
+      const { days, off, billing } = await reconciled(stores, tenant);
+      t.strictSame([days, off], [daysOf(tenant), []], `${tenant} adds up`);
+      t.equal(
+        Number(billing).toFixed(6),
+        (daysOf(tenant) * COSTS_A_DAY * Number(rate)).toFixed(6),
+        `${tenant} is billed by the rate of the round`,
+      );
     }
   });
-});
+
+  if (others.includes(HEAVY))
+    await t.test("a heavy tenant waits for its turn like all others", async (t) => {
+      const turns = (await Promise.all(others.map(runsSince)))
+        .flat()
+        .sort((a, b) => a.started_at - b.started_at);
+      const heavy = turns.flatMap(({ tenant_name }, at) => (tenant_name === HEAVY ? [at] : []));
+      for (const [index, at] of heavy.slice(1).entries()) {
+        const between = turns.slice((heavy[index] ?? 0) + 1, at).map(({ tenant_name }) => tenant_name);
+        heavyTurns += 1;
+        t.strictSame([...new Set(between)].sort(), others.filter((each) => each !== HEAVY).sort());
+      }
+    });
+}

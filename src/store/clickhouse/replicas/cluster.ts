@@ -55,7 +55,9 @@ async function countReplicas(
   const macros = await read<{ macro: string }>("SELECT macro FROM system.macros");
   const missing = ["shard", "replica"].filter((each) => !macros.some(({ macro }) => macro === each));
   if (missing.length > 0)
-    throw refuse(`the server lacks the macros ${missing.join(" and ")} that replicas are told apart by`);
+    throw refuse(
+      `the server lacks the ${missing.length === 1 ? "macro" : "macros"} ${missing.join(" and ")}, by which replicas are told apart`,
+    );
   return found.replicas;
 }
 

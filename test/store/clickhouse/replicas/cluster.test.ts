@@ -130,11 +130,11 @@ t.test("a cluster that cannot hold a tenant is refused, and why", async (t) => {
     ],
     [
       { macros: ["shard"] },
-      "clickhouse/acme: the server lacks the macros replica that replicas are told apart by.",
+      "clickhouse/acme: the server lacks the macro replica, by which replicas are told apart.",
     ],
     [
       { macros: [] },
-      "clickhouse/acme: the server lacks the macros shard and replica that replicas are told apart by.",
+      "clickhouse/acme: the server lacks the macros shard and replica, by which replicas are told apart.",
     ],
   ] as const;
   const cluster = await startCluster(t);

@@ -50,6 +50,10 @@ export const THREAD_POOL_SIZE = 32;
 /**
  * The engine's server configuration. Backups may go anywhere that the service's user may write: only the service can ask for one, and it
  * can write any file anyhow. The port for SQL clients admits neither BACKUP nor RESTORE.
+ *
+ * The engine looks for work in each table every ten seconds, and where it finds none, after twice as long each time; an insert wakes it. By
+ * default each wait is only a tenth longer: in the first two minutes behind a start, 4,240 tables cost 31, 16, 9, 8, 6 and 4 s of processor time a minute instead of
+ * 13, 10, 5, 3, 3 and 4.
  */
 export function engineConfigXml(maxMemoryBytes: number): string {
   return `<clickhouse>
@@ -57,6 +61,7 @@ export function engineConfigXml(maxMemoryBytes: number): string {
   <mark_cache_size>268435456</mark_cache_size>
   <uncompressed_cache_size>0</uncompressed_cache_size>
   <background_pool_size>2</background_pool_size>
+  <background_processing_pool_task_sleep_seconds_when_no_work_multiplier>2</background_processing_pool_task_sleep_seconds_when_no_work_multiplier>
   <logger><level>none</level></logger>
   <backups><allowed_path>/</allowed_path></backups>
   <merge_tree>
