@@ -1,7 +1,8 @@
 /** Long results and long uploads pass through in bounded memory, at the pace of the client. */
+import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { Readable } from "node:stream";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { until } from "../../../until.js";
 import {
@@ -114,6 +115,36 @@ t.test(
       t.equal(lines, ROWS);
       t.ok(grown < MAX_GROWTH_MIB, `grew by ${grown} MiB`);
     });
+
+    await t.test(
+      "readers at any pace get what was written for them, and nothing of each other's",
+      async (t) => {
+        const rows = 400_000;
+        const read = async (name: string, pause: number) => {
+          const { stream } = await client.exec({
+            query: `SELECT concat('${name} ', leftPad(toString(number), 12, '0')) FROM numbers(${rows})`,
+          });
+          const whole = createHash("sha256");
+          let at = 0;
+          for await (const chunk of stream as AsyncIterable<Buffer>) {
+            whole.update(chunk);
+            at += chunk.length;
+            if (pause > 0 && at < 2_000_000) await wait(pause);
+          }
+          return whole.digest("hex");
+        };
+        const written = (name: string) => {
+          const whole = createHash("sha256");
+          for (let row = 0; row < rows; row += 1) whole.update(`${name} ${String(row).padStart(12, "0")}\n`);
+          return whole.digest("hex");
+        };
+        const paces = { a: 0, b: 1, c: 5, d: 20, e: 0 };
+        t.strictSame(
+          await Promise.all(Object.entries(paces).map(([name, pause]) => read(name, pause))),
+          Object.keys(paces).map(written),
+        );
+      },
+    );
 
     await t.test("a reader that leaves frees its slot and its pipe", async (t) => {
       for (let round = 0; round < 40; round += 1) {

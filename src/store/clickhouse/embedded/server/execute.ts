@@ -3,7 +3,7 @@
 import { literal } from "../../sql-text.js";
 import type { EngineResult, EngineSession } from "./engine.js";
 import { asException, exception, type ServerException } from "./exception.js";
-import type { OutputPipe } from "./output-pipe.js";
+import type { OutputListener, OutputPipe } from "./output-pipe.js";
 import type { QueryText } from "./query-text.js";
 import { type RunningQuery, translateKill } from "./running.js";
 
@@ -11,7 +11,7 @@ export interface Output {
   /** The format the statement does not name itself. */
   readonly format: string;
   /** False pauses the output until the pipe is resumed. */
-  write(chunk: Buffer): boolean;
+  readonly write: OutputListener;
 }
 
 interface Written {
@@ -34,7 +34,7 @@ export async function execute(
 ): Promise<EngineResult> {
   const statement = written(text, pipe, output.format);
   const sql = running.mark + statement.sql;
-  pipe?.read((chunk) => signal.aborted || output.write(chunk));
+  pipe?.read((chunk, passedOn) => signal.aborted || output.write(chunk, passedOn));
   const { kind } = text.statement;
   const isWrite = kind === "write" || kind === "insert-input";
   const result = isWrite ? session.write(sql) : session.run(sql, output.format);
@@ -50,7 +50,7 @@ export async function execute(
     });
     // The engine may end a stopped read in key order as if it were complete.
     if (running.isStopped()) throw exception("QUERY_WAS_CANCELLED", "Query was cancelled");
-    if (done.output.length > 0) output.write(Buffer.from(done.output));
+    if (done.output.length > 0) output.write(Buffer.from(done.output), () => undefined);
     return done;
   } finally {
     await pipe?.finish();

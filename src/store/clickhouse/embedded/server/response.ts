@@ -33,8 +33,8 @@ export interface ResponseOptions {
 }
 
 export interface QueryResponse {
-  /** False: the client is behind; wait for `onDrain`. */
-  write(chunk: Buffer): boolean;
+  /** False: the client is behind; wait for `onDrain`. The chunk must not change before `passedOn` is called. */
+  write(chunk: Buffer, passedOn?: () => void): boolean;
   end(): Promise<void>;
   fail(exception: ServerException): Promise<void>;
   /** Instead of both, when the client is gone. */
@@ -61,9 +61,10 @@ export function queryResponse(response: ServerResponse, options: ResponseOptions
   }
 
   return {
-    write(chunk) {
-      if (held === undefined) return target.write(chunk);
-      held.push(chunk);
+    write(chunk, passedOn) {
+      if (held === undefined) return target.write(chunk, passedOn);
+      held.push(passedOn === undefined ? chunk : Buffer.from(chunk));
+      passedOn?.();
       heldBytes += chunk.length;
       if (heldBytes < options.holdBytes) return true;
       sendHead();

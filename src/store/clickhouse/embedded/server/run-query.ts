@@ -5,7 +5,7 @@ import { compress } from "./compressed-blocks.js";
 import type { EngineResult } from "./engine.js";
 import { asException, exception, type ServerException } from "./exception.js";
 import { execute } from "./execute.js";
-import type { OutputPipe } from "./output-pipe.js";
+import type { OutputListener, OutputPipe } from "./output-pipe.js";
 import type { Port, PortUser } from "./port.js";
 import { type QueryText, readQueryText, readStatement } from "./query-text.js";
 import { replacesPartitions } from "./replacements.js";
@@ -88,10 +88,11 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
     onDrain: () => resume(),
     onFailure: (error) => ending.abort(error),
   });
-  const write = (chunk: Buffer) => {
+  const write: OutputListener = (chunk, passedOn) => {
     try {
       const encoded = encoding.encode(chunk);
-      return encoded.length === 0 || answered.write(encoded);
+      // What is made of it may still show the chunk's memory.
+      return encoded.length === 0 || answered.write(encoded, encoded === chunk ? passedOn : undefined);
     } catch (error) {
       ending.abort(asException(error));
       return true;
@@ -140,13 +141,13 @@ function responseOf(query: Query, response: ServerResponse, options: WaitingResp
 }
 
 /** Counts what a SQL client is sent; the engine's own limit counts what it was before it got its format. */
-function limited(query: Query, write: (chunk: Buffer) => boolean): (chunk: Buffer) => boolean {
+function limited(query: Query, write: OutputListener): OutputListener {
   if (query.port.sql === undefined) return write;
   const { maxResultBytes } = query.port.sql.limits;
   let bytes = 0;
-  return (chunk) => {
+  return (chunk, passedOn) => {
     bytes += chunk.length;
-    if (bytes <= maxResultBytes) return write(chunk);
+    if (bytes <= maxResultBytes) return write(chunk, passedOn);
     const reason = `Limit for result exceeded, max bytes: ${maxResultBytes}`;
     query.ending.abort(exception("TOO_MANY_ROWS_OR_BYTES", reason));
     return true;

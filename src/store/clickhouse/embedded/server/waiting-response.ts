@@ -47,7 +47,7 @@ export function waitingResponse(
 
   return {
     // What comes after a failure is thrown away until the query has stopped.
-    write: (chunk) => failure !== undefined || file.write(chunk),
+    write: (chunk, passedOn) => failure !== undefined || file.write(chunk, passedOn),
     async end() {
       await close();
       if (failure !== undefined) throw failure;
