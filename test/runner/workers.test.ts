@@ -5,6 +5,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { usualLease } from "../../src/runner/sql/leases.js";
 import { createEmbeddedClickHouse } from "../../src/store/clickhouse/embedded/supervisor.js";
 import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
 import { startEmbeddedPostgres } from "../../src/store/postgres/embedded.js";
@@ -82,8 +83,12 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
   const recorded = new Map<string, number>();
   for (const tenant of tenants) recorded.set(tenant, (await runRecords(stores, tenant)).length);
   const runsSince = async (tenant: string) => (await runRecords(stores, tenant)).slice(recorded.get(tenant));
+  /** That of the first run of the round, unless it has ended by itself. */
   const endLease = async (tenant: string) =>
-    await stores.postgres.query("UPDATE leases SET expires_at = now() WHERE tenant_name = $1", [tenant]);
+    await stores.postgres.query(
+      "UPDATE leases SET expires_at = now() WHERE tenant_name = $1 AND epoch = $2",
+      [tenant, (await runsSince(tenant))[0]?.epoch],
+    );
 
   const start = (signal?: OneOfMany["signal"]) => {
     const child = childProcess(t, "./one-of-many.js", { yaml, folder, signal } satisfies OneOfMany);
@@ -113,8 +118,12 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
     async (t) => {
       const areDone = () => others.every((each) => third.said.includes(`completed ${each}`));
       await until("they are done", areDone, 240);
-      if (isPatient) return;
-      for (const held of [ofStopped, ofKilled]) t.notOk(third.said.includes(`begins ${held}`), held);
+      for (const held of [ofStopped, ofKilled]) {
+        const [first, next] = await runsSince(held);
+        const seconds =
+          next === undefined ? Number.POSITIVE_INFINITY : (next.started_at - first.started_at) / 1000;
+        t.ok(seconds >= usualLease.leaseSeconds, `${held}: ${seconds} s`);
+      }
     },
   );
 
