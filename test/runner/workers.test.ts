@@ -21,7 +21,7 @@ const isSoak = process.env.WORKER_ROUNDS !== undefined;
 const HEAVY = "heavy";
 /** In the order of their turns. */
 const tenants = isSoak ? [HEAVY, ..."abcdefghi"] : [..."abcd"];
-const daysOf = (tenant: string) => (tenant === HEAVY ? 60 : 7);
+const daysOf = (tenant: string) => (tenant === HEAVY ? 30 : 7);
 /** Otherwise its end is set: leases end by themselves in one round of so many. */
 const PATIENT_ROUND = 10;
 const TAKEN_OVER_SECONDS = 90;
@@ -142,6 +142,8 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
     }
   });
 
+  const { rows: clock } = await stores.postgres.query<{ now: Date }>("SELECT now()");
+  const isAlone = ({ started_at }: { started_at: Date }) => clock.every(({ now }) => started_at < now);
   await t.test("the one that was stopped publishes nothing when it continues", async (t) => {
     stopped.kill("SIGCONT");
     await until("its run has ended", () => stopped.said.includes(`failed ${ofStopped}`), 240);
@@ -180,9 +182,10 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
   });
 
   if (others.includes(HEAVY))
-    await t.test("a heavy tenant waits for its turn like all others", async (t) => {
+    await t.test("of one worker, a heavy tenant waits for its turn like all others", async (t) => {
       const turns = (await Promise.all(others.map(runsSince)))
         .flat()
+        .filter(isAlone)
         .sort((a, b) => a.started_at - b.started_at);
       const heavy = turns.flatMap(({ tenant_name }, at) => (tenant_name === HEAVY ? [at] : []));
       for (const [index, at] of heavy.slice(1).entries()) {
