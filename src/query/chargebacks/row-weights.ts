@@ -134,8 +134,9 @@ const sumOf = (values: readonly (bigint | undefined)[]) =>
 const splitOf = (row: Pick<SplitRow, (typeof splitKey)[number]>) => splitKey.map((column) => row[column]);
 
 /**
- * Rows of the split's key with `parts`, how many rows it has. The columns that lead the table's key choose the rows, and whole keys are compared with the groups, for
- * the same reason as in `usageOf`: 18 ms of processor time instead of 29 ms for a page with one such split.
+ * Rows of the split's key with `parts`, how many rows it has. Rows are compared column by column, and whole keys with the groups, for the same reason as in `usageOf`:
+ * on 20 M rows 18 ms of processor time instead of 29 ms for a page with one such split, though on parts of a few thousand rows 5 ms more. The keys choose the
+ * ranges, or 1,000 rows of many days and resources would be looked for in all of them.
  */
 export function partsOf(splits: readonly (readonly (string | number)[])[]): Statement {
   const columns = splitKey.join(", ");
@@ -145,13 +146,14 @@ export function partsOf(splits: readonly (readonly (string | number)[])[]): Stat
     .map((column) => columnTypes[factTableColumns.chargebacks[column].kind])
     .map((type) => (type.startsWith("LowCardinality") ? "String" : type))
     .join(", ");
+  const wanted = `(${columns}) IN {splits:Array(Tuple(${types}))}`;
   return {
     query: `
 SELECT ${columns}, toString(count()) AS parts
 FROM chargebacks
-WHERE day IN {days:Array(Date)} AND resource_id IN {resources:Array(String)} AND product_type IN {products:Array(String)}
+WHERE indexHint(${wanted}) AND day IN {days:Array(Date)} AND resource_id IN {resources:Array(String)} AND product_type IN {products:Array(String)}
 GROUP BY ${columns}
-HAVING (${columns}) IN {splits:Array(Tuple(${types}))}`,
+HAVING ${wanted}`,
     params: {
       splits: splits.map((each) => new TupleParam(each)),
       ...{ days: at("day"), resources: at("resource_id"), products: at("product_type") },

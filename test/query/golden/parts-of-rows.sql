@@ -1,6 +1,6 @@
 -- {"splits":[{"values":["2026-03-01","2026-03-01 00:00:00","env-1","r-1","KAFKA","STORAGE","USD",0,0]}],"days":["2026-03-01"],"resources":["r-1"],"products":["STORAGE"]}
 SELECT day, timestamp, env_id, resource_id, product_category, product_type, currency, line_id, component, toString(count()) AS parts
 FROM chargebacks
-WHERE day IN {days:Array(Date)} AND resource_id IN {resources:Array(String)} AND product_type IN {products:Array(String)}
+WHERE indexHint((day, timestamp, env_id, resource_id, product_category, product_type, currency, line_id, component) IN {splits:Array(Tuple(Date, DateTime('UTC'), String, String, String, String, String, UInt64, UInt8))}) AND day IN {days:Array(Date)} AND resource_id IN {resources:Array(String)} AND product_type IN {products:Array(String)}
 GROUP BY day, timestamp, env_id, resource_id, product_category, product_type, currency, line_id, component
 HAVING (day, timestamp, env_id, resource_id, product_category, product_type, currency, line_id, component) IN {splits:Array(Tuple(Date, DateTime('UTC'), String, String, String, String, String, UInt64, UInt8))}
