@@ -22,7 +22,7 @@ const HEAVY = "heavy";
 /** In the order of their turns. */
 const tenants = isSoak ? [HEAVY, ..."abcdefghi"] : [..."abcd"];
 const daysOf = (tenant: string) => (tenant === HEAVY ? 30 : 7);
-/** Otherwise its end is set: leases end by themselves in one round of so many. */
+/** In one round of so many, leases end by themselves; in the others, the test ends them. */
 const PATIENT_ROUND = 10;
 const TAKEN_OVER_SECONDS = 90;
 /** Three units an hour. */

@@ -50,7 +50,7 @@ export async function execute(
     });
     // The engine may end a stopped read in key order as if it were complete.
     if (running.isStopped()) throw exception("QUERY_WAS_CANCELLED", "Query was cancelled");
-    if (done.output.length > 0) output.write(Buffer.from(done.output), () => undefined);
+    if (done.output.length > 0) output.write(Buffer.from(done.output));
     return done;
   } finally {
     await pipe?.finish();

@@ -22,7 +22,7 @@ import { promisify } from "node:util";
  * Takes a piece of output; false pauses the pipe until `resume`. The piece is the listener's until it calls `passedOn`. One that does not
  * may keep it.
  */
-export type OutputListener = (chunk: Buffer, passedOn: () => void) => boolean;
+export type OutputListener = (chunk: Buffer, passedOn?: () => void) => boolean;
 
 export interface OutputPipe {
   /** What INTO OUTFILE names. */

@@ -9,6 +9,7 @@ import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { constants, createGzip } from "node:zlib";
 import { type ServerException, statusOf } from "./exception.js";
+import type { OutputListener } from "./output-pipe.js";
 
 /** Bytes held back before the head goes out. */
 export const HOLD_BYTES = 256 * 1024;
@@ -34,7 +35,7 @@ export interface ResponseOptions {
 
 export interface QueryResponse {
   /** False: the client is behind; wait for `onDrain`. The chunk must not change before `passedOn` is called. */
-  write(chunk: Buffer, passedOn?: () => void): boolean;
+  readonly write: OutputListener;
   end(): Promise<void>;
   fail(exception: ServerException): Promise<void>;
   /** Instead of both, when the client is gone. */
