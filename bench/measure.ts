@@ -120,11 +120,11 @@ export function watchServer(anyPid: number | undefined): Pick<ProcessWatch, "pea
   return { peak: () => Math.max(peak, familyMiB(server)), stop: () => clearInterval(timer) };
 }
 
-/** Of a process and its children, memory that they share counted once. NaN where it is not there. */
-export function familyMiB(server: number | undefined): number {
+/** Of a process and its children, memory that they share counted once; or the memory that they share alone. NaN where it is not there. */
+export function familyMiB(server: number | undefined, kind: "Pss" | "Pss_Shmem" = "Pss"): number {
   if (server === undefined) return Number.NaN;
   try {
-    return [server, ...childPids(server)].reduce((sum, pid) => sum + proportionalMiB(pid), 0);
+    return [server, ...childPids(server)].reduce((sum, pid) => sum + proportionalMiB(pid, kind), 0);
   } catch {
     return Number.NaN;
   }
@@ -135,10 +135,10 @@ export function childPids(pid: number): number[] {
 }
 
 /** 0 for a process that has just ended. */
-function proportionalMiB(pid: number): number {
+function proportionalMiB(pid: number, kind: "Pss" | "Pss_Shmem"): number {
   try {
-    const [, kib] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")) ?? [];
-    return Number(kib) / 1024;
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+    return Number(new RegExp(`^${kind}:\\s+(\\d+) kB`, "m").exec(rollup)?.[1]) / 1024;
   } catch {
     return 0;
   }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { packageVersion } from "../config/project.js";
 import { withoutSecrets } from "../secrets/known-secrets.js";
 import { CommandFailed, type CommandIo, UsageError } from "./command.js";
@@ -8,6 +9,8 @@ import { commandHelp, programHelp, usageHint } from "./help.js";
 export async function main(argv: readonly string[]): Promise<number> {
   const [name = "--help", ...args] = argv;
   const abort = new AbortController();
+  // Each run of a tenant waits for it, and Node.js warns of more than ten.
+  setMaxListeners(0, abort.signal);
   const io: CommandIo = {
     stdout: process.stdout,
     stderr: process.stderr,

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { anySignal } from "any-signal";
 import type { Logger } from "pino";
 import type { DueTenant } from "./sql/due-tenants.js";
 
@@ -42,9 +43,11 @@ export async function repeatDue(schedule: Schedule): Promise<void> {
     if (tenants !== undefined) alertWhenAllSuspended(tenants);
     const pause = Math.min(lookAgainMs, ...(tenants ?? []).flatMap(begin));
     const woken = new AbortController();
-    const timer = delay(pause, undefined, { signal: AbortSignal.any([signal, woken.signal]) });
+    const either = anySignal([signal, woken.signal]);
+    const timer = delay(pause, undefined, { signal: either });
     await Promise.race([timer.catch(() => undefined), ...underWay.values()]);
     woken.abort();
+    either.clear();
   }
   await Promise.all(underWay.values());
 

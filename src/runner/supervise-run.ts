@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { anySignal } from "any-signal";
 import { PublishInterruptedError } from "../allocate/publish.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { LeaseLostError } from "../store/lease-lost.js";
@@ -17,7 +18,8 @@ const abortGraceMs = 10_000;
 /** Runs to the end whatever happens, writes the record, gives the lease back. Never rejects. */
 export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResult> {
   const timeout = startTimeout(run.tenant.tenant_execution_timeout_seconds);
-  const signal = AbortSignal.any([run.request.signal, lease.lost, timeout.signal]);
+  // `AbortSignal.any` would leave an entry behind in the signal of the service, for each run and for each signal that is made of the run's.
+  const signal = anySignal([run.request.signal, lease.lost, timeout.signal]);
   const started = performance.now();
   const progress = newProgress();
   try {
@@ -35,6 +37,7 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
     run.logger.debug({ err: error, tenant: run.tenant.tenant_name }, "the run stopped early");
   } finally {
     timeout.clear();
+    signal.clear();
   }
   const result = resultOf(progress);
   await closeRun(run, lease, result, {

@@ -6,6 +6,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
+import { anySignal } from "any-signal";
 import type { Pool, PoolClient } from "pg";
 import { readRows } from "../store/clickhouse/statement.js";
 import { runStatement } from "../store/postgres/statement.js";
@@ -26,9 +27,13 @@ export interface MirrorTarget {
  */
 const STATEMENT_MS = 45_000;
 
-/** Of one statement. */
-function limited(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(STATEMENT_MS)]);
+async function limited<T>(signal: AbortSignal, statement: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const either = anySignal([signal, AbortSignal.timeout(STATEMENT_MS)]);
+  try {
+    return await statement(either);
+  } finally {
+    either.clear();
+  }
 }
 
 /** Mirrors all that waits. */
@@ -46,7 +51,7 @@ async function mirrorSome(target: MirrorTarget): Promise<boolean> {
     // The first tags come with the mirror's id: without it, the next check would take the mirror for another and fill it anew.
     if (noted.version === 0) await fillUnlessHeld(target, transaction, noted);
     const version = await nextVersion(transaction);
-    await writeMirror(client, tags, version, limited(signal));
+    await limited(signal, (limit) => writeMirror(client, tags, version, limit));
     await forgetChanges(transaction, outboxIds);
     await noteVersion(transaction, tenantName, version);
     return true;
@@ -79,11 +84,12 @@ async function fillUnlessHeld(
   transaction: PoolClient,
   noted: NotedMirror,
 ): Promise<boolean> {
-  const held = await readHeldMirror(client, limited(signal));
+  const held = await limited(signal, (limit) => readHeldMirror(client, limit));
   if (held.mirror_id === noted.mirror_id && held.version === noted.version) return false;
   const version = await nextVersion(transaction, held.version);
   const mirrorId = randomUUID();
-  const write = (tags: readonly WaitingTag[]) => writeMirror(client, tags, version, limited(signal));
+  const write = (tags: readonly WaitingTag[]) =>
+    limited(signal, (limit) => writeMirror(client, tags, version, limit));
   const filled = await fillMirror({ client, transaction, tenantName, version, mirrorId, write, signal });
   await noteVersion(transaction, tenantName, filled === 0 ? 0 : version, mirrorId);
   return true;

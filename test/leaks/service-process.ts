@@ -4,10 +4,15 @@ import { createLogger } from "../../src/cli/logger.js";
 import { serveStores } from "../../src/cli/serve.js";
 import { readConfig } from "../../src/config/read-file.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
+import { readRows } from "../../src/store/clickhouse/statement.js";
 import { openStores } from "../../src/store/open-stores.js";
+import { signalEntries } from "../signal-entries.js";
 
-/** What its stores hold, and its own heap after what nobody needs was collected. */
+/** What its stores hold, what of the engine's memory is its caches, and the service's own heap after what nobody needs was collected. */
 export interface Held extends Contents {
+  /** Who waits for the service to end. */
+  readonly signalEntries: number;
+  readonly engineCachesMiB: number;
   readonly heapMiB: number;
 }
 
@@ -33,8 +38,17 @@ async function held(): Promise<Held> {
   const [tenant = ""] = config.tenants.keys();
   const { client } = await stores.tenant(tenant);
   const contents = await contentsOf(client);
+  const [caches] = await readRows<{ readonly MiB: number }>(client, {
+    query: "SELECT sum(value) / 1048576 AS MiB FROM system.metrics WHERE metric LIKE '%CacheBytes'",
+    params: {},
+  });
   global.gc?.();
-  return { ...contents, heapMiB: process.memoryUsage().heapUsed / 2 ** 20 };
+  return {
+    ...contents,
+    signalEntries: signalEntries(signal),
+    engineCachesMiB: caches?.MiB ?? Number.NaN,
+    heapMiB: process.memoryUsage().heapUsed / 2 ** 20,
+  };
 }
 
 process.on("message", () => {

@@ -18,7 +18,10 @@ export interface Use extends Held {
   /** Without those of its threads: of each that has run a statement, the engine keeps three files in `/proc` open. */
   readonly engineHandles: number;
   readonly engineThreads: number;
+  /** Memory that its processes share, its buffers above all, counted once. */
   readonly postgresMiB: number;
+  /** Of that, what they share: it fills up to the size of the buffers, 64 MiB. */
+  readonly postgresSharedMiB: number;
   readonly postgresHandles: number;
   /** The postmaster's children. */
   readonly postgresProcesses: number;
@@ -73,6 +76,7 @@ export async function startCountedService(t: Test, folder: string, config: objec
         engineHandles: handles(pids.engine).filter((link) => !OF_THREAD.test(link)).length,
         engineThreads: threads(pids.engine),
         postgresMiB: familyMiB(pids.postgres),
+        postgresSharedMiB: familyMiB(pids.postgres, "Pss_Shmem"),
         postgresHandles: postgres.flatMap(handles).length,
         postgresProcesses: postgres.length - 1,
         temporaryFiles: filesOf(data).filter(isTemporary).length + filesOf(temporary).length,
