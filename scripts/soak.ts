@@ -2,7 +2,8 @@
  * `npm run soak`: what the test suite does a few times, done many times. `--kills N` kills a worker, its engine, its Postgres or all of them
  * at random moments of a run, and holds what is left against the bills; `--lease-rounds N` holds the lease of a tenant against a model of it;
  * `--workers N` stops and kills workers that share ten tenants, which takes a minute or more each time;
- * `--leaks MINUTES` counts handles, tables, parts and files while the service is under load, after ten minutes that do not count. Without any of them, the first two are done.
+ * `--leaks MINUTES` counts handles, tables, parts and files while the service is under load, after ten minutes that do not count, and compares its memory at
+ * rest before, halfway and after, each of which takes ten minutes more. Without any of them, the first two are done.
  * Exits with 1 when anything was off.
  */
 import { spawn } from "node:child_process";
