@@ -1,6 +1,6 @@
 /**
  * Files that `npm test` leaves out, and `npm test -- --all` runs: each takes 10 seconds of processor time or more (two cores, four files at once), and all of them
- * together three quarters of the time of all tests. The others take about 10 minutes. A few files that take as long are not among them, because each is the first to
+ * together five sixths of the time of all tests. The others take about 9 minutes. A few files that take as long are not among them, because each is the first to
  * see a promise broken: that every cent is allocated, that the statement does what its referee does, that totals add up, that a killed run loses nothing, and that the
  * console works.
  */
