@@ -3,6 +3,7 @@
  * away must not keep them. Readers look whether anything waits (one index lookup) and then wait too. A timer does
  * the rest: what could not be mirrored, what other processes left, and stores that were made anew.
  */
+import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Stores } from "../store/stores.js";
@@ -59,6 +60,8 @@ export function createTagMirror(options: TagMirrorOptions): TagMirror {
   const { stores, tenantNames, logger } = options;
   const timing = { ...usualTiming, ...options.timing };
   const ended = new AbortController();
+  // Each mirror under way waits for it, and Node.js warns of more than ten.
+  setMaxListeners(0, ended.signal);
   const mirrors = new Map(
     tenantNames.map((name) => [name, tenantMirror(name, { stores, logger, timing, signal: ended.signal })]),
   );

@@ -216,10 +216,10 @@ t.test("nothing piles up", { timeout: 0 }, async (t) => {
     }
     const growth = (name: (typeof columns)[number]) =>
       growthOf(samples.map(({ at, use }) => [at, use[name]]));
-    t.comment(line("an hour", (name) => growth(name).slope * 3600));
+    t.comment(line("load, /h", (name) => growth(name).slope * 3600));
     const [first, , last] = rests;
     if (first !== undefined && last !== undefined)
-      t.comment(line("resting", (name) => ((last(name) - first(name)) / minutes) * 60));
+      t.comment(line("rest, /h", (name) => ((last(name) - first(name)) / minutes) * 60));
     for (const name of bounded) t.equal(growth(name).grows, false, `${name} do not grow`);
   } else await load(0);
   const left = (use: Use) => exact.filter((name) => use[name] > before[name]);

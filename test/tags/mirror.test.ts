@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { openClickHouseClient } from "../../src/store/clickhouse/client.js";
@@ -256,5 +259,39 @@ t.test("the mirror of tags in each tenant's store", async (t) => {
     t.equal(await checkMirror(globex), false);
     t.strictSame(await noted(), first);
     t.same(await mirrored(stores, "globex"), await written(stores, "globex"));
+  });
+
+  await t.test("many tenants are mirrored at once, without a warning", async (t) => {
+    const names = Array.from({ length: 15 }, (_, index) => `many-${index}`);
+    await postgres.query("INSERT INTO tag_mirrors (tenant_name, version) SELECT unnest($1::text[]), 1", [
+      names,
+    ]);
+    // A store that responds to nobody before all have asked.
+    const asked: ServerResponse[] = [];
+    const server = createServer((_, response) => {
+      asked.push(response);
+      if (asked.length === names.length) for (const each of asked) each.writeHead(500).end();
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const client = openClickHouseClient({
+      ...{ url: `http://127.0.0.1:${port}`, username: "", password: "", database: "many" },
+      applicationName: "test",
+    });
+    t.teardown(async () => {
+      await client.close();
+      server.close();
+    });
+    const warnings: string[] = [];
+    const onWarning = ({ message }: Error) => warnings.push(message);
+    process.on("warning", onWarning);
+    t.teardown(() => process.off("warning", onWarning));
+    const acme = await stores.tenant("acme");
+    const slow = { ...stores, tenant: async (tenantName: string) => ({ ...acme, tenantName, client }) };
+    const all = createTagMirror({ stores: slow, tenantNames: names, logger: silent, timing });
+    await Promise.all(names.map((name) => all.beforeRead(name)));
+    await all.stop();
+    t.equal(asked.length, names.length);
+    t.strictSame(warnings, []);
   });
 });
