@@ -14,7 +14,9 @@ import { tenantOf } from "./runs.js";
 const step = fc.record({
   from: fc.constantFrom("latest" as const, "postgres" as const),
   ms: fc.oneof(
-    fc.constantFrom(0, 1, -1, 30 * DAY, 30 * DAY + 1, 30 * DAY - 1, DAY - 5 * MINUTE, DAY + 5 * MINUTE),
+    fc.constantFrom(0, 1, -1, 30 * DAY, 30 * DAY - 1, DAY - 5 * MINUTE, DAY + 5 * MINUTE),
+    // By far the rarest of the kinds, as it takes an old clock before it.
+    fc.constant(30 * DAY + 1),
     fc.integer({ min: -400 * DAY, max: 400 * DAY }),
   ),
   said: fc.constantFrom(undefined, undefined, "force" as const, "forceGather" as const),
@@ -86,7 +88,7 @@ t.test("property: a run takes the clocks that are near the others", async (t) =>
         assert.equal(rows[0]?.run_clock?.getTime(), latest, "the latest clock that was taken is kept");
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 300 },
   );
   t.strictSame(classes.missing(names, 2), [], "every kind of clock was met");
 });
