@@ -19,6 +19,9 @@ export const readSettings: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 1,
 };
 
+/** A thread that formats saves time where there are thousands of rows; for a few, starting it is an eighth of the engine's processor time (0.6 of 3.9 ms, `SELECT 1`). */
+const fewRows: ClickHouseSettings = { output_format_parallel_formatting: 0 };
+
 /** A line of names, one of types, and a list of values for each row: less than objects are, and it is known what each value is. */
 const FORMAT = "JSONCompactEachRowWithNamesAndTypes";
 
@@ -30,7 +33,8 @@ export async function readRows<Row>(
   settings?: ClickHouseSettings,
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for await (const piece of streamRows<Row>(client, statement, signal, settings)) rows.push(...piece);
+  for await (const piece of streamRows<Row>(client, statement, signal, { ...fewRows, ...settings }))
+    rows.push(...piece);
   return rows;
 }
 

@@ -5,7 +5,7 @@
  * 50 M rows, 1.46 GB CSV: 2.1 s and a flat 350 MB; the binding's own stream repeats CSV headers in every chunk).
  *
  * A pipe is opened once, by both ends, and reused: our own writing end keeps the engine's open() from blocking and the reader from
- * seeing an end. The end of one query's output is a random mark that we write ourselves, after the engine is done.
+ * seeing an end. The end of a query's output is a random mark of the pipe's that we write ourselves, after the engine is done.
  *
  * Output is read into memory that is used again once it was passed on. Memory of its own for each piece, as Node takes it, costs as much
  * processor time again: the kernel has to clear it, and the garbage collector runs all the time (550 MB of CSV: 1.0 s instead of 0.5 s).
@@ -60,6 +60,8 @@ export async function openPipes(directory: string, count: number): Promise<Outpu
 function openPipe(path: string, spare: Uint8Array[]): OutputPipe {
   const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const writeEnd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  /** Nobody else knows it, so no output holds it. */
+  const mark = randomBytes(MARK_BYTES);
   let listener: OutputListener = () => true;
   let ending: Ending | undefined;
 
@@ -92,7 +94,6 @@ function openPipe(path: string, spare: Uint8Array[]): OutputPipe {
     },
     resume: () => void socket.resume(),
     async finish() {
-      const mark = randomBytes(MARK_BYTES);
       await new Promise<void>((resolve, reject) => {
         ending = endingAt(mark, resolve);
         writeMark(writeEnd, mark).catch(reject);

@@ -24,9 +24,7 @@ interface Query {
   readonly text: QueryText;
   readonly user: PortUser;
   readonly port: Port;
-  /** The client went away. */
-  readonly gone: AbortSignal;
-  /** Ends the query with an error of ours, which is the signal's reason. */
+  /** Ends the query with an error of ours, which is the signal's reason; also when the client goes away. */
   readonly ending: AbortController;
   readonly started: bigint;
 }
@@ -40,9 +38,10 @@ export async function handleQuery(
   port: Port,
 ): Promise<void> {
   const started = process.hrtime.bigint();
-  const gone = new AbortController();
   const ending = new AbortController();
-  response.once("close", () => gone.abort());
+  response.once("close", () => {
+    if (!response.writableFinished) ending.abort(exception("QUERY_WAS_CANCELLED", "The client disconnected"));
+  });
   const asked = parseRequest(request, url);
   port.sql?.quotas.count(user.user);
   const overdue = endWhenOverdue(port, ending);
@@ -51,7 +50,7 @@ export async function handleQuery(
       port.sql === undefined
         ? await readQueryText(request, asked, port.directory)
         : await readStatement(request, asked, MAX_SQL_STATEMENT_BYTES);
-    await answer({ asked, text, user, port, gone: gone.signal, ending, started }, response);
+    await answer({ asked, text, user, port, ending, started }, response);
   } finally {
     clearTimeout(overdue);
   }
@@ -70,7 +69,7 @@ function endWhenOverdue(port: Port, ending: AbortController): NodeJS.Timeout | u
 
 /** All that the query holds (session, slot, id, files) is free again before the answer ends: the client may come at once. */
 async function answer(query: Query, response: ServerResponse): Promise<void> {
-  const { asked, port, gone, ending, started } = query;
+  const { asked, port, ending, started } = query;
   const defaultFormat = asked.defaultFormat ?? DEFAULT_FORMAT;
   let { text } = query;
   let result: EngineResult | undefined;
@@ -100,7 +99,7 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
   };
   try {
     const output = { format: defaultFormat, write: limited(query, write) };
-    const signal = AbortSignal.any([gone, ending.signal]);
+    const { signal } = ending;
     result = await withData(query, signal, async (pipe, running) => {
       resume = () => pipe?.resume();
       const prepared: PreparedSession = await prepareSession({ ...query, mark: running.mark }, port);
@@ -119,7 +118,7 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
     if (rest.length > 0) answered.write(rest);
     await answered.end();
   } catch (error) {
-    if (gone.aborted) await answered.discard();
+    if (response.destroyed) await answered.discard();
     else await answered.fail(told(query, ending.signal.aborted ? ending.signal.reason : error));
   }
 }
