@@ -5,6 +5,7 @@ import { fileNameOf, LONGEST_FILE_NAME } from "./emitted-file.js";
 import { type CsvEmitter, csvEmitterSettings, emitterName, focusEmitterSettings, isS3 } from "./emitters.js";
 import type { PluginSettings } from "./plugin-settings.js";
 import type { Rule } from "./setting.js";
+import { LONGEST_MONTH, monthsProblem } from "./whole-months.js";
 
 /** As far as they could be read. */
 interface Tenant {
@@ -15,27 +16,19 @@ interface Tenant {
 }
 type Tenants = Readonly<Record<string, Tenant>>;
 
-const LONGEST_MONTH = 31;
-
 export const emittedMonthsRule: Rule<{ tenants: Tenants }> = {
   rule:
     `An emitter with \`aggregation: monthly\`, or of type \`focus\`, needs \`retention_days\` of at least \`lookback_days\` + ${LONGEST_MONTH}: else ` +
     "days of a month are dropped while others still change.",
   check({ tenants = {} }, report) {
     for (const [tenantName, tenant] of Object.entries(tenants)) {
-      const { lookback_days: lookback, retention_days: retention, plugin_settings: settings } = tenant;
-      if (lookback === undefined || retention === undefined || retention >= lookback + LONGEST_MONTH)
-        continue;
-      for (const [index, emitter] of (settings?.emitters ?? []).entries()) {
+      for (const [index, emitter] of (tenant.plugin_settings?.emitters ?? []).entries()) {
         const monthly = emitter?.type === "csv" && emitter.aggregation === "monthly";
         if (!monthly && emitter?.type !== "focus") continue;
+        const problem = monthsProblem(monthly ? "is monthly" : "is focus, whose files hold months", tenant);
         const key = monthly ? "aggregation" : "type";
-        const path = ["tenants", tenantName, "plugin_settings", "emitters", index, key];
-        const least = lookback + LONGEST_MONTH;
-        report(
-          path,
-          `is ${monthly ? "monthly" : "focus, whose files hold months"}, which needs retention_days of at least ${least} (lookback_days + ${LONGEST_MONTH})`,
-        );
+        if (problem !== undefined)
+          report(["tenants", tenantName, "plugin_settings", "emitters", index, key], problem);
       }
     }
   },

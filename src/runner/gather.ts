@@ -123,7 +123,10 @@ async function gatherAll(
   known.renew();
   const configured = settingsDigest(input.ecosystem, tenant.plugin_settings);
   inventory.errors.forEach(report);
-  for (const window of cutWindow(input.window, gatherer)) {
+  for (const window of cutWindow(input.window, {
+    ...gatherer,
+    cutAtMonths: isCutAtMonths(input, gatherer),
+  })) {
     signal.throwIfAborted();
     const staged = await stageRecorded({
       store,
@@ -150,6 +153,11 @@ async function gatherAll(
     for (const note of staged.notes) tally.notes.add(note);
     tally.refused ??= staged.refused;
   }
+}
+
+/** Later windows are gathered first, and costs of a month weigh with the days before: these have to be in the same window. */
+function isCutAtMonths({ allocation }: GatherTenant, { cutAtMonths = false }: Gatherer): boolean {
+  return cutAtMonths || (allocation?.costs.some(({ over }) => over === "month") ?? false);
 }
 
 /**

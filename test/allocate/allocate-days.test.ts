@@ -123,6 +123,25 @@ t.test("the allocation statement does what the referee does", async (t) => {
       await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces });
   });
 
+  await t.test(
+    "with many lines that are the same, whose sum is beyond Int128 where each of them is not",
+    async (t) => {
+      const line = {
+        key: "e",
+        currency: "USD",
+        day: "2026-01-01",
+        resource_id: "r1",
+        product_type: "NETWORK",
+      };
+      const lines = Array.from({ length: 30 }, () => ({ ...line, cost: 10_000n * unit }));
+      const usage = ["a", "b"].map((identity_id, i) => ({
+        ...{ day: "2026-01-01", metric: "bytes_in", resource_id: "r1", identity_id },
+        weight: BigInt(3 + 3 * i) * 10n ** 20n,
+      }));
+      await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces: 12 });
+    },
+  );
+
   await t.test("many rows by two statements side by side, few by one", async (t) => {
     for (const [members, statements] of [
       [499, 1],

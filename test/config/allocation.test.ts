@@ -203,6 +203,17 @@ t.test("a rule's split is refused", async (t) => {
   t.match(ofSplit("[{by: fixed, shares: {UNALLOCATED: 1}}]").join(), /other than UNALLOCATED/);
 });
 
+t.test("costs of a month need its days for as long as one of them is gathered", async (t) => {
+  const rules = "allocation: {rules: [{name: a, split: [{by: cost, over: month}]}]}";
+  const problems = (retention: number) => {
+    const text = oneTenant({ tenant: ["lookback_days: 20", `retention_days: ${retention}`, rules] });
+    const loaded = loadConfig(text, { file: "c.yaml", env: {}, ecosystems, folder: "/srv" });
+    return loaded.ok ? [] : loaded.problems.map(({ message }) => message);
+  };
+  t.strictSame(problems(50), ["is month, which needs retention_days of at least 51 (lookback_days + 31)"]);
+  t.strictSame(problems(51), []);
+});
+
 t.test("rules that cannot be are refused", async (t) => {
   const line = "split: [{by: line}]";
   const cases: [rules: string, problems: string[]][] = [

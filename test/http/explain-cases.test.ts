@@ -1,4 +1,5 @@
 import t from "tap";
+import { buildRuleSet } from "../../src/allocate/rules.js";
 import { unit } from "../allocate/staged-days.js";
 import { holds } from "../holds.js";
 import { dimensionIds, recordDimensions } from "../tags/tagging.js";
@@ -200,6 +201,31 @@ t.test("an explanation", async (t) => {
     t.strictSame(
       [answer.rule?.given_up, answer.tiers?.map(({ outcome }) => outcome)],
       [true, ["given_up", "given_up", "given_up"]],
+    );
+  });
+
+  await t.test("of a day that was given up, by a rule whose first component is nobody's", async (t) => {
+    const nobody = { kind: "terminal", detail: "unattributable_by_design" } as const;
+    const even = { kind: "even", scopes: ["owner"], of: "resource", detail: "shared_by_design" } as const;
+    const rules = buildRuleSet([
+      {
+        product_type: "CKU",
+        components: [
+          { ratio: "0.7", tiers: [nobody] },
+          { ratio: "0.3", tiers: [even, nobody] },
+        ],
+      },
+    ]);
+    await publish({ ...nothing, rules, lines: [lineOf("lkc-1", "CKU", 10n * unit)], givenUp: true });
+    const { answer, faults } = await soundness(app, await firstPath());
+    t.strictSame(faults, []);
+    t.strictSame(
+      [answer.row.amount, answer.rule?.given_up, answer.tiers?.map(({ outcome }) => outcome)],
+      ["10", true, ["given_up"]],
+    );
+    t.strictSame(
+      answer.rule?.components.map(({ ratio, amount }) => [ratio, amount]),
+      [["1", "10"]],
     );
   });
 

@@ -1,7 +1,7 @@
 /** Facts as a run would publish them: allocated by the real engine, and shown. */
 import { calculateDays, unallocate } from "../../src/allocate/calculate.js";
 import { chargebackLedger } from "../../src/allocate/ledger.js";
-import { storeRuleSet } from "../../src/allocate/rules.js";
+import { type RuleSet, storeRuleSet } from "../../src/allocate/rules.js";
 import { claimStaging, stagedTable } from "../../src/store/clickhouse/staging.js";
 import type { FactTable } from "../../src/store/fact-tables.js";
 import type { OpenedStores } from "../../src/store/open-stores.js";
@@ -15,23 +15,25 @@ export interface PublishedFacts extends Omit<RefereeInput, "rules"> {
   readonly provisional?: readonly string[];
   /** As if the calculation of the days had failed too often. */
   readonly givenUp?: boolean;
+  /** Others than those of `staged-days.ts`. */
+  readonly rules?: RuleSet;
 }
 
-/** Of the tenant, in place of whatever it had. By the rules of `staged-days.ts`. */
+/** Of the tenant, in place of whatever it had. */
 export async function publishFacts(
   stores: OpenedStores,
   tenant: string,
   epoch: number,
-  { provisional = [], givenUp = false, ...input }: PublishedFacts,
+  { provisional = [], givenUp = false, rules = variedRuleSet, ...input }: PublishedFacts,
 ): Promise<void> {
   const { client } = await stores.tenant(tenant);
   await claimStaging(client, epoch);
-  await storeRuleSet(client, variedRuleSet);
+  await storeRuleSet(client, rules);
   await stageInput(client, epoch, input);
   const calculate = givenUp ? unallocate : calculateDays;
   await calculate(
     {
-      ...{ ledger: chargebackLedger, client, epoch, rules: variedRuleSet },
+      ...{ ledger: chargebackLedger, client, epoch, rules },
       ...{ decimalPlaces: input.decimalPlaces },
       ...{ marks: new Map(provisional.map((day) => [day, { provisional: true, revision: "" }])) },
       ...{ signal: new AbortController().signal, maxMemoryBytes: 2 ** 30 },

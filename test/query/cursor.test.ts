@@ -26,6 +26,11 @@ t.test("a cursor gives back the key it was made of", async (t) => {
   t.equal(cursorOf({ page: 3 }, "rows", fingerprint, []), undefined);
 });
 
+t.test("also of four ids as long as they may be, in letters of two bytes", async (t) => {
+  const key = [...Array.from({ length: 4 }, () => "\u0436".repeat(1000)), 1_767_225_600, 0, "USD", 1];
+  t.same(decodeCursor(encoded(...key), "rows", fingerprint), key);
+});
+
 t.test("a fingerprint is that of a query, however it is written", async (t) => {
   t.equal(cursorFingerprint({ search: "ü", tenant: "acme", sort: undefined }), fingerprint);
   for (const other of [

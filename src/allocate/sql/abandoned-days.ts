@@ -9,7 +9,8 @@ export interface AbandonedDay {
 }
 
 /**
- * Provisional days of a ledger before a day that nothing waits for and the store has, ascending. In: tenant, first day that runs gather,
+ * Provisional days of a ledger before a day that nothing waits for and the store has, ascending. The staged bill of a day that waits to be charged is not in its place:
+ * who settles it would replace that bill by the published one. In: tenant, first day that runs gather,
  * days `[start, end)` that this one gathered besides.
  */
 export function abandonedDays(input: {
@@ -24,6 +25,7 @@ export function abandonedDays(input: {
 SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${settledHash("published_hash")} AS settled_hash FROM ${ledger.state}
 WHERE tenant_name = $1 AND tracking_date < $2 AND NOT (tracking_date >= $3 AND tracking_date < $4)
   AND provisional AND staged_hash IS NULL AND publishing_hash IS NULL AND lost_at IS NULL
+  AND tracking_date NOT IN (SELECT tracking_date FROM tracking_dates WHERE tenant_name = $1 AND staged_hash IS NOT NULL)
 ORDER BY tracking_date`,
     params: [tenantName, before, gathered.start, gathered.end],
   };

@@ -3,8 +3,9 @@ import type { Statement } from "../../store/clickhouse/statement.js";
 import type { SplitLedger } from "../ledger.js";
 
 /**
- * How large cost x weight can get in these days, as a power of ten, estimated generously: the largest line in units of 1e-12 times
- * all usage of a day, or times a millionth share. It decides between Int128 and Int256.
+ * How large cost x weight can get in these days, as a power of ten, estimated generously: the largest sum of a resource's lines at an instant
+ * (lines that are the same are split as one), in units of 1e-12, times all usage of a day, or times a millionth share. It decides between
+ * Int128 and Int256.
  *
  * And how many rows can come out at most, if each line of any day went to every fact and set member of all of them.
  */
@@ -21,7 +22,7 @@ export function weightBound(input: {
   return {
     query: `
 WITH
-  (SELECT (max(abs(toFloat64(total_cost))) * 1e12, count()) FROM ${stagedTable("billing", input.epoch)} WHERE day IN {days:Array(Date)}) AS bill,
+  (SELECT (max(cost) * 1e12, sum(n)) FROM (SELECT sum(abs(toFloat64(total_cost))) AS cost, count() AS n FROM ${stagedTable("billing", input.epoch)} WHERE day IN {days:Array(Date)} GROUP BY timestamp, resource_id)) AS bill,
   (SELECT (max(w), sum(n)) FROM (SELECT sum(toFloat64(micro_units)) AS w, count() AS n FROM ${stagedTable(input.ledger.usage, input.epoch)} WHERE day IN {days:Array(Date)} GROUP BY day)) AS usage,
   (SELECT count() FROM ${input.ledger.sets(input.epoch)} WHERE day IN {days:Array(Date)}) AS members
 SELECT

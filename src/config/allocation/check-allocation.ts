@@ -8,6 +8,7 @@ import { nearest } from "../nearest.js";
 import type { Path } from "../problem.js";
 import type { Report } from "../reading-context.js";
 import type { WrittenTenant } from "../tenant.js";
+import { monthsProblem } from "../whole-months.js";
 import type { Comparison, Condition, Conditions, Where } from "./condition.js";
 import { whereOf } from "./condition.js";
 import type { ConfiguredRule } from "./configured-rule.js";
@@ -22,17 +23,21 @@ export type IdentityMaps = ReadonlyMap<string, IdentityMap>;
 
 /** Reports what is wrong, with paths from `allocation` on, and returns the maps. Relative paths are relative to the folder. */
 export function checkAllocation(
-  { allocation, plugin_settings: settings }: WrittenTenant,
+  tenant: WrittenTenant,
   ecosystem: EcosystemSettings,
   folder: string,
   report: Report,
 ): IdentityMaps {
-  const columns = columnsOfLines(ecosystem.lineColumns);
-  const metrics = ecosystem.usageMetrics?.(settings);
+  const { allocation, plugin_settings: settings } = tenant;
+  const known: Known = {
+    columns: columnsOfLines(ecosystem.lineColumns),
+    metrics: ecosystem.usageMetrics?.(settings),
+    ofMonths: monthsProblem("is month", tenant),
+  };
   for (const [index, source] of allocation.identity.entries())
-    checkSource(source, ["allocation", "identity", index], columns, report);
+    checkSource(source, ["allocation", "identity", index], known.columns, report);
   for (const [index, rule] of allocation.rules.entries())
-    checkRule(rule, ["allocation", "rules", index], { columns, metrics }, report);
+    checkRule(rule, ["allocation", "rules", index], known, report);
   checkReach(allocation.rules, report);
   return readMaps(allocation.identity, folder, report);
 }
@@ -41,6 +46,8 @@ interface Known {
   readonly columns: LineColumns;
   /** Undefined where the ecosystem does not say. */
   readonly metrics: readonly string[] | undefined;
+  /** Why no tier may weigh by the costs of a month. */
+  readonly ofMonths: string | undefined;
 }
 
 function checkSource({ column }: IdentitySource, path: Path, columns: LineColumns, report: Report): void {
@@ -118,6 +125,8 @@ function checkSplit(split: readonly ConfiguredTier[], path: Path, known: Known, 
     const here = [...path, index];
     if (tier.by === "cost" && tier.within !== undefined)
       checkWithin(tier.within, [...here, "within"], known, report);
+    if (tier.by === "cost" && tier.over === "month" && known.ofMonths !== undefined)
+      report([...here, "over"], known.ofMonths);
     if (tier.by === "usage") checkMetrics(tier, here, known, report);
     const earlier = split.slice(0, index);
     const taker = earlier.map(takerOf).find((each) => each !== undefined);

@@ -3,6 +3,7 @@ import { type TUnsafe, Type } from "@sinclair/typebox";
 import { UNALLOCATED } from "../allocation-rule.js";
 import { parseNonNegativeDecimal } from "../decimal.js";
 import { choice, eitherKind, list, mapOf, mapping, oneOf, text } from "../setting.js";
+import { LONGEST_MONTH } from "../whole-months.js";
 import { LINE_COLUMN } from "./line-columns.js";
 
 /** Identity sets that an ecosystem gathers, and that a line can be divided among. */
@@ -77,8 +78,7 @@ const forms = [
         }),
       ),
       over: choice(["day", "month"], {
-        description:
-          "`day`: the costs of the day of the line weigh; `month`: those of its month, up to that day.",
+        description: `\`day\`: the costs of the day of the line weigh; \`month\`: those of its month, up to that day, which needs \`retention_days\` of at least \`lookback_days\` + ${LONGEST_MONTH}.`,
         default: "day",
       }),
     },

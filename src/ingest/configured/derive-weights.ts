@@ -74,7 +74,7 @@ function microUnits(share: string): string {
   return BigInt(whole + fraction.padEnd(6, "0")).toString();
 }
 
-/** Of months, the days that are not staged count as they are published: they are, too, if this gathering did not reach them. */
+/** Of months, the days that are not staged count as they are published: they are, too, if this gathering did not reach them. One that is staged without lines has none. */
 function costFacts(epoch: number, costs: PlannedCosts, plan: AllocationPlan): string {
   const billing = stagedTable("billing", epoch);
   const place =
@@ -94,7 +94,7 @@ function costFacts(epoch: number, costs: PlannedCosts, plan: AllocationPlan): st
            SELECT ${stored} FROM ${billing} WHERE ${ofMonth}
            UNION ALL
            SELECT ${line(ruleSql(plan), identitySql(plan))} FROM billing
-           WHERE ${ofMonth} AND day NOT IN (SELECT DISTINCT day FROM ${billing})
+           WHERE ${ofMonth} AND day NOT IN {days:Array(Date)} AND day NOT IN (SELECT DISTINCT day FROM ${billing})
          )`;
   return `
 INSERT INTO ${stagedTable("usage", epoch)} (timestamp, metric, resource_id, identity_id, micro_units)

@@ -23,7 +23,8 @@ export type CursorKey = readonly (string | number)[];
 export type KeyColumn = "text" | "integer" | "decimal" | "day" | "instant" | "uuid";
 
 const VERSION = 1;
-const LONGEST_CURSOR = 8192;
+/** Of four ids of 1,000 characters in two bytes each. A request's head has at most 16 KiB. */
+const LONGEST_CURSOR = 14_000;
 
 /** Short and the same for equal queries, whatever the order of the fields. Fields that are undefined do not count. */
 export function cursorFingerprint(query: Readonly<Record<string, unknown>>): string {

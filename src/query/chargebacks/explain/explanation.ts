@@ -207,7 +207,9 @@ function howOf(rules: readonly RuleTierRow[], row: DayRow, line: DayLine | undef
   const tiers = rules.filter(({ component }) => component === row.component);
   const tier = tiers.find((each) => each.tier === row.tier);
   if (line === undefined || tier === undefined || row.decimal_places === 0) return undefined;
-  const isGivenUp = row.allocation_detail === "allocation_failed" && tier.kind !== "terminal";
+  // A rule may say so itself.
+  const isGivenUp =
+    row.allocation_detail === "allocation_failed" && tier.allocation_detail !== "allocation_failed";
   const firsts = rules.filter((each) => each.tier === 0);
   const ranges = isGivenUp
     ? [{ component: 0, ratio: "1", from: 0n, to: 1_000_000n }]

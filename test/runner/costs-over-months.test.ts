@@ -1,0 +1,84 @@
+/** Costs that weigh over the month: whoever was charged what up to a day, however its days are gathered. */
+import t from "tap";
+import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
+import { openTestStores } from "../stores.js";
+import { chargedOn, runContext, runOnce } from "./runs.js";
+import { scriptedUpstream, type Upstream } from "./scripted-upstream.js";
+
+const tenant = (lookbackDays: number) => `tenants:
+  x:
+    ecosystem: generic_metrics_only
+    tenant_id: x
+    lookback_days: ${lookbackDays}
+    cutoff_days: 1
+    allocation:
+      identity: [{ column: resource_id }]
+      rules:
+        - name: support
+          where: { resource_id: s }
+          split: [{ by: cost, over: month }]
+        - name: rest
+          split: [{ by: line }]
+    storage: { connection_string: "embedded:x" }
+    plugin_settings:
+      cluster_id: c
+      cost_types:
+        - { name: COMPUTE, product_category: compute, rate: 0.10, cost_quantity: { type: fixed, count: 3 }, allocation_strategy: even_split }`;
+
+const shared = (ann: number, bob: number) => [
+  "bob: 100 line_identity_allocation",
+  `ann: ${ann} cost_ratio_allocation`,
+  `bob: ${bob} cost_ratio_allocation`,
+];
+
+t.test("the beginning of a month weighs where windows would cut it off", async (t) => {
+  const { config, stores } = await openTestStores(t, tenant(70));
+  const { upstream, ecosystems } = scriptedUpstream();
+  upstream.bill.set("2026-05-10", { ann: "100" });
+  upstream.bill.set("2026-05-30", { bob: "100", s: "50" });
+  const context = runContext(stores, { ecosystems });
+  await runOnce(context, config, "x");
+  t.same(await chargedOn(stores, "x", "2026-05-30"), shared(25, 25), "in the first run");
+  t.equal((await runOnce(context, config, "x")).dates_calculated, 0, "and then nothing is new");
+  upstream.bill.set("2026-05-10", { ann: "300" });
+  await runOnce(context, config, "x");
+  t.same(await chargedOn(stores, "x", "2026-05-30"), shared(37.5, 12.5), "in the run of a revision");
+});
+
+/** Windows whose answers are as before are not read again, as with bills of clouds. */
+function remembering(upstream: Upstream, ecosystems: ReadonlyMap<string, AnyEcosystem>) {
+  const answers = () => JSON.stringify([...upstream.bill]);
+  return new Map(
+    [...ecosystems].map(([name, ecosystem]): [string, AnyEcosystem] => {
+      const connect: AnyEcosystem["connect"] = (settings, context) => {
+        const gatherer = ecosystem.connect(settings, context);
+        return {
+          ...gatherer,
+          gatherWindow: async (...given) => ({
+            ...(await gatherer.gatherWindow(...given)),
+            answers: answers(),
+          }),
+          answersAsBefore: async (_window, { ofWindow }) => ofWindow === answers(),
+        };
+      };
+      return [name, { ...ecosystem, connect }];
+    }),
+  );
+}
+
+t.test("a day that has lost its bill does not weigh any more", async (t) => {
+  const { config, stores } = await openTestStores(t, tenant(25));
+  const { upstream, ecosystems } = scriptedUpstream();
+  upstream.bill.set("2026-05-10", { ann: "100" });
+  upstream.bill.set("2026-05-12", { bob: "100", s: "50" });
+  const now = () => new Date("2026-05-31T12:00:00Z");
+  const context = runContext(stores, { ecosystems: remembering(upstream, ecosystems), now });
+  await runOnce(context, config, "x");
+  t.same(await chargedOn(stores, "x", "2026-05-12"), shared(25, 25));
+  upstream.bill.delete("2026-05-10");
+  upstream.bill.set("2026-05-11", { ann: "100" });
+  await runOnce(context, config, "x");
+  await runOnce(context, config, "x"); // A day without a bill is believed when it is found so twice.
+  t.same(await chargedOn(stores, "x", "2026-05-10"), [], "the day is empty");
+  t.same(await chargedOn(stores, "x", "2026-05-12"), shared(25, 25), "its charge weighs once");
+});
