@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --
 import { roomForBuffers } from "./cli/heap.js";
 import { main } from "./cli/main.js";
 

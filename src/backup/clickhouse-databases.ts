@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
 import pRetry from "p-retry";
 import { openClickHouseClient } from "../store/clickhouse/client.js";
+import { CATALOG } from "../store/clickhouse/embedded/server/sql-port/catalog.js";
 import type { EmbeddedClickHouse } from "../store/clickhouse/embedded/supervisor.js";
 import { readClickHouseLedger } from "../store/clickhouse/migrate.js";
 import { identifier, literal } from "../store/clickhouse/sql-text.js";
@@ -34,7 +35,7 @@ export async function withEngine<T>(
   }
 }
 
-/** Into one folder for each database. */
+/** Into one folder for each database. What the port for SQL clients shows of the system is made anew at each start. */
 export async function backUpDatabases(
   client: ClickHouseClient,
   folder: string,
@@ -45,8 +46,8 @@ export async function backUpDatabases(
     client,
     {
       query:
-        "SELECT name FROM system.databases WHERE engine = 'Atomic' AND name NOT IN ('default', 'system') ORDER BY name",
-      params: {},
+        "SELECT name FROM system.databases WHERE engine = 'Atomic' AND name NOT IN ('default', 'system', {catalog:String}) ORDER BY name",
+      params: { catalog: CATALOG },
     },
     signal,
   );

@@ -67,7 +67,11 @@ const FILE = "manifest.json";
 const CHECKSUM_FILE = "manifest.sha256";
 export const manifestFiles: readonly string[] = [FILE, CHECKSUM_FILE];
 
+/** Throws where the manifest could not be read again: a backup that cannot be restored is none. */
 export async function writeManifest(folder: string, content: Manifest): Promise<void> {
+  const [problem] = Value.Errors(manifest, content);
+  if (problem !== undefined)
+    throw new Error(`the backup could not be restored: ${problem.path} ${problem.message}`);
   const text = `${JSON.stringify(content, null, 1)}\n`;
   const options = { mode: 0o600, flag: "wx", flush: true } as const;
   await writeFile(join(folder, FILE), text, options);

@@ -61,6 +61,7 @@ export const token: Command = {
     const [action = "", ...more] = files;
     const prepare = Object.hasOwn(actions, action) && more.length === 0 ? actions[action] : undefined;
     if (prepare === undefined) throw new UsageError("token needs one of create, list, revoke");
+    refuseOthers(action, values);
     const config = await configurationOf(values, io);
     const work = prepare(values, config);
     const stores = await openStores({
@@ -75,6 +76,18 @@ export const token: Command = {
     }
   },
 };
+
+/** Options of one action; those that say nothing of it are of all. */
+function refuseOthers(action: string, given: Given): void {
+  for (const [name, { help, default: usual }] of Object.entries<{ help: string; default?: unknown }>(
+    options,
+  )) {
+    const [, of] = /^(create|revoke): /.exec(help) ?? [];
+    const value = given[name as keyof Given];
+    if (of !== undefined && of !== action && value !== undefined && value !== usual)
+      throw new UsageError(`token ${action} takes no --${name}`);
+  }
+}
 
 /** Each looks at its words before a store is opened. */
 const actions: Readonly<Record<string, (given: Given, config: Config) => Work>> = {
@@ -128,8 +141,10 @@ function tokenInput(given: Given, config: Config): TokenInput {
   const known = scope.filter((each): each is Scope => scopes.some((one) => one === each));
   if (known.length === 0 || known.length < scope.length)
     throw new UsageError(`--scope must be one of ${scopes.join(", ")}`);
-  if (given["every-tenant"] !== (tenant.length === 0))
-    throw new UsageError("either --tenant NAME or --every-tenant is required");
+  if (given["every-tenant"] && tenant.length > 0)
+    throw new UsageError("--tenant and --every-tenant exclude each other");
+  if (!given["every-tenant"] && tenant.length === 0)
+    throw new UsageError("one of --tenant NAME and --every-tenant is required");
   const tenants = given["every-tenant"]
     ? null
     : selectTenants(config, tenant).map((each) => each.tenant_name);

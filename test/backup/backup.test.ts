@@ -29,6 +29,7 @@ import { migratePostgres, postgresMigrationStatus } from "../../src/store/postgr
 import { beginRestore } from "../../src/store/unfinished-restore.js";
 import { addTag } from "../../src/tags/write.js";
 import { commandIo } from "../cli/command-io.js";
+import { freePort } from "../free-port.js";
 import {
   daysBefore,
   reconciled,
@@ -84,7 +85,8 @@ t.test("a backup of stores in use", async (t) => {
   const [changing, still] = [daysBefore(3), daysBefore(2)];
   const { upstream, ecosystems } = scriptedUpstream();
   for (const day of [changing, still]) upstream.bill.set(day, { "metered-1": "8", "r-1": "5" });
-  const live = configured(folder, "live");
+  const sqlPort = `embedded: { sql_port: ${await freePort()}, sql_user: bi, sql_password: "a password of the test" }\n`;
+  const live = configured(folder, "live", sqlPort + shortTenants(["acme", "globex"]));
   const stores = await openStores({ config: live.config, logger: testLogger });
   t.teardown(() => stores.close());
   const { postgres } = stores;
