@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import t from "tap";
 import { operationsOf, resolvedParameter } from "../../src/http/description/document.js";
 import { holds } from "../holds.js";
@@ -12,6 +13,37 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     "cors_origins: ['https://console.example.org']",
   ]);
   const { app, stores, log, build } = service;
+
+  await t.test("an encoding of the content is not looked at: a compressed body is not JSON", async (t) => {
+    const payload = gzipSync('{"format":"csv"}');
+    for (const [method, url, encoding, status] of [
+      ["GET", "/health", "foo", 200],
+      ["GET", `${acme}/billing`, "br", 200],
+      ["POST", `${acme}/export`, "gzip", 400],
+      ["POST", `${acme}/export`, "foo", 400],
+    ] as const) {
+      const headers = { "content-encoding": encoding, "content-type": "application/json" };
+      const answer = await app.inject({ method, url, headers, ...(status === 400 && { payload }) });
+      t.equal(answer.statusCode, status, `${method} ${url} ${encoding}`);
+    }
+  });
+
+  await t.test("a body that is not UTF-8 is refused, and not read as other letters", async (t) => {
+    const payload = Buffer.from('{"tag_key":"a","display_name":"M\u00fcller"}', "latin1");
+    const headers = { "content-type": "application/json" };
+    const answer = await app.inject({ method: "POST", url: `${acme}/chargebacks/1/tags`, headers, payload });
+    t.strictSame(
+      [answer.statusCode, answer.json().code, answer.json().detail],
+      [400, "malformed_body", "The body is not text in UTF-8."],
+    );
+  });
+
+  await t.test("who asks from another origin is told that files vary by it too", async (t) => {
+    const headers = { origin: "https://console.example.org", accept: "text/csv" };
+    const { headers: sent } = await app.inject({ method: "GET", url: `${acme}/export`, headers });
+    const varies = String(sent.vary).split(", ");
+    t.ok(varies.includes("Origin") && varies.includes("Accept"), String(sent.vary));
+  });
 
   for (const [url, detail] of [
     ["billing?page=0", "`page` must be an integer from 1 to 9007199254740991."],
@@ -47,6 +79,12 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
       "Unknown parameter `start_date`. No parameters are taken here.",
     ],
     ["pipeline/status?x=1", /No parameters/],
+    [
+      "chargebacks?not:resource_id=a%FF",
+      "`not:resource_id` has an invalid percent-encoding: it must be that of text in UTF-8.",
+    ],
+    ["chargebacks?resource_id=100%", /^`resource_id` has an invalid percent-encoding/],
+    ["chargebacks?%ff=a", /^`query` has an invalid percent-encoding/],
   ] as const) {
     await t.test(`400 ${url}`, async (t) => {
       const { status, headers, body } = await get(app, `${acme}/${url}`);

@@ -1,15 +1,19 @@
 /** What a request says is JSON, and is read by the schemas of its route. */
+import { KindGuard } from "@sinclair/typebox";
 import fp from "fastify-plugin";
+import { jsonBody } from "../input/json-body.js";
+import { refuseMalformedQuery } from "../input/malformed-query.js";
 import { validatorCompiler } from "../input/validator.js";
+
+/** Those of liveness and the like take anything, and look at nothing of it. */
+const readsQuery = (schema: unknown) => KindGuard.IsObject(schema) && schema.additionalProperties !== true;
 
 export const json = fp(
   async (app) => {
-    const parse = app.getDefaultJsonParser("error", "error");
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, body, done) => {
-      // Many clients name JSON as the type of a body that they do not send: that is no body.
-      if (body === "") done(null, undefined);
-      else parse(request, body, done);
+    app.addContentTypeParser("application/json", { parseAs: "buffer" }, jsonBody(app));
+    app.addHook("preValidation", async ({ raw, routeOptions }) => {
+      if (readsQuery(routeOptions.schema?.querystring)) refuseMalformedQuery(raw.url ?? "");
     });
     app.setValidatorCompiler(validatorCompiler);
   },

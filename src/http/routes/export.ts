@@ -15,11 +15,13 @@ import { preferred } from "../accept.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { ApiError } from "../errors.js";
 import { requireFocusFormat, requireWholeCharges } from "../input/focus-export.js";
+import { jsonBody } from "../input/json-body.js";
 import { readTagParameters } from "../input/tag-parameters.js";
 import { pathOf } from "../problem.js";
 import { ExportBody, exportParameters, exportQuery, exportResponse } from "../schemas/export.js";
 import { inputOf, TenantPath } from "../schemas/parameters.js";
 import { bodyProblems, notModified, problemResponses } from "../schemas/problem.js";
+import { varyBy } from "../vary.js";
 
 const mediaTypes = exportFormatNames.map((name) => exportFormats[name].mediaType);
 
@@ -59,12 +61,7 @@ interface Wanted extends Pick<ExportInput, "columns" | "filters" | "raw"> {
  * preflight is refused before (`crossOrigin`).
  */
 function takeJsonAsForm(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser("error", "error");
-  const asText = { parseAs: "string" } as const;
-  app.addContentTypeParser<string>("application/x-www-form-urlencoded", asText, (request, body, done) => {
-    if (body === "") done(null, undefined);
-    else parse(request, body, done);
-  });
+  app.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "buffer" }, jsonBody(app));
 }
 
 export const exportRoutes =
@@ -106,7 +103,7 @@ export const exportRoutes =
     app.decorateRequest("exportFormat");
     app.addHook("preHandler", async (request, reply) => {
       request.exportFormat = formatOf(request);
-      reply.header("vary", "Accept");
+      varyBy(reply, "Accept");
     });
 
     app.post(

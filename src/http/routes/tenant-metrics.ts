@@ -12,6 +12,7 @@ import { type HttpContext, openTenantStore } from "../context.js";
 import { ApiError } from "../errors.js";
 import { TenantPath } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
+import { varyBy } from "../vary.js";
 
 const TEXT = "text/plain; version=0.0.4; charset=utf-8";
 const OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -59,10 +60,8 @@ export const tenantMetricsRoutes =
       async (request, reply) => {
         const page = await pageOf(context, request);
         const stream = await openMetricsPage(page, request.stopSignal);
-        reply
-          .type(page.openMetrics ? OPEN_METRICS : TEXT)
-          .header("vary", "accept")
-          .header("cache-control", "no-store");
+        varyBy(reply, "Accept");
+        reply.type(page.openMetrics ? OPEN_METRICS : TEXT).header("cache-control", "no-store");
         return stream;
       },
     );

@@ -1,0 +1,20 @@
+/** The body of a request as JSON: text in UTF-8, and nothing else. */
+import type { FastifyBodyParser, FastifyInstance } from "fastify";
+import { ApiError } from "../errors.js";
+
+/** Takes the body as a buffer. */
+export function jsonBody(app: FastifyInstance): FastifyBodyParser<Buffer> {
+  const parse = app.getDefaultJsonParser("error", "error");
+  const utf8 = new TextDecoder("utf-8", { fatal: true });
+  return (request, body, done) => {
+    // Many clients name JSON as the type of a body that they do not send: that is no body.
+    if (body.length === 0) return done(null, undefined);
+    let text: string;
+    try {
+      text = utf8.decode(body);
+    } catch {
+      return done(new ApiError("malformed_body", "The body is not text in UTF-8."));
+    }
+    return parse(request, text, done);
+  };
+}
