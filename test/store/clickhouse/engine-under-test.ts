@@ -27,10 +27,10 @@ export interface EngineUnderTest {
 
 export async function startEngine(
   t: Test,
-  options: Partial<Omit<EmbeddedClickHouseOptions, "dataDir" | "logger">> = {},
+  options: Partial<Omit<EmbeddedClickHouseOptions, "dataDir">> = {},
 ): Promise<EngineUnderTest> {
   const dataDir = await mkdtemp(join(tmpdir(), "embedded-clickhouse-"));
-  const engine = createEmbeddedClickHouse({ ...options, dataDir, logger: pino({ level: "silent" }) });
+  const engine = createEmbeddedClickHouse({ logger: pino({ level: "silent" }), ...options, dataDir });
   t.teardown(async () => {
     await engine.stop();
     await rm(dataDir, { recursive: true, force: true });

@@ -17,8 +17,8 @@ import {
   type ChildConfig,
   type FromChild,
   type SqlListener,
-  THREAD_POOL_SIZE,
   type ToChild,
+  threadPoolSize,
 } from "./server/config.js";
 
 export interface EmbeddedClickHouseOptions {
@@ -57,6 +57,7 @@ export interface SqlPortState {
 
 const USER = "default";
 const SOCKET = "engine.sock";
+const LEFT_BEHIND = "a statement of a SQL user was ended, but the engine goes on with it";
 const START_TIMEOUT_MS = 60_000;
 /** How long a child may take to stop before it is killed. */
 const STOP_TIMEOUT_MS = 5_000;
@@ -108,14 +109,19 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
       logger.error({ problem }, `the files of ${section} changed and are not taken; the certificate stays`);
   }
 
+  function onLeftBehind(user: string): void {
+    logger.warn({ user }, `${LEFT_BEHIND}; it counts towards the max_running of its user until it is over`);
+  }
+
   async function start(): Promise<void> {
     stopping.signal.throwIfAborted();
     const said: string[] = [];
-    const started = spawnChild(logger, (text) => said.length < MAX_SAID && said.push(text));
+    const started = spawnChild(options, (text) => said.length < MAX_SAID && said.push(text));
     child = started;
     started.on("message", (message: FromChild) => {
       if (message.kind === "sql-port") onSqlPort(message.problem);
       if (message.kind === "sql-certificate") onSqlCertificate(message.problem);
+      if (message.kind === "sql-left-behind") onLeftBehind(message.user);
     });
     try {
       await firstAnswer(started, config());
@@ -199,11 +205,14 @@ function childEnvironment(ours: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   );
 }
 
-function spawnChild(logger: Logger, onText: (text: string) => void): ChildProcess {
+function spawnChild(
+  { logger, sqlPort }: EmbeddedClickHouseOptions,
+  onText: (text: string) => void,
+): ChildProcess {
   const child = spawn(process.execPath, programArguments("./server/main.js", import.meta.url), {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     // The pool's size is read once, when the process starts.
-    env: { ...childEnvironment(process.env), UV_THREADPOOL_SIZE: String(THREAD_POOL_SIZE) },
+    env: { ...childEnvironment(process.env), UV_THREADPOOL_SIZE: String(threadPoolSize(sqlPort)) },
   });
   child.on("error", (error) => logger.error({ err: error }, "embedded ClickHouse could not be started"));
   child.stderr?.on("data", (data: Buffer) => {

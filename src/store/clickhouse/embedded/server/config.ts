@@ -34,7 +34,9 @@ export type FromChild =
   /** The port for SQL clients listens (null), or why it does not. It is tried again until it does. */
   | { readonly kind: "sql-port"; readonly problem: string | null }
   /** Its certificate was renewed (null), or why the changed files are not taken. */
-  | { readonly kind: "sql-certificate"; readonly problem: string | null };
+  | { readonly kind: "sql-certificate"; readonly problem: string | null }
+  /** A statement of this user was ended, and goes on in the engine. */
+  | { readonly kind: "sql-left-behind"; readonly user: string };
 
 /** How many statements run at once for the service, and how many wait. */
 export const MAX_QUERIES = 16;
@@ -44,8 +46,20 @@ export const MAX_SQL_QUERIES = 4;
 export const MAX_SQL_WAITING = 100;
 export const SQL_MEMORY_PART = 4;
 
-/** Each running statement holds a thread of the pool; above both limits there is room for KILL, SET, files and DNS. */
-export const THREAD_POOL_SIZE = 32;
+/** How many statements of SQL clients that were ended and go on in the engine make room for others: eight users' with the default limits. */
+const MAX_LEFT_BEHIND = 24;
+
+/** No user has more than its share, those that go on included. */
+export function mostLeftBehind(sqlPort: SqlListener | undefined): number {
+  if (sqlPort === undefined) return 0;
+  return Math.min(sqlPort.users.length * sqlPort.limits.maxRunning, MAX_LEFT_BEHIND);
+}
+
+/** Each running statement holds a thread of the pool; above all limits there is room for KILL, SET, files and DNS. */
+export function threadPoolSize(sqlPort: SqlListener | undefined): number {
+  return MAX_QUERIES + MAX_SQL_QUERIES + mostLeftBehind(sqlPort) + SPARE_THREADS;
+}
+const SPARE_THREADS = 12;
 
 /**
  * The engine's server configuration. Backups may go anywhere that the service's user may write: only the service can ask for one, and it

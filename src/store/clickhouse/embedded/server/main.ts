@@ -2,6 +2,7 @@
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { clientSessions } from "./client-sessions.js";
 import {
   type ChildConfig,
@@ -10,6 +11,7 @@ import {
   MAX_QUERIES,
   MAX_SQL_QUERIES,
   MAX_WAITING,
+  mostLeftBehind,
   type ToChild,
 } from "./config.js";
 import { readFacts } from "./content.js";
@@ -40,7 +42,8 @@ async function serve(config: ChildConfig): Promise<Serving> {
     console.error(`Could not finish a statement that was interrupted: ${problem}`);
   await rm(io, { recursive: true, force: true });
   await mkdir(io, { mode: 0o700 });
-  const pipes = await openPipes(io, MAX_QUERIES + MAX_SQL_QUERIES);
+  const atOnce = MAX_QUERIES + (config.sqlPort ? MAX_SQL_QUERIES : 0);
+  const pipes = await openPipes(io, atOnce + mostLeftBehind(config.sqlPort), atOnce);
   const shared = {
     engine,
     facts: await readFacts(engine),
@@ -54,11 +57,15 @@ async function serve(config: ChildConfig): Promise<Serving> {
     running: runningQueries(engine),
     users: [{ ...config.listen, databases: [] }],
     sql: undefined,
-    slots: createSlots(pipes.slice(0, MAX_QUERIES), { maxWaiting: MAX_WAITING, maxRunning: MAX_QUERIES }),
+    slots: createSlots(pipes.slice(0, MAX_QUERIES), {
+      maxTaken: MAX_QUERIES,
+      maxWaiting: MAX_WAITING,
+      maxRunning: MAX_QUERIES,
+    }),
   };
   await rm(config.listen.socketPath, { force: true });
   const server = await listen(own, { path: config.listen.socketPath });
-  const sqlPipes = pipes.slice(MAX_QUERIES);
+  const sqlPipes = pipes.slice(MAX_QUERIES).reverse();
   const sql = config.sqlPort && (await openSqlPort(config, config.sqlPort, shared, sqlPipes, tell));
   return {
     stop: async () => {
@@ -68,16 +75,29 @@ async function serve(config: ChildConfig): Promise<Serving> {
   };
 }
 
-/** Cuts all clients off, waits until the engine runs nothing, and closes it: it must not be closed under a statement. */
+/** So long the statements of SQL clients may take to end: some do not look whether they should. */
+const SQL_STOP_MS = 1_000;
+
+/**
+ * Cuts all clients off, waits until the engine runs nothing, and closes it: it must not be closed under a statement. It is not closed where a SQL
+ * client's statement goes on.
+ */
 async function stop(ports: readonly Port[], servers: readonly Server[]): Promise<void> {
   const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
   for (const server of servers) server.closeAllConnections();
-  await Promise.all([...closed, ...ports.map((port) => port.running.stopAll())]);
+  const ended = await Promise.all(ports.map(hasEnded));
+  if (ended.includes(false)) return;
+  await Promise.all(closed);
   for (const port of ports) {
     port.sessions.closeAll();
     port.readers.closeAll();
   }
   ports[0]?.engine.close();
+}
+
+async function hasEnded({ running, sql }: Port): Promise<boolean> {
+  const stopped = running.stopAll().then(() => true);
+  return await (sql === undefined ? stopped : Promise.race([stopped, delay(SQL_STOP_MS, false)]));
 }
 
 function tell(message: FromChild): void {

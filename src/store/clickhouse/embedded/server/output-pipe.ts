@@ -47,13 +47,13 @@ const SPARE_PIECES = 32;
 
 const run = promisify(execFile);
 
-/** Makes `count` pipes in `directory`, which must be ours alone. */
-export async function openPipes(directory: string, count: number): Promise<OutputPipe[]> {
+/** Makes `count` pipes in `directory`, which must be ours alone. Only the first `large` ones are made large: a user's pipes have a limit. */
+export async function openPipes(directory: string, count: number, large = count): Promise<OutputPipe[]> {
   const paths = Array.from({ length: count }, (_, index) => join(directory, `output-${index}`));
   await run("mkfifo", ["-m", "600", ...paths]);
   const spare: Uint8Array[] = [];
   const pipes = paths.map((path) => openPipe(path, spare));
-  await enlarge(paths);
+  await enlarge(paths.slice(0, large));
   return pipes;
 }
 

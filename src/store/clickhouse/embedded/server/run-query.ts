@@ -1,5 +1,6 @@
 /** One query from its request to its response: read it, wait for a slot, prepare a session, run, respond, clean up. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { abortedLater, orAborted } from "./aborted.js";
 import { answerEncoding } from "./answer-encoding.js";
 import { compress } from "./compressed-blocks.js";
 import type { EngineResult } from "./engine.js";
@@ -26,8 +27,15 @@ interface Query {
   readonly port: Port;
   /** Ends the query with an error of ours, which is the signal's reason; also when the client goes away. */
   readonly ending: AbortController;
+  /** Aborts when the query was ended and its statement goes on in the engine. Undefined: the service's own queries wait for the engine. */
+  readonly left: AbortSignal | undefined;
   readonly started: bigint;
 }
+
+/** Most statements that are ended are over by then, and the client that comes again at once finds its place and its id free. */
+const LEFT_BEHIND_MS = 500;
+/** A statement that goes on for so long may go on for hours: whoever runs the service is told. */
+const TELL_MS = 30_000;
 
 /** Responds to the request; rejects only while nothing of an answer was sent. */
 export async function handleQuery(
@@ -50,7 +58,8 @@ export async function handleQuery(
       port.sql === undefined
         ? await readQueryText(request, asked, port.directory)
         : await readStatement(request, asked, MAX_SQL_STATEMENT_BYTES);
-    await answer({ asked, text, user, port, ending, started }, response);
+    const left = port.sql === undefined ? undefined : abortedLater(ending.signal, LEFT_BEHIND_MS);
+    await answer({ asked, text, user, port, ending, left, started }, response);
   } finally {
     clearTimeout(overdue);
   }
@@ -67,7 +76,10 @@ function endWhenOverdue(port: Port, ending: AbortController): NodeJS.Timeout | u
   return setTimeout(() => ending.abort(reason), seconds * 1000);
 }
 
-/** All that the query holds (session, slot, id, files) is free again before the answer ends: the client may come at once. */
+/**
+ * All that the query holds (session, slot, id, files) is free again before the answer ends: the client may come at once. Not so behind a statement
+ * of a SQL client that was ended and goes on: that holds it all until the engine is done with it, and the answer does not wait.
+ */
 async function answer(query: Query, response: ServerResponse): Promise<void> {
   const { asked, port, ending, started } = query;
   const defaultFormat = asked.defaultFormat ?? DEFAULT_FORMAT;
@@ -84,7 +96,8 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
     summary: () => summaryOf(text.statement.kind, result, started),
     gzipLevel: asked.gzip ? asked.gzipLevel : undefined,
     version: port.facts.version,
-    onDrain: () => resume(),
+    // An ended query's pipe flows already, and may be another one's by now.
+    onDrain: () => ending.signal.aborted || resume(),
     onFailure: (error) => ending.abort(error),
   });
   const write: OutputListener = (chunk, passedOn) => {
@@ -100,7 +113,7 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
   try {
     const output = { format: defaultFormat, write: limited(query, write) };
     const { signal } = ending;
-    result = await withData(query, signal, async (pipe, running) => {
+    const run = withData(query, signal, async (pipe, running) => {
       resume = () => pipe?.resume();
       const prepared: PreparedSession = await prepareSession({ ...query, mark: running.mark }, port);
       text = prepared.text;
@@ -114,6 +127,7 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
         await prepared.release(isWhole);
       }
     });
+    result = await (query.left === undefined ? run : orAborted(run, query.left));
     const rest = encoding.end();
     if (rest.length > 0) answered.write(rest);
     await answered.end();
@@ -173,7 +187,7 @@ async function withData(query: Query, signal: AbortSignal, run: Run): Promise<En
 async function underId(query: Query, signal: AbortSignal, run: Run): Promise<EngineResult> {
   const { asked, port, user } = query;
   const id = port.sql === undefined ? asked.queryId : `${user.user} ${asked.queryId}`;
-  const running = await port.running.enter(id, asked.replaceRunning);
+  const running = await port.running.enter(id, asked.replaceRunning, signal);
   try {
     return await inSlot(query, signal, (pipe) => run(pipe, running));
   } finally {
@@ -182,16 +196,24 @@ async function underId(query: Query, signal: AbortSignal, run: Run): Promise<Eng
 }
 
 async function inSlot(
-  { text, port, user }: Query,
+  { text, port, user, left }: Query,
   signal: AbortSignal,
   run: (pipe: OutputPipe | undefined) => Promise<EngineResult>,
 ): Promise<EngineResult> {
-  // A KILL must get through when all slots are taken, and its few rows need no pipe.
-  if (text.statement.kind === "kill") return await run(undefined);
+  // A KILL must get through when all slots are taken, and its few rows need no pipe. SQL clients may not kill.
+  if (text.statement.kind === "kill" && port.sql === undefined) return await run(undefined);
   const pipe = await port.slots.take(user.user, signal);
+  let telling: NodeJS.Timeout | undefined;
+  const leave = () => {
+    port.slots.leaveBehind(pipe);
+    telling = setTimeout(() => port.sql?.tellLeftBehind(user.user), TELL_MS);
+  };
+  left?.addEventListener("abort", leave, { once: true });
   try {
     return await run(pipe);
   } finally {
+    left?.removeEventListener("abort", leave);
+    clearTimeout(telling);
     port.slots.give(user.user, pipe);
   }
 }

@@ -7,6 +7,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { literal } from "../../sql-text.js";
+import { orAborted } from "./aborted.js";
 import type { Engine } from "./engine.js";
 import { exception } from "./exception.js";
 import type { Statement } from "./statement.js";
@@ -23,15 +24,15 @@ export interface RunningQuery {
 }
 
 export interface RunningQueries {
-  /** Refuses an id that runs already, or with `replace` stops that query first. */
-  enter(queryId: string, replace: boolean): Promise<RunningQuery>;
+  /** Refuses an id that runs already, or with `replace` stops that query first; `signal` ends the waiting for it. */
+  enter(queryId: string, replace: boolean, signal: AbortSignal): Promise<RunningQuery>;
   /** Stops everything; returns when nothing runs any more. */
   stopAll(): Promise<void>;
 }
 
 /** A KILL that comes before the engine has registered the statement finds nothing: repeat until it is over. */
 const FIRST_RETRY_MS = 20;
-const MAX_RETRY_MS = 1000;
+const MAX_RETRY_MS = 10_000;
 /** Where the mark of a process is. A statement may have set a `log_comment` of its own. */
 const MARK_OF_PROCESS = "if(startsWith(query, '/*q:'), query, Settings['log_comment'])";
 /** What stands before an id in a mark; ids are percent-encoded, `*` too, so that none can end the comment. */
@@ -50,7 +51,7 @@ export function runningQueries(engine: Engine): RunningQueries {
   }
 
   return {
-    async enter(queryId, replace) {
+    async enter(queryId, replace, signal) {
       for (let other = byId.get(queryId); other !== undefined; other = byId.get(queryId)) {
         if (!replace) {
           throw exception(
@@ -58,7 +59,7 @@ export function runningQueries(engine: Engine): RunningQueries {
             `Query with id = ${queryId} is already running`,
           );
         }
-        await other.stop();
+        await orAborted(other.stop(), signal);
       }
       const tag = randomBytes(8).toString("hex");
       let leave: () => void = () => undefined;
@@ -66,8 +67,14 @@ export function runningQueries(engine: Engine): RunningQueries {
         leave = resolve;
       });
       let stopped = false;
-      const stop = async (done: Promise<unknown>) => {
+      let stopping: Promise<void> | undefined;
+      // One loop of kills, however many wait for the end.
+      const stop = (done: Promise<unknown>) => {
         stopped = true;
+        stopping ??= killUntil(done);
+        return stopping;
+      };
+      const killUntil = async (done: Promise<unknown>) => {
         let over = false;
         const settled = done.then(
           () => undefined,
@@ -77,11 +84,17 @@ export function runningQueries(engine: Engine): RunningQueries {
           over = true;
         });
         for (let wait = FIRST_RETRY_MS; !over; wait = Math.min(2 * wait, MAX_RETRY_MS)) {
-          await kill(`startsWith(${MARK_OF_PROCESS}, ${literal(`/*q:${tag} `)})`);
+          // One that fails, for want of memory, is repeated too.
+          await kill(`startsWith(${MARK_OF_PROCESS}, ${literal(`/*q:${tag} `)})`).catch(() => undefined);
           await Promise.race([settled, delay(wait)]);
         }
       };
-      byId.set(queryId, { stop: () => stop(left) });
+      byId.set(queryId, {
+        async stop() {
+          await stop(left);
+          await left;
+        },
+      });
       return {
         mark: `/*q:${tag} query_id:${encodeURIComponent(queryId).replaceAll("*", "%2A")}*/ `,
         isStopped: () => stopped,

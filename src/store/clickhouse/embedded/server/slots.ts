@@ -1,6 +1,8 @@
 /**
  * Bounds how many queries run at once. The others wait in line, and leave it when their client goes away. The next query from the
  * line belongs to the owner with the fewest running, and among those, to whoever came first. No owner has more than its share.
+ *
+ * A query that was ended but goes on in the engine can be left behind: it still counts for its owner, and somebody else may have its place.
  */
 import { exception } from "./exception.js";
 
@@ -8,9 +10,15 @@ export interface Slots<T> {
   /** Waits for a free slot. Rejects when the owner's line is too long, or with the signal's reason. */
   take(owner: string, signal: AbortSignal): Promise<T>;
   give(owner: string, slot: T): void;
+  /** The query that holds this slot does not end. Until it does, another slot has its place, as long as there is one. */
+  leaveBehind(slot: T): void;
+  /** How many are left behind now. */
+  leftBehind(): number;
 }
 
 export interface SlotLimits {
+  /** At once, not counting those that are left behind. */
+  readonly maxTaken: number;
   /** Of each owner. */
   readonly maxWaiting: number;
   readonly maxRunning: number;
@@ -21,10 +29,14 @@ interface Waiting<T> {
   readonly serve: (slot: T) => void;
 }
 
+/** @param free the last one is taken first. */
 export function createSlots<T>(free: T[], limits: SlotLimits): Slots<T> {
   const line = new Set<Waiting<T>>();
   const running = new Map<string, number>();
+  const left = new Set<T>();
+  let taken = 0;
   const runningOf = (owner: string) => running.get(owner) ?? 0;
+  const hasPlace = () => taken - left.size < limits.maxTaken;
 
   function next(): Waiting<T> | undefined {
     let best: Waiting<T> | undefined;
@@ -36,9 +48,10 @@ export function createSlots<T>(free: T[], limits: SlotLimits): Slots<T> {
   }
 
   function serveLine(): void {
-    for (let waiting = next(); waiting !== undefined; waiting = next()) {
+    for (let waiting = next(); waiting !== undefined && hasPlace(); waiting = next()) {
       const slot = free.pop();
       if (slot === undefined) return;
+      taken += 1;
       line.delete(waiting);
       running.set(waiting.owner, runningOf(waiting.owner) + 1);
       waiting.serve(slot);
@@ -76,8 +89,15 @@ export function createSlots<T>(free: T[], limits: SlotLimits): Slots<T> {
     },
     give(owner, slot) {
       running.set(owner, runningOf(owner) - 1);
+      taken -= 1;
+      left.delete(slot);
       free.push(slot);
       serveLine();
     },
+    leaveBehind(slot) {
+      left.add(slot);
+      serveLine();
+    },
+    leftBehind: () => left.size,
   };
 }

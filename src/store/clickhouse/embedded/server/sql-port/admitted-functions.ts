@@ -2,7 +2,8 @@
  * The functions that SQL clients may call, each by its name: those of version 26.7 that compute from their arguments alone, or
  * describe the session. Left out are those that read files (`file`, `catboostEvaluate`, …), look into other tables by a name in a
  * string (`joinGet`, `dictGet`, `hasColumnInTable`, …), write in a format (`formatRow`), wait (`sleep`), describe the machine or
- * the server's configuration (`filesystemCapacity`, `getServerSetting`, …), or look inside the process.
+ * the server's configuration (`filesystemCapacity`, `getServerSetting`, …), look inside the process, or compare two values in a time that grows with
+ * the square of their length (`editDistance`, `jaroSimilarity`, `arraySimilarity`, …: seconds for a single row, within which the engine cannot be stopped).
  */
 const FUNCTIONS = `
   _CAST abs accurateCast accurateCastOrDefault accurateCastOrNull acos acosh addDate addDays addHours addInterval
@@ -16,11 +17,11 @@ const FUNCTIONS = `
   arrayElementOrNull arrayEnumerate arrayEnumerateDense arrayEnumerateDenseRanked arrayEnumerateUniq
   arrayEnumerateUniqRanked arrayExcept arrayExists arrayFill arrayFilter arrayFirst arrayFirstIndex arrayFirstOrNull
   arrayFlatten arrayFold arrayIntersect arrayJaccardIndex arrayJoin arrayLast arrayLastIndex arrayLastOrNull
-  arrayLevenshteinDistance arrayLevenshteinDistanceWeighted arrayMap arrayMax arrayMin arrayNormalizedGini
+  arrayMap arrayMax arrayMin arrayNormalizedGini
   arrayPartialReverseSort arrayPartialShuffle arrayPartialSort arrayPopBack arrayPopFront arrayPRAUC arrayProduct
   arrayPushBack arrayPushFront arrayRandomSample arrayReduce arrayReduceInRanges arrayRemove arrayResize arrayReverse
   arrayReverseFill arrayReverseSort arrayReverseSplit arrayROCAUC arrayRotateLeft arrayRotateRight arrayShiftLeft
-  arrayShiftRight arrayShingles arrayShuffle arraySimilarity arraySlice arraySort arraySplit arrayStringConcat
+  arrayShiftRight arrayShingles arrayShuffle arraySlice arraySort arraySplit arrayStringConcat
   arraySum arraySymmetricDifference arrayTopK arrayTranspose arrayUnion arrayUniq arrayWithConstant arrayZip
   arrayZipUnaligned ascii asin asinh assumeNotNull atan atan2 atanh authenticatedUser authUser avg avg2 avgWeighted
   bar base32Decode base32Encode base58Decode base58Encode base64Decode base64Encode base64URLDecode base64URLEncode
@@ -44,15 +45,15 @@ const FUNCTIONS = `
   cutToFirstSignificantSubdomain cutToFirstSignificantSubdomainCustom cutToFirstSignificantSubdomainCustomRFC
   cutToFirstSignificantSubdomainCustomWithWWW cutToFirstSignificantSubdomainCustomWithWWWRFC
   cutToFirstSignificantSubdomainRFC cutToFirstSignificantSubdomainWithWWW cutToFirstSignificantSubdomainWithWWWRFC
-  cutURLParameter cutWWW damerauLevenshteinDistance DATABASE DATE date_bin DATE_DIFF date_diff DATE_FORMAT DATE_TRUNC
+  cutURLParameter cutWWW DATABASE DATE date_bin DATE_DIFF date_diff DATE_FORMAT DATE_TRUNC
   dateDiff dateName dateTime64ToSnowflakeID dateTimeToSnowflakeID dateTimeToUUIDv7 dateTrunc DAY DAYOFMONTH DAYOFWEEK
   DAYOFYEAR decodeHTMLComponent decodeURLComponent decodeURLFormComponent decodeXMLComponent decrypt defaultProfiles
   defaultRoles defaultValueOfArgumentType defaultValueOfTypeName degrees deltaSum deltaSumTimestamp dense_rank
   denseRank dequantizeInt8ToBFloat16 digits displayName distanceCosine distanceCosineTransposed distanceL1 distanceL2
   distanceL2Squared distanceL2Transposed distanceLinf distanceLp distinctDynamicTypes distinctJSONPaths
   distinctJSONPathsAndTypes divide divideDecimal divideOrNull domain domainRFC domainWithoutWWW domainWithoutWWWRFC
-  dotProduct dotProductTransposed dotProductTransposedQuantized dynamicElement dynamicType e editDistance
-  editDistanceUTF8 empty emptyArrayDate emptyArrayDateTime emptyArrayFloat32 emptyArrayFloat64 emptyArrayInt16
+  dotProduct dotProductTransposed dotProductTransposedQuantized dynamicElement dynamicType e
+  empty emptyArrayDate emptyArrayDateTime emptyArrayFloat32 emptyArrayFloat64 emptyArrayInt16
   emptyArrayInt32 emptyArrayInt64 emptyArrayInt8 emptyArrayString emptyArrayToSingle emptyArrayUInt16 emptyArrayUInt32
   emptyArrayUInt64 emptyArrayUInt8 enabledProfiles enabledRoles encodeURLComponent encodeURLFormComponent
   encodeXMLComponent encrypt endsWith endsWithCaseInsensitive endsWithCaseInsensitiveUTF8 endsWithUTF8 entropy equals
@@ -96,7 +97,7 @@ const FUNCTIONS = `
   IPv6NumToString IPv6StringToNum IPv6StringToNumOrDefault IPv6StringToNumOrNull isASCII isConstant isDecimalOverflow
   isDistinctFrom isDynamicElementInSharedData isFinite isInfinite isIPAddressInRange isIPv4String isIPv6String isNaN
   isNotDistinctFrom isNotNull isNull isNullable isPrime isProbablePrime isValidASCII isValidJSON isValidUTF8
-  isZeroOrNull jaroSimilarity jaroWinklerSimilarity javaHash javaHashUTF16LE JSON_ARRAY_LENGTH JSON_EXISTS JSON_QUERY
+  isZeroOrNull javaHash javaHashUTF16LE JSON_ARRAY_LENGTH JSON_EXISTS JSON_QUERY
   JSON_VALUE JSONAllPaths JSONAllPathsWithTypes JSONAllValues JSONArrayLength JSONDynamicPaths
   JSONDynamicPathsWithTypes JSONExtract JSONExtractArrayRaw JSONExtractArrayRawCaseInsensitive JSONExtractBool
   JSONExtractBoolCaseInsensitive JSONExtractCaseInsensitive JSONExtractFloat JSONExtractFloatCaseInsensitive
@@ -108,8 +109,8 @@ const FUNCTIONS = `
   kafkaMurmurHash keccak256 kolmogorovSmirnovTest kostikConsistentHash kurtPop kurtSamp L1Distance L1Norm L1Normalize
   L2Distance L2DistanceTransposed L2DistanceTransposedQuantized L2Norm L2Normalize L2SquaredDistance L2SquaredNorm lag
   lagInFrame largestTriangleThreeBuckets LAST_DAY last_value last_value_respect_nulls lastValueRespectNulls lcase lcm
-  lead leadInFrame least left leftPad leftPadUTF8 leftUTF8 length lengthUTF8 less lessOrEquals levenshteinDistance
-  levenshteinDistanceUTF8 lgamma like LinfDistance LinfNorm LinfNormalize ln localtime localtimestamp locate log log10
+  lead leadInFrame least left leftPad leftPadUTF8 leftUTF8 length lengthUTF8 less lessOrEquals
+  lgamma like LinfDistance LinfNorm LinfNormalize ln localtime localtimestamp locate log log10
   log1p log2 lowCardinalityIndices lowCardinalityKeys lower lowerUTF8 lpad LpDistance LpNorm LpNormalize ltrim lttb
   MACNumToString MACStringToNum MACStringToOUI makeDate makeDate32 makeDateTime makeDateTime64 mannWhitneyUTest map
   MAP_FROM_ARRAYS mapAdd mapAll mapApply mapConcat mapContains mapContainsKey mapContainsKeyLike mapContainsValue

@@ -37,7 +37,11 @@ export interface SqlPort {
   stop(): Server | undefined;
 }
 
-/** @param tell called when the port listens, and when it could not for the first time; and what becomes of its certificate. */
+/**
+ * @param pipes as many as may run at once and be left behind; the last one is used first
+ * @param tell called when the port listens, and when it could not for the first time; what becomes of its certificate; and when a statement does not
+ * end.
+ */
 export async function openSqlPort(
   config: ChildConfig,
   listener: SqlListener,
@@ -46,7 +50,7 @@ export async function openSqlPort(
   tell: (message: FromChild) => void,
 ): Promise<SqlPort> {
   await createCatalog(shared.engine);
-  const port = sqlPortOf(config, listener, shared, pipes);
+  const port = sqlPortOf(config, listener, shared, pipes, tell);
   let server: Server | undefined;
   let renewal: Renewal | undefined;
   let retry: NodeJS.Timeout | undefined;
@@ -102,8 +106,15 @@ function sqlPortOf(
   listener: SqlListener,
   shared: SharedParts,
   pipes: OutputPipe[],
+  tell: (message: FromChild) => void,
 ): Port {
   const { limits, users, allowedHosts } = listener;
+  const slots = createSlots(pipes, {
+    maxTaken: MAX_SQL_QUERIES,
+    maxWaiting: MAX_SQL_WAITING,
+    maxRunning: limits.maxRunning,
+  });
+  const shareBytes = config.maxMemoryBytes / SQL_MEMORY_PART;
   return {
     ...shared,
     running: runningQueries(shared.engine),
@@ -113,10 +124,11 @@ function sqlPortOf(
       allowedHosts,
       quotas: createQuotas(limits.maxPerMinute),
       signOns: createFailedSignOns(),
-      maxMemoryBytes: Math.floor(config.maxMemoryBytes / SQL_MEMORY_PART / MAX_SQL_QUERIES),
+      maxMemoryBytes: () => Math.floor(shareBytes / (MAX_SQL_QUERIES + slots.leftBehind())),
       maxThreads: Math.max(1, Math.floor(availableParallelism() / 2)),
       dataDir: config.dataDir,
+      tellLeftBehind: (user) => tell({ kind: "sql-left-behind", user }),
     },
-    slots: createSlots(pipes, { maxWaiting: MAX_SQL_WAITING, maxRunning: limits.maxRunning }),
+    slots,
   };
 }

@@ -14,8 +14,8 @@ export interface SqlLimits {
 
 export interface SqlRules {
   readonly limits: SqlLimits;
-  /** Memory of each query: all that may run at once stay within the port's share. */
-  readonly maxMemoryBytes: number;
+  /** Memory of the next query: all that may run at once stay within the port's share. It is less while ended statements go on. */
+  readonly maxMemoryBytes: () => number;
   readonly maxThreads: number;
   /** Names by which clients may call this port, beside addresses and `localhost`; lower case. */
   readonly allowedHosts: readonly string[];
@@ -23,6 +23,8 @@ export interface SqlRules {
   readonly signOns: FailedSignOns;
   /** The engine's folder, which no message names. */
   readonly dataDir: string;
+  /** A statement of this user was ended, and goes on in the engine. */
+  readonly tellLeftBehind: (user: string) => void;
 }
 
 /** A statement of a SQL client is longer than people and tools write when it is longer than this. */

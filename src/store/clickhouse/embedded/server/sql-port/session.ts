@@ -53,7 +53,7 @@ export function admitSettings(
 ): ReadonlyMap<string, string> {
   const ceilings: Readonly<Record<(typeof LOWERABLE_SETTINGS)[number], number>> = {
     max_execution_time: rules.limits.maxSeconds,
-    max_memory_usage: rules.maxMemoryBytes,
+    max_memory_usage: rules.maxMemoryBytes(),
     max_result_rows: rules.limits.maxResultRows,
     max_result_bytes: rules.limits.maxResultBytes,
     max_threads: rules.maxThreads,

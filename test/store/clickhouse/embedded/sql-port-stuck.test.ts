@@ -1,0 +1,158 @@
+/** Statements that do not look whether they should end: what they hold, and that they hold it from their own user alone. */
+import { setTimeout as delay } from "node:timers/promises";
+import { pino } from "pino";
+import t from "tap";
+import { createSlots } from "../../../../src/store/clickhouse/embedded/server/slots.js";
+import { freePort } from "../../../free-port.js";
+import { until } from "../../../until.js";
+import { type Answer, ask, quietClient, sqlListener, startEngine, text } from "../engine-under-test.js";
+
+/** Calculated before the first block is read, in quadratic time (200,000: 21 s on one core), and the engine looks at nothing meanwhile. */
+const stuck = (elements: number) =>
+  `SELECT hasAny(range(${elements}), range(${elements}, ${2 * elements})) AS stuck`;
+const MINUTES = stuck(700_000);
+const SECONDS = stuck(140_000);
+const IN_ENGINE =
+  "SELECT count() FROM system.processes WHERE query LIKE '%stuck%' AND query NOT LIKE '%LIKE%'";
+const MEMORY_BYTES = 4 * 2 ** 30;
+/** A quarter of it for the port, of which each of four queries has its part. */
+const PORT_BYTES = MEMORY_BYTES / 4;
+const MEMORY = "SELECT getSetting('max_memory_usage')";
+const MAX_SECONDS = 6;
+/** What a busy machine may add. */
+const SOON_MS = 2_000;
+
+const users = ["a", "b", "c"].map((user) => ({ user, password: "p", databases: [] }));
+const codeOf = ({ status, headers }: Answer) => [status, headers["x-clickhouse-exception-code"]];
+const OVERDUE = [408, "159"];
+
+t.test("two users whose statements cannot be stopped shut the port for nobody else", async (t) => {
+  const port = await freePort();
+  const warned: unknown[] = [];
+  const logger = pino({ level: "warn" }, { write: (line) => warned.push(JSON.parse(line)) });
+  const sqlPort = sqlListener(port, users, { limits: { maxSeconds: MAX_SECONDS } });
+  const { engine, endpoint } = await startEngine(t, { sqlPort, logger, maxMemoryBytes: MEMORY_BYTES });
+  const service = quietClient(t, endpoint);
+  const as = (username: string) => ({ url: `http://127.0.0.1:${port}`, username, password: "p" });
+  const send = (user: string, body: string, path = "/") => ask(as(user), path, { body });
+  const said = async (user: string, body: string) => {
+    const { status, body: answer } = await send(user, body);
+    return [status, answer.toString()];
+  };
+  const timed = async (answer: Promise<Answer>) => {
+    const from = performance.now();
+    return [...codeOf(await answer), performance.now() - from < MAX_SECONDS * 1000 + SOON_MS];
+  };
+
+  t.strictSame(await said("c", MEMORY), [200, `${PORT_BYTES / 4}\n`]);
+  const first: Promise<unknown>[] = [];
+  for (const [at, user] of ["a", "a", "a", "b"].entries()) {
+    first.push(timed(send(user, MINUTES, `/?query_id=${at}`)));
+    await until("it to run", async () => (await text(service, IN_ENGINE)) === `${at + 1}`);
+  }
+  t.strictSame(await Promise.all(first), Array(4).fill([...OVERDUE, true]), "soon after max_seconds");
+  t.equal(await text(service, IN_ENGINE), "4", "the engine goes on");
+  t.strictSame(await said("c", "SELECT 'bi'"), [200, "bi\n"], "and others are served");
+
+  const gone = new AbortController();
+  const left = ["b", "b"].map((user) =>
+    fetch(as(user).url, {
+      method: "POST",
+      headers: { Authorization: `Basic ${Buffer.from(`${user}:p`).toString("base64")}` },
+      body: MINUTES,
+      signal: gone.signal,
+    }),
+  );
+  await until("a user's whole share", async () => (await text(service, IN_ENGINE)) === "6");
+  gone.abort();
+  for (const answer of left) await t.rejects(answer, { name: "AbortError" });
+  // As long as a statement that can be stopped may take.
+  await delay(1_000);
+  const bytes = Math.floor(PORT_BYTES / (4 + 6));
+  t.strictSame(
+    await Promise.all([said("c", MEMORY), said("c", MEMORY), said("c", "SELECT 'bi'")]),
+    [
+      [200, `${bytes}\n`],
+      [200, `${bytes}\n`],
+      [200, "bi\n"],
+    ],
+    "with less memory each, as those that go on have theirs",
+  );
+  t.strictSame(
+    await Promise.all([timed(send("a", "SELECT 1")), timed(send("b", "SELECT 1"))]),
+    [
+      [...OVERDUE, true],
+      [...OVERDUE, true],
+    ],
+    "their own users have no place",
+  );
+  t.strictSame(codeOf(await send("a", "SELECT 1", "/?query_id=0")), [500, "216"], "nor is an id free");
+  t.strictSame(
+    await timed(send("a", "SELECT 1", "/?query_id=0&replace_running_query=1")),
+    [...OVERDUE, true],
+    "nobody waits for one for ever",
+  );
+  t.equal(await text(service, "SELECT 1"), "1");
+
+  const warning = (user: string) => ({
+    user,
+    msg: "a statement of a SQL user was ended, but the engine goes on with it; it counts towards the max_running of its user until it is over",
+  });
+  const seen = () => warned.map((line) => Object(line)).map(({ user, msg }) => ({ user, msg }));
+  await until("it to be said of each", () => warned.length >= 6, 90);
+  t.strictSame(
+    seen().sort((one, other) => (one.user < other.user ? -1 : 1)),
+    ["a", "a", "a", "b", "b", "b"].map(warning),
+  );
+
+  const from = performance.now();
+  await engine.stop();
+  t.ok(performance.now() - from < 4_000, "stopping does not wait for them");
+});
+
+t.test("a statement that ends at last gives its place, its memory and its id back", async (t) => {
+  const port = await freePort();
+  const sqlPort = sqlListener(port, users, { limits: { maxSeconds: 3, maxRunning: 1 } });
+  const { endpoint } = await startEngine(t, { sqlPort, maxMemoryBytes: MEMORY_BYTES });
+  const service = quietClient(t, endpoint);
+  const send = (body: string, path = "/", username = "a") =>
+    ask({ url: `http://127.0.0.1:${port}`, username, password: "p" }, path, { body });
+  for (let round = 0; round < 2; round++) {
+    const answer = send(SECONDS, "/?query_id=same");
+    await until("it to run", async () => (await text(service, IN_ENGINE)) === "1");
+    t.strictSame(codeOf(await answer), OVERDUE);
+    t.strictSame(codeOf(await send("SELECT 1")), OVERDUE);
+    await until("its end", async () => (await text(service, IN_ENGINE)) === "0");
+    const { status, body } = await send(MEMORY, "/?query_id=same");
+    t.strictSame([status, body.toString()], [200, `${PORT_BYTES / 4}\n`]);
+    const rows = await send("SELECT number FROM numbers(200000)");
+    t.equal(rows.body.toString(), Array.from({ length: 200_000 }, (_, row) => `${row}\n`).join(""));
+  }
+});
+
+t.test("spare places: as many as there are", async (t) => {
+  const never = new AbortController().signal;
+  const slots = createSlots(["2nd spare", "1st spare", "x"], { maxTaken: 1, maxWaiting: 9, maxRunning: 9 });
+  const taken: string[] = [];
+  const take = async (owner: string) => taken.push(await slots.take(owner, never));
+  for (const owner of ["a", "b", "c", "d", "e"]) void take(owner);
+  await delay(1);
+  t.strictSame([taken, slots.leftBehind()], [["x"], 0]);
+  slots.leaveBehind("x");
+  await delay(1);
+  t.strictSame([taken, slots.leftBehind()], [["x", "1st spare"], 1]);
+  slots.leaveBehind("1st spare");
+  slots.leaveBehind("2nd spare");
+  await delay(1);
+  t.strictSame([taken, slots.leftBehind()], [["x", "1st spare", "2nd spare"], 3], "no third one");
+  slots.give("a", "x");
+  await delay(1);
+  t.strictSame(
+    [taken.at(-1), taken.length, slots.leftBehind()],
+    ["x", 4, 2],
+    "one that is over is used again",
+  );
+  slots.give("b", "1st spare");
+  await delay(1);
+  t.strictSame([taken.length, slots.leftBehind()], [4, 1], "one at a time, as before");
+});
