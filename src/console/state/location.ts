@@ -3,6 +3,7 @@
  * work. Views read it by `useLocation` and change it by `go`.
  */
 import { useEffect, useState } from "preact/hooks";
+import { columnOfFilter, isFilterColumn } from "./filters.js";
 
 export interface Place {
   readonly path: string;
@@ -44,13 +45,29 @@ export function go(href: string, { replace = false } = {}): void {
 
 export type Changes = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The address of a path with the query changed: undefined takes a parameter out, a list gives it several times. */
+/** Pages of lists. `rows` is the page of a list that is open while the address has it. */
+const pages = ["page", "lacking_page", "rows"] as const;
+
+/**
+ * The address of a path with the query changed: undefined takes a parameter out, a list gives it several times. With other days or filters
+ * each list has other pages, and begins with the first.
+ */
 export function changed({ path, query }: Place, changes: Changes, to = path): string {
   const next = new URLSearchParams(query);
+  if (Object.keys(changes).some(choosesRows))
+    for (const name of pages) {
+      if (name === "rows" && next.has(name)) next.set(name, "1");
+      else next.delete(name);
+    }
   for (const [name, value] of Object.entries(changes)) {
     next.delete(name);
     for (const each of value === undefined ? [] : [value].flat()) next.append(name, each);
   }
   const text = next.toString();
   return text === "" ? to : `${to}?${text}`;
+}
+
+/** Whether a parameter says which rows there are. */
+function choosesRows(name: string): boolean {
+  return name === "start_date" || name === "end_date" || isFilterColumn(columnOfFilter(name));
 }
