@@ -1,5 +1,5 @@
 /** Filters of the address, named as the API names them: `identity_id=…` several times, `tag:team=a,b`, and `not:` before what is left out. */
-import type { Changes, Place } from "./location.js";
+import type { Changes, Place } from "./place.js";
 
 export const filterColumns = [
   "identity_id",

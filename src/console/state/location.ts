@@ -4,11 +4,9 @@
  */
 import { useEffect, useState } from "preact/hooks";
 import { columnOfFilter, isFilterColumn } from "./filters.js";
+import type { Changes, Place } from "./place.js";
 
-export interface Place {
-  readonly path: string;
-  readonly query: URLSearchParams;
-}
+export type { Place } from "./place.js";
 
 const listeners = new Set<() => void>();
 
@@ -42,8 +40,6 @@ export function go(href: string, { replace = false } = {}): void {
   tell();
   if (!replace) scrollTo(0, 0);
 }
-
-export type Changes = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Pages of lists. `rows` is the page of a list that is open while the address has it. */
 const pages = ["page", "lacking_page", "rows"] as const;
