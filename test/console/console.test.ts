@@ -91,7 +91,7 @@ t.test("the console", needs("chromium"), async (t) => {
     // The lines that nobody pays are in a table of their own.
     await shows(page, "[aria-label=Worklist] tbody tr", 1);
     await page.getByLabel("Reason").selectOption("No identity is known");
-    await page.getByText("Nothing in this period needs attention").waitFor();
+    await page.getByText("No costs in this period have this reason: No identity is known").waitFor();
   });
 
   await t.test("the explorer: table = API, filters and drills by clicks, back leads back", async (t) => {

@@ -125,12 +125,249 @@ t.test("a slow API", needs("chromium"), async (t) => {
         ('acme', '2026-03-03', true, true, true, 'a'), ('acme', '2026-02-28', true, true, false, NULL)`);
     const four = await open("/tenants/acme/overview?start_date=2026-03-04&end_date=2026-03-07");
     await four.getByText("The period before is not complete: 2 of 4 days.").waitFor();
+    await four.getByText("What is compared is not complete: 0 of 4 days.").waitFor();
+    await stores.postgres.query(`
+      INSERT INTO tracking_dates (tenant_name, tracking_date, billing_gathered, resources_gathered, chargeback_calculated, published_hash)
+      VALUES ('acme', '2026-03-04', true, true, true, 'a')`);
     const whole = await open(`/tenants/acme/overview?${period}`);
     await whole.locator(".head .change").waitFor();
-    t.equal(await whole.getByText(/is not complete/).count(), 0, "3 March is there as a whole");
+    t.equal(await whole.getByText(/is not complete/).count(), 0, "3 and 4 March are there as a whole");
+    await whole.route("**/status?*", (route) => route.fulfill({ status: 503, json: { detail: "Later." } }));
+    await whole.reload();
+    await whole.getByText("Which days are complete could not be loaded").waitFor();
+    t.equal(await whole.locator(".change.more, .change.less").count(), 0, "neither good nor bad news");
+    t.equal(await whole.locator(".head .change").count(), 1);
   });
 
-  t.strictSame(troubles, []);
+  await t.test(
+    "sums stand under the days that they are of, also where the next cannot be loaded",
+    async (t) => {
+      proxy.delays.of = () => 0;
+      const page = await open(`/tenants/acme/overview?${period}`, { at: proxy.url });
+      t.equal(await textOf(page, ".head .hint"), "Cost, 4 Mar 2026");
+      proxy.delays.of = (path) => (isBreakdown(path) ? 1500 : 0);
+      await page.getByLabel("From", { exact: true }).fill("2026-03-03");
+      await page.locator(".updating").first().waitFor();
+      t.equal(await textOf(page, ".title .hint"), "3 Mar – 4 Mar 2026");
+      t.equal(await textOf(page, ".head .hint"), "Cost, 4 Mar 2026", "the sums are still of that day");
+      await until(
+        "the next are there",
+        async () => (await textOf(page, ".head .hint")) === "Cost, 3 Mar – 4 Mar 2026",
+      );
+      t.equal(await textOf(page, ".title .hint"), "3 Mar – 4 Mar 2026, compared with 1 Mar – 2 Mar 2026");
+      proxy.delays.of = () => 0;
+      await page.route("**/chargebacks/breakdown?*", (route) =>
+        route.fulfill({ status: 503, json: { detail: "Later." } }),
+      );
+      await page.getByLabel("From", { exact: true }).fill("2026-03-02");
+      await page.getByText("Later.").first().waitFor();
+      await shows(page, ".head", 0);
+      t.equal(await textOf(page, ".title .hint"), "2 Mar – 4 Mar 2026");
+    },
+  );
+
+  await t.test("a date that is typed is looked at when it is whole, and once", async (t) => {
+    const page = await open(`/tenants/acme/explorer?${period}`);
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      if (isBreakdown(request.url())) asked.push(new URL(request.url()).search);
+    });
+    const at = () => new URL(page.url()).searchParams;
+    const [from, to] = ["From", "To"].map((label) => page.getByLabel(label, { exact: true }));
+    if (from === undefined || to === undefined) throw new Error("no dates");
+    const steps = await page.evaluate<number>("history.length");
+    await to.focus();
+    for (const key of "03152026") await page.keyboard.press(key);
+    await until("it is shown", async () => at().get("end_date") === "2026-03-15");
+    await page.waitForTimeout(1500);
+    t.equal(at().get("start_date"), day);
+    t.equal(await page.evaluate<number>("history.length"), steps + 1);
+    t.equal(asked.length, 1, asked.join(" "));
+    t.match(asked[0], /start_date=2026-03-04&end_date=2026-03-15/);
+
+    await from.focus();
+    for (const key of "03202026") await page.keyboard.press(key);
+    await page.waitForTimeout(1500);
+    t.equal(at().get("start_date"), day, "the wrong way round, it may be half of a change");
+    t.equal(await from.inputValue(), "2026-03-20");
+    await from.blur();
+    await until("they are turned round", async () => at().get("start_date") === "2026-03-15");
+    t.equal(at().get("end_date"), "2026-03-20");
+
+    await from.focus();
+    for (const key of "0101") await page.keyboard.press(key);
+    await page.keyboard.press("1");
+    await from.blur();
+    await until(
+      "what is no date of ours is given up",
+      async () => (await from.inputValue()) === "2026-03-15",
+    );
+    await from.fill("2026-03-16");
+    await until("what is picked is shown", async () => at().get("start_date") === "2026-03-16");
+    t.equal(await page.getByRole("alert").count(), 0);
+  });
+
+  await t.test(
+    "pages do not outlive what they count, and good news is of costs that there are",
+    async (t) => {
+      const issues = (of: string, count: number) =>
+        Array.from({ length: count }, (_, index) => ({
+          ...{ timestamp: `${of}T00:00:00Z`, amount: `${1000 - index}`, identity_id: "UNALLOCATED" },
+          ...{ resource_id: `lost-${index}`, product_type: `P-${index}`, cost_type: "shared" as const },
+          ...{ allocation_method: "terminal", allocation_detail: "owner_unknown" },
+        }));
+      await insertChargebacks(stores, "acme", [...issues("2026-02-01", 130), ...issues("2026-02-02", 3)]);
+      await gatherInto(stores, "acme", {
+        at: "2026-02-02T00:00:00Z",
+        resources: ["r-1", "r-2"].map((resource_id) => ({ resource_id })),
+        identities: [],
+      });
+      const both = "start_date=2026-02-01&end_date=2026-02-02";
+      const second = "start_date=2026-02-02&end_date=2026-02-02";
+      const at = (page: Page) => new URL(page.url()).searchParams;
+      const list = "[aria-label=Worklist] tbody tr";
+      const lacking = "[aria-label='Lines that nobody pays, and what they lack'] tbody tr";
+
+      const worklist = await open(`/tenants/acme/worklist?${both}&page=2&lacking_page=2`);
+      await shows(worklist, list, 30);
+      await shows(worklist, lacking, 50);
+      const runs = await worklist.getByRole("link", { name: "Runs", exact: true }).getAttribute("href");
+      t.equal(runs, `/tenants/acme/runs?${both}`, "no page goes along to another view");
+      await worklist.getByLabel("From", { exact: true }).fill("2026-02-02");
+      await shows(worklist, list, 3);
+      await shows(worklist, lacking, 3);
+      t.strictSame([at(worklist).get("page"), at(worklist).get("lacking_page")], [null, null]);
+
+      const beyond = await open(`/tenants/acme/worklist?${second}&page=9&lacking_page=7`);
+      await shows(beyond, list, 3);
+      await shows(beyond, lacking, 3);
+      t.strictSame([at(beyond).get("page"), at(beyond).get("lacking_page")], ["1", "1"]);
+
+      const clear = "Nothing in this period needs attention";
+      const nothing = await open("/tenants/acme/worklist?start_date=2026-01-10&end_date=2026-01-11");
+      await nothing.getByText("No costs in this period").waitFor();
+      t.equal(await nothing.getByText(clear).count(), 0);
+      const good = await open(`/tenants/acme/worklist?${period}`);
+      await good.getByText(clear).waitFor();
+      const overview = await open("/tenants/acme/overview?start_date=2026-01-10&end_date=2026-01-11");
+      await overview.getByText("There are no costs to look at.").waitFor();
+      t.equal(await overview.getByText(clear).count(), 0);
+      const reason = await open(`/tenants/acme/worklist?${second}&allocation_detail=no_identities_located`);
+      await reason.getByText("No costs in this period have this reason: No identity is known").waitFor();
+
+      const explorer = await open(`/tenants/acme/explorer?${both}&group_by=resource_id&rows=2`);
+      await shows(explorer, ".rows tbody tr", 50);
+      await explorer.getByRole("link", { name: "lost-5", exact: true }).first().click();
+      await until("it is drilled into", async () => at(explorer).get("resource_id") === "lost-5");
+      t.equal(at(explorer).get("rows"), "1", "the list stays open, from its start");
+      await shows(explorer, ".rows tbody tr", 1);
+      const rows = await open(`/tenants/acme/explorer?${both}&rows=9`);
+      await shows(rows, ".rows tbody tr", 33);
+      t.equal(at(rows).get("rows"), "3");
+
+      const inventory = await open(`/tenants/acme/inventory?${both}&page=99`);
+      await shows(inventory, "tbody tr", 2);
+      t.equal(at(inventory).get("page"), "1");
+    },
+  );
+
+  await t.test("like is compared with like, and the chart has the whole period", async (t) => {
+    const daysFrom = (first: string, count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        new Date(Date.parse(first) + index * 86_400_000).toISOString().slice(0, 10),
+      );
+    const charged = daysFrom("2026-02-15", 19);
+    t.equal(charged.at(-1), "2026-03-05");
+    await insertChargebacks(stores, "globex", [
+      ...[...charged, "2026-01-01"].map((each) => ({ timestamp: `${each}T00:00:00Z`, amount: "10" })),
+      { timestamp: "2026-02-20T00:00:00Z", amount: "5", identity_id: "sa-2" },
+    ]);
+    const { postgres } = stores;
+    await postgres.query(`
+      INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('globex', 'globex', 'generic_metrics_only') ON CONFLICT DO NOTHING;
+      INSERT INTO tracking_dates (tenant_name, tracking_date, billing_gathered, resources_gathered, chargeback_calculated, published_hash)
+      VALUES ${charged.map((each) => `('globex', '${each}', true, true, true, 'a')`).join(", ")}`);
+    const ticks = (page: Page) => page.locator(".chart text.tick[text-anchor=middle]").allTextContents();
+
+    const week = "start_date=2026-03-01&end_date=2026-03-07";
+    const overview = await open(`/tenants/globex/overview?${week}`);
+    const compared = "compared with 22 Feb – 26 Feb 2026";
+    const missing = "6 Mar – 7 Mar 2026 have no costs yet: the days up to 5 Mar 2026 are compared.";
+    t.equal(await textOf(overview, ".title .hint"), `1 Mar – 7 Mar 2026, ${compared}`);
+    t.strictSame(await overview.locator("[role=note]").allInnerTexts(), [missing]);
+    t.equal(await textOf(overview, ".head .large"), "50.00 USD");
+    t.equal(await textOf(overview, ".head .change"), "no change");
+    t.equal(await overview.locator(".pair .card").first().getByText("no change").count(), 1, "nothing moved");
+    t.strictSame(
+      await ticks(overview),
+      [1, 2, 3, 4, 5, 6, 7].map((each) => `${each} Mar`),
+    );
+    t.equal(await overview.locator(".chart rect.series").count(), 5);
+
+    const explorer = await open(`/tenants/globex/explorer?${week}&compare=previous`);
+    t.equal(
+      await textOf(explorer, "label:has([type=checkbox])"),
+      `Compare with the period before (${compared})`,
+    );
+    t.strictSame(await explorer.locator("[role=note]").allInnerTexts(), [missing]);
+    t.match(await textOf(explorer, "tfoot tr"), /^Total 50\.00 100 % 50\.00 no change /);
+    t.match(
+      await explorer.getByRole("link", { name: "This query in the API" }).getAttribute("href"),
+      /&compare_start_date=2026-02-22&compare_end_date=2026-02-26$/,
+    );
+    t.equal((await ticks(explorer)).length, 7);
+
+    const before = "start_date=2026-02-22&end_date=2026-02-28";
+    const whole = await open(`/tenants/globex/overview?${before}`);
+    t.equal(await textOf(whole, ".head .change.less"), "▼ −5.00 (6.7 %)");
+    t.equal(await whole.locator("[role=note]").count(), 0);
+    t.equal(await whole.locator(".pair .change.less").count(), 1);
+    await postgres.query(
+      "UPDATE tracking_dates SET published_hash = 'a-provisional' WHERE tenant_name = 'globex' AND tracking_date = '2026-02-24'",
+    );
+    const part = await open(`/tenants/globex/overview?${before}`);
+    await part.getByText("What is compared is not complete: 6 of 7 days.").waitFor();
+    t.equal(await textOf(part, ".head .change"), "▼ −5.00 (6.7 %)");
+    t.equal(await part.locator(".change.less, .change.more").count(), 0, "no good news from a part");
+    const table = await open(`/tenants/globex/explorer?${before}&compare=previous`);
+    t.equal(await table.locator(".change").count(), 3, "two groups and their total");
+    t.equal(await table.locator(".change.less, .change.more").count(), 0);
+
+    const month = await open("/tenants/globex/overview?start_date=2026-02-01&end_date=2026-02-28");
+    t.equal(
+      await textOf(month, ".title .hint"),
+      "1 Feb – 28 Feb 2026, compared with 1 Jan – 31 Jan 2026",
+      "a calendar month with the one before",
+    );
+
+    const months = await open(
+      "/tenants/globex/explorer?start_date=2026-02-24&end_date=2026-03-05&time_bucket=month",
+    );
+    t.strictSame(await ticks(months), ["2026-02", "2026-03"]);
+    t.equal(await months.locator(".chart rect.partial").count(), 2);
+    t.equal(
+      await textOf(months, ".chart > .hint"),
+      "Hatched, for not all of their days are shown: 2026-02, 5 of 28 days; 2026-03, 5 of 31 days.",
+    );
+    await months.locator(".chart rect.series").first().hover();
+    t.equal(await textOf(months, ".tip"), "2026-02 5 of 28 days sa-1 50.00 Total 50.00 USD");
+    const full = await open(
+      "/tenants/globex/explorer?start_date=2026-02-01&end_date=2026-02-28&time_bucket=month",
+    );
+    t.equal(await full.locator(".chart rect.series").count(), 2);
+    t.equal(await full.locator(".chart rect.partial, .chart > .hint").count(), 0);
+    const weeks = await open(
+      "/tenants/globex/explorer?start_date=2025-12-22&end_date=2026-01-11&time_bucket=week",
+    );
+    t.strictSame(await ticks(weeks), ["2025-W52", "2026-W01", "2026-W02"], "as the API names them");
+    t.equal(await weeks.locator(".chart rect.series").count(), 1);
+  });
+
+  t.strictSame(
+    // A failing API was tried.
+    troubles.filter((trouble) => !/status of 503/.test(trouble)),
+    [],
+  );
 });
 
 /** What an upstream, or who tags, may call something. */

@@ -53,8 +53,8 @@ interface Question {
 }
 
 /** What the endpoint has to return, made from the rows one by one. */
-function expected({ columns, limit, order, filter = {} }: Question) {
-  const matching = rows.filter((row) =>
+function expected({ columns, limit, order, filter = {} }: Question, read = rows) {
+  const matching = read.filter((row) =>
     Object.entries(filter).every(([name, value]) => row[name as Column] === value),
   );
   const isNow = ({ timestamp }: Row) => timestamp >= "2026-03-05";
@@ -160,6 +160,32 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
     t.notOk("movers" in (await ask(`${window}&compare=previous`)));
   });
 
+  await t.test("the period before may be of other days, which need not touch", async (t) => {
+    const between = ({ timestamp }: Row) => timestamp >= "2026-03-03" && timestamp < "2026-03-05";
+    const apart = rows.filter((row) => !between(row));
+    t.ok(apart.length < rows.length);
+    for (const question of questions) {
+      const { columns, limit, order, filter = {} } = question;
+      const query = [
+        ...columns.map((column) => `group_by=${column}`),
+        ...Object.entries(filter).map(([name, value]) => `${name}=${encodeURIComponent(value)}`),
+        `limit=${limit}&order=${order}&compare=previous&time_bucket=day`,
+      ].join("&");
+      const before = "compare_start_date=2026-03-01&compare_end_date=2026-03-02";
+      t.strictSame(await ask(`${window}&${query}&${before}`), expected(question, apart), query);
+      t.strictSame(
+        await ask(`${window}&${query}&compare_start_date=2026-03-03`),
+        expected(
+          question,
+          rows.filter(({ timestamp }) => timestamp >= "2026-03-03"),
+        ),
+        `${query}, up to the period`,
+      );
+    }
+    const plain = await ask(`${window}&compare_start_date=2026-03-01&compare_end_date=2026-03-02`);
+    t.strictSame(plain, await ask(window), "where nothing is compared");
+  });
+
   await t.test("the period before and amounts over time come where they are asked for", async (t) => {
     const { groups, totals, time_buckets } = await ask(`${window}&limit=2`);
     t.strictSame(time_buckets, []);
@@ -192,6 +218,9 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
       ["group_by=amount", "group_by"],
       ["group_by=identity_id&group_by=team&group_by=cost_type&group_by=currency", "group_by"],
       ["search=", "search"],
+      ["start_date=2026-03-05&compare=previous&compare_end_date=2026-03-05", "compare_end_date"],
+      ["start_date=2026-03-05&compare=previous&compare_start_date=2026-03-05", "compare_start_date"],
+      ["compare=previous&compare_start_date=2026-02-30", "compare_start_date"],
     ] as const) {
       const { status, body } = await get(app, `${base}?${query}`);
       t.equal(status, 400, query);

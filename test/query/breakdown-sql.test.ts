@@ -114,6 +114,12 @@ const drawn = fc.record({
   end: fc.constantFrom("2026-04-05", "2026-04-30"),
 });
 
+/** Days that are compared, by the first of the period; without any, as many just before. */
+const before: Readonly<Partial<Record<string, readonly string[]>>> = {
+  "2026-03-08": ["2026-02-27", "2026-03-01"],
+  "2026-04-05": ["2026-03-01"],
+};
+
 function queryOf(each: typeof drawn extends fc.Arbitrary<infer Drawn> ? Drawn : never): Query {
   const { groupBy, bucket, timezone, order, compare, search, limit, start, end } = each;
   return [
@@ -121,6 +127,9 @@ function queryOf(each: typeof drawn extends fc.Arbitrary<infer Drawn> ? Drawn : 
     ...(bucket === undefined ? [] : [["time_bucket", bucket] as const]),
     // The two together are refused.
     ...(compare && bucket === undefined ? [["compare", "previous"] as const] : []),
+    ...(before[start] ?? []).map(
+      (day, index) => [`compare_${index === 0 ? "start" : "end"}_date`, day] as const,
+    ),
     ...(search === undefined ? [] : [["search", search] as const]),
     ...([
       ["timezone", timezone],
@@ -210,7 +219,7 @@ t.test("a breakdown as SQL", async (t) => {
     return found.map((row) => Object.fromEntries(row.map((value, index) => [names[index], value])));
   };
 
-  const seen = { rows: 0, buckets: 0, compared: 0, limited: 0, excluded: 0, tags: 0, searched: 0 };
+  const seen = { rows: 0, buckets: 0, compared: 0, apart: 0, limited: 0, excluded: 0, tags: 0, searched: 0 };
   /** Groups, and their sums by bucket, of both. */
   const same = async (query: Query) => {
     const { body, sql } = await ask(query);
@@ -252,6 +261,8 @@ t.test("a breakdown as SQL", async (t) => {
     seen.rows += wanted.length;
     seen.buckets += isOverTime ? 1 : 0;
     seen.compared += body.groups.some((group: object) => "previous_amount" in group) ? 1 : 0;
+    const isApart = query.some(([name]) => name === "compare_end_date");
+    seen.apart += isApart && body.groups.some((group: object) => "previous_amount" in group) ? 1 : 0;
     seen.limited += body.others.length > 0 ? 1 : 0;
     seen.excluded += query.some(([name]) => name.startsWith("not:")) && wanted.length > 0 ? 1 : 0;
     seen.tags += query.some(([name]) => name.includes("tag:")) && wanted.length > 0 ? 1 : 0;

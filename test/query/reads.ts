@@ -164,6 +164,9 @@ export const reads: Readonly<Record<string, Statement>> = {
       search: "gate",
     }),
   ),
+  "breakdown-compared-apart": breakdownGroups(
+    breakdown({ comparedFrom: 1771459200, comparedTo: 1771459200 + 2 * 86_400 }),
+  ),
   "breakdown-with-movers": breakdownGroups(breakdown({ comparedFrom: 1771459200, movers: 5 })),
   "breakdown-over-time": breakdownSeries({ ...breakdown({}), timeBucket: "day" }, [["sa-1"], ["sa-2"]]),
   "breakdown-over-time-by-tag": breakdownSeries(

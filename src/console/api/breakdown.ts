@@ -19,6 +19,8 @@ export interface BreakdownQuestion {
   readonly limit: number;
   readonly order?: "amount" | "change" | undefined;
   readonly compare?: boolean | undefined;
+  /** What it is compared with; as many days, just before, unless given. */
+  readonly before?: Period | undefined;
   /** So many that changed most, too. */
   readonly movers?: number | undefined;
   /** Only groups whose value or name has this text. */
@@ -34,6 +36,7 @@ function breakdownQuery({
   limit,
   order,
   compare,
+  before,
   movers,
   search,
 }: BreakdownQuestion) {
@@ -44,6 +47,8 @@ function breakdownQuery({
     ...(timeBucket !== undefined && { time_bucket: timeBucket }),
     ...(order !== undefined && { order }),
     ...(compare === true && { compare: "previous" }),
+    ...(compare === true &&
+      before !== undefined && { compare_start_date: before.first, compare_end_date: before.last }),
     ...(movers !== undefined && { movers }),
     ...(search !== undefined && search !== "" && { search }),
     ...filterQuery(filters),

@@ -44,6 +44,8 @@ export function Amount({ value, currency, places = 0 }: AmountProps) {
 export interface Compared {
   readonly now: Decimal;
   readonly before: Decimal;
+  /** Days may be missing, so that it is neither good nor bad news. */
+  readonly isUnsure?: boolean;
 }
 
 /** In brackets; empty where nothing changed. */
@@ -61,13 +63,13 @@ interface ChangeProps extends Compared {
 }
 
 /** How an amount differs from the one before: more cost is marked as such, and never by colour alone. */
-export function Change({ now, before, places = 0, percentLetters = 0 }: ChangeProps) {
+export function Change({ now, before, isUnsure = false, places = 0, percentLetters = 0 }: ChangeProps) {
   const difference = minus(now, before);
   if (isZero(difference)) return <span class="change">{en.change.none}</span>;
   const { main, beyond } = shownAmount(absolute(difference));
   const isLess = isNegative(difference);
   return (
-    <span class={isLess ? "change less" : "change more"} title={plainText(difference)}>
+    <span class={isUnsure ? "change" : isLess ? "change less" : "change more"} title={plainText(difference)}>
       {isLess ? "▼ −" : "▲ +"}
       {main}
       {(beyond !== "" || places > 0) && (

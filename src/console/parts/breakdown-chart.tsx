@@ -1,14 +1,15 @@
-import type { Breakdown, Group } from "../api/breakdown.js";
+import type { Group } from "../api/breakdown.js";
+import type { Answer } from "../api/comparison.js";
 import { decimal, minus, zero } from "../money/decimal.js";
-import { shownDay } from "../state/days.js";
+import { bucketsOf } from "../state/buckets.js";
+import { shifted, shownDay } from "../state/days.js";
 import { en } from "../text/en.js";
-import { Chart, type Series } from "./chart.js";
+import { type Bucket, Chart, type Series } from "./chart.js";
 
 interface BreakdownChartProps {
   readonly title: string;
-  readonly found: Breakdown;
+  readonly answer: Answer;
   readonly currency: string;
-  readonly columns: readonly string[];
   readonly kind?: "bars" | "area";
   /** The group that was clicked. */
   readonly onPick?: ((group: Group) => void) | undefined;
@@ -18,27 +19,25 @@ interface BreakdownChartProps {
 const COLORS = 10;
 
 /** The groups of one currency over time, largest below; what is not among them on top, in grey. */
-export function BreakdownChart({
-  title,
-  found,
-  currency,
-  columns,
-  kind = "bars",
-  onPick,
-}: BreakdownChartProps) {
+export function BreakdownChart({ title, answer, currency, kind = "bars", onPick }: BreakdownChartProps) {
+  const { found, question } = answer;
+  const columns = question.groupBy;
   const groups = found.groups.filter((group) => group.currency === currency).slice(0, COLORS);
   const totals = found.totals.find((each) => each.currency === currency);
-  const buckets = found.time_buckets;
+  const buckets = wholeTime(answer);
   const ofGroups = groups.map(
     (group, index): Series => ({
       key: keyOf(group, columns),
       name: nameOf(group, columns),
       color: index + 1,
-      values: (group.amounts ?? []).map(decimal),
+      values: buckets.map(({ at }) => decimal(group.amounts?.[at] ?? "0")),
     }),
   );
-  const rest = (totals?.amounts ?? []).map((total, index) =>
-    ofGroups.reduce((left, { values }) => minus(left, values[index] ?? zero), decimal(total)),
+  const rest = buckets.map(({ at }, index) =>
+    ofGroups.reduce(
+      (left, { values }) => minus(left, values[index] ?? zero),
+      decimal(totals?.amounts?.[at] ?? "0"),
+    ),
   );
   const others = (totals?.group_count ?? 0) - groups.length;
   const series =
@@ -50,6 +49,27 @@ export function BreakdownChart({
       if (group !== undefined) onPick(group);
     });
   return <Chart {...{ title, buckets, bucketName, series, currency, kind }} onPick={pick} />;
+}
+
+/** The buckets of the whole period, each with its place in the answer; where nothing is charged there is a gap. */
+function wholeTime({ found, question, comparison }: Answer): Bucket[] {
+  const places = new Map(found.time_buckets.map((label, at) => [label, at]));
+  const all = bucketsOf(question.period, question.timeBucket ?? "");
+  const known = new Set(all?.map(({ label }) => label));
+  if (all === undefined || !found.time_buckets.every((label) => known.has(label)))
+    return found.time_buckets.map((label, at) => ({ label, at, note: undefined }));
+  const { missing } = comparison ?? {};
+  const arrived = { ...question.period, ...(missing && { last: shifted(missing.first, -1) }) };
+  const shown = new Map(
+    bucketsOf(arrived, question.timeBucket ?? "")?.map((bucket) => [bucket.label, bucket.shown]),
+  );
+  return all.map(({ label, days }) => {
+    const has = shown.get(label) ?? days;
+    return {
+      ...{ label, at: places.get(label) ?? -1 },
+      note: has < days ? en.chart.partial(has, days) : undefined,
+    };
+  });
 }
 
 const bucketName = (bucket: string) =>

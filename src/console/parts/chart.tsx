@@ -1,5 +1,5 @@
 /** Costs over time, stacked: bars, or areas where there are many. SVG, so that every part has a title and can be found and clicked. */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { approximate, type Decimal, plainText, shownAmount, sumOf, zero } from "../money/decimal.js";
 import { en } from "../text/en.js";
 
@@ -12,9 +12,17 @@ export interface Series {
   readonly values: readonly Decimal[];
 }
 
+export interface Bucket {
+  readonly label: string;
+  /** Place among those that have costs; below 0 where it has none. */
+  readonly at: number;
+  /** Which of its days are shown, where some are not. */
+  readonly note: string | undefined;
+}
+
 interface ChartProps {
   readonly title: string;
-  readonly buckets: readonly string[];
+  readonly buckets: readonly Bucket[];
   /** Short form of a bucket for the axis. */
   readonly bucketName: (bucket: string) => string;
   readonly series: readonly Series[];
@@ -43,6 +51,13 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
   const asArea = kind === "area" || buckets.length > MOST_BARS;
   const every = Math.ceil(buckets.length / Math.max(1, Math.floor(inner.width / 72)));
   const hovered = at === undefined ? undefined : buckets[at];
+  const hatch = useId();
+  // Where nothing has been charged yet, an area is none.
+  const from = buckets.findIndex((bucket) => bucket.at >= 0);
+  const to = buckets.reduce((last, bucket, index) => (bucket.at >= 0 ? index : last), -1);
+  const partial = buckets.flatMap(({ label, at, note }, index) =>
+    note === undefined || at < 0 ? [] : [{ index, text: en.chart.partialBucket(bucketName(label), note) }],
+  );
   return (
     <figure class="chart" ref={frame}>
       <figcaption class="unseen">{title}</figcaption>
@@ -59,6 +74,19 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
         }}
         onPointerLeave={() => setAt(undefined)}
       >
+        {partial.length > 0 && (
+          <defs>
+            <pattern
+              id={hatch}
+              width={6}
+              height={6}
+              patternUnits="userSpaceOnUse"
+              patternTransform="rotate(45)"
+            >
+              <rect class="gap" width={3} height={6} />
+            </pattern>
+          </defs>
+        )}
         {at !== undefined && (
           <rect class="hover" x={x(at)} width={step} y={MARGIN.top} height={inner.height} />
         )}
@@ -76,16 +104,20 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
             </text>
           </g>
         ))}
-        {buckets.map((bucket, index) =>
+        {buckets.map(({ label }, index) =>
           index % every === 0 ? (
-            <text key={bucket} class="tick" x={x(index) + step / 2} y={HEIGHT - 6} text-anchor="middle">
-              {bucketName(bucket)}
+            <text key={label} class="tick" x={x(index) + step / 2} y={HEIGHT - 6} text-anchor="middle">
+              {bucketName(label)}
             </text>
           ) : null,
         )}
         {asArea
           ? stacks.map(({ series: each, spans }) => (
-              <path key={each.key} class={`series color-${each.color}`} d={areaPath(spans, x, y, step)} />
+              <path
+                key={each.key}
+                class={`series color-${each.color}`}
+                d={areaPath(spans, { from, to, x, y, step })}
+              />
             ))
           : stacks.flatMap(({ series: each, spans }) =>
               spans.map(([low, high], index) =>
@@ -98,11 +130,22 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
                     width={Math.max(1, step - 2 * Math.min(step * 0.1, 3))}
                     y={y(high)}
                     height={Math.max(0.5, y(low) - y(high))}
-                    onClick={onPick && (() => onPick(each, buckets[index] ?? ""))}
+                    onClick={onPick && (() => onPick(each, buckets[index]?.label ?? ""))}
                   />
                 ),
               ),
             )}
+        {partial.map(({ index }) => (
+          <rect
+            key={index}
+            class="partial"
+            x={x(index)}
+            width={step}
+            y={MARGIN.top}
+            height={inner.height}
+            fill={`url(#${hatch})`}
+          />
+        ))}
       </svg>
       {at !== undefined && hovered !== undefined && (
         <Tip
@@ -120,13 +163,14 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
           </li>
         ))}
       </ul>
+      {partial.length > 0 && <p class="hint">{en.chart.partials(partial.map(({ text }) => text))}</p>}
     </figure>
   );
 }
 
 interface TipProps extends Pick<ChartProps, "series" | "currency"> {
   readonly index: number;
-  readonly bucket: string;
+  readonly bucket: Bucket;
   readonly left: number;
 }
 
@@ -137,8 +181,10 @@ function Tip({ series, index, bucket, currency, left }: TipProps) {
   });
   return (
     <div class="tip" style={{ left: `${left}px` }}>
-      <strong>{bucket}</strong>
-      <table>
+      <strong>{bucket.label}</strong>
+      {bucket.note !== undefined && <div>{bucket.note}</div>}
+      {bucket.at < 0 && <div>{en.chart.none}</div>}
+      <table hidden={bucket.at < 0}>
         <tbody>
           {values.map(({ each, value }) => (
             <tr key={each.key}>
@@ -199,15 +245,21 @@ function scaleOf(stacks: readonly Stack[]) {
   return { low: first * step, high: last * step, ticks };
 }
 
-function areaPath(
-  spans: Stack["spans"],
-  x: (index: number) => number,
-  y: (value: number) => number,
-  step: number,
-): string {
-  const at = (index: number) => (x(index) + step / 2).toFixed(1);
-  const upper = spans.map(([, high], index) => `${at(index)},${y(high).toFixed(1)}`);
-  const lower = spans.map(([low], index) => `${at(index)},${y(low).toFixed(1)}`).reverse();
+interface Area {
+  /** First and last bucket that have costs. */
+  readonly from: number;
+  readonly to: number;
+  readonly x: (index: number) => number;
+  readonly y: (value: number) => number;
+  readonly step: number;
+}
+
+function areaPath(spans: Stack["spans"], { from, to, x, y, step }: Area): string {
+  const at = (index: number) => (x(from + index) + step / 2).toFixed(1);
+  const drawn = from < 0 ? [] : spans.slice(from, to + 1);
+  if (drawn.length === 0) return "";
+  const upper = drawn.map(([, high], index) => `${at(index)},${y(high).toFixed(1)}`);
+  const lower = drawn.map(([low], index) => `${at(index)},${y(low).toFixed(1)}`).reverse();
   return `M${[...upper, ...lower].join("L")}Z`;
 }
 

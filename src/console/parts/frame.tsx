@@ -21,7 +21,7 @@ interface FrameProps {
 const OF_A_VIEW = [
   ...["group_by", "time_bucket", "limit", "chart", "compare", "sort", "path", "row"],
   ...["page", "kind", "search", "status", "type", "rows", "why", "key"],
-  ...["dimension", "history"],
+  ...["dimension", "history", "lacking_page"],
 ] as const;
 const left = Object.fromEntries(OF_A_VIEW.map((name) => [name, undefined]));
 

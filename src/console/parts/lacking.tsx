@@ -9,7 +9,7 @@ import { en } from "../text/en.js";
 import { lacking as text } from "../text/lacking.js";
 import { Link } from "./link.js";
 import { Shown } from "./messages.js";
-import { Pages, pageOf } from "./pages.js";
+import { Pages, pageOf, useLastPage } from "./pages.js";
 import { type Column, Table } from "./table.js";
 
 type Item = Schemas["WorklistItem"];
@@ -23,6 +23,7 @@ export function Lacking({ place, tenant }: { readonly place: Place; readonly ten
   const data = useData(JSON.stringify(["worklist", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/worklist", { params, signal })),
   );
+  useLastPage(place, data, PAGE);
   const columns: Column<Item>[] = [
     {
       ...{ key: "product", title: en.columns.product_type ?? "" },

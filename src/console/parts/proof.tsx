@@ -40,6 +40,7 @@ interface ProofProps {
 
 export function Proof({ found, isOfLines = false, filtered }: ProofProps) {
   const provisional = provisionalDays(found);
+  if (found.totals.length === 0) return null;
   return (
     <section class="proof" aria-label={text.bill}>
       {found.totals.map((each) => {

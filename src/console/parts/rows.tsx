@@ -10,7 +10,7 @@ import { columnName, en } from "../text/en.js";
 import { whyParameter } from "./explain.js";
 import { Link } from "./link.js";
 import { Shown } from "./messages.js";
-import { Pages } from "./pages.js";
+import { Pages, useLastPage } from "./pages.js";
 import { type Column, Table } from "./table.js";
 
 const text = en.rows;
@@ -54,6 +54,7 @@ function List({
   const data = useData(JSON.stringify(["rows", tenant, query]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks", { params, signal })),
   );
+  useLastPage(place, data, "rows");
   const plain = (key: "product_type" | "allocation_method", cell: (row: Row) => string): Column<Row> => ({
     ...{ key, title: columnName(key) },
     cell: (row) => <bdi>{cell(row)}</bdi>,

@@ -1,5 +1,5 @@
 /** Filters of the address, named as the API names them: `identity_id=…` several times, `tag:team=a,b`, and `not:` before what is left out. */
-import type { Changes, Place } from "./location.js";
+import type { Changes, Place } from "./place.js";
 
 export const filterColumns = [
   "identity_id",
@@ -55,6 +55,9 @@ export interface Filter {
 }
 
 const NOT = "not:";
+
+/** Of a parameter that filters, whichever of the two. */
+export const columnOfFilter = (name: string) => (name.startsWith(NOT) ? name.slice(NOT.length) : name);
 const isTag = (column: string): column is TagName => /^(line_)?tag:./.test(column);
 
 export function isFilterColumn(name: string): name is FilterColumn {
@@ -64,7 +67,7 @@ export function isFilterColumn(name: string): name is FilterColumn {
 export function filtersOf({ query }: Place): Filter[] {
   return [...new Set(query.keys())].flatMap((name) => {
     const isExcluding = name.startsWith(NOT);
-    const column = isExcluding ? name.slice(NOT.length) : name;
+    const column = columnOfFilter(name);
     if (!isFilterColumn(column)) return [];
     const given = query.getAll(name).filter((value) => isFilterable(column, value));
     // Values are alternatives; of a tag, each parameter has its own, and all parameters have to hold.

@@ -3,11 +3,10 @@
  * work. Views read it by `useLocation` and change it by `go`.
  */
 import { useEffect, useState } from "preact/hooks";
+import { columnOfFilter, isFilterColumn } from "./filters.js";
+import type { Changes, Place } from "./place.js";
 
-export interface Place {
-  readonly path: string;
-  readonly query: URLSearchParams;
-}
+export type { Place } from "./place.js";
 
 const listeners = new Set<() => void>();
 
@@ -42,15 +41,29 @@ export function go(href: string, { replace = false } = {}): void {
   if (!replace) scrollTo(0, 0);
 }
 
-export type Changes = Readonly<Record<string, string | readonly string[] | undefined>>;
+/** Pages of lists. `rows` is the page of a list that is open while the address has it. */
+const pages = ["page", "lacking_page", "rows"] as const;
 
-/** The address of a path with the query changed: undefined takes a parameter out, a list gives it several times. */
+/**
+ * The address of a path with the query changed: undefined takes a parameter out, a list gives it several times. With other days or filters
+ * each list has other pages, and begins with the first.
+ */
 export function changed({ path, query }: Place, changes: Changes, to = path): string {
   const next = new URLSearchParams(query);
+  if (Object.keys(changes).some(choosesRows))
+    for (const name of pages) {
+      if (name === "rows" && next.has(name)) next.set(name, "1");
+      else next.delete(name);
+    }
   for (const [name, value] of Object.entries(changes)) {
     next.delete(name);
     for (const each of value === undefined ? [] : [value].flat()) next.append(name, each);
   }
   const text = next.toString();
   return text === "" ? to : `${to}?${text}`;
+}
+
+/** Whether a parameter says which rows there are. */
+function choosesRows(name: string): boolean {
+  return name === "start_date" || name === "end_date" || isFilterColumn(columnOfFilter(name));
 }

@@ -1,5 +1,5 @@
 /** The days that a view shows: `start_date` and `end_date` of the address, both included, as the API names them. */
-import { daysBetween, firstOfMonth, isDay, shifted, today } from "./days.js";
+import { daysBetween, firstOfMonth, isDay, lastOfMonth, shifted, today } from "./days.js";
 import type { Place } from "./location.js";
 
 export interface Period {
@@ -27,6 +27,11 @@ export function periodOf({ query }: Place): Period {
   return isDay(first) && isDay(last) && first <= last ? { first, last } : presets.last30(today());
 }
 
+/** Two days in order, of years that the API takes. */
+export function isPossible({ first, last }: Period): boolean {
+  return isDay(first) && isDay(last) && "1900" <= first && first <= last && last < "2300";
+}
+
 export const asParameters = ({ first, last }: Period) => ({ start_date: first, end_date: last });
 
 export function presetOf(period: Period): Preset | undefined {
@@ -42,8 +47,11 @@ export function bucketFor({ first, last }: Period): "day" | "week" | "month" {
   return days <= 100 ? "day" : days <= 500 ? "week" : "month";
 }
 
-/** As many days, just before. */
+/** As many days, just before; before a calendar month, the calendar month before. */
 export function periodBefore({ first, last }: Period): Period {
+  const dayBefore = shifted(first, -1);
+  if (first === firstOfMonth(first) && last === lastOfMonth(first))
+    return { first: firstOfMonth(dayBefore), last: dayBefore };
   const days = daysBetween(first, last);
-  return { first: shifted(first, -days), last: shifted(first, -1) };
+  return { first: shifted(first, -days), last: dayBefore };
 }

@@ -46,8 +46,13 @@ export const en = {
   change: {
     none: "no change",
     fromNothing: "new",
+    missing: (days: string, isOne: boolean, last: string) =>
+      `${days} ${isOne ? "has" : "have"} no costs yet: the days up to ${last} are compared.`,
+    incompleteNow: (complete: number, all: number) =>
+      `What is compared is not complete: ${complete.toLocaleString("en")} of ${all.toLocaleString("en")} ${all === 1 ? "day" : "days"}.`,
     incomplete: (complete: number, all: number) =>
       `The period before is not complete: ${complete.toLocaleString("en")} of ${all.toLocaleString("en")} ${all === 1 ? "day" : "days"}.`,
+    unknown: "Which days are complete could not be loaded: changes may be of days that are not.",
   },
   table: {
     sort: "Sort by this column",
@@ -55,6 +60,11 @@ export const en = {
   },
   chart: {
     label: (title: string, currency: string) => `${title}, in ${currency}. The table below has the figures.`,
+    none: "No costs",
+    partial: (shown: number, days: number) => `${shown} of ${days} days`,
+    partials: (buckets: readonly string[]) =>
+      `Hatched, for not all of their days are shown: ${buckets.join("; ")}.`,
+    partialBucket: (bucket: string, days: string) => `${bucket}, ${days}`,
   },
   period: {
     label: "Period",
@@ -69,7 +79,7 @@ export const en = {
       lastMonth: "Last month",
     },
     custom: "Other days",
-    compared: (first: string, last: string) => `compared with ${first} to ${last}`,
+    compared: (days: string) => `compared with ${days}`,
   },
   columns: {
     identity_id: "Identity",
@@ -291,6 +301,7 @@ export const en = {
       "Choose other days, or look at the runs: the costs of these days may not have been gathered yet.",
     issues: "Costs that need attention",
     noIssues: "Nothing in this period needs attention.",
+    noneToCheck: "There are no costs to look at.",
     provisional: (days: number) =>
       days === 1
         ? "1 day is provisional: its data is still incomplete."
@@ -345,6 +356,7 @@ export const en = {
     tag: "Tag",
     lead: "Costs that nobody caused as far as is known, or that were divided for want of something better. Largest first.",
     nothing: "Nothing in this period needs attention",
+    nothingOf: (reason: string) => `No costs in this period have this reason: ${reason}`,
     nothingHint: "Every cost went to those who caused it, or was shared by design.",
     paidBy: "Paid by",
     anyReason: "any",

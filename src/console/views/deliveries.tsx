@@ -4,7 +4,7 @@ import { api, bodyOf, type Schemas } from "../api/client.js";
 import { decimal } from "../money/decimal.js";
 import { May } from "../parts/may.js";
 import { Empty, Failed, Shown } from "../parts/messages.js";
-import { Pages, pageOf } from "../parts/pages.js";
+import { Pages, pageOf, useLastPage } from "../parts/pages.js";
 import { type Column, Table } from "../parts/table.js";
 import { shownInstant } from "../state/days.js";
 import type { Place } from "../state/location.js";
@@ -19,6 +19,7 @@ export function Deliveries({ place, tenant }: { readonly place: Place; readonly 
   const data = useData(JSON.stringify(["deliveries", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/deliveries", { params, signal })),
   );
+  useLastPage(place, data);
   const columns = columnsOf(tenant, data.reload);
   return (
     <>

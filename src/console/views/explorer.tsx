@@ -2,8 +2,6 @@
 import { useState } from "preact/hooks";
 import {
   amountOf,
-  askBreakdown,
-  type Breakdown,
   type BreakdownQuestion,
   breakdownAddress,
   breakdownKey,
@@ -13,10 +11,11 @@ import {
   sqlAddress,
   type Totals,
 } from "../api/breakdown.js";
+import { type Answer, askCompared, isLikeWithLike } from "../api/comparison.js";
 import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
 import { compare, decimal, minus, percentage } from "../money/decimal.js";
 import { BreakdownChart, keyOf, nameOf } from "../parts/breakdown-chart.js";
-import { IncompleteBefore } from "../parts/compared.js";
+import { ComparedNotes, comparedWith } from "../parts/compared.js";
 import { Choice } from "../parts/controls.js";
 import { Download } from "../parts/download.js";
 import { FilterBar, valuesInWords } from "../parts/filter-bar.js";
@@ -74,11 +73,11 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
     limit,
     compare: isCompared,
   };
-  // With its columns: the answer to the question before is shown until the next one is there.
-  const data = useData(`explorer ${breakdownKey(question)}`, async (signal) => ({
-    found: await askBreakdown(question, signal),
-    columns: shown,
-  }));
+  // With its question: the answer to the one before is shown until the next one is there.
+  const data = useData(`explorer ${breakdownKey(question)}`, (signal) => askCompared(question, signal));
+  const answered = data.isStale ? undefined : data.value;
+  const comparison = answered?.comparison;
+  const linked = answered?.question ?? question;
   return (
     <>
       <div class="title">
@@ -120,6 +119,7 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
             }
           />{" "}
           {text.compare}
+          {comparison && <span class="hint"> ({comparedWith(comparison)})</span>}
         </label>
         <span class="spring" />
         <span class="exports">
@@ -129,18 +129,18 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
               {format === "csv" ? "CSV" : "Parquet"}
             </Download>
           ))}
-          <Download href={sqlAddress(question, false)} opened="breakdown.sql">
+          <Download href={sqlAddress(linked, false)} opened="breakdown.sql">
             {text.sql}
           </Download>
-          <Download href={sqlAddress(question, true)} opened="breakdown.sql">
+          <Download href={sqlAddress(linked, true)} opened="breakdown.sql">
             {text.sqlOverTime}
           </Download>
-          <Download href={breakdownAddress(question)} opened="breakdown.json">
+          <Download href={breakdownAddress(linked)} opened="breakdown.json">
             {text.json}
           </Download>
         </span>
       </div>
-      {isCompared && <IncompleteBefore tenant={tenant} period={period} />}
+      {comparison && <ComparedNotes comparison={comparison} />}
       <Shown data={proof} height="4rem">
         {(found) => (
           <Proof
@@ -151,23 +151,22 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
         )}
       </Shown>
       <Shown data={data} height="30rem">
-        {({ found, columns }) =>
-          found.totals.length === 0 ? (
+        {(answer) =>
+          answer.found.totals.length === 0 ? (
             <Empty title={text.noRows}>
               <p>{text.noRowsHint}</p>
             </Empty>
           ) : (
-            found.totals.map((totals) => (
+            answer.found.totals.map((totals) => (
               <section class="card" key={totals.currency}>
                 <BreakdownChart
                   title={text.title}
-                  found={found}
+                  answer={answer}
                   currency={totals.currency}
-                  columns={columns}
                   kind={query.get("chart") === "area" ? "area" : "bars"}
-                  onPick={(group) => go(drilled(place, group, columns) ?? changed(place, {}))}
+                  onPick={(group) => go(drilled(place, group, answer.question.groupBy) ?? changed(place, {}))}
                 />
-                <Groups {...{ place, tenant, found, totals, columns }} isCompared={isCompared} />
+                <Groups place={place} answer={answer} totals={totals} />
               </section>
             ))
           )
@@ -253,11 +252,8 @@ function Trail({ place }: { readonly place: Place }) {
 
 interface GroupsProps {
   readonly place: Place;
-  readonly tenant: string;
-  readonly found: Breakdown;
+  readonly answer: Answer;
   readonly totals: Totals;
-  readonly columns: readonly string[];
-  readonly isCompared: boolean;
 }
 
 /** A row of the table: a group, or all others together. */
@@ -267,7 +263,8 @@ interface Row extends Sums {
   readonly name: string;
 }
 
-function Groups({ place, found, totals, columns: groupBy, isCompared }: GroupsProps) {
+function Groups({ place, answer: { found, question, comparison }, totals }: GroupsProps) {
+  const { groupBy } = question;
   const whole = amountOf(totals);
   const { currency } = totals;
   const groups = found.groups.filter((group) => group.currency === currency);
@@ -287,6 +284,7 @@ function Groups({ place, found, totals, columns: groupBy, isCompared }: GroupsPr
     totalMoney: [{ value: decimal(of(totals)) }],
   });
   const before = (sums: Sums) => decimal(sums.previous_amount ?? "0");
+  const isUnsure = comparison !== undefined && !isLikeWithLike(comparison);
   const shown: Column<Row>[] = [
     ...groupBy.map(
       (column, index): Column<Row> => ({
@@ -306,14 +304,14 @@ function Groups({ place, found, totals, columns: groupBy, isCompared }: GroupsPr
       ...{ key: "share", title: en.overview.share, isNumber: true, total: percentage(whole, whole) },
       cell: (row) => percentage(amountOf(row), whole),
     },
-    ...(isCompared
+    ...(comparison !== undefined
       ? [
           number("before", en.overview.before, ({ previous_amount }) => previous_amount ?? "0"),
           {
             ...{ key: "change", title: en.overview.change, isNumber: true },
-            change: (row: Row) => ({ now: amountOf(row), before: before(row) }),
+            change: (row: Row) => ({ now: amountOf(row), before: before(row), isUnsure }),
             order: (a: Row, b: Row) => compare(minus(amountOf(a), before(a)), minus(amountOf(b), before(b))),
-            totalChange: { now: whole, before: before(totals) },
+            totalChange: { now: whole, before: before(totals), isUnsure },
           },
         ]
       : []),

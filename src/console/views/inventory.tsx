@@ -11,7 +11,7 @@ import { Choice, narrow, PlaceSearch } from "../parts/controls.js";
 import { History } from "../parts/history.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
-import { Pages, pageOf } from "../parts/pages.js";
+import { Pages, pageOf, useLastPage } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { type Column, Table } from "../parts/table.js";
 import { shownDay, shownInstant } from "../state/days.js";
@@ -41,6 +41,7 @@ export function Inventory({ place, tenant }: ViewProps) {
   const page = pageOf(place);
   const history = place.query.get("history");
   const found = useInventory(kind, place, tenant, page);
+  useLastPage(place, found);
   const costs = useCosts(kind, place, tenant, found.value?.items ?? []);
   return (
     <>
@@ -65,7 +66,7 @@ export function Inventory({ place, tenant }: ViewProps) {
       </div>
       <Shown data={found} height="30rem">
         {({ items, total, pages }) =>
-          items.length === 0 ? (
+          total === 0 ? (
             <Empty title={text.none}>
               <p>{text.noneHint}</p>
             </Empty>

@@ -1,18 +1,18 @@
 /** Where the money goes, at a glance: total and change, whether it adds up, over time, what moved, what nobody pays for. */
 import {
   askBreakdown,
-  type Breakdown,
   type BreakdownQuestion,
   breakdownKey,
   type Group,
   type Sums,
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
+import { type Answer, askCompared, isLikeWithLike } from "../api/comparison.js";
 import { useReconciliation } from "../api/questions.js";
 import { type Decimal, decimal, sumOf } from "../money/decimal.js";
 import { Amount, Change } from "../parts/amount.js";
 import { BreakdownChart } from "../parts/breakdown-chart.js";
-import { IncompleteBefore } from "../parts/compared.js";
+import { ComparedNotes, comparedWith } from "../parts/compared.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { shownPeriod } from "../parts/period-picker.js";
@@ -21,7 +21,7 @@ import { type Column, Table } from "../parts/table.js";
 import { daysBetween, firstOfMonth, lastOfMonth, shownDay, shownInstant, today } from "../state/days.js";
 import { changed, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
-import { bucketFor, type Period, periodBefore, periodOf } from "../state/period.js";
+import { bucketFor, type Period, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { en, issueReasons, reasonOf } from "../text/en.js";
 
@@ -36,7 +36,10 @@ export function Overview({ place, tenant }: ViewProps) {
   const period = periodOf(place);
   const question = { tenant, period, filters: [], groupBy: ["identity_id"], compare: true };
   const overTime: BreakdownQuestion = { ...question, timeBucket: bucketFor(period), limit: 8, movers: 8 };
-  const costs = useData(breakdownKey(overTime), (signal) => askBreakdown(overTime, signal));
+  const costs = useData(`overview ${breakdownKey(overTime)}`, (signal) => askCompared(overTime, signal));
+  const answered = costs.isStale ? undefined : costs.value;
+  const comparison = answered?.comparison;
+  const hasCosts = answered && answered.found.totals.length > 0;
   const now = today();
   const month: Period = { first: firstOfMonth(now), last: lastOfMonth(now) };
   const soFar = useReconciliation(tenant, month).value?.days ?? [];
@@ -45,24 +48,24 @@ export function Overview({ place, tenant }: ViewProps) {
       <div class="title">
         <h1>{text.title}</h1>
         <span class="hint">
-          {shownPeriod(period)},{" "}
-          {en.period.compared(shownDay(periodBefore(period).first), shownDay(periodBefore(period).last))}
+          {shownPeriod(period)}
+          {comparison && `, ${comparedWith(comparison)}`}
         </span>
       </div>
-      <IncompleteBefore tenant={tenant} period={period} />
+      {comparison && hasCosts && <ComparedNotes comparison={comparison} />}
       <PeriodProof tenant={tenant} period={period} />
       <Shown data={costs} height="28rem">
-        {(found) =>
-          found.totals.length === 0 ? (
+        {(answer) =>
+          answer.found.totals.length === 0 ? (
             <Empty title={text.noCosts}>
               <p>{text.noCostsHint}</p>
               <Link href={pathOf(tenant, "runs")}>{en.views.runs}</Link>
             </Empty>
           ) : (
-            found.totals.map((totals) => (
+            answer.found.totals.map((totals) => (
               <section class="card" key={totals.currency}>
                 <div class="heads">
-                  <Headline period={period} totals={totals} />
+                  <Headline answer={answer} totals={totals} />
                   <Forecast month={month} days={soFar} currency={totals.currency} />
                 </div>
                 <h2>
@@ -78,12 +81,7 @@ export function Overview({ place, tenant }: ViewProps) {
                     {text.more}
                   </Link>
                 </h2>
-                <BreakdownChart
-                  title={text.overTime}
-                  found={found}
-                  currency={totals.currency}
-                  columns={["identity_id"]}
-                />
+                <BreakdownChart title={text.overTime} answer={answer} currency={totals.currency} />
               </section>
             ))
           )
@@ -92,29 +90,33 @@ export function Overview({ place, tenant }: ViewProps) {
       <div class="pair">
         <section class="card">
           <h2>{text.movers}</h2>
-          <Shown data={costs}>{(found) => <Movers found={found} place={place} tenant={tenant} />}</Shown>
+          <Shown data={costs}>{(answer) => <Movers answer={answer} place={place} tenant={tenant} />}</Shown>
         </section>
-        <Issues tenant={tenant} period={period} place={place} />
+        <Issues tenant={tenant} period={period} place={place} hasCosts={hasCosts} />
       </div>
       <LastRun tenant={tenant} />
     </>
   );
 }
 
-function Headline({ period, totals }: { readonly period: Period; readonly totals: Sums }) {
+function Headline({ answer, totals }: { readonly answer: Answer; readonly totals: Sums }) {
   const now = decimal(totals.total_amount);
   return (
     <div class="head">
       <div class="hint">
-        {text.cost}, {shownPeriod(period)}
+        {text.cost}, {shownPeriod(answer.question.period)}
       </div>
       <div class="large">
         <Amount value={now} currency={totals.currency} />
       </div>
-      {totals.previous_amount !== undefined && <Change now={now} before={decimal(totals.previous_amount)} />}
+      {totals.previous_amount !== undefined && (
+        <Change now={now} before={decimal(totals.previous_amount)} isUnsure={isUnsure(answer)} />
+      )}
     </div>
   );
 }
+
+const isUnsure = ({ comparison }: Answer) => comparison === undefined || !isLikeWithLike(comparison);
 
 interface ForecastProps {
   readonly month: Period;
@@ -151,11 +153,11 @@ function projected(soFar: Decimal, past: number, all: number): Decimal {
 }
 
 interface MoversProps extends ViewProps {
-  readonly found: Breakdown;
+  readonly answer: Answer;
 }
 
-function Movers({ found, place, tenant }: MoversProps) {
-  const rows = (found.movers ?? []).filter(
+function Movers({ answer, place, tenant }: MoversProps) {
+  const rows = (answer.found.movers ?? []).filter(
     ({ previous_amount, total_amount }) => previous_amount !== total_amount,
   );
   const columns: Column<Group>[] = [
@@ -173,6 +175,7 @@ function Movers({ found, place, tenant }: MoversProps) {
       change: ({ total_amount, previous_amount }) => ({
         now: decimal(total_amount),
         before: decimal(previous_amount ?? "0"),
+        isUnsure: isUnsure(answer),
       }),
     },
   ];
@@ -203,7 +206,12 @@ interface PeriodViewProps extends ViewProps {
 }
 
 /** What needs attention, by reason. */
-function Issues({ tenant, period, place }: PeriodViewProps) {
+function Issues({
+  tenant,
+  period,
+  place,
+  hasCosts,
+}: PeriodViewProps & { readonly hasCosts: boolean | undefined }) {
   const question: BreakdownQuestion = {
     ...{ tenant, period, limit: issueReasons.length, groupBy: ["allocation_detail"] },
     filters: [{ column: "allocation_detail", isExcluding: false, values: issueReasons }],
@@ -238,7 +246,8 @@ function Issues({ tenant, period, place }: PeriodViewProps) {
       <Shown data={data}>
         {({ groups }) =>
           groups.length === 0 ? (
-            <p class="hint">{text.noIssues}</p>
+            // Without costs there is nothing to be glad of.
+            <p class="hint">{hasCosts ? text.noIssues : hasCosts === false && text.noneToCheck}</p>
           ) : (
             <Table
               caption={text.issues}

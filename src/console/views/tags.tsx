@@ -16,7 +16,7 @@ import { FilterBar } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
 import { May } from "../parts/may.js";
 import { Empty, FieldError, Shown } from "../parts/messages.js";
-import { Pages, pageOf } from "../parts/pages.js";
+import { Pages, pageOf, useLastPage } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { PeriodProof } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
@@ -151,6 +151,7 @@ function EachTag({ place, tenant }: ViewProps) {
   const data = useData(JSON.stringify(["tags", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/tags", { params, signal })),
   );
+  useLastPage(place, data);
   const plain = (key: "tag_key" | "identity_id" | "product_type" | "resource_id" | "created_by") => ({
     ...{ key, title: key === "tag_key" ? text.key : key === "created_by" ? text.by : columnName(key) },
     cell: (tag: Tag) => <bdi title={tag[key]}>{tag[key]}</bdi>,
@@ -175,7 +176,7 @@ function EachTag({ place, tenant }: ViewProps) {
       </p>
       <Shown data={data}>
         {({ items, total, pages }) =>
-          items.length === 0 ? (
+          total === 0 ? (
             <p class="hint">{text.noneFound}</p>
           ) : (
             <>

@@ -1,18 +1,19 @@
 /** What nobody pays for, or was given for want of something better: by amount, with the reason and what to do. */
 import type { Schemas } from "../api/client.js";
-import { useIssues } from "../api/questions.js";
+import { useIssues, useReconciliation } from "../api/questions.js";
 import { decimal } from "../money/decimal.js";
 import { Choice, narrow } from "../parts/controls.js";
 import { Lacking } from "../parts/lacking.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
-import { Pages, pageOf } from "../parts/pages.js";
+import { Pages, pageOf, useLastPage } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
-import { PeriodProof } from "../parts/proof.js";
+import { Proof } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
 import { changed, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
+import type { Data } from "../state/use-data.js";
 import { en, isIssueReason, issueReasons, reasonOf } from "../text/en.js";
 
 const text = en.worklist;
@@ -27,6 +28,8 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
     ...{ page, page_size: 100 },
     ...(reason !== undefined && { allocation_detail: [reason] }),
   });
+  useLastPage(place, data);
+  const proof = useReconciliation(tenant, period);
   const explore = ({ identity_id, resource_id, product_type }: Issue) =>
     changed(
       place,
@@ -75,7 +78,9 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
         <span class="hint">{shownPeriod(period)}</span>
       </div>
       <p>{text.lead}</p>
-      <PeriodProof tenant={tenant} period={period} />
+      <Shown data={proof} height="4rem">
+        {(found) => <Proof found={found} />}
+      </Shown>
       <Choice
         label={en.overview.reason}
         value={reason ?? ""}
@@ -84,10 +89,8 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       />
       <Shown data={data} height="20rem">
         {({ items, total, pages }) =>
-          items.length === 0 ? (
-            <Empty title={text.nothing}>
-              <p>{text.nothingHint}</p>
-            </Empty>
+          total === 0 ? (
+            <NothingListed tenant={tenant} reason={reason} proof={proof} />
           ) : (
             <section class="card">
               <Table
@@ -112,5 +115,28 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       </Shown>
       <Lacking place={place} tenant={tenant} />
     </>
+  );
+}
+
+interface NothingListedProps {
+  readonly tenant: string;
+  readonly reason: string | undefined;
+  readonly proof: Data<Schemas["Reconciliation"]>;
+}
+
+/** Good news only where there are costs, and all of them were looked at. */
+function NothingListed({ tenant, reason, proof }: NothingListedProps) {
+  if (reason !== undefined) return <Empty title={text.nothingOf(reasonOf(reason))} />;
+  // Whether there are any is on its way, or could not be loaded: then it stands above.
+  if (proof.value === undefined || proof.isStale) return null;
+  return proof.value.totals.length === 0 ? (
+    <Empty title={en.overview.noCosts}>
+      <p>{en.overview.noCostsHint}</p>
+      <Link href={pathOf(tenant, "runs")}>{en.views.runs}</Link>
+    </Empty>
+  ) : (
+    <Empty title={text.nothing}>
+      <p>{text.nothingHint}</p>
+    </Empty>
   );
 }

@@ -5,7 +5,7 @@ import type { FastifyRequest } from "fastify";
 import { readBreakdown } from "../../query/chargebacks/breakdown.js";
 import type { BreakdownInput } from "../../query/chargebacks/breakdown-input.js";
 import { breakdownSql } from "../../query/chargebacks/breakdown-sql.js";
-import { dateWindow } from "../../query/time/date-window.js";
+import { type DateWindow, dateWindow, InvalidParameter } from "../../query/time/date-window.js";
 import { addDays, daysBetween } from "../../time/days.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { Breakdown, breakdownParameters } from "../schemas/breakdown.js";
@@ -112,28 +112,39 @@ function breakdownInput({
     order,
     movers,
     compare,
+    compare_start_date: comparedStart,
+    compare_end_date: comparedEnd,
     search,
     ...filters
   } = query;
   const isCompared = compare || order === "change" || movers > 0;
-  const comparedFrom = isCompared ? startOfPrevious(window) : undefined;
-  return { window, comparedFrom, filters, groupBy, timeBucket, limit, order, movers, search };
+  const compared = isCompared ? comparedWindow(window, comparedStart, comparedEnd) : undefined;
+  const [comparedFrom, comparedTo] = [compared?.from, compared?.to];
+  return { window, comparedFrom, comparedTo, filters, groupBy, timeBucket, limit, order, movers, search };
 }
 
 /** With the period before, if there is one: what changes in it is a change of the answer. The schema has validated the query. */
 const readFrom = ({ window, query }: FastifyRequest): number =>
   breakdownInput({ window, query: query as Static<typeof Query> }).comparedFrom ?? window.from;
 
-/** Seconds since 1970 at which as many days begin, just before the window. */
-function startOfPrevious({
-  startDate,
-  endDate,
-  timezone,
-}: {
-  startDate: string;
-  endDate: string;
-  timezone: string;
-}): number {
-  const first = addDays(startDate, -(daysBetween(startDate, endDate) + 1));
-  return dateWindow({ start_date: first, end_date: startDate, timezone }, 1, new Date(0)).from;
+/** The period before: as many days, just before the window, unless the request names others. */
+function comparedWindow(
+  { startDate, endDate, timezone }: DateWindow,
+  start = addDays(startDate, -(daysBetween(startDate, endDate) + 1)),
+  end = addDays(startDate, -1),
+): Pick<DateWindow, "from" | "to"> {
+  if (end >= startDate)
+    throw new InvalidParameter("compare_end_date", "`compare_end_date` must be earlier than `start_date`.");
+  if (start > end)
+    throw new InvalidParameter(
+      "compare_start_date",
+      "`compare_start_date` must not be later than `compare_end_date`, or than the day before `start_date`.",
+    );
+  const { from } = dateWindow({ start_date: start, end_date: startDate, timezone }, 1, new Date(0));
+  const { from: to } = dateWindow(
+    { start_date: addDays(end, 1), end_date: startDate, timezone },
+    1,
+    new Date(0),
+  );
+  return { from, to };
 }

@@ -33,7 +33,24 @@ export const breakdownParameters = {
   }),
   compare: Type.Optional(
     choice(["previous"], {
-      description: "Also return the sums of the period before: as many days, just before `start_date`.",
+      description:
+        "Also return the sums of the period before: as many days, just before `start_date`, or those from `compare_start_date` to `compare_end_date`.",
+    }),
+  ),
+  compare_start_date: Type.Optional(
+    Type.String({
+      format: "date",
+      description:
+        "First day of the period before, inclusive; only where it is compared. Left out: as many days before `start_date` as the period has.",
+      examples: ["2025-12-01"],
+    }),
+  ),
+  compare_end_date: Type.Optional(
+    Type.String({
+      format: "date",
+      description:
+        "Last day of the period before, inclusive; only where it is compared. It lies before `start_date`; left out: the day before it.",
+      examples: ["2025-12-31"],
     }),
   ),
   search: Type.Optional(

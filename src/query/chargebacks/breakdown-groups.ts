@@ -30,6 +30,9 @@ export type StoredGroup = readonly [
   ...columnsAndNames: string[],
 ];
 
+/** The two periods need not touch. */
+const BETWEEN = "timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now_from:DateTime('UTC')}";
+
 /**
  * Rows as `StoredGroup`, by currency, and then by size: of the sum, or of its difference to the period before. The sign does not matter.
  * Those that changed most come from the same sums. The statement may have to be run again (`hasNewValues`).
@@ -37,7 +40,10 @@ export type StoredGroup = readonly [
 export function breakdownGroups(input: BreakdownInput): Statement {
   const { window, comparedFrom = window.from, groupBy, search } = input;
   const whole = { ...window, from: comparedFrom };
-  const source = aggregateSource({ ...input, window: whole, timeBucket: "day" });
+  const read = aggregateSource({ ...input, window: whole, timeBucket: "day" });
+  const { comparedTo = window.from } = input;
+  const between = comparedTo < window.from;
+  const source = between ? { ...read, condition: `${read.condition} AND NOT (${BETWEEN})` } : read;
   const { columns } = source;
   const groups = columns.map((_, index) => `c${index}`);
   const currency = `c${source.currencyAt}`;
@@ -94,6 +100,7 @@ ORDER BY ${currency}, place`,
       ...rows.params,
       ...(search !== undefined && { search }),
       ...(input.comparedFrom !== undefined && { now_from: utcInstant(storable(window).from) }),
+      ...(between && { compared_to: utcInstant(storable({ ...window, from: comparedTo }).from) }),
       groups_limit: input.limit,
       ...(input.movers > 0 && { movers: input.movers }),
     },

@@ -6,8 +6,10 @@ import type { ChargebackFilters } from "./scan.js";
 
 export interface BreakdownInput {
   readonly window: DateWindow;
-  /** Start of the period that is compared, in seconds since 1970; it ends where the window begins. */
+  /** Start of the period that is compared, in seconds since 1970. */
   readonly comparedFrom?: number | undefined;
+  /** Where it ends; where the window begins unless given. */
+  readonly comparedTo?: number | undefined;
   readonly filters: ChargebackFilters;
   readonly groupBy: readonly GroupColumn[];
   /** Without one there are no amounts over time. */

@@ -87,10 +87,11 @@ interface GroupsInput extends BreakdownInput {
 }
 
 function groupsOf(input: GroupsInput): SqlParts {
-  const { window, comparedFrom = window.from, limit, order, columns } = input;
+  const { window, comparedFrom = window.from, comparedTo = window.from, limit, order, columns } = input;
   const isCompared = input.comparedFrom !== undefined;
   const names = columns.map(({ name }) => name);
-  const now = isCompared ? `timestamp >= ${instant(storable(window).from)}` : undefined;
+  const startOf = (from: number) => instant(storable({ ...window, from }).from);
+  const now = isCompared ? `timestamp >= ${startOf(window.from)}` : undefined;
   // In the list of groups alone there are no names for the sums.
   const [total, before] = [totalOf(now), now === undefined ? "" : totalOf(`NOT (${now})`)];
   const size = order === "change" && isCompared ? `${total} - ${before}` : total;
@@ -101,7 +102,12 @@ function groupsOf(input: GroupsInput): SqlParts {
       ...sumsOf(now),
       ...(isCompared ? [`${before} AS previous_amount`] : []),
     ],
-    where: conditionsOf({ ...input, window: { ...window, from: comparedFrom } }),
+    where: [
+      ...conditionsOf({ ...input, window: { ...window, from: comparedFrom } }),
+      ...(comparedTo < window.from
+        ? [`NOT (timestamp >= ${startOf(comparedTo)} AND timestamp < ${startOf(window.from)})`]
+        : []),
+    ],
     groupBy: names,
     orderBy: ["currency", `abs(${size}) DESC`, ...names.filter((name) => name !== "currency")],
     limit: `${limit} BY currency`,

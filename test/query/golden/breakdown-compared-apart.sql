@@ -1,0 +1,28 @@
+-- {"from":"2026-02-19 00:00:00","to":"2026-03-06 00:00:00","now_from":"2026-03-01 00:00:00","compared_to":"2026-02-21 00:00:00","groups_limit":10}
+WITH
+  (
+    SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities
+  ) AS known_identities
+SELECT toString(c1), toString(total), toString(usage), toString(shared), toString(rows), toString(previous), is_provisional,
+  [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_previous), toString(all_groups)],
+  [toString(all_total - sumIf(total, place <= {groups_limit:UInt32}) OVER shown), toString(all_usage - sumIf(usage, place <= {groups_limit:UInt32}) OVER shown), toString(all_shared - sumIf(shared, place <= {groups_limit:UInt32}) OVER shown), toString(all_rows - sumIf(rows, place <= {groups_limit:UInt32}) OVER shown), toString(all_previous - sumIf(previous, place <= {groups_limit:UInt32}) OVER shown), toString(all_groups - countIf(place <= {groups_limit:UInt32}) OVER shown)], place, mover, c0, transform(c0, known_identities.1, known_identities.2, '')
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY c1 ORDER BY abs(total) DESC, c0, c1) AS place, toUInt64(0) AS mover,
+    sum(total) OVER of_currency AS all_total, sum(usage) OVER of_currency AS all_usage, sum(shared) OVER of_currency AS all_shared, sum(rows) OVER of_currency AS all_rows, sum(previous) OVER of_currency AS all_previous, count() OVER of_currency AS all_groups
+  FROM (
+    SELECT c0, c1, sumIf(hi, is_now) + sumIf(lo, is_now) AS total, sumIf(hi, is_now AND cost_type = 'usage') + sumIf(lo, is_now AND cost_type = 'usage') AS usage,
+      sumIf(hi, is_now AND cost_type = 'shared') + sumIf(lo, is_now AND cost_type = 'shared') AS shared, sumIf(n, is_now) AS rows, sumIf(hi, NOT is_now) + sumIf(lo, NOT is_now) AS previous,
+      toUInt8(maxIf(of_provisional, is_now)) AS is_provisional
+    FROM (
+    SELECT identity_id AS c0, currency AS c1, cost_type, timestamp >= {now_from:DateTime('UTC')} AS is_now, toUInt8(provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
+    FROM chargebacks
+    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} AND NOT (timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now_from:DateTime('UTC')})
+    GROUP BY c0, c1, cost_type, is_now, of_provisional
+  )
+    GROUP BY c0, c1
+  )
+  WINDOW of_currency AS (PARTITION BY c1)
+)
+WHERE place <= {groups_limit:UInt32}
+WINDOW shown AS (PARTITION BY c1)
+ORDER BY c1, place
