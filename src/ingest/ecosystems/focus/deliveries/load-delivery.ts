@@ -8,7 +8,7 @@ import { runStatement } from "../../../../store/postgres/statement.js";
 import { withTransaction } from "../../../../store/postgres/transaction.js";
 import type { CostColumn } from "../load/landing-columns.js";
 import { type LoadedFile, loadFile } from "../load/load-file.js";
-import { LoadMismatch, requireEqualSums, summarise } from "../load/summary.js";
+import { type LoadedLines, LoadMismatch, requireEqualSums, summarise } from "../load/summary.js";
 import type { Delivery } from "../sources/delivery.js";
 import { dropDelivery } from "./partitions.js";
 import { beginDelivery, finishDelivery, type RecordedDelivery, refuseDelivery } from "./records.js";
@@ -66,6 +66,7 @@ export async function loadDelivery(
       delivery.files.map(({ name }) => name),
       signal,
     );
+    requireDates(loaded);
     const { shrinkLimit: limit, today } = settings;
     const problem = old === undefined ? undefined : shrinkage({ old, loaded, limit, today });
     await store.gate.change(async () => {
@@ -81,6 +82,14 @@ export async function loadDelivery(
       await runStatement(postgres, statement);
     return { state: "refused", problem: error.message };
   }
+}
+
+/** Without any date, none of it could be charged to a day, and what it replaces would be gone. */
+function requireDates({ lines, first_day }: LoadedLines): void {
+  if (lines === 0 || first_day !== undefined) return;
+  throw new UnreadableFile(
+    "no line has an ISO date in ChargePeriodStart, such as 2026-05-31T00:00:00Z: nothing of it is charged",
+  );
 }
 
 async function finish(
