@@ -39,7 +39,13 @@ export async function loadAsWeDo(store: DeliveryStore, path: string): Promise<Lo
     remarks: [],
   } as const;
   const ms = await once(async () => {
-    const outcome = await loadDelivery(store, delivery, undefined, settings, new AbortController().signal);
+    const outcome = await loadDelivery(
+      store,
+      delivery,
+      { old: undefined, moved: [] },
+      settings,
+      new AbortController().signal,
+    );
     if (outcome.state !== "current") throw new Error(outcome.problem);
   });
   const { rows } = await postgres.query<{ delivery_id: string; cost: string; odd: string }>(

@@ -49,7 +49,11 @@ export function deliveryOf(files: readonly DeliveredFile[], changes: Partial<Del
 }
 
 export function sourceOf(...deliveries: readonly Delivery[]): BillSource {
-  return { name: "bills", list: async () => ({ deliveries, waiting: [] }), close: async () => undefined };
+  return {
+    name: "bills",
+    list: async () => ({ deliveries, pending: [], waiting: [] }),
+    close: async () => undefined,
+  };
 }
 
 const columns = [
@@ -102,7 +106,7 @@ export async function load(store: DeliveryStore, delivery: Delivery, changes: Pa
   return await loadDelivery(
     store,
     delivery,
-    undefined,
+    { old: undefined, moved: [] },
     { ...settings, ...changes },
     new AbortController().signal,
   );
