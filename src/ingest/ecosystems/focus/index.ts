@@ -78,6 +78,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       return {
         completeDays: days.filter((day) => !malformed.days.includes(day)),
         partialDays: malformed.days,
+        unreadDays: malformed.days,
         ...used.report,
         dropped: withMalformed(malformed.lines, used.report.dropped),
         errors: malformed.errors,
