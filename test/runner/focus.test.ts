@@ -132,7 +132,7 @@ t.test(
     const bill = (long: string, second: string) =>
       write(folder, [
         { ...at(1), EffectiveCost: "1000" },
-      { ...at(20, 0, 4), EffectiveCost: long, ResourceId: "long" },
+        { ...at(20, 0, 4), EffectiveCost: long, ResourceId: "long" },
         { ...at(20, 0, 4), EffectiveCost: "40", ResourceId: "other" },
         { ...at(25), EffectiveCost: "60", Tags: '{"a":"1"}' },
         { ...at(25), EffectiveCost: second, Tags: '{"a":"2"}' },
