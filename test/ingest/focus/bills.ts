@@ -2,11 +2,11 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Test } from "tap";
-import {
-  type DeliveryStore,
-  type LoadSettings,
-  loadDelivery,
-} from "../../../src/ingest/ecosystems/focus/deliveries/load-delivery.js";
+import type {
+  DeliveryStore,
+  LoadSettings,
+} from "../../../src/ingest/ecosystems/focus/deliveries/delivery-store.js";
+import { loadDelivery } from "../../../src/ingest/ecosystems/focus/deliveries/load-delivery.js";
 import type {
   BillSource,
   DeliveredFile,

@@ -1,11 +1,11 @@
 /** Which deliveries count: the newest snapshot of a scope, every addition, nothing in part. */
 import { Readable } from "node:stream";
 import t from "tap";
-import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import type {
   DeliveryStore,
   LoadSettings,
-} from "../../../src/ingest/ecosystems/focus/deliveries/load-delivery.js";
+} from "../../../src/ingest/ecosystems/focus/deliveries/delivery-store.js";
+import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import { type Delivery, FileChanged } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
 import { acceptDelivery } from "../../../src/store/postgres/accept-delivery.js";
 import { csv, deliveryOf, fileOf, openDeliveryStore, recorded, rowsOf, settings, sourceOf } from "./bills.js";

@@ -1,38 +1,16 @@
 /** Brings one delivery into the store and makes it count, or leaves everything as it was. */
-import type { ClickHouseClient } from "@clickhouse/client";
-import type { Pool } from "pg";
 import { UnreadableFile } from "../../../../focus/format.js";
-import type { ChangeGate } from "../../../../store/change-gate.js";
 import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
 import { withTransaction } from "../../../../store/postgres/transaction.js";
-import type { CostColumn } from "../load/landing-columns.js";
 import { type LoadedFile, loadFile } from "../load/load-file.js";
 import { type LoadedLines, LoadMismatch, requireEqualSums, summarise } from "../load/summary.js";
 import type { Delivery } from "../sources/delivery.js";
+import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { NOT_ALL_READ, sharedDays } from "./moved.js";
 import { dropDelivery } from "./partitions.js";
 import { beginDelivery, finishDelivery, type RecordedDelivery, refuseDelivery } from "./records.js";
 import { shrinkage } from "./shrinkage.js";
-
-export interface DeliveryStore {
-  readonly client: ClickHouseClient;
-  readonly postgres: Pool;
-  readonly gate: ChangeGate;
-  readonly tenantName: string;
-  /** Of the lease that is held. */
-  readonly epoch: number;
-}
-
-export interface LoadSettings {
-  readonly cost: CostColumn;
-  readonly currency: string | undefined;
-  /** As `Replacement.limit`. */
-  readonly shrinkLimit: number;
-  readonly hash: string;
-  /** Today, in UTC. */
-  readonly today: string;
-}
 
 export type LoadOutcome =
   | { readonly state: "current" }

@@ -12,7 +12,7 @@ import { runStatement } from "../../../../store/postgres/statement.js";
 import { withTransaction } from "../../../../store/postgres/transaction.js";
 import type { CurrencySums } from "../load/summary.js";
 import type { Delivery, SourceListing } from "../sources/delivery.js";
-import type { DeliveryStore, LoadSettings } from "./load-delivery.js";
+import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { dropDelivery } from "./partitions.js";
 import { holdMoved, type RecordedDelivery, recordedDeliveries, replaceMoved, scopeOf } from "./records.js";
 import { shrinkage } from "./shrinkage.js";
