@@ -5,7 +5,8 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { type DeliveryStore, loadDelivery } from "../src/ingest/ecosystems/focus/deliveries/load-delivery.js";
+import type { DeliveryStore } from "../src/ingest/ecosystems/focus/deliveries/delivery-store.js";
+import { loadDelivery } from "../src/ingest/ecosystems/focus/deliveries/load-delivery.js";
 import { dropDelivery } from "../src/ingest/ecosystems/focus/deliveries/partitions.js";
 import { identifier, literal } from "../src/store/clickhouse/sql-text.js";
 import { type BillFormat, billColumns, billSource } from "./focus-bill.js";
@@ -39,7 +40,13 @@ export async function loadAsWeDo(store: DeliveryStore, path: string): Promise<Lo
     remarks: [],
   } as const;
   const ms = await once(async () => {
-    const outcome = await loadDelivery(store, delivery, undefined, settings, new AbortController().signal);
+    const outcome = await loadDelivery(
+      store,
+      delivery,
+      { old: undefined, moved: [] },
+      settings,
+      new AbortController().signal,
+    );
     if (outcome.state !== "current") throw new Error(outcome.problem);
   });
   const { rows } = await postgres.query<{ delivery_id: string; cost: string; odd: string }>(

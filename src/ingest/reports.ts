@@ -27,6 +27,11 @@ export interface WindowReport {
    * published already, which then stays. None of them is in `completeDays`.
    */
   readonly partialDays?: readonly string[];
+  /**
+   * Of the partial days, those whose lines are there and cannot be read: a bill that is published with more lines, or with a larger amount
+   * in some currency, stays as well.
+   */
+  readonly unreadDays?: readonly string[];
   /** What the upstream returned but was not taken, by reason: `outside_window`, `not_finite`, `negative`, `malformed`. */
   readonly dropped: Readonly<Record<string, number>>;
   readonly errors: readonly string[];

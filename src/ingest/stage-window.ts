@@ -42,7 +42,14 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   const days = daysOfWindow(window);
   const { report, findings, before } = await gatherToStaging(options, days);
   const taken = takenDays(days, report, findings);
-  const fuller = await fullerPublished(client, { epoch, days: partialOf(taken, report) }, signal);
+  const partial = partialOf(taken, report);
+  const unread = partial.filter((day) => report.unreadDays?.includes(day));
+  const fuller = await fullerPublished(
+    client,
+    { epoch, days: partial },
+    options.force === true ? [] : unread, // whoever asks for a calculation by force has seen the bill
+    signal,
+  );
   const whole = taken.filter((day) => !fuller.includes(day));
   const repriced = await keepDropped(options, whole);
   const doubted = await doubtBills(
@@ -104,6 +111,11 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
         "the bill has lost most of its amount",
         "bill",
         " until the next run is told the same",
+      ),
+      ...keptDays(
+        fuller.filter((day) => unread.includes(day)),
+        "the bill has lines that cannot be read",
+        "bill",
       ),
       ...topics.errors,
     ],

@@ -68,15 +68,14 @@ const overridden =
 
 t.test("a region's override of one rate leaves the other three", async (t) => {
   const base = ["0.1", "0.0001", "0.01", "0.02"];
-  const cases: [string | undefined, string[]][] = [
-    [undefined, base],
+  const cases: [string, string[]][] = [
     ["region: eu-west-1", ["0.1", "0.0001", "0.01", "0.05"]],
     ["region: us-east-1", ["0", ...base.slice(1)]],
     ["region: ap-south-1", base],
     ["region: toString", base],
   ];
   for (const [region, wanted] of cases) {
-    t.same(rates(settings({ cost_model: overridden, region }).own), wanted, region ?? "no region");
+    t.same(rates(settings({ cost_model: overridden, region }).own), wanted, region);
   }
 });
 
@@ -143,8 +142,14 @@ const refused: [string, Record<string, string | undefined>, string[]][] = [
     ['cost_model.currency: must be three capital letters such as EUR, not "eur"'],
   ],
   [
+    "rates of regions without a region",
+    { cost_model: overridden },
+    ["cost_model.region_overrides: is not used without region: set it, or remove the overrides"],
+  ],
+  [
     "rates that are none",
     {
+      region: "region: eu",
       cost_model:
         "cost_model: {compute_hourly_rate: -1, storage_per_gib_hourly: 1e-3, network_ingress_per_gib: free, region_overrides: {eu: {network_egress_per_gib: -0.1, compute_rate: 1}}}",
     },

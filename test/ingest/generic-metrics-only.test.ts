@@ -3,10 +3,11 @@ import t, { type Test } from "tap";
 import { LOG_SIZE } from "../../src/simulator/series.js";
 import { type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.js";
 import { simulatedTenants } from "../../src/simulator/tenants.js";
-import { daysOfWindow } from "../../src/time/days.js";
+import { dayOf, daysOfWindow } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { connectGeneric, daysAgo, forever } from "./generic-tenant.js";
 import { recordingSink } from "./recording-sink.js";
+import { startScriptedPrometheus } from "./scripted-prometheus.js";
 
 t.jobs = 8; // the outages wait for real retries: side by side, they take as long as one
 
@@ -218,4 +219,47 @@ t.test("samples without the label are counted, not charged to nobody", async (t)
   const { report, recorded } = await gather();
   t.equal(report.dropped.without_identity, 4 * 24 * 3);
   t.notOk(recorded.usage.some((fact) => fact.metric === "discovery"));
+});
+
+t.test("a gauge that is off at midnight: days with samples are there, whatever day lacks them", async (t) => {
+  const [off, first] = [daysAgo(3), daysAgo(5)];
+  const prometheus = await startScriptedPrometheus(t, (query) => [
+    {
+      ...(query.includes("sessions") && { labels: { user: "a" } }),
+      at: (point) => {
+        if (Math.abs(point - Date.now() / 1000) < 60) return 2 ** 30;
+        const day = dayOf(new Date((point - 1) * 1000));
+        const hour = new Date(point * 1000).getUTCHours();
+        return day >= first && day !== off && hour >= 8 && hour <= 18 ? 2 ** 30 : undefined;
+      },
+    },
+  ]);
+  const metrics = { type: "prometheus", url: prometheus.url, auth_type: "none" };
+  const note = `the upstream has samples from ${first} on; days before are not there, and are left out`;
+  const gathered = async (settings: Record<string, unknown>, of = window) => {
+    const gatherer = connectGeneric({ metrics, cluster_id: "db", ...settings });
+    t.teardown(() => gatherer.close());
+    const sink = recordingSink();
+    const { completeDays, errors, notes } = await gatherer.gatherWindow(of, sink, forever);
+    return { completeDays, errors, notes };
+  };
+  const storage = { ...even, rate: "1", cost_quantity: { type: "storage_gib", query: "sum(size_bytes)" } };
+  const lacks =
+    "the cost query has no samples, so the cost is unknown (when the upstream does not keep data so long, lower lookback_days)";
+  t.strictSame(await gathered({ cost_types: [storage], identity_source: staticSource }), {
+    completeDays: [first, daysAgo(4)],
+    errors: [`${off}: X: ${lacks}`],
+    notes: [note],
+  });
+  const usage = {
+    ...fixed,
+    allocation_strategy: "usage_ratio",
+    allocation_query: "sum by (user) (sessions)",
+  };
+  const source = { source: "prometheus", label: "user", discovery_query: "group by (user) (sessions)" };
+  t.strictSame(
+    await gathered({ cost_types: [{ ...usage, allocation_label: "user" }], identity_source: source }),
+    { completeDays: [first, daysAgo(4), off], errors: [], notes: [note] },
+    "what only usage is measured of is billed without it",
+  );
 });

@@ -107,6 +107,30 @@ t.test("lines are split by uploaded usage", async (t) => {
     file("z.csv", used(`${first},gpu_hours,gpu-1,changed,1`), 3);
     await run();
     t.strictSame((await charged())[0], ["changed: 8"]);
+    await upload("e", used(`${first},gpu_hours,gpu-1,newest,1`));
+    rmSync(join(folder, "usage", "z.csv"));
+    file("z.csv", used(`${first},gpu_hours,gpu-1,changed,1`), 4);
+    await run();
+    t.strictSame((await charged())[0], ["newest: 8"], "nor is a copy of it with the same bytes");
+    const versions = "SELECT count(*)::int AS n FROM usage_uploads WHERE idempotency_key LIKE 'z.csv@%'";
+    t.strictSame((await stores.postgres.query(versions)).rows, [{ n: 3 }], "which is known from then on");
+    file("z.csv", used(`${first},gpu_hours,gpu-1,old,1`), 5);
+    await run();
+    t.strictSame((await charged())[0], ["old: 8"], "other bytes than the last time are");
+  });
+
+  await t.test("what changes just now waits; a date in the future does not hold a file back", async (t) => {
+    const settling = testConfig(
+      tenant(folder).replace(/(folder: \S+usage), settle_seconds: 0/, "$1, settle_seconds: 3600"),
+      home,
+    );
+    file("future.csv", used(`${first},gpu_hours,gpu-1,later,1`), Date.now() / 1000 - 1_780_000_000 + 86_400);
+    file("now.csv", used(`${first},gpu_hours,gpu-1,now,1`), Date.now() / 1000 - 1_780_000_000);
+    await run(settling);
+    t.strictSame((await charged())[0], ["later: 8"]);
+    const versions = "SELECT count(*)::int AS n FROM usage_uploads WHERE idempotency_key LIKE 'now.csv@%'";
+    t.strictSame((await stores.postgres.query(versions)).rows, [{ n: 0 }]);
+    rmSync(join(folder, "usage", "now.csv"));
   });
 
   await t.test("a bad file is refused and shown, and the others count", async (t) => {
@@ -148,7 +172,7 @@ t.test("lines are split by uploaded usage", async (t) => {
     await client.command({ query: "TRUNCATE TABLE usage_uploads" });
     await stores.postgres.query("DELETE FROM gathered_windows");
     const lost = await run();
-    t.strictSame(await charged(), [["changed: 8"], [unmeasured("6"), "web: 2"]], "what is published stays");
+    t.strictSame(await charged(), [["later: 8"], [unmeasured("6"), "web: 2"]], "what is published stays");
     t.match(JSON.stringify(lost), /what was uploaded is not in the store any more/);
   });
 

@@ -124,3 +124,48 @@ t.test("a charge of many days is divided among them, to the last digit", async (
   t.strictSame(of("month").slice(0, 3), ["22 -3.333333333333", "23 -3.333333333333", "24 -3.333333333334"]);
   t.strictSame(of("instant"), ["27 7"]);
 });
+
+t.test(
+  "a line that cannot be read any more takes nothing away from the days that it was charged to",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const bill = (long: string, second: string) =>
+      write(folder, [
+        { ...at(1), EffectiveCost: "1000" },
+        { ...at(20, 0, 4), EffectiveCost: long, ResourceId: "long" },
+        { ...at(20, 0, 4), EffectiveCost: "40", ResourceId: "other" },
+        { ...at(25), EffectiveCost: "60", Tags: '{"a":"1"}' },
+        { ...at(25), EffectiveCost: second, Tags: '{"a":"2"}' },
+        { ...at(26), EffectiveCost: second === "50" ? "3" : "2" },
+      ]);
+    bill("80", "50");
+    const { config, stores } = await openTestStores(t, tenant(folder, "spread: daily"));
+    const run = async (force = false) => {
+      const { status, errors } = await runOnce(runContext(stores), config, "acme", { force });
+      return { status, errors: errors.map(({ message }) => message) };
+    };
+    const amounts = async () => {
+      const query =
+        "SELECT toString(day) AS day, toString(sum(total_cost)) AS cost FROM billing GROUP BY day ORDER BY day";
+      const rows = await rowsOf<{ day: string; cost: string }>(stores, "acme", query);
+      return rows.map(({ day, cost }) => `${day.slice(8)} ${cost}`);
+    };
+    t.strictSame(await run(), { status: "completed", errors: [] });
+    t.strictSame(await amounts(), ["22 30", "23 30", "25 110", "26 3"]);
+    bill("80 USD", "50 USD");
+    t.strictSame(await run(), {
+      status: "completed_with_errors",
+      errors: [
+        "cloud 2026-06: 2 lines have no readable date, currency or EffectiveCost, and are not charged",
+        "the bill has lines that cannot be read for 3 days from 2026-06-22 to 2026-06-25: the bill that is published stays",
+      ],
+    });
+    t.strictSame(await amounts(), ["22 30", "23 30", "25 110", "26 2"], "days without such a line go on");
+    await run(true);
+    t.strictSame(
+      await amounts(),
+      ["22 30", "23 30", "25 60", "26 2"],
+      "by force the day has what can be read, unless a resource would be gone from it",
+    );
+  },
+);

@@ -3,12 +3,15 @@
  * is no failure: nothing is said of them but where the samples begin.
  */
 
+import { earliest } from "../../time/days.js";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { DayWindow } from "../ecosystem.js";
 import type { PrometheusSource } from "../prometheus/source.js";
 import { firstSample, reachOf } from "./first-sample.js";
 
 export interface FirstDay {
+  /** A day that has samples. It disproves what the upstream says of its midnights alone: a gauge may be off at each of them. */
+  measured(day: string): void;
   /** Undefined when nothing is known to have begun: the upstream has no sample, or could not be asked. */
   of(window: DayWindow, signal: AbortSignal): Promise<string | undefined>;
 }
@@ -30,13 +33,17 @@ export interface FirstDayOptions {
 /** Asks the upstream once, for all windows of a run: they come newest first, and the first reaches back behind the last. */
 export function createFirstDay(options: FirstDayOptions): FirstDay {
   let asked: Promise<{ readonly first: string | undefined; readonly from: string }> | undefined;
+  let seen: string | undefined;
   return {
+    measured(day) {
+      seen = earliest(day, seen ?? day);
+    },
     async of(window, signal) {
       asked ??= ask(options, window, signal);
       const { first, from } = await asked;
       // What has samples from the very start of the question may have begun before it.
       if (first === undefined || first <= from || window.start < from) return undefined;
-      return first;
+      return earliest(first, seen ?? first);
     },
   };
 }

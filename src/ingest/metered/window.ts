@@ -6,7 +6,7 @@
  * ecosystem's to say (`whenUnmeasured`): it has no bill at all, or it is billed for what needs no samples.
  */
 import pLimit from "p-limit";
-import { DAY_SECONDS, daysOfWindow } from "../../time/days.js";
+import { DAY_SECONDS, dayOfSeconds, daysOfWindow } from "../../time/days.js";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { BillingLine, DayWindow, UsageGap, WindowSink } from "../ecosystem.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";
@@ -60,10 +60,12 @@ export async function gatherMeteredWindow(
     limit(async () => ({ product, samples: await samplesOf(tenant, product, window, asking, either) })),
   );
   const heard = new Set<string>();
+  let firstHeard: number | undefined;
   const listening: WindowSink = {
     ...sink,
     usageSeries: async (batch) => {
       for (const { metric } of batch.slice(0, 1)) heard.add(metric);
+      for (const { starts } of batch) firstHeard = Math.min(firstHeard ?? Infinity, starts[0] ?? Infinity);
       await sink.usageSeries(batch);
     },
   };
@@ -80,7 +82,8 @@ export async function gatherMeteredWindow(
   );
   try {
     const [measured, gaps] = await Promise.all([Promise.all(bill), Promise.all(usage)]);
-    const { absent, notes } = await absentDays(tenant, window, measured, either);
+    const used = firstHeard === undefined ? [] : [dayOfSeconds(firstHeard)];
+    const { absent, notes } = await absentDays(tenant, window, { measured, used }, either);
     const silent = await tenant.silent?.missed({ window, heard, gaps: gaps.flat() }, either);
     await sink.usageGaps(gaps.flat().filter(({ day }) => !absent.has(day)));
     await sink.identitySets(namedMembers(tenant, window));
@@ -131,11 +134,11 @@ interface Absent {
 
 const NONE_ABSENT: Absent = { absent: new Set(), notes: [] };
 
-/** Days that lie before the first sample of the upstream. It is asked only where samples are missing. */
+/** Days that lie before the first sample of the upstream. It is asked only where samples are missing. `used`: the first day with usage. */
 async function absentDays(
-  { firstDay }: MeteredTenant,
+  { firstDay, whenUnmeasured }: MeteredTenant,
   window: DayWindow,
-  measured: readonly Measured[],
+  { measured, used }: { readonly measured: readonly Measured[]; readonly used: readonly string[] },
   signal: AbortSignal,
 ): Promise<Absent> {
   const metered = measured.filter(({ product }) => product.quantity.type !== "fixed");
@@ -143,6 +146,13 @@ async function absentDays(
   const lacking = days.filter((day) =>
     metered.some(({ samples }) => !samples.sums.has(day) && !samples.failed.has(day)),
   );
+  const hasSamples = ({ samples }: Measured, day: string) => samples.sums.has(day);
+  const billed = days.filter((day) =>
+    whenUnmeasured === "no_bill"
+      ? metered.every((each) => hasSamples(each, day))
+      : metered.some((each) => hasSamples(each, day)),
+  );
+  for (const day of (metered.length > 0 ? billed : used).slice(0, 1)) firstDay?.measured(day);
   if (firstDay === undefined || (metered.length > 0 && lacking.length === 0)) return NONE_ABSENT;
   const first = await firstDay.of(window, signal);
   if (first === undefined) return NONE_ABSENT;

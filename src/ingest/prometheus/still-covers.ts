@@ -9,7 +9,10 @@ import type { PrometheusSource } from "./source.js";
 /** So many days before the first one are looked at: a metric that rests over a week is still found. */
 const DAYS_BEFORE = 31;
 
-/** Of these days, those that are covered. None when the upstream does not say. `expression`: for a step of a day. */
+/**
+ * Of these days, those that are covered. None when the upstream does not say. It is asked for each midnight: of a gauge that is off then, nothing is
+ * covered, and what is published stays. `expression`: for a step of a day.
+ */
 export async function coveredDays(
   source: PrometheusSource,
   expression: string,

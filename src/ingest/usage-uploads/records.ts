@@ -44,6 +44,17 @@ export function readByKey({ tenantName, origin, key }: UploadKey): Statement {
   };
 }
 
+/** What was taken last of a file of the folder, in whatever version: keys are `NAME@VERSION`. Out: its number and digest, or no row. */
+export function latestOfFile(tenantName: string, name: string): Statement {
+  return {
+    query: `SELECT upload_id::text, content_digest FROM usage_uploads
+      WHERE tenant_name = $1 AND origin = 'folder' AND state = 'stored' AND starts_with(idempotency_key, $2 || '@')
+        AND position('@' IN substr(idempotency_key, length($2) + 2)) = 0
+      ORDER BY upload_id DESC LIMIT 1`,
+    params: [tenantName, name],
+  };
+}
+
 /** Out: its number. */
 export function beginUpload({ tenantName, origin, key }: UploadKey): Statement {
   return {
@@ -88,6 +99,14 @@ export function storeUpload({ uploadId, loaded, gatheredFrom }: FinishedUpload):
       JSON.stringify(days.filter((day) => day >= gatheredFrom)),
       JSON.stringify(days.filter((day) => day < gatheredFrom)),
     ],
+  };
+}
+
+/** Of an upload with the same rows: what others have replaced of it meanwhile stays theirs. */
+export function takeOverFrom(tenantName: string, before: string, uploadId: string): Statement {
+  return {
+    query: "UPDATE usage_days SET upload_id = $3 WHERE tenant_name = $1 AND upload_id = $2",
+    params: [tenantName, before, uploadId],
   };
 }
 

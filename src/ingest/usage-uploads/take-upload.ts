@@ -11,12 +11,14 @@ import { type LoadedUpload, loadUpload, measuredBytes, type UploadLimits } from 
 import {
   beginUpload,
   forgetUpload,
+  latestOfFile,
   type RecordedUpload,
   readByKey,
   refuseUpload,
   type StoredUpload,
   storeUpload,
   takeOver,
+  takeOverFrom,
   type UploadKey,
   type UploadOrigin,
 } from "./records.js";
@@ -33,6 +35,8 @@ export interface UsageUpload {
   /** The same upload again has the same. */
   readonly key: string;
   readonly origin: UploadOrigin;
+  /** Of a file in the folder: the same bytes under the same name once more say nothing new, and take nothing from another upload. */
+  readonly file?: string;
   /** Read to its end, or destroyed. */
   readonly body: Readable;
   /** First day that runs gather. */
@@ -70,7 +74,8 @@ export async function takeUpload(
   let loaded: LoadedUpload | undefined;
   try {
     loaded = await loadUpload(store.client, { uploadId, body: upload.body }, limits, stop.signal);
-    return await makeCount(store, { uploadId, loaded, gatheredFrom: upload.gatheredFrom }, stop);
+    const { gatheredFrom, file } = upload;
+    return await makeCount(store, { uploadId, loaded, gatheredFrom }, file, stop);
   } catch (error) {
     await discard(
       store,
@@ -92,15 +97,29 @@ async function recordedUpload(postgres: Pool, key: UploadKey): Promise<RecordedU
 async function makeCount(
   { postgres, tenantName }: UploadStore,
   finishedUpload: Parameters<typeof storeUpload>[0],
+  file: string | undefined,
   stop: Interruption,
 ): Promise<StoredUpload> {
   const { uploadId, loaded } = finishedUpload;
   return await withTransaction(
     postgres,
     async (on) => {
+      const [before] =
+        file === undefined
+          ? []
+          : (
+              await runStatement<{ upload_id: string; content_digest: string }>(
+                on,
+                latestOfFile(tenantName, file),
+              )
+            ).rows;
       const [stored] = (await runStatement<{ upload: StoredUpload }>(on, storeUpload(finishedUpload))).rows;
       if (stored === undefined) throw new UploadTookTooLong("the upload took too long");
-      await runStatement(on, takeOver(tenantName, uploadId, loaded.covers));
+      const take =
+        before?.content_digest === loaded.digest
+          ? takeOverFrom(tenantName, before.upload_id, uploadId)
+          : takeOver(tenantName, uploadId, loaded.covers);
+      await runStatement(on, take);
       await stop.record?.(on, { upload_id: stored.upload.upload_id });
       return stored.upload;
     },

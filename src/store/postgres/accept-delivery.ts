@@ -7,7 +7,8 @@ import { type Interruption, withTransaction } from "./transaction.js";
 export type Accepted = { readonly state: string } | undefined;
 
 /**
- * Makes a delivery that waits current, in place of the one that counts of its scope; the days that differ are calculated by the next run. One
+ * Makes a delivery that waits current, in place of the one that counts of its scope, and of those of other scopes that it `replaces`, together with
+ * all others that wait to replace these; the days that differ are calculated by the next run. One
  * that is not waiting stays as it is. A run that goes on meanwhile reads what counts anew for each window, so no day is of both.
  */
 export async function acceptDelivery(
@@ -26,16 +27,25 @@ export async function acceptDelivery(
         params: [tenantName, deliveryId],
       });
       if (found?.state !== "waiting_for_acceptance") return found;
+      const { rows: together } = await runStatement<{ delivery_id: string }>(on, {
+        query: `SELECT other.delivery_id::text FROM deliveries AS other JOIN deliveries AS new
+            ON other.tenant_name = new.tenant_name AND other.source = new.source
+          WHERE new.delivery_id = $1 AND other.state = 'waiting_for_acceptance'
+            AND (other.delivery_id = new.delivery_id OR other.replaces && new.replaces)
+          ORDER BY other.delivery_id FOR UPDATE OF other`,
+        params: [deliveryId],
+      });
+      const accepted = together.map(({ delivery_id }) => delivery_id);
       await runStatement(on, {
         query: `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now() FROM deliveries AS new
-          WHERE new.delivery_id = $1 AND old.tenant_name = new.tenant_name AND old.source = new.source AND old.scope = new.scope
-            AND old.state = 'current'`,
-        params: [deliveryId],
+          WHERE new.delivery_id = ANY ($1::bigint[]) AND old.tenant_name = new.tenant_name AND old.source = new.source
+            AND (old.scope = new.scope OR old.delivery_id = ANY (new.replaces)) AND old.state = 'current'`,
+        params: [accepted],
       });
       await runStatement(on, {
         query:
-          "UPDATE deliveries SET state = 'current', problem = NULL, accepted_at = now() WHERE delivery_id = $1",
-        params: [deliveryId],
+          "UPDATE deliveries SET state = 'current', problem = NULL, accepted_at = now() WHERE delivery_id = ANY ($1::bigint[])",
+        params: [accepted],
       });
       await stop?.record?.(on);
       return found;

@@ -2,11 +2,11 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Test } from "tap";
-import {
-  type DeliveryStore,
-  type LoadSettings,
-  loadDelivery,
-} from "../../../src/ingest/ecosystems/focus/deliveries/load-delivery.js";
+import type {
+  DeliveryStore,
+  LoadSettings,
+} from "../../../src/ingest/ecosystems/focus/deliveries/delivery-store.js";
+import { loadDelivery } from "../../../src/ingest/ecosystems/focus/deliveries/load-delivery.js";
 import type {
   BillSource,
   DeliveredFile,
@@ -49,7 +49,11 @@ export function deliveryOf(files: readonly DeliveredFile[], changes: Partial<Del
 }
 
 export function sourceOf(...deliveries: readonly Delivery[]): BillSource {
-  return { name: "bills", list: async () => ({ deliveries, waiting: [] }), close: async () => undefined };
+  return {
+    name: "bills",
+    list: async () => ({ deliveries, pending: [], waiting: [] }),
+    close: async () => undefined,
+  };
 }
 
 const columns = [
@@ -102,7 +106,7 @@ export async function load(store: DeliveryStore, delivery: Delivery, changes: Pa
   return await loadDelivery(
     store,
     delivery,
-    undefined,
+    { old: undefined, moved: [] },
     { ...settings, ...changes },
     new AbortController().signal,
   );

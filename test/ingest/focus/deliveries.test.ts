@@ -1,12 +1,13 @@
 /** Which deliveries count: the newest snapshot of a scope, every addition, nothing in part. */
 import { Readable } from "node:stream";
 import t from "tap";
-import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import type {
   DeliveryStore,
   LoadSettings,
-} from "../../../src/ingest/ecosystems/focus/deliveries/load-delivery.js";
+} from "../../../src/ingest/ecosystems/focus/deliveries/delivery-store.js";
+import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import { type Delivery, FileChanged } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
+import { acceptDelivery } from "../../../src/store/postgres/accept-delivery.js";
 import { csv, deliveryOf, fileOf, openDeliveryStore, recorded, rowsOf, settings, sourceOf } from "./bills.js";
 
 const store = await openDeliveryStore(t);
@@ -52,14 +53,15 @@ t.test("snapshots and additions", async (t) => {
   const unread = { ...bill("2"), open: () => t.fail("opened") as never };
   await told([deliveryOf([unread])]);
   t.equal((await recorded(store)).length, 3, "the same again is not read");
+  await store.postgres.query("DELETE FROM deliveries");
   const addition = (name: string, amount: string) =>
     deliveryOf([bill(amount, 4, name)], { kind: "additive", billing_period: undefined });
   await told([addition("a.csv", "1"), addition("b.csv", "1")]);
   await told([addition("a.csv", "1"), addition("b.csv", "1")]);
-  t.strictSame((await kept()).records.slice(3), ["current 4 4", "current 4 4"], "each addition once");
+  t.strictSame((await kept()).records, ["current 4 4", "current 4 4"], "each addition once");
   await told([addition("a.csv", "1"), addition("b.csv", "3")]);
   t.strictSame(
-    (await kept()).records.slice(3),
+    (await kept()).records,
     ["current 4 4", "replaced 4 4", "current 4 12"],
     "a file that was written anew counts as it is now",
   );
@@ -120,7 +122,11 @@ t.test("a source that cannot be listed does not concern the others", async (t) =
   const waiting = {
     ...sourceOf(),
     name: "late",
-    list: async () => ({ deliveries: [], waiting: [{ name: "2026-06", reason: "no manifest" }] }),
+    list: async () => ({
+      deliveries: [],
+      pending: [],
+      waiting: [{ name: "2026-06", reason: "no manifest" }],
+    }),
   };
   const report = await loadDeliveries(
     store,
@@ -133,4 +139,120 @@ t.test("a source that cannot be listed does not concern the others", async (t) =
     warnings: ["late: 2026-06: no manifest", "bills 2026-05: two manifests"],
   });
   t.strictSame((await kept()).records, ["current 4 4"]);
+});
+
+t.test("a bill without any readable date is refused, and the one before counts", async (t) => {
+  await told([deliveryOf([bill("1")])]);
+  const undated = csv([
+    { ChargePeriodStart: "05/23/2026" },
+    { ChargePeriodStart: "2026-05-24 00:00:00 UTC" },
+  ]);
+  const problem =
+    "bills 2026-05: no line has an ISO date in ChargePeriodStart, such as 2026-05-31T00:00:00Z: nothing of it is charged";
+  const delivery = deliveryOf([fileOf("bill.csv", undated)]);
+  t.strictSame(await told([delivery]), { errors: [problem], warnings: [] });
+  t.strictSame(await told([delivery]), { errors: [problem], warnings: [] }, "each time");
+  t.strictSame(await kept(), { records: ["current 4 4", "refused null undefined"], partitions: [4] });
+  const header = deliveryOf([fileOf("none.csv", csv([]))], { billing_period: "2026-04" });
+  t.strictSame(await told([header]), { errors: [], warnings: [] }, "one without lines lacks no date");
+});
+
+/** A bill of June with a line of an amount on each of the days. */
+const june = (amount: string, ...days: number[]) =>
+  csv(
+    days.map((day) => ({
+      ...{ EffectiveCost: amount, BilledCost: amount },
+      ...{ ChargePeriodStart: `2026-06-${day}T00:00:00Z`, ChargePeriodEnd: `2026-06-${day + 1}T00:00:00Z` },
+    })),
+  );
+const undated = (text: string) => deliveryOf([fileOf("bill.csv", text)], { billing_period: undefined });
+const ofMonth = (text: string, month = "2026-06") =>
+  deliveryOf([fileOf(`${month}/bill.csv`, text)], { billing_period: month });
+const addition = (text: string, name: string) =>
+  deliveryOf([fileOf(name, text)], { kind: "additive", billing_period: undefined });
+
+t.test("charges that are delivered in another way take the place of what they were", async (t) => {
+  const text = june("1", 10, 11);
+  const halves = [june("1", 10), june("1", 11)] as const;
+  const ways = {
+    undated: [undated(text)],
+    month: [ofMonth(text)],
+    additions: [addition(halves[0], "a.csv"), addition(halves[1], "b.csv")],
+    renamed: [addition(halves[0], "2026-06/a.csv"), addition(halves[1], "2026-06/b.csv")],
+  };
+  for (const [before, after] of [
+    ["undated", "month"],
+    ["month", "undated"],
+    ["additions", "month"],
+    ["month", "additions"],
+    ["additions", "undated"],
+    ["additions", "renamed"],
+  ] as const) {
+    await store.postgres.query("DELETE FROM deliveries");
+    await told(ways[before]);
+    t.strictSame(await told(ways[after]), { errors: [], warnings: [] }, `${before}, then ${after}`);
+    const amount = (each: readonly Delivery[]) => (each.length === 1 ? "2 2" : "1 1");
+    const records = [
+      ...ways[before].map(() => `replaced ${amount(ways[before])}`),
+      ...ways[after].map(() => `current ${amount(ways[after])}`),
+    ];
+    const partitions = ways[after].map(() => 2 / ways[after].length);
+    t.strictSame(await kept(), { records, partitions });
+    const unread = ways[after].map((each) => ({
+      ...each,
+      files: each.files.map((file) => ({ ...file, open: () => t.fail("opened") as never })),
+    }));
+    t.strictSame(await told(unread), { errors: [], warnings: [] });
+    t.strictSame((await kept()).records, records, "and stay so");
+  }
+});
+
+t.test("what shares no day with the bills of now stays, as does all where nothing is listed", async (t) => {
+  await told([undated(june("1", 10, 11))]);
+  await told([]);
+  t.strictSame((await kept()).records, ["current 2 2"]);
+  await told([ofMonth(csv([{}]), "2026-05"), undated(june("1", 10, 11))]);
+  t.strictSame((await kept()).records, ["current 2 2", "current 1 1"], "both ways are in use");
+  await told([ofMonth(csv([{}]), "2026-05")]);
+  t.strictSame((await kept()).records, ["current 2 2", "current 1 1"]);
+});
+
+t.test("bills that would take days away wait, together, for the rest of them or for a person", async (t) => {
+  await told([undated(june("1", 10, 11, 12))]);
+  const problem =
+    "bills: the bill of 2026-06 would take the place of the bill without a month, because the source delivers in another way now; but ";
+  const lost = `${problem}2 days of what is there now would be lost, from 2026-06-11 on`;
+  t.strictSame((await told([ofMonth(june("1", 10))])).errors, [lost]);
+  t.strictSame((await told([ofMonth(june("1", 10))])).errors, [lost], "each time");
+  t.strictSame(
+    (await told([ofMonth(june("0.1", 10, 11, 12))])).errors,
+    [`${problem}its billed_cost in USD is 90 % less than that of the bill it would replace`],
+    "the month is over",
+  );
+  const source = {
+    ...sourceOf(),
+    list: async () => ({
+      deliveries: [ofMonth(june("1", 10, 11, 12))],
+      pending: [{ kind: "snapshot" as const, billing_period: "2026-07" }],
+      waiting: [],
+    }),
+  };
+  const { errors } = await loadDeliveries(store, [source], settings, signal);
+  t.strictSame(errors, [`${problem}not all bills of the source are ready`]);
+  t.strictSame((await kept()).records.at(0), "current 3 3");
+  t.strictSame((await told([ofMonth(june("1", 10, 11, 12))])).errors, []);
+  t.strictSame((await kept()).records, ["replaced 3 3", "replaced 1 1", "replaced 3 0.3", "current 3 3"]);
+
+  await store.postgres.query("DELETE FROM deliveries");
+  await told([undated(june("1", 10, 11, 12))]);
+  const additions = [addition(june("1", 10), "a.csv"), addition(june("1", 11), "b.csv")];
+  t.strictSame((await told(additions)).errors, [
+    "bills: the addition a.csv and the addition b.csv would take the place of the bill without a month, because the source delivers in another way now; but 1 day of what is there now would be lost, from 2026-06-12 on",
+  ]);
+  const { rows } = await store.postgres.query<{ id: number }>(
+    "SELECT delivery_id::int AS id FROM deliveries WHERE state = 'waiting_for_acceptance' ORDER BY 1",
+  );
+  await acceptDelivery(store.postgres, store.tenantName, rows[0]?.id ?? 0);
+  t.strictSame((await kept()).records, ["replaced 3 3", "current 1 1", "current 1 1"], "accepted together");
+  t.strictSame(await told(additions), { errors: [], warnings: [] });
 });

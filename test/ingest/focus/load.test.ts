@@ -236,6 +236,11 @@ t.test("a file that cannot be read whole does not count at all, and says why", a
       /^"bill.csv" has no column EffectiveCost, which `cost` asks for; it has .*BilledCost/,
     ],
     [good.replace("ChargePeriodStart", "x_C"), /^"bill.csv" has no column ChargePeriodStart/],
+    [
+      Buffer.from(csv([{ x_Extra: "caf\u00e9" }]), "latin1"),
+      /^"bill.csv" is not text in UTF-8; CSV and Parquet/,
+    ],
+    [Buffer.concat([Buffer.from(good), Buffer.from([0xe2, 0x82])]), /^"bill.csv" is not text in UTF-8/],
     [`${good}1,2,3\n`, /^"bill.csv" cannot be read at row 3/],
     [`${good}${good.split("\n")[1]?.slice(0, -1)},"cut`, /^"bill.csv" cannot be read|not read to its end/],
     [`${good.trimEnd().slice(0, -1)},"cut off\n`, /not read to its end|cannot be read/],

@@ -3,9 +3,9 @@ import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { daysOfWindow } from "../../../time/days.js";
 import type { AnyEcosystem, DayWindow, GatherContext, Gatherer } from "../../ecosystem.js";
-import { loadDeliveries, recordedDeliveries } from "./deliveries/load-deliveries.js";
-import type { LoadSettings } from "./deliveries/load-delivery.js";
-import type { RecordedDelivery } from "./deliveries/records.js";
+import type { LoadSettings } from "./deliveries/delivery-store.js";
+import { loadDeliveries } from "./deliveries/load-deliveries.js";
+import { type RecordedDelivery, recordedDeliveries } from "./deliveries/records.js";
 import { billingLines, piecesOf } from "./lines/billing-lines.js";
 import { resourcesOf } from "./lines/inventory.js";
 import { malformedLines } from "./lines/malformed.js";
@@ -78,6 +78,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       return {
         completeDays: days.filter((day) => !malformed.days.includes(day)),
         partialDays: malformed.days,
+        unreadDays: malformed.days,
         ...used.report,
         dropped: withMalformed(malformed.lines, used.report.dropped),
         errors: malformed.errors,

@@ -132,6 +132,16 @@ const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
       }
     },
   },
+  {
+    rule: "`cost_model.region_overrides` needs `region`.",
+    check({ region, cost_model: model }, report) {
+      if (region === undefined && Object.keys(model?.region_overrides ?? {}).length > 0)
+        report(
+          ["cost_model", "region_overrides"],
+          "is not used without region: set it, or remove the overrides",
+        );
+    },
+  },
 ];
 
 export const selfManagedKafkaSettings: EcosystemSettings<typeof settings> = {

@@ -4,9 +4,11 @@ import { errorText } from "../../../../store/clickhouse/error-text.js";
 import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
 import type { BillSource, Delivery } from "../sources/delivery.js";
-import { type DeliveryStore, type LoadSettings, loadDelivery } from "./load-delivery.js";
+import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
+import { type LoadOutcome, loadDelivery } from "./load-delivery.js";
+import { isRecordOf, movedRecords, settleMoved } from "./moved.js";
 import { dropUnrecorded } from "./partitions.js";
-import { forgetLoading, type RecordedDelivery, readDeliveries, scopeOf } from "./records.js";
+import { forgetLoading, type RecordedDelivery, recordedDeliveries, scopeOf } from "./records.js";
 
 export interface LoadReport {
   /** Sentences: a source that could not be listed, a delivery that could not be read or waits for a person. */
@@ -32,13 +34,21 @@ export async function loadDeliveries(
   const warnings: string[] = [];
   for (const source of sources) {
     try {
-      const { deliveries, waiting } = await source.list(signal);
+      const listing = await source.list(signal);
+      const { deliveries, waiting } = listing;
       warnings.push(...waiting.map(({ name, reason }) => `${source.name}: ${name}: ${reason}`));
+      const ofSource = recorded.filter((each) => each.source === source.name);
+      const moved = movedRecords(ofSource, listing);
+      let held = false;
       for (const delivery of deliveries) {
         warnings.push(...delivery.remarks.map((remark) => `${titleOf(delivery)}: ${remark}`));
-        const problem = await loadIfNew(store, delivery, recorded, settings, signal);
-        if (problem !== undefined) errors.push(`${titleOf(delivery)}: ${problem}`);
+        const outcome = await loadIfNew(store, delivery, { ofSource, moved }, settings, signal);
+        if (outcome.state === "held") held = true;
+        else if (outcome.state !== "current") errors.push(`${titleOf(delivery)}: ${outcome.problem}`);
       }
+      if (!held && moved.length === 0) continue;
+      const problem = await settleMoved(store, source.name, listing, settings, signal);
+      if (problem !== undefined) errors.push(`${source.name}: ${problem}`);
     } catch (error) {
       // One source that is down does not concern the others; a store that is, or a lost lease, concerns all.
       signal.throwIfAborted();
@@ -49,30 +59,25 @@ export async function loadDeliveries(
   return { errors, warnings };
 }
 
-export async function recordedDeliveries({
-  postgres,
-  tenantName,
-}: Pick<DeliveryStore, "postgres" | "tenantName">): Promise<RecordedDelivery[]> {
-  return (await runStatement<RecordedDelivery>(postgres, readDeliveries(tenantName))).rows;
-}
-
-/** Returns why the delivery does not count. */
 async function loadIfNew(
   store: DeliveryStore,
   delivery: Delivery,
-  recorded: readonly RecordedDelivery[],
+  { ofSource, moved }: Record<"ofSource" | "moved", readonly RecordedDelivery[]>,
   settings: LoadSettings,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<LoadOutcome> {
+  const same = ofSource.find((each) => isRecordOf(each, delivery, settings.hash));
+  if (same !== undefined) return outcomeOf(same);
   const scope = scopeOf(delivery);
-  const ofScope = recorded.filter((each) => each.source === delivery.source && each.scope === scope);
-  const same = ofScope.find(
-    (each) => each.content_id === delivery.id && each.settings_hash === settings.hash,
-  );
-  if (same !== undefined) return same.problem ?? undefined;
-  const old = ofScope.find(({ state }) => state === "current");
-  const outcome = await loadDelivery(store, delivery, old, settings, signal);
-  return outcome.state === "current" ? undefined : outcome.problem;
+  const old = ofSource.find((each) => each.state === "current" && each.scope === scope);
+  const others = moved.filter((each) => each.state === "current" && each !== old);
+  return await loadDelivery(store, delivery, { old, moved: others }, settings, signal);
+}
+
+function outcomeOf({ state, problem, replaces }: RecordedDelivery): LoadOutcome {
+  if (state === "current") return { state };
+  const isHeld = state === "waiting_for_acceptance" && replaces.length > 0;
+  return { state: isHeld ? "held" : state, problem: problem ?? "" };
 }
 
 function titleOf({ source, billing_period, files }: Delivery): string {

@@ -1,50 +1,37 @@
 /** Brings one delivery into the store and makes it count, or leaves everything as it was. */
-import type { ClickHouseClient } from "@clickhouse/client";
-import type { Pool } from "pg";
 import { UnreadableFile } from "../../../../focus/format.js";
-import type { ChangeGate } from "../../../../store/change-gate.js";
 import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
 import { withTransaction } from "../../../../store/postgres/transaction.js";
-import type { CostColumn } from "../load/landing-columns.js";
 import { type LoadedFile, loadFile } from "../load/load-file.js";
-import { LoadMismatch, requireEqualSums, summarise } from "../load/summary.js";
+import { type LoadedLines, LoadMismatch, requireEqualSums, summarise } from "../load/summary.js";
 import type { Delivery } from "../sources/delivery.js";
+import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
+import { NOT_ALL_READ, sharedDays } from "./moved.js";
 import { dropDelivery } from "./partitions.js";
 import { beginDelivery, finishDelivery, type RecordedDelivery, refuseDelivery } from "./records.js";
 import { shrinkage } from "./shrinkage.js";
 
-export interface DeliveryStore {
-  readonly client: ClickHouseClient;
-  readonly postgres: Pool;
-  readonly gate: ChangeGate;
-  readonly tenantName: string;
-  /** Of the lease that is held. */
-  readonly epoch: number;
-}
-
-export interface LoadSettings {
-  readonly cost: CostColumn;
-  readonly currency: string | undefined;
-  /** As `Replacement.limit`. */
-  readonly shrinkLimit: number;
-  readonly hash: string;
-  /** Today, in UTC. */
-  readonly today: string;
-}
-
 export type LoadOutcome =
   | { readonly state: "current" }
-  | { readonly state: "waiting_for_acceptance" | "refused"; readonly problem: string };
+  /** held: its charges lie in deliveries of other scopes as well; who loads all of a source decides when it takes their place. */
+  | { readonly state: "held" | "waiting_for_acceptance" | "refused"; readonly problem: string };
+
+/** What there is of the source until now. */
+interface Before {
+  /** What counts of the scope. */
+  readonly old: RecordedDelivery | undefined;
+  /** What counts of other scopes, and is not delivered in that way any more. */
+  readonly moved: readonly RecordedDelivery[];
+}
 
 /**
- * @param old what counts of the scope until now
  * Throws what the source throws, and `LeaseLostError`; nothing of the delivery counts then, and the next run tries again.
  */
 export async function loadDelivery(
   store: DeliveryStore,
   delivery: Delivery,
-  old: RecordedDelivery | undefined,
+  { old, moved }: Before,
   settings: LoadSettings,
   signal: AbortSignal,
 ): Promise<LoadOutcome> {
@@ -66,13 +53,17 @@ export async function loadDelivery(
       delivery.files.map(({ name }) => name),
       signal,
     );
+    requireDates(loaded);
     const { shrinkLimit: limit, today } = settings;
-    const problem = old === undefined ? undefined : shrinkage({ old, loaded, limit, today });
+    const replaces = (await sharedDays(client, moved, [deliveryId], signal)).map((each) => each.delivery);
+    const shrunk = old === undefined ? undefined : shrinkage({ old, loaded, limit, today });
+    const problem = replaces.length === 0 ? shrunk : NOT_ALL_READ;
     await store.gate.change(async () => {
-      await finish(store, { deliveryId, epoch, files, loaded, problem });
+      await finish(store, { deliveryId, epoch, files, loaded, problem, replaces });
       if (problem === undefined && old !== undefined) await dropDelivery(client, old.delivery_id);
     }, signal);
-    return problem === undefined ? { state: "current" } : { state: "waiting_for_acceptance", problem };
+    if (problem === undefined) return { state: "current" };
+    return { state: replaces.length > 0 ? "held" : "waiting_for_acceptance", problem };
   } catch (error) {
     // What this cannot drop, because the store is away, the next run drops.
     await dropDelivery(client, deliveryId).catch(() => undefined);
@@ -81,6 +72,14 @@ export async function loadDelivery(
       await runStatement(postgres, statement);
     return { state: "refused", problem: error.message };
   }
+}
+
+/** Without any date, none of it could be charged to a day, and what it replaces would be gone. */
+function requireDates({ lines, first_day }: LoadedLines): void {
+  if (lines === 0 || first_day !== undefined) return;
+  throw new UnreadableFile(
+    "no line has an ISO date in ChargePeriodStart, such as 2026-05-31T00:00:00Z: nothing of it is charged",
+  );
 }
 
 async function finish(

@@ -1,5 +1,6 @@
 /** Statements on the records of deliveries. */
-import type { Statement } from "../../../../store/postgres/statement.js";
+import type { Pool } from "pg";
+import { runStatement, type Statement } from "../../../../store/postgres/statement.js";
 import type { LoadedFile } from "../load/load-file.js";
 import type { LoadedLines } from "../load/summary.js";
 import type { Delivery } from "../sources/delivery.js";
@@ -9,6 +10,9 @@ export interface RecordedDelivery {
   readonly delivery_id: string;
   readonly source: string;
   readonly scope: string;
+  readonly kind: Delivery["kind"];
+  /** Of its first file. */
+  readonly version: string | null;
   readonly content_id: string;
   readonly settings_hash: string;
   readonly billing_period: string | null;
@@ -18,6 +22,8 @@ export interface RecordedDelivery {
   readonly first_day: string | null;
   readonly last_day: string | null;
   readonly problem: string | null;
+  /** Numbers of deliveries of other scopes that it takes the place of. */
+  readonly replaces: readonly string[];
 }
 
 /** What a newer delivery replaces: a snapshot that of its month, an addition the file of its name as it was before. */
@@ -26,14 +32,24 @@ export function scopeOf({ kind, billing_period, files }: Delivery): string {
 }
 
 /** Those that count, wait or were refused, oldest first. */
-export function readDeliveries(tenantName: string): Statement {
+function readDeliveries(tenantName: string): Statement {
   return {
-    query: `SELECT delivery_id::text, source, scope, content_id, settings_hash, billing_period, state, lines::text, sums,
-        first_day::text, last_day::text, problem
+    query: `SELECT delivery_id::text, source, scope, kind, files->0->>'version' AS version, content_id, settings_hash, billing_period, state,
+        lines::text, sums, first_day::text, last_day::text, problem, replaces::text[]
       FROM deliveries WHERE tenant_name = $1 AND state IN ('current', 'waiting_for_acceptance', 'refused')
       ORDER BY delivery_id`,
     params: [tenantName],
   };
+}
+
+export async function recordedDeliveries({
+  postgres,
+  tenantName,
+}: {
+  readonly postgres: Pool;
+  readonly tenantName: string;
+}): Promise<RecordedDelivery[]> {
+  return (await runStatement<RecordedDelivery>(postgres, readDeliveries(tenantName))).rows;
 }
 
 /** What no lease holder is loading any more. */
@@ -94,12 +110,21 @@ export interface FinishedDelivery {
   readonly epoch: number;
   readonly files: readonly LoadedFile[];
   readonly loaded: LoadedLines;
-  /** Why a person has to accept it first. */
+  /** Why it does not count yet. */
   readonly problem: string | undefined;
+  /** As `RecordedDelivery.replaces`. */
+  readonly replaces: readonly string[];
 }
 
 /** In one transaction, in this order: the second gives no row when the lease is lost, and then nothing may be kept. */
-export function finishDelivery({ deliveryId, epoch, files, loaded, problem }: FinishedDelivery): Statement[] {
+export function finishDelivery({
+  deliveryId,
+  epoch,
+  files,
+  loaded,
+  problem,
+  replaces,
+}: FinishedDelivery): Statement[] {
   const replaced = `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now(), problem = NULL, loaded_at = coalesce(old.loaded_at, now())
     FROM deliveries AS new WHERE new.delivery_id = $1 AND old.tenant_name = new.tenant_name AND old.source = new.source
       AND old.scope = new.scope AND old.delivery_id <> new.delivery_id AND old.state IN (SELECT unnest($2::text[]))`;
@@ -111,7 +136,7 @@ export function finishDelivery({ deliveryId, epoch, files, loaded, problem }: Fi
     { query: replaced, params: [deliveryId, states] },
     {
       query: `UPDATE deliveries SET state = $3, problem = $4, files = $5::jsonb, lines = $6, sums = $7::jsonb, findings = $8::jsonb,
-          first_day = $9, last_day = $10, loaded_at = now()
+          first_day = $9, last_day = $10, replaces = $11, loaded_at = now()
         WHERE delivery_id = $1 AND state = 'loading'
           AND EXISTS (SELECT FROM leases WHERE leases.tenant_name = deliveries.tenant_name AND leases.epoch = $2)
         RETURNING delivery_id`,
@@ -126,7 +151,48 @@ export function finishDelivery({ deliveryId, epoch, files, loaded, problem }: Fi
         JSON.stringify(loaded.findings),
         loaded.first_day ?? null,
         loaded.last_day ?? null,
+        replaces,
       ],
     },
   ];
+}
+
+export interface MovedDeliveries {
+  readonly tenantName: string;
+  readonly source: string;
+  readonly epoch: number;
+  /** Numbers of deliveries that count no longer. */
+  readonly retired: readonly string[];
+  /** Numbers of those that wait, and count from now on, in place of what counts of their scopes as well. */
+  readonly held: readonly string[];
+}
+
+/** In one transaction, in this order: the first gives no row when the lease is lost, and then nothing may be kept. */
+export function replaceMoved({ tenantName, source, epoch, retired, held }: MovedDeliveries): Statement[] {
+  return [
+    {
+      query: "SELECT epoch FROM leases WHERE tenant_name = $1 AND epoch = $2",
+      params: [tenantName, epoch],
+    },
+    {
+      query: `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now(), problem = NULL, loaded_at = coalesce(old.loaded_at, now())
+        WHERE tenant_name = $1 AND source = $2 AND (delivery_id = ANY ($3::bigint[]) OR (state = 'current' AND scope IN (
+          SELECT scope FROM deliveries WHERE tenant_name = $1 AND source = $2 AND delivery_id = ANY ($4::bigint[]))))`,
+      params: [tenantName, source, retired, held],
+    },
+    {
+      query:
+        "UPDATE deliveries SET state = 'current', problem = NULL WHERE tenant_name = $1 AND delivery_id = ANY ($2::bigint[])",
+      params: [tenantName, held],
+    },
+  ];
+}
+
+/** Why deliveries go on waiting. */
+export function holdMoved(tenantName: string, held: readonly string[], problem: string): Statement {
+  return {
+    query: `UPDATE deliveries SET problem = $3
+      WHERE tenant_name = $1 AND delivery_id = ANY ($2::bigint[]) AND state = 'waiting_for_acceptance'`,
+    params: [tenantName, held, problem],
+  };
 }

@@ -4,6 +4,7 @@ import { readRows } from "../../../../store/clickhouse/statement.js";
 import { daysOfWindow } from "../../../../time/days.js";
 import type { RecordedDelivery } from "../deliveries/records.js";
 import { isCharged, type LinesRequest, ofWindow } from "./billing-lines.js";
+import { dayPlaces } from "./charge-days.js";
 
 export interface MalformedLines {
   readonly lines: number;
@@ -20,13 +21,20 @@ export async function malformedLines(
 ): Promise<MalformedLines> {
   const { window, spread, cost } = request;
   const params = { deliveries: request.deliveries, start: window.start, end: window.end };
-  const rows = await readRows<{ delivery: string; day: string; dated: boolean; lines: string }>(
+  const rows = await readRows<{
+    delivery: string;
+    day: string;
+    last: string;
+    dated: boolean;
+    lines: string;
+  }>(
     client,
     {
-      query: `SELECT toString(delivery) AS delivery, toString(charge_day) AS day, charge_day > toDate(0) AS dated, toString(count()) AS lines
+      query: `SELECT toString(delivery) AS delivery, toString(charge_day) AS day,
+          toString(charge_day + length(${dayPlaces(spread)}) - 1) AS last, charge_day > toDate(0) AS dated, toString(count()) AS lines
         FROM focus_lines
         WHERE delivery IN {deliveries:Array(UInt64)} AND NOT (${isCharged(cost)}) AND ((${ofWindow(spread)}) OR charge_day = toDate(0))
-        GROUP BY delivery, day, dated ORDER BY delivery, day`,
+        GROUP BY delivery, day, last, dated ORDER BY delivery, day, last`,
       params,
     },
     signal,
@@ -34,9 +42,12 @@ export async function malformedLines(
   const days = daysOfWindow(window);
   const lacking = new Set<string>();
   const counts = new Map<string, number>();
-  for (const { delivery, day, dated, lines } of rows) {
+  for (const { delivery, day, last, dated, lines } of rows) {
+    const touched = days.filter(
+      dated ? (each) => each >= day && each <= last : periodOf(deliveries, delivery),
+    );
+    if (dated && touched.length === 0) continue;
     counts.set(delivery, (counts.get(delivery) ?? 0) + Number(lines));
-    const touched = dated ? days.filter((each) => each === day) : days.filter(periodOf(deliveries, delivery));
     for (const each of touched) lacking.add(each);
   }
   const errors = [...counts].map(([delivery, lines]) => {

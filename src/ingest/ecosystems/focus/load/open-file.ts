@@ -12,6 +12,7 @@ import type { WrittenColumn } from "../../../../focus/file.js";
 import { formatOf, type Source, UnreadableFile } from "../../../../focus/format.js";
 import { csvHeader, peeked } from "../../../csv/header.js";
 import { unzstd } from "../../../csv/unzstd.js";
+import { utf8 } from "../../../csv/utf8.js";
 import { withEnd } from "../../../csv/with-end.js";
 import type { DeliveredFile } from "../sources/delivery.js";
 import { parquetColumns } from "./columns-of.js";
@@ -41,7 +42,7 @@ export async function openFile(
     const plain = decompressed(all, source);
     const { written, text } = await csvHeader(client, plain, signal);
     const endMark = `end ${randomUUID()}`;
-    const body = Readable.from(withEnd(text, `${endMark}${",".repeat(written.length - 1)}\n`), {
+    const body = Readable.from(withEnd(utf8(text), `${endMark}${",".repeat(written.length - 1)}\n`), {
       objectMode: false,
     });
     const close = async () => {

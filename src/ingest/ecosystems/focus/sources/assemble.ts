@@ -1,6 +1,6 @@
 /** Bills as layouts see them → deliveries: complete, settled, within the limits, and one for each month. */
 import { createHash } from "node:crypto";
-import type { Delivery } from "./delivery.js";
+import type { Delivery, PendingBill, SourceListing } from "./delivery.js";
 import { compare } from "./file-names.js";
 import { type Bill, grouped } from "./layouts/layout.js";
 import type { BillSourceSettings } from "./settings.js";
@@ -17,11 +17,9 @@ export interface AssembleInput {
 
 const MIB = 1_048_576;
 
-export function assemble(
-  bills: readonly Bill[],
-  input: AssembleInput,
-): { readonly deliveries: readonly Delivery[]; readonly waiting: readonly Waiting[] } {
+export function assemble(bills: readonly Bill[], input: AssembleInput): SourceListing {
   const waiting: Waiting[] = [];
+  const pending: PendingBill[] = [];
   const deliveries: Delivery[] = [];
   const scopeOf = ({ kind, name, billing_period: month }: Bill) =>
     kind === "additive" ? `file ${name}` : `month ${month ?? ""}`;
@@ -30,14 +28,16 @@ export function assemble(
     // Half of what a month was would replace the whole of it.
     if (judged.every(({ problem }) => problem === undefined)) deliveries.push(deliveryOf(scope, input));
     else
-      for (const { bill, problem } of judged)
+      for (const { bill, problem } of judged) {
+        pending.push({ billing_period: bill.billing_period, kind: bill.kind });
         waiting.push({
           name: titleOf(bill),
           reason: problem ?? "another export of this month is not complete",
         });
+      }
   }
   const order = (delivery: Delivery) => `${delivery.billing_period ?? ""}\n${delivery.files[0]?.name ?? ""}`;
-  return { deliveries: deliveries.sort((a, b) => compare(order(a), order(b))), waiting };
+  return { deliveries: deliveries.sort((a, b) => compare(order(a), order(b))), pending, waiting };
 }
 
 const titleOf = ({ name, billing_period: month, kind }: Bill) =>

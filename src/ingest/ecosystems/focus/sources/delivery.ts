@@ -33,8 +33,12 @@ export interface Delivery {
   readonly remarks: readonly string[];
 }
 
+/** A bill that is there, and is not complete yet or cannot be taken. */
+export type PendingBill = Pick<Delivery, "billing_period" | "kind">;
+
 export interface SourceListing {
   readonly deliveries: readonly Delivery[];
+  readonly pending: readonly PendingBill[];
   /** Seen but not complete yet or not understood, with the reason. */
   readonly waiting: readonly { readonly name: string; readonly reason: string }[];
 }

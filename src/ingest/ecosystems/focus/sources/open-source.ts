@@ -52,12 +52,16 @@ export function openBillSource(settings: BillSourceSettings, context: SourceCont
       const files = [...found].sort((a, b) => compare(a.name, b.name));
       const layout = settings.layout === "auto" ? detect(files) : settings.layout;
       if (typeof layout !== "string")
-        return { deliveries: [], waiting: shown([...skipped, ...layout.waiting]) };
+        return { deliveries: [], pending: [], waiting: shown([...skipped, ...layout.waiting]) };
       const delivery = settings.delivery ?? (layout === "oci" ? "additive" : "snapshot");
       const misfit = layout !== "plain" && delivery !== (layout === "oci" ? "additive" : "snapshot");
       if (misfit) {
         const reason = `the files are laid out as ${layout}, which is never ${delivery}: leave \`delivery\` out, or set \`layout: plain\``;
-        return { deliveries: [], waiting: shown([...skipped, { name: settings.location, reason }]) };
+        return {
+          deliveries: [],
+          pending: [],
+          waiting: shown([...skipped, { name: settings.location, reason }]),
+        };
       }
       const manifests = manifestReader(store, signal);
       const at = now();
@@ -75,7 +79,7 @@ export function openBillSource(settings: BillSourceSettings, context: SourceCont
         manifestDigests: manifests.digests,
       });
       return {
-        deliveries: assembled.deliveries,
+        ...assembled,
         waiting: shown([...skipped, ...waiting, ...assembled.waiting]),
       };
     },

@@ -39,7 +39,7 @@ export function openUploadFolder(usage: UsageSettings): UploadFolder {
       await store.gate.change(() => cleanUpUploads(store, signal), signal);
       if (folder === undefined) return { errors: [], warnings: [] };
       return await takeAll(
-        { folder, path: path ?? "", usage, settledBefore: Date.now() - settle_seconds * 1000 },
+        { folder, path: path ?? "", usage, now: Date.now(), settleMs: settle_seconds * 1000 },
         store,
         signal,
       );
@@ -54,8 +54,10 @@ interface Taking {
   readonly folder: FileStore;
   readonly path: string;
   readonly usage: UsageSettings;
-  /** Milliseconds since 1970: what changed later waits. */
-  readonly settledBefore: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** What changed less than that ago waits. */
+  readonly settleMs: number;
 }
 
 async function takeAll(taking: Taking, store: Store, signal: AbortSignal): Promise<FolderReport> {
@@ -73,7 +75,8 @@ async function takeAll(taking: Taking, store: Store, signal: AbortSignal): Promi
   for (const file of ordered) {
     const { name, problem } = file;
     if (problem !== undefined) say(warnings, name, problem);
-    else if (file.modified > taking.settledBefore)
+    // A date in the future, from a clock that is wrong, does not hold a file back for ever.
+    else if (Math.abs(taking.now - file.modified) < taking.settleMs)
       say(warnings, name, "it waits: it has changed in the last usage.uploads.settle_seconds");
     else {
       const known = recorded.get(keyOf(file));
@@ -104,6 +107,7 @@ async function takeFile(
     const upload = {
       key: keyOf(file),
       origin: "folder" as const,
+      file: file.name,
       body: await folder.open(file, signal),
       gatheredFrom: store.gatheredFrom,
     };

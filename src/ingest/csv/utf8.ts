@@ -1,0 +1,34 @@
+/** Text that has to be UTF-8 to its last byte: what is not would be stored as it is, and spoil every export that has it. */
+import { isUtf8 } from "node:buffer";
+import { UnreadableFile } from "../../focus/format.js";
+
+/** @yields the same bytes. Throws `UnreadableFile`. */
+export async function* utf8(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
+  /** The beginning of a character whose other bytes are in the next chunk. */
+  let rest = Buffer.alloc(0);
+  for await (const each of chunks) {
+    const chunk = Buffer.from(each);
+    const text = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = wholeCharacters(text);
+    if (!isUtf8(text.subarray(0, end))) refuse();
+    rest = Buffer.from(text.subarray(end));
+    yield chunk;
+  }
+  if (rest.length > 0) refuse();
+}
+
+/** Where the last character begins if it is not complete, else the length. */
+function wholeCharacters(text: Buffer): number {
+  for (let back = 1; back <= Math.min(3, text.length); back++) {
+    const byte = text.readUInt8(text.length - back);
+    if (byte < 0x80) break;
+    if (byte < 0xc0) continue;
+    const bytes = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return bytes > back ? text.length - back : text.length;
+  }
+  return text.length;
+}
+
+function refuse(): never {
+  throw new UnreadableFile("is not text in UTF-8; CSV and Parquet can be read");
+}

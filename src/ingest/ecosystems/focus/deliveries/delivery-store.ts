@@ -1,0 +1,24 @@
+/** What deliveries are loaded into, and how. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
+import type { ChangeGate } from "../../../../store/change-gate.js";
+import type { CostColumn } from "../load/landing-columns.js";
+
+export interface DeliveryStore {
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  readonly gate: ChangeGate;
+  readonly tenantName: string;
+  /** Of the lease that is held. */
+  readonly epoch: number;
+}
+
+export interface LoadSettings {
+  readonly cost: CostColumn;
+  readonly currency: string | undefined;
+  /** As `Replacement.limit`. */
+  readonly shrinkLimit: number;
+  readonly hash: string;
+  /** Today, in UTC. */
+  readonly today: string;
+}
