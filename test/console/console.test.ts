@@ -533,6 +533,46 @@ t.test("the console", needs("chromium"), async (t) => {
     await desk.locator(".table.windowed").waitFor();
   });
 
+  await t.test("a long statement is printed whole, and nothing but the statement", async (t) => {
+    const day = "2026-02-11";
+    const product =
+      "A product whose name is far too long for a column of a table, Enterprise Edition, each year";
+    await insertChargebacks(
+      stores,
+      "acme",
+      Array.from({ length: 320 }, (_, index) => ({
+        ...{ timestamp: `${day}T00:00:00Z`, amount: `${index + 1}.5`, identity_id: "fleet" },
+        ...{ product_type: product, resource_id: `node-${index}` },
+      })),
+    );
+    const address = `/tenants/acme/statement?start_date=${day}&end_date=${day}&identity_id=fleet`;
+    for (const width of [1280, 360]) {
+      const page = await open(address, { width });
+      // In a tagged file each row of a table is an element of its own.
+      const file = (await page.pdf({ format: "A4", tagged: true })).toString("latin1");
+      t.equal(
+        file.match(/\/S \/TR\b/g)?.length,
+        322,
+        `a head, 320 lines and the total, from ${width} pixels`,
+      );
+      const drawn = "dispatchEvent(new Event('beforeprint')); document.querySelectorAll('tbody tr').length";
+      t.equal(await page.evaluate(drawn), 320, "drawn before a button that prints goes on");
+      await page.emulateMedia({ media: "print" });
+      const cut = await page
+        .locator("td")
+        .evaluateAll((found) => found.filter((each) => each.scrollWidth > each.clientWidth).length);
+      t.equal(cut, 0, "no name is cut");
+      const onScreenOnly = ["footer", ".rows", ".chip button", ".chip.add", ".more"];
+      for (const part of onScreenOnly)
+        t.equal(await page.locator(part).filter({ visible: true }).count(), 0, `${part} is not printed`);
+      await page.emulateMedia({ media: "screen" });
+      await page.getByRole("button", { name: "Show the rows" }).waitFor();
+    }
+    const withRows = await open(`${address}&rows=1`);
+    await withRows.emulateMedia({ media: "print" });
+    t.equal(await withRows.locator(".rows tbody tr").filter({ visible: true }).count(), 50, "open, they are");
+  });
+
   await t.test(
     "the explorer: a change of period asks twice, and changes stand below each other",
     async (t) => {
