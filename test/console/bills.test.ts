@@ -85,6 +85,20 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     await noBarriers(t, page, "the rules");
   });
 
+  await t.test("no link of a view without filters keeps a filter", async (t) => {
+    for (const view of ["overview", "rules", "worklist", "inventory", "deliveries", "runs"]) {
+      const page = await open(`/tenants/acme/${view}?${period}&charge_category=Credit`);
+      const links = await page
+        .locator("main a")
+        .evaluateAll((found) => found.map((each) => each.getAttribute("href") ?? ""));
+      t.strictSame(
+        links.filter((href) => href.includes("charge_category") && !href.includes(`/${view}?`)),
+        [],
+        view,
+      );
+    }
+  });
+
   await t.test("lines that nobody pays say what they lack, whole", async (t) => {
     for (const width of [1280, 390]) {
       const page = await open(`/tenants/acme/worklist?${period}`, { width });

@@ -233,6 +233,29 @@ t.test("the console", needs("chromium"), async (t) => {
     t.equal(await page.getByLabel("Key", { exact: true }).inputValue(), "squad");
   });
 
+  await t.test("the overview and the worklist lead to what they show, whatever the filters", async (t) => {
+    const page = await open(`/tenants/acme/explorer?${period}&product_type=NETWORK`);
+    await page.getByRole("link", { name: "Worklist", exact: true }).click();
+    const row = `${period}&identity_id=UNALLOCATED&resource_id=r-1&product_type=STORAGE`;
+    await page.getByRole("link", { name: "r-1", exact: true }).click();
+    await totals(page, { totals: [{ total_amount: "7.5" }] });
+    t.equal(new URL(page.url()).search, `?${row}&group_by=allocation_method`);
+    const worklist = await open(
+      `/tenants/acme/worklist?${period}&not:identity_id=UNALLOCATED&allocation_detail=owner_unknown`,
+    );
+    await worklist.getByRole("link", { name: "Tag", exact: true }).click();
+    await worklist.getByRole("heading", { name: "Tags", level: 1 }).waitFor();
+    t.equal(
+      new URL(worklist.url()).search,
+      `?${period}&allocation_detail=owner_unknown&identity_id=UNALLOCATED&resource_id=r-1&product_type=STORAGE`,
+      "and its own filter",
+    );
+    const overview = await open(`/tenants/acme/overview?${period}&product_type=NETWORK`);
+    await overview.getByRole("link", { name: hostile[3] ?? "", exact: true }).click();
+    const filter = `identity_id=${encodeURIComponent(hostile[3] ?? "")}`;
+    await totals(overview, (await get(app, `${api}/chargebacks/breakdown?${period}&${filter}`)).body);
+  });
+
   await t.test("a copied link shows the same", async (t) => {
     const link = `/tenants/acme/explorer?${period}&group_by=product_type&group_by=cost_type&sort=total.asc&chart=area&compare=previous`;
     const first = await open(link);

@@ -42,6 +42,12 @@ export function go(href: string, { replace = false } = {}): void {
   if (!replace) scrollTo(0, 0);
 }
 
+/** Without filters and whatever belongs to a view: for links of views that show what is there whatever the filters are. */
+export function datesAlone({ path, query }: Place): Place {
+  const dates = [...query].filter(([name]) => name === "start_date" || name === "end_date");
+  return { path, query: new URLSearchParams(dates) };
+}
+
 export type Changes = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The address of a path with the query changed: undefined takes a parameter out, a list gives it several times. */

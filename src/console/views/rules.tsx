@@ -8,7 +8,7 @@ import { shownPeriod } from "../parts/period-picker.js";
 import { PeriodProof } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
 import { Where } from "../parts/where.js";
-import { changed, type Place } from "../state/location.js";
+import { changed, datesAlone, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
 import { asParameters, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
@@ -31,7 +31,7 @@ export function Rules({ place, tenant }: ViewProps) {
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/rules", { params, signal })),
   );
   const explore = (filter: Record<string, string>) =>
-    changed(place, { ...filter, group_by: ["identity_id"] }, pathOf(tenant, "explorer"));
+    changed(datesAlone(place), { ...filter, group_by: ["identity_id"] }, pathOf(tenant, "explorer"));
   const took: Column<{ readonly sums: readonly Sums[] }>[] = [
     {
       ...{ key: "lines", title: text.lines, isNumber: true },
@@ -181,7 +181,9 @@ function TagCoverage({ place, tenant }: ViewProps) {
     {
       ...{ key: "key", title: text.tagKey },
       cell: ({ tag_key: key }) => (
-        <Link href={changed(place, { group_by: [`line_tag:${key}`] }, pathOf(tenant, "explorer"))}>
+        <Link
+          href={changed(datesAlone(place), { group_by: [`line_tag:${key}`] }, pathOf(tenant, "explorer"))}
+        >
           <bdi>{key}</bdi>
         </Link>
       ),
