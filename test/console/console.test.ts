@@ -1,4 +1,5 @@
 import t from "tap";
+import { defaultExportColumns } from "../../src/query/export/columns.js";
 import { unit } from "../allocate/staged-days.js";
 import { gatherInto } from "../http/gathered-inventory.js";
 import { publishFacts } from "../http/published-facts.js";
@@ -331,6 +332,9 @@ t.test("the console", needs("chromium"), async (t) => {
     t.equal(csv.statusCode, 200, csv.body.slice(0, 300));
     const amounts = csv.body.trim().split("\n").slice(1);
     t.equal(amounts.length, body.totals[0].row_count);
+    const at = defaultExportColumns.indexOf("amount") + 1;
+    const columns = [...defaultExportColumns.slice(0, at), "currency", ...defaultExportColumns.slice(at)];
+    t.equal(csv.body.split("\n")[0], columns.join(), "the API's own columns, and the currency of the amount");
     t.ok(amounts.every((line) => line.includes("Kosten")));
     await page.emulateMedia({ media: "print" });
     t.strictSame(
