@@ -560,6 +560,28 @@ t.test("the console", needs("chromium"), async (t) => {
     await desk.locator(".table.windowed").waitFor();
   });
 
+  await t.test(
+    "the choice of a statement says how many there are beyond it, and that there are none",
+    async (t) => {
+      const days = "start_date=2026-02-10&end_date=2026-02-10";
+      const page = await open(`/tenants/acme/statement?${days}`);
+      await shows(page, "tbody tr", 51);
+      t.equal(await textOf(page, "tbody tr:last-child"), "270 more: search for them 220,218.75 USD");
+      await page.getByLabel("Search identities").fill("NAME-319");
+      await shows(page, "tbody tr", 1);
+      t.equal(await textOf(page, "tbody tr"), "an-identity-with-quite-a-long-name-319 681.125 USD");
+      await page.getByLabel("Search identities").fill("nobody");
+      await page.getByText("No identity found in this period").waitFor();
+      t.equal(await page.locator("table").count(), 0);
+      const empty = "start_date=2026-01-01&end_date=2026-01-01";
+      for (const view of ["statement", "overview", "worklist"]) {
+        const none = await open(`/tenants/acme/${view}?${empty}`);
+        t.equal(await none.locator(".proof, table").count(), 0, `${view}: no empty box`);
+        await none.getByText(/^(No costs in this period|Nothing in this period needs attention)$/).waitFor();
+      }
+    },
+  );
+
   await t.test("a long statement is printed whole, and nothing but the statement", async (t) => {
     const day = "2026-02-11";
     const product =
