@@ -582,6 +582,30 @@ t.test("the console", needs("chromium"), async (t) => {
     },
   );
 
+  await t.test(
+    "who turns the pages of rows, or opens one, stays there; another view begins at its top",
+    async (t) => {
+      const days = "start_date=2026-02-10&end_date=2026-02-10";
+      const page = await open(`/tenants/acme/explorer?${days}&rows=1`);
+      const scrolled = () => page.evaluate<number>("Math.round(scrollY)");
+      await page.getByRole("link", { name: "next ›" }).scrollIntoViewIfNeeded();
+      const there = await scrolled();
+      t.ok(there > 500, `${there}`);
+      await page.getByRole("link", { name: "next ›" }).click();
+      await page.getByText("page 2 of 7").waitFor();
+      await shows(page, ".rows tbody tr", 50);
+      t.equal(await scrolled(), there, "the next page");
+      await page.getByRole("link", { name: /^Why / }).last().click();
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.press("Escape");
+      await until("the drawer is closed", async () => !new URL(page.url()).searchParams.has("why"));
+      t.equal(await scrolled(), there, "a drawer");
+      await page.getByRole("link", { name: "Worklist", exact: true }).click();
+      await page.getByRole("heading", { name: "Worklist" }).waitFor();
+      t.equal(await scrolled(), 0, "another view");
+    },
+  );
+
   await t.test("a long statement is printed whole, and nothing but the statement", async (t) => {
     const day = "2026-02-11";
     const product =
