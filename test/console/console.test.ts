@@ -606,6 +606,37 @@ t.test("the console", needs("chromium"), async (t) => {
     },
   );
 
+  await t.test("hours are written beside each other", async (t) => {
+    const day = "2026-02-12";
+    const hours = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, "0"));
+    await insertChargebacks(
+      stores,
+      "acme",
+      hours.map((hour) => ({ timestamp: `${day}T${hour}:00:00Z`, amount: "1", identity_id: "sa-9" })),
+    );
+    for (const [width, every] of [
+      [1280, 3],
+      [360, 12],
+    ] as const) {
+      const page = await open(`/tenants/acme/explorer?start_date=${day}&end_date=${day}&time_bucket=hour`, {
+        width,
+      });
+      const labels = page.locator(".chart .tick[text-anchor=middle]");
+      t.strictSame(
+        await labels.allTextContents(),
+        hours.filter((_, index) => index % every === 0).map((hour) => `12 Feb ${hour}:00`),
+      );
+      const boxes = await labels.evaluateAll((found) =>
+        found.map((each) => each.getBoundingClientRect()).map(({ left, right }) => [left, right] as const),
+      );
+      const ends = [...boxes.map(([left]) => left).slice(1), width];
+      t.ok(
+        boxes.every(([, right], index) => right < (ends[index] ?? 0)),
+        `${width}: ${JSON.stringify(boxes)}`,
+      );
+    }
+  });
+
   await t.test("a long statement is printed whole, and nothing but the statement", async (t) => {
     const day = "2026-02-11";
     const product =

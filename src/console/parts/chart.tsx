@@ -26,6 +26,8 @@ interface ChartProps {
 const HEIGHT = 260;
 const MARGIN = { top: 8, right: 8, bottom: 24, left: 64 };
 const MOST_BARS = 130;
+/** Of the style sheet's font for ticks; a little more than most letters take. */
+const LETTER_PX = 6.5;
 
 export function Chart({ title, buckets, bucketName, series, currency, kind = "bars", onPick }: ChartProps) {
   const { frame, width } = useWidth();
@@ -41,7 +43,9 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
     MARGIN.top + inner.height * (1 - (value - scale.low) / (scale.high - scale.low));
   const x = (index: number) => MARGIN.left + index * step;
   const asArea = kind === "area" || buckets.length > MOST_BARS;
-  const every = Math.ceil(buckets.length / Math.max(1, Math.floor(inner.width / 72)));
+  // All labels have about as many letters as the last.
+  const labelPx = LETTER_PX * bucketName(buckets.at(-1) ?? "").length;
+  const every = Math.ceil(buckets.length / Math.max(1, Math.floor(inner.width / Math.max(72, labelPx + 18))));
   const hovered = at === undefined ? undefined : buckets[at];
   return (
     <figure class="chart" ref={frame}>
@@ -77,7 +81,7 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
           </g>
         ))}
         {buckets.map((bucket, index) =>
-          index % every === 0 ? (
+          index % every === 0 && x(index) + step / 2 + labelPx / 2 <= width ? (
             <text key={bucket} class="tick" x={x(index) + step / 2} y={HEIGHT - 6} text-anchor="middle">
               {bucketName(bucket)}
             </text>
