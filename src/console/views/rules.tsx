@@ -36,21 +36,21 @@ export function Rules({ place, tenant }: ViewProps) {
     {
       ...{ key: "lines", title: text.lines, isNumber: true },
       cell: ({ sums }) => (
-        <>
+        <div>
           {sums.map(({ currency, line_count: lines }) => (
             <div key={currency}>{lines.toLocaleString("en")}</div>
           ))}
-        </>
+        </div>
       ),
     },
     {
       ...{ key: "amount", title: en.overview.amount, isNumber: true },
       cell: ({ sums }) => (
-        <>
+        <div>
           {sums.map((each) => (
             <Took key={each.currency} sums={each} />
           ))}
-        </>
+        </div>
       ),
     },
   ];
@@ -68,7 +68,12 @@ export function Rules({ place, tenant }: ViewProps) {
     },
     {
       ...{ key: "where", title: text.takes, wraps: true },
-      cell: (rule) => (rule.configured ? <Where where={rule.where} /> : null),
+      cell: (rule) =>
+        rule.configured && (
+          <div>
+            <Where where={rule.where} />
+          </div>
+        ),
     },
     ...took,
   ];
