@@ -137,10 +137,13 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     for (const width of [1280, 390]) {
       const page = await open(`/tenants/acme/worklist?${period}`, { width });
       const lacks = page.locator("td.wraps").first();
-      t.strictSame(await lacks.locator("div").allTextContents(), [
+      const each = lacks.locator("div > div");
+      t.strictSame(await each.allTextContents(), [
         "no tag team",
         `${long} does not match ^team-(?<identity>[a-z]+)$ (the column resource_id)`,
       ]);
+      const tops = await each.evaluateAll((found) => found.map((one) => one.getBoundingClientRect().top));
+      t.ok((tops[0] ?? 0) < (tops[1] ?? 0), `at ${width} pixels they stand below each other`);
       const isCut = await lacks.evaluate((cell) => cell.scrollWidth > cell.clientWidth);
       t.equal(isCut, false, `at ${width} pixels nothing is cut`);
     }

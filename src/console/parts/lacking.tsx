@@ -85,12 +85,12 @@ function lacksOf({ lacks, named_identity: named, allocation_detail: detail }: It
   if (named !== "") return <bdi>{text.named(named)}</bdi>;
   if (lacks.length === 0) return en.worklist.reasons[detail].why;
   return (
-    <>
+    <div>
       {lacks.map((lack) => (
         <div key={JSON.stringify(lack)} title={lack.map}>
           <bdi>{text.lack(lack)}</bdi>
         </div>
       ))}
-    </>
+    </div>
   );
 }
