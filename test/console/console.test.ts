@@ -593,7 +593,8 @@ t.test("the console", needs("chromium"), async (t) => {
       t.ok(there > 500, `${there}`);
       await page.getByRole("link", { name: "next ›" }).click();
       await page.getByText("page 2 of 7").waitFor();
-      await shows(page, ".rows tbody tr", 50);
+      await shows(page, ".rows .stale", 0);
+      t.equal(await page.locator(".rows tbody tr").count(), 50);
       t.equal(await scrolled(), there, "the next page");
       await page.getByRole("link", { name: /^Why / }).last().click();
       await page.getByRole("dialog").waitFor();
