@@ -85,14 +85,65 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     await noBarriers(t, page, "the rules");
   });
 
+  await t.test("on a phone amounts of a rule in several currencies stand below each other", async (t) => {
+    const next = "2026-03-02";
+    const both = ["USD", "EUR"].map((currency) => ({
+      ...{ timestamp: `${next}T00:00:00Z`, resource_id: "plan", product_type: "Premium Support", currency },
+      ...{ rule: "support" },
+    }));
+    const amount = "3723.827160459372";
+    await insertBilling(
+      stores,
+      "acme",
+      both.map((each) => ({ ...each, line_tags: {}, total_cost: amount })),
+    );
+    await insertChargebacks(
+      stores,
+      "acme",
+      both.map((each) => ({ ...each, ...evenly, amount, identity_id: "web" })),
+    );
+    const page = await open(`/tenants/acme/rules?start_date=${next}&end_date=${next}`, { width: 360 });
+    const cell = page.locator("main .card").first().locator("tbody tr td[data-title=Amount]");
+    const shown = await cell.locator("summary .amount").evaluateAll((found) =>
+      found.map((each) => {
+        const { top, right } = each.getBoundingClientRect();
+        return { text: each.textContent, top, right };
+      }),
+    );
+    t.strictSame(
+      shown.map(({ text }) => text),
+      ["3,723.827160459372 EUR", "3,723.827160459372 USD"],
+    );
+    t.equal(new Set(shown.map(({ right }) => right)).size, 1);
+    t.ok((shown[0]?.top ?? 0) < (shown[1]?.top ?? 0));
+    t.equal(await cell.evaluate((each) => each.scrollWidth > each.clientWidth), false, "nothing is cut");
+  });
+
+  await t.test("no link of a view without filters keeps a filter", async (t) => {
+    for (const view of ["overview", "rules", "worklist", "inventory", "deliveries", "runs"]) {
+      const page = await open(`/tenants/acme/${view}?${period}&charge_category=Credit`);
+      const links = await page
+        .locator("main a")
+        .evaluateAll((found) => found.map((each) => each.getAttribute("href") ?? ""));
+      t.strictSame(
+        links.filter((href) => href.includes("charge_category") && !href.includes(`/${view}?`)),
+        [],
+        view,
+      );
+    }
+  });
+
   await t.test("lines that nobody pays say what they lack, whole", async (t) => {
     for (const width of [1280, 390]) {
       const page = await open(`/tenants/acme/worklist?${period}`, { width });
       const lacks = page.locator("td.wraps").first();
-      t.strictSame(await lacks.locator("div").allTextContents(), [
+      const each = lacks.locator("div > div");
+      t.strictSame(await each.allTextContents(), [
         "no tag team",
         `${long} does not match ^team-(?<identity>[a-z]+)$ (the column resource_id)`,
       ]);
+      const tops = await each.evaluateAll((found) => found.map((one) => one.getBoundingClientRect().top));
+      t.ok((tops[0] ?? 0) < (tops[1] ?? 0), `at ${width} pixels they stand below each other`);
       const isCut = await lacks.evaluate((cell) => cell.scrollWidth > cell.clientWidth);
       t.equal(isCut, false, `at ${width} pixels nothing is cut`);
     }

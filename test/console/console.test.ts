@@ -1,4 +1,5 @@
 import t from "tap";
+import { defaultExportColumns } from "../../src/query/export/columns.js";
 import { unit } from "../allocate/staged-days.js";
 import { gatherInto } from "../http/gathered-inventory.js";
 import { publishFacts } from "../http/published-facts.js";
@@ -233,6 +234,29 @@ t.test("the console", needs("chromium"), async (t) => {
     t.equal(await page.getByLabel("Key", { exact: true }).inputValue(), "squad");
   });
 
+  await t.test("the overview and the worklist lead to what they show, whatever the filters", async (t) => {
+    const page = await open(`/tenants/acme/explorer?${period}&product_type=NETWORK`);
+    await page.getByRole("link", { name: "Worklist", exact: true }).click();
+    const row = `${period}&identity_id=UNALLOCATED&resource_id=r-1&product_type=STORAGE`;
+    await page.getByRole("link", { name: "r-1", exact: true }).click();
+    await totals(page, { totals: [{ total_amount: "7.5" }] });
+    t.equal(new URL(page.url()).search, `?${row}&group_by=allocation_method`);
+    const worklist = await open(
+      `/tenants/acme/worklist?${period}&not:identity_id=UNALLOCATED&allocation_detail=owner_unknown`,
+    );
+    await worklist.getByRole("link", { name: "Tag", exact: true }).click();
+    await worklist.getByRole("heading", { name: "Tags", level: 1 }).waitFor();
+    t.equal(
+      new URL(worklist.url()).search,
+      `?${period}&allocation_detail=owner_unknown&identity_id=UNALLOCATED&resource_id=r-1&product_type=STORAGE`,
+      "and its own filter",
+    );
+    const overview = await open(`/tenants/acme/overview?${period}&product_type=NETWORK`);
+    await overview.getByRole("link", { name: hostile[3] ?? "", exact: true }).click();
+    const filter = `identity_id=${encodeURIComponent(hostile[3] ?? "")}`;
+    await totals(overview, (await get(app, `${api}/chargebacks/breakdown?${period}&${filter}`)).body);
+  });
+
   await t.test("a copied link shows the same", async (t) => {
     const link = `/tenants/acme/explorer?${period}&group_by=product_type&group_by=cost_type&sort=total.asc&chart=area&compare=previous`;
     const first = await open(link);
@@ -308,6 +332,9 @@ t.test("the console", needs("chromium"), async (t) => {
     t.equal(csv.statusCode, 200, csv.body.slice(0, 300));
     const amounts = csv.body.trim().split("\n").slice(1);
     t.equal(amounts.length, body.totals[0].row_count);
+    const at = defaultExportColumns.indexOf("amount") + 1;
+    const columns = [...defaultExportColumns.slice(0, at), "currency", ...defaultExportColumns.slice(at)];
+    t.equal(csv.body.split("\n")[0], columns.join(), "the API's own columns, and the currency of the amount");
     t.ok(amounts.every((line) => line.includes("Kosten")));
     await page.emulateMedia({ media: "print" });
     t.strictSame(
@@ -531,6 +558,124 @@ t.test("the console", needs("chromium"), async (t) => {
     t.equal(await phone.getByRole("button", { name: "Show more" }).count(), 0);
     const desk = await open(address);
     await desk.locator(".table.windowed").waitFor();
+  });
+
+  await t.test(
+    "the choice of a statement says how many there are beyond it, and that there are none",
+    async (t) => {
+      const days = "start_date=2026-02-10&end_date=2026-02-10";
+      const page = await open(`/tenants/acme/statement?${days}`);
+      await shows(page, "tbody tr", 51);
+      t.equal(await textOf(page, "tbody tr:last-child"), "270 more: search for them 220,218.75 USD");
+      await page.getByLabel("Search identities").fill("NAME-319");
+      await shows(page, "tbody tr", 1);
+      t.equal(await textOf(page, "tbody tr"), "an-identity-with-quite-a-long-name-319 681.125 USD");
+      await page.getByLabel("Search identities").fill("nobody");
+      await page.getByText("No identity found in this period").waitFor();
+      t.equal(await page.locator("table").count(), 0);
+      const empty = "start_date=2026-01-01&end_date=2026-01-01";
+      for (const view of ["statement", "overview", "worklist"]) {
+        const none = await open(`/tenants/acme/${view}?${empty}`);
+        t.equal(await none.locator(".proof, table").count(), 0, `${view}: no empty box`);
+        await none.getByText(/^(No costs in this period|Nothing in this period needs attention)$/).waitFor();
+      }
+    },
+  );
+
+  await t.test(
+    "who turns the pages of rows, or opens one, stays there; another view begins at its top",
+    async (t) => {
+      const days = "start_date=2026-02-10&end_date=2026-02-10";
+      const page = await open(`/tenants/acme/explorer?${days}&rows=1`);
+      const scrolled = () => page.evaluate<number>("Math.round(scrollY)");
+      await page.getByRole("link", { name: "next ›" }).scrollIntoViewIfNeeded();
+      const there = await scrolled();
+      t.ok(there > 500, `${there}`);
+      await page.getByRole("link", { name: "next ›" }).click();
+      await page.getByText("page 2 of 7").waitFor();
+      await shows(page, ".rows .stale", 0);
+      t.equal(await page.locator(".rows tbody tr").count(), 50);
+      t.equal(await scrolled(), there, "the next page");
+      await page.getByRole("link", { name: /^Why / }).last().click();
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.press("Escape");
+      await until("the drawer is closed", async () => !new URL(page.url()).searchParams.has("why"));
+      t.equal(await scrolled(), there, "a drawer");
+      await page.getByRole("link", { name: "Worklist", exact: true }).click();
+      await page.getByRole("heading", { name: "Worklist" }).waitFor();
+      t.equal(await scrolled(), 0, "another view");
+    },
+  );
+
+  await t.test("hours are written beside each other", async (t) => {
+    const day = "2026-02-12";
+    const hours = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, "0"));
+    await insertChargebacks(
+      stores,
+      "acme",
+      hours.map((hour) => ({ timestamp: `${day}T${hour}:00:00Z`, amount: "1", identity_id: "sa-9" })),
+    );
+    for (const [width, every] of [
+      [1280, 3],
+      [360, 12],
+    ] as const) {
+      const page = await open(`/tenants/acme/explorer?start_date=${day}&end_date=${day}&time_bucket=hour`, {
+        width,
+      });
+      const labels = page.locator(".chart .tick[text-anchor=middle]");
+      t.strictSame(
+        await labels.allTextContents(),
+        hours.filter((_, index) => index % every === 0).map((hour) => `12 Feb ${hour}:00`),
+      );
+      const boxes = await labels.evaluateAll((found) =>
+        found.map((each) => each.getBoundingClientRect()).map(({ left, right }) => [left, right] as const),
+      );
+      const ends = [...boxes.map(([left]) => left).slice(1), width];
+      t.ok(
+        boxes.every(([, right], index) => right < (ends[index] ?? 0)),
+        `${width}: ${JSON.stringify(boxes)}`,
+      );
+    }
+  });
+
+  await t.test("a long statement is printed whole, and nothing but the statement", async (t) => {
+    const day = "2026-02-11";
+    const product =
+      "A product whose name is far too long for a column of a table, Enterprise Edition, each year";
+    await insertChargebacks(
+      stores,
+      "acme",
+      Array.from({ length: 320 }, (_, index) => ({
+        ...{ timestamp: `${day}T00:00:00Z`, amount: `${index + 1}.5`, identity_id: "fleet" },
+        ...{ product_type: product, resource_id: `node-${index}` },
+      })),
+    );
+    const address = `/tenants/acme/statement?start_date=${day}&end_date=${day}&identity_id=fleet`;
+    for (const width of [1280, 360]) {
+      const page = await open(address, { width });
+      // In a tagged file each row of a table is an element of its own.
+      const file = (await page.pdf({ format: "A4", tagged: true })).toString("latin1");
+      t.equal(
+        file.match(/\/S \/TR\b/g)?.length,
+        322,
+        `a head, 320 lines and the total, from ${width} pixels`,
+      );
+      const drawn = "dispatchEvent(new Event('beforeprint')); document.querySelectorAll('tbody tr').length";
+      t.equal(await page.evaluate(drawn), 320, "drawn before a button that prints goes on");
+      await page.emulateMedia({ media: "print" });
+      const cut = await page
+        .locator("td")
+        .evaluateAll((found) => found.filter((each) => each.scrollWidth > each.clientWidth).length);
+      t.equal(cut, 0, "no name is cut");
+      const onScreenOnly = ["footer", ".rows", ".chip button", ".chip.add", ".more"];
+      for (const part of onScreenOnly)
+        t.equal(await page.locator(part).filter({ visible: true }).count(), 0, `${part} is not printed`);
+      await page.emulateMedia({ media: "screen" });
+      await page.getByRole("button", { name: "Show the rows" }).waitFor();
+    }
+    const withRows = await open(`${address}&rows=1`);
+    await withRows.emulateMedia({ media: "print" });
+    t.equal(await withRows.locator(".rows tbody tr").filter({ visible: true }).count(), 50, "open, they are");
   });
 
   await t.test(

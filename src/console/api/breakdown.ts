@@ -78,6 +78,12 @@ export function sqlAddress(question: BreakdownQuestion, isOverTime: boolean): st
   return addressOf(`${tenantPath(question.tenant)}/chargebacks/breakdown/sql`, breakdownQuery(asked));
 }
 
+/** Those that an export has if it is asked for none, and the currency of the amount. */
+const exported = [
+  ...["timestamp", "resource_id", "product_category", "product_type", "identity_id", "cost_type"],
+  ...["amount", "currency", "allocation_method", "tags"],
+];
+
 /** Address of a file with the rows of the period under the filters. */
 export function exportAddress(
   { tenant, period, filters }: Pick<BreakdownQuestion, "tenant" | "period" | "filters">,
@@ -86,6 +92,7 @@ export function exportAddress(
   return addressOf(`${tenantPath(tenant)}/export`, {
     ...asParameters(period),
     ...filterQuery(filters),
+    columns: exported,
     format,
   });
 }

@@ -72,8 +72,12 @@ function wholeTime({ found, question, comparison }: Answer): Bucket[] {
   });
 }
 
-const bucketName = (bucket: string) =>
-  /^\d{4}-\d{2}-\d{2}$/.test(bucket) ? shownDay(bucket, false) : bucket;
+/** `3 Nov`, `3 Nov 14:00`. */
+function bucketName(bucket: string): string {
+  const [, day, time] = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}):00Z)?$/.exec(bucket) ?? [];
+  if (day === undefined) return bucket;
+  return time === undefined ? shownDay(day, false) : `${shownDay(day, false)} ${time}`;
+}
 
 export function keyOf(group: Group, columns: readonly string[]): string {
   return JSON.stringify([group.currency, ...columns.map((column) => group.dimensions[column])]);

@@ -34,6 +34,8 @@ interface ChartProps {
 const HEIGHT = 260;
 const MARGIN = { top: 8, right: 8, bottom: 24, left: 64 };
 const MOST_BARS = 130;
+/** Of the style sheet's font for ticks; a little more than most letters take. */
+const LETTER_PX = 6.5;
 
 export function Chart({ title, buckets, bucketName, series, currency, kind = "bars", onPick }: ChartProps) {
   const { frame, width } = useWidth();
@@ -49,7 +51,9 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
     MARGIN.top + inner.height * (1 - (value - scale.low) / (scale.high - scale.low));
   const x = (index: number) => MARGIN.left + index * step;
   const asArea = kind === "area" || buckets.length > MOST_BARS;
-  const every = Math.ceil(buckets.length / Math.max(1, Math.floor(inner.width / 72)));
+  // All labels have about as many letters as the last.
+  const labelPx = LETTER_PX * bucketName(buckets.at(-1)?.label ?? "").length;
+  const every = Math.ceil(buckets.length / Math.max(1, Math.floor(inner.width / Math.max(72, labelPx + 18))));
   const hovered = at === undefined ? undefined : buckets[at];
   const hatch = useId();
   // Where nothing has been charged yet, an area is none.
@@ -105,7 +109,7 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
           </g>
         ))}
         {buckets.map(({ label }, index) =>
-          index % every === 0 ? (
+          index % every === 0 && x(index) + step / 2 + labelPx / 2 <= width ? (
             <text key={label} class="tick" x={x(index) + step / 2} y={HEIGHT - 6} text-anchor="middle">
               {bucketName(label)}
             </text>

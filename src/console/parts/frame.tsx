@@ -1,7 +1,7 @@
 /** What stands around every view. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { changed, go, type Place } from "../state/location.js";
+import { changed, datesAlone, go, type Place } from "../state/location.js";
 import { pathOf, type TenantView, tenantViews } from "../state/paths.js";
 import { signOut, tokenOf } from "../state/session.js";
 import { en } from "../text/en.js";
@@ -50,11 +50,8 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
               value={tenant}
               onChange={({ currentTarget }) =>
                 go(
-                  changed(
-                    { ...place, query: dates(place.query) },
-                    {},
-                    pathOf(currentTarget.value, view ?? "overview"),
-                  ),
+                  // Filters are about one tenant's names.
+                  changed(datesAlone(place), {}, pathOf(currentTarget.value, view ?? "overview")),
                 )
               }
             >
@@ -94,11 +91,6 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
       </footer>
     </>
   );
-}
-
-/** Filters are about one tenant's names. */
-function dates(query: URLSearchParams): URLSearchParams {
-  return new URLSearchParams([...query].filter(([name]) => name === "start_date" || name === "end_date"));
 }
 
 type ThemeName = keyof typeof en.frame.themes;

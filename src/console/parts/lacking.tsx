@@ -1,7 +1,7 @@
 /** Lines that nobody pays, the largest first, with the missing tag or entry of a map. */
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { decimal } from "../money/decimal.js";
-import { changed, type Place } from "../state/location.js";
+import { changed, datesAlone, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
 import { asParameters, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
@@ -79,23 +79,19 @@ function accountsOf({ account_id: account, environment_id: environment }: Item):
 
 function explorer(place: Place, tenant: string, { product_type, environment_id, rule }: Item): string {
   const filters = { product_type, environment_id, rule, identity_id: "UNALLOCATED" };
-  return changed(
-    place,
-    { ...filters, group_by: ["resource_id"], page: undefined },
-    pathOf(tenant, "explorer"),
-  );
+  return changed(datesAlone(place), { ...filters, group_by: ["resource_id"] }, pathOf(tenant, "explorer"));
 }
 
 function lacksOf({ lacks, named_identity: named, allocation_detail: detail }: Item) {
   if (named !== "") return <bdi>{text.named(named)}</bdi>;
   if (lacks.length === 0) return en.worklist.reasons[detail].why;
   return (
-    <>
+    <div>
       {lacks.map((lack) => (
         <div key={JSON.stringify(lack)} title={lack.map}>
           <bdi>{text.lack(lack)}</bdi>
         </div>
       ))}
-    </>
+    </div>
   );
 }

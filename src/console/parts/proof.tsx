@@ -39,6 +39,7 @@ interface ProofProps {
 }
 
 export function Proof({ found, isOfLines = false, filtered }: ProofProps) {
+  if (found.totals.length === 0) return null;
   const provisional = provisionalDays(found);
   if (found.totals.length === 0) return null;
   return (

@@ -1,5 +1,6 @@
 /** The one table of all views: sortable, with totals below, and of many rows only those in sight are in the document. */
 import type { ComponentChildren } from "preact";
+import { flushSync } from "preact/compat";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { absolute, type Decimal, minus, shownAmount } from "../money/decimal.js";
 import { en } from "../text/en.js";
@@ -62,9 +63,11 @@ const PHONE = "(max-width: 640px)";
 
 export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, totalTitle }: TableProps<Row>) {
   const sorted = sortedBy(rows, columns, sorting);
-  const isPhone = useMatch(PHONE);
+  // Paper has all of them, however narrow it is.
+  const isPrinted = useIsPrinted();
+  const isPhone = useMatch(PHONE) && !isPrinted;
   const [most, setMost] = useState(MOST_WHOLE);
-  const isWindowed = rows.length > MOST_WHOLE && !isPhone;
+  const isWindowed = rows.length > MOST_WHOLE && !isPhone && !isPrinted;
   const { frame, first, last, onScroll } = useWindow(isWindowed ? rows.length : 0);
   const shown = isWindowed ? sorted.slice(first, last) : isPhone ? sorted.slice(0, most) : sorted;
   const hasTotals = totalTitle !== undefined;
@@ -203,6 +206,21 @@ function useMatch(media: string): boolean {
     return () => list.removeEventListener("change", listen);
   }, [media]);
   return matches;
+}
+
+/** Drawn before the event returns: a button that prints does not let go of the page until it is on paper. */
+function useIsPrinted(): boolean {
+  const [isPrinted, setPrinted] = useState(false);
+  useLayoutEffect(() => {
+    const listen = ({ type }: Event) => flushSync(() => setPrinted(type === "beforeprint"));
+    addEventListener("beforeprint", listen);
+    addEventListener("afterprint", listen);
+    return () => {
+      removeEventListener("beforeprint", listen);
+      removeEventListener("afterprint", listen);
+    };
+  }, []);
+  return isPrinted;
 }
 
 interface HeadingProps<Row> extends Pick<TableProps<Row>, "sorting" | "onSort"> {

@@ -6,7 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { columnOfFilter, isFilterColumn } from "./filters.js";
 import type { Changes, Place } from "./place.js";
 
-export type { Place } from "./place.js";
+export type { Changes, Place } from "./place.js";
 
 const listeners = new Set<() => void>();
 
@@ -32,13 +32,25 @@ export function useLocation(): Place {
   return place;
 }
 
+/** Of the address, that open something beside the view, or turn the pages of a list below others: what the reader looks at stays where it is. */
+const BESIDE = Object.fromEntries(
+  ["why", "dimension", "history", "rows", "lacking_page"].map((name) => [name, undefined]),
+);
+
 /** `replace`: the step is none to go back to. */
 export function go(href: string, { replace = false } = {}): void {
+  const before = here();
   if (href === location.pathname + location.search) return;
   if (replace) history.replaceState(null, "", href);
   else history.pushState(null, "", href);
   tell();
-  if (!replace) scrollTo(0, 0);
+  if (!replace && changed(before, BESIDE) !== changed(here(), BESIDE)) scrollTo(0, 0);
+}
+
+/** Without filters and whatever belongs to a view: for links of views that show what is there whatever the filters are. */
+export function datesAlone({ path, query }: Place): Place {
+  const dates = [...query].filter(([name]) => name === "start_date" || name === "end_date");
+  return { path, query: new URLSearchParams(dates) };
 }
 
 /** Pages of lists. `rows` is the page of a list that is open while the address has it. */

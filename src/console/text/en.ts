@@ -198,6 +198,8 @@ export const en = {
     choose: "Whose statement?",
     chooseHint: "Choose an identity, or add a filter: by team, by a tag, or by any other column.",
     search: "Search identities",
+    more: (count: number) => `${count.toLocaleString("en")} more: search for ${count === 1 ? "it" : "them"}`,
+    noneFound: "No identity found in this period",
     charged: "Charged",
     ofBill: (percent: string) => `${percent} of the bill`,
     usage: "For own usage, and what is owned alone",

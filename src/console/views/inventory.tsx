@@ -15,7 +15,7 @@ import { Pages, pageOf, useLastPage } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { type Column, Table } from "../parts/table.js";
 import { shownDay, shownInstant } from "../state/days.js";
-import { changed, type Place } from "../state/location.js";
+import { changed, datesAlone, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
 import { type Data, useData } from "../state/use-data.js";
@@ -137,14 +137,7 @@ function columnsOf(
   const column = kind === "resources" ? "resource_id" : "identity_id";
   const next = kind === "resources" ? "identity_id" : "resource_id";
   const explore = (id: string) =>
-    changed(
-      { ...place, query: new URLSearchParams() },
-      {
-        ...{ start_date: periodOf(place).first, end_date: periodOf(place).last },
-        ...{ [column]: id, group_by: next },
-      },
-      pathOf(tenant, "explorer"),
-    );
+    changed(datesAlone(place), { [column]: id, group_by: next }, pathOf(tenant, "explorer"));
   const plain = (key: string, title: string, cell: (row: Known) => string | null): Column<Known> => ({
     ...{ key, title },
     cell: (row) => <bdi>{cell(row) ?? ""}</bdi>,

@@ -19,7 +19,7 @@ import { shownPeriod } from "../parts/period-picker.js";
 import { PeriodProof } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
 import { daysBetween, firstOfMonth, lastOfMonth, shownDay, shownInstant, today } from "../state/days.js";
-import { changed, type Place } from "../state/location.js";
+import { changed, datesAlone, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
 import { bucketFor, type Period, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
@@ -73,7 +73,7 @@ export function Overview({ place, tenant }: ViewProps) {
                   <Link
                     class="quiet"
                     href={changed(
-                      place,
+                      datesAlone(place),
                       { group_by: "identity_id", compare: "previous" },
                       pathOf(tenant, "explorer"),
                     )}
@@ -195,7 +195,7 @@ function GroupLink({ group, place, tenant }: ViewProps & { readonly group: Group
   const id = group.dimensions.identity_id ?? "";
   const changes = { identity_id: id, group_by: ["resource_id", "product_type"], compare: "previous" };
   return (
-    <Link href={changed(place, changes, pathOf(tenant, "explorer"))} title={id}>
+    <Link href={changed(datesAlone(place), changes, pathOf(tenant, "explorer"))} title={id}>
       <bdi>{group.display_names.identity_id ?? id}</bdi>
     </Link>
   );
@@ -221,7 +221,7 @@ function Issues({
     {
       ...{ key: "reason", title: text.reason },
       cell: ({ dimensions: { allocation_detail } }) => (
-        <Link href={changed(place, { allocation_detail }, pathOf(tenant, "worklist"))}>
+        <Link href={changed(datesAlone(place), { allocation_detail }, pathOf(tenant, "worklist"))}>
           {reasonOf(allocation_detail)}
         </Link>
       ),
@@ -239,7 +239,7 @@ function Issues({
     <section class="card">
       <h2>
         {text.issues}
-        <Link class="quiet" href={changed(place, {}, pathOf(tenant, "worklist"))}>
+        <Link class="quiet" href={changed(datesAlone(place), {}, pathOf(tenant, "worklist"))}>
           {en.views.worklist}
         </Link>
       </h2>

@@ -8,7 +8,7 @@ import { shownPeriod } from "../parts/period-picker.js";
 import { PeriodProof } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
 import { Where } from "../parts/where.js";
-import { changed, type Place } from "../state/location.js";
+import { changed, datesAlone, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
 import { asParameters, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
@@ -31,26 +31,26 @@ export function Rules({ place, tenant }: ViewProps) {
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/rules", { params, signal })),
   );
   const explore = (filter: Record<string, string>) =>
-    changed(place, { ...filter, group_by: ["identity_id"] }, pathOf(tenant, "explorer"));
+    changed(datesAlone(place), { ...filter, group_by: ["identity_id"] }, pathOf(tenant, "explorer"));
   const took: Column<{ readonly sums: readonly Sums[] }>[] = [
     {
       ...{ key: "lines", title: text.lines, isNumber: true },
       cell: ({ sums }) => (
-        <>
+        <div>
           {sums.map(({ currency, line_count: lines }) => (
             <div key={currency}>{lines.toLocaleString("en")}</div>
           ))}
-        </>
+        </div>
       ),
     },
     {
       ...{ key: "amount", title: en.overview.amount, isNumber: true },
       cell: ({ sums }) => (
-        <>
+        <div>
           {sums.map((each) => (
             <Took key={each.currency} sums={each} />
           ))}
-        </>
+        </div>
       ),
     },
   ];
@@ -68,7 +68,12 @@ export function Rules({ place, tenant }: ViewProps) {
     },
     {
       ...{ key: "where", title: text.takes, wraps: true },
-      cell: (rule) => (rule.configured ? <Where where={rule.where} /> : null),
+      cell: (rule) =>
+        rule.configured && (
+          <div>
+            <Where where={rule.where} />
+          </div>
+        ),
     },
     ...took,
   ];
@@ -181,7 +186,9 @@ function TagCoverage({ place, tenant }: ViewProps) {
     {
       ...{ key: "key", title: text.tagKey },
       cell: ({ tag_key: key }) => (
-        <Link href={changed(place, { group_by: [`line_tag:${key}`] }, pathOf(tenant, "explorer"))}>
+        <Link
+          href={changed(datesAlone(place), { group_by: [`line_tag:${key}`] }, pathOf(tenant, "explorer"))}
+        >
           <bdi>{key}</bdi>
         </Link>
       ),

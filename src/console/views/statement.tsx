@@ -103,32 +103,30 @@ function Title({ tenant, period, filters }: TitleProps) {
   return <bdi class="long">{text.of(whose.join(", "))}</bdi>;
 }
 
-/** Whom there is a statement for. */
+type Others = Breakdown["others"][number];
+
+/** Whom there is a statement for: the largest, and how many there are beyond them. */
 function Choice({ place, tenant }: ViewProps) {
   const [search, setSearch] = useState("");
+  const sought = useSettled(search);
   const question: BreakdownQuestion = {
     ...{ tenant, period: periodOf(place), filters: [], groupBy: ["identity_id"], limit: 50 },
-    search: useSettled(search),
+    search: sought,
   };
-  const data = useData(breakdownKey(question), (signal) => askBreakdown(question, signal));
-  const of = (group: Group) => group.dimensions.identity_id ?? "";
-  const columns: Column<Group>[] = [
+  // With what was looked for: the answer before is shown until the next one is there.
+  const data = useData(`statements ${breakdownKey(question)}`, async (signal) => ({
+    found: await askBreakdown(question, signal),
+    isSearch: sought !== "",
+  }));
+  const columns: Column<Group | Others>[] = [
     {
       ...{ key: "identity", title: en.columns.identity_id ?? "" },
-      cell: (group) => (
-        <Link
-          href={changed(
-            place,
-            filterParameters({ column: "identity_id", isExcluding: false, values: [of(group)] }),
-          )}
-        >
-          <bdi>{group.display_names.identity_id ?? of(group)}</bdi>
-        </Link>
-      ),
+      cell: (row) =>
+        "dimensions" in row ? <ToStatement place={place} group={row} /> : text.more(row.group_count),
     },
     {
       ...{ key: "amount", title: text.charged, isNumber: true, leads: true },
-      money: (group) => [{ value: amountOf(group), currency: group.currency }],
+      money: (row) => [{ value: amountOf(row), currency: row.currency }],
     },
   ];
   return (
@@ -137,16 +135,39 @@ function Choice({ place, tenant }: ViewProps) {
       <p class="hint">{text.chooseHint}</p>
       <SearchBox label={text.search} value={search} onInput={setSearch} />
       <Shown data={data} height="20rem">
-        {({ groups }) => (
-          <Table
-            caption={text.choose}
-            columns={columns}
-            rows={groups}
-            keyOf={(group) => `${group.currency} ${of(group)}`}
-          />
-        )}
+        {({ found, isSearch }) =>
+          found.groups.length > 0 ? (
+            <Table
+              caption={text.choose}
+              columns={columns}
+              rows={found.totals.flatMap(({ currency }) =>
+                [...found.groups, ...found.others].filter((row) => row.currency === currency),
+              )}
+              keyOf={(row) =>
+                JSON.stringify([row.currency, "dimensions" in row ? row.dimensions.identity_id : null])
+              }
+            />
+          ) : isSearch ? (
+            <Empty title={text.noneFound} />
+          ) : (
+            <Empty title={en.overview.noCosts}>
+              <p>{en.overview.noCostsHint}</p>
+              <Link href={pathOf(tenant, "runs")}>{en.views.runs}</Link>
+            </Empty>
+          )
+        }
       </Shown>
     </section>
+  );
+}
+
+function ToStatement({ place, group }: { readonly place: Place; readonly group: Group }) {
+  const { identity_id: id = "" } = group.dimensions;
+  const filter: Filter = { column: "identity_id", isExcluding: false, values: [id] };
+  return (
+    <Link href={changed(place, filterParameters(filter))}>
+      <bdi>{group.display_names.identity_id ?? id}</bdi>
+    </Link>
   );
 }
 

@@ -10,8 +10,8 @@ import { Pages, pageOf, useLastPage } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { Proof } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
-import { changed, type Place } from "../state/location.js";
-import { pathOf } from "../state/paths.js";
+import { type Changes, changed, datesAlone, type Place } from "../state/location.js";
+import { pathOf, type TenantView } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
 import type { Data } from "../state/use-data.js";
 import { en, isIssueReason, issueReasons, reasonOf } from "../text/en.js";
@@ -30,19 +30,18 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
   });
   useLastPage(place, data);
   const proof = useReconciliation(tenant, period);
-  const explore = ({ identity_id, resource_id, product_type }: Issue) =>
+  // The reason is the only filter that the rows are under.
+  const linked = (view: TenantView, { identity_id, resource_id, product_type }: Issue, more: Changes = {}) =>
     changed(
-      place,
-      { identity_id, resource_id, product_type, group_by: ["allocation_method"], page: undefined },
-      pathOf(tenant, "explorer"),
+      datesAlone(place),
+      { allocation_detail: reason, identity_id, resource_id, product_type, ...more },
+      pathOf(tenant, view),
     );
-  const tag = ({ identity_id, resource_id, product_type }: Issue) =>
-    changed(place, { identity_id, resource_id, product_type, page: undefined }, pathOf(tenant, "tags"));
   const columns: Column<Issue>[] = [
     {
       ...{ key: "resource", title: en.columns.resource_id ?? "" },
       cell: (row) => (
-        <Link href={explore(row)}>
+        <Link href={linked("explorer", row, { group_by: "allocation_method" })}>
           <bdi>{row.resource_id}</bdi>
         </Link>
       ),
@@ -69,7 +68,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       ...{ key: "amount", title: en.overview.amount, isNumber: true, leads: true },
       money: (row) => [{ value: decimal(row.total_cost), currency: row.currency }],
     },
-    { ...{ key: "tag", title: "" }, cell: (row) => <Link href={tag(row)}>{text.tag}</Link> },
+    { ...{ key: "tag", title: "" }, cell: (row) => <Link href={linked("tags", row)}>{text.tag}</Link> },
   ];
   return (
     <>
