@@ -53,6 +53,7 @@ const memory = [
   "serviceMiB",
   "engineMiB",
   "engineCachesMiB",
+  "engineAllocatedMiB",
   "postgresMiB",
   "postgresSharedMiB",
 ] as const satisfies readonly (keyof Use)[];

@@ -8,11 +8,13 @@ import { readRows } from "../../src/store/clickhouse/statement.js";
 import { openStores } from "../../src/store/open-stores.js";
 import { signalEntries } from "../signal-entries.js";
 
-/** What its stores hold, what of the engine's memory is its caches, and the service's own heap after what nobody needs was collected. */
+/** What its stores hold, what the engine's memory is made of, and the service's own heap after what nobody needs was collected. */
 export interface Held extends Contents {
   /** Who waits for the service to end. */
   readonly signalEntries: number;
   readonly engineCachesMiB: number;
+  /** What the engine has asked its allocator for and not given back: it does not move with what the allocator keeps, or the system takes away. */
+  readonly engineAllocatedMiB: number;
   readonly heapMiB: number;
 }
 
@@ -42,11 +44,16 @@ async function held(): Promise<Held> {
     query: "SELECT sum(value) / 1048576 AS MiB FROM system.metrics WHERE metric LIKE '%CacheBytes'",
     params: {},
   });
+  const [allocated] = await readRows<{ readonly MiB: number }>(client, {
+    query: "SELECT toUInt64(extract(stats, 'Allocated: (\\d+)')) / 1048576 AS MiB FROM system.jemalloc_stats",
+    params: {},
+  });
   global.gc?.();
   return {
     ...contents,
     signalEntries: signalEntries(signal),
     engineCachesMiB: caches?.MiB ?? Number.NaN,
+    engineAllocatedMiB: allocated?.MiB ?? Number.NaN,
     heapMiB: process.memoryUsage().heapUsed / 2 ** 20,
   };
 }

@@ -314,6 +314,16 @@ t.test("a breakdown as SQL", async (t) => {
       await same([...whole, [`not:${column}`, column.startsWith("tag:") ? `${first},${second}` : first]]);
     }
     for (const value of hostile) await same([...whole, ["identity_id", value]]);
+    for (const column of columns.slice(0, 4))
+      await same([
+        ...[
+          ["group_by", column] as const,
+          ["start_date", "2026-03-08"] as const,
+          ["end_date", "2026-04-30"] as const,
+        ],
+        ...[["compare_start_date", "2026-02-01"] as const, ["compare_end_date", "2026-03-01"] as const],
+        ["compare", "previous"],
+      ]);
     for (const bucket of ["hour", "day", "week", "month"])
       for (const timezone of ["UTC", "America/New_York", "Australia/Lord_Howe"])
         await same([...whole, ["time_bucket", bucket], ["timezone", timezone]]);

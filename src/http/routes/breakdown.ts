@@ -5,7 +5,12 @@ import type { FastifyRequest } from "fastify";
 import { readBreakdown } from "../../query/chargebacks/breakdown.js";
 import type { BreakdownInput } from "../../query/chargebacks/breakdown-input.js";
 import { breakdownSql } from "../../query/chargebacks/breakdown-sql.js";
-import { type DateWindow, dateWindow, InvalidParameter } from "../../query/time/date-window.js";
+import {
+  type DateWindow,
+  dateWindow,
+  EARLIEST_YEAR,
+  InvalidParameter,
+} from "../../query/time/date-window.js";
 import { addDays, daysBetween } from "../../time/days.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { Breakdown, breakdownParameters } from "../schemas/breakdown.js";
@@ -139,6 +144,11 @@ function comparedWindow(
     throw new InvalidParameter(
       "compare_start_date",
       "`compare_start_date` must not be later than `compare_end_date`, or than the day before `start_date`.",
+    );
+  if (start < `${EARLIEST_YEAR}-01-01`)
+    throw new InvalidParameter(
+      "start_date",
+      `The period to compare with would begin before ${EARLIEST_YEAR}: give a later \`start_date\`, or leave out \`compare\`, \`order=change\` and \`movers\`.`,
     );
   const { from } = dateWindow({ start_date: start, end_date: startDate, timezone }, 1, new Date(0));
   const { from: to } = dateWindow(
