@@ -77,16 +77,20 @@ export const token: Command = {
   },
 };
 
-/** Options of one action; those that say nothing of it are of all. */
+/** Options that one of the actions takes alone. */
+const takenBy = {
+  create: ["name", "scope", "tenant", "every-tenant", "days"],
+  revoke: ["id"],
+} as const satisfies Record<string, readonly (keyof typeof options)[]>;
+
 function refuseOthers(action: string, given: Given): void {
-  for (const [name, { help, default: usual }] of Object.entries<{ help: string; default?: unknown }>(
-    options,
-  )) {
-    const [, of] = /^(create|revoke): /.exec(help) ?? [];
-    const value = given[name as keyof Given];
-    if (of !== undefined && of !== action && value !== undefined && value !== usual)
-      throw new UsageError(`token ${action} takes no --${name}`);
-  }
+  for (const [taker, names] of Object.entries(takenBy))
+    for (const name of names) {
+      const option = options[name];
+      const usual = "default" in option ? option.default : undefined;
+      if (taker !== action && given[name] !== usual)
+        throw new UsageError(`token ${action} takes no --${name}`);
+    }
 }
 
 /** Each looks at its words before a store is opened. */

@@ -3,7 +3,7 @@
  * that have begun are through, and holds off the others until it ends. It works within one process, which is enough: embedded stores
  * belong to one.
  */
-import { untilAborted } from "./postgres/stoppable.js";
+import { untilAborted } from "./until-aborted.js";
 
 export interface ChangeGate {
   /** Runs a change, now or after the pause. Changes must not be nested: a pause may begin between the two. */
@@ -50,5 +50,5 @@ export function createChangeGate(): ChangeGate {
 /** However it ends. Throws the signal's reason when that aborts first. */
 async function ended(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const settled = promise.catch(() => undefined);
-  await untilAborted(settled, signal, () => undefined);
+  await untilAborted(settled, signal);
 }

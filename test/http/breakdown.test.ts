@@ -52,6 +52,14 @@ interface Question {
   readonly filter?: Partial<Pick<Row, Column | "currency">>;
 }
 
+function queryOf({ columns, limit, order, filter = {} }: Question): string {
+  return [
+    ...columns.map((column) => `group_by=${column}`),
+    ...Object.entries(filter).map(([name, value]) => `${name}=${encodeURIComponent(value)}`),
+    `limit=${limit}&order=${order}&compare=previous&time_bucket=day`,
+  ].join("&");
+}
+
 /** What the endpoint has to return, made from the rows one by one. */
 function expected({ columns, limit, order, filter = {} }: Question, read = rows) {
   const matching = read.filter((row) =>
@@ -131,12 +139,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
     { columns: ["product_type"], limit: 1, order: "amount", filter: { identity_id: "u-ä", currency: "EUR" } },
   ];
   for (const question of questions) {
-    const { columns, limit, order, filter = {} } = question;
-    const query = [
-      ...columns.map((column) => `group_by=${column}`),
-      ...Object.entries(filter).map(([name, value]) => `${name}=${encodeURIComponent(value)}`),
-      `limit=${limit}&order=${order}&compare=previous&time_bucket=day`,
-    ].join("&");
+    const query = queryOf(question);
     await t.test(`is that of the rows, to the last digit: ${query}`, async (t) => {
       t.strictSame(await ask(`${window}&${query}`), expected(question));
     });
@@ -165,12 +168,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
     const apart = rows.filter((row) => !between(row));
     t.ok(apart.length < rows.length);
     for (const question of questions) {
-      const { columns, limit, order, filter = {} } = question;
-      const query = [
-        ...columns.map((column) => `group_by=${column}`),
-        ...Object.entries(filter).map(([name, value]) => `${name}=${encodeURIComponent(value)}`),
-        `limit=${limit}&order=${order}&compare=previous&time_bucket=day`,
-      ].join("&");
+      const query = queryOf(question);
       const before = "compare_start_date=2026-03-01&compare_end_date=2026-03-02";
       t.strictSame(await ask(`${window}&${query}&${before}`), expected(question, apart), query);
       t.strictSame(

@@ -5,12 +5,8 @@ import type { FastifyRequest } from "fastify";
 import { readBreakdown } from "../../query/chargebacks/breakdown.js";
 import type { BreakdownInput } from "../../query/chargebacks/breakdown-input.js";
 import { breakdownSql } from "../../query/chargebacks/breakdown-sql.js";
-import {
-  type DateWindow,
-  dateWindow,
-  EARLIEST_YEAR,
-  InvalidParameter,
-} from "../../query/time/date-window.js";
+import { type DateWindow, EARLIEST_YEAR, InvalidParameter } from "../../query/time/date-window.js";
+import { startOfDay } from "../../query/time/start-of-day.js";
 import { addDays, daysBetween } from "../../time/days.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { Breakdown, breakdownParameters } from "../schemas/breakdown.js";
@@ -150,11 +146,5 @@ function comparedWindow(
       "start_date",
       `The period to compare with would begin before ${EARLIEST_YEAR}: give a later \`start_date\`, or leave out \`compare\`, \`order=change\` and \`movers\`.`,
     );
-  const { from } = dateWindow({ start_date: start, end_date: startDate, timezone }, 1, new Date(0));
-  const { from: to } = dateWindow(
-    { start_date: addDays(end, 1), end_date: startDate, timezone },
-    1,
-    new Date(0),
-  );
-  return { from, to };
+  return { from: startOfDay(start, timezone), to: startOfDay(addDays(end, 1), timezone) };
 }

@@ -6,6 +6,7 @@ import type { WrittenColumn } from "../../focus/file.js";
 import { MOST_COLUMNS, UnreadableFile } from "../../focus/format.js";
 import { literal } from "../../store/clickhouse/sql-text.js";
 import { readRows, readTuples } from "../../store/clickhouse/statement.js";
+import { notUtf8 } from "./utf8.js";
 
 const LONGEST_HEADER_BYTES = 1_048_576;
 
@@ -65,7 +66,7 @@ function textOf(header: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(header);
   } catch {
-    throw new UnreadableFile("is not text in UTF-8; CSV and Parquet can be read");
+    throw notUtf8();
   }
 }
 

@@ -10,11 +10,11 @@ export async function* utf8(chunks: AsyncIterable<Buffer | string>): AsyncGenera
     const chunk = Buffer.from(each);
     const text = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     const end = wholeCharacters(text);
-    if (!isUtf8(text.subarray(0, end))) refuse();
+    if (!isUtf8(text.subarray(0, end))) throw notUtf8();
     rest = Buffer.from(text.subarray(end));
     yield chunk;
   }
-  if (rest.length > 0) refuse();
+  if (rest.length > 0) throw notUtf8();
 }
 
 /** Where the last character begins if it is not complete, else the length. */
@@ -29,6 +29,6 @@ function wholeCharacters(text: Buffer): number {
   return text.length;
 }
 
-function refuse(): never {
-  throw new UnreadableFile("is not text in UTF-8; CSV and Parquet can be read");
+export function notUtf8(): UnreadableFile {
+  return new UnreadableFile("is not text in UTF-8; CSV and Parquet can be read");
 }

@@ -38,10 +38,9 @@ const BETWEEN = "timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now
  * Those that changed most come from the same sums. The statement may have to be run again (`hasNewValues`).
  */
 export function breakdownGroups(input: BreakdownInput): Statement {
-  const { window, comparedFrom = window.from, groupBy, search } = input;
+  const { window, comparedFrom = window.from, comparedTo = window.from, groupBy, search } = input;
   const whole = { ...window, from: comparedFrom };
   const read = aggregateSource({ ...input, window: whole, timeBucket: "day" });
-  const { comparedTo = window.from } = input;
   const between = comparedTo < window.from;
   const source = between ? { ...read, condition: `${read.condition} AND NOT (${BETWEEN})` } : read;
   const { columns } = source;

@@ -1,6 +1,7 @@
 /** Statements on Postgres that end when a signal does: pg itself cannot cancel. */
 import { setTimeout as delay } from "node:timers/promises";
 import pg, { type Pool, type PoolClient } from "pg";
+import { untilAborted } from "../until-aborted.js";
 
 /** Runs one statement on a connection of the pool. Throws the signal's reason as soon as that aborts. */
 export async function stoppable<T>(
@@ -110,26 +111,4 @@ function cancelling(pool: Pool): Pool {
   made.on("error", () => undefined);
   connections.set(pool, made);
   return made;
-}
-
-/** The promise's outcome, or the signal's reason as soon as it aborts; `cancel` is called in the latter case only. */
-export async function untilAborted<T>(
-  promise: Promise<T>,
-  signal: AbortSignal,
-  cancel: () => void,
-): Promise<T> {
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => {
-      cancel();
-      reject(signal.reason);
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    if (onAbort) signal.removeEventListener("abort", onAbort);
-  }
 }

@@ -1,6 +1,7 @@
 /** One query from its request to its response: read it, wait for a slot, prepare a session, run, respond, clean up. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { abortedLater, orAborted } from "./aborted.js";
+import { untilAborted } from "../../../until-aborted.js";
+import { abortedLater } from "./aborted-later.js";
 import { answerEncoding } from "./answer-encoding.js";
 import { compress } from "./compressed-blocks.js";
 import type { EngineResult } from "./engine.js";
@@ -127,7 +128,7 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
         await prepared.release(isWhole);
       }
     });
-    result = await (query.left === undefined ? run : orAborted(run, query.left));
+    result = await (query.left === undefined ? run : untilAborted(run, query.left));
     const rest = encoding.end();
     if (rest.length > 0) answered.write(rest);
     await answered.end();

@@ -6,8 +6,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { untilAborted } from "../../../until-aborted.js";
 import { literal } from "../../sql-text.js";
-import { orAborted } from "./aborted.js";
 import type { Engine } from "./engine.js";
 import { exception } from "./exception.js";
 import type { Statement } from "./statement.js";
@@ -59,7 +59,7 @@ export function runningQueries(engine: Engine): RunningQueries {
             `Query with id = ${queryId} is already running`,
           );
         }
-        await orAborted(other.stop(), signal);
+        await untilAborted(other.stop(), signal);
       }
       const tag = randomBytes(8).toString("hex");
       let leave: () => void = () => undefined;
