@@ -347,7 +347,7 @@ t.test("a slow API", needs("chromium"), async (t) => {
     t.equal(await months.locator(".chart rect.partial").count(), 2);
     t.equal(
       await textOf(months, ".chart > .hint"),
-      "Hatched, for not all of their days are shown: 2026-02, 5 of 28 days; 2026-03, 5 of 31 days.",
+      "Hatched, because only some of their days are shown: 2026-02, 5 of 28 days; 2026-03, 5 of 31 days.",
     );
     await months.locator(".chart rect.series").first().hover();
     t.equal(await textOf(months, ".tip"), "2026-02 5 of 28 days sa-1 50.00 Total 50.00 USD");

@@ -63,7 +63,7 @@ export const en = {
     none: "No costs",
     partial: (shown: number, days: number) => `${shown} of ${days} days`,
     partials: (buckets: readonly string[]) =>
-      `Hatched, for not all of their days are shown: ${buckets.join("; ")}.`,
+      `Hatched, because only some of their days are shown: ${buckets.join("; ")}.`,
     partialBucket: (bucket: string, days: string) => `${bucket}, ${days}`,
   },
   period: {
