@@ -361,6 +361,17 @@ t.test("a slow API", needs("chromium"), async (t) => {
     );
     t.strictSame(await ticks(weeks), ["2025-W52", "2026-W01", "2026-W02"], "as the API names them");
     t.equal(await weeks.locator(".chart rect.series").count(), 1);
+    const hours = await open(
+      "/tenants/globex/explorer?start_date=2026-02-24&end_date=2026-02-25&time_bucket=hour",
+    );
+    const bars = hours.locator(".chart rect.series");
+    const left = async (at: number) => Number(await bars.nth(at).getAttribute("x"));
+    const width = Number(await hours.locator(".chart svg").getAttribute("width"));
+    const margins = 64 + 8;
+    t.equal(await bars.count(), 2, "a bar at each midnight");
+    t.equal(((await left(1)) - (await left(0))) / (width - margins), 0.5, "and the hours between have room");
+    await bars.nth(1).hover();
+    t.equal(await textOf(hours, ".tip"), "25 Feb 2026, 00:00 UTC sa-1 10.00 Total 10.00 USD");
   });
 
   t.strictSame(

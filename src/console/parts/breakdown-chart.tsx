@@ -2,7 +2,7 @@ import type { Group } from "../api/breakdown.js";
 import type { Answer } from "../api/comparison.js";
 import { decimal, minus, zero } from "../money/decimal.js";
 import { bucketsOf } from "../state/buckets.js";
-import { shifted, shownDay } from "../state/days.js";
+import { shifted, shownDay, shownInstant } from "../state/days.js";
 import { en } from "../text/en.js";
 import { type Bucket, Chart, type Series } from "./chart.js";
 
@@ -72,11 +72,12 @@ function wholeTime({ found, question, comparison }: Answer): Bucket[] {
   });
 }
 
-/** `3 Nov`, `3 Nov 14:00`. */
-function bucketName(bucket: string): string {
+/** `3 Nov`, `3 Nov 14:00`; with the year `3 Nov 2026`, `3 Nov 2026, 14:00 UTC`. Weeks and months as the API names them. */
+function bucketName(bucket: string, withYear = false): string {
   const [, day, time] = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}):00Z)?$/.exec(bucket) ?? [];
   if (day === undefined) return bucket;
-  return time === undefined ? shownDay(day, false) : `${shownDay(day, false)} ${time}`;
+  if (time === undefined) return shownDay(day, withYear);
+  return withYear ? shownInstant(bucket) : `${shownDay(day, false)} ${time}`;
 }
 
 export function keyOf(group: Group, columns: readonly string[]): string {

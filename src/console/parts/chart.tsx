@@ -23,8 +23,8 @@ export interface Bucket {
 interface ChartProps {
   readonly title: string;
   readonly buckets: readonly Bucket[];
-  /** Short form of a bucket for the axis. */
-  readonly bucketName: (bucket: string) => string;
+  /** For the axis; in full where there is room. */
+  readonly bucketName: (bucket: string, withYear?: boolean) => string;
   readonly series: readonly Series[];
   readonly currency: string;
   readonly kind?: "bars" | "area";
@@ -156,6 +156,7 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
           series={series}
           index={at}
           bucket={hovered}
+          name={bucketName(hovered.label, true)}
           currency={currency}
           left={Math.min(Math.max(x(at) + step / 2, 130), Math.max(130, width - 130))}
         />
@@ -175,17 +176,18 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
 interface TipProps extends Pick<ChartProps, "series" | "currency"> {
   readonly index: number;
   readonly bucket: Bucket;
+  readonly name: string;
   readonly left: number;
 }
 
-function Tip({ series, index, bucket, currency, left }: TipProps) {
+function Tip({ series, index, bucket, name, currency, left }: TipProps) {
   const values = series.flatMap((each) => {
     const value = each.values[index];
     return value === undefined || value.units === 0n ? [] : [{ each, value }];
   });
   return (
     <div class="tip" style={{ left: `${left}px` }}>
-      <strong>{bucket.label}</strong>
+      <strong>{name}</strong>
       {bucket.note !== undefined && <div>{bucket.note}</div>}
       {bucket.at < 0 && <div>{en.chart.none}</div>}
       <table hidden={bucket.at < 0}>

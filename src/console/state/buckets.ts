@@ -12,9 +12,11 @@ export interface Bucket {
 
 /** More are not drawn one by one. */
 const MOST = 5000;
+const HOURS = 24;
 
-/** Undefined for hours, and for more than anybody can tell apart: then those that have costs are all there are. */
+/** Undefined for more than anybody can tell apart: then those that have costs are all there are. */
 export function bucketsOf({ first, last }: Period, length: string): Bucket[] | undefined {
+  if (length === "hour") return hoursOf({ first, last });
   const from = starts[length];
   if (from === undefined || daysBetween(first, last) > MOST) return undefined;
   const buckets: Bucket[] = [];
@@ -25,6 +27,16 @@ export function bucketsOf({ first, last }: Period, length: string): Bucket[] | u
     start = shifted(end, 1);
   }
   return buckets;
+}
+
+function hoursOf({ first, last }: Period): Bucket[] | undefined {
+  const count = daysBetween(first, last) * HOURS;
+  if (count > MOST) return undefined;
+  const hourOf = (index: number) => `${String(index % HOURS).padStart(2, "0")}:00:00Z`;
+  return Array.from({ length: count }, (_, index) => ({
+    label: `${shifted(first, Math.floor(index / HOURS))}T${hourOf(index)}`,
+    ...{ days: 1, shown: 1 },
+  }));
 }
 
 interface Length {
