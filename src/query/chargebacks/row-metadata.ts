@@ -45,15 +45,18 @@ export function weightJoins(rows: string): string {
   return `
 LEFT JOIN (
   SELECT u.day AS day, u.resource_id AS resource_id, wanted.metrics AS metrics, u.identity_id AS identity_id,
-    sum(u.micro_units) AS weight, sum(weight) OVER (PARTITION BY day, resource_id, metrics) AS total_weight
-  FROM usage AS u
+    sum(u.own_usage) AS weight, sum(weight) OVER (PARTITION BY day, resource_id, metrics) AS total_weight
+  FROM (
+    SELECT day, metric, resource_id, identity_id, sum(micro_units) AS own_usage FROM usage
+    WHERE (day, metric, resource_id) IN (
+      SELECT day, arrayJoin(splitByChar('+', toString(metric))), resource_id FROM ${rows} WHERE allocation_method = 'usage_ratio'
+    )
+    GROUP BY day, metric, resource_id, identity_id
+  ) AS u
   INNER JOIN (
     SELECT DISTINCT day, resource_id, toString(metric) AS metrics, arrayJoin(splitByChar('+', toString(metric))) AS one_metric
     FROM ${rows} WHERE allocation_method = 'usage_ratio'
   ) AS wanted ON u.day = wanted.day AND u.resource_id = wanted.resource_id AND u.metric = wanted.one_metric
-  WHERE u.micro_units > 0 AND (u.day, u.metric, u.resource_id) IN (
-    SELECT day, arrayJoin(splitByChar('+', toString(metric))), resource_id FROM ${rows} WHERE allocation_method = 'usage_ratio'
-  )
   GROUP BY day, resource_id, metrics, identity_id
 ) AS measured ON measured.day = r.day AND measured.resource_id = r.resource_id AND measured.metrics = r.metric
   AND measured.identity_id = r.identity_id

@@ -74,6 +74,9 @@ const measuredOf = ({ day, metric, resource_id }: SplitRow): Measured[] =>
  *
  * The triples choose the ranges of the key, but rows are compared column by column, and the triples again with the groups: to compare triples row by row takes
  * as long as all the rest. 100 triples of 7 days, in processor time: 71 ms instead of 132 ms.
+ *
+ * A projection has the sums of a day, and serves this only as long as no condition looks at single samples: for 10,000 identities with a sample an hour 13 ms of
+ * processor time instead of 46, and for ten such resources 35 ms instead of 361.
  */
 export function usageOf(measured: readonly Measured[], identities: readonly string[]): Statement {
   const wanted = "(day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))}";
@@ -82,7 +85,7 @@ export function usageOf(measured: readonly Measured[], identities: readonly stri
 SELECT day, metric, resource_id, toString(sum(micro_units)) AS quantity,
   transform(identity_id, {identities:Array(String)}, range(1, length({identities:Array(String)}) + 1), 0) AS place
 FROM usage
-WHERE indexHint(${wanted}) AND metric IN {metrics:Array(String)} AND resource_id IN {resources:Array(String)} AND micro_units > 0
+WHERE indexHint(${wanted}) AND metric IN {metrics:Array(String)} AND resource_id IN {resources:Array(String)}
 GROUP BY day, metric, resource_id, place
 HAVING ${wanted}`,
     params: {

@@ -59,8 +59,11 @@ SELECT 'gap', toString(metric), toString(resource_id), ${never}, reason
 FROM usage_gaps WHERE day = {day:Date} AND metric IN {gaps:Array(String)} AND resource_id = {resource_id:String}`,
     used.length > 0 &&
       `
-SELECT 'usage', toString(metric), toString(resource_id), ${never}, toString(uniqExact(identity_id))
-FROM usage WHERE day = {day:Date} AND metric IN {used:Array(String)} AND resource_id = {resource_id:String} AND micro_units > 0
+SELECT 'usage', toString(metric), toString(resource_id), ${never}, toString(count()) FROM (
+  SELECT metric, resource_id FROM usage
+  WHERE day = {day:Date} AND metric IN {used:Array(String)} AND resource_id = {resource_id:String}
+  GROUP BY metric, resource_id, identity_id HAVING sum(micro_units) > 0
+)
 GROUP BY metric, resource_id`,
     scopes.length > 0 &&
       `
