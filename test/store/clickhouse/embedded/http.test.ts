@@ -142,6 +142,13 @@ t.test("the HTTP interface", async (t) => {
     t.same(await spooledFiles(under), []);
   });
 
+  await t.test("the data of inserts is not remembered", async (t) => {
+    const query = encodeURIComponent("INSERT INTO d.t FORMAT TSV");
+    for (const name of ["first", "second"]) await read(`/?query=${query}`, `1\t${name}\n`);
+    t.equal(await read("/", "SELECT count() FROM d.t"), "2\n");
+    t.equal(await read("/", "SELECT count() FROM system.schema_inference_cache"), "0\n");
+  });
+
   await t.test("the database: by parameter and by header", async (t) => {
     t.equal(await read("/?database=d", "SELECT currentDatabase(), count() FROM t"), "d\t0\n");
     const { body } = await ask(endpoint, "/", {
