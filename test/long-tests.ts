@@ -151,6 +151,7 @@ export const longTests: readonly string[] = [
   "store/clickhouse/embedded/linear.test.ts",
   "store/clickhouse/embedded/replacements.test.ts",
   "store/clickhouse/embedded/sql-port-files.test.ts",
+  "store/clickhouse/embedded/sql-port-stuck.test.ts",
   "store/migrate/baseline.test.ts",
   "store/postgres/left-behind.test.ts",
   "tags/concurrency.test.ts",
