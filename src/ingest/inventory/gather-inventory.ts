@@ -42,6 +42,7 @@ export interface GatheredInventory {
   /** Types that were gathered completely, as `resource:cluster`. */
   readonly completeTypes: readonly string[];
   readonly errors: readonly string[];
+  readonly notes: readonly string[];
 }
 
 /** Throws when nothing could be gathered, or Postgres fails; nothing is marked as deleted then. */
@@ -86,6 +87,7 @@ export async function gatherInventory(options: GatherInventoryOptions): Promise<
     lacks: [...needed, ...findings.errors],
     completeTypes: complete,
     errors: [...report.errors, ...findings.errors, ...(report.warnings ?? [])],
+    notes: report.notes ?? [],
   };
 }
 
