@@ -34,7 +34,7 @@ export interface WindowReport {
    * in some currency, stays as well.
    */
   readonly unreadDays?: readonly string[];
-  /** What the upstream returned but was not taken, by reason: `outside_window`, `not_finite`, `negative`, `malformed`. */
+  /** What the upstream returned but was not taken, by reason: `outside_window`, `repeated`, `not_finite`, `negative`, `malformed`. */
   readonly dropped: Readonly<Record<string, number>>;
   readonly errors: readonly string[];
   /**
