@@ -207,3 +207,32 @@ t.test("a source without any bill is told in a note of the run, which succeeds",
   ]);
   t.strictSame((await reconciled(stores, "acme")).off, []);
 });
+
+t.test("a resource that the inventory cannot have is told, and its days are final", async (t) => {
+  const folder = temporaryFolder(t);
+  write(folder, [
+    { ...at(23), EffectiveCost: "3", ResourceId: "a\u0001b" },
+    { ...at(24), EffectiveCost: "2" },
+  ]);
+  const { config, stores } = await openTestStores(t, tenant(folder));
+  const { status, errors } = await runOnce(runContext(stores), config, "acme");
+  t.strictSame(
+    [status, errors],
+    [
+      "completed_with_errors",
+      [
+        {
+          date: null,
+          source: "gather",
+          message: 'the resource "a?b" cannot be stored: its id has control characters',
+        },
+      ],
+    ],
+  );
+  const charged =
+    "SELECT toString(day) AS day, toString(amount_hi + amount_lo) AS amount, provisional FROM chargebacks ORDER BY day";
+  t.strictSame(await rowsOf(stores, "acme", charged), [
+    { day: "2026-06-23", amount: "3", provisional: false },
+    { day: "2026-06-24", amount: "2", provisional: false },
+  ]);
+});

@@ -78,13 +78,12 @@ export async function gatherInventory(options: GatherInventoryOptions): Promise<
       "entities are gone from the upstream",
     );
   }
-  const needed = report.daysNeedIt === false ? [] : report.errors;
   return {
     resources,
     identities,
     deletedResources,
     deletedIdentities,
-    lacks: [...needed, ...findings.errors],
+    lacks: report.daysNeedIt === false ? [] : [...report.errors, ...findings.errors],
     completeTypes: complete,
     errors: [...report.errors, ...findings.errors, ...(report.warnings ?? [])],
     notes: report.notes ?? [],
