@@ -201,3 +201,23 @@ t.test("connectors that may not be listed keep no day back: nobody is known to o
   t.same(await connectorRow(), ["sa-10: 1 direct_owner_allocation"]);
   holds(t, await trackingDate(stores, "acme", ONE), { provisional: false, resources_gathered: true });
 });
+
+t.test("a rule may divide what only connectors and new products cost among everybody", async (t) => {
+  const organisation = await startOrganisation(t, small);
+  organisation.lists.set(
+    "/billing/v1/costs",
+    days.map((day, index) => {
+      const [product, id] = index === 0 ? ["CONNECT", "lcc-9x"] : ["NEW_THING", "new-1"];
+      const line_type = `${product}_NUM_TASKS`;
+      return costRow(day, { id: `r-${day}`, product, line_type, amount: "5", resource: resource(id ?? "") });
+    }),
+  );
+  const metrics = await startMetrics(t, []);
+  const rules = `
+    allocation: { rules: [{ name: all, split: [{ by: even, among: tenant_period }] }] }`;
+  const { config, stores } = await openTestStores(t, yaml(organisation.url, metrics.url) + rules);
+  const result = await runOnce(runContext(stores, { now: () => new Date() }), config, "acme");
+  holds(t, result, { status: "completed", errors: [], dates_calculated: 3 });
+  const everybody = ["pool-1", "sa-10", "sa-11", "sa-12", "u-3"].map((id) => `${id}: 1`);
+  for (const day of days) t.strictSame(await chargedOn(stores, "acme", day), everybody);
+});
