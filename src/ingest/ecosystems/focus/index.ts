@@ -26,6 +26,7 @@ export const focus: AnyEcosystem = {
   rules: () => allocationRules,
   derivingMetrics: () => [],
   usageMetrics: (settings) => metricsOf(own(settings).usage),
+  identitySets: () => [],
   usageUploads: (settings) => uploadLimits(own(settings).usage),
   connect: (settings, context) => connect(own(settings), context),
 };
