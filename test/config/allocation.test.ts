@@ -318,7 +318,9 @@ t.test("a set that the ecosystem does not gather is refused, and owners where th
     const loaded = loadConfig(text, { file: "c.yaml", env: {}, ecosystems: allEcosystems, folder: "/srv" });
     return loaded.ok
       ? []
-      : loaded.problems.map(({ path, message }) => `${path.replace("tenants.acme.allocation.rules", "")} ${message}`);
+      : loaded.problems.map(
+          ({ path, message }) => `${path.replace("tenants.acme.allocation.rules", "")} ${message}`,
+        );
   };
   const metrics = { url: "http://prometheus:9090" };
   const cost_model = Object.fromEntries(
