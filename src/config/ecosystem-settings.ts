@@ -7,6 +7,7 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { LineColumns } from "./allocation/line-columns.js";
+import type { IdentityScope } from "./allocation-rule.js";
 import { commonPluginProperties, commonPluginRules, type PluginSettings } from "./plugin-settings.js";
 import { mapping, type Rule } from "./setting.js";
 
@@ -21,6 +22,8 @@ export interface EcosystemSettings<Own extends TObject = TObject> {
   lineColumns?: LineColumns;
   /** Metrics that its usage is measured by, which rules by configuration can name; left out, any name is taken. */
   usageMetrics?(settings: PluginSettings): readonly string[];
+  /** Identity sets that it gathers, which rules by configuration can divide among; left out, any are taken. */
+  identitySets?(settings: PluginSettings): readonly IdentityScope[];
 }
 
 /** The common settings beside the ecosystem's own; where both have a key, it is the ecosystem's. */

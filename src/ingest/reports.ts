@@ -12,6 +12,8 @@ export interface InventoryReport {
   readonly errors: readonly string[];
   /** One sentence per source that failed and that no day waits for. */
   readonly warnings?: readonly string[];
+  /** What is worth knowing and no error, as sentences. */
+  readonly notes?: readonly string[];
   /**
    * Whether days wait for an inventory without errors before they are calculated. Default true; false where what is allocated to
    * whom does not come from the inventory.
@@ -32,7 +34,7 @@ export interface WindowReport {
    * in some currency, stays as well.
    */
   readonly unreadDays?: readonly string[];
-  /** What the upstream returned but was not taken, by reason: `outside_window`, `not_finite`, `negative`, `malformed`. */
+  /** What the upstream returned but was not taken, by reason: `outside_window`, `repeated`, `not_finite`, `negative`, `malformed`. */
   readonly dropped: Readonly<Record<string, number>>;
   readonly errors: readonly string[];
   /**

@@ -123,6 +123,7 @@ async function gatherAll(
   known.renew();
   const configured = settingsDigest(input.ecosystem, tenant.plugin_settings);
   inventory.errors.forEach(report);
+  for (const note of inventory.notes) tally.notes.add(note);
   for (const window of cutWindow(input.window, {
     ...gatherer,
     cutAtMonths: isCutAtMonths(input, gatherer),

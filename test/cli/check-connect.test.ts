@@ -1,5 +1,5 @@
 /** `check-config --connect`: every query of every tenant tried on a real Prometheus, and lists and bill on a simulated vendor. */
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { checkConfig } from "../../src/cli/check-config.js";
@@ -102,6 +102,45 @@ t.test("check-config --connect", async (t) => {
       t.notOk(`${both.stdout}${both.stderr}`.includes(PASSWORD));
     },
   );
+
+  await t.test("says what each source of FOCUS bills has, and why it has nothing", async (t) => {
+    const bills = join(folder, "bills");
+    mkdirSync(join(bills, "empty"), { recursive: true });
+    writeFileSync(join(bills, "2026-05.csv"), "no line is read\n");
+    const source = (name: string, location: string, settle_seconds = 0) => ({
+      name,
+      location,
+      limits: { settle_seconds },
+    });
+    const tenant = (...sources: readonly unknown[]) => ({
+      acme: {
+        ecosystem: "focus",
+        tenant_id: "acme",
+        storage: { connection_string: "embedded:acme" },
+        plugin_settings: { sources },
+      },
+    });
+    const { code, stdout, stderr } = await check(
+      tenant(source("aws", bills), source("azure", `${bills}/empty`), source("glob", `${bills}/*.parquet`)),
+    );
+    t.strictSame(
+      [code, stdout.replaceAll(/\s+/g, " ").replaceAll(/\/\S+\/bills/g, "/bills"), stderr],
+      [
+        0,
+        "acme (focus) ok resources none ok identities none ok source aws 1 bill, 1 file " +
+          "look source azure /bills/empty has no files: check `location` " +
+          "look source glob no file matches /bills/*.parquet: check `location` ",
+        "The configuration is valid, and every upstream answers.\n",
+      ],
+    );
+    const failing = await check(tenant(source("aws", `${bills}/none`), source("new", bills, 86_400)));
+    t.equal(failing.code, 1);
+    t.equal(
+      failing.stdout.replaceAll(/\s+/g, " ").replaceAll(/\/\S+\/bills/g, "/bills"),
+      "acme (focus) ok resources none ok identities none FAILS source aws /bills/none: there is no such folder " +
+        "FAILS source new 2026-05: 2026-05.csv changed less than 86400 seconds ago (limits.settle_seconds) ",
+    );
+  });
 
   await t.test("asks the bill and every list of Confluent Cloud", async (t) => {
     const cloud = await startConfluentCloud({ size: "tiny", days: 9 });

@@ -4,6 +4,7 @@ import t from "tap";
 import { loadConfig } from "../../src/config/load.js";
 import { formatProblem } from "../../src/config/problem.js";
 import { genericMetricsOnlySettings } from "../../src/ingest/ecosystems/generic_metrics_only/settings.js";
+import { ecosystems as allEcosystems } from "../../src/ingest/ecosystems/registry.js";
 import { temporaryFolder } from "../stores.js";
 import { oneTenant } from "./loading.js";
 
@@ -292,4 +293,65 @@ t.test("sources of identities are refused", async (t) => {
     problemsOf("{identity: [{column: env_id, map: m.csv}]}", folder).join(),
     /identity\[0\]\.map: is not CSV/,
   );
+});
+
+t.test("a set that the ecosystem does not gather is refused, and owners where there are none", async (t) => {
+  const problemsWith = (tenant: object) => {
+    const rules = [
+      { name: "a", where: { resource_id: "a" }, split: [{ by: "owner" }, { by: "nobody" }] },
+      ...["resource_active", "metrics_derived", "tenant_period"].map((among) => ({
+        name: among.replace("_", "-"),
+        where: { resource_id: among },
+        split: [{ by: "even", among }],
+      })),
+    ];
+    const text = JSON.stringify({
+      tenants: {
+        acme: {
+          tenant_id: "acme",
+          storage: { connection_string: "embedded:acme" },
+          allocation: { rules },
+          ...tenant,
+        },
+      },
+    });
+    const loaded = loadConfig(text, { file: "c.yaml", env: {}, ecosystems: allEcosystems, folder: "/srv" });
+    return loaded.ok
+      ? []
+      : loaded.problems.map(
+          ({ path, message }) => `${path.replace("tenants.acme.allocation.rules", "")} ${message}`,
+        );
+  };
+  const metrics = { url: "http://prometheus:9090" };
+  const cost_model = Object.fromEntries(
+    [
+      "compute_hourly_rate",
+      "storage_per_gib_hourly",
+      "network_ingress_per_gib",
+      "network_egress_per_gib",
+    ].map((rate) => [rate, "1"]),
+  );
+  const kafka = { cluster_id: "k", broker_count: 1, cost_model, metrics };
+  const static_identities = [{ identity_id: "ann" }];
+  const noOwners = "[0].split[0].by finds nobody: resources of this tenant have no owners";
+  const unknown = (index: number, known: string) =>
+    `[${index}].split[0].among is no set that is gathered of this tenant; known: ${known}`;
+  const ccloud_api = { key: "k", secret: "s" };
+  const of = (ecosystem: string, plugin_settings: object) => problemsWith({ ecosystem, plugin_settings });
+  t.strictSame(of("confluent_cloud", { ccloud_api, metrics }), []);
+  t.strictSame(of("confluent_cloud", { ccloud_api }), [unknown(2, "resource_active, tenant_period")]);
+  t.strictSame(
+    of("self_managed_kafka", { ...kafka, identity_source: { source: "both", static_identities } }),
+    [noOwners, unknown(3, "resource_active, metrics_derived")],
+  );
+  t.strictSame(of("self_managed_kafka", kafka), [
+    noOwners,
+    unknown(1, "metrics_derived"),
+    unknown(3, "metrics_derived"),
+  ]);
+  const none = "none, so list the identities";
+  t.strictSame(of("focus", { sources: [{ name: "a", location: "/bills" }] }), [
+    noOwners,
+    ...[1, 2, 3].map((index) => unknown(index, none)),
+  ]);
 });

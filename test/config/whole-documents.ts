@@ -33,7 +33,6 @@ const conditions = {
 
 const measured = [
   { by: "line" },
-  { by: "owner" },
   { by: "usage", metrics: ["gpu_hours"] },
   { by: "usage", metric: "gpu_hours" },
   { by: "cost", within: "RegionId", over: "month" },
@@ -41,7 +40,7 @@ const measured = [
 /** Chains that end in each of the ways to split that take everything. */
 const chains = [
   [...measured, { by: "fixed", shares: { ann: "1", bob: "2.5" } }],
-  [{ by: "even", among: "tenant_period" }, { by: "nobody" }],
+  [{ by: "cost", over: "day" }, { by: "nobody" }],
   [{ by: "even", among: ["ann", "bob"] }],
 ];
 
@@ -181,31 +180,37 @@ const emitters = tenant("focus", {
   ],
 });
 
-const confluentCloud = tenant("confluent_cloud", {
-  metrics: { ...prometheus, auth_type: "bearer", bearer_token: "a token" },
-  ccloud_api: { key: "a key", secret: "a secret", base_url: "https://gateway.example.org" },
-  billing_api: { days_per_query: 15 },
-  flink: [
-    { region_id: "us-east-1", key: "a key", secret: "a secret", base_url: "https://flink.example.org" },
-  ],
-  allocator_params: { kafka_cku_usage_ratio: "0.6", kafka_cku_shared_ratio: "0.4" },
-  allocator_overrides: {},
-  identity_resolution_overrides: {},
-  granularity_durations: {},
-  topic_attribution: {
-    enabled: true,
-    exclude_topic_patterns: ["_schemas"],
-    missing_metrics_behavior: "skip",
-    cost_mapping_overrides: { KAFKA_STORAGE: "even_split" },
-    retention_days: 90,
-    emitters: [],
-    metric_name_overrides: {
-      topic_bytes_in: "bytes_in",
-      topic_bytes_out: "bytes_out",
-      topic_retained_bytes: "kept",
+const gathered = [{ by: "owner" }, { by: "even", among: "tenant_period" }];
+
+const confluentCloud = tenant(
+  "confluent_cloud",
+  {
+    metrics: { ...prometheus, auth_type: "bearer", bearer_token: "a token" },
+    ccloud_api: { key: "a key", secret: "a secret", base_url: "https://gateway.example.org" },
+    billing_api: { days_per_query: 15 },
+    flink: [
+      { region_id: "us-east-1", key: "a key", secret: "a secret", base_url: "https://flink.example.org" },
+    ],
+    allocator_params: { kafka_cku_usage_ratio: "0.6", kafka_cku_shared_ratio: "0.4" },
+    allocator_overrides: {},
+    identity_resolution_overrides: {},
+    granularity_durations: {},
+    topic_attribution: {
+      enabled: true,
+      exclude_topic_patterns: ["_schemas"],
+      missing_metrics_behavior: "skip",
+      cost_mapping_overrides: { KAFKA_STORAGE: "even_split" },
+      retention_days: 90,
+      emitters: [],
+      metric_name_overrides: {
+        topic_bytes_in: "bytes_in",
+        topic_bytes_out: "bytes_out",
+        topic_retained_bytes: "kept",
+      },
     },
   },
-});
+  { allocation: { rules: [{ name: "all", split: gathered }] } },
+);
 
 const metered = tenant("generic_metrics_only", {
   metrics: prometheus,

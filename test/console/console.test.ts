@@ -732,11 +732,13 @@ t.test("the console", needs("chromium"), async (t) => {
       await stage.getByText("Publish").waitFor();
       await page.getByText("2 of 3 days published, 14 rows. Now: 2 Mar 2026").waitFor();
       await set(
-        "status = 'completed', stage = NULL, stage_date = NULL, ended_at = now(), dates_calculated = 3",
+        `status = 'completed', stage = NULL, stage_date = NULL, ended_at = now(), dates_calculated = 3, notes = '["aws: no bill is there"]'`,
       );
       await shows(page, ".stages", 0);
       await page.getByRole("button", { name: "Run now", disabled: false }).waitFor();
-      t.match(await textOf(page, ".table tbody tr"), / api completed .* 3 14$/);
+      t.match(await textOf(page, ".table tbody tr"), / api completed .* 3 14 1 note$/);
+      await page.getByText("1 note").click();
+      await page.getByText("aws: no bill is there").waitFor();
       await postgres.query("UPDATE tenants SET suspended_at = now(), suspension_reason = '5 gathers failed'");
       // Readiness is kept for two seconds, which do not pass here: another service.
       const other = await build({ consoleFolder });

@@ -11,7 +11,7 @@ import { csvEmitter, emissionsOf, linesOf, namesIn, stateOf, withEmitters } from
 const HEADER =
   "ecosystem,tenant_id,timestamp,resource_id,product_category,product_type,identity_id,cost_type,amount,allocation_method,allocation_detail,currency";
 const [first, second, third] = [daysBefore(6), daysBefore(4), daysBefore(3)];
-const tenants = ["kept", "failing", "summed", "topics", "moved", "ended", "quoted", "provisional"];
+const tenants = ["kept", "failing", "summed", "topics", "moved", "renamed", "ended", "quoted", "provisional"];
 
 t.test("files of emitters", async (t) => {
   const { config, stores, folder: root } = await openTestStores(t, shortTenants(tenants));
@@ -312,6 +312,26 @@ t.test("files of emitters", async (t) => {
       t.same(namesIn(out), [`moved_${second}.csv`], "older days than the emitter looks at are left out");
     },
   );
+
+  await t.test("a renamed emitter that writes the same files removes them with their days", async (t) => {
+    const out = folderOf("renamed");
+    const { upstream, ecosystems } = scriptedUpstream();
+    for (const day of [first, second]) upstream.bill.set(day, { "r-1": "3" });
+    const run = (name: string, changes = {}) => {
+      const emitting = withEmitters(config, "renamed", [csvEmitter(out, { name })], { retention_days: 8 });
+      return runOnce(runContext(stores, { ecosystems, ...changes }), emitting, "renamed");
+    };
+    await run("old");
+    await run("new");
+    t.strictSame(namesIn(out), [`renamed_${first}.csv`, `renamed_${second}.csv`]);
+    t.strictSame(await emissionsOf(stores, "renamed"), [
+      `new chargeback ${first} emitted 0`,
+      `new chargeback ${second} emitted 0`,
+    ]);
+    const later = new Date(`${daysBefore(-3)}T12:00:00Z`);
+    holds(t, await run("new", { now: () => later }), { status: "completed", errors: [] });
+    t.strictSame(namesIn(out), [`renamed_${second}.csv`]);
+  });
 
   await t.test("a run that is over ends between files", async (t) => {
     const out = folderOf("ended");

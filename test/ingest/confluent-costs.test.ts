@@ -208,6 +208,22 @@ t.test("a charge and its refund are one line, with both in its metadata", async 
   ]);
 });
 
+t.test(
+  "a row that comes again on the next page counts once, and a row that only looks like it counts",
+  async (t) => {
+    const row = costRow("2026-03-04");
+    const later = { ...row, id: "c-2" };
+    const revised = { ...row, amount: 3 };
+    const { gather } = await billed(t, [row, later, row, revised, later], { pageSize: 2 });
+    const { lines, report } = await gather();
+    t.strictSame(
+      lines.map(({ total_cost, metadata }) => [total_cost, metadata.vendor_ids]),
+      [["7", ["c-0001", "c-2"]]],
+    );
+    t.strictSame(report.dropped, { repeated: 2 });
+  },
+);
+
 t.test("a line of very many rows keeps its sum, and as many of its parts as fit", async (t) => {
   const description = "x".repeat(490);
   const rows = Array.from({ length: 4000 }, (_, index) =>

@@ -201,3 +201,48 @@ t.test("connectors that may not be listed keep no day back: nobody is known to o
   t.same(await connectorRow(), ["sa-10: 1 direct_owner_allocation"]);
   holds(t, await trackingDate(stores, "acme", ONE), { provisional: false, resources_gathered: true });
 });
+
+t.test("a rule may divide what only connectors and new products cost among everybody", async (t) => {
+  const organisation = await startOrganisation(t, small);
+  organisation.lists.set(
+    "/billing/v1/costs",
+    days.map((day, index) => {
+      const [product, id] = index === 0 ? ["CONNECT", "lcc-9x"] : ["NEW_THING", "new-1"];
+      const line_type = `${product}_NUM_TASKS`;
+      return costRow(day, { id: `r-${day}`, product, line_type, amount: "5", resource: resource(id ?? "") });
+    }),
+  );
+  const metrics = await startMetrics(t, []);
+  const rules = `
+    allocation: { rules: [{ name: all, split: [{ by: even, among: tenant_period }] }] }`;
+  const { config, stores } = await openTestStores(t, yaml(organisation.url, metrics.url) + rules);
+  const result = await runOnce(runContext(stores, { now: () => new Date() }), config, "acme");
+  holds(t, result, { status: "completed", errors: [], dates_calculated: 3 });
+  const everybody = ["pool-1", "sa-10", "sa-11", "sa-12", "u-3"].map((id) => `${id}: 1`);
+  for (const day of days) t.strictSame(await chargedOn(stores, "acme", day), everybody);
+});
+
+t.test("an owner whose id cannot be stored keeps no other line of the day back", async (t) => {
+  const organisation = await startOrganisation(t, small);
+  organisation.lists.set("/billing/v1/costs", rowsOf(ONE, "2"));
+  organisation.objects.set(connectorsOf("lkc-aa11"), {
+    "sink-one": connector("lcc-9x", {
+      "kafka.auth.mode": "SERVICE_ACCOUNT",
+      "kafka.service.account.id": "sa-\u0007",
+    }),
+  });
+  const metrics = await startMetrics(t, []);
+  const { config, stores } = await openTestStores(t, yaml(organisation.url, metrics.url));
+  const { status, errors } = await runOnce(runContext(stores, { now: () => new Date() }), config, "acme");
+  const lack =
+    'owner of lcc-9x could not be fetched: its member "sa-?" cannot be stored: its identity_id has control characters';
+  t.strictSame(
+    [status, errors],
+    [
+      "completed_with_errors",
+      [{ date: ONE, source: "gather", message: `the chargebacks are provisional: ${lack}` }],
+    ],
+  );
+  t.equal((await chargedOn(stores, "acme", ONE))[0], "UNALLOCATED: 1 metrics_fetch_failed");
+  holds(t, await reconciled(stores, "acme"), { days: 1, off: [], billing: "16", staged: 0 });
+});

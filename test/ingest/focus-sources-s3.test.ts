@@ -67,6 +67,24 @@ t.test("bills of a bucket are listed over many pages, and read", async (t) => {
   t.equal((await filesAt("s3://bills")).length, 6, "a whole bucket");
 });
 
+t.test("a bucket without bills says what is missing", async (t) => {
+  const { source } = await bucket(t, {
+    objects: objects({ "export.parquet/part-0.parquet": "", "notes/a.txt": "", "notes/b.txt": "" }),
+  });
+  const nothing = async (location: string) => (await source(location).list()).nothing;
+  t.equal(await nothing("s3://bills/elsewhere"), "s3://bills/elsewhere has no files");
+  t.equal(await nothing("s3://bills/2026-05.csv"), "there is no file s3://bills/2026-05.csv");
+  t.equal(
+    await nothing("s3://bills/notes"),
+    "s3://bills/notes has 2 files, none of which ends in .csv, .csv.gz, .csv.zst, .parquet",
+  );
+  t.equal(await nothing("s3://bills/export.parquet/"), undefined);
+  t.equal(
+    await failureOf(source("s3://bills/export.parquet").list()),
+    "Error: s3://bills/export.parquet is no file, and there are files below it: to read them, end `location` with a slash (s3://bills/export.parquet/)",
+  );
+});
+
 t.test("keys that could be taken for others, and objects in an archive, hold up their bill", async (t) => {
   const { source } = await bucket(t, {
     objects: new Map([

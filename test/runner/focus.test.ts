@@ -1,5 +1,5 @@
 /** A bill of FOCUS through a whole run: from files in a folder to published chargebacks. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { csv } from "../ingest/focus/bills.js";
@@ -169,3 +169,70 @@ t.test(
     );
   },
 );
+
+t.test("a source without any bill is told in a note of the run, which succeeds", async (t) => {
+  const folder = temporaryFolder(t);
+  const { config, stores } = await openTestStores(t, tenant(folder));
+  const run = async () => {
+    const { status, errors, notes, dates_calculated } = await runOnce(runContext(stores), config, "acme");
+    return [status, dates_calculated, errors, notes.map((note) => note.replace(folder, "/bills"))];
+  };
+  t.strictSame(await run(), [
+    "completed",
+    0,
+    [],
+    [
+      "cloud: no bill is there: /bills has no files. Check `location`, unless the first bill is still to come",
+    ],
+  ]);
+  writeFileSync(join(folder, "bill.xml"), "");
+  t.strictSame(await run(), [
+    "completed",
+    0,
+    [],
+    [
+      "cloud: no bill is there: /bills has 1 file, none of which ends in .csv, .csv.gz, .csv.zst, .parquet. " +
+        "Check `location`, unless the first bill is still to come",
+    ],
+  ]);
+  write(folder, [{ ...at(23), EffectiveCost: "1" }]);
+  t.strictSame(await run(), ["completed", 1, [], []]);
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  t.strictSame(await run(), [
+    "completed",
+    0,
+    [],
+    ["cloud: no bill is there any more: /bills has no files. The bills that were read before still count"],
+  ]);
+  t.strictSame((await reconciled(stores, "acme")).off, []);
+});
+
+t.test("a resource that the inventory cannot have is told, and its days are final", async (t) => {
+  const folder = temporaryFolder(t);
+  write(folder, [
+    { ...at(23), EffectiveCost: "3", ResourceId: "a\u0001b" },
+    { ...at(24), EffectiveCost: "2" },
+  ]);
+  const { config, stores } = await openTestStores(t, tenant(folder));
+  const { status, errors } = await runOnce(runContext(stores), config, "acme");
+  t.strictSame(
+    [status, errors],
+    [
+      "completed_with_errors",
+      [
+        {
+          date: null,
+          source: "gather",
+          message: 'the resource "a?b" cannot be stored: its id has control characters',
+        },
+      ],
+    ],
+  );
+  const charged =
+    "SELECT toString(day) AS day, toString(amount_hi + amount_lo) AS amount, provisional FROM chargebacks ORDER BY day";
+  t.strictSame(await rowsOf(stores, "acme", charged), [
+    { day: "2026-06-23", amount: "3", provisional: false },
+    { day: "2026-06-24", amount: "2", provisional: false },
+  ]);
+});

@@ -3,6 +3,7 @@
  * the store would not take, rules that no line can reach, and maps.
  */
 import { resolve } from "node:path";
+import type { IdentityScope } from "../allocation-rule.js";
 import type { EcosystemSettings } from "../ecosystem-settings.js";
 import { nearest } from "../nearest.js";
 import type { Path } from "../problem.js";
@@ -32,6 +33,7 @@ export function checkAllocation(
   const known: Known = {
     columns: columnsOfLines(ecosystem.lineColumns),
     metrics: ecosystem.usageMetrics?.(settings),
+    sets: ecosystem.identitySets?.(settings),
     ofMonths: monthsProblem("is month", tenant),
   };
   for (const [index, source] of allocation.identity.entries())
@@ -46,6 +48,8 @@ interface Known {
   readonly columns: LineColumns;
   /** Undefined where the ecosystem does not say. */
   readonly metrics: readonly string[] | undefined;
+  /** Undefined where the ecosystem does not say. */
+  readonly sets: readonly IdentityScope[] | undefined;
   /** Why no tier may weigh by the costs of a month. */
   readonly ofMonths: string | undefined;
 }
@@ -128,6 +132,7 @@ function checkSplit(split: readonly ConfiguredTier[], path: Path, known: Known, 
     if (tier.by === "cost" && tier.over === "month" && known.ofMonths !== undefined)
       report([...here, "over"], known.ofMonths);
     if (tier.by === "usage") checkMetrics(tier, here, known, report);
+    checkSet(tier, here, known, report);
     const earlier = split.slice(0, index);
     const taker = earlier.map(takerOf).find((each) => each !== undefined);
     if (taker !== undefined && tier.by !== "nobody")
@@ -148,6 +153,19 @@ function checkWithin(within: string, path: Path, { columns }: Known, report: Rep
   if (Object.hasOwn(columns, within) && columns[within]?.type !== "text")
     report(path, "is a number: lines are taken together by a text");
   if (within === "currency") report(path, "is needless: costs always weigh within their currency");
+}
+
+/** A set that is never gathered has nobody on any day, and what it should divide would go to nobody. */
+function checkSet(tier: ConfiguredTier, path: Path, { sets }: Known, report: Report): void {
+  if (sets === undefined) return;
+  if (tier.by === "owner" && !sets.includes("owner"))
+    report([...path, "by"], "finds nobody: resources of this tenant have no owners");
+  if (tier.by !== "even" || typeof tier.among !== "string" || sets.includes(tier.among)) return;
+  const known = sets.filter((set) => set !== "owner");
+  report(
+    [...path, "among"],
+    `is no set that is gathered of this tenant; known: ${known.length === 0 ? "none, so list the identities" : known.join(", ")}`,
+  );
 }
 
 function checkMetrics(

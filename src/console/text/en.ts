@@ -413,8 +413,9 @@ export const en = {
     took: "Took",
     gathered: "Days gathered",
     calculated: "Days calculated",
-    errors: "Errors",
+    errors: "Errors and notes",
     errorCount: (count: number) => (count === 1 ? "1 error" : `${count} errors`),
+    noteCount: (count: number) => (count === 1 ? "1 note" : `${count} notes`),
     running: (status: string) => (status === "queued" ? "Waiting for a free place" : "Running"),
     progress: "The run in progress",
     stages: {

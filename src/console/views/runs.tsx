@@ -219,20 +219,31 @@ const runColumns: Column<Run>[] = [
   },
   {
     ...{ key: "errors", title: text.errors },
-    cell: ({ errors }) =>
-      errors.length > 0 && (
-        <details>
-          <summary>{text.errorCount(errors.length)}</summary>
-          <ul>
-            {errors.map((error) => (
-              <li key={JSON.stringify(error)}>
-                {[error.date, error.source, error.message].filter((part) => part !== null).join(": ")}
-              </li>
-            ))}
-          </ul>
-        </details>
-      ),
+    cell: ({ errors, notes }) => (
+      <>
+        <Sentences
+          title={text.errorCount(errors.length)}
+          sentences={errors.map(({ date, source, message }) =>
+            [date, source, message].filter((part) => part !== null).join(": "),
+          )}
+        />
+        <Sentences title={text.noteCount(notes.length)} sentences={notes} />
+      </>
+    ),
   },
 ];
+
+function Sentences({ title, sentences }: { readonly title: string; readonly sentences: readonly string[] }) {
+  return sentences.length === 0 ? null : (
+    <details>
+      <summary>{title}</summary>
+      <ul>
+        {sentences.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
 
 const seconds = (from: string, to: string) => ((Date.parse(to) - Date.parse(from)) / 1000).toFixed(1);

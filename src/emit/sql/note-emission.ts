@@ -1,13 +1,19 @@
 import type { Statement } from "../../store/postgres/statement.js";
 import type { EmissionKey } from "./emission-records.js";
 
-/** Notes that a file was written. In: its key, what it holds, where it is. */
+/**
+ * Notes that a file was written. In: its key, what it holds, where it is. Whoever wrote a file of this name before, such as the emitter under a
+ * former name, has it no longer: else neither would remove it.
+ */
 export function noteEmitted(
   key: EmissionKey,
   written: { span: string; firstDay: string; contentHash: string; file: string; bytes: number },
 ): Statement {
   return {
     query: `
+WITH overwritten AS (
+  DELETE FROM emissions WHERE file = $7 AND (tenant_name, emitter, pipeline, span, first_day) <> ($1, $2, $3, $4, $5::date)
+)
 INSERT INTO emissions (tenant_name, emitter, pipeline, span, first_day, status, content_hash, file, bytes, emitted_at)
 VALUES ($1, $2, $3, $4, $5, 'emitted', $6, $7, $8, now())
 ON CONFLICT (tenant_name, emitter, pipeline, span, first_day) DO UPDATE SET

@@ -75,8 +75,8 @@ export const deliveryRoutes =
           tags: ["Deliveries"],
           summary: "Accept a bill that waits",
           description:
-            "Makes a delivery count that lacks most of what it replaces. The next run calculates the days that differ. A delivery that " +
-            "counts already stays as it is.",
+            "A new bill waits if it has lost more of the bill that it replaces than `shrink_limit_percent` allows. This makes it count. The next " +
+            "run calculates the days that differ. A bill that counts already stays as it is.",
           params: DeliveryPath,
           body: inputOf(
             {},

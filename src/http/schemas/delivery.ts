@@ -70,8 +70,8 @@ export const Delivery = Type.Object(
     }),
     state: choice(deliveryStates, {
       description:
-        "`current`: its lines count. `waiting_for_acceptance`: it lacks most of what it would replace, and waits for a person. `refused`: it " +
-        "cannot be read. `replaced`: a newer one counts. `loading`: not loaded completely.",
+        "`current`: its lines count. `waiting_for_acceptance`: it has lost too much of the bill that it would replace, and waits until a person accepts it. " +
+        "`refused`: it cannot be read. `replaced`: a newer one counts. `loading`: not loaded completely.",
       examples: ["current"],
     }),
     problem: nullableText({

@@ -6,11 +6,19 @@ import { errorText } from "../../store/clickhouse/error-text.js";
 const refusal =
   /^(CANNOT_|INCORRECT_DATA|UNEXPECTED_|TOO_LARGE|BAD_ARGUMENTS|UNKNOWN_TYPE|NOT_IMPLEMENTED|STD_EXCEPTION|DUPLICATE_COLUMN)/;
 
+/** What a statement throws for a column that the engine takes as it is, such as one of Parquet. */
+export function notUtf8Column(name: string): string {
+  return `has a column that is not text in UTF-8: ${JSON.stringify(name)}`;
+}
+const NOT_UTF8_COLUMN = /has a column that is not text in UTF-8: "(?:[^"\\]|\\.)*"/;
+
 /** A sentence about the file, without its name; undefined for an error that is not the file's. */
 export function unreadable(error: unknown): string | undefined {
   if (error instanceof UnreadableFile) return error.message;
   if (isCompression(error)) return "cannot be unpacked: it is damaged or cut off";
-  if (!(error instanceof ClickHouseError) || !refusal.test(error.type ?? "")) return undefined;
+  if (!(error instanceof ClickHouseError)) return undefined;
+  if (error.type === "FUNCTION_THROW_IF_VALUE_IS_NON_ZERO") return NOT_UTF8_COLUMN.exec(error.message)?.[0];
+  if (!refusal.test(error.type ?? "")) return undefined;
   // The engine's message quotes values of the file, which are nobody's business in a log.
   const row = unreadableRow(error);
   const where = row === undefined ? "" : ` at row ${row}`;

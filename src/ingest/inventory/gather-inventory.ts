@@ -42,6 +42,7 @@ export interface GatheredInventory {
   /** Types that were gathered completely, as `resource:cluster`. */
   readonly completeTypes: readonly string[];
   readonly errors: readonly string[];
+  readonly notes: readonly string[];
 }
 
 /** Throws when nothing could be gathered, or Postgres fails; nothing is marked as deleted then. */
@@ -77,15 +78,15 @@ export async function gatherInventory(options: GatherInventoryOptions): Promise<
       "entities are gone from the upstream",
     );
   }
-  const needed = report.daysNeedIt === false ? [] : report.errors;
   return {
     resources,
     identities,
     deletedResources,
     deletedIdentities,
-    lacks: [...needed, ...findings.errors],
+    lacks: report.daysNeedIt === false ? [] : [...report.errors, ...findings.errors],
     completeTypes: complete,
     errors: [...report.errors, ...findings.errors, ...(report.warnings ?? [])],
+    notes: report.notes ?? [],
   };
 }
 

@@ -3,6 +3,7 @@
  * configuration, or both. What the settings look like; `identities.ts` makes records of them.
  */
 import { type Static, Type } from "@sinclair/typebox";
+import type { IdentityScope } from "../../config/allocation-rule.js";
 import { choice, list, mapOf, mapping, type Rule, text } from "../../config/setting.js";
 
 export const LABEL = {
@@ -89,6 +90,14 @@ export function identitySourceSettings({ description, rules }: IdentitySourceOpt
 /** Whether identities are discovered by a query, rather than only named in the configuration. */
 export function discovers(source: IdentitySource | undefined): source is IdentitySource {
   return source !== undefined && source.source !== "static";
+}
+
+/** Identity sets that there are with such a source. */
+export function meteredSets(source: IdentitySource | undefined): IdentityScope[] {
+  return [
+    ...(namesIdentities(source) ? ["resource_active" as const] : []),
+    ...(discovers(source) ? ["metrics_derived" as const] : []),
+  ];
 }
 
 /** Whether the identities named in the configuration count. */

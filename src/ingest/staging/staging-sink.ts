@@ -3,7 +3,7 @@
  *
  * Nothing vanishes silently. What lies outside the window is counted. A billing line that cannot be stored makes its day
  * incomplete, because a bill without it would be wrong. A usage fact that cannot be stored makes a gap of its metric, resource
- * and day: the bill stands, and allocation knows that its weights do not.
+ * and day, and a member of an identity set one of its set: the bill stands, and allocation knows that its weights do not.
  */
 import { isoTime, midnightSeconds } from "../../time/days.js";
 import type { DayWindow, UsageFact, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
@@ -56,6 +56,13 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
     return drop("malformed");
   };
   const gapsFound = new Set<string>();
+  /** One for each day, metric and resource. */
+  const newGap = (gap: UsageGap): UsageGap[] => {
+    const key = JSON.stringify([gap.day, gap.metric, gap.resource_id]);
+    if (!inside(gap.day) || gapsFound.has(key)) return [];
+    gapsFound.add(key);
+    return [gap];
+  };
 
   const [from, to] = [midnightSeconds(window.start), midnightSeconds(window.end)];
   const isInside = (start: number) => start >= from && start < to && Number.isInteger(start);
@@ -73,12 +80,8 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
       const refusal = refuseFact(fact);
       if (refusal === undefined) return inside(day) || drop("outside_window");
       const { metric, resource_id } = fact;
-      const key = JSON.stringify([day, metric, resource_id]);
-      if (inside(day) && !gapsFound.has(key)) {
-        const reason = `a usage fact of identity ${quoted(fact.identity_id)} cannot be stored: ${refusal}`;
-        gapsFound.add(key);
-        gaps.push({ day, metric, resource_id, reason });
-      }
+      const reason = `a usage fact of identity ${quoted(fact.identity_id)} cannot be stored: ${refusal}`;
+      gaps.push(...newGap({ day, metric, resource_id, reason }));
       return drop("malformed");
     });
     findings.counts.usage += taken.length;
@@ -114,13 +117,17 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
       if (whole.length < batch.length) await usage(factsOf(batch.filter((series) => !isStorable(series))));
     },
     async identitySets(batch) {
+      const gaps: UsageGap[] = [];
       const taken = batch.filter((member) => {
         const refusal = refuseMember(member);
-        if (refusal !== undefined)
-          return spoil(member.day, `a member of ${member.scope} cannot be stored: ${refusal}`);
-        return inside(member.day) || drop("outside_window");
+        if (refusal === undefined) return inside(member.day) || drop("outside_window");
+        const { day, scope, resource_id, identity_id } = member;
+        const reason = `its member ${quoted(identity_id)} cannot be stored: ${refusal}`;
+        gaps.push(...newGap({ day, metric: scope, resource_id, reason }));
+        return drop("malformed");
       });
       await writer.add("identity_sets", taken.map(memberRow));
+      await writer.add("usage_gaps", gaps.map(gapRow));
     },
     async usageGaps(batch) {
       const taken = batch.filter((gap) => inside(gap.day) || drop("outside_window"));

@@ -1,4 +1,4 @@
-/** A person says that a bill counts although it lacks most of what it replaces. */
+/** A person says that a bill counts although it has lost much of the one that it replaces. */
 import type { Pool } from "pg";
 import { runStatement } from "./statement.js";
 import { type Interruption, withTransaction } from "./transaction.js";

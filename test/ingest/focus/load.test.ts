@@ -297,6 +297,30 @@ t.test("Parquet of doubles, maps, lists, structs and timestamps is read as its C
   ]);
 });
 
+t.test("a Parquet file with text that is not UTF-8 does not count, whatever its column is", async (t) => {
+  const path = `${t.testdir()}/bill.parquet`;
+  const bad = "'caf\\xE9'::BLOB";
+  const line = { Tags: "MAP {'a': 'b'}", x_List: "['a']", 'x_ "q': "'caf\u00e9'" };
+  const cases: [Partial<typeof line>, string | undefined][] = [
+    [{}, undefined],
+    [{ Tags: `MAP {'a': ${bad}}` }, '"Tags"'],
+    [{ x_List: `[${bad}]` }, '"x_List"'],
+    [{ 'x_ "q': bad }, '"x_ \\"q"'],
+  ];
+  for (const [changes, column] of cases) {
+    const values = Object.entries({ ...line, ...changes }).map(
+      ([name, value]) => `${value} AS "${name.replaceAll('"', '""')}"`,
+    );
+    await duck.run(
+      `COPY (SELECT 1 AS EffectiveCost, 'USD' AS BillingCurrency, TIMESTAMP '2026-05-01 00:00:00' AS ChargePeriodStart,
+        ${values.join(", ")}) TO '${path}' (FORMAT parquet)`,
+    );
+    const { outcome } = await loaded(await readFile(path), "1", "bill.parquet");
+    const problem = `"bill.parquet" has a column that is not text in UTF-8: ${column}`;
+    t.strictSame(outcome, column === undefined ? { state: "current" } : { state: "refused", problem });
+  }
+});
+
 t.test("a value is the same, whether a file has it as text or as a type of its own", async (t) => {
   const folder = t.testdir();
   const day = "TIMESTAMP '2026-05-01 00:00:00'";

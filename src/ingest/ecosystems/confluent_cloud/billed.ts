@@ -6,12 +6,13 @@
  */
 import type { ProductFamily } from "./costs/product-types.js";
 
-/** Day → product family → resources with a line. */
+/** Day → product family → resources with a line. Days whose products are all unknown are there, without a family. */
 export type BilledResources = ReadonlyMap<string, ReadonlyMap<ProductFamily, ReadonlySet<string>>>;
 
 export interface BilledCollector {
   readonly billed: BilledResources;
-  add(day: string, family: ProductFamily, resourceId: string): void;
+  /** `family`: undefined for a product type that nobody has heard of. */
+  add(day: string, family: ProductFamily | undefined, resourceId: string): void;
 }
 
 export function collectBilled(): BilledCollector {
@@ -20,7 +21,7 @@ export function collectBilled(): BilledCollector {
     billed,
     add(day, family, resourceId) {
       const families = entry(billed, day, () => new Map<ProductFamily, Set<string>>());
-      entry(families, family, () => new Set<string>()).add(resourceId);
+      if (family !== undefined) entry(families, family, () => new Set<string>()).add(resourceId);
     },
   };
 }

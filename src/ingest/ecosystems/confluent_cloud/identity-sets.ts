@@ -30,8 +30,6 @@ const KEYED: readonly ProductFamily[] = [
 ];
 const OWNED: readonly ProductFamily[] = ["connector_tasks", "connector_capacity", "ksqldb"];
 const POOLS: readonly ProductFamily[] = ["flink"];
-/** Families whose rules fall back to everybody, or begin with it. */
-const TENANT_WIDE: readonly ProductFamily[] = [...KEYED, ...POOLS, "org_wide"];
 
 const BATCH = 10_000;
 
@@ -89,7 +87,8 @@ function memberFinder(billed: BilledResources, known: KnownInventory) {
     for (const id of billedOn(billed, day, POOLS))
       yield* set("resource_active", id, statementOwners(id, span));
     for (const id of billedOn(billed, day, OWNED)) yield* set("owner", id, [ownerOn(id, span)]);
-    if (billedOn(billed, day, TENANT_WIDE).size === 0) return;
+    // Rules by configuration may divide any line among everybody.
+    if (!billed.has(day)) return;
     const present = accounts.filter((account) => existedDuring(account, span));
     yield* set(
       "tenant_period",

@@ -1,4 +1,5 @@
 /** The ecosystem `confluent_cloud`: an organisation of Confluent Cloud, billed by its vendor. */
+import { identityScopes } from "../../../config/allocation-rule.js";
 import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
@@ -24,6 +25,8 @@ export const confluentCloud: AnyEcosystem = {
   rules: (settings) => allocationRules(own(settings)),
   derivingMetrics: () => derivingMetrics(),
   usageMetrics: (settings) => usageMetricsOf(allocationRules(own(settings)), derivingMetrics()),
+  identitySets: ({ metrics }) =>
+    identityScopes.filter((scope) => scope !== "metrics_derived" || metrics !== undefined),
   topicRules: (settings) => topicRules(own(settings).topic_attribution),
   connect: (settings, context) => connectGatherer(settings, context),
 };

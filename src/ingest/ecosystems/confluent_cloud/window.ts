@@ -141,5 +141,5 @@ function note(
 ): void {
   const family = familyOf(productType);
   if (family === undefined) warnOfUnknownType(productType, logger);
-  else collector.add(day, family, resourceId);
+  collector.add(day, family, resourceId);
 }

@@ -11,8 +11,8 @@ import { resourcesOf } from "./lines/inventory.js";
 import { malformedLines } from "./lines/malformed.js";
 import { allocationRules } from "./rules.js";
 import { costColumnOf, type FocusSettings, focusSettings, readingHash } from "./settings.js";
-import type { BillSource } from "./sources/delivery.js";
 import { openBillSource } from "./sources/open-source.js";
+import { probeSources } from "./sources/probe.js";
 import { metricsOf, uploadLimits } from "./usage/settings.js";
 import { connectUsage, type UsageAnswers } from "./usage/usage.js";
 
@@ -26,6 +26,7 @@ export const focus: AnyEcosystem = {
   rules: () => allocationRules,
   derivingMetrics: () => [],
   usageMetrics: (settings) => metricsOf(own(settings).usage),
+  identitySets: () => [],
   usageUploads: (settings) => uploadLimits(own(settings).usage),
   connect: (settings, context) => connect(own(settings), context),
 };
@@ -49,8 +50,14 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
     ...usage.ofQueries,
     async gatherInventory(sink, signal) {
       const none = { completeResourceTypes: [], completeIdentityTypes: [], daysNeedIt: false };
-      if (ofStore === undefined) return { ...none, ...(await listed(sources, signal)) };
-      const { errors, warnings } = await loadDeliveries(ofStore, sources, loadSettings(settings), signal);
+      // Without a store nothing is loaded: `probe` says what there would be.
+      if (ofStore === undefined) return { ...none, errors: [] };
+      const { errors, warnings, notes } = await loadDeliveries(
+        ofStore,
+        sources,
+        loadSettings(settings),
+        signal,
+      );
       const uploaded = await usage.takeFiles(ofStore, signal);
       const current = await currentDeliveries(ofStore, settings);
       await sink.resourceRows(resourcesOf(idsOf(current)));
@@ -58,7 +65,12 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
         ...none,
         errors: [...errors, ...uploaded.errors],
         warnings: [...warnings, ...uploaded.warnings],
+        notes,
       };
+    },
+    async probe(window, resources, signal) {
+      const probes = await probeSources(sources, signal);
+      return [...probes, ...((await usage.ofQueries.probe?.(window, resources, signal)) ?? [])];
     },
     async gatherWindow(window, sink, signal) {
       const { client } = needed(store);
@@ -113,18 +125,6 @@ function loadSettings(settings: Settings): LoadSettings {
     hash: readingHash(settings),
     today: new Date().toISOString().slice(0, 10),
   };
-}
-
-/** Without a store, nothing is loaded: what there would be to load is told. */
-async function listed(sources: readonly BillSource[], signal: AbortSignal) {
-  const warnings: string[] = [];
-  for (const source of sources) {
-    const { deliveries, waiting } = await source.list(signal);
-    const files = deliveries.reduce((sum, delivery) => sum + delivery.files.length, 0);
-    warnings.push(`${source.name}: ${deliveries.length} bills of ${files} files`);
-    warnings.push(...waiting.map(({ name, reason }) => `${source.name}: ${name}: ${reason}`));
-  }
-  return { errors: [], warnings };
 }
 
 /** Of sources that are configured still. */

@@ -2,6 +2,7 @@
 import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
+import { meteredSets } from "../../metered/identity-source.js";
 import { probeMetered } from "../../metered/probe.js";
 import { stillCovers } from "../../metered/still-covers.js";
 import { gatherMeteredWindow } from "../../metered/window.js";
@@ -22,6 +23,7 @@ export const genericMetricsOnly: AnyEcosystem = {
   rules: (settings) => allocationRules(own(settings)),
   derivingMetrics: (settings) => derivingMetrics(own(settings)),
   usageMetrics: (settings) => usageMetricsOf(allocationRules(own(settings)), derivingMetrics(own(settings))),
+  identitySets: (settings) => meteredSets(own(settings).identity_source),
   connect: (settings, context) => connect(own(settings), context),
 };
 

@@ -53,6 +53,8 @@ export async function gatherInventory(
     completeIdentityTypes: [...completeTypes],
     absenceGraceSeconds: { [PRINCIPAL]: PRINCIPAL_GRACE_SECONDS },
     errors,
+    // Who pays for a day is said by that day's metrics, and by the configuration.
+    daysNeedIt: false,
   };
 }
 

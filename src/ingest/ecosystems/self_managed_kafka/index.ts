@@ -3,7 +3,7 @@ import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
 import { createFirstDay } from "../../metered/first-day.js";
-import { discovers, namesIdentities } from "../../metered/identity-source.js";
+import { discovers, meteredSets, namesIdentities } from "../../metered/identity-source.js";
 import { probeMetered } from "../../metered/probe.js";
 import { createSilentMetrics } from "../../metered/silent-metrics.js";
 import { stillCovers } from "../../metered/still-covers.js";
@@ -28,6 +28,7 @@ export const selfManagedKafka: AnyEcosystem = {
   rules: (settings) => allocationRules(own(settings)),
   derivingMetrics: (settings) => derivingMetrics(own(settings)),
   usageMetrics: (settings) => usageMetricsOf(allocationRules(own(settings)), derivingMetrics(own(settings))),
+  identitySets: (settings) => meteredSets(own(settings).identity_source),
   connect: (settings, context) => connect(own(settings), context),
 };
 

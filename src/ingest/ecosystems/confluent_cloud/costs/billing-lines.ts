@@ -28,7 +28,8 @@ export interface LineCollector {
   takeLinesOf(day: string): BillingLine[];
 }
 
-export function collectLines(): LineCollector {
+/** `repeated` is called for each row that was there before, and counts once: pages of a list that changes meanwhile overlap. */
+export function collectLines(repeated: () => void): LineCollector {
   const days = new Map<string, Map<string, CostPart[]>>();
   return {
     add(part) {
@@ -42,13 +43,29 @@ export function collectLines(): LineCollector {
     takeLinesOf(day) {
       const lines = [...(days.get(day) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
       days.delete(day);
-      return lines.map(([, parts]) => lineOf(parts)).filter((line) => line !== undefined);
+      return lines
+        .map(([, parts]) => lineOf(withoutRepeated(parts, repeated)))
+        .filter((line) => line !== undefined);
     },
   };
 }
 
 function keyOf({ env_id, resource_id, product_category, product_type }: CostPart): string {
   return JSON.stringify([resource_id, product_type, env_id, product_category]);
+}
+
+/** The same row: the vendor's id of it, and everything else. */
+function withoutRepeated(parts: readonly CostPart[], repeated: () => void): readonly CostPart[] {
+  if (parts.length === 1) return parts;
+  const seen = new Set<string>();
+  return parts.filter(({ vendorId, notes, ...amounts }) => {
+    if (vendorId === undefined) return true;
+    const { quantity, price, cost, original, discount } = amounts;
+    const texts = [quantity, price, cost, original, discount].map((amount) => amount && exactText(amount));
+    const row = JSON.stringify([vendorId, ...texts, notes]);
+    if (seen.has(row)) repeated();
+    return seen.size < seen.add(row).size;
+  });
 }
 
 function lineOf(parts: readonly CostPart[]): BillingLine | undefined {

@@ -36,7 +36,7 @@ export async function gatherCosts(
   { cloud, window, logger, dropped, onPage }: CostQuery,
   signal: AbortSignal,
 ): Promise<Generator<BilledDay>> {
-  const lines = collectLines();
+  const lines = collectLines(() => dropped("repeated"));
   let malformed = 0;
   const pages = cloud.list(COSTS, datesOf(window), {
     pageSize: PAGE_SIZE,

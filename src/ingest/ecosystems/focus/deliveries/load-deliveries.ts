@@ -15,6 +15,8 @@ export interface LoadReport {
   readonly errors: readonly string[];
   /** Sentences: what is not complete yet, and what is odd about deliveries. */
   readonly warnings: readonly string[];
+  /** Sentences: a source without any bill. Before the first bill comes, that is no error. */
+  readonly notes: readonly string[];
 }
 
 export async function loadDeliveries(
@@ -32,12 +34,14 @@ export async function loadDeliveries(
   }, signal);
   const errors: string[] = [];
   const warnings: string[] = [];
+  const notes: string[] = [];
   for (const source of sources) {
     try {
       const listing = await source.list(signal);
-      const { deliveries, waiting } = listing;
+      const { deliveries, waiting, nothing } = listing;
       warnings.push(...waiting.map(({ name, reason }) => `${source.name}: ${name}: ${reason}`));
       const ofSource = recorded.filter((each) => each.source === source.name);
+      if (nothing !== undefined) notes.push(`${source.name}: ${noBill(nothing, ofSource)}`);
       const moved = movedRecords(ofSource, listing);
       let held = false;
       for (const delivery of deliveries) {
@@ -56,7 +60,13 @@ export async function loadDeliveries(
       errors.push(`${source.name}: ${errorText(error)}`);
     }
   }
-  return { errors, warnings };
+  return { errors, warnings, notes };
+}
+
+function noBill(nothing: string, recorded: readonly RecordedDelivery[]): string {
+  return recorded.some(({ state }) => state === "current")
+    ? `no bill is there any more: ${nothing}. The bills that were read before still count`
+    : `no bill is there: ${nothing}. Check \`location\`, unless the first bill is still to come`;
 }
 
 async function loadIfNew(

@@ -1,6 +1,8 @@
 /** The statement that reads a file of FOCUS lines into the landing table, whatever columns it has. */
 import { type FocusFile, readColumns, type WrittenColumn } from "../../../../focus/file.js";
+import { writtenText } from "../../../../focus/written-text.js";
 import { identifier, literal } from "../../../../store/clickhouse/sql-text.js";
+import { notUtf8Column } from "../../../csv/unreadable.js";
 import { type ColumnSql, columnSql, type Named, textOf } from "./column-sql.js";
 import { findingsMask } from "./findings.js";
 import { costColumns, LANDING_VERSION, type LandingKind, landingColumns } from "./landing-columns.js";
@@ -111,7 +113,16 @@ function linesOf({ format, written }: LandingFile): string {
   }
   const structure = written.map(({ name, type }) => `${identifier(name)} ${type}`).join(", ");
   const renamed = written.map(({ name }, at) => `file.${identifier(name)} AS ${fileColumn(at)}`);
-  return `SELECT rowNumberInAllBlocks() + 1 AS row, ${renamed.join(", ")} FROM input(${literal(structure)}) AS file`;
+  const checked = written.flatMap((column) => textCheck(column));
+  const where = checked.length === 0 ? "" : ` WHERE ${checked.join(" AND ")}`;
+  return `SELECT rowNumberInAllBlocks() + 1 AS row, ${renamed.join(", ")} FROM input(${literal(structure)}) AS file${where}`;
+}
+
+/** Throws where a text of the column is not in UTF-8, also within a map or a list. Of CSV, the bytes are checked on their way. */
+function textCheck({ name, type }: WrittenColumn): string[] {
+  if (!type?.includes("String")) return [];
+  const text = `ifNull(${writtenText(`file.${identifier(name)}`, type)}, '')`;
+  return [`throwIf(NOT isValidUTF8(${text}), ${literal(notUtf8Column(name))}) = 0`];
 }
 
 /** Places of the file's columns, by the name that the landing table has for them. */

@@ -4,7 +4,7 @@ import pLimit from "p-limit";
 import { defaultS3 } from "../../../../config/s3.js";
 import { assemble } from "./assemble.js";
 import type { BillSource, SourceListing } from "./delivery.js";
-import { compare } from "./file-names.js";
+import { compare, DATA_EXTENSIONS } from "./file-names.js";
 import { awsDataExports } from "./layouts/aws-data-exports.js";
 import { azureExports } from "./layouts/azure-exports.js";
 import { detect } from "./layouts/detect.js";
@@ -78,9 +78,12 @@ export function openBillSource(settings: BillSourceSettings, context: SourceCont
         open: store.open,
         manifestDigests: manifests.digests,
       });
+      const held = shown([...skipped, ...waiting, ...assembled.waiting]);
+      const isEmpty = bills.length === 0 && held.length === 0;
       return {
         ...assembled,
-        waiting: shown([...skipped, ...waiting, ...assembled.waiting]),
+        waiting: held,
+        ...(isEmpty && { nothing: nothingAt(settings.location, files.length) }),
       };
     },
     close: () => store.close(),
@@ -102,6 +105,19 @@ function storeOf(settings: BillSourceSettings, context: SourceContext, now: () =
     now,
     ...retry,
   });
+}
+
+/** A wrong folder, prefix or pattern looks like a bill that has not come yet. */
+function nothingAt(location: string, files: number): string {
+  if (files > 0) {
+    const held = `${location} has ${files} ${files === 1 ? "file" : "files"}`;
+    return `${held}, none of which ends in ${DATA_EXTENSIONS.join(", ")}`;
+  }
+  const place = readLocation(location);
+  if (place.kind === "folder" && place.glob !== undefined) return `no file matches ${location}`;
+  if (place.kind === "s3" && place.prefix !== "" && !place.prefix.endsWith("/"))
+    return `there is no file ${location}`;
+  return `${location} has no files`;
 }
 
 function manifestReader(store: FileStore, signal: AbortSignal) {

@@ -20,7 +20,16 @@ export function bucketStore({ prefix, maxFiles, ...options }: BucketStoreOptions
     new Error(`s3://${options.bucket}/${prefix}: there are more than ${maxFiles} files (limits.max_files)`);
   return {
     async list(signal): Promise<FileListing> {
-      return { files: filesOf(await client.list(prefix, maxFiles, tooMany, signal), prefix), skipped: [] };
+      const objects = await client.list(prefix, maxFiles, tooMany, signal);
+      const files = filesOf(objects, prefix);
+      const isKey = prefix !== "" && !prefix.endsWith("/");
+      if (isKey && files.length === 0 && objects.some(({ key }) => key.startsWith(`${prefix}/`))) {
+        const location = `s3://${options.bucket}/${prefix}`;
+        throw new Error(
+          `${location} is no file, and there are files below it: to read them, end \`location\` with a slash (${location}/)`,
+        );
+      }
+      return { files, skipped: [] };
     },
     async open(file, signal) {
       const { status, headers, body } = await client.get(file.name, file.version, signal);
