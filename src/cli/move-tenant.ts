@@ -68,7 +68,7 @@ async function openBoth(
   target: TenantConfig,
   { stderr, signal }: CommandIo,
 ): Promise<OpenedStores> {
-  const tenants = new Map([...config.tenants, [TARGET, { ...target, tenant_name: TARGET }]]);
+  const tenants = new Map([...config.tenants, [TARGET, target]]);
   const logger = commandLogger(config.logging, stderr);
   return await openStores({ config: { ...config, tenants }, logger, signal });
 }
