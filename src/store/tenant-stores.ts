@@ -12,9 +12,9 @@ import { refuseOtherKind } from "./clickhouse/replicas/cluster.js";
 import { type ServerAddress, serverAddress } from "./clickhouse/replicas/server-address.js";
 import { readRows } from "./clickhouse/statement.js";
 import type { StorePlace } from "./facts/holders.js";
+import { MigrationRefused } from "./migrate/report.js";
 import { checkPostgresSchema } from "./postgres/migrate.js";
 import { StoreNotOpened } from "./store-not-opened.js";
-import { isStoreFault } from "./store-trouble.js";
 import type { TenantStore } from "./stores.js";
 import { waitingLines } from "./waiting-lines.js";
 
@@ -57,7 +57,7 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
     const { storage } = tenant;
     if (storage.kind === "server")
       return await onceFor(addresses, describeStorage(storage), () =>
-        reaching(tenant, () => serverAddress(storage, options.logger)),
+        reaching(tenant, options.signal, () => serverAddress(storage, options.logger)),
       );
     if (options.embedded === undefined) throw new Error("the embedded store is not configured");
     return await options.embedded.endpoint();
@@ -86,7 +86,9 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
     const server = await connect(tenant, "default");
     try {
       if (storage.kind === "server")
-        await reaching(tenant, () => refuseOtherKind(server, { database, cluster }, options.signal));
+        await reaching(tenant, options.signal, () =>
+          refuseOtherKind(server, { database, cluster }, options.signal),
+        );
       await migrateClickHouse(server, {
         ...{ dir, database, cluster },
         lock: options.postgres,
@@ -121,7 +123,9 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
     async serverClient(tenantName) {
       const tenant = find(tenantName);
       const client = await connect(tenant, "default");
-      await reaching(tenant, () => readRows(client, { query: "SELECT 1", params: {} }, options.signal));
+      await reaching(tenant, options.signal, () =>
+        readRows(client, { query: "SELECT 1", params: {} }, options.signal),
+      );
       return client;
     },
     open: (tenantName) => onceFor(opened, tenantName, () => openTenant(tenantName)),
@@ -133,12 +137,16 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
 }
 
 /** The first question to a tenant's server: one that cannot be used is told as the setting that names it. */
-async function reaching<Answer>(tenant: TenantConfig, ask: () => Promise<Answer>): Promise<Answer> {
+async function reaching<Answer>(
+  tenant: TenantConfig,
+  signal: AbortSignal | undefined,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
   const { tenant_name, storage } = tenant;
   try {
     return await ask();
   } catch (error) {
-    if (storage.kind === "embedded" || !isStoreFault(error)) throw error;
+    if (storage.kind === "embedded" || error instanceof MigrationRefused || signal?.aborted) throw error;
     throw new StoreNotOpened(
       `tenants.${tenant_name}.storage.connection_string`,
       describeStorage(storage),

@@ -1,6 +1,7 @@
 /** What a command needs and cannot have is told as the setting or the option that names it. */
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -89,6 +90,30 @@ t.test("a tenant's ClickHouse that cannot be reached", async (t) => {
   t.equal(await run.run(["--config", here], commandIo().io), 0);
   const moved = await refusal(moveTenant, ["acme", "--config", here, "--to-config", file]);
   t.equal(moved, said, "move-tenant, of the new configuration");
+});
+
+t.test("what is no ClickHouse, or does not take the password or TLS", async (t) => {
+  const { fileOf } = configurations(t);
+  let code = "";
+  const server = createHttpServer((_, response) => {
+    if (code === "") return void response.writeHead(400).end("Port 9000 is for clickhouse-client program\n");
+    response.writeHead(403, { "X-ClickHouse-Exception-Code": code });
+    response.end("Code: 516. DB::Exception: u: Authentication failed. (AUTHENTICATION_FAILED)\n");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const said = async (scheme: string) => {
+    const file = fileOf("c", "", `${scheme}://u:s3cret@127.0.0.1:${port}/acme`);
+    const message = await refusal(reconcile, ["--config", file]);
+    const told = `tenants.acme.storage.connection_string: ${scheme}://u:********@127.0.0.1:${port}/acme cannot be used: `;
+    t.equal(message.slice(0, told.length), told);
+    return message.slice(told.length).trim();
+  };
+  t.equal(await said("clickhouse"), "Port 9000 is for clickhouse-client program");
+  t.match(await said("clickhouses"), /EPROTO .*wrong version number/);
+  code = "516";
+  t.match(await said("clickhouse"), /^u: Authentication failed\./);
 });
 
 t.test("grants: a server that is down is no want of rights", async (t) => {
