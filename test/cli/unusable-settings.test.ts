@@ -5,6 +5,7 @@ import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { backup } from "../../src/cli/backup.js";
 import type { Command } from "../../src/cli/command.js";
 import { demo } from "../../src/cli/demo.js";
 import { explain } from "../../src/cli/explain.js";
@@ -13,6 +14,7 @@ import { grants } from "../../src/cli/grants.js";
 import { migrate } from "../../src/cli/migrate.js";
 import { moveTenant } from "../../src/cli/move-tenant.js";
 import { reconcile } from "../../src/cli/reconcile.js";
+import { restore } from "../../src/cli/restore.js";
 import { rules } from "../../src/cli/rules.js";
 import { run } from "../../src/cli/run.js";
 import { sampleBill } from "../../src/cli/sample-bill.js";
@@ -159,6 +161,12 @@ t.test("folders and files that cannot be written", async (t) => {
   t.equal(
     await refusal(exportCsv, ["--config", config, "--tenant", "acme", "--output", missing]),
     `--output: ${missing} ${noEntry}`,
+  );
+  const kept = join(folder, "backup");
+  t.equal(await refusal(backup, [kept, "--config", config]), "exit 0");
+  t.equal(
+    await refusal(restore, [kept, "--config", fileOf("dir", `data_dir: ${file}`)]),
+    `data_dir: ${file} cannot be used: EEXIST: file already exists, mkdir '${file}'`,
   );
   t.equal(
     await refusal(simulate, ["--size", "tiny", "--port", "0", "--write-config", missing]),
