@@ -14,6 +14,7 @@ import { migrationFolders, type OpenedStores, openStores } from "../store/open-s
 import { migratePostgres } from "../store/postgres/migrate.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { withTransaction } from "../store/postgres/transaction.js";
+import { StoreNotOpened } from "../store/store-not-opened.js";
 import { beginRestore, endRestore } from "../store/unfinished-restore.js";
 import { restoreDatabase, withEngine } from "./clickhouse-databases.js";
 import { checkFiles } from "./files.js";
@@ -41,7 +42,9 @@ export async function restoreBackup({ config, folder, logger, signal }: RestoreB
   await refuseNewer(manifest);
   await checkFiles(folder, manifest, signal);
   const dataDir = config.data_dir;
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error) => {
+    throw new StoreNotOpened("data_dir", dataDir, error);
+  });
   if ((await entriesOf(dataDir)).length > 0)
     throw new BackupRefused(
       `The data directory ${dataDir} is not empty: restore into an empty one. To go back to a backup, stop the service and move what is there away.`,

@@ -27,6 +27,7 @@ import {
 import { statusLine } from "./status-line.js";
 import { printWhoPays } from "./who-pays.js";
 import { createWorker } from "./worker.js";
+import { writing } from "./writing.js";
 
 const host = "127.0.0.1";
 /** Credentials of the demo's SQL port, new each time: nobody can know them who was not told. */
@@ -59,7 +60,7 @@ export const demo: Command = {
       await requireFreePort(chosen.sqlPort, host, "choose another with --sql-port");
     }
     const folder = chosen.dataDir ?? mkdtempSync(join(tmpdir(), "chargehouse-demo-"));
-    mkdirSync(folder, { recursive: true });
+    await writing("data-dir", folder, () => mkdirSync(folder, { recursive: true }));
     const simulation = await startSimulation(chosen);
     try {
       return await runDemo({ ...chosen, folder, simulation }, io);

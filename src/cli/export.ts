@@ -8,6 +8,7 @@ import { type Command, dayOption, type Options, parseOptions, UsageError } from 
 import { configOptions, configurationOf } from "./configuration.js";
 import { commandLogger } from "./logger.js";
 import { selectTenants } from "./tenants.js";
+import { writing } from "./writing.js";
 
 /** Milliseconds without a byte after which an export is given up. */
 const idleMs = 300_000;
@@ -58,8 +59,9 @@ export const exportCsv: Command = {
       const { client } = await stores.tenant(tenant.tenant_name);
       const input = { window, filters: {}, columns, raw: given.raw };
       const csv = await openExport(client, input, { signal: io.signal, idleMs });
-      if (given.output === undefined) await pipeline(csv, io.stdout, { end: false });
-      else await pipeline(csv, createWriteStream(given.output));
+      const { output } = given;
+      if (output === undefined) await pipeline(csv, io.stdout, { end: false });
+      else await writing("output", output, () => pipeline(csv, createWriteStream(output)));
       return 0;
     } finally {
       await stores.close();

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
+import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import type { TenantConfig } from "../config/config.js";
-import type { ServerStorage } from "../config/storage.js";
+import { describeStorage, type ServerStorage } from "../config/storage.js";
 import { openClickHouseClient } from "../store/clickhouse/client.js";
 import {
   changePassword,
@@ -10,6 +11,10 @@ import {
   readerStatements,
   roleStatements,
 } from "../store/clickhouse/reader-rights.js";
+import { createHostChoice } from "../store/clickhouse/replicas/host-choice.js";
+import { isLostConnection } from "../store/lost-connection.js";
+import { messageOf } from "../store/message-of.js";
+import { StoreNotOpened } from "../store/store-not-opened.js";
 import { type Command, CommandFailed, type CommandIo, type Options, parseOptions } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { writeTable } from "./table.js";
@@ -119,11 +124,10 @@ async function apply(
   { tenant, storage, limits, password, renew }: Grants,
   tell: (password: string) => void,
 ): Promise<void> {
-  const { urls, username, password: ours, database } = storage;
-  const [url = ""] = urls;
-  const client = openClickHouseClient({
-    ...{ url, username, password: ours, database: "system" },
-    applicationName: "chargehouse grants",
+  const { username, database } = storage;
+  const setting = `tenants.${tenant}.storage.connection_string`;
+  const client = await connect(storage).catch((error) => {
+    throw new StoreNotOpened(setting, describeStorage(storage), error);
   });
   const run = async (statements: readonly string[]) => {
     for (const query of statements) await client.command({ query });
@@ -141,12 +145,33 @@ async function apply(
     tell(isThere && !renew ? "(unchanged)" : password);
     await run(readerStatements(storage));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    if (isLostConnection(error)) throw new StoreNotOpened(setting, describeStorage(storage), error);
     throw new CommandFailed(
-      `Tenant ${tenant}: ${url} refused user ${username}: ${reason}\nThe user must be allowed to manage access (access_management, or GRANT CREATE USER, …).`,
+      `Tenant ${tenant}: ${describeStorage(storage)} refused user ${username}: ${messageOf(error)}\n${adviceOn(error, setting)}`,
       1,
     );
   } finally {
     await client.close();
   }
+}
+
+/** To the first of its hosts that answers: the others have the users by the cluster. */
+async function connect({ urls, username, password }: ServerStorage): Promise<ClickHouseClient> {
+  const clientOf = (url: string) =>
+    openClickHouseClient({
+      ...{ url, username, password, database: "system" },
+      applicationName: "chargehouse grants",
+    });
+  const prepare = async (url: string) => {
+    const client = clientOf(url);
+    const answer = await client.ping().finally(() => client.close());
+    if (!answer.success) throw answer.error;
+  };
+  return clientOf(await createHostChoice({ urls, prepare, onChange: () => undefined }).current());
+}
+
+function adviceOn(error: unknown, setting: string): string {
+  if (error instanceof ClickHouseError && error.type === "AUTHENTICATION_FAILED")
+    return `The user and the password are those of ${setting}.`;
+  return "The user must be allowed to manage access (access_management, or GRANT CREATE USER, …).";
 }

@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { packageVersion } from "../config/project.js";
 import { withoutSecrets } from "../secrets/known-secrets.js";
+import { messageOf } from "../store/message-of.js";
 import { CommandFailed, type CommandIo, UsageError } from "./command.js";
 import { commands } from "./commands.js";
 import { commandHelp, programHelp, usageHint } from "./help.js";
@@ -34,8 +35,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     }
     // Loaded when it is needed: it knows the errors of all stores.
     const { adviceOn, errorText } = await import("../store/clickhouse/error-text.js");
-    const message = error instanceof Error ? error.message : String(error);
-    io.stderr.write(`${adviceOn(error) === "" ? withoutSecrets(message) : errorText(error)}\n`);
+    io.stderr.write(`${adviceOn(error) === "" ? withoutSecrets(messageOf(error)) : errorText(error)}\n`);
     return 1;
   } finally {
     forget();

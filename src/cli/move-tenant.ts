@@ -1,7 +1,9 @@
+import { resolve } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { chargebackLedger, topicLedger } from "../allocate/ledger.js";
 import { interruptedPublishing } from "../allocate/sql/interrupted-publishing.js";
 import type { Config, TenantConfig } from "../config/config.js";
+import { describePostgres } from "../config/postgres.js";
 import { describeStorage, isSameStorage } from "../config/storage.js";
 import { acquireLease, thisHolder } from "../runner/lease.js";
 import { registerTenant } from "../runner/sql/tenants.js";
@@ -50,6 +52,7 @@ export const moveTenant: Command = {
     const [target] = selectTenants(next, [name]);
     if (tenant === undefined || target === undefined) throw new UsageError(`no tenant ${name}`);
     requireAnother(tenant, target, config);
+    requireSameState(config, next, target);
     const stores = await openBoth(config, target, io);
     try {
       return await move(stores, { tenant, target, resume: values.resume, io });
@@ -68,7 +71,7 @@ async function openBoth(
   target: TenantConfig,
   { stderr, signal }: CommandIo,
 ): Promise<OpenedStores> {
-  const tenants = new Map([...config.tenants, [TARGET, { ...target, tenant_name: TARGET }]]);
+  const tenants = new Map([...config.tenants, [TARGET, target]]);
   const logger = commandLogger(config.logging, stderr);
   return await openStores({ config: { ...config, tenants }, logger, signal });
 }
@@ -83,6 +86,22 @@ function requireAnother(tenant: TenantConfig, target: TenantConfig, { tenants }:
   if (taken !== undefined)
     throw new CommandFailed(
       `${describeStorage(target.storage)} is the storage of tenant ${taken.tenant_name} already: give the new configuration another connection_string for tenant ${tenant.tenant_name}.`,
+      2,
+    );
+}
+
+/** Both are opened as the old configuration has them: the new one would look elsewhere for the copy, or for the state of its days. */
+function requireSameState(config: Config, next: Config, { tenant_name: name, storage }: TenantConfig): void {
+  const isInFolder = storage.kind === "embedded" || next.postgres.kind === "embedded";
+  const other =
+    describePostgres(config.postgres) !== describePostgres(next.postgres)
+      ? "postgres.connection_string"
+      : isInFolder && resolve(config.data_dir) !== resolve(next.data_dir)
+        ? "data_dir"
+        : undefined;
+  if (other !== undefined)
+    throw new CommandFailed(
+      `The new configuration has another ${other}: change nothing but the storage of tenant ${name} in it.`,
       2,
     );
 }

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { writeAwsBill } from "../simulator/bills/cloud-bills.js";
 import { type Command, type Options, parseOptions, UsageError } from "./command.js";
 import { whole } from "./simulation.js";
+import { writing } from "./writing.js";
 
 const options = {
   folder: {
@@ -24,17 +25,19 @@ export const sampleBill: Command = {
   options,
   async run(args, io) {
     const given = parseOptions(args, options);
-    if (given.folder === undefined) throw new UsageError("--folder FOLDER is required");
-    const { months, corrected } = writeAwsBill({
-      ...{ folder: resolve(given.folder), seed: 1, again: given.again },
+    const { folder } = given;
+    if (folder === undefined) throw new UsageError("--folder FOLDER is required");
+    const bill = {
+      ...{ folder: resolve(folder), seed: 1, again: given.again },
       days: whole("days", given.days, 3, 360),
       resources: whole("resources", given.resources, 1, 10_000),
-    });
+    };
+    const { months, corrected } = await writing("folder", folder, () => writeAwsBill(bill));
     const names = months.map((month) => month.slice(0, 7)).join(", ");
     io.stdout.write(
       corrected === undefined
-        ? `Wrote the bills of ${names} below ${given.folder}.\n`
-        : `Wrote the bill of ${names} again below ${given.folder}: more was metered on ${corrected}.\n`,
+        ? `Wrote the bills of ${names} below ${folder}.\n`
+        : `Wrote the bill of ${names} again below ${folder}: more was metered on ${corrected}.\n`,
     );
     return 0;
   },

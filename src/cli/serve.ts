@@ -20,7 +20,9 @@ import {
   UsageError,
 } from "./command.js";
 import { configOptions, configurationOf } from "./configuration.js";
+import { cannotListen } from "./free-port.js";
 import { createLogger } from "./logger.js";
+import { untilStopped } from "./until-stopped.js";
 import { createWorker, type Worker } from "./worker.js";
 
 /** `api` serves and never runs the pipeline, `worker` runs it without the API, `both` does both in one process. */
@@ -106,7 +108,8 @@ export async function serveStores(input: ServeStores): Promise<number> {
       });
       for (const tenant of config.tenants.keys()) metrics.runs.resumed(tenant);
     }
-    const port = mode === "worker" ? config.api.worker_port : config.api.port;
+    const setting = mode === "worker" ? "worker_port" : "port";
+    const port = config.api[setting];
     if (port !== undefined) {
       const version = packageVersion();
       const control = started.worker?.control;
@@ -114,6 +117,8 @@ export async function serveStores(input: ServeStores): Promise<number> {
       started.server = await startServer({
         config: listening,
         ...{ stores, control, logger, version, mode, metrics },
+      }).catch((error) => {
+        throw cannotListen(error, listening.api, `choose another with api.${setting}, or see api.host`);
       });
       const { url } = started.server;
       logger.info({ url, mode }, `chargehouse ${version} listens on ${url}`);
@@ -121,7 +126,7 @@ export async function serveStores(input: ServeStores): Promise<number> {
     }
     await openTenants(config, stores, logger);
     await started.worker?.repeat();
-    if (mode !== "worker" || config.features.enable_periodic_refresh) await untilAborted(io.signal);
+    if (mode !== "worker" || config.features.enable_periodic_refresh) await untilStopped(io.signal);
     return 0;
   } finally {
     await shutDown(started, stores, logger);
@@ -159,9 +164,4 @@ async function shutDown(
   await Promise.race([orderly, delay(shutdownSeconds * 1000, undefined, { ref: false })]);
   await stores.close();
   logger.info("stopped");
-}
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

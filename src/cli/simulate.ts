@@ -5,8 +5,11 @@ import { type ApiFaultText, apiFaultKinds, readApiFault } from "../simulator/con
 import type { ApiFault } from "../simulator/confluent/api-faults.js";
 import type { ConfluentCloud } from "../simulator/confluent/cloud.js";
 import { type MalformedKind, malformedKinds } from "../simulator/confluent/malformed.js";
-import { type Command, type CommandIo, type Options, parseOptions, UsageError } from "./command.js";
+import { type Command, type Options, parseOptions, UsageError } from "./command.js";
+import { cannotListen } from "./free-port.js";
 import { simulationOptions, simulationSize, startSimulation, tenantsSection, whole } from "./simulation.js";
+import { untilStopped } from "./until-stopped.js";
+import { writing } from "./writing.js";
 
 const options = {
   ...simulationOptions,
@@ -44,18 +47,21 @@ export const simulate: Command = {
   options,
   async run(args, io) {
     const chosen = simulateOptions(args);
-    const simulation = await startSimulation(chosen);
+    const simulation = await startSimulation(chosen).catch((error) => {
+      const { port } = chosen;
+      throw cannotListen(error, { host: "127.0.0.1", port }, "choose others with --port");
+    });
     try {
       const config = stringify({ tenants: tenantsSection(simulation.tenants) });
       io.stdout.write(addresses(simulation.cloud));
-      if (chosen.configFile === undefined)
-        io.stdout.write(`\nA configuration with it as upstream:\n\n${config}\n`);
+      const { configFile } = chosen;
+      if (configFile === undefined) io.stdout.write(`\nA configuration with it as upstream:\n\n${config}\n`);
       else {
-        writeFileSync(chosen.configFile, config);
-        io.stdout.write(`\nA configuration with it as upstream was written to ${chosen.configFile}\n`);
+        await writing("write-config", configFile, () => writeFileSync(configFile, config));
+        io.stdout.write(`\nA configuration with it as upstream was written to ${configFile}\n`);
       }
       io.stdout.write("Ctrl-C stops the simulator.\n");
-      await untilAborted(io.signal);
+      await untilStopped(io.signal);
       return 0;
     } finally {
       await simulation.close();
@@ -104,10 +110,4 @@ function faultOf(text: string): ApiFault {
 function addresses({ url, metrics, flink, credentials }: ConfluentCloud): string {
   const regions = Object.entries(flink).map(([region, { url: address }]) => `Flink ${region}: ${address}\n`);
   return `Cloud API (key ${credentials.key}): ${url}\nPrometheus: ${metrics.url}\n${regions.join("")}`;
-}
-
-async function untilAborted(signal: CommandIo["signal"]): Promise<void> {
-  if (signal.aborted) return;
-  // An aborted wait does not keep a process alive, but the servers do.
-  await new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
 }

@@ -4,6 +4,7 @@ import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { setNewest } from "../store/set-newest.js";
 import { ApiError } from "./errors.js";
+import { withoutPort } from "./proxies.js";
 
 export interface FailedSignOns {
   /** Throws while the request's address has to wait. */
@@ -54,7 +55,7 @@ export function failedSignOns(app: FastifyInstance, mostPerMinute: number): Fail
 
 /** Undefined once the client is gone. Of IPv6, the network of 64 bits, which is one customer's. */
 export function addressOf({ ip }: { readonly ip: string | undefined }): string {
-  return ip === undefined ? "" : normalizeIP(ip);
+  return ip === undefined ? "" : normalizeIP(withoutPort(ip));
 }
 
 /** Of the credentials that a client sent; undefined where it sent none, which tries out nothing. */

@@ -8,7 +8,15 @@ export function proxyCheck(networks: readonly string[]): (address: string) => bo
     if (bits === undefined) proxies.addAddress(address, familyOf(address));
     else proxies.addSubnet(address, Number(bits), familyOf(address));
   }
-  return (address) => proxies.check(address, familyOf(address));
+  return (given) => {
+    const address = withoutPort(given);
+    return proxies.check(address, familyOf(address));
+  };
+}
+
+/** Some proxies forward the port too, which is another one for each connection: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+export function withoutPort(forwarded: string): string {
+  return /^\[([^\]]+)\](:\d+)?$/.exec(forwarded)?.[1] ?? /^([\d.]+):\d+$/.exec(forwarded)?.[1] ?? forwarded;
 }
 
 function familyOf(address: string): "ipv4" | "ipv6" {

@@ -1,16 +1,19 @@
 import { join } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Config, TenantConfig } from "../config/config.js";
+import { describePostgres } from "../config/postgres.js";
 import { projectRoot } from "../config/project.js";
 import { createChangeGate } from "./change-gate.js";
 import { createEmbeddedClickHouse, type EmbeddedClickHouse } from "./clickhouse/embedded/supervisor.js";
-import { claimDataDir, type DataDirClaim } from "./data-dir.js";
+import { claimDataDir, type DataDirClaim, DataDirInUse } from "./data-dir.js";
 import { createStoreHolders } from "./facts/holders.js";
 import { openPostgres } from "./postgres/client.js";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./postgres/embedded.js";
 import { migratePostgres } from "./postgres/migrate.js";
 import { sqlListenerOf } from "./sql-listener.js";
+import { StoreNotOpened } from "./store-not-opened.js";
 import type { RunStores } from "./stores.js";
 import { createTenantStores } from "./tenant-stores.js";
 import { refuseUnfinishedRestore } from "./unfinished-restore.js";
@@ -60,6 +63,7 @@ export async function openStores(options: OpenStoresOptions): Promise<OpenedStor
       outage: () => embedded?.outage,
     });
     closers.push(() => postgres.end());
+    await reachPostgres(postgres, config.postgres);
     if (!options.skipMigrations) {
       await migratePostgres(postgres, { dir: migrationFolders.postgres, logger, signal: options.signal });
     }
@@ -106,7 +110,13 @@ function isEmbedded(tenant: TenantConfig): boolean {
 
 function claimIfEmbedded(config: Config): DataDirClaim | undefined {
   const embedded = config.postgres.kind === "embedded" || [...config.tenants.values()].some(isEmbedded);
-  return embedded ? claimDataDir(config.data_dir) : undefined;
+  if (!embedded) return undefined;
+  try {
+    return claimDataDir(config.data_dir);
+  } catch (error) {
+    if (error instanceof DataDirInUse) throw error;
+    throw new StoreNotOpened("data_dir", config.data_dir, error);
+  }
 }
 
 async function startPostgres(options: OpenStoresOptions): Promise<EmbeddedPostgres | undefined> {
@@ -116,6 +126,16 @@ async function startPostgres(options: OpenStoresOptions): Promise<EmbeddedPostgr
     logger: options.logger,
     signal: options.signal,
   });
+}
+
+/** A server that cannot be used is told as the setting that names it. */
+async function reachPostgres(postgres: Pool, target: Config["postgres"]): Promise<void> {
+  if (target.kind === "embedded") return;
+  try {
+    (await postgres.connect()).release();
+  } catch (error) {
+    throw new StoreNotOpened("postgres.connection_string", describePostgres(target), error);
+  }
 }
 
 function postgresConnection(config: Config, embedded: EmbeddedPostgres | undefined) {

@@ -6,6 +6,7 @@ import { ClickHouseError } from "@clickhouse/client";
 import pg from "pg";
 import { isLostConnection, isLostPostgres } from "./lost-connection.js";
 import { PostgresHasNoRoom, saysNoRoom } from "./postgres/no-room.js";
+import { StoreNotOpened } from "./store-not-opened.js";
 
 /** By their names in ClickHouse. What a statement's own data can cause is not among them, such as too little memory. */
 const clickHouse = new Set([
@@ -30,6 +31,7 @@ const noRoom = new Set(["243", "53100", "ENOSPC", "EDQUOT"]);
 
 /** What cannot work now, as a sentence begins with it; undefined for every other error. */
 export function storeInTrouble(error: unknown): string | undefined {
+  if (error instanceof StoreNotOpened) return storeInTrouble(error.cause);
   if (error instanceof ClickHouseError) return clickHouse.has(error.type ?? "") ? "ClickHouse" : undefined;
   if (error instanceof PostgresHasNoRoom) return "Postgres";
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;

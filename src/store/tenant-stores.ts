@@ -10,8 +10,11 @@ import type { EmbeddedClickHouse } from "./clickhouse/embedded/supervisor.js";
 import { checkClickHouseSchema, migrateClickHouse } from "./clickhouse/migrate.js";
 import { refuseOtherKind } from "./clickhouse/replicas/cluster.js";
 import { type ServerAddress, serverAddress } from "./clickhouse/replicas/server-address.js";
+import { readRows } from "./clickhouse/statement.js";
 import type { StorePlace } from "./facts/holders.js";
+import { MigrationRefused } from "./migrate/report.js";
 import { checkPostgresSchema } from "./postgres/migrate.js";
+import { StoreNotOpened } from "./store-not-opened.js";
 import type { TenantStore } from "./stores.js";
 import { waitingLines } from "./waiting-lines.js";
 
@@ -50,9 +53,12 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
   let isClosed = false;
 
   /** All clients of a tenant speak to the same host, which caught up once. */
-  const addressOf = async ({ tenant_name, storage }: TenantConfig) => {
+  const addressOf = async (tenant: TenantConfig) => {
+    const { storage } = tenant;
     if (storage.kind === "server")
-      return await onceFor(addresses, tenant_name, () => serverAddress(storage, options.logger));
+      return await onceFor(addresses, describeStorage(storage), () =>
+        reaching(tenant, options.signal, () => serverAddress(storage, options.logger)),
+      );
     if (options.embedded === undefined) throw new Error("the embedded store is not configured");
     return await options.embedded.endpoint();
   };
@@ -79,7 +85,10 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
     const cluster = storage.kind === "server" ? storage.cluster : undefined;
     const server = await connect(tenant, "default");
     try {
-      if (storage.kind === "server") await refuseOtherKind(server, { database, cluster }, options.signal);
+      if (storage.kind === "server")
+        await reaching(tenant, options.signal, () =>
+          refuseOtherKind(server, { database, cluster }, options.signal),
+        );
       await migrateClickHouse(server, {
         ...{ dir, database, cluster },
         lock: options.postgres,
@@ -111,13 +120,39 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
   };
 
   return {
-    serverClient: async (tenantName) => await connect(find(tenantName), "default"),
+    async serverClient(tenantName) {
+      const tenant = find(tenantName);
+      const client = await connect(tenant, "default");
+      await reaching(tenant, options.signal, () =>
+        readRows(client, { query: "SELECT 1", params: {} }, options.signal),
+      );
+      return client;
+    },
     open: (tenantName) => onceFor(opened, tenantName, () => openTenant(tenantName)),
     async close() {
       isClosed = true;
       await Promise.all([...clients].map(disconnect));
     },
   };
+}
+
+/** The first question to a tenant's server: one that cannot be used is told as the setting that names it. */
+async function reaching<Answer>(
+  tenant: TenantConfig,
+  signal: AbortSignal | undefined,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  const { tenant_name, storage } = tenant;
+  try {
+    return await ask();
+  } catch (error) {
+    if (storage.kind === "embedded" || error instanceof MigrationRefused || signal?.aborted) throw error;
+    throw new StoreNotOpened(
+      `tenants.${tenant_name}.storage.connection_string`,
+      describeStorage(storage),
+      error,
+    );
+  }
 }
 
 /** What was made for the key. A making that failed is forgotten, so that the next call tries again. */

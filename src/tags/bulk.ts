@@ -46,7 +46,7 @@ export async function tagInBulk(
         counts.updated_count += left;
       }
     }
-    tx.note(counts);
+    if (counts.created_count + counts.updated_count > 0) tx.note(counts);
     return counts;
   });
 }

@@ -17,7 +17,7 @@ export interface TagTransaction {
   count(labelId: number, added: number): void;
   /** A tag was made, changed or removed. */
   changed(tagId: number, dimensionId: number): void;
-  /** What the audit says besides of what is changed. */
+  /** What the audit says besides of what is changed. Not called where nothing is: then there is no entry. */
   note(more: Readonly<Record<string, unknown>>): void;
 }
 
@@ -45,7 +45,7 @@ export async function writeTags<T>(
         });
         const counts = new Map<number, number>();
         const tags = new Map<number, number>();
-        let noted: Readonly<Record<string, unknown>> = {};
+        let noted: Readonly<Record<string, unknown>> | undefined;
         const result = await work({
           client,
           tenantName,
@@ -57,7 +57,7 @@ export async function writeTags<T>(
         });
         await noteChanges(client, tenantName, tags);
         await addToLabelCounts(client, counts);
-        await stop?.record?.(client, noted);
+        if (noted !== undefined) await stop?.record?.(client, noted);
         return result;
       },
       stop,

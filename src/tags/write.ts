@@ -45,13 +45,15 @@ export async function changeTags(on: DimensionOfTenant, changes: TagChanges): Pr
   const labels = await labelIds(postgres, tenantName, [...replacing, ...adding], on.stop?.signal);
   return await writeTags(on, async (tx) => {
     await holdDimension(tx, dimensionId);
-    if (changes.tags !== undefined) await removeTags(tx, dimensionId);
+    const replaced = changes.tags === undefined ? [] : await removeTags(tx, dimensionId);
     await insertTags(tx, dimensionId, replacing, labels);
     const ids = [...new Set(changes.remove_tag_ids ?? [])];
-    const removed = ids.length === 0 ? new Set() : await removeTags(tx, dimensionId, ids);
-    const missing = ids.find((id) => !removed.has(id));
+    const removed = ids.length === 0 ? [] : await removeTags(tx, dimensionId, ids);
+    const missing = ids.find((id) => !removed.some((tag) => tag.tag_id === id));
     if (missing !== undefined) throw new TagNotFoundError(missing, dimensionId);
     await insertTags(tx, dimensionId, adding, labels.slice(replacing.length));
+    const gone = [...replaced, ...removed].map(auditedTag);
+    if (gone.length + replacing.length + adding.length > 0) tx.note({ removed: gone });
     const { query, params } = tagsOfDimension(tenantName, dimensionId);
     return (await runStatement<TagRecord>(tx.client, { query: query, params: [...params] })).rows;
   });
@@ -72,12 +74,13 @@ export async function renameTag(tag: TagOfTenant, displayName: string): Promise<
   const label = { tag_key, display_name: displayName };
   const [labelId = 0] = await labelIds(postgres, tenantName, [label], tag.stop?.signal);
   return await writeTags(tag, async (tx) => {
-    const { rows } = await runStatement<{ label_id: number; dimension_id: number }>(tx.client, {
-      query: `SELECT label_id, dimension_id FROM tags ${where} FOR UPDATE`,
+    const { rows } = await runStatement<Omit<NamedTag, "tag_id" | "tag_key">>(tx.client, {
+      query: `SELECT label_id, dimension_id, ${NAME} FROM tags ${where} FOR UPDATE`,
       params: [tenantName, tagId],
     });
     const [before] = rows;
     if (before === undefined) throw new TagNotFoundError(tagId);
+    const { dimension_id } = before;
     if (before.label_id !== labelId) {
       await runStatement(tx.client, {
         query: `UPDATE tags SET label_id = $3 ${where}`,
@@ -85,7 +88,8 @@ export async function renameTag(tag: TagOfTenant, displayName: string): Promise<
       });
       tx.count(before.label_id, -1);
       tx.count(labelId, 1);
-      tx.changed(tagId, before.dimension_id);
+      tx.changed(tagId, dimension_id);
+      tx.note({ dimension_id, tag_key, former_display_name: before.display_name });
     }
     return await readTag(tx, tagId);
   });
@@ -95,13 +99,14 @@ export async function renameTag(tag: TagOfTenant, displayName: string): Promise<
 export async function deleteTag(tag: TagOfTenant): Promise<void> {
   const { tenantName, tagId } = tag;
   await writeTags(tag, async (tx) => {
-    const { rows } = await runStatement<RemovedTag>(tx.client, {
-      query:
-        "DELETE FROM tags WHERE tenant_name = $1 AND tag_id = $2 RETURNING tag_id, label_id, dimension_id",
+    const { rows } = await runStatement<NamedTag>(tx.client, {
+      query: `DELETE FROM tags WHERE tenant_name = $1 AND tag_id = $2 RETURNING ${REMOVED}`,
       params: [tenantName, tagId],
     });
-    if (rows.length === 0) throw new TagNotFoundError(tagId);
+    const [removed] = rows;
+    if (removed === undefined) throw new TagNotFoundError(tagId);
     noteRemoved(tx, rows);
+    tx.note({ dimension_id: removed.dimension_id, ...auditedTag(removed) });
   });
 }
 
@@ -110,6 +115,14 @@ interface RemovedTag {
   readonly label_id: number;
   readonly dimension_id: number;
 }
+
+/** What is left of a tag in the audit: nothing else knows it any more. */
+interface NamedTag extends RemovedTag, Label {}
+
+const auditedTag = ({ tag_id, tag_key, display_name }: NamedTag) => ({ tag_id, tag_key, display_name });
+
+const NAME = "(SELECT display_name FROM tag_labels AS l WHERE l.label_id = tags.label_id) AS display_name";
+const REMOVED = `tag_id, label_id, dimension_id, tag_key, ${NAME}`;
 
 export function noteRemoved(tx: TagTransaction, removed: readonly RemovedTag[]): void {
   for (const { tag_id, label_id, dimension_id } of removed) {
@@ -168,14 +181,14 @@ async function removeTags(
   tx: TagTransaction,
   dimensionId: number,
   tagIds: readonly number[] | null = null,
-): Promise<Set<number>> {
-  const { rows } = await runStatement<RemovedTag>(tx.client, {
+): Promise<NamedTag[]> {
+  const { rows } = await runStatement<NamedTag>(tx.client, {
     query: `DELETE FROM tags WHERE tenant_name = $1 AND dimension_id = $2 AND ($3::bigint[] IS NULL OR tag_id = ANY($3))
-     RETURNING tag_id, label_id, dimension_id`,
+     RETURNING ${REMOVED}`,
     params: [tx.tenantName, dimensionId, tagIds],
   });
   noteRemoved(tx, rows);
-  return new Set(rows.map((row) => row.tag_id));
+  return rows;
 }
 
 async function readTag(tx: TagTransaction, tagId: number): Promise<TagRecord> {

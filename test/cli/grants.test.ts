@@ -130,9 +130,11 @@ t.test("statements", async (t) => {
     const applied: string[] = [];
     const users = new Map<string, string>();
     let refused = /nothing/;
+    let refusal = "497. DB::Exception: admin: Not enough privileges. (ACCESS_DENIED)";
     const server = createServer(async (request, response) => {
       const body = await bodyOf(request);
       const url = new URL(request.url ?? "/", "http://server");
+      if (url.pathname === "/ping") return void response.end("Ok.\n");
       const sql = body === "" ? (url.searchParams.get("query") ?? "") : body;
       const asked = /^SELECT name FROM system\.users/.test(sql)
         ? url.searchParams.get("param_name")
@@ -140,10 +142,8 @@ t.test("statements", async (t) => {
       t.equal(request.headers.authorization, `Basic ${Buffer.from("admin:s3cret").toString("base64")}`);
       if (asked != null) return void response.end(users.has(asked) ? `{"name":"${asked}"}\n` : "");
       if (refused.test(sql)) {
-        response.writeHead(403, { "X-ClickHouse-Exception-Code": "497" });
-        return void response.end(
-          "Code: 497. DB::Exception: admin: Not enough privileges. (ACCESS_DENIED) (version 25.8.1)\n",
-        );
+        response.writeHead(403, { "X-ClickHouse-Exception-Code": refusal.slice(0, 3) });
+        return void response.end(`Code: ${refusal} (version 25.8.1)\n`);
       }
       await kindOf(sql);
       applied.push(sql);
@@ -191,11 +191,25 @@ t.test("statements", async (t) => {
     const failed = await run("--apply");
     t.match(
       failed.failure,
-      /^Tenant globex: http:\/\/127\.0\.0\.1:\d+ refused user admin: .*Not enough privileges.*\nThe user must be allowed to manage access/,
+      /^Tenant globex: clickhouse:\/\/admin:\*{8}@127\.0\.0\.1:\d+\/globex refused user admin: .*Not enough privileges.*\nThe user must be allowed to manage access/,
     );
     for (const [user, shownPassword] of shown(failed.stdout))
       t.equal(users.get(user), hashOf(shownPassword), user);
     t.equal(shown(failed.stdout).size, 2, "a password that was set is shown, whatever comes after");
+
+    refused = /^CREATE ROLE/;
+    refusal = "516. DB::Exception: admin: Authentication failed. (AUTHENTICATION_FAILED)";
+    const wrong = await run("--apply", "--tenant", "acme");
+    t.match(
+      wrong.failure,
+      /refused user admin: .*Authentication failed.*\nThe user and the password are those of tenants\.acme\.storage\.connection_string\.$/,
+    );
+
+    refused = /nothing/;
+    const several = command(t, `http://127.0.0.1:9,127.0.0.1:${port}`, "main");
+    const other = await several("--apply", "--tenant", "acme");
+    t.equal(other.failure, "", "where the first host is down, the next one is asked");
+    t.equal(/^acme +http\S+, http\S+ +acme_bi +(\S+)$/m.exec(other.stdout)?.[1], "(unchanged)");
   });
 
   await t.test("are not for embedded stores", async (t) => {

@@ -18,11 +18,17 @@ t.test("a tenant is moved", async (t) => {
   t.teardown(() => engine.stop());
   const { socketPath, username, password } = await engine.endpoint();
   const server = `clickhouse://${username}:${password}@127.0.0.1:${await portOfSocket(t, socketPath)}`;
-  const configured = (name: string, storage: string, other = "embedded:globex") => {
+  const configured = (
+    name: string,
+    storage: string,
+    other = "embedded:globex",
+    dataDir = "live",
+    more = "",
+  ) => {
     const tenants = shortTenants(["acme", "globex"])
       .replace("embedded:globex", other)
       .replace("embedded:acme", storage);
-    const yaml = `data_dir: ${folder}/live\nlogging: { level: fatal }\n${tenants}`;
+    const yaml = `data_dir: ${folder}/${dataDir}\nlogging: { level: fatal }\n${more}${tenants}`;
     const file = join(folder, `${name}.yaml`);
     writeFileSync(file, yaml);
     return { file, config: testConfig(yaml, folder) };
@@ -63,6 +69,23 @@ t.test("a tenant is moved", async (t) => {
       message: "No run has used the tenant's storage yet: there is nothing to move.",
     });
   });
+
+  await t.test(
+    "not where the new configuration would not find the copy, or the state of its days",
+    async (t) => {
+      const elsewhere = configured("elsewhere", "embedded:acme_2", "embedded:globex", "elsewhere");
+      const server = "postgres: { connection_string: 'postgres://u:p@127.0.0.1:9/state' }\n";
+      const stateless = configured("stateless", "embedded:acme_2", "embedded:globex", "live", server);
+      for (const [setting, { file }] of [
+        ["data_dir", elsewhere],
+        ["postgres.connection_string", stateless],
+      ] as const)
+        await t.rejects(move(here.file, file), {
+          message: `The new configuration has another ${setting}: change nothing but the storage of tenant acme in it.`,
+          exitCode: 2,
+        });
+    },
+  );
 
   const before = await within(here.config, async (stores) => {
     t.equal((await run(stores, here.config)).dates_calculated, 3);

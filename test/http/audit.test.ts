@@ -17,7 +17,8 @@ t.test("the audit", async (t) => {
   const made = async (name: string, scopes: readonly Scope[]) => {
     const input = { name, scopes, tenants: ["acme"], days: 1 };
     const { token } = await createToken(postgres, input, { kind: "command", name: "ada" });
-    return { authorization: `Bearer ${token}`, "x-request-id": "trace-7" };
+    const sent: Record<string, string> = { authorization: `Bearer ${token}`, "x-request-id": "trace-7" };
+    return sent;
   };
   const headers = await made("tagger", ["tags"]);
   const admin = await made("auditor", ["admin"]);
@@ -52,10 +53,19 @@ t.test("the audit", async (t) => {
     t.equal(total, 5);
     const counts = { created_count: 1, updated_count: 0, skipped_count: 0 };
     t.strictSame(items.map(shown), [
-      ["deleteTag", { tag_id: body.tag_id }],
-      ["renameTag", { tag_id: body.tag_id, display_name: "Core" }],
+      ["deleteTag", { tag_id: body.tag_id, dimension_id, tag_key: "team", display_name: "Core" }],
+      [
+        "renameTag",
+        {
+          ...{ tag_id: body.tag_id, dimension_id, tag_key: "team" },
+          ...{ display_name: "Core", former_display_name: "Platform" },
+        },
+      ],
       ["tagDimensions", { ...many, ...counts, created_by: "tagger", override_existing: false }],
-      ["changeDimensionTags", { dimension_id, add_tags: [{ ...add_tags[0], created_by: "tagger" }] }],
+      [
+        "changeDimensionTags",
+        { dimension_id, add_tags: [{ ...add_tags[0], created_by: "tagger" }], removed: [] },
+      ],
       ["addDimensionTag", { ...tag, dimension_id, created_by: "tagger", tag_id: body.tag_id }],
     ]);
     const { actor, actor_kind, address, request_id, tenant_name } = items[0];
@@ -63,6 +73,34 @@ t.test("the audit", async (t) => {
       [actor, actor_kind, address, request_id, tenant_name],
       ["tagger", "token", "127.0.0.1", "trace-7", "acme"],
     );
+  });
+
+  await t.test("has what tags were that are removed, and the address without its port", async (t) => {
+    const trusting = { ...config, api: { ...config.api, trusted_proxies: ["127.0.0.1"] } };
+    const behind = await build({ config: trusting });
+    const { body } = await send("PATCH", `chargebacks/${dimension_id}`, { add_tags: [] });
+    const removed = body.tags.map(({ tag_id, tag_key, display_name }: Record<string, unknown>) => {
+      return { tag_id, tag_key, display_name };
+    });
+    t.strictSame(
+      removed.map(({ tag_key }: { tag_key: string }) => tag_key),
+      ["cost-center", "env"],
+    );
+    headers["x-forwarded-for"] = "192.0.2.1:4711";
+    const url = `chargebacks/${dimension_id}`;
+    t.equal((await send("PATCH", url, { remove_tag_ids: [removed[0].tag_id] }, behind)).status, 200);
+    const tags = [{ tag_key: "env", display_name: "test" }];
+    t.equal((await send("PATCH", url, { tags }, behind)).status, 200);
+    delete headers["x-forwarded-for"];
+    const { items } = await entries();
+    t.strictSame(items.slice(0, 2).map(shown), [
+      [
+        "changeDimensionTags",
+        { dimension_id, tags: [{ ...tags[0], created_by: "tagger" }], removed: [removed[1]] },
+      ],
+      ["changeDimensionTags", { dimension_id, remove_tag_ids: [removed[0].tag_id], removed: [removed[0]] }],
+    ]);
+    t.equal(items[0].address, "192.0.2.1");
   });
 
   await t.test("has nothing of what was refused, or changed nothing", async (t) => {
@@ -75,6 +113,15 @@ t.test("the audit", async (t) => {
       200,
     );
     t.equal((await send("POST", "pipeline/run", {})).status, 403);
+    const same = { tag_key: "env", display_name: "test" };
+    const { tag_id } = (await get(app, `${acme}/tags`, headers)).body.items[0];
+    for (const [method, path, payload] of [
+      ["PATCH", `chargebacks/${dimension_id}`, { remove_tag_ids: [] }],
+      ["PATCH", `tags/${tag_id}`, { display_name: "test" }],
+      ["POST", "tags/bulk", { ...same, dimension_ids: [dimension_id] }],
+      ["POST", "tags/bulk-by-filter", { ...same, identity_id: "nobody" }],
+    ] as const)
+      t.equal((await send(method, path, payload)).status, 200, path);
     t.equal((await entries()).total, total);
   });
 

@@ -182,6 +182,10 @@ t.test("limits of requests", async (t) => {
     t.equal((await from("192.0.2.2")).statusCode, 401);
     t.equal((await from("192.0.2.2, 192.0.2.1")).statusCode, 429, "the last one counts");
     t.equal((await from("192.0.2.1, 127.1.0.9")).statusCode, 429, "that is not of another proxy");
+    t.equal((await from("192.0.2.1:4711, 127.1.0.9:80")).statusCode, 429, "whatever the ports are");
+    let port = 1024;
+    const ofIpv6 = await statuses(() => from(`[2001:db8::1]:${port++}`), 4);
+    t.strictSame(ofIpv6, [401, 401, 401, 429], "which are others each time");
     t.strictSame(await statuses(() => from("192.0.2.9", "127.0.0.1"), 3), [401, 401, 401]);
     t.equal((await from("192.0.2.10", "127.0.0.1")).statusCode, 429, "what others say is not believed");
     const named = { "x-forwarded-user": "ada", "x-forwarded-groups": "all" };

@@ -10,6 +10,7 @@ import { type Caller, may, mayForEveryTenant, stranger } from "../caller.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 import { failedSignOns } from "../failed-sign-ons.js";
+import { withoutPort } from "../proxies.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -61,7 +62,7 @@ export const access = fp<Pick<HttpContext, "config" | "stores" | "logger">>(
     });
     app.decorateRequest("actor", function () {
       const { kind, name, tokenId } = this.caller;
-      return { kind, name, tokenId, address: this.ip, requestId: this.id };
+      return { kind, name, tokenId, address: this.ip && withoutPort(this.ip), requestId: this.id };
     });
     app.addHook("onRequest", async (request, reply) => {
       const { scope, publicAs, everyTenant } = request.routeOptions.config;

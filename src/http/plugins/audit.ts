@@ -18,7 +18,7 @@ export const audit = fp(
           addAuditEntry(on, request.actor(), {
             action: request.routeOptions.schema?.operationId ?? request.routeOptions.url ?? "",
             tenantName: request.tenant?.tenant_name,
-            subject: { ...subjectOf(request), ...more },
+            subject: subjectOf(request, more),
           }),
       };
     });
@@ -42,10 +42,13 @@ function withAuthor(schema: unknown, body: unknown, name: string): unknown {
   return { ...body, ...Object.fromEntries(fields) };
 }
 
-function subjectOf({ params, body }: FastifyRequest): Record<string, unknown> {
+function subjectOf(
+  { params, body }: FastifyRequest,
+  more: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   const { tenant_name: _, ...ids } = isRecord(params) ? params : {};
-  const fields = isRecord(body) ? Object.entries(body).map(([name, value]) => [name, cut(value)]) : [];
-  return { ...ids, ...Object.fromEntries(fields) };
+  const fields = Object.entries({ ...(isRecord(body) ? body : {}), ...more });
+  return { ...ids, ...Object.fromEntries(fields.map(([name, value]) => [name, cut(value)])) };
 }
 
 function cut(value: unknown): unknown {

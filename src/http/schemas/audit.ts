@@ -31,7 +31,7 @@ export const AuditEntry = Type.Object(
     action: text("What was done: the name of the operation.", "addDimensionTag"),
     subject: Type.Record(Type.String(), Type.Any(), {
       description:
-        "What it was done to: path parameters, the body, and ids that came of it. Long lists are cut.",
+        "What it was done to: path parameters, the body, ids that came of it, and the tags that it removed or renamed as they were. Long lists are cut.",
       examples: [{ dimension_id: 4670551728646912, tag_key: "team", display_name: "Platform" }],
     }),
   },

@@ -1,5 +1,6 @@
 import { withoutSecrets } from "../../secrets/known-secrets.js";
 import { isLostPostgres } from "../lost-connection.js";
+import { messageOf } from "../message-of.js";
 import { hasNoRoom, storeInTrouble } from "../store-trouble.js";
 
 /** What to do where a disk is full. */
@@ -13,8 +14,7 @@ const longest = 500;
  * belong into nobody's run history. Secrets go before it is cut, so that no half of one stays.
  */
 export function errorText(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const said = withoutSecrets(message)
+  const said = withoutSecrets(messageOf(error))
     .replace(/:? ?(In scope|While processing|while executing) [\s\S]*$/i, "")
     .trim();
   const store = storeInTrouble(error);

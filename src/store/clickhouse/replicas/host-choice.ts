@@ -2,6 +2,8 @@
  * Which of a cluster's hosts a client speaks to: the first that can be reached and has caught up, and then the same one until it cannot be
  * reached. Statements of one run follow each other on one host, where each finds what the one before it wrote.
  */
+import { messageOf } from "../../message-of.js";
+
 export interface HostChoice {
   /** Address of the host in use. One is looked for when there is none. */
   current(): Promise<string>;
@@ -64,8 +66,4 @@ export function createHostChoice({ urls, prepare, onChange }: HostChoiceOptions)
       next = (urls.indexOf(url) + 1) % urls.length;
     },
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
