@@ -120,25 +120,32 @@ t.test("check-config --connect", async (t) => {
         plugin_settings: { sources },
       },
     });
+    // Lines are cut where the folder's name makes them too long.
+    const squeezed = (text: string) =>
+      text.replaceAll(/\s+/g, "").replaceAll(/\/[^`:]*?chargehouse-[^/]*\/bills/g, "/bills");
     const { code, stdout, stderr } = await check(
       tenant(source("aws", bills), source("azure", `${bills}/empty`), source("glob", `${bills}/*.parquet`)),
     );
     t.strictSame(
-      [code, stdout.replaceAll(/\s+/g, " ").replaceAll(/\/\S+\/bills/g, "/bills"), stderr],
+      [code, squeezed(stdout), stderr],
       [
         0,
-        "acme (focus) ok resources none ok identities none ok source aws 1 bill, 1 file " +
-          "look source azure /bills/empty has no files: check `location` " +
-          "look source glob no file matches /bills/*.parquet: check `location` ",
+        squeezed(
+          "acme (focus) ok resources none ok identities none ok source aws 1 bill, 1 file " +
+            "look source azure /bills/empty has no files: check `location` " +
+            "look source glob no file matches /bills/*.parquet: check `location`",
+        ),
         "The configuration is valid, and every upstream answers.\n",
       ],
     );
     const failing = await check(tenant(source("aws", `${bills}/none`), source("new", bills, 86_400)));
     t.equal(failing.code, 1);
     t.equal(
-      failing.stdout.replaceAll(/\s+/g, " ").replaceAll(/\/\S+\/bills/g, "/bills"),
-      "acme (focus) ok resources none ok identities none FAILS source aws /bills/none: there is no such folder " +
-        "FAILS source new 2026-05: 2026-05.csv changed less than 86400 seconds ago (limits.settle_seconds) ",
+      squeezed(failing.stdout),
+      squeezed(
+        "acme (focus) ok resources none ok identities none FAILS source aws /bills/none: there is no such folder " +
+          "FAILS source new 2026-05: 2026-05.csv changed less than 86400 seconds ago (limits.settle_seconds)",
+      ),
     );
   });
 

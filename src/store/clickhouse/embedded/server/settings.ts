@@ -10,8 +10,8 @@ import { exception } from "./exception.js";
  * What every session starts with, beside the server's defaults.
  * - 64-bit integers and decimals quoted in JSON: JSON.parse would lose their last digits.
  * - What chDB changes against a server (`1 + 1` as a statement, introspection functions, inserts that wait for more), changed back.
- * - No memory of what will not be asked for again: the data of an insert is a file with a name of its own, of which the engine notes the rows (2.3 KB
- *   each, up to 4,096 of them), and the sizes of hash tables are noted by the text of the statement, with its days (10,000 of them).
+ * - No memory of what will not be asked for again: the data of an insert is a file with a name of its own, of which the engine notes the rows, 2.3 KB
+ *   each, up to 4,096 of them.
  */
 export const SESSION_DEFAULTS: Readonly<Record<string, string>> = {
   output_format_json_quote_64bit_integers: "1",
@@ -21,7 +21,6 @@ export const SESSION_DEFAULTS: Readonly<Record<string, string>> = {
   allow_introspection_functions: "0",
   use_cache_for_count_from_files: "0",
   schema_inference_use_cache_for_file: "0",
-  max_entries_for_hash_table_stats: "1000",
 };
 
 /** Of an answer for which neither the statement nor the request names a format. */
