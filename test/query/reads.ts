@@ -18,7 +18,7 @@ import {
   linesOfDay,
   type RuleTierRow,
   rowsOfDay,
-  rulesOfDay,
+  rulesOfRow,
 } from "../../src/query/chargebacks/explain/day.js";
 import { factsOfDay } from "../../src/query/chargebacks/explain/day-facts.js";
 import { chargedOfSplit, recipientsOfSplit } from "../../src/query/chargebacks/explain/recipients.js";
@@ -264,7 +264,7 @@ export const reads: Readonly<Record<string, Statement>> = {
     ...{ timestamp: 1772323200, component: 1, currency: "EUR" },
   }),
   "explain-lines": linesOfDay(dimension, "2026-03-01"),
-  "explain-rules": rulesOfDay("STORAGE", "2026-03-01"),
+  "explain-rules": rulesOfRow({ rules_hash: "a".repeat(64), rule: "by team" }, "STORAGE"),
   "explain-is-published": isPublishedDay("2026-03-01"),
   "explain-facts": factsOfDay({
     ...{ dimension, day: "2026-03-01", metrics: ["in", "out"] },

@@ -3,7 +3,10 @@
  * rows are grouped or a page is known, and never joined before that, so the cost of a read does not depend on them.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import { INVENTORY_NAMES } from "../../store/postgres/inventory-names.js";
+import { readPostgres } from "../../store/postgres/statement.js";
 import type { ValueFilter } from "../value-filters.js";
 
 /** Team of identities that have none, as a bucket and in a filter. */
@@ -134,6 +137,20 @@ export async function readNames(
   const found =
     rows.length === 0 ? [] : await readRows<NameRow>(client, inventoryNames(namedBy(rows)), signal);
   return knownNamesOf(found);
+}
+
+/** The same from the inventory itself, which takes a quarter of the time: for responses that no ETag stands for, because it has new names a moment before the copy. */
+export async function readNamesOfInventory(
+  { postgres, tenantName }: { readonly postgres: Pool; readonly tenantName: string },
+  rows: readonly Named[],
+  signal?: AbortSignal,
+): Promise<KnownNames> {
+  const { identities, resources } = namedBy(rows);
+  const query = `
+SELECT kind, entity_id AS id, display_name AS name, entity_type AS type, team FROM (${INVENTORY_NAMES}) AS n
+WHERE (kind = 'identity' AND entity_id = ANY ($2::text[])) OR (kind = 'resource' AND entity_id = ANY ($3::text[]))`;
+  const params = [tenantName, identities, resources];
+  return knownNamesOf(await readPostgres<NameRow>(postgres, { query, params }, signal));
 }
 
 interface Named {

@@ -3,6 +3,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { AllocationDetail, AllocationMethod, RuleTier, SetOf } from "../../../config/allocation-rule.js";
 import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";
 import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
+import { setNewest } from "../../../store/set-newest.js";
 import { midnightSeconds } from "../../../time/days.js";
 import { readBill } from "../../billing/read-bill.js";
 import type { DimensionFields } from "../dimension-row.js";
@@ -130,16 +131,38 @@ ORDER BY timestamp, currency, line_id`,
   };
 }
 
-/** Tiers of the product's rule, of the rule for products without one and of configured rules, of the rule set that the day was allocated by. */
-export function rulesOfDay(productType: string, day: string): Statement {
+/** Tiers of the configured rule of the row, of the rule of its product, and of that for products without one, of the rule set that it was made by. */
+export function rulesOfRow({ rules_hash, rule }: RuledRow, productType: string): Statement {
   return {
     query: `
 SELECT rule, product_type, component, component_ratio, ratio_from, ratio_to, tier, kind, sources, set_of, allocation_detail
 FROM allocation_rules
-WHERE rules_hash IN (SELECT rules_hash FROM chargebacks WHERE day = {day:Date} LIMIT 1) AND (rule != '' OR product_type IN ({product_type:String}, '*'))
+WHERE rules_hash = {rules_hash:String} AND ((rule != '' AND rule = {rule:String}) OR (rule = '' AND product_type IN ({product_type:String}, '*')))
 ORDER BY component, tier`,
-    params: { day, product_type: productType },
+    params: { rules_hash, rule, product_type: productType },
   };
+}
+
+type RuledRow = Pick<DayRow, "rules_hash" | "rule">;
+
+/** By store. What has a hash never changes: only the first look at a rule costs a statement, which is a tenth of an explanation. */
+const knownRules = new WeakMap<ClickHouseClient, Map<string, readonly RuleTierRow[]>>();
+const MOST_RULES = 1_000;
+
+async function readRules(
+  client: ClickHouseClient,
+  row: RuledRow,
+  productType: string,
+  signal?: AbortSignal,
+): Promise<readonly RuleTierRow[]> {
+  const key = JSON.stringify([row.rules_hash, row.rule, productType]);
+  const ofStore = knownRules.get(client) ?? new Map<string, readonly RuleTierRow[]>();
+  const known = ofStore.get(key);
+  if (known !== undefined) return known;
+  const found = ruleOfRow(row, await readRows<RuleTierRow>(client, rulesOfRow(row, productType), signal));
+  if (found.length > 0) setNewest(ofStore, key, found, MOST_RULES);
+  knownRules.set(client, ofStore);
+  return found;
 }
 
 /** Undefined when no row is there that fits. */
@@ -152,18 +175,17 @@ export async function readDay(
   const seconds = timestamp === undefined ? undefined : Date.parse(timestamp) / 1000;
   if (!isStorable(midnightSeconds(date)) || (seconds !== undefined && !isStorable(seconds))) return undefined;
   const wanted = { ...choice, ...(seconds !== undefined && { timestamp: seconds }) };
-  const [rows, lines, found] = await Promise.all([
+  const [rows, lines] = await Promise.all([
     readRows<DayRow>(client, rowsOfDay(dimension, date, wanted), signal),
     readBill<DayLine>(client, linesOfDay(dimension, date), signal),
-    readRows<RuleTierRow>(client, rulesOfDay(dimension.product_type, date), signal),
   ]);
   const [row] = rows;
   if (row === undefined) return undefined;
-  return { rows, lines, rules: ruleOfRow(row, found) };
+  return { rows, lines, rules: await readRules(client, row, dimension.product_type, signal) };
 }
 
 /** As the allocation statement chooses: the configured rule of the line, that of its product type, that of all others. */
-function ruleOfRow(row: DayRow, found: readonly RuleTierRow[]): readonly RuleTierRow[] {
+function ruleOfRow(row: RuledRow, found: readonly RuleTierRow[]): readonly RuleTierRow[] {
   const configured = found.filter(({ rule }) => rule !== "" && rule === row.rule);
   if (configured.length > 0) return configured;
   const ofTypes = found.filter(({ rule }) => rule === "");

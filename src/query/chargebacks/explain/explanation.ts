@@ -4,7 +4,12 @@
  */
 import { type LineColumns, tagKeyOf } from "../../../config/allocation/line-columns.js";
 import type { AllocationDetail, AllocationMethod, CostType, SetOf } from "../../../config/allocation-rule.js";
-import { type IdentityNames, type KnownNames, type ResourceNames, readNames } from "../../inventory/names.js";
+import {
+  type IdentityNames,
+  type KnownNames,
+  type ResourceNames,
+  readNamesOfInventory,
+} from "../../inventory/names.js";
 import type { PageRequest } from "../../page/days.js";
 import { type PipelineRun, readRunOfEpoch } from "../../state/pipeline-runs.js";
 import type { DimensionFields } from "../dimension-row.js";
@@ -155,7 +160,7 @@ export async function readExplanation(
     resource_id: dimension.resource_id,
   }));
   const [names, run] = await Promise.all([
-    readNames(client, named, signal),
+    readNamesOfInventory(stores, named, signal),
     publication && readRunOfEpoch(postgres, tenantName, Number(publication.value), signal),
   ]);
   const recipient = recipientOf(names, how);
