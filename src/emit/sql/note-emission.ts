@@ -12,7 +12,7 @@ export function noteEmitted(
   return {
     query: `
 WITH overwritten AS (
-  DELETE FROM emissions WHERE file = $7 AND (tenant_name, emitter, pipeline, span, first_day) <> ($1, $2, $3, $4, $5::date)
+  DELETE FROM emissions WHERE tenant_name = $1 AND file = $7 AND (emitter, pipeline, span, first_day) <> ($2, $3, $4, $5::date)
 )
 INSERT INTO emissions (tenant_name, emitter, pipeline, span, first_day, status, content_hash, file, bytes, emitted_at)
 VALUES ($1, $2, $3, $4, $5, 'emitted', $6, $7, $8, now())
