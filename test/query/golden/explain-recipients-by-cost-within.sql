@@ -14,8 +14,7 @@ FROM (
         SELECT who, weight, amount
         FROM (
     SELECT toString(identity_id) AS who, toInt256(sum(micro_units)) AS weight FROM usage
-    WHERE day = {day:Date} AND metric IN {sources:Array(String)}
-      AND resource_id = (SELECT any(concat(toString(currency), ':', toString(line_tags['cluster']))) FROM published_billing WHERE day = {split_day:Date} AND timestamp = {split_timestamp:DateTime('UTC')} AND env_id = {split_env_id:String} AND resource_id = {split_resource_id:String} AND product_category = {split_product_category:String} AND product_type = {split_product_type:String} AND currency = {split_currency:String} AND line_id = {split_line_id:UInt64})
+    WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND resource_id = (SELECT any(concat(toString(currency), ':', toString(line_tags['cluster']))) FROM published_billing WHERE day = {split_day:Date} AND timestamp = {split_timestamp:DateTime('UTC')} AND env_id = {split_env_id:String} AND resource_id = {split_resource_id:String} AND product_category = {split_product_category:String} AND product_type = {split_product_type:String} AND currency = {split_currency:String} AND line_id = {split_line_id:UInt64})
     GROUP BY identity_id HAVING weight > 0) AS w
         LEFT JOIN (
           SELECT toString(identity_id) AS who, amount_hi + amount_lo AS amount FROM chargebacks WHERE day = {split_day:Date} AND timestamp = {split_timestamp:DateTime('UTC')} AND env_id = {split_env_id:String} AND resource_id = {split_resource_id:String} AND product_category = {split_product_category:String} AND product_type = {split_product_type:String} AND currency = {split_currency:String} AND line_id = {split_line_id:UInt64} AND component = {split_component:UInt8}

@@ -1,4 +1,4 @@
--- {"day":"2026-03-01","sources":["in","out"],"set_of":"r-1","split_day":"2026-03-01","split_timestamp":"2026-03-01 00:00:00","split_env_id":"","split_resource_id":"r-1","split_product_category":"KAFKA","split_product_type":"STORAGE","split_currency":"EUR","split_line_id":0,"split_component":0,"direction":"-1","tick":"100000000","ticks":"100000","residue":"50000000","identity_id":"sa-1","offset":100,"limit":100}
+-- {"set_of":"r-1","day":"2026-03-01","sources":["in","out"],"split_day":"2026-03-01","split_timestamp":"2026-03-01 00:00:00","split_env_id":"","split_resource_id":"r-1","split_product_category":"KAFKA","split_product_type":"STORAGE","split_currency":"EUR","split_line_id":0,"split_component":0,"direction":"-1","tick":"100000000","ticks":"100000","residue":"50000000","identity_id":"sa-1","offset":100,"limit":100}
 SELECT who AS identity_id, toString(weight) AS weight, toString(total) AS total_weight, recipients, toString(whole) AS whole_ticks,
   toString(remainder) AS remainder, remainder_rank, toString(missing) AS remaining_ticks, place, toString(amount) AS amount, differing
 FROM (

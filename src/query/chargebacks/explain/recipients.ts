@@ -108,13 +108,7 @@ function weightsOf(input: SplitInput): Statement {
   const resource_id = tier.set_of === "tenant" ? "" : dimension.resource_id;
   switch (tier.kind) {
     case "usage":
-      return {
-        query: `
-    SELECT toString(identity_id) AS who, toInt256(sum(micro_units)) AS weight FROM usage
-    WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND resource_id = {set_of:String}
-    GROUP BY identity_id HAVING weight > 0`,
-        params: { day, sources: tier.sources, set_of: dimension.resource_id },
-      };
+      return measuredAt(input, { query: "{set_of:String}", params: { set_of: dimension.resource_id } });
     case "even":
     case "owner":
       return {
@@ -127,13 +121,8 @@ function weightsOf(input: SplitInput): Statement {
     case "fixed": {
       const within = columnOfPlace(tier.set_of);
       if (within !== undefined) return weightsWithin(input, within);
-      return {
-        query: `
-    SELECT toString(identity_id) AS who, toInt256(sum(micro_units)) AS weight FROM usage
-    WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND resource_id = {set_of:String}
-    GROUP BY identity_id HAVING weight > 0`,
-        params: { day, sources: tier.sources, set_of: tier.set_of === "tenant" ? "" : row.currency },
-      };
+      const set_of = tier.set_of === "tenant" ? "" : row.currency;
+      return measuredAt(input, { query: "{set_of:String}", params: { set_of } });
     }
     case "line":
       return { query: "SELECT {identity_id:String} AS who, toInt256(1) AS weight", params: {} };
@@ -156,13 +145,20 @@ function weightsWithin(input: SplitInput, column: string): Statement {
     splitKey.filter((each) => each !== "component"),
   );
   const value = textOf(column, input.columns);
+  return measuredAt(input, {
+    query: `(SELECT any(concat(toString(currency), ':', toString(${value}))) FROM published_billing WHERE ${lines.query})`,
+    params: lines.params,
+  });
+}
+
+/** By what is measured, or was derived, of a place: an expression for `resource_id`. No condition looks at single samples, so that a projection serves it. */
+function measuredAt({ day, tier }: SplitInput, place: Statement): Statement {
   return {
     query: `
     SELECT toString(identity_id) AS who, toInt256(sum(micro_units)) AS weight FROM usage
-    WHERE day = {day:Date} AND metric IN {sources:Array(String)}
-      AND resource_id = (SELECT any(concat(toString(currency), ':', toString(${value}))) FROM published_billing WHERE ${lines.query})
+    WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND resource_id = ${place.query}
     GROUP BY identity_id HAVING weight > 0`,
-    params: { ...lines.params, day: input.day, sources: input.tier.sources },
+    params: { ...place.params, day, sources: tier.sources },
   };
 }
 
