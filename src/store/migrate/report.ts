@@ -1,4 +1,6 @@
 /** The result of migrating a store, and the error that stops a start. */
+
+import { messageOf } from "../message-of.js";
 import type { KnownRevision, MigrationPlan, RevisionStatus } from "./plan.js";
 import { fileName } from "./revisions.js";
 
@@ -31,7 +33,7 @@ export class MigrationRefused extends Error {
 export class MigrationFailed extends Error {
   readonly code = "migration_failed";
   constructor(store: string, revision: KnownRevision, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     super(`${store}: revision ${fileName(revision)} failed: ${reason}`, { cause });
     this.name = "MigrationFailed";
   }

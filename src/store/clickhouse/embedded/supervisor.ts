@@ -12,6 +12,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { programArguments } from "../../../config/program.js";
+import { messageOf } from "../../message-of.js";
 import { type SocketFolder, socketFolder } from "../../socket-folder.js";
 import {
   type ChildConfig,
@@ -128,7 +129,7 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
     } catch (error) {
       await kill(started);
       child = undefined;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       throw new Error(`the embedded ClickHouse did not start: ${[reason, ...said].join("; ")}`, {
         cause: error,
       });

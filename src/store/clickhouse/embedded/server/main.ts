@@ -3,6 +3,7 @@ import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { messageOf } from "../../../message-of.js";
 import { clientSessions } from "./client-sessions.js";
 import {
   type ChildConfig,
@@ -117,8 +118,7 @@ process.on("message", (message: ToChild) => {
     serving = serve(message.config);
     serving.then(
       () => tell({ kind: "ready" }),
-      (error: unknown) =>
-        tell({ kind: "failed", message: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) => tell({ kind: "failed", message: messageOf(error) }),
     );
   } else {
     void serving?.then((running) => running.stop()).finally(die);

@@ -7,6 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "../../../message-of.js";
 import type { Engine } from "./engine.js";
 import { tokensOf } from "./lexer.js";
 import { SESSION_DEFAULTS } from "./settings.js";
@@ -100,7 +101,7 @@ async function redone(engine: Engine, note: Note): Promise<string | undefined> {
     await session.run(note.sql);
     return undefined;
   } catch (error) {
-    return `${note.sql}: ${error instanceof Error ? error.message : String(error)}`;
+    return `${note.sql}: ${messageOf(error)}`;
   } finally {
     session.close();
   }

@@ -1,5 +1,6 @@
 /** One bill at an address. */
 import type { IncomingHttpHeaders } from "node:http";
+import { messageOf } from "../../../../../store/message-of.js";
 import { authorization, secretsOf, type UpstreamAuth } from "../../../../../upstream-http/credentials.js";
 import { type HttpPlace, httpAgents, type Opened, openStream } from "../../../../../upstream-http/streams.js";
 import { FileChanged } from "../delivery.js";
@@ -45,7 +46,7 @@ export function addressStore(options: AddressOptions): FileStore {
       try {
         url = allowedRedirect(first, url, opened.headers.location);
       } catch (error) {
-        throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+        throw new Error(`${name}: ${messageOf(error)}`);
       }
     }
   }

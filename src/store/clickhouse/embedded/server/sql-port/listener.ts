@@ -7,6 +7,7 @@ import { Server as TlsServer } from "node:https";
 import { availableParallelism } from "node:os";
 import { readCertificate } from "../../../../../tls/certificate.js";
 import { type Renewal, watchCertificate } from "../../../../../tls/renewal.js";
+import { messageOf } from "../../../../message-of.js";
 import {
   type ChildConfig,
   type FromChild,
@@ -64,7 +65,7 @@ export async function openSqlPort(
       if (stopped) opened.close();
       else server = opened;
     } catch (error) {
-      problem = error instanceof Error ? error.message : String(error);
+      problem = messageOf(error);
       if (!stopped) retry = setTimeout(() => void attempt(), RETRY_MS);
     }
     if (problem !== told) tell({ kind: "sql-port", problem });
