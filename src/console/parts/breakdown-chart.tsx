@@ -59,10 +59,11 @@ function wholeTime({ found, question, comparison }: Answer): Bucket[] {
   if (all === undefined || !found.time_buckets.every((label) => known.has(label)))
     return found.time_buckets.map((label, at) => ({ label, at, note: undefined }));
   const { missing } = comparison ?? {};
-  const arrived = { ...question.period, ...(missing && { last: shifted(missing.first, -1) }) };
-  const shown = new Map(
-    bucketsOf(arrived, question.timeBucket ?? "")?.map((bucket) => [bucket.label, bucket.shown]),
-  );
+  const arrived =
+    missing === undefined
+      ? all
+      : bucketsOf({ ...question.period, last: shifted(missing.first, -1) }, question.timeBucket ?? "");
+  const shown = new Map(arrived?.map((bucket) => [bucket.label, bucket.shown]));
   return all.map(({ label, days }) => {
     const has = shown.get(label) ?? days;
     return {

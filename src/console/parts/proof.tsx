@@ -41,7 +41,6 @@ interface ProofProps {
 export function Proof({ found, isOfLines = false, filtered }: ProofProps) {
   if (found.totals.length === 0) return null;
   const provisional = provisionalDays(found);
-  if (found.totals.length === 0) return null;
   return (
     <section class="proof" aria-label={text.bill}>
       {found.totals.map((each) => {

@@ -14,7 +14,8 @@ import { Amount, Change } from "../parts/amount.js";
 import { BreakdownChart } from "../parts/breakdown-chart.js";
 import { ComparedNotes, comparedWith } from "../parts/compared.js";
 import { Link } from "../parts/link.js";
-import { Empty, Shown } from "../parts/messages.js";
+import { Shown } from "../parts/messages.js";
+import { NoCosts } from "../parts/no-costs.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { PeriodProof } from "../parts/proof.js";
 import { type Column, Table } from "../parts/table.js";
@@ -57,10 +58,7 @@ export function Overview({ place, tenant }: ViewProps) {
       <Shown data={costs} height="28rem">
         {(answer) =>
           answer.found.totals.length === 0 ? (
-            <Empty title={text.noCosts}>
-              <p>{text.noCostsHint}</p>
-              <Link href={pathOf(tenant, "runs")}>{en.views.runs}</Link>
-            </Empty>
+            <NoCosts tenant={tenant} />
           ) : (
             answer.found.totals.map((totals) => (
               <section class="card" key={totals.currency}>

@@ -19,6 +19,7 @@ import { Download } from "../parts/download.js";
 import { FilterBar, valuesInWords } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
+import { NoCosts } from "../parts/no-costs.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { Proof } from "../parts/proof.js";
 import { Rows } from "../parts/rows.js";
@@ -150,10 +151,7 @@ function Choice({ place, tenant }: ViewProps) {
           ) : isSearch ? (
             <Empty title={text.noneFound} />
           ) : (
-            <Empty title={en.overview.noCosts}>
-              <p>{en.overview.noCostsHint}</p>
-              <Link href={pathOf(tenant, "runs")}>{en.views.runs}</Link>
-            </Empty>
+            <NoCosts tenant={tenant} />
           )
         }
       </Shown>

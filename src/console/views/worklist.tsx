@@ -6,6 +6,7 @@ import { Choice, narrow } from "../parts/controls.js";
 import { Lacking } from "../parts/lacking.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
+import { NoCosts } from "../parts/no-costs.js";
 import { Pages, pageOf, useLastPage } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { Proof } from "../parts/proof.js";
@@ -129,10 +130,7 @@ function NothingListed({ tenant, reason, proof }: NothingListedProps) {
   // Whether there are any is on its way, or could not be loaded: then it stands above.
   if (proof.value === undefined || proof.isStale) return null;
   return proof.value.totals.length === 0 ? (
-    <Empty title={en.overview.noCosts}>
-      <p>{en.overview.noCostsHint}</p>
-      <Link href={pathOf(tenant, "runs")}>{en.views.runs}</Link>
-    </Empty>
+    <NoCosts tenant={tenant} />
   ) : (
     <Empty title={text.nothing}>
       <p>{text.nothingHint}</p>
