@@ -63,8 +63,10 @@ function withoutRepeated(parts: readonly CostPart[], repeated: () => void): read
     const { quantity, price, cost, original, discount } = amounts;
     const texts = [quantity, price, cost, original, discount].map((amount) => amount && exactText(amount));
     const row = JSON.stringify([vendorId, ...texts, notes]);
-    if (seen.has(row)) repeated();
-    return seen.size < seen.add(row).size;
+    const isNew = !seen.has(row);
+    if (isNew) seen.add(row);
+    else repeated();
+    return isNew;
   });
 }
 
