@@ -4,7 +4,7 @@
  * There are two ways in, and a wrong choice costs a factor of ten:
  * - the table itself, cut by `day`, which leads the key and names the partitions;
  * - a projection (rows summed per timestamp and some columns), which the engine chooses by itself, but only if it has every column
- *   of the query. No projection has `day`, so such a read is cut by `timestamp` alone, which leads their keys.
+ *   of the query. No projection has `day`, so such a read is cut by `timestamp`, which leads their keys, and by `day` as a hint alone.
  */
 import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
 import { ofTeam } from "../inventory/names.js";
@@ -100,23 +100,35 @@ export interface Condition {
 /** For reads of the table itself. The instants are compared only where the window does not begin and end with a UTC day. */
 export function rowsInWindow(window: Pick<DateWindow, "from" | "to">): Condition {
   const { from, to } = storable(window);
-  const params = { first_day: dayOfSeconds(from), last_day: dayOfSeconds(Math.max(to - 1, 0)) };
-  const days = "day >= {first_day:Date} AND day <= {last_day:Date}";
   if (from >= to) return { condition: "0", params: {} };
   if (from % DAY_SECONDS === 0 && (to % DAY_SECONDS === 0 || to === LAST_INSTANT))
-    return { condition: days, params };
-  const { condition, params: instants } = instantsInWindow(window);
-  return { condition: `${days} AND ${condition}`, params: { ...params, ...instants } };
+    return { condition: withinDays, params: daysOf(from, to) };
+  return {
+    condition: `${withinDays} AND ${withinInstants}`,
+    params: { ...daysOf(from, to), ...instantsOf(from, to) },
+  };
 }
 
-/** For reads that a projection answers. */
+/**
+ * For reads that a projection answers. The days name the partitions, of which others are left out before each projection's key is looked up in each part: 6 of 200
+ * days take 23 ms of processor time instead of 41. As a hint they are no columns of the read, which no projection would have.
+ */
 export function instantsInWindow(window: Pick<DateWindow, "from" | "to">): Condition {
   const { from, to } = storable(window);
   return {
-    condition: "timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}",
-    params: { from: utcInstant(from), to: utcInstant(to) },
+    condition: `indexHint(${withinDays}) AND ${withinInstants}`,
+    params: { ...daysOf(from, to), ...instantsOf(from, to) },
   };
 }
+
+const withinDays = "day >= {first_day:Date} AND day <= {last_day:Date}";
+const withinInstants = "timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}";
+
+const daysOf = (from: number, to: number) => ({
+  first_day: dayOfSeconds(from),
+  last_day: dayOfSeconds(Math.max(to - 1, 0)),
+});
+const instantsOf = (from: number, to: number) => ({ from: utcInstant(from), to: utcInstant(to) });
 
 export interface Filtered extends Condition {
   /** Stand behind the WITH of the whole statement. */

@@ -1,4 +1,4 @@
--- {"from":"2026-02-19 00:00:00","to":"2026-03-06 00:00:00","now_from":"2026-03-01 00:00:00","compared_to":"2026-02-21 00:00:00","groups_limit":10}
+-- {"first_day":"2026-02-19","last_day":"2026-03-05","from":"2026-02-19 00:00:00","to":"2026-03-06 00:00:00","now_from":"2026-03-01 00:00:00","compared_to":"2026-02-21 00:00:00","groups_limit":10}
 WITH
   (
     SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities
@@ -16,7 +16,7 @@ FROM (
     FROM (
     SELECT identity_id AS c0, currency AS c1, cost_type, timestamp >= {now_from:DateTime('UTC')} AS is_now, toUInt8(provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks
-    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} AND NOT (timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now_from:DateTime('UTC')})
+    WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} AND NOT (timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now_from:DateTime('UTC')})
     GROUP BY c0, c1, cost_type, is_now, of_provisional
   )
     GROUP BY c0, c1

@@ -1,4 +1,4 @@
--- {"from":"2026-02-28 23:00:00","to":"2026-03-05 23:00:00","timezone":"Europe/Berlin"}
+-- {"first_day":"2026-02-28","last_day":"2026-03-05","from":"2026-02-28 23:00:00","to":"2026-03-05 23:00:00","timezone":"Europe/Berlin"}
 SELECT CAST(bucket AS Int64), toUnixTimestamp(last), toString(currency),
   toString(total), toString(usage), toString(shared), n, buckets, toUInt8(unsteady)
 FROM (
@@ -13,7 +13,7 @@ FROM (
       FROM (
     SELECT timestamp, cost_type, currency, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks
-    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
+    WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
     GROUP BY timestamp, cost_type, currency
   )
       GROUP BY bucket, currency
@@ -25,7 +25,7 @@ FROM (
     toHour((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}) = toHour(timestamp, {timezone:String}), (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))) - toIntervalMinute(toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String})),
     (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))) + toIntervalMinute(60 - toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}))) AS bucket, currency, resource_id AS c0, product_type AS c1, cost_type AS c2, count() AS n
     FROM chargebacks
-    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
+    WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
     GROUP BY bucket, currency, c0, c1, c2
   )
       GROUP BY bucket, currency

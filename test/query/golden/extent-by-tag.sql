@@ -48,8 +48,8 @@ WITH
     FROM tagged_c0
     WHERE NOT throwIf(toFloat64(length(tag_values_c0.1) + 1) * toFloat64(length(tag_values_c0.2) + 1) * toFloat64(length(tag_values_c0.3) + 1) * toFloat64(length(tag_values_c0.4) + 1) * toFloat64(length(tag_values_c0.5) + 1) * toFloat64(length(tag_values_c0.6) + 1) * toFloat64(length(tag_values_c0.7) + 1) * toFloat64(length(tag_values_c0.8) + 1) > 1e19, 'too many different values in tagged dimensions')
   ) AS tag_places_c0,
-  (SELECT groupArray(value) FROM (SELECT chargebacks.currency AS value FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_of_currency,
-  (SELECT groupArray(value) FROM (SELECT identity_id AS value FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_1
+  (SELECT groupArray(value) FROM (SELECT chargebacks.currency AS value FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_of_currency,
+  (SELECT groupArray(value) FROM (SELECT identity_id AS value FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_1
 SELECT CAST(bucket AS Int64), toUnixTimestamp(last), toString(currency),
   toString(total), toString(usage), toString(shared), n, buckets, toUInt8(unsteady)
 FROM (

@@ -5,8 +5,8 @@ WITH
     SELECT (groupArray(identity_id), groupArray(toUInt32(transform(toString(team), team_names, range(1, length(team_names) + 1), 0))))
     FROM identities
   ) AS team_places,
-  (SELECT groupArray(value) FROM (SELECT chargebacks.currency AS value FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_of_currency,
-  (SELECT groupArray(value) FROM (SELECT product_type AS value FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_1
+  (SELECT groupArray(value) FROM (SELECT chargebacks.currency AS value FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_of_currency,
+  (SELECT groupArray(value) FROM (SELECT product_type AS value FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_1
 SELECT CAST(bucket AS Int64), toUnixTimestamp(last), toString(currency),
   toString(total), toString(usage), toString(shared), n, buckets, toUInt8(unsteady)
 FROM (
@@ -19,7 +19,7 @@ FROM (
       FROM (
     SELECT timestamp, cost_type, currency, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks
-    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
+    WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
     GROUP BY timestamp, cost_type, currency
   )
       GROUP BY bucket, currency

@@ -1,4 +1,4 @@
--- {"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","timezone":"UTC"}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","timezone":"UTC"}
 WITH
   (SELECT arraySort(arrayDistinct(arrayPushBack(groupUniqArray(toString(team)), 'UNASSIGNED'))) FROM identities) AS team_names,
   (
@@ -17,7 +17,7 @@ FROM (
       FROM (
     SELECT timestamp, cost_type, currency, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
     FROM chargebacks
-    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
+    WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
     GROUP BY timestamp, cost_type, currency
   )
       GROUP BY bucket, currency
@@ -27,7 +27,7 @@ FROM (
       FROM (
     SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, count() AS n
     FROM chargebacks
-    WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
+    WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
     GROUP BY bucket, currency, c0
   )
       GROUP BY bucket, currency

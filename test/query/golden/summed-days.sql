@@ -8,10 +8,10 @@ FROM (
   FROM published_billing WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY of_day, of_currency
   UNION ALL
   SELECT toDate(timestamp, 'UTC') AS of_day, toString(currency) AS of_currency, toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toDecimal128(0, 12), count(), provisional AS of_provisional
-  FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY of_day, of_currency, of_provisional, allocation_detail
+  FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY of_day, of_currency, of_provisional, allocation_detail
   UNION ALL
   SELECT toDate(timestamp, 'UTC') AS of_day, toString(currency) AS of_currency, toDecimal128(0, 12), toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toUInt64(0), false
-  FROM chargebacks WHERE timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} AND identity_id = 'UNALLOCATED' GROUP BY of_day, of_currency, identity_id
+  FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} AND identity_id = 'UNALLOCATED' GROUP BY of_day, of_currency, identity_id
 )
 GROUP BY of_day, of_currency
 ORDER BY day, currency
