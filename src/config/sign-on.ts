@@ -31,7 +31,7 @@ export const oidcSettings = mapping(
     }),
     jwks_url: text({
       description:
-        "Where the issuer's public keys are: `jwks_uri` in its `/.well-known/openid-configuration`. They are kept for 10 minutes.",
+        "Where the issuer's public keys are: `jwks_uri` in its `/.well-known/openid-configuration`. They are read again after 10 minutes, and count for a day while the issuer is away.",
       expected: "an address such as https://login.example.org/realms/main/protocol/openid-connect/certs",
       maxLength: 2000,
       parse: parseKeysUrl,

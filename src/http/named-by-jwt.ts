@@ -1,9 +1,10 @@
 /** Callers that an OpenID Connect issuer vouches for by a signed token. */
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from "jose";
+import { errors, type JWTPayload, jwtVerify } from "jose";
 import type { Logger } from "pino";
 import type { OidcSettings } from "../config/sign-on.js";
 import type { Named } from "./caller.js";
 import { ApiError } from "./errors.js";
+import { issuerKeys, KeysNotReadError } from "./issuer-keys.js";
 
 /** Signatures by a key that the issuer alone has; none by a shared secret, and not the absence of one. */
 const ALGORITHMS = [
@@ -21,12 +22,12 @@ const ALGORITHMS = [
 ];
 const CLOCK_TOLERANCE_SECONDS = 30;
 
-/** Undefined for a token that is not valid. Throws when the issuer's keys cannot be read. */
+/** Undefined for a token that is not valid. Throws when the issuer's keys cannot be read, and none that are known is the token's. */
 export function namedByJwt(
   { issuer, audience, jwks_url, name_claim, roles_claim }: OidcSettings,
   logger: Logger,
 ): (token: string) => Promise<Named | undefined> {
-  const keys = createRemoteJWKSet(new URL(jwks_url), { timeoutDuration: 5_000, cacheMaxAge: 600_000 });
+  const keys = issuerKeys(jwks_url, logger);
   const rules = {
     ...{ issuer, audience, algorithms: ALGORITHMS, requiredClaims: ["exp"] },
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
@@ -37,23 +38,13 @@ export function namedByJwt(
       const name = claimOf(payload, [name_claim]);
       return typeof name === "string" ? { name, roles: rolesOf(payload, roles_claim) } : undefined;
     } catch (error) {
-      if (error instanceof errors.JOSEError && !isOfKeys(error)) {
-        logger.debug({ err: error }, "a JWT is not valid");
-        return undefined;
-      }
-      logger.warn({ err: error }, "the keys of api.oidc.issuer cannot be read");
-      throw new ApiError("store_unavailable", "The keys of the issuer of credentials cannot be read.");
+      if (error instanceof KeysNotReadError)
+        throw new ApiError("store_unavailable", "The keys of the issuer of credentials cannot be read.");
+      if (error instanceof errors.JOSEError) logger.debug({ err: error }, "a JWT is not valid");
+      else logger.warn({ err: error }, "a JWT names a key of api.oidc.issuer that cannot be used");
+      return undefined;
     }
   };
-}
-
-/** The issuer did not send its keys, rather than: it has none for this token. */
-function isOfKeys(error: errors.JOSEError): boolean {
-  return (
-    error instanceof errors.JWKSTimeout ||
-    error instanceof errors.JWKSInvalid ||
-    error.code === "ERR_JOSE_GENERIC"
-  );
 }
 
 function rolesOf(payload: JWTPayload, claim: string): string[] {

@@ -36,7 +36,9 @@ t.test("single sign-on", async (t) => {
   let asked = 0;
   const issuer = createServer((_, response) => {
     asked++;
-    response.setHeader("content-type", "application/json").end(JSON.stringify({ keys: [jwk] }));
+    response
+      .setHeader("content-type", "application/json")
+      .end(JSON.stringify({ keys: [jwk, { ...jwk, kid: "broken", x: "AAAA" }] }));
   });
   await new Promise<void>((listening) => issuer.listen(0, "127.0.0.1", listening));
   t.teardown(() => issuer.close());
@@ -80,6 +82,7 @@ t.test("single sign-on", async (t) => {
     const refused: Readonly<Record<string, string>> = {
       "signed by another key": await signed({}, { key: other.privateKey }),
       "of a key that the issuer does not have": await signed({}, { kid: "2" }),
+      "of a key that the issuer has broken": await signed({}, { kid: "broken" }),
       expired: await signed({}, { end: "1 minute ago" }),
       "without an end": await signed({}, { end: "" }),
       "not valid yet": await signed({ nbf: Math.floor(Date.now() / 1000) + 600 }),
