@@ -1,4 +1,3 @@
-import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { defaultExportColumns, type ExportColumn, exportColumnNames } from "../query/export/columns.js";
 import { openExport } from "../query/export/stream.js";
@@ -8,7 +7,7 @@ import { type Command, dayOption, type Options, parseOptions, UsageError } from 
 import { configOptions, configurationOf } from "./configuration.js";
 import { commandLogger } from "./logger.js";
 import { selectTenants } from "./tenants.js";
-import { writing } from "./writing.js";
+import { writeWhole } from "./writing.js";
 
 /** Milliseconds without a byte after which an export is given up. */
 const idleMs = 300_000;
@@ -61,7 +60,7 @@ export const exportCsv: Command = {
       const csv = await openExport(client, input, { signal: io.signal, idleMs });
       const { output } = given;
       if (output === undefined) await pipeline(csv, io.stdout, { end: false });
-      else await writing("output", output, () => pipeline(csv, createWriteStream(output)));
+      else await writeWhole("output", output, csv);
       return 0;
     } finally {
       await stores.close();
