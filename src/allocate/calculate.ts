@@ -8,6 +8,7 @@ import type { RuleSet } from "./rules.js";
 import { allocateDays } from "./sql/allocate-days.js";
 import { checkConservation, type DayCheck } from "./sql/check-conservation.js";
 import { unallocateDays } from "./sql/unallocate-days.js";
+import { WORTH_SUMMING } from "./sql/usage-sums.js";
 import { type WeightBound, weightBound } from "./sql/weight-bound.js";
 
 /**
@@ -86,7 +87,8 @@ async function calculateOnce(calculation: Calculation, days: readonly string[]):
   const wide = bound.digits >= int128Digits;
   const { hash: rulesHash, combinesMetrics, configured } = rules;
   const { decimalPlaces } = calculation;
-  const how = { ledger, epoch, rulesHash, decimalPlaces, combinesMetrics, wide, configured };
+  const sumsOfDay = bound.samples_a_sum >= WORTH_SUMMING;
+  const how = { ledger, epoch, rulesHash, decimalPlaces, combinesMetrics, sumsOfDay, wide, configured };
   await allAtOnce(
     calculation,
     (bound.rows_at_most < worthTwoStatements ? [days] : halves(days)).map((half) =>
@@ -144,7 +146,9 @@ async function checkDays(calculation: Calculation, days: readonly string[]): Pro
 async function boundOf(calculation: Calculation, days: readonly string[]): Promise<WeightBound> {
   const { ledger, epoch } = calculation;
   const [bound] = await rows<WeightBound>(calculation, weightBound({ ledger, epoch, days }));
-  return bound ?? { digits: Number.POSITIVE_INFINITY, rows_at_most: Number.POSITIVE_INFINITY };
+  return (
+    bound ?? { digits: Number.POSITIVE_INFINITY, rows_at_most: Number.POSITIVE_INFINITY, samples_a_sum: 1 }
+  );
 }
 
 async function execute(calculation: Calculation, statement: Statement): Promise<void> {

@@ -146,7 +146,7 @@ const wayFor = (split: ReturnType<typeof splitFor>): fc.Arbitrary<Omit<Configure
           ],
         })),
     },
-    { weight: 1, arbitrary: fc.constant({ allocation: "keep" as const }) },
+    { weight: 2, arbitrary: fc.constant({ allocation: "keep" as const }) },
   );
 
 const direct: ConfiguredRule = {
@@ -159,15 +159,20 @@ const support: ConfiguredRule = {
   where: { product_type: "SUPPORT" },
   split: [{ by: "cost", over: "day" }],
 };
+const unattributable: ConfiguredRule = {
+  name: "unattributable",
+  where: { product_type: "OTHER" },
+  split: [{ by: "nobody" }],
+};
 /** A thousand take so long that there are few such cases: each of them has every way to split among so many. */
 const measured = (size: number): ConfiguredRule => ({
   name: "measured",
   where: { product_type: "NETWORK" },
   split: [
     { by: "usage", metric: "cpu" },
-    size === 1000
-      ? { by: "fixed", shares: Object.fromEntries(names(size).map((name) => [name, "1"])) }
-      : { by: "even", among: "tenant_period" },
+    size === 10
+      ? { by: "even", among: "tenant_period" }
+      : { by: "fixed", shares: Object.fromEntries(names(size).map((name) => [name, "1"])) },
   ],
 });
 
@@ -181,8 +186,8 @@ const owned = (size: number): ConfiguredRule => ({
 const rulesFor = (way: ReturnType<typeof wayFor>, size: number) =>
   fc
     .tuple(
-      fc.shuffledSubarray([direct, support, measured(size), owned(size)], {
-        minLength: size === 1000 ? 4 : 3,
+      fc.shuffledSubarray([direct, support, measured(size), owned(size), unattributable], {
+        minLength: size === 1000 ? 5 : 4,
       }),
       fc.array(fc.tuple(where, way), { minLength: 1, maxLength: 5 }),
     )

@@ -57,6 +57,11 @@ export class SplitClasses {
     }
   }
 
+  /** How weights were read. */
+  read(how: "by the sample" | "by the sum"): void {
+    this.#met(`weights ${how}`);
+  }
+
   #met(...names: readonly string[]): void {
     for (const name of names) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
@@ -90,6 +95,7 @@ function isTie(amounts: readonly bigint[], tick: bigint): boolean {
 export const splitClasses: readonly string[] = [
   ...Array.from({ length: 11 }, (_, i) => `${i + 2} places`),
   ...widths,
+  ...["weights by the sample", "weights by the sum"],
   "one key in two currencies",
   ...["several lines of one key", "lines that cancel out", "hourly", "zero", "refund"],
   ...[

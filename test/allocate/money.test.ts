@@ -2,7 +2,10 @@ import t from "tap";
 import { type Calculation, calculateDays } from "../../src/allocate/calculate.js";
 import { chargebackLedger } from "../../src/allocate/ledger.js";
 import { storeRuleSet } from "../../src/allocate/rules.js";
+import { WORTH_SUMMING } from "../../src/allocate/sql/usage-sums.js";
+import { type WeightBound, weightBound } from "../../src/allocate/sql/weight-bound.js";
 import { claimStaging } from "../../src/store/clickhouse/staging.js";
+import { readRows } from "../../src/store/clickhouse/statement.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";
@@ -36,7 +39,14 @@ t.test("property: lines of every kind are split as the referee splits them, to t
           ...{ ledger: chargebackLedger, client, epoch: 1, rules: variedRuleSet, decimalPlaces },
           ...{ signal: new AbortController().signal, maxMemoryBytes: 2 ** 30 },
         };
-        await stageInput(client, 1, input);
+        const samples = decimalPlaces % 3 === 0 ? WORTH_SUMMING : 1;
+        await stageInput(client, 1, input, { samples });
+        const [bound] = await readRows<WeightBound>(
+          client,
+          weightBound({ ledger: chargebackLedger, epoch: 1, days: moneyDays }),
+        );
+        t.equal(bound?.samples_a_sum, samples);
+        met.read(bound?.samples_a_sum === 1 ? "by the sample" : "by the sum");
         const checks = await calculateDays(calculation, moneyDays);
         const rows = await readStaged(client, 1);
         met.count(input, rows, width);

@@ -106,7 +106,13 @@ type StagedInput = Omit<RefereeInput, "rules" | "decimalPlaces" | "lines"> & {
   })[];
 };
 
-export async function stageInput(client: ClickHouseClient, epoch: number, input: StagedInput) {
+/** `samples`: each weight is measured in so many, one behind the other. */
+export async function stageInput(
+  client: ClickHouseClient,
+  epoch: number,
+  input: StagedInput,
+  { samples = 1 } = {},
+) {
   const put = async (table: Parameters<typeof stagedTable>[0], values: Record<string, unknown>[]) => {
     await client.command({ query: `TRUNCATE TABLE ${stagedTable(table, epoch)}` });
     if (values.length > 0)
@@ -132,17 +138,25 @@ export async function stageInput(client: ClickHouseClient, epoch: number, input:
   );
   await put(
     "usage",
-    input.usage.map(({ day, weight, ...fact }, i) => ({
-      timestamp: `${day} ${String(i % 24).padStart(2, "0")}:00:00`,
-      ...fact,
-      micro_units: weight.toString(),
-    })),
+    input.usage.flatMap(({ day, weight, ...fact }, i) =>
+      samplesOf(weight, samples).map((sample, at) => ({
+        timestamp: `${day} ${String((i + at) % 24).padStart(2, "0")}:00:00`,
+        ...fact,
+        micro_units: sample.toString(),
+      })),
+    ),
   );
   await put("identity_sets", [...input.sets]);
   await put(
     "usage_gaps",
     input.gaps.map((gap) => ({ ...gap, reason: "test" })),
   );
+}
+
+/** As unequal as samples are: all of them but the last are small, or nothing. */
+function samplesOf(weight: bigint, count: number): bigint[] {
+  const small = Array.from({ length: count - 1 }, (_, at) => (weight * BigInt(at)) / BigInt(count * count));
+  return [...small, weight - small.reduce((sum, each) => sum + each, 0n)];
 }
 
 /** A key `name@hour` is a line of that hour, one without an hour of midnight. */

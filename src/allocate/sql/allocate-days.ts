@@ -30,6 +30,8 @@ export interface AllocateDays {
   readonly decimalPlaces: number;
   /** Some rule weighs by several metrics together. */
   readonly combinesMetrics: boolean;
+  /** Weights are read as sums of a day, instead of as the samples that they are the sums of. */
+  readonly sumsOfDay: boolean;
   /** Int256 where cost x weight may not fit Int128: half the speed. */
   readonly wide: boolean;
   /** Some line may be taken by a configured rule, or name who pays. */
@@ -67,7 +69,7 @@ WITH
   (
     SELECT groupArray(name) FROM (
       SELECT DISTINCT toString(${recipient}) AS name FROM (
-        SELECT DISTINCT ${recipient} FROM ${usage} WHERE day IN {days:Array(Date)}
+        SELECT ${recipient} FROM ${usage} WHERE day IN {days:Array(Date)} GROUP BY ${recipient}
         UNION ALL
         SELECT DISTINCT ${recipient} FROM ${sets} WHERE day IN {days:Array(Date)}
         UNION ALL
@@ -118,7 +120,7 @@ WITH
   -- Who could be found: (day, kind, source, resource). An owner counts only when there is exactly one.
   found AS (
     SELECT day, 'usage', toString(metric), toString(resource_id) FROM (
-      SELECT DISTINCT day, metric, resource_id FROM ${usage} WHERE day IN {days:Array(Date)} AND micro_units > 0
+      SELECT day, metric, resource_id FROM ${usage} WHERE day IN {days:Array(Date)} GROUP BY day, metric, resource_id HAVING sum(micro_units) > 0
     )
     UNION ALL
     SELECT day, 'even', toString(scope), toString(resource_id) FROM (
@@ -239,13 +241,20 @@ function rankOf({ recipient }: SplitLedger): string {
 /**
  * Weights of the usage tiers, from facts collected into arrays in one pass over the table's key: 0.4 s, whereas grouping by
  * identity first, and then into arrays of (name, weight), took 1.8 s (2 M facts). An identity's facts are then next to each other,
- * and their sum is the difference of two running totals.
+ * and their sum is the difference of two running totals. With many samples to a sum, the sums of a projection are fewer: 0.09 s instead of 0.26 s (2.4 M samples by the hour).
  */
 function usageRecipients(input: AllocateDays, int: string, { weighingRules }: RuleParts): string {
+  const { ledger } = input;
+  const usage = `${stagedTable(ledger.usage, input.epoch)} WHERE day IN {days:Array(Date)}`;
+  const weighed = input.sumsOfDay
+    ? `(
+        SELECT day, metric, resource_id, ${ledger.recipient}, sum(micro_units) AS weight FROM ${usage}
+        GROUP BY day, metric, resource_id, ${ledger.recipient} HAVING weight > 0
+      )`
+    : `(SELECT *, micro_units AS weight FROM ${usage} AND micro_units > 0)`;
   const facts = `
-      SELECT day, metric, resource_id, groupArray(${rankOf(input.ledger)}) AS ranks, groupArray(micro_units) AS weights
-      FROM ${stagedTable(input.ledger.usage, input.epoch)}
-      WHERE day IN {days:Array(Date)} AND micro_units > 0 GROUP BY day, metric, resource_id`;
+      SELECT day, metric, resource_id, groupArray(${rankOf(ledger)}) AS ranks, groupArray(weight) AS weights
+      FROM ${weighed} GROUP BY day, metric, resource_id`;
   const perSource = input.combinesMetrics
     ? `
       SELECT u.day AS day, k.source_key AS source_key, u.resource_id AS resource_id,

@@ -1,6 +1,7 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
 import type { SplitLedger } from "../ledger.js";
+import { storedSums, WORTH_SUMMING } from "./usage-sums.js";
 
 /** A line with the columns of a cloud's bill takes as much memory as so many facts: 1.1 KiB (measured, with a million lines a batch). */
 const LINE_WORK = 6;
@@ -10,7 +11,7 @@ const LINE_WORK = 6;
  * that come out. For these, each line counts with every member of its resource's sets. If its resource has no set, it counts with its
  * resource's facts, and if it has neither, with the largest tenant-wide set.
  *
- * The estimate is per resource, because pools of identities are skewed. All lines times the day's largest set would be 60 times
+ * Where there are many samples to a sum, their sums count. The estimate is per resource, because pools of identities are skewed. All lines times the day's largest set would be 60 times
  * too much on 2,000 resources, and would make every day a batch of its own.
  */
 export function estimateDays(input: {
@@ -18,8 +19,10 @@ export function estimateDays(input: {
   epoch: number;
   days: readonly string[];
 }): Statement {
+  const usage = stagedTable(input.ledger.usage, input.epoch);
   return {
     query: `
+WITH (SELECT (groupArray(day), groupArray(samples / sums)) FROM ${storedSums(usage)} WHERE samples >= sums * ${WORTH_SUMMING}) AS summed
 SELECT toString(day) AS day, ${LINE_WORK} * toFloat64(sum(lines)) + sum(facts) + sum(members) + least(sum(rows_at_most), 1e9) AS work
 FROM (
   SELECT day, lines, facts, members,
@@ -30,7 +33,7 @@ FROM (
       SELECT day, resource_id, count() AS line, 0 AS fact, 0 AS member FROM ${stagedTable("billing", input.epoch)}
       WHERE day IN {days:Array(Date)} GROUP BY day, resource_id
       UNION ALL
-      SELECT day, resource_id, 0, count(), 0 FROM ${stagedTable(input.ledger.usage, input.epoch)}
+      SELECT day, resource_id, 0, count() / transform(day, summed.1, summed.2, 1.), 0 FROM ${usage}
       WHERE day IN {days:Array(Date)} GROUP BY day, resource_id
       UNION ALL
       SELECT day, resource_id, 0, 0, count() FROM ${input.ledger.sets(input.epoch)}
