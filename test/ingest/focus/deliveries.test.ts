@@ -44,7 +44,7 @@ t.beforeEach(async () => {
 t.test("snapshots and additions", async (t) => {
   await told([deliveryOf([bill("1")]), deliveryOf([bill("7")], { billing_period: "2026-06" })]);
   t.strictSame(await kept(), { records: ["current 4 4", "current 4 28"], partitions: [4, 4] });
-  t.strictSame(await told([deliveryOf([bill("2")])]), { errors: [], warnings: [] });
+  t.strictSame(await told([deliveryOf([bill("2")])]), { errors: [], warnings: [], notes: [] });
   t.strictSame(
     await kept(),
     { records: ["replaced 4 4", "current 4 28", "current 4 8"], partitions: [4, 4] },
@@ -137,6 +137,7 @@ t.test("a source that cannot be listed does not concern the others", async (t) =
   t.strictSame(report, {
     errors: ["down: no route"],
     warnings: ["late: 2026-06: no manifest", "bills 2026-05: two manifests"],
+    notes: [],
   });
   t.strictSame((await kept()).records, ["current 4 4"]);
 });
@@ -150,11 +151,15 @@ t.test("a bill without any readable date is refused, and the one before counts",
   const problem =
     "bills 2026-05: no line has an ISO date in ChargePeriodStart, such as 2026-05-31T00:00:00Z: nothing of it is charged";
   const delivery = deliveryOf([fileOf("bill.csv", undated)]);
-  t.strictSame(await told([delivery]), { errors: [problem], warnings: [] });
-  t.strictSame(await told([delivery]), { errors: [problem], warnings: [] }, "each time");
+  t.strictSame(await told([delivery]), { errors: [problem], warnings: [], notes: [] });
+  t.strictSame(await told([delivery]), { errors: [problem], warnings: [], notes: [] }, "each time");
   t.strictSame(await kept(), { records: ["current 4 4", "refused null undefined"], partitions: [4] });
   const header = deliveryOf([fileOf("none.csv", csv([]))], { billing_period: "2026-04" });
-  t.strictSame(await told([header]), { errors: [], warnings: [] }, "one without lines lacks no date");
+  t.strictSame(
+    await told([header]),
+    { errors: [], warnings: [], notes: [] },
+    "one without lines lacks no date",
+  );
 });
 
 /** A bill of June with a line of an amount on each of the days. */
@@ -190,7 +195,11 @@ t.test("charges that are delivered in another way take the place of what they we
   ] as const) {
     await store.postgres.query("DELETE FROM deliveries");
     await told(ways[before]);
-    t.strictSame(await told(ways[after]), { errors: [], warnings: [] }, `${before}, then ${after}`);
+    t.strictSame(
+      await told(ways[after]),
+      { errors: [], warnings: [], notes: [] },
+      `${before}, then ${after}`,
+    );
     const amount = (each: readonly Delivery[]) => (each.length === 1 ? "2 2" : "1 1");
     const records = [
       ...ways[before].map(() => `replaced ${amount(ways[before])}`),
@@ -202,7 +211,7 @@ t.test("charges that are delivered in another way take the place of what they we
       ...each,
       files: each.files.map((file) => ({ ...file, open: () => t.fail("opened") as never })),
     }));
-    t.strictSame(await told(unread), { errors: [], warnings: [] });
+    t.strictSame(await told(unread), { errors: [], warnings: [], notes: [] });
     t.strictSame((await kept()).records, records, "and stay so");
   }
 });
@@ -254,5 +263,5 @@ t.test("bills that would take days away wait, together, for the rest of them or 
   );
   await acceptDelivery(store.postgres, store.tenantName, rows[0]?.id ?? 0);
   t.strictSame((await kept()).records, ["replaced 3 3", "current 1 1", "current 1 1"], "accepted together");
-  t.strictSame(await told(additions), { errors: [], warnings: [] });
+  t.strictSame(await told(additions), { errors: [], warnings: [], notes: [] });
 });
