@@ -20,6 +20,7 @@ export interface Loaded {
 
 const settings = {
   ...({ cost: "EffectiveCost", currency: undefined, shrinkLimit: 0.5, hash: "bench" } as const),
+  ...({ keepFrom: "2000-01-01", spread: "none" } as const),
   today: new Date().toISOString().slice(0, 10),
 };
 

@@ -41,7 +41,7 @@ const tenantProperties = {
   retention_days: integer({
     ...days,
     description:
-      "Days older than this are dropped, with their state and with tags that nothing refers to any more.",
+      "Days older than this are dropped, with their state, with tags that nothing refers to any more, and with bills all of whose days are older.",
     minimum: 1,
     maximum: 730,
     default: 250,

@@ -66,6 +66,8 @@ export interface GatherStore {
   readonly epoch: number;
   /** First day that the run gathers. */
   readonly gatheredFrom: string;
+  /** First UTC day that is kept; what is older, retention drops. */
+  readonly keepFrom: string;
 }
 
 /** One tenant's upstream during one run. */

@@ -37,6 +37,8 @@ export interface GatherTenant extends TenantRunContext {
   /** Undefined where costs are not attributed to topics. */
   readonly topics: TopicStaging | undefined;
   readonly window: DayWindow;
+  /** First UTC day that is kept. */
+  readonly keepFrom: string;
   readonly request: RunRequest;
   readonly signal: AbortSignal;
 }
@@ -71,6 +73,7 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
         gate: input.stores.gate,
         epoch: input.epoch,
         gatheredFrom: input.window.start,
+        keepFrom: input.keepFrom,
       },
     });
     try {

@@ -8,7 +8,10 @@ import { showInOneStep } from "../store/facts/publishing-days.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { forgetDimensions } from "../tags/forget-dimensions.js";
 
-/** Drops what is older than a tenant's retention: whole days of facts, their state, old runs, entities deleted before. */
+/**
+ * Drops what is older than a tenant's retention: whole days of facts, their state, old runs, entities deleted before. What an ecosystem keeps
+ * for itself, such as lines of bills, it drops when it gathers.
+ */
 export interface Retention {
   readonly client: ClickHouseClient;
   readonly epoch: number;

@@ -79,6 +79,7 @@ export async function runStages(
     allocation,
     topics: topics?.staging,
     window,
+    keepFrom,
     signal,
   });
   await copyNames({ client: store.client, postgres, tenantName, signal });

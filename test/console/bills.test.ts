@@ -178,6 +178,17 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     t.equal(await stateOf(may), "current");
     t.equal(await stateOf(april), "waiting_for_acceptance", "the other still waits");
 
+    const reason = "its last day is 2026-05-31, and retention_days keeps days from 2026-06-01 on";
+    await stores.postgres.query(
+      "UPDATE deliveries SET state = 'expired', expired_at = now(), problem = $2 WHERE delivery_id = $1",
+      [may, reason],
+    );
+    const later = await open("/tenants/acme/deliveries");
+    const old = later.locator("tbody tr", { hasText: "2026-05" });
+    await old.getByText("expired", { exact: true }).waitFor();
+    t.equal(await old.locator(".hint", { hasText: reason }).count(), 1, "one that has expired says why");
+    t.equal(await old.getByRole("button").count(), 0, "and there is nothing to do about it");
+
     // Meanwhile another person refused it.
     await stores.postgres.query(
       "UPDATE deliveries SET state = 'refused', loaded_at = NULL WHERE delivery_id = $1",

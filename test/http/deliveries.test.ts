@@ -58,27 +58,37 @@ t.test("deliveries", async (t) => {
   });
   const other = await insert({ state: "current", scope: "2026-04", billing_period: "2026-04", ...loaded });
   const refused = await insert({ state: "refused", scope: "2026-03", problem: "is not CSV" });
+  const expired = await insert({
+    ...{ state: "expired", scope: "2025-01", billing_period: "2025-01", content_id: "e", ...loaded },
+    ...{ problem: "its last day is 2025-01-31", last_day: "2025-01-31", expired_at: "2026-06-02T00:00:00Z" },
+  });
   const ofGlobex = await insert({ state: "waiting_for_acceptance", problem: "p", ...loaded }, "globex");
 
   await t.test("the newest first, with all that is known of each", async (t) => {
     const { items, total } = await list();
-    t.equal(total, 4);
+    t.equal(total, 5);
     t.strictSame(
       items.map(({ delivery_id }: { delivery_id: number }) => delivery_id),
-      [refused, other, waits, first],
+      [expired, refused, other, waits, first],
     );
-    t.strictSame(items[3], {
+    t.strictSame(items[4], {
       ...{ delivery_id: first, source: "aws", billing_period: "2026-05", kind: "snapshot", state: "current" },
       ...{ problem: null, files, file_count: 1, lines: 2, sums, findings, remarks: ["odd"] },
       ...{ first_day: "2026-05-01", last_day: "2026-05-31", started_at: "2026-06-01T00:00:00Z" },
       ...{ loaded_at: "2026-06-01T00:01:00Z", accepted_at: null, replaced_at: null },
+      expired_at: null,
     });
-    holds(t, items[0], { state: "refused", problem: "is not CSV", lines: null, loaded_at: null });
+    holds(t, items[0], {
+      ...{ delivery_id: expired, state: "expired", problem: "its last day is 2025-01-31", lines: 2 },
+      ...{ loaded_at: "2026-06-01T00:01:00Z", expired_at: "2026-06-02T00:00:00Z", replaced_at: null },
+    });
+    holds(t, await list("state=expired"), { total: 1, items: [{ delivery_id: expired }] });
+    holds(t, items[1], { state: "refused", problem: "is not CSV", lines: null, loaded_at: null });
     const waiting = await list("state=waiting_for_acceptance");
     holds(t, waiting, { total: 1, items: [{ delivery_id: waits }] });
-    const page = await list("page_size=3");
-    t.equal(page.items.length, 3);
-    const { items: rest, next_cursor } = await list(`page_size=3&cursor=${page.next_cursor}`);
+    const page = await list("page_size=4");
+    t.equal(page.items.length, 4);
+    const { items: rest, next_cursor } = await list(`page_size=4&cursor=${page.next_cursor}`);
     t.strictSame(
       [rest.map((each: { delivery_id: number }) => each.delivery_id), next_cursor],
       [[first], null],
@@ -86,7 +96,7 @@ t.test("deliveries", async (t) => {
     const { status, body } = await get(app, `${path}?state=lost`);
     t.strictSame(
       [status, body.detail],
-      [400, "`state` must be one of loading, current, replaced, waiting_for_acceptance, refused."],
+      [400, "`state` must be one of loading, current, replaced, waiting_for_acceptance, refused, expired."],
     );
   });
 
@@ -95,7 +105,7 @@ t.test("deliveries", async (t) => {
     t.equal(status, 200, JSON.stringify(body));
     holds(t, body, { delivery_id: waits, state: "current", problem: null });
     t.type(body.accepted_at, "string");
-    t.strictSame(await states(), ["refused", "current", "current", "replaced"], "only its scope");
+    t.strictSame(await states(), ["expired", "refused", "current", "current", "replaced"], "only its scope");
     holds(t, await accept(waits), { status: 200, body: { accepted_at: body.accepted_at } }, "again");
   });
 
@@ -106,6 +116,13 @@ t.test("deliveries", async (t) => {
       body: {
         code: "delivery_not_waiting",
         detail: `Delivery ${first} does not wait to be accepted: its state is replaced.`,
+      },
+    });
+    holds(t, await accept(expired), {
+      status: 409,
+      body: {
+        code: "delivery_not_waiting",
+        detail: `Delivery ${expired} does not wait to be accepted: its state is expired.`,
       },
     });
     holds(t, await accept(refused), { status: 409, body: { code: "delivery_not_waiting" } });

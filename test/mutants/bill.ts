@@ -6,6 +6,8 @@ const coverage = ["test/http/tag-coverage.test.ts"];
 const shares = ["test/query/focus-shares.test.ts"];
 const lines = ["test/ingest/focus/charge-days.test.ts"];
 const load = ["test/ingest/focus/load.test.ts"];
+const expiry = ["test/ingest/focus/expiry.test.ts"];
+const killed = ["test/ingest/focus/kill.test.ts"];
 const zstd = ["test/ingest/unzstd.test.ts"];
 
 /** Bills of clouds: how they are read, what rules did with them, and how they leave. */
@@ -30,6 +32,25 @@ export const billMutants = [
       template('`(@{until("(place + 1)")} - @{until("place")})`'),
       template('`@{until("(place + 1)")}`'),
     ],
+  ]),
+  ...mutantsOf("src/ingest/ecosystems/focus/deliveries/expiry.ts", expiry, [
+    ["the last day that is kept goes", "until >= keepFrom", "until > keepFrom"],
+    ["a charge that is not spread keeps its bill", "(last_start_day ?? last_day)", "last_day"],
+    ["a bill that waits never expires", "waits && stays", "waits || stays"],
+    ["a line without a date is of no day", "if (!has_undated_lines) return charged;", "return charged;"],
+  ]),
+  ...mutantsOf("src/ingest/ecosystems/focus/deliveries/load-deliveries.ts", expiry, [
+    ["an expired bill never comes back", "expiryOf(same, settings) === undefined", "false"],
+  ]),
+  ...mutantsOf("src/ingest/ecosystems/focus/deliveries/load-deliveries.ts", killed, [
+    [
+      "what a crash left of an expired bill stays",
+      'recorded.filter(({ state }) => state !== "expired")',
+      "recorded",
+    ],
+  ]),
+  ...mutantsOf("src/ingest/ecosystems/focus/deliveries/moved.ts", expiry, [
+    ["days that retention drops are lacking", "NOT shared AND kept)) AS lacking", "NOT shared)) AS lacking"],
   ]),
   ...mutantsOf("src/ingest/ecosystems/focus/load/column-sql.ts", load, [
     ["decimals with more places are cut", "places <= 12 &&", ""],

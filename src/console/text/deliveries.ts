@@ -14,6 +14,7 @@ export const deliveries = {
     waiting_for_acceptance: "waits for you",
     refused: "refused",
     replaced: "replaced",
+    expired: "expired",
     loading: "loading",
   },
   loaded: "Loaded",

@@ -71,11 +71,12 @@ export const Delivery = Type.Object(
     state: choice(deliveryStates, {
       description:
         "`current`: its lines count. `waiting_for_acceptance`: it has lost too much of the bill that it would replace, and waits until a person accepts it. " +
-        "`refused`: it cannot be read. `replaced`: a newer one counts. `loading`: not loaded completely.",
+        "`refused`: it cannot be read. `replaced`: a newer one counts. `loading`: not loaded completely. `expired`: all of its days are older than " +
+        "`retention_days`, so its lines were dropped; it is read again once `retention_days` reaches back to it.",
       examples: ["current"],
     }),
     problem: nullableText({
-      description: "Why it waits or is refused, as a sentence; else null.",
+      description: "Why it waits, is refused or has expired, as a sentence; else null.",
       examples: [null],
     }),
     files: Type.Array(DeliveryFile, { description: "Its first 100 files." }),
@@ -98,6 +99,9 @@ export const Delivery = Type.Object(
     loaded_at: optionalInstant("When it was loaded completely; null when it was not."),
     accepted_at: optionalInstant("When a person accepted it; null when nobody had to."),
     replaced_at: optionalInstant("When another one took its place; null when none did."),
+    expired_at: optionalInstant(
+      "When its lines were dropped because it was older than `retention_days`; null when they were not.",
+    ),
   },
   { title: "Delivery", description: "A bill that was delivered." },
 );

@@ -12,6 +12,7 @@ export const deliveryStates = [
   "replaced",
   "waiting_for_acceptance",
   "refused",
+  "expired",
 ] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
@@ -50,7 +51,7 @@ export interface Delivery {
   readonly billing_period: string | null;
   readonly kind: "snapshot" | "additive";
   readonly state: DeliveryState;
-  /** Why it is refused or waits. */
+  /** Why it is refused, waits or has expired. */
   readonly problem: string | null;
   /** The first ones, by name. */
   readonly files: DeliveredFile[];
@@ -65,6 +66,7 @@ export interface Delivery {
   readonly loaded_at: string | null;
   readonly accepted_at: string | null;
   readonly replaced_at: string | null;
+  readonly expired_at: string | null;
 }
 
 const MOST_FILES = 100;
@@ -75,7 +77,7 @@ const SHOWN = `delivery_id, source, billing_period, kind, state, problem,
     FROM jsonb_array_elements(files) WITH ORDINALITY AS each (file, place) WHERE place <= ${MOST_FILES}) AS files,
   jsonb_array_length(files) AS file_count, lines, sums, findings, remarks, first_day::text AS first_day, last_day::text AS last_day,
   ${instantText("started_at")} AS started_at, ${instantText("loaded_at")} AS loaded_at, ${instantText("accepted_at")} AS accepted_at,
-  ${instantText("replaced_at")} AS replaced_at`;
+  ${instantText("replaced_at")} AS replaced_at, ${instantText("expired_at")} AS expired_at`;
 
 /** Newest first: rows `{total, delivery}`, one more than the page holds when more follow; a single one without delivery for an empty page. */
 function deliveryPage(

@@ -37,9 +37,9 @@ export async function acceptDelivery(
       });
       const accepted = together.map(({ delivery_id }) => delivery_id);
       await runStatement(on, {
-        query: `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now() FROM deliveries AS new
+        query: `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now(), problem = NULL FROM deliveries AS new
           WHERE new.delivery_id = ANY ($1::bigint[]) AND old.tenant_name = new.tenant_name AND old.source = new.source
-            AND (old.scope = new.scope OR old.delivery_id = ANY (new.replaces)) AND old.state = 'current'`,
+            AND (old.scope = new.scope OR old.delivery_id = ANY (new.replaces)) AND old.state IN ('current', 'expired')`,
         params: [accepted],
       });
       await runStatement(on, {

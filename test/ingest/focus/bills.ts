@@ -22,6 +22,8 @@ export const settings: LoadSettings = {
   shrinkLimit: 0.5,
   hash: "h",
   today: "2026-07-15",
+  keepFrom: "2000-01-01",
+  spread: "none",
 };
 
 export async function openDeliveryStore(t: Test): Promise<DeliveryStore> {

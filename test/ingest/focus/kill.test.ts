@@ -52,3 +52,38 @@ t.test("kill -9 in the middle of a load", async (t) => {
   }
   t.ok(cutOff > 0, `${cutOff} of 4 loads were cut off`);
 });
+
+t.test("kill -9 beside the statements by which a bill expires", async (t) => {
+  const folder = temporaryFolder(t);
+  let epoch = 0;
+  const start = (input: Partial<LoadingInput>) => {
+    epoch += 1;
+    const process = { folder, epoch, amount: "1", lines: 2, stays: false, ...input };
+    return childProcess(t, "../ingest/focus/loading-process.js", process);
+  };
+  const said = async (child: ReturnType<typeof start>) => {
+    let all: Record<string, unknown> = {};
+    for (let line = await child.message(); line !== undefined; line = await child.message())
+      all = { ...all, ...JSON.parse(line) };
+    const [code, signal] = await child.exited;
+    return { ...all, ended: signal ?? code };
+  };
+  const whole = { lines: 2, cost: "2", deliveries: 1 };
+  const none = { lines: 0, cost: "0", deliveries: 0 };
+  const loaded = { before: [none], sent: true, counted: [whole], held: [whole], ended: 0 };
+  t.strictSame(await said(start({})), loaded);
+  const keepFrom = "2026-06-01";
+  for (const [name, store, statement, when, left] of [
+    ["before the record", "postgres", "state = 'expired'", "before", whole],
+    ["after the record", "postgres", "state = 'expired'", "after", none],
+    ["before the lines go", "clickhouse", "focus_lines\\W* DROP PARTITION", "before", none],
+    ["before the sums go", "clickhouse", "focus_text_sums\\W* DROP PARTITION", "before", none],
+  ] as const) {
+    const point = { name, store, statements: [statement], when };
+    const died = await said(start({ keepFrom, point }));
+    t.strictSame(died, { before: [whole], hit: name, ended: "SIGKILL" }, name);
+    const repaired = { before: [left], counted: [none], held: [none], ended: 0 };
+    t.strictSame(await said(start({ keepFrom })), repaired, "the next run finishes it, and reads nothing");
+    t.strictSame(await said(start({})), loaded, "and it is read again when the retention is longer");
+  }
+});

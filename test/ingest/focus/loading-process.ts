@@ -3,9 +3,12 @@
  * bill is on its way, and what counts and is held in the end.
  */
 import { Readable } from "node:stream";
+import { createClient } from "@clickhouse/client";
 import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import { claimStaging } from "../../../src/store/clickhouse/staging.js";
 import { openStores } from "../../../src/store/open-stores.js";
+import { dieAt } from "../../runner/die-at.js";
+import type { StatementPoint } from "../../runner/kill-points.js";
 import { fixedTenant, testConfig, testLogger } from "../../stores.js";
 import { csv, deliveryOf, fileOf, settings, sourceOf } from "./bills.js";
 
@@ -17,9 +20,13 @@ export interface LoadingInput {
   readonly lines: number;
   /** Does not end by itself. */
   readonly stays: boolean;
+  /** First day that is kept, and where it is to die. */
+  readonly keepFrom?: string;
+  readonly point?: StatementPoint;
 }
 
-const { folder, epoch, amount, lines, stays } = JSON.parse(process.argv.at(-1) ?? "{}") as LoadingInput;
+const input = JSON.parse(process.argv.at(-1) ?? "{}") as LoadingInput;
+const { folder, epoch, amount, lines, stays, keepFrom = settings.keepFrom, point } = input;
 const config = testConfig(`data_dir: ${folder}/data\ntenants:${fixedTenant("acme")}`, folder);
 const stores = await openStores({ config, logger: testLogger });
 const { client, tenantName } = await stores.tenant("acme");
@@ -57,7 +64,9 @@ async function* said() {
 }
 const file = { ...fileOf("bill.csv", text), open: async () => Readable.from(said(), { objectMode: false }) };
 const store = { client, postgres, gate: stores.gate, tenantName, epoch };
-await loadDeliveries(store, [sourceOf(deliveryOf([file]))], settings, new AbortController().signal);
+if (point !== undefined) dieAt(point, Object.getPrototypeOf(createClient()));
+const signal = new AbortController().signal;
+await loadDeliveries(store, [sourceOf(deliveryOf([file]))], { ...settings, keepFrom }, signal);
 say({ counted: await counted(), held: await held() });
 if (stays) setInterval(() => undefined, 60_000);
 else await stores.close();

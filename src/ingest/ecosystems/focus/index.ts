@@ -55,7 +55,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       const { errors, warnings, notes } = await loadDeliveries(
         ofStore,
         sources,
-        loadSettings(settings),
+        loadSettings(settings, ofStore.keepFrom),
         signal,
       );
       const uploaded = await usage.takeFiles(ofStore, signal);
@@ -117,13 +117,15 @@ function withMalformed(lines: number, dropped: Readonly<Record<string, number>>)
   return malformed === 0 ? dropped : { ...dropped, malformed };
 }
 
-function loadSettings(settings: Settings): LoadSettings {
+function loadSettings(settings: Settings, keepFrom: string): LoadSettings {
   return {
     cost: costColumnOf[settings.cost],
     currency: settings.currency,
     shrinkLimit: settings.shrink_limit_percent / 100,
     hash: readingHash(settings),
     today: new Date().toISOString().slice(0, 10),
+    keepFrom,
+    spread: settings.spread,
   };
 }
 

@@ -2,6 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { ChangeGate } from "../../../../store/change-gate.js";
+import type { Spread } from "../lines/charge-days.js";
 import type { CostColumn } from "../load/landing-columns.js";
 
 export interface DeliveryStore {
@@ -21,4 +22,7 @@ export interface LoadSettings {
   readonly hash: string;
   /** Today, in UTC. */
   readonly today: string;
+  /** First UTC day that is kept. */
+  readonly keepFrom: string;
+  readonly spread: Spread;
 }

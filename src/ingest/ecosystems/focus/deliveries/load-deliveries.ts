@@ -5,6 +5,7 @@ import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
 import type { BillSource, Delivery } from "../sources/delivery.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
+import { expireOld, expiryOf } from "./expiry.js";
 import { type LoadOutcome, loadDelivery } from "./load-delivery.js";
 import { isRecordOf, movedRecords, settleMoved } from "./moved.js";
 import { dropUnrecorded } from "./partitions.js";
@@ -28,8 +29,10 @@ export async function loadDeliveries(
   const { client, postgres, gate, tenantName, epoch } = store;
   const recorded = await gate.change(async () => {
     await runStatement(postgres, forgetLoading(tenantName, epoch));
+    await expireOld(store, await recordedDeliveries(store), settings);
     const recorded = await recordedDeliveries(store);
-    await dropUnrecorded(client, new Set(recorded.map(({ delivery_id }) => delivery_id)), signal);
+    const held = recorded.filter(({ state }) => state !== "expired");
+    await dropUnrecorded(client, new Set(held.map(({ delivery_id }) => delivery_id)), signal);
     return recorded;
   }, signal);
   const errors: string[] = [];
@@ -48,7 +51,8 @@ export async function loadDeliveries(
         warnings.push(...delivery.remarks.map((remark) => `${titleOf(delivery)}: ${remark}`));
         const outcome = await loadIfNew(store, delivery, { ofSource, moved }, settings, signal);
         if (outcome.state === "held") held = true;
-        else if (outcome.state !== "current") errors.push(`${titleOf(delivery)}: ${outcome.problem}`);
+        else if (outcome.state !== "current" && outcome.state !== "expired")
+          errors.push(`${titleOf(delivery)}: ${outcome.problem}`);
       }
       if (!held && moved.length === 0) continue;
       const problem = await settleMoved(store, source.name, listing, settings, signal);
@@ -64,8 +68,11 @@ export async function loadDeliveries(
 }
 
 function noBill(nothing: string, recorded: readonly RecordedDelivery[]): string {
-  return recorded.some(({ state }) => state === "current")
-    ? `no bill is there any more: ${nothing}. The bills that were read before still count`
+  const has = (wanted: RecordedDelivery["state"]) => recorded.some(({ state }) => state === wanted);
+  if (has("current"))
+    return `no bill is there any more: ${nothing}. The bills that were read before still count`;
+  return has("expired")
+    ? `no bill is there any more: ${nothing}. All bills that were read before are older than retention_days`
     : `no bill is there: ${nothing}. Check \`location\`, unless the first bill is still to come`;
 }
 
@@ -76,8 +83,9 @@ async function loadIfNew(
   settings: LoadSettings,
   signal: AbortSignal,
 ): Promise<LoadOutcome> {
-  const same = ofSource.find((each) => isRecordOf(each, delivery, settings.hash));
-  if (same !== undefined) return outcomeOf(same);
+  const same = ofSource.findLast((each) => isRecordOf(each, delivery, settings.hash));
+  const isKeptAgain = same?.state === "expired" && expiryOf(same, settings) === undefined;
+  if (same !== undefined && !isKeptAgain) return outcomeOf(same);
   const scope = scopeOf(delivery);
   const old = ofSource.find((each) => each.state === "current" && each.scope === scope);
   const others = moved.filter((each) => each.state === "current" && each !== old);

@@ -3,19 +3,27 @@ import { UnreadableFile } from "../../../../focus/format.js";
 import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
 import { withTransaction } from "../../../../store/postgres/transaction.js";
+import { NO_CHARGE_DATE } from "../load/findings.js";
 import { type LoadedFile, loadFile } from "../load/load-file.js";
 import { type LoadedLines, LoadMismatch, requireEqualSums, summarise } from "../load/summary.js";
 import type { Delivery } from "../sources/delivery.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
+import { type CoveredDays, expiryOf } from "./expiry.js";
 import { NOT_ALL_READ, sharedDays } from "./moved.js";
 import { dropDelivery } from "./partitions.js";
-import { beginDelivery, finishDelivery, type RecordedDelivery, refuseDelivery } from "./records.js";
+import {
+  beginDelivery,
+  type FinishedDelivery,
+  finishDelivery,
+  type RecordedDelivery,
+  refuseDelivery,
+} from "./records.js";
 import { shrinkage } from "./shrinkage.js";
 
 export type LoadOutcome =
   | { readonly state: "current" }
   /** held: its charges lie in deliveries of other scopes as well; who loads all of a source decides when it takes their place. */
-  | { readonly state: "held" | "waiting_for_acceptance" | "refused"; readonly problem: string };
+  | { readonly state: "held" | "waiting_for_acceptance" | "refused" | "expired"; readonly problem: string };
 
 /** What there is of the source until now. */
 interface Before {
@@ -55,15 +63,19 @@ export async function loadDelivery(
     );
     requireDates(loaded);
     const { shrinkLimit: limit, today } = settings;
-    const replaces = (await sharedDays(client, moved, [deliveryId], signal)).map((each) => each.delivery);
+    const shared = await sharedDays(client, moved, [deliveryId], settings, signal);
+    const replaces = shared.map((each) => each.delivery);
     const shrunk = old === undefined ? undefined : shrinkage({ old, loaded, limit, today });
     const problem = replaces.length === 0 ? shrunk : NOT_ALL_READ;
+    const outcome = outcomeOf(problem, expiryOf(daysOf(delivery, loaded), settings));
     await store.gate.change(async () => {
-      await finish(store, { deliveryId, epoch, files, loaded, problem, replaces });
+      await finish(store, { deliveryId, epoch, files, loaded, outcome, replaces });
+      if (outcome.state === "expired") await dropDelivery(client, deliveryId);
       if (problem === undefined && old !== undefined) await dropDelivery(client, old.delivery_id);
     }, signal);
-    if (problem === undefined) return { state: "current" };
-    return { state: replaces.length > 0 ? "held" : "waiting_for_acceptance", problem };
+    return outcome.state === "waiting_for_acceptance" && replaces.length > 0
+      ? { ...outcome, state: "held" }
+      : outcome;
   } catch (error) {
     // What this cannot drop, because the store is away, the next run drops.
     await dropDelivery(client, deliveryId).catch(() => undefined);
@@ -74,6 +86,20 @@ export async function loadDelivery(
   }
 }
 
+function outcomeOf(problem: string | undefined, expiry: string | undefined): FinishedDelivery["outcome"] {
+  if (problem !== undefined) return { state: "waiting_for_acceptance", problem };
+  return expiry === undefined ? { state: "current" } : { state: "expired", problem: expiry };
+}
+
+function daysOf({ billing_period }: Delivery, loaded: LoadedLines): CoveredDays {
+  return {
+    billing_period: billing_period ?? null,
+    last_start_day: loaded.last_start_day ?? null,
+    last_day: loaded.last_day ?? null,
+    has_undated_lines: loaded.findings.some(({ id }) => id === NO_CHARGE_DATE),
+  };
+}
+
 /** Without any date, none of it could be charged to a day, and what it replaces would be gone. */
 function requireDates({ lines, first_day }: LoadedLines): void {
   if (lines === 0 || first_day !== undefined) return;
@@ -82,10 +108,7 @@ function requireDates({ lines, first_day }: LoadedLines): void {
   );
 }
 
-async function finish(
-  { postgres, epoch }: DeliveryStore,
-  finished: Parameters<typeof finishDelivery>[0],
-): Promise<void> {
+async function finish({ postgres, epoch }: DeliveryStore, finished: FinishedDelivery): Promise<void> {
   await withTransaction(postgres, async (on) => {
     let rows = 0;
     for (const statement of finishDelivery(finished))

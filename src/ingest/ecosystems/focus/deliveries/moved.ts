@@ -10,6 +10,7 @@ import { readRows } from "../../../../store/clickhouse/statement.js";
 import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
 import { withTransaction } from "../../../../store/postgres/transaction.js";
+import { lastDay } from "../lines/charge-days.js";
 import type { CurrencySums } from "../load/summary.js";
 import type { Delivery, SourceListing } from "../sources/delivery.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
@@ -42,7 +43,8 @@ export function movedRecords(
   const additions = deliveries.filter(({ kind }) => kind === "additive");
   const names = new Set(additions.map(scopeOf));
   const versions = new Set(additions.map(({ files }) => files[0]?.version));
-  return records.filter(({ kind, scope, version }) => {
+  return records.filter(({ state, kind, scope, version }) => {
+    if (state === "expired") return false;
     if (!kinds.has(kind)) return true;
     if (kind === "additive") return !names.has(scope) && version !== null && versions.has(version);
     return scope === "" ? dated && !undated : undated && !dated;
@@ -52,7 +54,7 @@ export function movedRecords(
 export interface SharedDays {
   /** Number of the delivery. */
   readonly delivery: string;
-  /** Days of its charges that others have none on, and the first of them. */
+  /** Days of its charges that others have none on, and the first of them. Without charges that retention drops. */
   readonly lacking: number;
   readonly first: string;
 }
@@ -62,17 +64,19 @@ export async function sharedDays(
   client: ClickHouseClient,
   moved: readonly RecordedDelivery[],
   now: readonly string[],
+  { keepFrom, spread }: Pick<LoadSettings, "keepFrom" | "spread">,
   signal: AbortSignal,
 ): Promise<SharedDays[]> {
   if (moved.length === 0 || now.length === 0) return [];
   const days = (name: string) =>
     `SELECT DISTINCT charge_day FROM focus_lines WHERE delivery IN {${name}:Array(UInt64)} AND charge_day > toDate(0)`;
-  const query = `SELECT toString(delivery) AS delivery, toUInt32(countIf(NOT shared)) AS lacking, toString(minIf(charge_day, NOT shared)) AS first
-    FROM (SELECT DISTINCT delivery, charge_day, charge_day IN (${days("now")}) AS shared FROM focus_lines
-      WHERE delivery IN {moved:Array(UInt64)} AND charge_day > toDate(0))
+  const query = `SELECT toString(delivery) AS delivery, toUInt32(countIf(NOT shared AND kept)) AS lacking,
+      toString(minIf(charge_day, NOT shared AND kept)) AS first
+    FROM (SELECT delivery, charge_day, charge_day IN (${days("now")}) AS shared, max(${lastDay(spread)}) >= {keepFrom:Date} AS kept FROM focus_lines
+      WHERE delivery IN {moved:Array(UInt64)} AND charge_day > toDate(0) GROUP BY delivery, charge_day)
     GROUP BY delivery HAVING countIf(shared) > 0 ORDER BY delivery`;
   const numbers = (ids: readonly string[]) => ids.map(Number);
-  const params = { moved: numbers(moved.map(({ delivery_id }) => delivery_id)), now: numbers(now) };
+  const params = { moved: numbers(moved.map(({ delivery_id }) => delivery_id)), now: numbers(now), keepFrom };
   return await readRows<SharedDays>(client, { query, params }, signal);
 }
 
@@ -87,22 +91,26 @@ export async function settleMoved(
   const { client, postgres, gate, tenantName, epoch } = store;
   const records = (await recordedDeliveries(store)).filter((each) => each.source === source);
   const listed = listing.deliveries.flatMap(
-    (delivery) => records.find((each) => isRecordOf(each, delivery, settings.hash)) ?? [],
+    (delivery) => records.findLast((each) => isRecordOf(each, delivery, settings.hash)) ?? [],
   );
   const counting = listed.filter(({ state }) => state === "current");
   const held = listed.filter(
     ({ state, replaces }) => state === "waiting_for_acceptance" && replaces.length > 0,
   );
+  const expired = listed.filter(({ state }) => state === "expired");
   const moved = movedRecords(records, listing).filter((each) => !listed.includes(each));
   const current = moved.filter(({ state }) => state === "current");
-  const shared = await sharedDays(client, current, idsOf([...counting, ...held]), signal);
+  const shared = await sharedDays(client, current, idsOf([...counting, ...held]), settings, signal);
   const retired = current.filter(({ delivery_id }) => shared.some((each) => each.delivery === delivery_id));
   if (retired.length + held.length === 0) return undefined;
   const scopes = new Set(held.map(({ scope }) => scope));
   const old = [...retired, ...records.filter(({ state, scope }) => state === "current" && scopes.has(scope))];
-  const isWhole = listing.pending.length === 0 && counting.length + held.length === listing.deliveries.length;
+  const settled = counting.length + held.length + expired.length;
+  const isWhole = listing.pending.length === 0 && settled === listing.deliveries.length;
   const problem =
-    retired.length === 0 ? undefined : lackOf({ retired, shared, old, counting, held, isWhole }, settings);
+    retired.length === 0
+      ? undefined
+      : lackOf({ retired, shared, old, counting, held, expired, isWhole }, settings);
   const ids = idsOf(held);
   if (problem !== undefined) {
     await runStatement(postgres, holdMoved(tenantName, ids, problem));
@@ -129,13 +137,14 @@ interface Moving {
   readonly old: readonly RecordedDelivery[];
   readonly counting: readonly RecordedDelivery[];
   readonly held: readonly RecordedDelivery[];
-  /** Whether all that the source lists is among the two. */
+  readonly expired: readonly RecordedDelivery[];
+  /** Whether all that the source lists is among the three. */
   readonly isWhole: boolean;
 }
 
 /** Why what is delivered now must not take the place of what was, as a sentence that names both. */
 function lackOf(
-  { retired, shared, old, counting, held, isWhole }: Moving,
+  { retired, shared, old, counting, held, expired, isWhole }: Moving,
   { shrinkLimit: limit, today }: LoadSettings,
 ): string | undefined {
   const lacking = shared.reduce((sum, each) => sum + each.lacking, 0);
@@ -143,12 +152,7 @@ function lackOf(
     .filter((each) => each.lacking > 0)
     .map((each) => each.first)
     .sort()[0];
-  const loaded = {
-    ...totalOf([...counting, ...held]),
-    findings: [],
-    first_day: undefined,
-    last_day: undefined,
-  };
+  const loaded = totalOf([...counting, ...held, ...expired]);
   const [newest] = [...old].sort((a, b) => ((a.last_day ?? "") < (b.last_day ?? "") ? 1 : -1));
   const before = totalOf(old);
   const shrunk =

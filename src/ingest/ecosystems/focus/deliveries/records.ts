@@ -1,11 +1,12 @@
 /** Statements on the records of deliveries. */
 import type { Pool } from "pg";
 import { runStatement, type Statement } from "../../../../store/postgres/statement.js";
+import { NO_CHARGE_DATE } from "../load/findings.js";
 import type { LoadedFile } from "../load/load-file.js";
 import type { LoadedLines } from "../load/summary.js";
 import type { Delivery } from "../sources/delivery.js";
 
-/** A delivery whose lines are in the store. */
+/** A delivery whose lines are in the store; or which was refused, or has expired. */
 export interface RecordedDelivery {
   readonly delivery_id: string;
   readonly source: string;
@@ -16,11 +17,14 @@ export interface RecordedDelivery {
   readonly content_id: string;
   readonly settings_hash: string;
   readonly billing_period: string | null;
-  readonly state: "current" | "waiting_for_acceptance" | "refused";
+  readonly state: "current" | "waiting_for_acceptance" | "refused" | "expired";
   readonly lines: string | null;
   readonly sums: LoadedLines["sums"];
   readonly first_day: string | null;
+  /** Null also where it was loaded by a version that did not record it. */
+  readonly last_start_day: string | null;
   readonly last_day: string | null;
+  readonly has_undated_lines: boolean;
   readonly problem: string | null;
   /** Numbers of deliveries of other scopes that it takes the place of. */
   readonly replaces: readonly string[];
@@ -31,14 +35,15 @@ export function scopeOf({ kind, billing_period, files }: Delivery): string {
   return kind === "additive" ? (files[0]?.name ?? "") : (billing_period ?? "");
 }
 
-/** Those that count, wait or were refused, oldest first. */
+/** Those that count, wait, were refused or have expired, oldest first. */
 function readDeliveries(tenantName: string): Statement {
   return {
     query: `SELECT delivery_id::text, source, scope, kind, files->0->>'version' AS version, content_id, settings_hash, billing_period, state,
-        lines::text, sums, first_day::text, last_day::text, problem, replaces::text[]
-      FROM deliveries WHERE tenant_name = $1 AND state IN ('current', 'waiting_for_acceptance', 'refused')
+        lines::text, sums, first_day::text, last_start_day::text, last_day::text, findings @> $2::jsonb AS has_undated_lines, problem,
+        replaces::text[]
+      FROM deliveries WHERE tenant_name = $1 AND state IN ('current', 'waiting_for_acceptance', 'refused', 'expired')
       ORDER BY delivery_id`,
-    params: [tenantName],
+    params: [tenantName, JSON.stringify([{ id: NO_CHARGE_DATE }])],
   };
 }
 
@@ -110,8 +115,10 @@ export interface FinishedDelivery {
   readonly epoch: number;
   readonly files: readonly LoadedFile[];
   readonly loaded: LoadedLines;
-  /** Why it does not count yet. */
-  readonly problem: string | undefined;
+  /** Why it does not count yet, or does not any more. */
+  readonly outcome:
+    | { readonly state: "current" }
+    | { readonly state: "waiting_for_acceptance" | "expired"; readonly problem: string };
   /** As `RecordedDelivery.replaces`. */
   readonly replaces: readonly string[];
 }
@@ -122,34 +129,35 @@ export function finishDelivery({
   epoch,
   files,
   loaded,
-  problem,
+  outcome,
   replaces,
 }: FinishedDelivery): Statement[] {
   const replaced = `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now(), problem = NULL, loaded_at = coalesce(old.loaded_at, now())
     FROM deliveries AS new WHERE new.delivery_id = $1 AND old.tenant_name = new.tenant_name AND old.source = new.source
       AND old.scope = new.scope AND old.delivery_id <> new.delivery_id AND old.state IN (SELECT unnest($2::text[]))`;
-  const states =
-    problem === undefined
-      ? ["current", "waiting_for_acceptance", "refused"]
-      : ["waiting_for_acceptance", "refused"];
+  const { state } = outcome;
+  const states = ["waiting_for_acceptance", "refused", "expired"];
+  if (state !== "waiting_for_acceptance") states.push("current");
   return [
     { query: replaced, params: [deliveryId, states] },
     {
       query: `UPDATE deliveries SET state = $3, problem = $4, files = $5::jsonb, lines = $6, sums = $7::jsonb, findings = $8::jsonb,
-          first_day = $9, last_day = $10, replaces = $11, loaded_at = now()
+          first_day = $9, last_start_day = $10, last_day = $11, replaces = $12, loaded_at = now(),
+          expired_at = CASE WHEN $3 = 'expired' THEN now() END
         WHERE delivery_id = $1 AND state = 'loading'
           AND EXISTS (SELECT FROM leases WHERE leases.tenant_name = deliveries.tenant_name AND leases.epoch = $2)
         RETURNING delivery_id`,
       params: [
         deliveryId,
         epoch,
-        problem === undefined ? "current" : "waiting_for_acceptance",
-        problem ?? null,
+        state,
+        state === "current" ? null : outcome.problem,
         JSON.stringify(files),
         loaded.lines,
         JSON.stringify(loaded.sums),
         JSON.stringify(loaded.findings),
         loaded.first_day ?? null,
+        loaded.last_start_day ?? null,
         loaded.last_day ?? null,
         replaces,
       ],
@@ -176,7 +184,7 @@ export function replaceMoved({ tenantName, source, epoch, retired, held }: Moved
     },
     {
       query: `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now(), problem = NULL, loaded_at = coalesce(old.loaded_at, now())
-        WHERE tenant_name = $1 AND source = $2 AND (delivery_id = ANY ($3::bigint[]) OR (state = 'current' AND scope IN (
+        WHERE tenant_name = $1 AND source = $2 AND (delivery_id = ANY ($3::bigint[]) OR (state IN ('current', 'expired') AND scope IN (
           SELECT scope FROM deliveries WHERE tenant_name = $1 AND source = $2 AND delivery_id = ANY ($4::bigint[]))))`,
       params: [tenantName, source, retired, held],
     },
@@ -194,5 +202,23 @@ export function holdMoved(tenantName: string, held: readonly string[], problem: 
     query: `UPDATE deliveries SET problem = $3
       WHERE tenant_name = $1 AND delivery_id = ANY ($2::bigint[]) AND state = 'waiting_for_acceptance'`,
     params: [tenantName, held, problem],
+  };
+}
+
+export interface ExpiredDeliveries {
+  readonly tenantName: string;
+  readonly epoch: number;
+  readonly expired: readonly { readonly id: string; readonly reason: string }[];
+}
+
+/** Out: the numbers of those that have expired now; none when the lease is lost. */
+export function expireDeliveries({ tenantName, epoch, expired }: ExpiredDeliveries): Statement {
+  return {
+    query: `UPDATE deliveries SET state = 'expired', expired_at = now(), problem = old.reason
+      FROM unnest($3::bigint[], $4::text[]) AS old (id, reason)
+      WHERE tenant_name = $1 AND delivery_id = old.id AND state IN ('current', 'waiting_for_acceptance')
+        AND EXISTS (SELECT FROM leases WHERE leases.tenant_name = $1 AND leases.epoch = $2)
+      RETURNING delivery_id::text`,
+    params: [tenantName, epoch, expired.map(({ id }) => id), expired.map(({ reason }) => reason)],
   };
 }

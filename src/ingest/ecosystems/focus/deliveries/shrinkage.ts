@@ -4,7 +4,7 @@ import type { RecordedDelivery } from "./records.js";
 
 export interface Replacement {
   readonly old: RecordedDelivery;
-  readonly loaded: LoadedLines;
+  readonly loaded: Pick<LoadedLines, "lines" | "sums">;
   /** Largest share that may be lost: 0.5 is half. */
   readonly limit: number;
   /** Today, in UTC. */

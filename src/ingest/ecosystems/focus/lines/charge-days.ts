@@ -9,10 +9,19 @@ export type Spread = "none" | "daily";
 const seconds = "toInt256(greatest(ifNull(dateDiff('second', ChargePeriodStart, ChargePeriodEnd), 0), 1))";
 const days = `toUInt32(intDiv(toInt64(toUnixTimestamp(assumeNotNull(ChargePeriodStart))) % 86400 + toInt64(${seconds}) - 1, 86400) + 1)`;
 
+/** On how many days a line is charged. */
+function dayCount(spread: Spread): string {
+  return spread === "none" ? "toUInt32(1)" : `if(${days} > ${LONGEST_DAYS}, 1, ${days})`;
+}
+
 /** Array of the days' places in the charge, from 0. */
 export function dayPlaces(spread: Spread): string {
-  if (spread === "none") return "[toUInt32(0)]";
-  return `range(if(${days} > ${LONGEST_DAYS}, 1, ${days}))`;
+  return spread === "none" ? "[toUInt32(0)]" : `range(${dayCount(spread)})`;
+}
+
+/** The last day that a line is charged to. */
+export function lastDay(spread: Spread): string {
+  return `charge_day + ${dayCount(spread)} - 1`;
 }
 
 /** The start of what is charged on a day, `place` being one of `dayPlaces`. */

@@ -4,7 +4,7 @@ import { readRows } from "../../../../store/clickhouse/statement.js";
 import { daysOfWindow } from "../../../../time/days.js";
 import type { RecordedDelivery } from "../deliveries/records.js";
 import { isCharged, type LinesRequest, ofWindow } from "./billing-lines.js";
-import { dayPlaces } from "./charge-days.js";
+import { lastDay } from "./charge-days.js";
 
 export interface MalformedLines {
   readonly lines: number;
@@ -31,7 +31,7 @@ export async function malformedLines(
     client,
     {
       query: `SELECT toString(delivery) AS delivery, toString(charge_day) AS day,
-          toString(charge_day + length(${dayPlaces(spread)}) - 1) AS last, charge_day > toDate(0) AS dated, toString(count()) AS lines
+          toString(${lastDay(spread)}) AS last, charge_day > toDate(0) AS dated, toString(count()) AS lines
         FROM focus_lines
         WHERE delivery IN {deliveries:Array(UInt64)} AND NOT (${isCharged(cost)}) AND ((${ofWindow(spread)}) OR charge_day = toDate(0))
         GROUP BY delivery, day, last, dated ORDER BY delivery, day, last`,

@@ -8,8 +8,10 @@ export interface LineFinding {
   readonly malformed?: true;
 }
 
+export const NO_CHARGE_DATE = "no_charge_date";
+
 export const lineFindings = [
-  { id: "no_charge_date", what: "ChargePeriodStart is missing or no ISO date.", malformed: true },
+  { id: NO_CHARGE_DATE, what: "ChargePeriodStart is missing or no ISO date.", malformed: true },
   {
     id: "unreadable_cost",
     what: "A cost is no number, or has more than 26 digits before the point.",

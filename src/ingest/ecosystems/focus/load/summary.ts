@@ -1,6 +1,7 @@
 /** What was loaded of a delivery: what it adds up to, and what is odd about its lines. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../../../store/clickhouse/statement.js";
+import { lastDay } from "../lines/charge-days.js";
 import { groupFindings, lineFindings } from "./findings.js";
 
 const costs = [
@@ -28,8 +29,9 @@ export interface LoadedLines {
   readonly lines: number;
   readonly sums: readonly CurrencySums[];
   readonly findings: readonly Finding[];
-  /** Days on which charges begin, and the last one on which one is still running; undefined without a readable date. */
+  /** The first and the last day on which charges begin, and the last one on which one is still running; undefined without a readable date. */
   readonly first_day: string | undefined;
+  readonly last_start_day: string | undefined;
   readonly last_day: string | undefined;
 }
 
@@ -50,11 +52,11 @@ export async function summarise(
     },
     signal,
   );
-  const [days] = await readRows<{ first: string; last: string; dated: number }>(
+  const [days] = await readRows<{ first: string; last_start: string; last: string; dated: number }>(
     client,
     {
       query: `SELECT toString(min(charge_day)) AS first, countIf(charge_day > toDate(0)) AS dated,
-          toString(max(greatest(charge_day, toDate(ifNull(ChargePeriodEnd - 1, toDateTime(0, 'UTC')))))) AS last
+          toString(max(charge_day)) AS last_start, toString(max(${lastDay("daily")})) AS last
         FROM focus_lines WHERE delivery = {delivery:UInt64} AND charge_day > toDate(0)`,
       params,
     },
@@ -66,6 +68,7 @@ export async function summarise(
     sums,
     findings: await findingsOf(client, delivery, files, signal),
     first_day: dated?.first,
+    last_start_day: dated?.last_start,
     last_day: dated?.last,
   };
 }
