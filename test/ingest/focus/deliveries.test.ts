@@ -117,6 +117,30 @@ t.test("what a load that was cut off left behind is dropped, and a lost lease ch
   t.strictSame(await kept(), { records: ["current 4 4"], partitions: [4] });
 });
 
+t.test("a bill that counts keeps its lines when those of the one before cannot be dropped", async (t) => {
+  await told([deliveryOf([bill("1")])]);
+  let failures = 0;
+  const command: typeof store.client.command = async (input) => {
+    if (failures === 0 && input.query.includes("DROP PARTITION")) {
+      failures += 1;
+      throw new Error("the connection was lost");
+    }
+    return await store.client.command(input);
+  };
+  const client = new Proxy(store.client, {
+    get: (target, name) => {
+      const found = Reflect.get(target, name);
+      if (name === "command") return command;
+      return typeof found === "function" ? found.bind(target) : found;
+    },
+  });
+  const { errors } = await told([deliveryOf([bill("2")])], {}, { ...store, client });
+  t.strictSame([errors, failures], [["bills: the connection was lost"], 1]);
+  t.strictSame(await kept(), { records: ["replaced 4 4", "current 4 8"], partitions: [4, 4] });
+  t.strictSame(await told([deliveryOf([bill("2")])]), { errors: [], warnings: [], notes: [] });
+  t.strictSame((await kept()).partitions, [4], "the next run drops them");
+});
+
 t.test("a source that cannot be listed does not concern the others", async (t) => {
   const down = { ...sourceOf(), name: "down", list: () => Promise.reject(new Error("no route")) };
   const waiting = {

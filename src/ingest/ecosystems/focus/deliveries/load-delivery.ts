@@ -48,6 +48,7 @@ export async function loadDelivery(
   const [begun] = (await runStatement<{ delivery_id: string }>(postgres, begin)).rows;
   if (begun === undefined) throw new LeaseLostError(epoch);
   const { delivery_id: deliveryId } = begun;
+  let mayCount = false;
   try {
     const files: LoadedFile[] = [];
     for (const [at, file] of delivery.files.entries()) {
@@ -69,6 +70,7 @@ export async function loadDelivery(
     const problem = replaces.length === 0 ? shrunk : NOT_ALL_READ;
     const outcome = outcomeOf(problem, expiryOf(daysOf(delivery, loaded), settings));
     await store.gate.change(async () => {
+      mayCount = true;
       await finish(store, { deliveryId, epoch, files, loaded, outcome, replaces });
       if (outcome.state === "expired") await dropDelivery(client, deliveryId);
       if (problem === undefined && old !== undefined) await dropDelivery(client, old.delivery_id);
@@ -77,8 +79,8 @@ export async function loadDelivery(
       ? { ...outcome, state: "held" }
       : outcome;
   } catch (error) {
-    // What this cannot drop, because the store is away, the next run drops.
-    await dropDelivery(client, deliveryId).catch(() => undefined);
+    // What this cannot drop, because the store is away, the next run drops. It also does where nobody knows whether Postgres has recorded it.
+    if (!mayCount) await dropDelivery(client, deliveryId).catch(() => undefined);
     if (!(error instanceof UnreadableFile || error instanceof LoadMismatch)) throw error;
     for (const statement of refuseDelivery(deliveryId, error.message))
       await runStatement(postgres, statement);
