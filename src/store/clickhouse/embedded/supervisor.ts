@@ -27,7 +27,7 @@ export interface EmbeddedClickHouseOptions {
   readonly dataDir: string;
   /** The engine's memory limit. Default: half of what the machine, or the container, has. */
   readonly maxMemoryBytes?: number | undefined;
-  /** A second, read-only listener for SQL clients. */
+  /** A second, read-only listener for SQL clients. Its certificate, if it has one, is read again at once on SIGHUP. */
   readonly sqlPort?: SqlListener | undefined;
   readonly logger: Logger;
 }
@@ -80,6 +80,8 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
   let child: ChildProcess | undefined;
   let ready: Promise<void> | undefined;
   const stopping = new AbortController();
+  const onHangUp = () => child?.connected && send(child, { kind: "renew-sql-certificate" });
+  if (options.sqlPort?.tls !== undefined) process.on("SIGHUP", onHangUp);
 
   function socketPath(): string {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -176,6 +178,7 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
     },
     async stop() {
       stopping.abort(new Error("the embedded ClickHouse was stopped"));
+      process.off("SIGHUP", onHangUp);
       await ready?.catch(() => undefined);
       if (child !== undefined) await stopChild(child);
       child = undefined;

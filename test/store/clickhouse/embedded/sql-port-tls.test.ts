@@ -11,6 +11,7 @@ t.test("the SQL port over TLS", async (t) => {
   const port = await freePort();
   const { settings, renew } = certificateFiles(t);
   const user = { user: "bi", password: "s3cret", databases: [] };
+  const listeners = process.listenerCount("SIGHUP");
   const { engine } = await startEngine(t, { sqlPort: sqlListener(port, [user], { tls: settings }) });
   const query = async (ca: string) => {
     const asked = request({
@@ -34,6 +35,26 @@ t.test("the SQL port over TLS", async (t) => {
     async () => (await query(renewed.certificate).catch(() => "")) === "42\n",
   );
   t.equal(engine.sqlPort()?.listening, true);
+
+  // It has just been looked at, and would be again in 10 seconds.
+  t.equal(process.listenerCount("SIGHUP"), listeners + 1, "the signal does not end the service");
+  renew(first);
+  const since = performance.now();
+  process.emit("SIGHUP");
+  await until(
+    "the first certificate to be served again",
+    async () => (await query(first.certificate).catch(() => "")) === "42\n",
+  );
+  t.ok(performance.now() - since < 5_000, "at once");
+  await engine.stop();
+  t.equal(process.listenerCount("SIGHUP"), listeners, "nobody waits for signals any more");
+});
+
+t.test("without a certificate, SIGHUP ends the service as ever", async (t) => {
+  const listeners = process.listenerCount("SIGHUP");
+  const user = { user: "bi", password: "s3cret", databases: [] };
+  await startEngine(t, { sqlPort: sqlListener(await freePort(), [user]) });
+  t.equal(process.listenerCount("SIGHUP"), listeners);
 });
 
 t.test("a certificate that cannot be read is said, and tried again like a port that is taken", async (t) => {

@@ -26,7 +26,11 @@ export interface ChildConfig {
   readonly sqlPort: SqlListener | undefined;
 }
 
-export type ToChild = { readonly kind: "start"; readonly config: ChildConfig } | { readonly kind: "stop" };
+export type ToChild =
+  | { readonly kind: "start"; readonly config: ChildConfig }
+  /** The certificate of the port for SQL clients is to be read again at once. */
+  | { readonly kind: "renew-sql-certificate" }
+  | { readonly kind: "stop" };
 
 export type FromChild =
   | { readonly kind: "ready" }

@@ -27,6 +27,7 @@ import { createSlots } from "./slots.js";
 import { openSqlPort } from "./sql-port/listener.js";
 
 interface Serving {
+  renewSqlCertificate(): void;
   stop(): Promise<void>;
 }
 
@@ -69,6 +70,7 @@ async function serve(config: ChildConfig): Promise<Serving> {
   const sqlPipes = pipes.slice(MAX_QUERIES).reverse();
   const sql = config.sqlPort && (await openSqlPort(config, config.sqlPort, shared, sqlPipes, tell));
   return {
+    renewSqlCertificate: () => sql?.renewCertificate(),
     stop: async () => {
       const sqlServer = sql?.stop();
       await stop([own, ...(sql ? [sql.port] : [])], [server, ...(sqlServer ? [sqlServer] : [])]);
@@ -119,6 +121,11 @@ process.on("message", (message: ToChild) => {
     serving.then(
       () => tell({ kind: "ready" }),
       (error: unknown) => tell({ kind: "failed", message: messageOf(error) }),
+    );
+  } else if (message.kind === "renew-sql-certificate") {
+    serving?.then(
+      (running) => running.renewSqlCertificate(),
+      () => undefined,
     );
   } else {
     void serving?.then((running) => running.stop()).finally(die);

@@ -34,6 +34,8 @@ export type SharedParts = Pick<
 
 export interface SqlPort {
   readonly port: Port;
+  /** Reads the files of the certificate now, not only at the next of the regular looks. */
+  renewCertificate(): void;
   /** No more tries; the server, when it listens, is given to be closed. */
   stop(): Server | undefined;
 }
@@ -93,6 +95,7 @@ export async function openSqlPort(
   await attempt();
   return {
     port,
+    renewCertificate: () => void renewal?.look(),
     stop() {
       stopped = true;
       clearTimeout(retry);
