@@ -84,7 +84,7 @@ export async function openTestStores(
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-test-"));
   const config = testConfig(`data_dir: ${folder}/data\n${yaml}`, folder);
   copyMigratedPostgres(config.data_dir);
-  const stores = await openStores({ config, logger: testLogger });
+  const stores = await openStores({ config, logger: testLogger, opensSqlPort: true });
   t.teardown(async () => {
     await dropDatabases(config, stores);
     await stores.close();

@@ -92,7 +92,7 @@ async function runDemo(input: DemoInput, io: CommandIo): Promise<number> {
   io.stdout.write(`Starting the embedded stores in ${input.folder}\n`);
   const line = statusLine(io.stderr);
   const logger = commandLogger(config.logging, io.stderr, line);
-  const stores = await openStores({ config, logger, signal: io.signal });
+  const stores = await openStores({ config, logger, signal: io.signal, opensSqlPort: true });
   let handedOver = false;
   try {
     io.stdout.write(

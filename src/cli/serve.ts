@@ -54,7 +54,7 @@ export const serve: Command = {
     if (refusal !== undefined) throw new CommandFailed(refusal, 2);
     const logger = createLogger(config.logging);
     return await onceThereIsRoom({ logger, signal: io.signal }, async () => {
-      const stores = await openStores({ config, logger, signal: io.signal });
+      const stores = await openStores({ config, logger, signal: io.signal, opensSqlPort: true });
       return await serveStores({ config, logger, stores, mode, io });
     });
   },

@@ -31,6 +31,8 @@ export interface OpenStoresOptions {
   readonly skipMigrations?: boolean;
   /** Opens a data directory that is being restored. */
   readonly restoring?: boolean;
+  /** Opens the configured port for SQL clients: for the service alone, which stays. */
+  readonly opensSqlPort?: boolean;
 }
 
 export interface OpenedStores extends RunStores {
@@ -144,11 +146,15 @@ function postgresConnection(config: Config, embedded: EmbeddedPostgres | undefin
   throw new Error("the embedded Postgres was not started");
 }
 
-function embeddedClickHouse({ config, logger }: OpenStoresOptions): EmbeddedClickHouse | undefined {
+function embeddedClickHouse({
+  config,
+  logger,
+  opensSqlPort,
+}: OpenStoresOptions): EmbeddedClickHouse | undefined {
   if (![...config.tenants.values()].some(isEmbedded)) return undefined;
   return createEmbeddedClickHouse({
     dataDir: join(config.data_dir, "clickhouse"),
     logger,
-    sqlPort: sqlListenerOf(config),
+    sqlPort: opensSqlPort ? sqlListenerOf(config) : undefined,
   });
 }

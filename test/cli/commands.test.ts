@@ -16,10 +16,21 @@ import { programArguments } from "../../src/config/program.js";
 import { projectRoot } from "../../src/config/project.js";
 import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
 import { addDays, dayOf } from "../../src/time/days.js";
+import { freePort } from "../free-port.js";
 import { holds } from "../holds.js";
 import { shortTenants } from "../runner/runs.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
 import { commandIo } from "./command-io.js";
+
+/** The program in a process of its own, with all that it writes. */
+async function program(args: readonly string[]) {
+  const main = programArguments("../../src/main.js", import.meta.url);
+  const child = spawn(process.execPath, [...main, ...args], { env: { ...process.env, NODE_OPTIONS: "" } });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += chunk));
+  const [exit] = await once(child, "close");
+  return { exit, text };
+}
 
 t.test("exit codes of the program", async (t) => {
   const folder = temporaryFolder(t);
@@ -40,13 +51,7 @@ t.test("exit codes of the program", async (t) => {
         [["check-config", "--config", wrong], 2, /:1: apii: unknown key[\s\S]*:2: api\.port: must be/],
       ] as const
     ).map(async ([args, code, said]) => {
-      const main = programArguments("../../src/main.js", import.meta.url);
-      const child = spawn(process.execPath, [...main, ...args], {
-        env: { ...process.env, NODE_OPTIONS: "" },
-      });
-      let text = "";
-      for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += chunk));
-      const [exit] = await once(child, "close");
+      const { exit, text } = await program(args);
       t.equal(exit, code, args.join(" "));
       holds(t, text, said, args.join(" "));
     }),
@@ -210,6 +215,17 @@ t.test("commands on the stores", async (t) => {
     t.match(stdout, /^postgres +0001 .* applied +\d{4}-/m);
     t.match(stdout, /^clickhouse\/globex +0001 .* applied +\d{4}-/m);
     t.notMatch(stdout, /pending/);
+  });
+
+  await t.test("the port for SQL clients is that of the service: commands do not open it", async (t) => {
+    const withPort = join(folder, "sql-port.yaml");
+    const embedded = `embedded: { sql_port: ${await freePort()}, sql_user: bi, sql_password: "a password of the test" }\n`;
+    writeFileSync(withPort, embedded + yaml.replace("level: fatal", "level: info"));
+    for (const name of ["run", "reconcile", "migrate"]) {
+      const { exit, text } = await program([name, "--config", withPort]);
+      t.equal(exit, 0, name);
+      t.notMatch(text, /SQL port/, name);
+    }
   });
 
   await t.test("reconcile: 1 when a line does not add up", async (t) => {
