@@ -1,5 +1,5 @@
 /**
- * Blocks of a page of the documentation. The fence says what one is:
+ * Blocks of a page of the documentation, those in lists among them. The fence says what one is:
  *
  * - `sh`: commands that a reader types, and that the test runs; `sh unrun=WHY` are those it cannot run, such as `unrun=docker`
  * - `yaml FILE`: a file that the reader writes; `yaml FILE add`: what the reader adds to it
@@ -13,8 +13,9 @@ export type Block =
   | { readonly kind: "illustration" };
 
 export function blocksOf(page: string): Block[] {
-  return [...page.matchAll(/^```(\S+)?(?: (.*))?\n([\s\S]*?)^```$/gm)].map(
-    ([, language, words = "", text = ""]) => {
+  return [...page.matchAll(/^( *)```(\S+)?(?: (.*))?\n([\s\S]*?)^\1```$/gm)].map(
+    ([, indent = "", language, words = "", indented = ""]) => {
+      const text = indented.replaceAll(new RegExp(`^${indent}`, "gm"), "");
       const [first = "", second] = words.split(" ");
       if (language === "yaml" && first !== "")
         return { kind: "file", name: first, text, add: second === "add" };

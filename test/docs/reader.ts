@@ -23,6 +23,10 @@ const needsTheStore = /main\.js (run|reconcile|rules)\b/;
 /** Commands that go on until Ctrl-C: a reader leaves them running and opens another terminal. */
 const goesOn = /^(npm ci && )?npm run demo$|main\.js (serve|simulate)\b/;
 
+/** A response without what the reader asked for: an example that names what is not there. */
+const findsNothing =
+  /"(items|groups|buckets|dates)":\[\]|"created_count":0,"updated_count":0,"skipped_count":0/;
+
 /** Each page in a folder of its own, with the tutorial's configuration to begin with. */
 export async function readPages(t: Test, pages: readonly string[], given?: Checkout): Promise<void> {
   const checkout = given ?? (await checkOut(t));
@@ -75,6 +79,10 @@ async function follow(t: Test, block: Block, reader: Reader): Promise<void> {
       }
       const { code, output } = await shell.run(command);
       t.equal(code, 0, `${written}\n${output.slice(-2000)}`);
+      t.equal(findsNothing.exec(output)?.[0], undefined, `finds something: ${written}`);
+      const [, table] = / -o (\S+\.csv)\b/.exec(command) ?? [];
+      if (table !== undefined)
+        t.ok(readFileSync(join(folder, table), "utf8").split("\n").length > 2, `has rows: ${table}`);
     }
   }
 }
