@@ -23,7 +23,7 @@ const options = {
     ...{ type: "string", value: "N", default: "8090" },
     help: "port of the Cloud API; the others follow it; 0 for any free ones",
   },
-  "rate-limit": { type: "string", value: "REQUESTS/SECONDS", help: "answer 429 beyond this, such as 300/60" },
+  "rate-limit": { type: "string", value: "REQUESTS/SECONDS", help: "return 429 beyond this, such as 300/60" },
   malformed: {
     ...{ type: "string", value: "all|KIND,..." },
     help: `rows of the bill that cannot be read: ${malformedKinds.join(", ")}`,

@@ -13,7 +13,7 @@ const USER_NAME = {
 const sqlLimits = section(
   {
     max_seconds: integer({
-      description: "How long a query may take, from its request to the last byte of its answer.",
+      description: "How long a query may take, from its request to the last byte of its response.",
       unit: "seconds",
       minimum: 1,
       maximum: 3600,

@@ -17,7 +17,7 @@ export const errorTable = {
   invalid_cursor: {
     status: 400,
     title: "Invalid cursor",
-    when: "the cursor is not the next_cursor of an answer to the same query",
+    when: "the cursor is not the next_cursor of a response to the same query",
   },
   malformed_body: {
     status: 400,
@@ -177,7 +177,7 @@ export const errorTable = {
   request_timeout: {
     status: 504,
     title: "Request timeout",
-    when: "the answer took longer than api.request_timeout_seconds; its query was cancelled, and nothing was changed",
+    when: "the response took longer than api.request_timeout_seconds; its query was cancelled, and nothing was changed",
   },
 } as const satisfies Record<string, ErrorKind>;
 

@@ -24,7 +24,7 @@ export function createServiceMetrics(): ServiceMetrics {
     registry.removeSingleMetric(`chargehouse_nodejs_active_${what}_total`);
   const requests = new Histogram({
     name: "chargehouse_http_request_duration_seconds",
-    help: "Time from a request's arrival to the end of its answer.",
+    help: "Time from a request's arrival to the end of its response.",
     labelNames: ["method", "route", "status"] as const,
     buckets: [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 120, 600],
     registers: [registry],
@@ -79,12 +79,12 @@ function pipelineMetrics(registry: Registry): PipelineMetrics {
   });
   const newest = new Gauge({
     name: "chargehouse_newest_published_day_timestamp_seconds",
-    help: "Begin of the newest UTC day of the tenant with published chargebacks, as of its last run.",
+    help: "Start of the newest UTC day of the tenant with published chargebacks, as of its last run.",
     ...ofTenant,
   });
   const lost = new Gauge({
     name: "chargehouse_lost_dates",
-    help: "Days that were published, that the tenant's store has lost, and that are not calculated anew yet. Alert on any.",
+    help: "Days that were published, that the tenant's store has lost, and that have not been recalculated yet. Alert on any.",
     ...ofTenant,
   });
   const provisional = new Gauge({

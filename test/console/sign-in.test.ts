@@ -30,7 +30,7 @@ t.test("signing in", needs("chromium"), async (t) => {
   await t.test("a token that is none leads back to the field", async (t) => {
     await noBarriers(t, page, "sign in");
     await signIn("chgt_none");
-    await page.getByText("The service does not take this token").waitFor();
+    await page.getByText("The service does not accept this token").waitFor();
     t.equal(await page.evaluate("sessionStorage.getItem('token')"), null);
   });
 
@@ -82,7 +82,7 @@ t.test("signing in", needs("chromium"), async (t) => {
   await t.test("a token that is revoked leads back to the field", async (t) => {
     await revokeToken(stores.postgres, tagger.token_id, { kind: "command", name: "ada" });
     await page.reload();
-    await page.getByText("The service does not take this token, or not any more.").waitFor();
+    await page.getByText("The service does not accept this token, or no longer does.").waitFor();
     t.equal(await field.count(), 1);
   });
 });

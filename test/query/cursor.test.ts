@@ -11,7 +11,7 @@ const fingerprint = cursorFingerprint({ tenant: "acme", search: "ü" });
 const encoded = (...key: (string | number)[]) => encodeCursor("rows", fingerprint, key);
 
 /** What is thrown says where a cursor comes from. */
-const refusal = { parameter: "cursor", message: /`next_cursor` of an answer to this very query/ };
+const refusal = { parameter: "cursor", message: /`next_cursor` of a response to the same query/ };
 
 const columnsOf = (key: readonly (string | number)[]): KeyColumn[] =>
   key.map((part) => (typeof part === "number" ? "integer" : "text"));

@@ -34,7 +34,7 @@ export const en = {
     hint: "The service wants a token. Whoever runs it can make you one. It is kept until you close this tab.",
     token: "Token",
     submit: "Sign in",
-    refused: "The service does not take this token, or not any more.",
+    refused: "The service does not accept this token, or no longer does.",
     signOut: "Sign out",
   },
   failed: {

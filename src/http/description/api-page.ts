@@ -28,7 +28,7 @@ A running service shows the same at \`/docs\`, and gives it to programs at \`/op
 - **Money and quantities** are decimals as text (\`"33.3334"\`): no exponent, no thousands separator, no trailing zeros.
 - **Dates** are inclusive at both ends. Without any, the last \`lookback_days\` of the tenant up to today (UTC); with one, the other follows
   from it. \`timezone\` moves the midnights that bound the days, and the labels of aggregation buckets.
-- **Pages** go by number (\`page\`, \`page_size\`), or from place to place (\`cursor\`, the \`next_cursor\` of the answer before). A page past the
+- **Pages** go by number (\`page\`, \`page_size\`), or from place to place (\`cursor\`, the \`next_cursor\` of the response before). A page past the
   end is empty. Every list has one order, stable while nothing changes.
 - **Filters** are exact and case-sensitive. Given several times, one of the values has to fit (\`resource_id=a&resource_id=b\`); with
   \`not:\` before the name, none of them (\`not:resource_id=a\`). Filters of different names have to hold together. An empty parameter

@@ -9,7 +9,7 @@ export const headerComponents = {
   },
   ETag: {
     description:
-      "Name of this answer, to ask again with `If-None-Match`. Absent when the answer may change at any time.",
+      "Name of this response, to ask again with `If-None-Match`. Absent when the response may change at any time.",
     schema: { type: "string" },
     example: 'W/"Zb1xT1xkqWJtH9vY3m0aQp5dLwE"',
   },
@@ -57,7 +57,7 @@ export function requestHeaders({ responses }: Pick<Operation, "responses">): Par
     name: "X-Request-Id",
     required: false,
     description:
-      "Comes back in the answer and stands in the log. Letters, digits and `. _ ~ : / + = @ -`, at most 128; replaced when it is anything else.",
+      "Comes back in the response and is in the log. Letters, digits and `. _ ~ : / + = @ -`, at most 128; replaced when it is anything else.",
     schema: { type: "string", maxLength: 128 },
     example: "trace-7",
   };

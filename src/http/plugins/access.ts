@@ -82,7 +82,7 @@ export const access = fp<Pick<HttpContext, "config" | "stores" | "logger">>(
       }
       if (!may(caller, scope)) throw lacking(scope);
       if (everyTenant === true && !mayForEveryTenant(caller, scope))
-        throw new ApiError("forbidden", "This is of all tenants; the credentials are for some.");
+        throw new ApiError("forbidden", "This concerns all tenants, but the credentials are for some only.");
     });
   },
   // After what refuses strangers and pages of other origins, so that nobody can try out credentials from there.
@@ -110,5 +110,5 @@ function challengeTo({ headers }: FastifyRequest): string {
 function detailFor({ headers }: FastifyRequest): string {
   return headers.authorization === undefined
     ? "The request has no credentials. Send `Authorization: Bearer TOKEN`."
-    : "The credentials in `Authorization` are not valid, or not any more.";
+    : "The credentials in `Authorization` are not valid, or no longer valid.";
 }

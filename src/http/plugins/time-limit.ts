@@ -62,7 +62,7 @@ export const timeLimit = fp<Pick<HttpContext, "config">>(
 );
 
 function timeout(seconds: number): ApiError {
-  const detail = `The answer took longer than the timeout of ${seconds} seconds (api.request_timeout_seconds); its query was cancelled, and nothing was changed.`;
+  const detail = `The response took longer than the timeout of ${seconds} seconds (api.request_timeout_seconds); its query was cancelled, and nothing was changed.`;
   return new ApiError("request_timeout", detail);
 }
 

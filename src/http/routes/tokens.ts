@@ -49,7 +49,7 @@ export const tokenRoutes =
           operationId: "createToken",
           tags: ["Access"],
           summary: "Make a token",
-          description: "The answer is the only place where the token is ever shown.",
+          description: "The response is the only place where the token is ever shown.",
           body: TokenInput,
           response: { 200: NewToken, ...problemResponses(...problems, ...bodyProblems) },
         },

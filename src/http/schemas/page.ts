@@ -11,7 +11,7 @@ export const cursorParameter = {
         "`next_cursor` of the page before: the rows behind it, at the same cost however deep, and none twice or left out when " +
         "rows come and go meanwhile. Opaque; belongs to the filters and the order it was made with. Not together with `page`.",
       maxLength: 8192,
-      "x-expected": "the `next_cursor` of an answer to the same query",
+      "x-expected": "the `next_cursor` of a response to the same query",
       examples: ["WzEsInJlc291cmNlcyIsIlptWnlRajAiLCJsa2MtMWEyYjNjIl0"],
     }),
   ),

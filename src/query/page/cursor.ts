@@ -12,7 +12,7 @@ export class InvalidCursor extends InvalidParameter {
   constructor() {
     super(
       "cursor",
-      "`cursor` must be the `next_cursor` of an answer to this very query: the same path, filters and order.",
+      "`cursor` must be the `next_cursor` of a response to the same query: the same path, filters and order.",
     );
   }
 }

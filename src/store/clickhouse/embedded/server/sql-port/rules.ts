@@ -3,7 +3,7 @@ import type { FailedSignOns } from "./failed-sign-ons.js";
 import type { Quotas } from "./quotas.js";
 
 export interface SqlLimits {
-  /** How long a query may take, from its request to the last byte of its answer. */
+  /** How long a query may take, from its request to the last byte of its response. */
   readonly maxSeconds: number;
   readonly maxResultRows: number;
   readonly maxResultBytes: number;
