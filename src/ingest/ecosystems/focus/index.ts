@@ -5,10 +5,11 @@ import { daysOfWindow } from "../../../time/days.js";
 import type { AnyEcosystem, DayWindow, GatherContext, Gatherer } from "../../ecosystem.js";
 import type { LoadSettings } from "./deliveries/delivery-store.js";
 import { loadDeliveries } from "./deliveries/load-deliveries.js";
+import { withoutLines } from "./deliveries/partitions.js";
 import { type RecordedDelivery, recordedDeliveries } from "./deliveries/records.js";
 import { billingLines, piecesOf } from "./lines/billing-lines.js";
 import { resourcesOf } from "./lines/inventory.js";
-import { malformedLines } from "./lines/malformed.js";
+import { lostLines, malformedLines } from "./lines/malformed.js";
 import { allocationRules } from "./rules.js";
 import { costColumnOf, type FocusSettings, focusSettings, readingHash } from "./settings.js";
 import { openBillSource } from "./sources/open-source.js";
@@ -85,15 +86,17 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       for (const piece of piecesOf(window, lines, settings.spread))
         await sink.billingRows(billingLines({ ...request, window: piece }));
       const malformed = await malformedLines(client, request, touching, signal);
+      const lost = await lostLines(client, request, touching, signal);
       const used = await usage.gather(needed(ofStore), window, sink, signal);
       const days = daysOfWindow(window);
+      const lacking = days.filter((day) => malformed.days.includes(day) || lost.days.includes(day));
       return {
-        completeDays: days.filter((day) => !malformed.days.includes(day)),
-        partialDays: malformed.days,
-        unreadDays: malformed.days,
+        completeDays: days.filter((day) => !lacking.includes(day)),
+        partialDays: lacking,
+        unreadDays: lacking,
         ...used.report,
         dropped: withMalformed(malformed.lines, used.report.dropped),
-        errors: malformed.errors,
+        errors: [...malformed.errors, ...lost.errors],
         answers: { deliveries: request.deliveries, usage: used.answers } satisfies Answers,
       };
     },
@@ -101,6 +104,8 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       const { deliveries, usage: used } = ofWindow as Answers;
       const now = touchingWindow(await currentDeliveries(needed(ofStore), settings), window);
       if (JSON.stringify(deliveries) !== JSON.stringify(idsOf(now))) return false;
+      // What the store has lost since is told at each run.
+      if ((await withoutLines(needed(store).client, now, signal)).length > 0) return false;
       return await usage.answersAsBefore(needed(ofStore), window, used, signal);
     },
   };

@@ -8,7 +8,7 @@ import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { expireOld, expiryOf } from "./expiry.js";
 import { type LoadOutcome, loadDelivery } from "./load-delivery.js";
 import { isRecordOf, movedRecords, settleMoved } from "./moved.js";
-import { dropUnrecorded } from "./partitions.js";
+import { dropUnrecorded, withoutLines } from "./partitions.js";
 import { forgetLoading, type RecordedDelivery, recordedDeliveries, scopeOf } from "./records.js";
 
 export interface LoadReport {
@@ -27,13 +27,13 @@ export async function loadDeliveries(
   signal: AbortSignal,
 ): Promise<LoadReport> {
   const { client, postgres, gate, tenantName, epoch } = store;
-  const recorded = await gate.change(async () => {
+  const { recorded, lost } = await gate.change(async () => {
     await runStatement(postgres, forgetLoading(tenantName, epoch));
     await expireOld(store, await recordedDeliveries(store), settings);
     const recorded = await recordedDeliveries(store);
     const held = recorded.filter(({ state }) => state !== "expired");
     await dropUnrecorded(client, new Set(held.map(({ delivery_id }) => delivery_id)), signal);
-    return recorded;
+    return { recorded, lost: new Set(await withoutLines(client, held, signal)) };
   }, signal);
   const errors: string[] = [];
   const warnings: string[] = [];
@@ -49,7 +49,7 @@ export async function loadDeliveries(
       let held = false;
       for (const delivery of deliveries) {
         warnings.push(...delivery.remarks.map((remark) => `${titleOf(delivery)}: ${remark}`));
-        const outcome = await loadIfNew(store, delivery, { ofSource, moved }, settings, signal);
+        const outcome = await loadIfNew(store, delivery, { ofSource, moved, lost }, settings, signal);
         if (outcome.state === "held") held = true;
         else if (outcome.state !== "current" && outcome.state !== "expired")
           errors.push(`${titleOf(delivery)}: ${outcome.problem}`);
@@ -76,16 +76,23 @@ function noBill(nothing: string, recorded: readonly RecordedDelivery[]): string 
     : `no bill is there: ${nothing}. Check \`location\`, unless the first bill is still to come`;
 }
 
+interface Known {
+  readonly ofSource: readonly RecordedDelivery[];
+  readonly moved: readonly RecordedDelivery[];
+  /** Of those, the ones whose lines the store does not have any more. */
+  readonly lost: ReadonlySet<RecordedDelivery>;
+}
+
 async function loadIfNew(
   store: DeliveryStore,
   delivery: Delivery,
-  { ofSource, moved }: Record<"ofSource" | "moved", readonly RecordedDelivery[]>,
+  { ofSource, moved, lost }: Known,
   settings: LoadSettings,
   signal: AbortSignal,
 ): Promise<LoadOutcome> {
   const same = ofSource.findLast((each) => isRecordOf(each, delivery, settings.hash));
   const isKeptAgain = same?.state === "expired" && expiryOf(same, settings) === undefined;
-  if (same !== undefined && !isKeptAgain) return outcomeOf(same);
+  if (same !== undefined && !isKeptAgain && !lost.has(same)) return outcomeOf(same);
   const scope = scopeOf(delivery);
   const old = ofSource.find((each) => each.state === "current" && each.scope === scope);
   const others = moved.filter((each) => each.state === "current" && each !== old);

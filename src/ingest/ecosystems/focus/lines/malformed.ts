@@ -2,6 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../../../store/clickhouse/statement.js";
 import { daysOfWindow } from "../../../../time/days.js";
+import { withoutLines } from "../deliveries/partitions.js";
 import type { RecordedDelivery } from "../deliveries/records.js";
 import { isCharged, type LinesRequest, ofWindow } from "./billing-lines.js";
 import { lastDay } from "./charge-days.js";
@@ -53,14 +54,42 @@ export async function malformedLines(
   const errors = [...counts].map(([delivery, lines]) => {
     const of = deliveries.find(({ delivery_id }) => delivery_id === delivery);
     const what = lines === 1 ? "line has" : "lines have";
-    const bill = [of?.source, of?.billing_period].filter((part) => part != null).join(" ");
-    return `${bill}: ${lines} ${what} no readable date, currency or ${cost}, and ${lines === 1 ? "is" : "are"} not charged`;
+    return `${billOf(of)}: ${lines} ${what} no readable date, currency or ${cost}, and ${lines === 1 ? "is" : "are"} not charged`;
   });
   return {
     lines: [...counts.values()].reduce((a, b) => a + b, 0),
     days: days.filter((day) => lacking.has(day)),
     errors,
   };
+}
+
+export interface LostLines {
+  readonly days: readonly string[];
+  readonly errors: readonly string[];
+}
+
+/** Days of the window that lines are missing of which the store has lost. They stay as they are published. */
+export async function lostLines(
+  client: ClickHouseClient,
+  { window }: Pick<LinesRequest, "window">,
+  deliveries: readonly RecordedDelivery[],
+  signal: AbortSignal,
+): Promise<LostLines> {
+  const lost = await withoutLines(client, deliveries, signal);
+  const touches = (day: string, of: RecordedDelivery) =>
+    (of.first_day !== null && of.last_day !== null && day >= of.first_day && day <= of.last_day) ||
+    (of.has_undated_lines && periodOf(deliveries, of.delivery_id)(day));
+  return {
+    days: daysOfWindow(window).filter((day) => lost.some((each) => touches(day, each))),
+    errors: lost.map(
+      (each) =>
+        `${billOf(each)}: the store has lost its lines, and the source does not have the bill any more`,
+    ),
+  };
+}
+
+function billOf(delivery: RecordedDelivery | undefined): string {
+  return [delivery?.source, delivery?.billing_period].filter((part) => part != null).join(" ");
 }
 
 /** A line without a date may belong to any day of its delivery. */
