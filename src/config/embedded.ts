@@ -130,7 +130,7 @@ const rules: readonly Rule<Embedded>[] = [
       if (value.sql_user === undefined && value.sql_password !== undefined)
         report(["sql_user"], "is required with sql_password");
       if (port && value.sql_user === undefined && value.sql_password === undefined && !several)
-        report(["sql_user"], "or sql_users is required with sql_port");
+        report(["sql_user"], "is required with sql_port, unless there are sql_users");
       const user = value.sql_user !== undefined ? "sql_user" : several ? "sql_users" : undefined;
       if (!port && user !== undefined)
         report(["sql_port"], `is required with ${user}: without it nothing listens`);

@@ -214,7 +214,7 @@ const cases: Case[] = [
   {
     name: "SQL access without any user",
     text: "embedded: {sql_port: 8123}",
-    problems: ["1: embedded.sql_user: or sql_users is required with sql_port"],
+    problems: ["1: embedded.sql_user: is required with sql_port, unless there are sql_users"],
   },
   {
     name: "SQL users of tenants that are not there or not embedded",
