@@ -11,7 +11,9 @@ const LINE_WORK = 6;
  * that come out. For these, each line counts with every member of its resource's sets. If its resource has no set, it counts with its
  * resource's facts, and if it has neither, with the largest tenant-wide set.
  *
- * Where there are many samples to a sum, their sums count. The estimate is per resource, because pools of identities are skewed. All lines times the day's largest set would be 60 times
+ * Where there are many samples to a sum, their sums count: they are what is read then.
+ *
+ * The estimate is per resource, because pools of identities are skewed. All lines times the day's largest set would be 60 times
  * too much on 2,000 resources, and would make every day a batch of its own.
  */
 export function estimateDays(input: {

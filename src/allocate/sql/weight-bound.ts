@@ -8,11 +8,12 @@ import { storedSums } from "./usage-sums.js";
  * (lines that are the same are split as one), in units of 1e-12, times all usage of a day, or times a millionth share. It decides between
  * Int128 and Int256.
  *
- * And how many rows can come out at most, if each line of any day went to every fact and set member of all of them; and how many samples of usage there are to a sum.
+ * And how many rows can come out at most, if each line of any day went to every fact and set member of all of them.
  */
 export interface WeightBound {
   readonly digits: number;
   readonly rows_at_most: number;
+  /** Samples of usage to a sum of a day. */
   readonly samples_a_sum: number;
 }
 

@@ -6,7 +6,7 @@ import type { AnyEcosystem, DayWindow, GatherContext, Gatherer } from "../../eco
 import type { LoadSettings } from "./deliveries/delivery-store.js";
 import { loadDeliveries } from "./deliveries/load-deliveries.js";
 import { withoutLines } from "./deliveries/partitions.js";
-import { type RecordedDelivery, recordedDeliveries } from "./deliveries/records.js";
+import { isChargedIn, type RecordedDelivery, recordedDeliveries } from "./deliveries/records.js";
 import { billingLines, piecesOf } from "./lines/billing-lines.js";
 import { resourcesOf } from "./lines/inventory.js";
 import { lostLines, malformedLines } from "./lines/malformed.js";
@@ -146,14 +146,9 @@ async function currentDeliveries(
 }
 
 /** A charge that is spread runs on until its last day; without a readable date it may be on any day of the period. */
-function touchingWindow(
-  deliveries: readonly RecordedDelivery[],
-  { start, end }: DayWindow,
-): RecordedDelivery[] {
-  return deliveries.filter(
-    ({ first_day: first, last_day: last, billing_period: period }) =>
-      (first !== null && last !== null && first < end && last >= start) || period === start.slice(0, 7),
-  );
+function touchingWindow(deliveries: readonly RecordedDelivery[], window: DayWindow): RecordedDelivery[] {
+  const month = window.start.slice(0, 7);
+  return deliveries.filter((each) => isChargedIn(each, window) || each.billing_period === month);
 }
 
 function idsOf(deliveries: readonly RecordedDelivery[]): number[] {

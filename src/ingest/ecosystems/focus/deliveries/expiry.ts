@@ -36,12 +36,12 @@ export function expiryOf(delivery: CoveredDays, { keepFrom, spread }: Kept): str
   return `its last day is ${until}, and retention_days keeps days from ${keepFrom} on`;
 }
 
-/** Of deliveries of a tenant, expires those that count, and those that wait to replace nothing else. */
+/** Of deliveries of a tenant, expires those that count, and those that wait to replace nothing else. Returns whether there were any. */
 export async function expireOld(
   store: DeliveryStore,
   records: readonly RecordedDelivery[],
   settings: Kept,
-): Promise<void> {
+): Promise<boolean> {
   const { client, postgres, tenantName, epoch } = store;
   const stays = records.filter((each) => each.state === "current" && expiryOf(each, settings) === undefined);
   const expired = records.flatMap((each) => {
@@ -51,10 +51,11 @@ export async function expireOld(
     if (waits && stays.some((other) => wouldReplace(each, other))) return [];
     return [{ id: each.delivery_id, reason }];
   });
-  if (expired.length === 0) return;
+  if (expired.length === 0) return false;
   const update = expireDeliveries({ tenantName, epoch, expired });
   const { rows } = await runStatement<{ delivery_id: string }>(postgres, update);
   for (const { delivery_id } of rows) await dropDelivery(client, delivery_id);
+  return true;
 }
 
 function wouldReplace(waiting: RecordedDelivery, other: RecordedDelivery): boolean {

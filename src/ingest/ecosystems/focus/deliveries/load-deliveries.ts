@@ -29,11 +29,11 @@ export async function loadDeliveries(
   const { client, postgres, gate, tenantName, epoch } = store;
   const { recorded, lost } = await gate.change(async () => {
     await runStatement(postgres, forgetLoading(tenantName, epoch));
-    await expireOld(store, await recordedDeliveries(store), settings);
-    const recorded = await recordedDeliveries(store);
-    const held = recorded.filter(({ state }) => state !== "expired");
-    await dropUnrecorded(client, new Set(held.map(({ delivery_id }) => delivery_id)), signal);
-    return { recorded, lost: new Set(await withoutLines(client, held, signal)) };
+    const before = await recordedDeliveries(store);
+    const recorded = (await expireOld(store, before, settings)) ? await recordedDeliveries(store) : before;
+    const stored = recorded.filter(({ state }) => state !== "expired");
+    await dropUnrecorded(client, new Set(stored.map(({ delivery_id }) => delivery_id)), signal);
+    return { recorded, lost: new Set(await withoutLines(client, stored, signal)) };
   }, signal);
   const errors: string[] = [];
   const warnings: string[] = [];

@@ -1,6 +1,7 @@
 /** Statements on the records of deliveries. */
 import type { Pool } from "pg";
 import { runStatement, type Statement } from "../../../../store/postgres/statement.js";
+import type { DayWindow } from "../../../ecosystem.js";
 import { NO_CHARGE_DATE } from "../load/findings.js";
 import type { LoadedFile } from "../load/load-file.js";
 import type { LoadedLines } from "../load/summary.js";
@@ -28,6 +29,14 @@ export interface RecordedDelivery {
   readonly problem: string | null;
   /** Numbers of deliveries of other scopes that it takes the place of. */
   readonly replaces: readonly string[];
+}
+
+/** Whether its charges, from the first that begins to the last that runs, reach into the days of the window. Those without a readable date do not count. */
+export function isChargedIn(
+  { first_day, last_day }: Pick<RecordedDelivery, "first_day" | "last_day">,
+  { start, end }: DayWindow,
+): boolean {
+  return first_day !== null && last_day !== null && first_day < end && last_day >= start;
 }
 
 /** What a newer delivery replaces: a snapshot that of its month, an addition the file of its name as it was before. */

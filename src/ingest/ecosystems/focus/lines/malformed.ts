@@ -1,9 +1,9 @@
 /** Lines of the window that are not part of the bill as they stand, and the days that lack them. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../../../store/clickhouse/statement.js";
-import { daysOfWindow } from "../../../../time/days.js";
+import { addDays, daysOfWindow } from "../../../../time/days.js";
 import { withoutLines } from "../deliveries/partitions.js";
-import type { RecordedDelivery } from "../deliveries/records.js";
+import { isChargedIn, type RecordedDelivery } from "../deliveries/records.js";
 import { isCharged, type LinesRequest, ofWindow } from "./billing-lines.js";
 import { lastDay } from "./charge-days.js";
 
@@ -77,7 +77,7 @@ export async function lostLines(
 ): Promise<LostLines> {
   const lost = await withoutLines(client, deliveries, signal);
   const touches = (day: string, of: RecordedDelivery) =>
-    (of.first_day !== null && of.last_day !== null && day >= of.first_day && day <= of.last_day) ||
+    isChargedIn(of, { start: day, end: addDays(day, 1) }) ||
     (of.has_undated_lines && periodOf(deliveries, of.delivery_id)(day));
   return {
     days: daysOfWindow(window).filter((day) => lost.some((each) => touches(day, each))),
