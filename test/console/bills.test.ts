@@ -188,6 +188,9 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     await old.getByText("expired", { exact: true }).waitFor();
     t.equal(await old.locator(".hint", { hasText: reason }).count(), 1, "one that has expired says why");
     t.equal(await old.getByRole("button").count(), 0, "and there is nothing to do about it");
+    await later.setViewportSize({ width: 360, height: 900 });
+    const state = await old.getByText("expired", { exact: true }).boundingBox();
+    t.ok(state !== null && state.height < 30, "on a phone, the reason leaves the state its line");
 
     // Meanwhile another person refused it.
     await stores.postgres.query(
