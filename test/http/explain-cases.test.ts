@@ -266,6 +266,25 @@ t.test("an explanation", async (t) => {
       );
       t.equal(body.this.amount, body.row.amount);
     }
+    const three = [1n, 2n, 3n].map((units, index) => measured("r-1", "bytes_in", `sa-${index + 1}`, units));
+    await publish({ ...facts, usage: three });
+    const { body: own } = await get(app, await firstPath());
+    holds(t, own, { weights_kept: true, recipients: { total: 3 } }, "as published");
+    const [one, other] = [1, 2, 3].filter((number) => `sa-${number}` !== own.this.identity_id);
+    // They change places.
+    const moved = Number(other) - Number(one);
+    await client.command({
+      query: `INSERT INTO usage (timestamp, metric, resource_id, identity_id, micro_units)
+        VALUES ('2026-03-01 05:00:00', 'bytes_in', 'r-1', 'sa-${one}', ${moved}), ('2026-03-01 05:00:00', 'bytes_in', 'r-1', 'sa-${other}', ${-moved})`,
+    });
+    const { body: afterwards } = await get(app, await firstPath());
+    const { amount } = own.row;
+    holds(
+      t,
+      afterwards,
+      { weights_kept: false, row: { amount }, this: { amount } },
+      "only two others differ",
+    );
     await client.command({ query: "TRUNCATE TABLE chargebacks" });
     await insertChargebacks(stores, "acme", [
       { timestamp: `${day}T00:00:00Z`, amount: "5", identity_id: "old" },

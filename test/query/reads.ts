@@ -21,7 +21,11 @@ import {
   rulesOfRow,
 } from "../../src/query/chargebacks/explain/day.js";
 import { factsOfDay } from "../../src/query/chargebacks/explain/day-facts.js";
-import { chargedOfSplit, recipientsOfSplit } from "../../src/query/chargebacks/explain/recipients.js";
+import {
+  chargedOfSplit,
+  digestOfCharged,
+  recipientsOfSplit,
+} from "../../src/query/chargebacks/explain/recipients.js";
 import { chargebackPage, chargebacksBefore } from "../../src/query/chargebacks/list.js";
 import { pageLookups } from "../../src/query/chargebacks/page-lookups.js";
 import { partsOf, usageOf } from "../../src/query/chargebacks/row-weights.js";
@@ -269,9 +273,11 @@ export const reads: Readonly<Record<string, Statement>> = {
   "explain-facts": factsOfDay({
     ...{ dimension, day: "2026-03-01", metrics: ["in", "out"] },
     ...{ passed: [tier("usage", "in", "out"), tier("owner", "owner")], tried: [tier("usage", "in")] },
+    charged: digestOfCharged(split),
   }),
   "explain-facts-none-passed": factsOfDay({
     ...{ dimension, day: "2026-03-01", metrics: [], passed: [], tried: [] },
+    charged: undefined,
   }),
   "explain-recipients-by-usage": recipients(tier("usage", "in", "out")),
   "explain-recipients-of-set": recipients(tier("even", "resource_active")),

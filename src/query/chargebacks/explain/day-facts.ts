@@ -15,6 +15,8 @@ export interface DayFactsInput {
   /** Tiers before the one that applied, and with it; none where it is not known. */
   readonly passed: readonly RuleTierRow[];
   readonly tried: readonly RuleTierRow[];
+  /** The digest of who is charged what; not read where there is nothing to compare it with. */
+  readonly charged: Statement | undefined;
 }
 
 /**
@@ -22,10 +24,11 @@ export interface DayFactsInput {
  * - `gap`: a metric or a scope, and why it could not be fetched.
  * - `owner`: an identity of the `owner` set.
  * - `sample`: a metric, the start of an hour and what was measured in it, in millionths of the metric's unit.
+ * - `charged`: the digest of who is charged what.
  * - `publication`: the hash of the day's input, and the epoch of the lease of the run that published it.
  */
 export interface DayFact {
-  readonly fact: "usage" | "set" | "gap" | "owner" | "sample" | "publication";
+  readonly fact: "usage" | "set" | "gap" | "owner" | "sample" | "charged" | "publication";
   readonly name: string;
   /** Of `usage`, `set` and `gap`; empty: of the whole tenant. */
   readonly of_resource: string;
@@ -38,7 +41,7 @@ export interface DayFact {
 const MOST_OWNERS = 100;
 
 /** Rows of `DayFact`, those of one kind in the order of their columns. What is not asked for is not read. */
-export function factsOfDay({ dimension, day, metrics, passed, tried }: DayFactsInput): Statement {
+export function factsOfDay({ dimension, day, metrics, passed, tried, charged }: DayFactsInput): Statement {
   const { resource_id, identity_id } = dimension;
   const used = sourcesOfKinds(passed, ["usage"]);
   const scopes = sourcesOfKinds(passed, ["even", "owner"]);
@@ -76,6 +79,10 @@ SELECT 'sample', toString(metric), '', toStartOfHour(timestamp) AS hour, toStrin
 FROM usage
 WHERE day = {day:Date} AND metric IN {metrics:Array(String)} AND resource_id = {resource_id:String} AND identity_id = {identity_id:String}
 GROUP BY hour, metric`,
+    charged !== undefined &&
+      `
+SELECT 'charged', '', '', ${never}, toString(digest) FROM (${charged.query}
+)`,
   ];
   return {
     query: `
@@ -88,6 +95,7 @@ ORDER BY fact, at, name, of_resource`,
       ...(used.length > 0 && { used }),
       ...(scopes.length > 0 && { scopes }),
       ...(metrics.length > 0 && { metrics, identity_id }),
+      ...charged?.params,
     },
   };
 }
@@ -107,6 +115,6 @@ export async function readDayFacts(
   const of = (kind: DayFact["fact"]) => facts.filter(({ fact }) => fact === kind);
   return {
     ...{ usage: of("usage"), set: of("set"), gap: of("gap") },
-    ...{ owner: of("owner"), sample: of("sample"), publication: of("publication") },
+    ...{ owner: of("owner"), sample: of("sample"), charged: of("charged"), publication: of("publication") },
   };
 }

@@ -15,9 +15,16 @@ import { type PipelineRun, readRunOfEpoch } from "../../state/pipeline-runs.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { type ComponentTicks, decimalOf, type LineTicks, shareText, ticksOfLine } from "./arithmetic.js";
 import { type DayLine, type DayRow, type RowChoice, type RuleTierRow, readDay } from "./day.js";
-import { readDayFacts } from "./day-facts.js";
+import { type DayFacts, readDayFacts } from "./day-facts.js";
 import { type OwnerOnDay, readDayState, readKnownOnDay, type TenantStores } from "./owner.js";
-import { columnOfPlace, readCharged, readSplit, type SplitRecipient } from "./recipients.js";
+import {
+  columnOfPlace,
+  digestOfCharged,
+  type RecipientsInput,
+  readCharged,
+  readSplit,
+  type SplitRecipient,
+} from "./recipients.js";
 import { type TriedTier, triedTiers } from "./tiers.js";
 
 export interface ExplainInput extends RowChoice, PageRequest {
@@ -150,20 +157,28 @@ export async function readExplanation(
   const used = how?.isGivenUp === true ? undefined : row.tier;
   const tried = how?.tiers.filter(({ tier }) => used !== undefined && tier <= used) ?? [];
   const passed = tried.filter(({ tier }) => tier !== used);
-  const [shared, facts] = await Promise.all([
-    readShared(stores, input, { row, how }, signal),
-    readDayFacts(client, { dimension, day: date, metrics: metricsOf(row), tried, passed }, signal),
+  const page = pageOf(input, row);
+  const isWeighed = how !== undefined && isKnownPlace(how.tier.set_of, input.columns);
+  const charged = isWeighed ? digestOfCharged(page) : undefined;
+  const metrics = metricsOf(row);
+  const found = isWeighed
+    ? readSplit(client, { ...page, ...how, columns: input.columns }, signal)
+    : Promise.resolve([]);
+  const read = readDayFacts(client, { dimension, day: date, metrics, tried, passed, charged }, signal);
+  const namesOf = (page: readonly Pick<Charged, "identity_id">[]) =>
+    readNamesOfPage(stores, dimension, page, signal);
+  // Each as soon as what it rests on is there.
+  const [split, namesOfSplit, facts, run] = await Promise.all([
+    found,
+    found.then(namesOf),
+    read,
+    read.then(({ publication }) => readRun(postgres, tenantName, publication, signal)),
   ]);
+  const weighed = how && sharedBy(split, { page, how, charged: facts.charged[0]?.value });
+  const shared = weighed ?? (await readShared(client, page, row, signal));
+  const names = weighed === undefined ? await namesOf(shared.page) : namesOfSplit;
   const [publication] = facts.publication;
-  const named = [dimension, ...shared.page].map(({ identity_id }) => ({
-    identity_id,
-    resource_id: dimension.resource_id,
-  }));
-  const [names, run] = await Promise.all([
-    readNamesOfInventory(stores, named, signal),
-    publication && readRunOfEpoch(postgres, tenantName, Number(publication.value), signal),
-  ]);
-  const recipient = recipientOf(names, how);
+  const recipient = recipientOf(names, how, shared.split);
   return {
     ...dimensionOf(dimension, names),
     date,
@@ -194,6 +209,26 @@ export async function readExplanation(
     lacks: state?.lacks ?? [],
     run: run ?? null,
   };
+}
+
+async function readNamesOfPage(
+  stores: TenantStores,
+  dimension: DimensionFields,
+  page: readonly Pick<Charged, "identity_id">[],
+  signal?: AbortSignal,
+): Promise<KnownNames> {
+  const { resource_id } = dimension;
+  const named = [dimension, ...page].map(({ identity_id }) => ({ identity_id, resource_id }));
+  return await readNamesOfInventory(stores, named, signal);
+}
+
+async function readRun(
+  postgres: TenantStores["postgres"],
+  tenantName: string,
+  [publication]: DayFacts["publication"],
+  signal?: AbortSignal,
+): Promise<PipelineRun | undefined> {
+  return publication && (await readRunOfEpoch(postgres, tenantName, Number(publication.value), signal));
 }
 
 /** How the row was made. */
@@ -228,49 +263,92 @@ function howOf(rules: readonly RuleTierRow[], row: DayRow, line: DayLine | undef
   return { tiers, tier: isGivenUp ? nobody : tier, line: ticks, component, isGivenUp };
 }
 
+function pageOf({ dimension, date: day, page, page_size }: ExplainInput, row: DayRow): RecipientsInput {
+  return { dimension, day, row, offset: (page - 1) * page_size, limit: page_size };
+}
+
 interface Shared {
   /** Present where the weights are kept, and say what is published. */
-  readonly split: SplitRecipient | undefined;
+  readonly split: SplitTotals | undefined;
   readonly own: Charged;
   readonly page: readonly Charged[];
   readonly total: number;
 }
 
-interface Charged extends Pick<SplitRecipient, "identity_id" | "amount"> {
-  readonly split?: SplitRecipient;
+interface SplitTotals {
+  readonly weight: bigint;
+  /** Ticks that nobody has by weight: one each goes to the first of the ranks. */
+  readonly remainingTicks: bigint;
 }
 
-/** Those who share the component. Where what is found is not what is published, only what is published is told. */
+interface Charged {
+  readonly identity_id: string;
+  /** Plain decimal. */
+  readonly amount: string;
+  readonly split?: WeighedRecipient;
+}
+
+interface WeighedRecipient extends SplitRecipient {
+  readonly has_extra_tick: boolean;
+  readonly has_residue: boolean;
+}
+
+/** Those who share the component, by their weights. Undefined where the amounts that these make are not those that are published. */
+function sharedBy(
+  found: readonly SplitRecipient[],
+  {
+    page,
+    how,
+    charged,
+  }: { readonly page: RecipientsInput; readonly how: How; readonly charged: string | undefined },
+): Shared | undefined {
+  const own = found.find(({ identity_id }) => identity_id === page.dimension.identity_id);
+  if (own === undefined || charged === undefined) return undefined;
+  if (how.line.direction * BigInt(own.digest) !== BigInt(charged)) return undefined;
+  const split = {
+    weight: BigInt(own.total_weight),
+    remainingTicks: how.component.ticks - BigInt(own.total_whole_ticks),
+  };
+  const chargedBy = chargedOf(how, split);
+  return { split, own: chargedBy(own), page: onPage(found, page).map(chargedBy), total: own.recipients };
+}
+
+function chargedOf({ line, component }: How, { remainingTicks }: SplitTotals) {
+  return (recipient: SplitRecipient): Charged => {
+    const has_extra_tick = BigInt(recipient.remainder_rank) <= remainingTicks;
+    const has_residue = recipient.place === 1 && component.leads && line.residue > 0n;
+    const ticks = BigInt(recipient.whole_ticks) + (has_extra_tick ? 1n : 0n);
+    const amount = line.direction * (ticks * line.tick + (has_residue ? line.residue : 0n));
+    return {
+      identity_id: recipient.identity_id,
+      amount: decimalOf(amount),
+      split: { ...recipient, has_extra_tick, has_residue },
+    };
+  };
+}
+
+/** Only what is published is told where what is found is not that. */
 async function readShared(
-  { client }: TenantStores,
-  { dimension, date: day, columns, page, page_size }: ExplainInput,
-  { row, how }: { readonly row: DayRow; readonly how: How | undefined },
+  client: TenantStores["client"],
+  page: RecipientsInput,
+  row: DayRow,
   signal?: AbortSignal,
 ): Promise<Shared> {
-  const offset = (page - 1) * page_size;
-  const input = { dimension, day, row, offset, limit: page_size };
-  const isOwn = ({ identity_id }: Charged) => identity_id === dimension.identity_id;
-  const onPage = ({ place }: { readonly place: number }) => place > offset && place <= offset + page_size;
-  if (how !== undefined && isKnownPlace(how.tier.set_of, columns)) {
-    const found = await readSplit(client, { ...input, ...how, columns }, signal);
-    const own = found.find(isOwn);
-    const charged = (split: SplitRecipient): Charged => ({ ...split, split });
-    if (own !== undefined && own.differing === 0)
-      return {
-        split: own,
-        own: charged(own),
-        page: found.filter(onPage).map(charged),
-        total: own.recipients,
-      };
-  }
-  const found = await readCharged(client, input, signal);
-  const { identity_id } = dimension;
+  const found = await readCharged(client, page, signal);
+  const { identity_id } = page.dimension;
   return {
     split: undefined,
-    own: found.find(isOwn) ?? { identity_id, amount: row.amount },
-    page: found.filter(onPage),
+    own: found.find((each) => each.identity_id === identity_id) ?? { identity_id, amount: row.amount },
+    page: onPage(found, page),
     total: found[0]?.recipients ?? 0,
   };
+}
+
+function onPage<Placed extends { readonly place: number }>(
+  found: readonly Placed[],
+  { offset, limit }: RecipientsInput,
+): Placed[] {
+  return found.filter(({ place }) => place > offset && place <= offset + limit);
 }
 
 /** A day of a former version may have been weighed within a column that the bill no longer has. */
@@ -323,7 +401,11 @@ function ruleOf({ tiers, line, isGivenUp }: How, { rules_hash }: DayRow): Explai
   };
 }
 
-function splitOf(how: How, { decimal_places }: DayRow, of: SplitRecipient): ExplainedSplit {
+function splitOf(
+  how: How,
+  { decimal_places }: DayRow,
+  { weight, remainingTicks }: SplitTotals,
+): ExplainedSplit {
   const { line, component } = how;
   return {
     decimal_places,
@@ -331,8 +413,8 @@ function splitOf(how: How, { decimal_places }: DayRow, of: SplitRecipient): Expl
     line_ticks: line.ticks.toString(),
     residue: decimalOf(line.residue),
     component_ticks: component.ticks.toString(),
-    total_weight: weightText(how, of.total_weight),
-    remaining_ticks: of.remaining_ticks,
+    total_weight: weightText(how, weight.toString()),
+    remaining_ticks: remainingTicks.toString(),
   };
 }
 
@@ -341,20 +423,18 @@ function weightText({ tier }: How, weight: string): string {
   return ["usage", "cost", "fixed"].includes(tier.kind) ? microUnits(weight) : weight;
 }
 
-function recipientOf(names: KnownNames, how: How | undefined) {
+function recipientOf(names: KnownNames, how: How | undefined, totals: SplitTotals | undefined) {
   return ({ identity_id, amount, split }: Charged): Recipient => {
     const named = { identity_id, ...names.identity(identity_id), amount };
-    if (how === undefined || split === undefined) return { ...named, ...unexplained };
-    const { weight, total_weight, whole_ticks, remainder, remainder_rank, remaining_ticks, place } = split;
+    if (how === undefined || totals === undefined || split === undefined) return { ...named, ...unexplained };
+    const { weight, whole_ticks, remainder, remainder_rank, has_extra_tick, has_residue } = split;
     return {
       ...named,
       weight: weightText(how, weight),
-      share: shareText(BigInt(weight), BigInt(total_weight)),
+      share: shareText(BigInt(weight), totals.weight),
       whole_ticks,
       remainder: weightText(how, remainder),
-      remainder_rank,
-      has_extra_tick: BigInt(remainder_rank) <= BigInt(remaining_ticks),
-      has_residue: place === 1 && how.component.leads && how.line.residue > 0n,
+      ...{ remainder_rank, has_extra_tick, has_residue },
     };
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Who shares a component of a line: their weights, and how the ticks are distributed by largest remainder. The engine calculates
- * it for all recipients and returns one page, since there may be ten thousand. It also counts the recipients whose amount differs
- * from the published one.
+ * it for all recipients and returns one page, since there may be ten thousand, and a digest that tells whether what is published
+ * is the same.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { LineColumns } from "../../../config/allocation/line-columns.js";
@@ -34,64 +34,62 @@ export interface SplitInput extends RecipientsInput {
   readonly component: ComponentTicks;
 }
 
-/** Whole numbers as text; weights in millionths of the metric's unit, amounts plain decimals. */
+/** Whole numbers as text; weights in millionths of the metric's unit. */
 export interface SplitRecipient {
   readonly identity_id: string;
   readonly weight: string;
-  readonly total_weight: string;
-  /** Recipients in all, those of no amount too. */
-  readonly recipients: number;
   /** Ticks by weight, rounded down. */
   readonly whole_ticks: string;
   /** What the rounding left, in parts of `total_weight`. */
   readonly remainder: string;
   /** From 1, the largest remainder first. */
   readonly remainder_rank: number;
-  /** Ticks that nobody has by weight: one each goes to the first of the ranks. */
-  readonly remaining_ticks: string;
   /** From 1, the heaviest first: the first of the leading component takes the residue. */
   readonly place: number;
-  /** As published; 0 without a row. */
-  readonly amount: string;
-  /** Recipients whose amount is not the one that is published. The same in every row. */
-  readonly differing: number;
+  /** The same in every row, as all that follows: recipients in all, those of no amount too. */
+  readonly recipients: number;
+  readonly total_weight: string;
+  /** Of all recipients. The ticks that are missing go to the first of the ranks, one each. */
+  readonly total_whole_ticks: string;
+  /** Of all amounts, without their sign. */
+  readonly digest: string;
 }
 
 const text = (value: bigint) => value.toString();
+
+/**
+ * Stands for who gets how much: equal where the amounts of all recipients are. Amounts in units of 1e-12. Comparing it takes two short
+ * statements side by side, and joining what was found to what is published one long: 38 ms of processor time instead of 23 and 11.
+ */
+const digestOf = (who: string, amount: string) => `sum(cityHash64(${who}) * ${amount})`;
 
 /** A page of the recipients, and the dimension's own identity wherever it stands. */
 export function recipientsOfSplit(input: SplitInput): Statement {
   const { line, component, dimension, offset, limit } = input;
   const weighed = weightsOf(input);
-  const published = rowsOfSplit(input);
+  const amount =
+    "((whole + (remainder_rank <= {ticks:Int256} - total_whole)) * {tick:Int256} + (place = 1) * {residue:Int256})";
   return {
     query: `
-SELECT who AS identity_id, toString(weight) AS weight, toString(total) AS total_weight, recipients, toString(whole) AS whole_ticks,
-  toString(remainder) AS remainder, remainder_rank, toString(missing) AS remaining_ticks, place, toString(amount) AS amount, differing
+SELECT who AS identity_id, weight, whole AS whole_ticks, remainder, remainder_rank, place, recipients, total AS total_weight,
+  total_whole AS total_whole_ticks, digest
 FROM (
-  SELECT *, countIf(units != toInt256(reinterpret(amount, 'Int128'))) OVER () AS differing,
-    {direction:Int8} * ((whole + (remainder_rank <= missing)) * {tick:Int256} + if(place = 1, {residue:Int256}, 0)) AS units
+  SELECT who, weight, whole, remainder, remainder_rank, place, recipients, total, total_whole, ${digestOf("who", amount)} OVER () AS digest
   FROM (
-    SELECT *, {ticks:Int256} - sum(whole) OVER () AS missing,
-      row_number() OVER (ORDER BY remainder DESC, who) AS remainder_rank, row_number() OVER (ORDER BY weight DESC, who) AS place
+    SELECT who, weight, recipients, total, {ticks:Int256} * weight AS product, intDiv(product, total) AS whole, product - whole * total AS remainder,
+      sum(whole) OVER () AS total_whole, row_number() OVER (ORDER BY remainder DESC, who) AS remainder_rank,
+      row_number() OVER (ORDER BY weight DESC, who) AS place
     FROM (
-      SELECT *, sum(weight) OVER () AS total, count() OVER () AS recipients,
-        intDiv({ticks:Int256} * weight, total) AS whole, {ticks:Int256} * weight - whole * total AS remainder
-      FROM (
-        SELECT who, weight, amount
-        FROM (${weighed.query}) AS w
-        LEFT JOIN (
-          SELECT toString(identity_id) AS who, amount_hi + amount_lo AS amount FROM chargebacks WHERE ${published.query}
-        ) AS p USING (who)
-      )
+      SELECT who, weight, count() OVER () AS recipients, sum(weight) OVER () AS total
+      FROM (${weighed.query})
     )
   )
 )
 WHERE (place > {offset:UInt64} AND place <= {offset:UInt64} + {limit:UInt64}) OR who = {identity_id:String}
 ORDER BY place`,
     params: {
-      ...{ ...weighed.params, ...published.params },
-      ...{ direction: text(line.direction), tick: text(line.tick), ticks: text(component.ticks) },
+      ...weighed.params,
+      ...{ tick: text(line.tick), ticks: text(component.ticks) },
       ...{
         residue: text(component.leads ? line.residue : 0n),
         identity_id: dimension.identity_id,
@@ -99,6 +97,17 @@ ORDER BY place`,
         limit,
       },
     },
+  };
+}
+
+/** One value, `digest`: of the published amounts, with their sign. */
+export function digestOfCharged(input: RecipientsInput): Statement {
+  const published = rowsOfSplit(input);
+  return {
+    query: `
+SELECT ${digestOf("toString(identity_id)", "toInt256(reinterpret(amount_hi + amount_lo, 'Int128'))")} AS digest
+FROM chargebacks WHERE ${published.query}`,
+    params: published.params,
   };
 }
 
