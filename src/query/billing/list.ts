@@ -7,6 +7,7 @@ import { type ResourceNames, readNames } from "../inventory/names.js";
 import { type CountDays, type DayCount, type PageRequest, type PageSpan, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
 import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
+import { pick } from "../page/pick.js";
 import type { DateWindow } from "../time/date-window.js";
 import { valueConditions } from "../value-filters.js";
 import { readBill } from "./read-bill.js";
@@ -29,7 +30,8 @@ const order = [
 ].join(", ");
 
 /** As they are stored; decimals as text. */
-const stored = shownColumns("billing").map((name) =>
+const shown = shownColumns("billing");
+const stored = shown.map((name) =>
   factTableColumns.billing[name].kind === "decimal" ? `toString(b.${name}) AS ${name}` : name,
 );
 
@@ -106,15 +108,14 @@ export async function readBillingPage(
     ),
     page: input,
     place: input.place,
-    read: (span, rows) => readBill(client, billingPage(input, span, rows), signal),
+    read: (span, rows, settings) => readBill(client, billingPage(input, span, rows), signal, settings),
     countBefore: async (place) =>
       totalRows(await readBill<DayCount>(client, billingBefore(input, place), signal)),
   });
   const names = await readNames(client, rows, signal);
-  const items = rows.map(({ order_values: _, ...row }) => ({
-    ...row,
-    ...names.resource(row.resource_id),
-    metadata: JSON.parse(row.metadata || "{}") as Record<string, unknown>,
-  }));
+  const items = rows.map((row) => {
+    const metadata = JSON.parse(row.metadata || "{}") as Record<string, unknown>;
+    return Object.assign(pick(row, shown), names.resource(row.resource_id), { metadata });
+  });
   return { items, total, next };
 }

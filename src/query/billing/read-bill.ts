@@ -1,5 +1,5 @@
 /** The one way to read the bill, as it goes with the chargebacks that are visible. */
-import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
+import { type ClickHouseClient, ClickHouseError, type ClickHouseSettings } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 
 /** `throwIf` found what it looked for. */
@@ -14,12 +14,13 @@ export async function readBill<Row>(
   client: ClickHouseClient,
   statement: Statement,
   signal?: AbortSignal,
+  settings?: ClickHouseSettings,
 ): Promise<Row[]> {
   const query = statement.query.replaceAll("published_billing", "settled_billing");
   try {
-    return await readRows<Row>(client, { ...statement, query }, signal);
+    return await readRows<Row>(client, { ...statement, query }, signal, settings);
   } catch (error) {
     if (!(error instanceof ClickHouseError && error.code === REFUSED)) throw error;
-    return await readRows<Row>(client, statement, signal);
+    return await readRows<Row>(client, statement, signal, settings);
   }
 }

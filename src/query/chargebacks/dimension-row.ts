@@ -4,6 +4,7 @@ import type { AllocationDetail, AllocationMethod } from "../../config/allocation
 import { dimensionFields } from "../../store/clickhouse/dimension-id.js";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import type { ShownValues } from "../../store/fact-tables.js";
+import { pick } from "../page/pick.js";
 import { readChargebackDates } from "./days.js";
 import type { RowMetadata } from "./row-metadata.js";
 import { readMetadata, type SplitRow, splitColumns } from "./row-weights.js";
@@ -70,7 +71,7 @@ export async function readNewestRow(
   const metadata = await readMetadata(client, [found], signal);
   return {
     ...{ timestamp, amount, currency, allocation_method, allocation_detail, provisional },
-    ...(Object.fromEntries(ofLine.map((name) => [name, found[name]])) as CloudValues),
+    ...pick(found, ofLine),
     metadata: metadata(found),
   };
 }

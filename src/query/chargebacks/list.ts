@@ -11,6 +11,7 @@ import type { IdentityNames, ResourceNames } from "../inventory/names.js";
 import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
 import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
+import { pick } from "../page/pick.js";
 import { tagPair } from "../tags/of-dimensions.js";
 import type { DateWindow } from "../time/date-window.js";
 import { chargebackDays } from "./days.js";
@@ -35,6 +36,7 @@ export const chargebackOrder = ["day", ...Object.keys(chargebackKey), "currency"
 
 /** As they are stored; the rest is looked up for the page. */
 const stored = shownColumns("chargebacks");
+const shown = [...stored, "amount"] as const;
 const read = [...new Set<string>([...stored, ...splitColumns])];
 
 /** The same in all rows of a day. */
@@ -117,11 +119,6 @@ ${withNames(...where.names)}SELECT day, count() AS rows FROM chargebacks WHERE $
 type Stored = Pick<ChargebackRow, (typeof stored)[number] | "amount">;
 type StoredRow = Stored & SplitRow & OrderedRow & LookedUpRow;
 
-function storedOf(row: StoredRow): Stored {
-  const fields = [...stored, "amount"] as const;
-  return Object.fromEntries(fields.map((name) => [name, row[name]])) as unknown as Stored;
-}
-
 export async function readChargebackPage(
   client: ClickHouseClient,
   input: ChargebackListInput,
@@ -135,7 +132,7 @@ export async function readChargebackPage(
     days,
     page: input,
     place: input.place,
-    read: (span, rows) => readRows(client, chargebackPage(input, span, rows), signal),
+    read: (span, rows, settings) => readRows(client, chargebackPage(input, span, rows), signal, settings),
     countBefore: async (place) =>
       totalRows(await readDayCounts(client, chargebacksBefore(input, place), signal)),
   });
@@ -146,15 +143,13 @@ export async function readChargebackPage(
   const items = rows.map((row) => {
     const dimension_id = dimensionId(row);
     const ofDimension = tags(dimension_id);
-    return {
-      ...storedOf(row),
-      ...names.identity(row.identity_id),
-      ...names.resource(row.resource_id),
+    const { identity_id, resource_id } = row;
+    return Object.assign(pick(row, shown), names.identity(identity_id), names.resource(resource_id), {
       dimension_id,
       tags: ofDimension.map(({ display_name }) => display_name),
       tag_pairs: ofDimension.map(tagPair),
       metadata: metadata(row),
-    };
+    });
   });
   return { items, total, next };
 }

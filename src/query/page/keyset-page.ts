@@ -1,4 +1,6 @@
 /** One page of rows in the order of a table's key, by number or after a place, and the place where the next page begins. */
+import type { ClickHouseSettings } from "@clickhouse/client";
+import { daysBetween } from "../../time/days.js";
 import { type DayCount, type PageRequest, type PageSpan, pageSpan, totalRows } from "./days.js";
 import {
   dayOf,
@@ -22,7 +24,7 @@ export interface PageReading<Row extends OrderedRow> {
   /** Instead of the page's number. */
   readonly place: Place | undefined;
   /** So many rows of these days, behind the place if there is one. */
-  read(span: PageSpan, rows: number): Promise<Row[]>;
+  read(span: PageSpan, rows: number, settings: ClickHouseSettings): Promise<Row[]>;
   /** Rows of the place's day before the place. */
   countBefore(place: Place): Promise<number>;
 }
@@ -45,7 +47,7 @@ async function readNumbered<Row extends OrderedRow>(reading: PageReading<Row>): 
   const total = totalRows(days);
   const span = pageSpan(days, page);
   if (span === undefined) return { rows: [], total, next: undefined };
-  const rows = await reading.read(span, page.page_size);
+  const rows = await reading.read(span, page.page_size, settingsOf(days, span));
   const end = endOfPage(rows.map(valuesOf), undefined);
   if (end === undefined || page.page * page.page_size >= total) return { rows, total, next: undefined };
   // A page of nothing but rows that are the same in the order: those before it may be more of them.
@@ -82,10 +84,23 @@ async function readSpan<Row extends OrderedRow>(
 ): Promise<Row[]> {
   const first = days.find(({ day }) => day === span.first_day);
   if (first !== undefined && span.last_day !== first.day && first.rows >= LARGE_DAY * rows) {
-    const found = await read({ ...span, last_day: first.day }, rows);
+    const found = await read({ ...span, last_day: first.day }, rows, {});
     if (found.length === rows) return found;
   }
-  return await read(span, rows);
+  return await read(span, rows, settingsOf(days, span));
+}
+
+/** So many are sorted in no time. */
+const FEW_ROWS = 50_000;
+
+/**
+ * Of few rows in many days the engine reads all, and sorts them. To read them in the order of the key it merges a part of each day: 117 ms instead
+ * of 69 for a page of one identity in 36 days of 100,000 rows, and 55 instead of 46 in 36 days of 5,000.
+ */
+function settingsOf(days: readonly DayCount[], { first_day, last_day }: PageSpan): ClickHouseSettings {
+  const read = days.filter(({ day }) => day >= first_day && day <= last_day);
+  const isSorted = daysBetween(first_day, last_day) > 1 && totalRows(read) <= FEW_ROWS;
+  return isSorted ? { optimize_read_in_order: 0 } : {};
 }
 
 const valuesOf = (row: OrderedRow) => row.order_values;

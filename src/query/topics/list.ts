@@ -7,6 +7,7 @@ import { readNames } from "../inventory/names.js";
 import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
 import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
+import { pick } from "../page/pick.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type AttributionFilters, attributionsInWindow } from "./scan.js";
 
@@ -23,6 +24,8 @@ export const attributionKey: OrderColumns = {
 /** Attributions of two lines that differ in their currency alone are told apart by it, at no cost. */
 export const attributionOrder = ["day", ...Object.keys(attributionKey), "currency"];
 const order = attributionOrder.join(", ");
+
+const stored = shownColumns("topic_attributions");
 
 export interface AttributionListInput extends PageRequest {
   readonly window: DateWindow;
@@ -65,7 +68,7 @@ function attributionPage({ window, filters, place }: Reading, span: PageSpan, ro
   const behind = fromPlace(attributionKey, place);
   return {
     query: `
-SELECT ${shownColumns("topic_attributions").join(", ")}, toString(amount_hi + amount_lo) AS amount,
+SELECT ${stored.join(", ")}, toString(amount_hi + amount_lo) AS amount,
   ${orderValuesSql(attributionKey)} AS order_values
 FROM topic_attributions
 WHERE ${condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}
@@ -100,16 +103,16 @@ export async function readAttributionPage(
     days: await input.countDays(() => readDayCounts(client, attributionDays(input), signal)),
     page: input,
     place: input.place,
-    read: (span, count) => readRows(client, attributionPage(input, span, count), signal),
+    read: (span, count, settings) => readRows(client, attributionPage(input, span, count), signal, settings),
     countBefore: async (place) =>
       totalRows(await readDayCounts(client, attributionsBefore(input, place), signal)),
   });
   const clusters = rows.map(({ cluster_resource_id: resource_id }) => ({ resource_id }));
   const names = await readNames(client, clusters, signal);
-  const items = rows.map(({ order_values: _, ...row }) => ({
-    ...row,
-    cluster_name: names.resource(row.cluster_resource_id).resource_name,
-  }));
+  const items = rows.map((row) => {
+    const cluster_name = names.resource(row.cluster_resource_id).resource_name;
+    return Object.assign(pick(row, [...stored, "amount"]), { cluster_name });
+  });
   return { items, total, next };
 }
 

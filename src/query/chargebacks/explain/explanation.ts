@@ -285,10 +285,11 @@ interface Charged {
   readonly identity_id: string;
   /** Plain decimal. */
   readonly amount: string;
-  readonly split?: WeighedRecipient;
+  readonly weighed?: Weighed;
 }
 
-interface WeighedRecipient extends SplitRecipient {
+interface Weighed {
+  readonly by: SplitRecipient;
   readonly has_extra_tick: boolean;
   readonly has_residue: boolean;
 }
@@ -319,11 +320,8 @@ function chargedOf({ line, component }: How, { remainingTicks }: SplitTotals) {
     const has_residue = recipient.place === 1 && component.leads && line.residue > 0n;
     const ticks = BigInt(recipient.whole_ticks) + (has_extra_tick ? 1n : 0n);
     const amount = line.direction * (ticks * line.tick + (has_residue ? line.residue : 0n));
-    return {
-      identity_id: recipient.identity_id,
-      amount: decimalOf(amount),
-      split: { ...recipient, has_extra_tick, has_residue },
-    };
+    const weighed = { by: recipient, has_extra_tick, has_residue };
+    return { identity_id: recipient.identity_id, amount: decimalOf(amount), weighed };
   };
 }
 
@@ -424,18 +422,21 @@ function weightText({ tier }: How, weight: string): string {
 }
 
 function recipientOf(names: KnownNames, how: How | undefined, totals: SplitTotals | undefined) {
-  return ({ identity_id, amount, split }: Charged): Recipient => {
-    const named = { identity_id, ...names.identity(identity_id), amount };
-    if (how === undefined || totals === undefined || split === undefined) return { ...named, ...unexplained };
-    const { weight, whole_ticks, remainder, remainder_rank, has_extra_tick, has_residue } = split;
-    return {
-      ...named,
+  return ({ identity_id, amount, weighed }: Charged): Recipient => {
+    const named = Object.assign({ identity_id }, names.identity(identity_id), { amount });
+    if (how === undefined || totals === undefined || weighed === undefined)
+      return Object.assign(named, unexplained);
+    const { by, has_extra_tick, has_residue } = weighed;
+    const { weight, whole_ticks, remainder, remainder_rank } = by;
+    return Object.assign(named, {
       weight: weightText(how, weight),
       share: shareText(BigInt(weight), totals.weight),
       whole_ticks,
       remainder: weightText(how, remainder),
-      ...{ remainder_rank, has_extra_tick, has_residue },
-    };
+      remainder_rank,
+      has_extra_tick,
+      has_residue,
+    });
   };
 }
 
