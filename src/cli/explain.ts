@@ -1,5 +1,6 @@
 import { isPublished } from "../query/chargebacks/explain/day.js";
-import { type Explanation, readExplanation } from "../query/chargebacks/explain/explanation.js";
+import type { Explanation } from "../query/chargebacks/explain/explained.js";
+import { readExplanation } from "../query/chargebacks/explain/explanation.js";
 import { instantExpected, isInstant } from "../query/time/instant.js";
 import { openStores } from "../store/open-stores.js";
 import { lookUpDimensions } from "../tags/dimensions.js";

@@ -1,5 +1,5 @@
 /** An explanation for people: every number of it, within the width of a terminal. */
-import type { Explanation, Recipient } from "../query/chargebacks/explain/explanation.js";
+import type { Explanation, Recipient } from "../query/chargebacks/explain/explained.js";
 import type { TierOutcome, TriedTier } from "../query/chargebacks/explain/tiers.js";
 import type { Terminal } from "./command.js";
 import { type Table, writeTable } from "./table.js";

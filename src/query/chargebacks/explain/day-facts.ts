@@ -3,7 +3,7 @@
  * identity, and the publication. One statement: each costs more to send and to plan than these parts take to read.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
+import { oneThread, readRows, type Statement } from "../../../store/clickhouse/statement.js";
 import type { DimensionFields } from "../dimension-row.js";
 import type { RuleTierRow } from "./day.js";
 
@@ -111,7 +111,7 @@ export async function readDayFacts(
   input: DayFactsInput,
   signal?: AbortSignal,
 ): Promise<DayFacts> {
-  const facts = await readRows<DayFact>(client, factsOfDay(input), signal);
+  const facts = await readRows<DayFact>(client, factsOfDay(input), signal, oneThread);
   const of = (kind: DayFact["fact"]) => facts.filter(({ fact }) => fact === kind);
   return {
     ...{ usage: of("usage"), set: of("set"), gap: of("gap") },

@@ -2,7 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { AllocationDetail, AllocationMethod, RuleTier, SetOf } from "../../../config/allocation-rule.js";
 import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";
-import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
+import { oneThread, readRows, type Statement } from "../../../store/clickhouse/statement.js";
 import { setNewest } from "../../../store/set-newest.js";
 import { midnightSeconds } from "../../../time/days.js";
 import { readBill } from "../../billing/read-bill.js";
@@ -176,8 +176,8 @@ export async function readDay(
   if (!isStorable(midnightSeconds(date)) || (seconds !== undefined && !isStorable(seconds))) return undefined;
   const wanted = { ...choice, ...(seconds !== undefined && { timestamp: seconds }) };
   const [rows, lines] = await Promise.all([
-    readRows<DayRow>(client, rowsOfDay(dimension, date, wanted), signal),
-    readBill<DayLine>(client, linesOfDay(dimension, date), signal),
+    readRows<DayRow>(client, rowsOfDay(dimension, date, wanted), signal, oneThread),
+    readBill<DayLine>(client, linesOfDay(dimension, date), signal, oneThread),
   ]);
   const [row] = rows;
   if (row === undefined) return undefined;

@@ -6,7 +6,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { LineColumns } from "../../../config/allocation/line-columns.js";
 import { type SetOf, UNALLOCATED } from "../../../config/allocation-rule.js";
-import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
+import { oneThread, readRows, type Statement } from "../../../store/clickhouse/statement.js";
 import { textOf } from "../../../store/facts/line-value.js";
 import { readBill } from "../../billing/read-bill.js";
 import type { DimensionFields } from "../dimension-row.js";
@@ -199,7 +199,7 @@ export async function readSplit(
   input: SplitInput,
   signal?: AbortSignal,
 ): Promise<SplitRecipient[]> {
-  return await readBill<SplitRecipient>(client, recipientsOfSplit(input), signal);
+  return await readBill<SplitRecipient>(client, recipientsOfSplit(input), signal, oneThread);
 }
 
 /** Where the weights are not kept: who has a row. */

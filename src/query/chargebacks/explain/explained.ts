@@ -1,0 +1,205 @@
+/** What an explanation consists of, and how its parts are written. */
+import type { AllocationDetail, AllocationMethod, CostType } from "../../../config/allocation-rule.js";
+import type { IdentityNames, KnownNames, ResourceNames } from "../../inventory/names.js";
+import type { PipelineRun } from "../../state/pipeline-runs.js";
+import type { DimensionFields } from "../dimension-row.js";
+import { decimalOf, shareText } from "./arithmetic.js";
+import type { DayLine, DayRow } from "./day.js";
+import type { How } from "./how.js";
+import type { OwnerOnDay } from "./owner.js";
+import type { Charged, SplitTotals } from "./shared.js";
+import type { TriedTier } from "./tiers.js";
+
+/** Amounts, weights and ticks are plain decimals as text. Instants are `2026-01-01T00:00:00Z`. */
+export interface Explanation extends Omit<DimensionFields, "cost_type">, IdentityNames, ResourceNames {
+  readonly dimension_id: number;
+  readonly cost_type: CostType;
+  readonly date: string;
+  /** Of the dimension on the day, those that were asked for; the first is explained. */
+  readonly rows: ExplainedRow[];
+  readonly total_rows: number;
+  readonly row: ExplainedRow & RowHow;
+  /** Null when the line is not there. */
+  readonly line: ExplainedLine | null;
+  /** Null when the rule is not known that the row was made by. */
+  readonly rule: ExplainedRule | null;
+  readonly split: ExplainedSplit | null;
+  readonly tiers: TriedTier[] | null;
+  readonly weights_kept: boolean;
+  readonly this: Recipient;
+  readonly recipients: RecipientPage;
+  readonly samples: ExplainedSample[];
+  readonly owner: OwnerOnDay;
+  readonly published_at: string | null;
+  readonly input_hash: string | null;
+  readonly lacks: string[];
+  readonly run: PipelineRun | null;
+}
+
+export interface ExplainedRow {
+  readonly timestamp: string;
+  readonly component: number;
+  readonly currency: string;
+  readonly line_id: number;
+  readonly amount: string;
+}
+
+export interface RowHow {
+  readonly component_ratio: string;
+  readonly tier: number;
+  readonly allocation_method: AllocationMethod;
+  readonly allocation_detail: AllocationDetail;
+  readonly provisional: boolean;
+}
+
+export interface ExplainedLine extends Omit<DayLine, "unit_price"> {
+  readonly unit_price: string | null;
+}
+
+export interface ExplainedRule {
+  readonly rules_hash: string;
+  readonly product_type: string;
+  /** Name of the configured rule; empty for the rule of a product type. */
+  readonly rule: string;
+  readonly given_up: boolean;
+  readonly components: ExplainedComponent[];
+}
+
+export interface ExplainedComponent {
+  readonly component: number;
+  readonly ratio: string;
+  readonly ticks: string;
+  readonly amount: string;
+  readonly leads: boolean;
+}
+
+export interface ExplainedSplit {
+  readonly decimal_places: number;
+  readonly tick: string;
+  readonly line_ticks: string;
+  readonly residue: string;
+  readonly component_ticks: string;
+  readonly total_weight: string;
+  readonly remaining_ticks: string;
+}
+
+export interface Recipient extends IdentityNames {
+  readonly identity_id: string;
+  readonly amount: string;
+  readonly weight: string | null;
+  readonly share: string | null;
+  readonly whole_ticks: string | null;
+  readonly remainder: string | null;
+  readonly remainder_rank: number | null;
+  readonly has_extra_tick: boolean | null;
+  readonly has_residue: boolean | null;
+}
+
+export interface RecipientPage {
+  readonly items: Recipient[];
+  readonly total: number;
+  readonly page: number;
+  readonly page_size: number;
+  readonly pages: number;
+}
+
+export interface ExplainedSample {
+  readonly timestamp: string;
+  readonly metric: string;
+  readonly quantity: string;
+}
+
+/** Of which a row is explained. */
+export type ExplainedDimension = DimensionFields & { readonly dimension_id: number };
+
+export function dimensionOf(
+  { dimension_id, ecosystem, tenant_id, env_id, resource_id, ...rest }: ExplainedDimension,
+  names: KnownNames,
+) {
+  const { product_category, product_type, identity_id, cost_type } = rest;
+  return {
+    ...{
+      dimension_id,
+      ecosystem,
+      tenant_id,
+      env_id,
+      resource_id,
+      product_category,
+      product_type,
+      identity_id,
+    },
+    cost_type: cost_type as CostType,
+    ...names.identity(identity_id),
+    ...names.resource(resource_id),
+  };
+}
+
+export function rowOf({ timestamp, component, currency, line_id, amount }: DayRow): ExplainedRow {
+  return { timestamp, component, currency, line_id, amount };
+}
+
+export function rowHow(row: DayRow): RowHow {
+  const { component_ratio, tier, allocation_method, allocation_detail, provisional } = row;
+  return { component_ratio, tier, allocation_method, allocation_detail, provisional };
+}
+
+export function ruleOf({ tiers, line, isGivenUp }: How, { rules_hash }: DayRow): ExplainedRule {
+  return {
+    rules_hash,
+    product_type: tiers[0]?.product_type ?? "",
+    rule: tiers[0]?.rule ?? "",
+    given_up: isGivenUp,
+    components: line.components.map(({ component, ratio, ticks, leads }) => ({
+      ...{ component, ratio, ticks: ticks.toString(), leads },
+      amount: decimalOf(line.direction * (ticks * line.tick + (leads ? line.residue : 0n))),
+    })),
+  };
+}
+
+export function splitOf(
+  how: How,
+  { decimal_places }: DayRow,
+  { weight, remainingTicks }: SplitTotals,
+): ExplainedSplit {
+  const { line, component } = how;
+  return {
+    decimal_places,
+    tick: decimalOf(line.tick),
+    line_ticks: line.ticks.toString(),
+    residue: decimalOf(line.residue),
+    component_ticks: component.ticks.toString(),
+    total_weight: weightText(how, weight.toString()),
+    remaining_ticks: remainingTicks.toString(),
+  };
+}
+
+/** Usage, costs and shares are counted in millionths of the metric's unit, members one by one. */
+function weightText({ tier }: How, weight: string): string {
+  return ["usage", "cost", "fixed"].includes(tier.kind) ? microUnits(weight) : weight;
+}
+
+export function recipientOf(names: KnownNames, how: How | undefined, totals: SplitTotals | undefined) {
+  return ({ identity_id, amount, weighed }: Charged): Recipient => {
+    const named = Object.assign({ identity_id }, names.identity(identity_id), { amount });
+    if (how === undefined || totals === undefined || weighed === undefined)
+      return Object.assign(named, unexplained);
+    const { by, has_extra_tick, has_residue } = weighed;
+    const { weight, whole_ticks, remainder, remainder_rank } = by;
+    return Object.assign(named, {
+      weight: weightText(how, weight),
+      share: shareText(BigInt(weight), totals.weight),
+      whole_ticks,
+      remainder: weightText(how, remainder),
+      remainder_rank,
+      has_extra_tick,
+      has_residue,
+    });
+  };
+}
+
+const unexplained = {
+  ...{ weight: null, share: null, whole_ticks: null, remainder: null, remainder_rank: null },
+  ...{ has_extra_tick: null, has_residue: null },
+};
+
+export const microUnits = (text: string) => decimalOf(BigInt(text), 6);

@@ -1,0 +1,38 @@
+/** How a row was made: by which tier, of how many ticks, calculated again from its line and its rule. */
+import { type ComponentTicks, type LineTicks, ticksOfLine } from "./arithmetic.js";
+import type { DayLine, DayRow, RuleTierRow } from "./day.js";
+
+export interface How {
+  readonly tiers: readonly RuleTierRow[];
+  /** The tier that applied. */
+  readonly tier: Pick<RuleTierRow, "kind" | "sources" | "set_of">;
+  readonly line: LineTicks;
+  readonly component: ComponentTicks;
+  /** The day could not be calculated again and again, so that the line went to nobody as a whole. */
+  readonly isGivenUp: boolean;
+}
+
+/** Undefined for a row from before its rules were noted, and where line and rule do not fit the row. */
+export function howOf(
+  rules: readonly RuleTierRow[],
+  row: DayRow,
+  line: DayLine | undefined,
+): How | undefined {
+  const tiers = rules.filter(({ component }) => component === row.component);
+  const tier = tiers.find((each) => each.tier === row.tier);
+  if (line === undefined || tier === undefined || row.decimal_places === 0) return undefined;
+  // A rule may say so itself.
+  const isGivenUp =
+    row.allocation_detail === "allocation_failed" && tier.allocation_detail !== "allocation_failed";
+  const firsts = rules.filter((each) => each.tier === 0);
+  const ranges = isGivenUp
+    ? [{ component: 0, ratio: "1", from: 0n, to: 1_000_000n }]
+    : firsts.map(({ component, component_ratio: ratio, ratio_from, ratio_to }) => ({
+        ...{ component, ratio, from: BigInt(ratio_from), to: BigInt(ratio_to) },
+      }));
+  const ticks = ticksOfLine(line.total_cost, row.decimal_places, ranges);
+  const component = ticks.components.find((each) => each.component === row.component);
+  if (component === undefined) return undefined;
+  const nobody = { kind: "terminal", sources: [], set_of: "resource" } as const;
+  return { tiers, tier: isGivenUp ? nobody : tier, line: ticks, component, isGivenUp };
+}

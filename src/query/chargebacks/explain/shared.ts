@@ -1,0 +1,88 @@
+/** Who shares a component, and how much each is charged: by their weights, or where these do not say what is published, as it is published. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { decimalOf } from "./arithmetic.js";
+import type { DayRow } from "./day.js";
+import type { How } from "./how.js";
+import { type RecipientsInput, readCharged, type SplitRecipient } from "./recipients.js";
+
+export interface Shared {
+  /** Present where the weights are kept, and say what is published. */
+  readonly split: SplitTotals | undefined;
+  readonly own: Charged;
+  readonly page: readonly Charged[];
+  readonly total: number;
+}
+
+export interface SplitTotals {
+  readonly weight: bigint;
+  /** Ticks that nobody has by weight: one each goes to the first of the ranks. */
+  readonly remainingTicks: bigint;
+}
+
+export interface Charged {
+  readonly identity_id: string;
+  /** Plain decimal. */
+  readonly amount: string;
+  readonly weighed?: Weighed;
+}
+
+interface Weighed {
+  readonly by: SplitRecipient;
+  readonly has_extra_tick: boolean;
+  readonly has_residue: boolean;
+}
+
+/** Those who share the component, by their weights. Undefined where the amounts that these make are not those that are published. */
+export function sharedBy(
+  found: readonly SplitRecipient[],
+  {
+    page,
+    how,
+    charged,
+  }: { readonly page: RecipientsInput; readonly how: How; readonly charged: string | undefined },
+): Shared | undefined {
+  const own = found.find(({ identity_id }) => identity_id === page.dimension.identity_id);
+  if (own === undefined || charged === undefined) return undefined;
+  if (how.line.direction * BigInt(own.digest) !== BigInt(charged)) return undefined;
+  const split = {
+    weight: BigInt(own.total_weight),
+    remainingTicks: how.component.ticks - BigInt(own.total_whole_ticks),
+  };
+  const chargedBy = chargedOf(how, split);
+  return { split, own: chargedBy(own), page: onPage(found, page).map(chargedBy), total: own.recipients };
+}
+
+function chargedOf({ line, component }: How, { remainingTicks }: SplitTotals) {
+  return (recipient: SplitRecipient): Charged => {
+    const has_extra_tick = BigInt(recipient.remainder_rank) <= remainingTicks;
+    const has_residue = recipient.place === 1 && component.leads && line.residue > 0n;
+    const ticks = BigInt(recipient.whole_ticks) + (has_extra_tick ? 1n : 0n);
+    const amount = line.direction * (ticks * line.tick + (has_residue ? line.residue : 0n));
+    const weighed = { by: recipient, has_extra_tick, has_residue };
+    return { identity_id: recipient.identity_id, amount: decimalOf(amount), weighed };
+  };
+}
+
+/** Only what is published is told where what is found is not that. */
+export async function readShared(
+  client: ClickHouseClient,
+  page: RecipientsInput,
+  row: DayRow,
+  signal?: AbortSignal,
+): Promise<Shared> {
+  const found = await readCharged(client, page, signal);
+  const { identity_id } = page.dimension;
+  return {
+    split: undefined,
+    own: found.find((each) => each.identity_id === identity_id) ?? { identity_id, amount: row.amount },
+    page: onPage(found, page),
+    total: found[0]?.recipients ?? 0,
+  };
+}
+
+function onPage<Placed extends { readonly place: number }>(
+  found: readonly Placed[],
+  { offset, limit }: RecipientsInput,
+): Placed[] {
+  return found.filter(({ place }) => place > offset && place <= offset + limit);
+}
