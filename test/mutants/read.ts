@@ -63,6 +63,23 @@ export const readMutants = [
       'line === "key" && name !== "currency" ? [name',
     ],
   ]),
+  ...mutantsOf(
+    "src/query/chargebacks/explain/shared.ts",
+    ["test/http/explain-cases.test.ts"],
+    [
+      [
+        "weights are told that do not make the published amounts",
+        "!== BigInt(charged)) return undefined",
+        "=== -1n) return undefined",
+      ],
+      ["nobody has the residue", "? line.residue : 0n", "? 0n : 0n"],
+      [
+        "one tick too many",
+        "BigInt(recipient.remainder_rank) <= remainingTicks",
+        "BigInt(recipient.remainder_rank) <= remainingTicks + 1n",
+      ],
+    ],
+  ),
   ...mutantsOf("src/query/chargebacks/aggregate-result.ts", currencies, [
     ["the first currency stands for all", "if (others.length > 0) return", "if (others.length > 9) return"],
   ]),
