@@ -164,22 +164,29 @@ const unattributable: ConfiguredRule = {
   where: { product_type: "OTHER" },
   split: [{ by: "nobody" }],
 };
+const fixedAmong = (size: number): ConfiguredTier => ({
+  by: "fixed",
+  shares: Object.fromEntries(names(size).map((name) => [name, "1"])),
+});
+const ownedOtherwise: Readonly<Record<number, ConfiguredTier>> = {
+  10: fixedAmong(10),
+  1000: { by: "even", among: names(1000) },
+};
+
 /** A thousand take so long that there are few such cases: each of them has every way to split among so many. */
 const measured = (size: number): ConfiguredRule => ({
   name: "measured",
   where: { product_type: "NETWORK" },
   split: [
     { by: "usage", metric: "cpu" },
-    size === 10
-      ? { by: "even", among: "tenant_period" }
-      : { by: "fixed", shares: Object.fromEntries(names(size).map((name) => [name, "1"])) },
+    size === 10 ? { by: "even", among: "tenant_period" } : fixedAmong(size),
   ],
 });
 
 const owned = (size: number): ConfiguredRule => ({
   name: "owned",
   where: { product_type: "TAX" },
-  split: [{ by: "owner" }, size === 1000 ? { by: "even", among: names(size) } : { by: "line" }],
+  split: [{ by: "owner" }, ownedOtherwise[size] ?? { by: "line" }],
 });
 
 /** Some that are likely to find somebody, and some by chance. */

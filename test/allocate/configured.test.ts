@@ -20,6 +20,8 @@ import { readStaged, stageInput } from "./staged-days.js";
 
 /** `FC_CASES=500` draws so many configurations. */
 const cases = Number(process.env.FC_CASES ?? 30);
+/** A kind of rule that the draws have missed by chance is met by others. */
+const MOST_ROUNDS = 4;
 const epoch = 1;
 
 t.test("property: rules by configuration do what the referee does, to the last unit", async (t) => {
@@ -91,13 +93,17 @@ t.test("property: rules by configuration do what the referee does, to the last u
     return t.passing();
   };
 
-  for (const size of crowds) {
-    // A thousand identities take so much longer than ten.
-    const numRuns = Math.ceil(size === 1000 ? cases / 5 : cases);
-    await fc.assert(
-      fc.asyncProperty(configuredCase(size), async (each) => await hold(t, each)),
-      { numRuns, endOnFailure: true },
-    );
+  const missing = () => classes.filter((name) => (met.get(name) ?? 0) < 1);
+  const seed = fc.readConfigureGlobal().seed ?? Date.now();
+  for (let round = 0; round === 0 || (round < MOST_ROUNDS && missing().length > 0); round += 1) {
+    for (const size of crowds) {
+      // A thousand identities take so much longer than ten.
+      const numRuns = Math.ceil(size === 1000 ? cases / 5 : cases);
+      await fc.assert(
+        fc.asyncProperty(configuredCase(size), async (each) => await hold(t, each)),
+        { numRuns, seed: seed + round, endOnFailure: true },
+      );
+    }
   }
   t.comment(
     [...met]
@@ -105,11 +111,7 @@ t.test("property: rules by configuration do what the referee does, to the last u
       .map(([name, times]) => `${name}: ${times}`)
       .join(", "),
   );
-  t.strictSame(
-    classes.filter((name) => (met.get(name) ?? 0) < 1),
-    [],
-    "every kind of rule was met",
-  );
+  t.strictSame(missing(), [], "every kind of rule was met");
 });
 
 function texts(row: RefereeRow | undefined) {
