@@ -16,7 +16,7 @@ const SHAPE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Whether the calendar has this day: 2024-02-29, and not 2026-02-29. */
 export function isDay(text: string): boolean {
-  return SHAPE.test(text) && DateTime.fromISO(text, UTC).isValid;
+  return parsed(text) !== undefined;
 }
 
 /** The day that an instant lies in. Of the clock: today. */
@@ -29,9 +29,10 @@ export function dayOfSeconds(seconds: number): string {
   return textOf(DateTime.fromSeconds(seconds, UTC));
 }
 
-/** Of a few hundred steps each is asked for again and again. */
-const times = new Map<number, string>();
+/** Days, and instants of a few hundred steps, are asked for again and again. */
 const MOST_CACHED = 20_000;
+const times = new Map<number, string>();
+const days = new Map<string, DateTime>();
 
 /** An instant given in whole seconds since 1970, as `2026-01-01T05:00:00Z`. */
 export function isoTime(seconds: number): string {
@@ -93,8 +94,19 @@ export function latest(first: string, ...others: readonly string[]): string {
 }
 
 function read(day: string): DateTime {
+  const at = parsed(day);
+  if (at === undefined) throw new RangeError(`not a day: ${day}`);
+  return at;
+}
+
+function parsed(day: string): DateTime | undefined {
+  const known = days.get(day);
+  if (known !== undefined) return known;
+  if (!SHAPE.test(day)) return undefined;
   const at = DateTime.fromISO(day, UTC);
-  if (!SHAPE.test(day) || !at.isValid) throw new RangeError(`not a day: ${day}`);
+  if (!at.isValid) return undefined;
+  if (days.size >= MOST_CACHED) days.clear();
+  days.set(day, at);
   return at;
 }
 

@@ -101,7 +101,11 @@ function summed(amounts: readonly Exact[]): Exact {
 }
 
 function stored(exact: Exact): string {
-  return decimalText(roundedQuotient(exact, 1n, PLACES), PLACES);
+  return isStorable(exact) ? exactText(exact) : decimalText(roundedQuotient(exact, 1n, PLACES), PLACES);
+}
+
+function isStorable({ scale }: Exact): boolean {
+  return scale <= PLACES;
 }
 
 function exactText({ units, scale }: Exact): string {
@@ -110,7 +114,9 @@ function exactText({ units, scale }: Exact): string {
 
 /** `exact`: what the store has no room for, so that nobody has to wonder where a digit went. */
 function digitsLost(amounts: Readonly<Record<string, Exact>>): Record<string, unknown> {
-  const lost = Object.entries(amounts).filter(([, amount]) => stored(amount) !== exactText(amount));
+  const lost = Object.entries(amounts).filter(
+    ([, amount]) => !isStorable(amount) && stored(amount) !== exactText(amount),
+  );
   if (lost.length === 0) return {};
   return { exact: Object.fromEntries(lost.map(([name, amount]) => [name, exactText(amount)])) };
 }
