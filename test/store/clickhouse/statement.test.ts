@@ -28,6 +28,8 @@ t.test("values of a read", async (t) => {
       ["toDateTime64('2026-01-02 03:04:05', 3, 'UTC')", "2026-01-02T03:04:05.000Z"],
       ["tuple('a', toUInt8(1))", ["a", 1]],
       [`'a "quoted" Int64'`, 'a "quoted" Int64'],
+      ["'two\\nlines\\r\\n, ä, \u2028, 🙂'", "two\nlines\r\n, ä, \u2028, 🙂"],
+      ["''", ""],
     ] as const;
     const columns = values.map(([column], index) => `${column} AS c${index}`);
     const statement = select(`${columns.join(", ")} FROM numbers(3)`);
@@ -63,5 +65,14 @@ t.test("values of a read", async (t) => {
     t.equal(next, 100_000);
     t.ok(pieces > 1);
     t.equal((await readRows(client, many)).length, 100_000);
+  });
+
+  await t.test("an error behind few rows and behind many is that of the engine", async (t) => {
+    for (const rows of [3, 100_000]) {
+      const failing = select(
+        `number, throwIf(number = ${rows - 1}, 'the last one') FROM numbers(${rows}) SETTINGS max_block_size = 1`,
+      );
+      await t.rejects(readRows(client, failing), { code: "395", message: /the last one/ }, `${rows} rows`);
+    }
   });
 });
