@@ -12,8 +12,15 @@ export interface Destination {
 
 export interface OpenDestination {
   /** In one step: whoever reads sees what was there before or all that is new. Returns where it is, and how many bytes it has. */
-  write(planned: PlannedFile): Promise<{ readonly file: string; readonly bytes: number }>;
+  write(planned: PlannedFile): Promise<Written>;
   /** What `write` returned. What has gone already, or lies elsewhere, is left alone. */
   remove(file: string): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Written {
+  readonly file: string;
+  readonly bytes: number;
+  /** Where the same would be if it were provisional, or were not: a run that was cut off before its file was recorded may have left it there. */
+  readonly otherName?: string;
 }

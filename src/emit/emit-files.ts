@@ -51,7 +51,10 @@ export async function emitFiles(
     const message = errorText(error);
     const firstDays = plan.write.map((file) => file.firstDay);
     await runStatement(postgres, noteFailed(key, { span, firstDays, error: message }));
-    return { written: 0, removed: 0, failed: firstDays.map((firstDay) => ({ firstDay, message })) };
+    // What is to be removed is still there, and nobody may learn of it otherwise.
+    const left = plan.remove.map((record) => record.first_day);
+    const failed = [...left, ...firstDays].map((firstDay) => ({ firstDay, message }));
+    return { written: 0, removed: 0, failed };
   }
   try {
     return await carryOut(job, place, plan);
@@ -107,9 +110,11 @@ async function writeEmitted(job: Job, place: OpenDestination, planned: PlannedFi
   const { firstDay, contentHash, before } = planned;
   await emission.onFile(firstDay);
   try {
-    const { file, bytes } = await place.write(planned);
+    const { file, bytes, otherName } = await place.write(planned);
     await runStatement(postgres, noteEmitted(key, { span, firstDay, contentHash, file, bytes }));
-    if (before?.file && before.file !== file) await removeUnlessTaken(job, place, before);
+    const former = new Set([before?.file ?? file, otherName ?? file]);
+    former.delete(file);
+    for (const each of former) await removeUnlessTaken(job, place, { span, first_day: firstDay, file: each });
   } catch (error) {
     signal.throwIfAborted();
     await runStatement(postgres, noteFailed(key, { span, firstDays: [firstDay], error: errorText(error) }));
@@ -123,7 +128,11 @@ async function removeEmitted(job: Job, place: OpenDestination, record: EmissionR
 }
 
 /** A file of former settings may have the name that another emitter uses now. */
-async function removeUnlessTaken(job: Job, place: OpenDestination, record: EmissionRecord): Promise<void> {
+async function removeUnlessTaken(
+  job: Job,
+  place: OpenDestination,
+  record: Pick<EmissionRecord, "span" | "first_day" | "file">,
+): Promise<void> {
   if (record.file === null) return;
   const other = await runStatement(job.emission.postgres, otherEmissionOf(record.file, job.key, record));
   if (other.rowCount === 0) await place.remove(record.file);

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { holds } from "../holds.js";
@@ -6,12 +6,25 @@ import { daysBefore, runContext, runOnce, runRecords, shortTenants } from "../ru
 import { scriptedUpstream } from "../runner/scripted-upstream.js";
 import { attributedOn, topicUpstream, withTopics } from "../runner/topic-upstream.js";
 import { openTestStores } from "../stores.js";
+import { watchStatements } from "../watched-statements.js";
 import { csvEmitter, emissionsOf, linesOf, namesIn, stateOf, withEmitters } from "./emitting.js";
 
 const HEADER =
   "ecosystem,tenant_id,timestamp,resource_id,product_category,product_type,identity_id,cost_type,amount,allocation_method,allocation_detail,currency";
 const [first, second, third] = [daysBefore(6), daysBefore(4), daysBefore(3)];
-const tenants = ["kept", "failing", "summed", "topics", "moved", "renamed", "ended", "quoted", "provisional"];
+const tenants = [
+  "kept",
+  "failing",
+  "summed",
+  "topics",
+  "moved",
+  "renamed",
+  "ended",
+  "quoted",
+  "provisional",
+  "unnoted",
+  "left",
+];
 
 t.test("files of emitters", async (t) => {
   const { config, stores, folder: root } = await openTestStores(t, shortTenants(tenants));
@@ -162,6 +175,25 @@ t.test("files of emitters", async (t) => {
     });
   });
 
+  await t.test("a file that cannot be removed with its day is told, and tried again", async (t) => {
+    const out = folderOf("left");
+    const emitting = withEmitters(config, "left", [csvEmitter(out)], { retention_days: 8 });
+    const { upstream, ecosystems } = scriptedUpstream();
+    for (const day of [first, second]) upstream.bill.set(day, { "r-1": "3" });
+    const run = (changes = {}) => runOnce(runContext(stores, { ecosystems, ...changes }), emitting, "left");
+    await run();
+    renameSync(out, folderOf("away"));
+    writeFileSync(out, "a file where the folder should be");
+    const now = () => new Date(`${daysBefore(-3)}T12:00:00Z`);
+    holds(t, (await run({ now })).errors, [
+      { date: first, source: "emit", message: /^emitter csv \(chargeback\): .*EEXIST/ },
+    ]);
+    rmSync(out);
+    renameSync(folderOf("away"), out);
+    t.strictSame((await run({ now })).errors, []);
+    t.strictSame(namesIn(out), [`left_${second}.csv`]);
+  });
+
   await t.test("sums by day and by month", async (t) => {
     const out = folderOf("summed");
     const monthly = csvEmitter(out, {
@@ -292,6 +324,23 @@ t.test("files of emitters", async (t) => {
         t.same(stateOf(waiting), before);
       },
     );
+  });
+
+  await t.test("a marked file that could not be recorded gives way to the settled one", async (t) => {
+    const out = folderOf("unnoted");
+    const emitting = withEmitters(config, "unnoted", [csvEmitter(out)]);
+    const { upstream, ecosystems } = scriptedUpstream();
+    upstream.bill.set(first, { "metered-1": "8" });
+    upstream.gaps.add(first);
+    const run = () => runOnce(runContext(stores, { ecosystems }), emitting, "unnoted");
+    const watched = watchStatements(stores.postgres);
+    watched.at("before", /^\s*WITH overwritten/, () => Promise.reject(new Error("no room")));
+    const unrecorded = (await run()).errors.filter(({ source }) => source === "emit");
+    t.strictSame(unrecorded, [{ date: first, source: "emit", message: "emitter csv (chargeback): no room" }]);
+    t.strictSame(namesIn(out), [`unnoted_${first}.provisional.csv`]);
+    upstream.gaps.clear();
+    t.strictSame((await run()).errors, []);
+    t.strictSame(namesIn(out), [`unnoted_${first}.csv`], "else its costs would be there twice");
   });
 
   await t.test(

@@ -5,13 +5,17 @@ import { join, relative } from "node:path";
 import { gunzipSync } from "node:zlib";
 import t from "tap";
 import type { FocusEmitter } from "../../src/config/emitters.js";
+import { openOutputFolder } from "../../src/emit/output-folder.js";
 import { checkFile } from "../../src/focus/check/check-file.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
+import { expireLeases } from "../../src/runner/sql/leases.js";
 import type { S3Object } from "../../src/simulator/s3-server.js";
+import { runStatement } from "../../src/store/postgres/statement.js";
 import { s3Server } from "../ingest/s3-server.js";
 import { daysBefore, rowsOf, runContext, runOnce, shortTenants } from "../runner/runs.js";
 import { scriptedUpstream } from "../runner/scripted-upstream.js";
 import { openTestStores, testLogger } from "../stores.js";
+import { watchStatements } from "../watched-statements.js";
 import { emissionsOf, withEmitters } from "./emitting.js";
 
 const [may, first, second] = ["2026-05-31", daysBefore(6), daysBefore(4)];
@@ -70,7 +74,7 @@ t.test("datasets of a FOCUS emitter", async (t) => {
   });
   const root = t.testdir();
   const out = (name: string) => join(root, name);
-  const yaml = `${shortTenants(["kept", "packed", "bucket", "waiting", "linked"])}${reader("reader", out("kept"))}${reader(
+  const yaml = `${shortTenants(["kept", "packed", "bucket", "waiting", "linked", "late"])}${reader("reader", out("kept"))}${reader(
     "borrower",
     "s3://costs/teams",
     `
@@ -181,6 +185,12 @@ t.test("datasets of a FOCUS emitter", async (t) => {
           ),
           "left by one that was killed",
         );
+        const dying = "0b9b6c1e-0000-4000-8000-000000000001";
+        const { path, unfinished } = await openOutputFolder(
+          join(folder, "kept", "20260601-20260630", dying),
+          "kept",
+        );
+        writeFileSync(join(path, `${unfinished}0123456789abcdef`), "killed while it wrote");
         upstream.bill.set(second, { "r-1": "20" });
         t.strictSame((await run()).errors, []);
         const after = pathsBelow(folder);
@@ -284,6 +294,23 @@ t.test("datasets of a FOCUS emitter", async (t) => {
     );
   });
 
+  await t.test("a worker that comes late takes nothing away from the one that took over", async (t) => {
+    const folder = out("late");
+    const { upstream, run } = writer("late", focusEmitter(folder));
+    upstream.bill.set(first, { "r-1": "10" });
+    const watched = watchStatements(stores.postgres);
+    watched.at("after", /^SELECT FROM leases/, async () => {
+      await runStatement(stores.postgres, expireLeases());
+      upstream.bill.set(first, { "r-1": "20" });
+      t.strictSame((await run()).errors, []);
+    });
+    await run();
+    t.ok(watched.happened());
+    const month = join(folder, "late", "20260601-20260630");
+    t.strictSame(namesBelow(month), ["RUN/manifest.json", "RUN/part_0001.parquet"]);
+    t.equal(manifestIn(month).manifest.totals[0].BilledCost, "20");
+  });
+
   await t.test("a link in the way is not followed", async (t) => {
     const folder = out("linked");
     mkdirSync(folder);
@@ -294,6 +321,6 @@ t.test("datasets of a FOCUS emitter", async (t) => {
     const { errors } = await run();
     t.equal(errors.length, 1);
     t.match(errors[0]?.message, /is a link: nothing is written there$/);
-    t.strictSame(namesBelow(out("elsewhere")), []);
+    t.strictSame(readdirSync(out("elsewhere")), [], "not even folders are made");
   });
 });

@@ -1,4 +1,5 @@
 /** CSV files in a folder, one for each day or month. */
+import { join } from "node:path";
 import { fileNameOf } from "../../config/emitted-file.js";
 import { type CsvEmitter, emitterName, type FilePipeline } from "../../config/emitters.js";
 import { checkLease } from "../check-lease.js";
@@ -21,12 +22,15 @@ export function csvDestination(emission: Emission, emitter: CsvEmitter, pipeline
         async write({ firstDay, lastDay, provisional }) {
           const sums = aggregation === null ? undefined : span;
           const content = { layout: fileLayouts[pipeline], sums, firstDay, lastDay, raw: params.raw };
-          return await replaceFile(folder, {
-            name: fileNameOf(emitter, { ...emission, pipeline, firstDay, provisional }),
+          const named = { ...emission, pipeline, firstDay };
+          const written = await replaceFile(folder, {
+            name: fileNameOf(emitter, { ...named, provisional }),
             content: csvBytes(client, content, signal),
             beforeReplacing: () => checkLease(emission),
             signal,
           });
+          const otherName = fileNameOf(emitter, { ...named, provisional: !provisional });
+          return { ...written, otherName: join(folder.path, otherName) };
         },
         remove: (file) => removeFile(folder, file),
         close: async () => {},

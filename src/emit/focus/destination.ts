@@ -21,12 +21,12 @@ import { type CurrencyTotals, manifestOf, type WrittenPart } from "./manifest.js
 import type { Shelf } from "./shelf.js";
 
 const MANIFEST = "manifest.json";
-/** What is ours of a month: other files stay. */
+/** What is ours of a month, unfinished files of runs that were killed as well: other files stay. */
 const OF_A_RUN =
-  /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(?:manifest\.json|part_\d{4,}\.(?:parquet|csv|csv\.gz))$/;
+  /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(?:manifest\.json|part_\d{4,}\.(?:parquet|csv|csv\.gz)|\.chargehouse-[0-9a-f]{16}-[0-9a-f]{16})$/;
 
 export function focusDestination(emission: Emission, emitter: FocusEmitter): Destination {
-  const { tenantName } = emission;
+  const { tenantName, signal } = emission;
   const { location, format, focus_version, provisional, s3 } = emitter.params;
   return {
     span: "month",
@@ -40,7 +40,7 @@ export function focusDestination(emission: Emission, emitter: FocusEmitter): Des
           const name = file.startsWith(shelf.path) ? file.slice(shelf.path.length) : "";
           const [, month = "", run] = /^([^/]+\/\d{8}-\d{8})\/([^/]+)\/manifest\.json$/.exec(name) ?? [];
           if (month.startsWith(`${safeName(tenantName)}/`))
-            await removeRuns(shelf, month, (each) => each === run, emission.signal);
+            await removeFiles(shelf, await filesOfRuns(shelf, month, (each) => each === run, signal), signal);
         },
         close: async () => shelf.close(),
       };
@@ -84,23 +84,28 @@ async function writeMonth({ emission, emitter, shelf }: Writing, planned: Planne
   });
   const name = `${month}/${runId}/${MANIFEST}`;
   const content = [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)];
+  // Looked up before the lease is checked: a worker that takes the tenant over after that keeps what it writes.
+  const replaced = await filesOfRuns(shelf, month, (run) => run !== runId, signal);
   const beforeReplacing = () => checkLease(emission);
   const { bytes } = await shelf.put({ name, content: chunks(content), beforeReplacing }, signal);
-  await removeRuns(shelf, month, (run) => run !== runId, signal);
+  await removeFiles(shelf, replaced, signal);
   return { file: `${shelf.path}${name}`, bytes: bytes + manifest.byteCount };
 }
 
-/** Each loses its manifest first, and is none from then on. */
-async function removeRuns(
+async function filesOfRuns(
   shelf: Shelf,
   month: string,
-  isRemoved: (run: string) => boolean,
+  isMeant: (run: string) => boolean,
   signal: AbortSignal,
-): Promise<void> {
-  const names = (await shelf.list(month, signal)).filter((name) => {
+): Promise<string[]> {
+  return (await shelf.list(month, signal)).filter((name) => {
     const [, run] = OF_A_RUN.exec(name.slice(month.length + 1)) ?? [];
-    return run !== undefined && isRemoved(run);
+    return run !== undefined && isMeant(run);
   });
+}
+
+/** Each run loses its manifest first, and is none from then on. */
+async function removeFiles(shelf: Shelf, names: readonly string[], signal: AbortSignal): Promise<void> {
   const manifests = names.filter((name) => name.endsWith(`/${MANIFEST}`));
   for (const name of [...manifests, ...names.filter((name) => !manifests.includes(name))])
     await shelf.remove(name, signal);

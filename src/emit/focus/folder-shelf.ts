@@ -10,8 +10,9 @@ export async function folderShelf(location: string, tenantName: string): Promise
   /** Where files of a folder below are, which nobody has led elsewhere. */
   async function folderOf(name: string) {
     const expected = join(root.path, dirname(name));
+    await refuseLink(expected);
     const folder = await openOutputFolder(expected, tenantName);
-    if (folder.path !== expected) throw new Error(`${expected} is a link: nothing is written there`);
+    if (folder.path !== expected) throw linked(expected);
     return folder;
   }
 
@@ -56,4 +57,17 @@ export async function folderShelf(location: string, tenantName: string): Promise
     },
     close() {},
   };
+}
+
+/** Before folders are made: behind a link, they would be made elsewhere. */
+async function refuseLink(path: string): Promise<void> {
+  const real = await realpath(path).catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+  });
+  if (real === undefined) await refuseLink(dirname(path));
+  else if (real !== path) throw linked(path);
+}
+
+function linked(path: string): Error {
+  return new Error(`${path} is a link: nothing is written there`);
 }
