@@ -16,15 +16,26 @@ export function topicMatcher(patterns: readonly string[]): (name: string) => boo
 const PART = /\*+|\?|\[!?[^\]]+\]|[\s\S]/gu;
 
 /**
- * Stars that follow each other are one: each is a loop that the next would repeat. A bracket that nothing closes, or whose range
- * runs backwards, is itself.
+ * Stars that follow each other are one. What stands between two stars is taken at the first place where it fits, for good (a lookahead is not
+ * tried again): a later place fits no better, and to try them all takes minutes where a name of 249 characters repeats itself. A
+ * bracket that nothing closes, or whose range runs backwards, is itself.
  */
 function expressionOf(pattern: string): string {
-  return pattern.replace(PART, (part) => {
-    if (part.startsWith("*")) return ".*";
-    if (part === "?") return ".";
-    return part.length === 1 ? escaped(part) : oneOf(part);
-  });
+  const pieces = [""];
+  for (const part of pattern.match(PART) ?? []) {
+    if (part.startsWith("*")) pieces.push("");
+    else pieces.push(`${pieces.pop()}${pieceOf(part)}`);
+  }
+  const [first = "", ...others] = pieces;
+  const last = others.pop();
+  if (last === undefined) return first;
+  const between = others.map((piece, index) => `(?=(.*?${piece}))\\${index + 1}`);
+  return `${first}${between.join("")}.*${last}`;
+}
+
+function pieceOf(part: string): string {
+  if (part === "?") return ".";
+  return part.length === 1 ? escaped(part) : oneOf(part);
 }
 
 function oneOf(bracket: string): string {
