@@ -17,6 +17,7 @@ import { attributionContents, type DayContent } from "./staging/content-hash.js"
 import { dayLacks, type Lacks } from "./staging/day-lacks.js";
 import { keepDroppedUsage } from "./staging/keep-dropped.js";
 import { keepMeasuredUsage } from "./staging/keep-measured.js";
+import { leaveOutExcluded } from "./staging/leave-out-excluded.js";
 import { recordAttributable } from "./staging/record-attributable.js";
 import { createStagingWriter } from "./staging/staging-writer.js";
 import { createTopicSink } from "./staging/topic-sink.js";
@@ -27,6 +28,8 @@ export interface TopicStaging {
   readonly rulesHash: string;
   /** Gathers in a row without what a day lacks, after which its attribution is settled as it is. */
   readonly retryLimit: number;
+  /** Topics that are charged nothing. */
+  readonly isExcluded: (topic: string) => boolean;
   /** First day that is attributed; older ones would be dropped again by `retention_days`. */
   readonly from: string;
 }
@@ -74,17 +77,15 @@ export async function stageTopics(options: StageTopicsOptions): Promise<StagedTo
   if (days.length === 0) return noTopics;
   const productTypes = topics.rules.map((rule) => rule.product_type);
   const report = await gatherToStaging(options, { days, productTypes });
-  const kept = await keepMeasuredUsage(
-    client,
-    { epoch, days },
-    { ledger: ledgers.topic_attributions, productTypes },
-    signal,
-  );
+  const facts = { ledger: ledgers.topic_attributions, productTypes };
+  const kept = await keepMeasuredUsage(client, { epoch, days }, facts, signal);
   const { stillCovers } = options.gatherer;
-  if (stillCovers !== undefined) {
-    const facts = { ledger: ledgers.topic_attributions, productTypes };
-    await keepDroppedUsage(client, { epoch, days }, { facts, stillCovers }, signal);
-  }
+  const undropped =
+    stillCovers === undefined
+      ? []
+      : await keepDroppedUsage(client, { epoch, days }, { facts, stillCovers }, signal);
+  const again = [...new Set([...kept.keys(), ...undropped])];
+  await leaveOutExcluded(client, { epoch, days: again }, topics.isExcluded, signal);
   const lacks = await dayLacks(client, { epoch, days }, ledgers.topic_attributions, signal);
   const inputs = { days, rulesHash: topics.rulesHash, decimalPlaces, lacks, productTypes };
   const contents = await attributionContents(client, epoch, inputs, signal);

@@ -4,6 +4,7 @@ import type { TenantConfig } from "../config/config.js";
 import { topicAttributionOf } from "../config/topic-attribution.js";
 import type { AnyEcosystem } from "../ingest/ecosystem.js";
 import type { TopicStaging } from "../ingest/stage-topics.js";
+import { topicMatcher } from "../ingest/topic-patterns.js";
 import { gatherWindow } from "./window.js";
 
 /** How a run attributes a tenant's costs to topics: what gathering and allocation need to know. */
@@ -28,6 +29,7 @@ export function topicPlan(
       rules: declared,
       rulesHash: rules.hash,
       retryLimit: tenant.topic_attribution_retry_limit,
+      isExcluded: topicMatcher(settings.exclude_topic_patterns),
       from: keptFrom(tenant, today),
     },
   };

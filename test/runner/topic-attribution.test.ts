@@ -1,5 +1,6 @@
 import t, { type Test } from "tap";
 import { topicRuleSet } from "../../src/allocate/topic-rules.js";
+import type { AnyEcosystem, Gatherer } from "../../src/ingest/ecosystem.js";
 import { reconcileAttributions } from "../../src/query/state/reconcile.js";
 import type { OpenedStores } from "../../src/store/open-stores.js";
 import { addDays, midnightOf } from "../../src/time/days.js";
@@ -19,7 +20,17 @@ import {
 } from "./runs.js";
 import { attributedOn, attributionDate, topicUpstream, withTopics } from "./topic-upstream.js";
 
-const tenants = ["usual", "outage", "partial", "moved", "broken", "switched", "kept", "abandoned"];
+const tenants = [
+  "usual",
+  "outage",
+  "partial",
+  "moved",
+  "broken",
+  "switched",
+  "kept",
+  "abandoned",
+  "excluded",
+];
 const [heavy, light, other] = [daysBefore(4), daysBefore(3), daysBefore(2)];
 
 t.test("costs are attributed to topics beside identities", async (t) => {
@@ -268,6 +279,46 @@ t.test("costs are attributed to topics beside identities", async (t) => {
     t.equal(await attributionDate(stores, "kept", daysBefore(3)), undefined, "with its state");
     holds(t, await trackingDate(stores, "kept", daysBefore(3)), { chargeback_calculated: true });
     holds(t, await reconciled(stores, "kept"), { days: 6, off: [], staged: 0 });
+  });
+
+  await t.test("never go to excluded topics, also where what was measured before stays", async (t) => {
+    const { upstream, ecosystems: scripted } = topicUpstream();
+    for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8" });
+    let stillCovers: Gatherer["stillCovers"];
+    const forgetful = (ecosystem: AnyEcosystem): AnyEcosystem => ({
+      ...ecosystem,
+      connect: (...input) => ({ ...ecosystem.connect(...input), ...(stillCovers && { stillCovers }) }),
+    });
+    const ecosystems = new Map([...scripted].map(([name, ecosystem]) => [name, forgetful(ecosystem)]));
+    const context = runContext(stores, { ecosystems });
+    await runOnce(context, config, "excluded");
+    const excluding = (...patterns: string[]) =>
+      runOnce(context, withTopics(opened.config, { exclude_topic_patterns: patterns }), "excluded");
+    const attributed = async () => [
+      await attributedOn(stores, "excluded", heavy),
+      await attributedOn(stores, "excluded", light),
+    ];
+
+    upstream.topicGaps.set(heavy, ["topic_bytes_in", "topic_bytes_out", "topic_retained_bytes"]);
+    upstream.topics = { orders: 1, idle: 0 };
+    await excluding("users");
+    t.same(await attributed(), [["orders: 8"], ["orders: 8"]], "during an outage");
+
+    upstream.topicGaps.clear();
+    upstream.topics = { orders: 1, users: 3, idle: 0 };
+    await runOnce(context, config, "excluded");
+    t.same((await attributed())[0], ["orders: 2", "users: 6"]);
+    stillCovers = async () => [];
+    upstream.topics = {};
+    t.strictSame((await excluding("use*")).errors, []);
+    t.same(await attributed(), [["orders: 8"], ["orders: 8"]], "once its samples are gone");
+    holds(t, await excluding("use*"), { dates_calculated: 0 });
+    t.same(await attributed(), [["orders: 8"], ["orders: 8"]], "and the next run changes nothing");
+    await excluding("*");
+    const nobody = ["__UNATTRIBUTED__: 8 no_topics_located"];
+    t.same(await attributed(), [nobody, nobody]);
+    await adds(t, "excluded");
+    holds(t, await reconciled(stores, "excluded"), { off: [], staged: 0 });
   });
 
   await t.test("are settled once their day is not gathered any more", async (t) => {

@@ -18,9 +18,9 @@ import type { TopicRequest, TopicSink, TopicUsageFact, UsageSeries } from "../..
 import { failuresOf, type PrometheusSource, type RangeAnswer } from "../../prometheus/source.js";
 import type { TopicReport } from "../../reports.js";
 import { together } from "../../together.js";
+import { topicMatcher } from "../../topic-patterns.js";
 import { factsOf } from "../../usage-series.js";
 import type { TopicAnswers } from "./answers.js";
-import { topicMatcher } from "./topic-patterns.js";
 import type { TopicSettings } from "./topic-settings.js";
 import { measure } from "./usage/measure.js";
 import { anyOf, CLUSTER } from "./usage/queries.js";

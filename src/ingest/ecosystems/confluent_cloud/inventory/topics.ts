@@ -7,7 +7,7 @@ import { UpstreamError } from "../../../../upstream-http/upstream-error.js";
 import type { InventorySink, ResourceRecord } from "../../../ecosystem.js";
 import type { PrometheusSource } from "../../../prometheus/source.js";
 import type { InventoryReport } from "../../../reports.js";
-import { topicMatcher } from "../topic-patterns.js";
+import { topicMatcher } from "../../../topic-patterns.js";
 import type { TopicSettings } from "../topic-settings.js";
 import { TOPIC_LABEL } from "../topics.js";
 import { anyOf, CLUSTER } from "../usage/queries.js";
