@@ -1,5 +1,5 @@
 /** Refused in the whole file: emitted files that would overwrite each other, also across tenants, or lose days. */
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { fileNameOf, LONGEST_FILE_NAME } from "./emitted-file.js";
 import { type CsvEmitter, csvEmitterSettings, emitterName, focusEmitterSettings, isS3 } from "./emitters.js";
@@ -94,22 +94,27 @@ function isWithin(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith("/") ? outer : `${outer}/`);
 }
 
-/** Takes the emitter's files. On the first of a month, when the file of a day and that of a month can have the same name. */
+/** Of a whole month, because the name of a month's file can be that of any of its days. */
+const DAYS = Array.from({ length: 31 }, (_, day) => `2026-03-${String(day + 1).padStart(2, "0")}`);
+
+/** Takes the emitter's files. */
 function nameProblem(
   emitter: CsvEmitter,
   tenant: { readonly tenantName: string; readonly tenantId: string },
   taken: Map<string, string>,
 ): string | undefined {
-  const both = [...new Set(emitter.pipelines)].flatMap((pipeline) =>
-    [false, true].map((provisional) => ({ pipeline, provisional })),
+  const firstDays = emitter.aggregation === "monthly" ? DAYS.slice(0, 1) : DAYS;
+  const files = [...new Set(emitter.pipelines)].flatMap((pipeline) =>
+    [false, true].flatMap((provisional) =>
+      firstDays.map((firstDay) => ({ pipeline, provisional, firstDay })),
+    ),
   );
-  for (const { pipeline, provisional } of both) {
-    const name = fileNameOf(emitter, { ...tenant, pipeline, provisional, firstDay: "2026-03-01" });
+  for (const { pipeline, ...named } of files) {
+    const name = fileNameOf(emitter, { ...tenant, pipeline, ...named });
     const bytes = Buffer.byteLength(name);
     if (bytes > LONGEST_FILE_NAME)
       return `gives names of ${bytes} bytes; at most ${LONGEST_FILE_NAME} are allowed`;
-    // Some file systems do not tell cases apart.
-    const file = resolve(emitter.params.output_dir, name.toLowerCase());
+    const file = placeOf(join(emitter.params.output_dir, name));
     const who = `${tenant.tenantName}/${emitterName(emitter)}/${pipeline}`;
     const earlier = taken.get(file);
     if (earlier !== undefined)

@@ -58,7 +58,9 @@ export const csvEmitterSettings = mapping(
         output_dir: text({
           description:
             "Where the files go. It is made when it is missing. Relative to the folder the service is started in.",
-          expected: "a path",
+          expected:
+            "a path without control characters, and no URL: only emitters of type focus write to s3://",
+          pattern: "^(?![A-Za-z][A-Za-z0-9+.-]*://)[^\\u0000-\\u001f\\u007f-\\u009f]+$",
           maxLength: 3000,
         }),
         filename_template: text({

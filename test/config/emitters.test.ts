@@ -92,6 +92,14 @@ t.test("emitters that are refused", async (t) => {
       `9: ${S}[1].name: is that of entry [0]`,
       `9: ${S}[1].params.filename_template: gives acme/CSV`,
     ],
+    [
+      "{type: csv, params: {output_dir: 's3://costs/teams'}}",
+      `9: ${S}[0].params.output_dir: must be a path without control characters, and no URL: only emitters of type focus write to s3://`,
+    ],
+    [
+      '{type: csv, params: {output_dir: "out\\0"}}',
+      `9: ${S}[0].params.output_dir: must be a path without control characters`,
+    ],
     ["{type: focus}", `9: ${S}[0].params: is required: a mapping`],
     [
       "{type: focus, params: {location: 'https://host/costs'}}",
@@ -123,6 +131,14 @@ t.test("emitters that are refused", async (t) => {
     [
       `${csv("")}, ${csv(", name: sums, aggregation: monthly", ", filename_template: '{tenant_name}_{month}-01.csv'")}`,
       `9: ${S}[1].params.filename_template: gives acme/sums/chargeback the files of acme/csv/chargeback`,
+    ],
+    [
+      `${csv("")}, ${csv(", name: sums, aggregation: monthly", ", filename_template: '{tenant_name}_{month}-31.csv'")}`,
+      `9: ${S}[1].params.filename_template: gives acme/sums/chargeback the files of acme/csv/chargeback`,
+    ],
+    [
+      `${csv("")}, {type: csv, name: b, params: {output_dir: ./OUT/}}`,
+      `9: ${S}[1].params.filename_template: gives acme/b/chargeback the files of acme/csv/chargeback`,
     ],
   ] as const) {
     const found = problemsOf(withEmitters(emitters));
