@@ -257,6 +257,8 @@ t.test("datasets of a FOCUS emitter", async (t) => {
       before,
     );
     t.equal(names().length, 3, "the part that came before it is of no run");
+    await run();
+    t.equal(names().length, 3, "and gives way to that of the next attempt");
     const waiting = (await runOnce(runContext(stores), config, "borrower")).errors;
     t.strictSame(
       waiting.map(({ message }) => message.replace(/.*: its/, "its")),
@@ -299,16 +301,27 @@ t.test("datasets of a FOCUS emitter", async (t) => {
     const { upstream, run } = writer("late", focusEmitter(folder));
     upstream.bill.set(first, { "r-1": "10" });
     const watched = watchStatements(stores.postgres);
-    watched.at("after", /^SELECT FROM leases/, async () => {
+    const takenOver = (cost: string) => async () => {
       await runStatement(stores.postgres, expireLeases());
-      upstream.bill.set(first, { "r-1": "20" });
+      upstream.bill.set(first, { "r-1": cost });
       t.strictSame((await run()).errors, []);
-    });
+    };
+    const checked = /^SELECT FROM leases/;
+    const month = join(folder, "late", "20260601-20260630");
+    const cost = () => manifestIn(month).manifest.totals[0].BilledCost;
+    const whole = ["RUN/manifest.json", "RUN/part_0001.parquet"];
+    watched.at("after", checked, takenOver("20"));
     await run();
     t.ok(watched.happened());
-    const month = join(folder, "late", "20260601-20260630");
-    t.strictSame(namesBelow(month), ["RUN/manifest.json", "RUN/part_0001.parquet"]);
-    t.equal(manifestIn(month).manifest.totals[0].BilledCost, "20");
+    t.equal(cost(), "20", "before its first file");
+    t.strictSame(namesBelow(month), [...whole, "RUN/part_0001.parquet"], "what it wrote is of no run");
+
+    upstream.bill.set(first, { "r-1": "30" });
+    watched.at("after", checked, async () => watched.at("after", checked, takenOver("40")));
+    await run();
+    t.ok(watched.happened());
+    t.equal(cost(), "40", "before its manifest");
+    t.strictSame(namesBelow(month), whole);
   });
 
   await t.test("a link in the way is not followed", async (t) => {

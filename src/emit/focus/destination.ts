@@ -3,6 +3,7 @@
  * writing of a month is a run of its own, so nothing that somebody may read is ever changed. A run without a manifest is none, and the
  * runs that a newer one replaces are removed.
  */
+import { posix } from "node:path";
 import { safeName } from "../../config/emitted-file.js";
 import { emitterName, type FocusEmitter, isS3 } from "../../config/emitters.js";
 import { packageVersion } from "../../config/project.js";
@@ -66,6 +67,12 @@ async function writeMonth({ emission, emitter, shelf }: Writing, planned: Planne
   // Of this attempt alone: one that was killed has left something under another name.
   const runId = uuidOf([tenantName, emitterName(emitter), contentHash, String(epoch)]);
 
+  // Listed before the lease is checked: nothing of a worker that takes the tenant over later is among it.
+  const former = await filesOfRuns(shelf, month, (run) => run !== runId, signal);
+  await checkLease(emission);
+  const { whole, left } = byManifest(former);
+  // At once: where a month fails again and again, as on a full disk, what each attempt leaves would add up.
+  await removeFiles(shelf, left, signal);
   const parts: WrittenPart[] = [];
   const totals: CurrencyTotals[][] = [];
   for (const span of await spansOfDataset(client, window, signal)) {
@@ -84,11 +91,9 @@ async function writeMonth({ emission, emitter, shelf }: Writing, planned: Planne
   });
   const name = `${month}/${runId}/${MANIFEST}`;
   const content = [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)];
-  // Looked up before the lease is checked: a worker that takes the tenant over after that keeps what it writes.
-  const replaced = await filesOfRuns(shelf, month, (run) => run !== runId, signal);
   const beforeReplacing = () => checkLease(emission);
   const { bytes } = await shelf.put({ name, content: chunks(content), beforeReplacing }, signal);
-  await removeFiles(shelf, replaced, signal);
+  await removeFiles(shelf, whole, signal);
   return { file: `${shelf.path}${name}`, bytes: bytes + manifest.byteCount };
 }
 
@@ -102,6 +107,13 @@ async function filesOfRuns(
     const [, run] = OF_A_RUN.exec(name.slice(month.length + 1)) ?? [];
     return run !== undefined && isMeant(run);
   });
+}
+
+/** Files of runs that are complete, and what is left of others. */
+function byManifest(names: readonly string[]) {
+  const complete = new Set(names.filter((name) => name.endsWith(`/${MANIFEST}`)).map(posix.dirname));
+  const isWhole = (name: string) => complete.has(posix.dirname(name));
+  return { whole: names.filter(isWhole), left: names.filter((name) => !isWhole(name)) };
 }
 
 /** Each run loses its manifest first, and is none from then on. */
