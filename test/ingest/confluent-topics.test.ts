@@ -2,10 +2,10 @@
 import t, { type Test } from "tap";
 import type { TopicUsageFact, UsageGap } from "../../src/ingest/ecosystem.js";
 import { withTopics } from "../../src/ingest/ecosystems/confluent_cloud/inventory/topics.js";
-import { topicMatcher } from "../../src/ingest/topic-patterns.js";
 import type { TopicSettings } from "../../src/ingest/ecosystems/confluent_cloud/topic-settings.js";
 import { gatherTopics, topicRules } from "../../src/ingest/ecosystems/confluent_cloud/topics.js";
 import { createPrometheusSource } from "../../src/ingest/prometheus/source.js";
+import { topicMatcher } from "../../src/ingest/topic-patterns.js";
 import { createUpstreamClient } from "../../src/upstream-http/client.js";
 import { holds } from "../holds.js";
 import { forever, silent } from "./generic-tenant.js";
