@@ -13,6 +13,8 @@ export interface Destination {
 export interface OpenDestination {
   /** In one step: whoever reads sees what was there before or all that is new. Returns where it is, and how many bytes it has. */
   write(planned: PlannedFile): Promise<Written>;
+  /** Whether what `write` returned is still there. Left out where nobody else can remove it. */
+  isThere?(file: string): Promise<boolean>;
   /** What `write` returned. What has gone already, or lies elsewhere, is left alone. */
   remove(file: string): Promise<void>;
   close(): Promise<void>;

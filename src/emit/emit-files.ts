@@ -112,6 +112,9 @@ async function writeEmitted(job: Job, place: OpenDestination, planned: PlannedFi
   try {
     const { file, bytes, otherName } = await place.write(planned);
     await runStatement(postgres, noteEmitted(key, { span, firstDay, contentHash, file, bytes }));
+    // Its name may have been another tenant's until now, which did not know yet that it is taken.
+    if ((await place.isThere?.(file)) === false)
+      throw new Error(`${file} was removed at the same moment: the next run writes it again`);
     const former = new Set([before?.file ?? file, otherName ?? file]);
     former.delete(file);
     for (const each of former) await removeUnlessTaken(job, place, { span, first_day: firstDay, file: each });

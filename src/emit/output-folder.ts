@@ -87,6 +87,10 @@ function placeOf(folder: OutputFolder, name: string): string {
   return join(folder.path, name);
 }
 
+export async function isPlainFile(path: string): Promise<boolean> {
+  return (await kindOf(path)) === "file";
+}
+
 async function kindOf(path: string): Promise<"file" | "other" | "nothing"> {
   try {
     return (await lstat(path)).isFile() ? "file" : "other";

@@ -24,6 +24,8 @@ const tenants = [
   "provisional",
   "unnoted",
   "left",
+  "giver",
+  "taker",
 ];
 
 t.test("files of emitters", async (t) => {
@@ -380,6 +382,27 @@ t.test("files of emitters", async (t) => {
     const later = new Date(`${daysBefore(-3)}T12:00:00Z`);
     holds(t, await run("new", { now: () => later }), { status: "completed", errors: [] });
     t.strictSame(namesIn(out), [`renamed_${second}.csv`]);
+  });
+
+  await t.test("a tenant that takes the names of another one misses none of its files", async (t) => {
+    const out = folderOf("taken");
+    const { upstream, ecosystems } = scriptedUpstream();
+    upstream.bill.set(first, { "r-1": "3" });
+    const run = (tenant: string, filename_template: string) => {
+      const emitting = withEmitters(config, tenant, [csvEmitter(out, { params: { filename_template } })]);
+      return runOnce(runContext(stores, { ecosystems }), emitting, tenant);
+    };
+    await run("giver", "x-{date}.csv");
+    const watched = watchStatements(stores.postgres);
+    // The file of the one is there, but not recorded yet, when the other removes what it had under this name.
+    watched.at("before", /^\s*WITH overwritten/, async () => {
+      t.strictSame((await run("giver", "y-{date}.csv")).errors, []);
+    });
+    holds(t, (await run("taker", "x-{date}.csv")).errors, [
+      { date: first, source: "emit", message: /x-.*\.csv was removed at the same moment/ },
+    ]);
+    t.strictSame((await run("taker", "x-{date}.csv")).errors, []);
+    t.strictSame(namesIn(out), [`x-${first}.csv`, `y-${first}.csv`]);
   });
 
   await t.test("a run that is over ends between files", async (t) => {

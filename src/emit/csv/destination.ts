@@ -6,7 +6,7 @@ import { checkLease } from "../check-lease.js";
 import type { Destination } from "../destination.js";
 import type { Emission } from "../emission.js";
 import { fileLayouts } from "../file-layout.js";
-import { openOutputFolder, removeFile, replaceFile } from "../output-folder.js";
+import { isPlainFile, openOutputFolder, removeFile, replaceFile } from "../output-folder.js";
 import { csvBytes } from "./content.js";
 
 export function csvDestination(emission: Emission, emitter: CsvEmitter, pipeline: FilePipeline): Destination {
@@ -32,6 +32,7 @@ export function csvDestination(emission: Emission, emitter: CsvEmitter, pipeline
           const otherName = fileNameOf(emitter, { ...named, provisional: !provisional });
           return { ...written, otherName: join(folder.path, otherName) };
         },
+        isThere: isPlainFile,
         remove: (file) => removeFile(folder, file),
         close: async () => {},
       };
