@@ -26,22 +26,26 @@ export function dayOf(instant: Date): string {
 
 /** The day that an instant lies in, given in seconds since 1970. */
 export function dayOfSeconds(seconds: number): string {
-  return textOf(DateTime.fromSeconds(seconds, UTC));
+  return dayNames.get(seconds) ?? remember(dayNames, seconds, textOf(DateTime.fromSeconds(seconds, UTC)));
 }
 
 /** Days, and instants of a few hundred steps, are asked for again and again. */
 const MOST_CACHED = 20_000;
 const times = new Map<number, string>();
+const dayNames = new Map<number, string>();
 const days = new Map<string, DateTime>();
+
+function remember<Key, Value>(known: Map<Key, Value>, key: Key, value: Value): Value {
+  if (known.size >= MOST_CACHED) known.clear();
+  known.set(key, value);
+  return value;
+}
 
 /** An instant given in whole seconds since 1970, as `2026-01-01T05:00:00Z`. */
 export function isoTime(seconds: number): string {
-  const known = times.get(seconds);
-  if (known !== undefined) return known;
-  if (times.size >= MOST_CACHED) times.clear();
-  const time = `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
-  times.set(seconds, time);
-  return time;
+  return (
+    times.get(seconds) ?? remember(times, seconds, `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`)
+  );
 }
 
 /** The first instant of a day. */
@@ -104,10 +108,7 @@ function parsed(day: string): DateTime | undefined {
   if (known !== undefined) return known;
   if (!SHAPE.test(day)) return undefined;
   const at = DateTime.fromISO(day, UTC);
-  if (!at.isValid) return undefined;
-  if (days.size >= MOST_CACHED) days.clear();
-  days.set(day, at);
-  return at;
+  return at.isValid ? remember(days, day, at) : undefined;
 }
 
 function textOf(at: DateTime): string {

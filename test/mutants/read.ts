@@ -64,6 +64,11 @@ export const readMutants = [
     ],
   ]),
   ...mutantsOf(
+    "src/query/chargebacks/explain/arithmetic.ts",
+    ["test/http/explain-cases.test.ts"],
+    [["nobody has the residue", "? line.residue : 0n", "? 0n : 0n"]],
+  ),
+  ...mutantsOf(
     "src/query/chargebacks/explain/shared.ts",
     ["test/http/explain-cases.test.ts"],
     [
@@ -72,7 +77,6 @@ export const readMutants = [
         "!== BigInt(charged)) return undefined",
         "=== -1n) return undefined",
       ],
-      ["nobody has the residue", "? line.residue : 0n", "? 0n : 0n"],
       [
         "one tick too many",
         "BigInt(recipient.remainder_rank) <= remainingTicks",

@@ -29,8 +29,8 @@ const order = [
   ),
 ].join(", ");
 
-/** As they are stored; decimals as text. */
 const shown = shownColumns("billing");
+/** As they are stored; decimals as text. */
 const stored = shown.map((name) =>
   factTableColumns.billing[name].kind === "decimal" ? `toString(b.${name}) AS ${name}` : name,
 );

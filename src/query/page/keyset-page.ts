@@ -47,7 +47,7 @@ async function readNumbered<Row extends OrderedRow>(reading: PageReading<Row>): 
   const total = totalRows(days);
   const span = pageSpan(days, page);
   if (span === undefined) return { rows: [], total, next: undefined };
-  const rows = await reading.read(span, page.page_size, settingsOf(days, span));
+  const rows = await readDays(reading, span, page.page_size);
   const end = endOfPage(rows.map(valuesOf), undefined);
   if (end === undefined || page.page * page.page_size >= total) return { rows, total, next: undefined };
   // A page of nothing but rows that are the same in the order: those before it may be more of them.
@@ -78,15 +78,23 @@ const LARGE_DAY = 10;
 
 /** Of a large day alone first: planning a read of two days takes half as long again. */
 async function readSpan<Row extends OrderedRow>(
+  reading: PageReading<Row>,
+  span: PageSpan,
+  rows: number,
+): Promise<Row[]> {
+  const first = reading.days.find(({ day }) => day === span.first_day);
+  if (first !== undefined && span.last_day !== first.day && first.rows >= LARGE_DAY * rows) {
+    const found = await readDays(reading, { ...span, last_day: first.day }, rows);
+    if (found.length === rows) return found;
+  }
+  return await readDays(reading, span, rows);
+}
+
+async function readDays<Row extends OrderedRow>(
   { days, read }: PageReading<Row>,
   span: PageSpan,
   rows: number,
 ): Promise<Row[]> {
-  const first = days.find(({ day }) => day === span.first_day);
-  if (first !== undefined && span.last_day !== first.day && first.rows >= LARGE_DAY * rows) {
-    const found = await read({ ...span, last_day: first.day }, rows, {});
-    if (found.length === rows) return found;
-  }
   return await read(span, rows, settingsOf(days, span));
 }
 

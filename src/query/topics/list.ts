@@ -26,6 +26,7 @@ export const attributionOrder = ["day", ...Object.keys(attributionKey), "currenc
 const order = attributionOrder.join(", ");
 
 const stored = shownColumns("topic_attributions");
+const shown = [...stored, "amount"] as const;
 
 export interface AttributionListInput extends PageRequest {
   readonly window: DateWindow;
@@ -111,7 +112,7 @@ export async function readAttributionPage(
   const names = await readNames(client, clusters, signal);
   const items = rows.map((row) => {
     const cluster_name = names.resource(row.cluster_resource_id).resource_name;
-    return Object.assign(pick(row, [...stored, "amount"]), { cluster_name });
+    return Object.assign(pick(row, shown), { cluster_name });
   });
   return { items, total, next };
 }

@@ -54,6 +54,11 @@ export function ticksOfLine(cost: string, decimalPlaces: number, ranges: readonl
   };
 }
 
+/** What so many ticks of the line are, in 1e-12 units, with its sign. */
+export function amountOf(line: LineTicks, ticks: bigint, hasResidue: boolean): bigint {
+  return line.direction * (ticks * line.tick + (hasResidue ? line.residue : 0n));
+}
+
 /** Ticks up to a share of the line, rounded half up: cumulative, so that components add up to the line. */
 function shareTo(ticks: bigint, millionths: bigint): bigint {
   return (ticks * 2n * millionths + WHOLE) / (2n * WHOLE);

@@ -3,7 +3,7 @@ import type { AllocationDetail, AllocationMethod, CostType } from "../../../conf
 import type { IdentityNames, KnownNames, ResourceNames } from "../../inventory/names.js";
 import type { PipelineRun } from "../../state/pipeline-runs.js";
 import type { DimensionFields } from "../dimension-row.js";
-import { decimalOf, shareText } from "./arithmetic.js";
+import { amountOf, decimalOf, shareText } from "./arithmetic.js";
 import type { DayLine, DayRow } from "./day.js";
 import type { How } from "./how.js";
 import type { OwnerOnDay } from "./owner.js";
@@ -151,7 +151,7 @@ export function ruleOf({ tiers, line, isGivenUp }: How, { rules_hash }: DayRow):
     given_up: isGivenUp,
     components: line.components.map(({ component, ratio, ticks, leads }) => ({
       ...{ component, ratio, ticks: ticks.toString(), leads },
-      amount: decimalOf(line.direction * (ticks * line.tick + (leads ? line.residue : 0n))),
+      amount: decimalOf(amountOf(line, ticks, leads)),
     })),
   };
 }

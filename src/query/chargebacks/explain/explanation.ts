@@ -64,20 +64,20 @@ export async function readExplanation(
   const metrics = metricsOf(row);
   const found = isWeighed
     ? readSplit(client, { ...page, ...how, columns: input.columns }, signal)
-    : Promise.resolve([]);
+    : undefined;
   const read = readDayFacts(client, { dimension, day: date, metrics, tried, passed, charged }, signal);
   const namesOf = (page: readonly Pick<Charged, "identity_id">[]) =>
     readNamesOfPage(stores, dimension, page, signal);
   // Each as soon as what it rests on is there.
   const [split, namesOfSplit, facts, run] = await Promise.all([
     found,
-    found.then(namesOf),
+    found?.then(namesOf),
     read,
     read.then(({ publication }) => readRun(postgres, tenantName, publication, signal)),
   ]);
-  const weighed = how && sharedBy(split, { page, how, charged: facts.charged[0]?.value });
+  const weighed = how && split && sharedBy(split, { page, how, charged: facts.charged[0]?.value });
   const shared = weighed ?? (await readShared(client, page, row, signal));
-  const names = weighed === undefined ? await namesOf(shared.page) : namesOfSplit;
+  const names = (weighed && namesOfSplit) ?? (await namesOf(shared.page));
   const [publication] = facts.publication;
   const recipient = recipientOf(names, how, shared.split);
   return {

@@ -1,6 +1,6 @@
 /** Who shares a component, and how much each is charged: by their weights, or where these do not say what is published, as it is published. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { decimalOf } from "./arithmetic.js";
+import { amountOf, decimalOf } from "./arithmetic.js";
 import type { DayRow } from "./day.js";
 import type { How } from "./how.js";
 import { type RecipientsInput, readCharged, type SplitRecipient } from "./recipients.js";
@@ -57,9 +57,12 @@ function chargedOf({ line, component }: How, { remainingTicks }: SplitTotals) {
     const has_extra_tick = BigInt(recipient.remainder_rank) <= remainingTicks;
     const has_residue = recipient.place === 1 && component.leads && line.residue > 0n;
     const ticks = BigInt(recipient.whole_ticks) + (has_extra_tick ? 1n : 0n);
-    const amount = line.direction * (ticks * line.tick + (has_residue ? line.residue : 0n));
-    const weighed = { by: recipient, has_extra_tick, has_residue };
-    return { identity_id: recipient.identity_id, amount: decimalOf(amount), weighed };
+    const amount = decimalOf(amountOf(line, ticks, has_residue));
+    return {
+      identity_id: recipient.identity_id,
+      amount,
+      weighed: { by: recipient, has_extra_tick, has_residue },
+    };
   };
 }
 

@@ -129,7 +129,7 @@ function usedIn(
       const start = from - (from % DAY_SECONDS);
       if (start !== day) {
         day = start;
-        isWanted = wanted.get(dayOf(start))?.has(resource) ?? false;
+        isWanted = wanted.get(dayOfSeconds(start))?.has(resource) ?? false;
       }
       if (!isWanted) return;
       const found = ownerOfStep(from);
@@ -154,7 +154,7 @@ function seriesOf({ metric, onUsed }: Measurement, used: Used, seen: Seen, gaps:
       for (let at = 0; at < starts.length; at += 1) {
         const start = starts[at] ?? Number.NaN;
         const amount = microUnits[at] ?? 0;
-        const day = dayOf(start);
+        const day = dayOfSeconds(start);
         if (day !== of) {
           of = day;
           const resources = entry(seen, day, () => new Map<string, Map<string, boolean>>());
@@ -211,17 +211,4 @@ function entry<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value):
   const created = create();
   map.set(key, created);
   return created;
-}
-
-/** Of a few hundred steps each is asked for again and again. */
-const days = new Map<number, string>();
-const MOST_CACHED = 20_000;
-
-function dayOf(from: number): string {
-  const known = days.get(from);
-  if (known !== undefined) return known;
-  if (days.size >= MOST_CACHED) days.clear();
-  const day = dayOfSeconds(from);
-  days.set(from, day);
-  return day;
 }
