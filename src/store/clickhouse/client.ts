@@ -6,6 +6,7 @@ import {
   type ClickHouseSettings,
   createClient,
 } from "@clickhouse/client";
+import { readDirectly } from "./direct-reads.js";
 import { failoverAgent } from "./replicas/failover-agent.js";
 import type { HostChoice } from "./replicas/host-choice.js";
 import { acceptInactiveReplicas } from "./replicas/inactive-replicas.js";
@@ -37,6 +38,8 @@ const IDLE_SOCKET_MS = 2_500;
 export function openClickHouseClient(options: ClickHouseClientOptions): ClickHouseClient {
   const maxOpenConnections = options.maxOpenConnections ?? MAX_OPEN_CONNECTIONS;
   const agent = agentOf(options, maxOpenConnections);
+  const requestTimeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+  const settings: ClickHouseSettings = { ...sameForAll, ...options.settings };
   const client = createClient({
     ...(agent && { http_agent: agent }),
     url: options.url,
@@ -44,30 +47,37 @@ export function openClickHouseClient(options: ClickHouseClientOptions): ClickHou
     password: options.password,
     database: options.database,
     application: options.applicationName,
-    request_timeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    request_timeout: requestTimeoutMs,
     max_open_connections: maxOpenConnections,
     // What goes wrong is thrown, and logged by whom it concerns; the client's own lines would go to the console.
     log: { level: ClickHouseLogLevel.OFF },
     keep_alive: { enabled: true, idle_socket_ttl: IDLE_SOCKET_MS },
-    clickhouse_settings: {
-      // JSON.parse would lose the last digits of both.
-      output_format_json_quote_64bit_integers: 1,
-      output_format_json_quote_decimals: 1,
-      // An insert is there when it is answered.
-      async_insert: 0,
-      // 2026-01-01T00:00:00Z in every format, and the same accepted back.
-      date_time_output_format: "iso",
-      date_time_input_format: "best_effort",
-      // Two of the engine's shortcuts are off, because together they lose rows (26.7; others are reported for each of them): a page whose
-      // columns were fetched late left an entry in the cache of conditions that says no row matches, and the same page was empty from
-      // then on. Neither saves anything that could be measured here.
-      use_query_condition_cache: 0,
-      query_plan_optimize_lazy_materialization: 0,
-      ...options.settings,
-    },
+    clickhouse_settings: settings,
   });
+  const { socketPath, username, password, database } = options;
+  if (socketPath !== undefined)
+    return readDirectly(client, {
+      ...{ agent: socketAgent(socketPath, maxOpenConnections), username, password, database },
+      ...{ settings, requestTimeoutMs },
+    });
   return options.hosts === undefined ? client : acceptInactiveReplicas(client);
 }
+
+const sameForAll: ClickHouseSettings = {
+  // JSON.parse would lose the last digits of both.
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_decimals: 1,
+  // An insert is there when it is answered.
+  async_insert: 0,
+  // 2026-01-01T00:00:00Z in every format, and the same accepted back.
+  date_time_output_format: "iso",
+  date_time_input_format: "best_effort",
+  // Two of the engine's shortcuts are off, because together they lose rows (26.7; others are reported for each of them): a page whose
+  // columns were fetched late left an entry in the cache of conditions that says no row matches, and the same page was empty from
+  // then on. Neither saves anything that could be measured here.
+  use_query_condition_cache: 0,
+  query_plan_optimize_lazy_materialization: 0,
+};
 
 /** None where the client's own will do. */
 function agentOf({ url, socketPath, hosts }: ClickHouseClientOptions, maxSockets: number): Agent | undefined {
