@@ -68,13 +68,28 @@ interface Piece {
   readonly lines: unknown[][];
 }
 
+/** Throws the signal's reason if that aborts: the client has errors of its own for it, or ends the answer without one. */
 async function* answer(
   client: ClickHouseClient,
-  { query, params }: Statement,
+  statement: Statement,
   signal?: AbortSignal,
   settings: ClickHouseSettings = {},
 ): AsyncGenerator<Piece> {
   signal?.throwIfAborted();
+  try {
+    yield* wholeAnswer(client, statement, signal, settings);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+}
+
+async function* wholeAnswer(
+  client: ClickHouseClient,
+  { query, params }: Statement,
+  signal: AbortSignal | undefined,
+  settings: ClickHouseSettings,
+): AsyncGenerator<Piece> {
   const result = await client.query({
     query,
     query_params: { ...params },
