@@ -40,7 +40,7 @@ export interface MeasuredRun {
 }
 
 export async function measuredRun(
-  upstream: Pick<BackfillUpstream, "config" | "tenantName" | "hosts">,
+  upstream: Pick<BackfillUpstream, "config" | "tenantName">,
   stores: OpenedStores,
   say: (text: string) => void,
 ): Promise<MeasuredRun> {
@@ -50,7 +50,7 @@ export async function measuredRun(
   const service = watchProcess(process.pid);
   const engine = watchProcess(stores.embeddedClickHouse?.pid());
   const postgres = watchServer(await backendPid(stores.postgres));
-  const clock = stageClock(watchWaiting(upstream.hosts, stores.postgres), say);
+  const clock = stageClock(watchWaiting(stores.postgres), say);
   try {
     const started = await startTenantRun(
       {

@@ -15,8 +15,6 @@ export interface BackfillUpstream {
   /** The tenant's section of the configuration. */
   readonly tenant: Readonly<Record<string, unknown>>;
   readonly tenantName: string;
-  /** Hosts and ports that it answers at. */
-  readonly hosts: ReadonlySet<string>;
   readonly pid: number | undefined;
   stop(): Promise<void>;
 }
@@ -56,7 +54,7 @@ export async function startUpstream(folder: string, size: BackfillSize): Promise
     }, 60_000);
     const yaml = readFileSync(file, "utf8");
     const { cloud } = (parse(yaml) as { tenants: { cloud: Readonly<Record<string, unknown>> } }).tenants;
-    return { ...read(cloud, folder), tenant: cloud, hosts: hostsIn(yaml), pid: child.pid, stop };
+    return { ...read(cloud, folder), tenant: cloud, pid: child.pid, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -68,8 +66,4 @@ function read(tenant: unknown, folder: string): Pick<BackfillUpstream, "config" 
   const loaded = loadConfig(yaml, { file: "backfill.yaml", env: {}, ecosystems, folder });
   if (!loaded.ok) throw new Error(formatProblems(loaded.problems));
   return { config: loaded.config, tenantName: "cloud" };
-}
-
-function hostsIn(yaml: string): ReadonlySet<string> {
-  return new Set([...yaml.matchAll(/http:\/\/([\w.]+:\d+)/g)].map(([, host]) => host ?? ""));
 }

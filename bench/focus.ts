@@ -191,7 +191,7 @@ async function benchAllocations(
     for (const name of names) {
       say(`by ${name}, ${turn + 1} of ${repeat}`);
       await settle(client);
-      const upstream = { config: configOf(folder, name), tenantName, hosts: new Set<string>() };
+      const upstream = { config: configOf(folder, name), tenantName };
       const run = await measuredRun(upstream, stores, (stage) => say(`by ${name}: ${stage}`));
       if (run.result.status !== "completed") throw new Error(JSON.stringify(run.result.errors.slice(0, 5)));
       if (run.result.dates_calculated !== bill.days)

@@ -107,8 +107,8 @@ export function residentMiB(pid: number | undefined): number {
   }
 }
 
-/** A server's memory is looked at less often: that of all its processes has to be added up. */
-const SERVER_SAMPLE_MS = 250;
+/** A server's memory is looked at less often: to add up that of all its processes takes 10 ms, which would be counted as work. */
+const SERVER_SAMPLE_MS = 2_000;
 
 /** Watches the processes of the server that a process belongs to, memory that they share counted once. Peak in MiB; Linux only. */
 export function watchServer(anyPid: number | undefined): Pick<ProcessWatch, "peak" | "stop"> {

@@ -1,6 +1,6 @@
 /**
  * Where the time of this process goes while it talks to others: how long it had nothing to do but wait for an answer, and of
- * whom. Node tells of every HTTP request through its diagnostics channels, so nothing of the service has to be changed for it.
+ * whom. Node and undici tell of every HTTP request through diagnostics channels, so nothing of the service has to be changed for it.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
@@ -26,8 +26,11 @@ export interface WaitingWatch {
   stop(): void;
 }
 
-/** `upstreams`: hosts with their ports. HTTP requests to any other host are those to the engine. */
-export function watchWaiting(upstreams: ReadonlySet<string>, postgres: Pool): WaitingWatch {
+/** A request ends with its last byte, or with an error. */
+const upstreamEnds = ["undici:request:trailers", "undici:request:error"];
+
+/** Requests of `node:http` are those to the engine. */
+export function watchWaiting(postgres: Pool): WaitingWatch {
   const underWay = { upstream: 0, store: 0 };
   const spent = { upstream: 0, store: 0, paced: 0, busy: 0, answering: 0 };
   let last: EventLoopUtilization = performance.eventLoopUtilization();
@@ -46,15 +49,18 @@ export function watchWaiting(upstreams: ReadonlySet<string>, postgres: Pool): Wa
     book();
     underWay[whom] += by;
   };
-  const started = (message: unknown) => {
+  const toStore = (message: unknown) => {
     const { request } = message as { readonly request: ClientRequest };
-    const whom = upstreams.has(String(request.getHeader("host"))) ? "upstream" : "store";
-    change(whom, 1);
-    request.once("close", () => change(whom, -1));
+    change("store", 1);
+    request.once("close", () => change("store", -1));
   };
+  const toUpstream = () => change("upstream", 1);
+  const fromUpstream = () => change("upstream", -1);
   const acquired = () => change("store", 1);
   const released = () => change("store", -1);
-  subscribe("http.client.request.start", started);
+  subscribe("http.client.request.start", toStore);
+  subscribe("undici:request:create", toUpstream);
+  for (const end of upstreamEnds) subscribe(end, fromUpstream);
   postgres.on("acquire", acquired);
   postgres.on("release", released);
   return {
@@ -63,7 +69,9 @@ export function watchWaiting(upstreams: ReadonlySet<string>, postgres: Pool): Wa
       return { ...spent };
     },
     stop() {
-      unsubscribe("http.client.request.start", started);
+      unsubscribe("http.client.request.start", toStore);
+      unsubscribe("undici:request:create", toUpstream);
+      for (const end of upstreamEnds) unsubscribe(end, fromUpstream);
       postgres.off("acquire", acquired);
       postgres.off("release", released);
     },

@@ -3,10 +3,10 @@ import type { Readable } from "node:stream";
 import { AwsV4Signer } from "aws4fetch";
 import type { S3Settings } from "../config/s3.js";
 import { keepSecrets } from "../secrets/known-secrets.js";
+import { openConnections } from "../upstream-http/connections.js";
 import {
   type HeadersFor,
   type HttpPlace,
-  httpAgents,
   type Opened,
   openStream,
   readWhole,
@@ -54,7 +54,7 @@ export function bucketClient({ bucket, settings, env, now, ...retries }: BucketO
   const keys = keySource(settings, env, now);
   const used = new Set<string>();
   const place: HttpPlace = {
-    agents: httpAgents(),
+    connections: openConnections(),
     ...retries,
     secrets: () => [...used],
     explain: (body, headers) => {
@@ -115,8 +115,7 @@ export function bucketClient({ bucket, settings, env, now, ...retries }: BucketO
       await sendStream(place, addressOf(key), { method: "DELETE", length: 0 }, headersFor, accepted, signal);
     },
     close() {
-      place.agents.http.destroy();
-      place.agents.https.destroy();
+      void place.connections.destroy();
     },
   };
 }

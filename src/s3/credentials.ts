@@ -1,6 +1,7 @@
 /** Who asks an S3 service: a key that is written down, in the environment, or lent to the machine. */
-import got from "got";
 import type { S3Settings } from "../config/s3.js";
+import { type AttemptRequest, attempt } from "../upstream-http/attempt.js";
+import { openConnections } from "../upstream-http/connections.js";
 
 export interface S3Key {
   readonly accessKeyId: string;
@@ -14,6 +15,8 @@ export type KeySource = (signal: AbortSignal) => Promise<S3Key | undefined>;
 const METADATA = "http://169.254.169.254";
 /** The service answers at once or, where there is none, never. */
 const METADATA_TIMEOUT_MS = 2000;
+const METADATA_ATTEMPTS = 2;
+const MOST_METADATA_BYTES = 65_536;
 /** A lent key is not used in its last minutes: a request must end before it does. */
 const BEFORE_EXPIRY_MS = 5 * 60_000;
 
@@ -70,21 +73,29 @@ class NoRole extends Error {}
 
 async function askMetadata(base: string, signal: AbortSignal) {
   const root = `${base.replace(/\/+$/, "")}/latest`;
-  const common = {
-    signal,
-    timeout: { request: METADATA_TIMEOUT_MS },
-    retry: { limit: 1 },
-    followRedirect: false,
-  } as const;
-  const token = await got
-    .put(`${root}/api/token`, { ...common, headers: { "x-aws-ec2-metadata-token-ttl-seconds": "300" } })
-    .text();
-  const headers = { "x-aws-ec2-metadata-token": token };
-  const roles = `${root}/meta-data/iam/security-credentials/`;
-  const [role = ""] = (await got(roles, { ...common, headers }).text()).trim().split("\n");
-  if (role === "") throw new NoRole("the machine has no role (s3.credentials instance_role)");
-  const lent: unknown = await got(`${roles}${encodeURIComponent(role)}`, { ...common, headers }).json();
-  return readLent(lent);
+  const connections = openConnections(METADATA_TIMEOUT_MS);
+  const ask = async (url: string, asked: Pick<AttemptRequest, "method" | "headers">): Promise<string> => {
+    const request = { ...asked, url: new URL(url), connections, timeoutMs: METADATA_TIMEOUT_MS };
+    for (let attempts = 1; ; attempts += 1) {
+      const outcome = await attempt({ ...request, maxBytes: MOST_METADATA_BYTES }, signal);
+      if (outcome.kind === "answer" && outcome.status === 200) return outcome.body.toString("utf8");
+      if (attempts === METADATA_ATTEMPTS) throw new Error("the metadata service does not say it");
+    }
+  };
+  try {
+    const token = await ask(`${root}/api/token`, {
+      method: "PUT",
+      headers: { "x-aws-ec2-metadata-token-ttl-seconds": "300" },
+    });
+    const asked = { method: "GET", headers: { "x-aws-ec2-metadata-token": token } } as const;
+    const roles = `${root}/meta-data/iam/security-credentials/`;
+    const [role = ""] = (await ask(roles, asked)).trim().split("\n");
+    if (role === "") throw new NoRole("the machine has no role (s3.credentials instance_role)");
+    const lent: unknown = JSON.parse(await ask(`${roles}${encodeURIComponent(role)}`, asked));
+    return readLent(lent);
+  } finally {
+    void connections.destroy();
+  }
 }
 
 function readLent(lent: unknown) {

@@ -1,18 +1,21 @@
 /** One request and its answer, with timeouts and a limit on the size of what comes back. No retries, no redirects. */
-import type { Agent as HttpAgent, IncomingHttpHeaders } from "node:http";
-import type { Agent as HttpsAgent } from "node:https";
-import got, { type PlainResponse, RequestError, TimeoutError } from "got";
+import type { IncomingHttpHeaders } from "node:http";
+import { pipeline, type Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip } from "node:zlib";
+import { request as send } from "undici";
+import { type Connections, type NoAnswer, noAnswer } from "./connections.js";
 
 export interface AttemptRequest {
   readonly url: URL;
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT";
   readonly headers: Readonly<Record<string, string>>;
-  readonly form: Readonly<Record<string, string>> | undefined;
-  readonly connectTimeoutMs: number;
-  readonly attemptTimeoutMs: number;
+  readonly form?: Readonly<Record<string, string>> | undefined;
+  /** From the start to the last byte. */
+  readonly timeoutMs: number;
+  /** After decompression. */
   readonly maxBytes: number;
-  readonly condense: (() => Condenser) | undefined;
-  readonly agents: { readonly http: HttpAgent; readonly https: HttpsAgent };
+  readonly condense?: (() => Condenser) | undefined;
+  readonly connections: Connections;
 }
 
 /** Makes something short of a body as it comes, so that a large one need not be held. */
@@ -29,69 +32,81 @@ export type AttemptOutcome =
       readonly body: Buffer;
     }
   | { readonly kind: "too_large" }
-  | { readonly kind: "timeout"; readonly reason: string }
-  | { readonly kind: "unreachable"; readonly reason: string };
+  | NoAnswer;
 
 /** Of an answer that is an error, no more than this is read. */
 const LONGEST_ERROR_BYTES = 65_536;
 
+const FORM = "application/x-www-form-urlencoded";
+
 /** Throws only what the signal was aborted with. */
 export async function attempt(request: AttemptRequest, signal: AbortSignal): Promise<AttemptOutcome> {
-  const { connectTimeoutMs } = request;
-  const stream = got.stream(request.url, {
-    method: request.method,
-    headers: request.headers,
-    ...(request.form === undefined ? {} : { form: request.form }),
-    agent: request.agents,
-    signal,
-    timeout: {
-      lookup: connectTimeoutMs,
-      connect: connectTimeoutMs,
-      secureConnect: connectTimeoutMs,
-      request: request.attemptTimeoutMs,
-    },
-    retry: { limit: 0 },
-    followRedirect: false,
-    throwHttpErrors: false,
-    decompress: true,
-  });
-  let response: PlainResponse | undefined;
-  stream.once("response", (received: PlainResponse) => {
-    response = received;
-  });
+  const { url, method, form, connections } = request;
   try {
-    const chunks: Buffer[] = [];
-    const condenser = request.condense?.();
-    let size = 0;
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      size += chunk.length; // after decompression: a small answer can unfold to a large one
-      const failed = response !== undefined && response.statusCode >= 300;
-      if (size > request.maxBytes && !failed) return { kind: "too_large" };
-      if (condenser === undefined || failed) chunks.push(chunk);
-      else condenser.add(chunk);
-      if (failed && size > LONGEST_ERROR_BYTES) break;
-    }
-    if (response === undefined)
-      return { kind: "unreachable", reason: "the connection ended without a response" };
-    return {
-      kind: "answer",
-      status: response.statusCode,
-      headers: response.headers,
-      body: condenser === undefined || response.statusCode >= 300 ? Buffer.concat(chunks) : condenser.end(),
-    };
+    const {
+      statusCode: status,
+      headers,
+      body,
+    } = await send(url, {
+      method,
+      headers: {
+        "accept-encoding": Object.keys(unpackers).join(", "),
+        ...(form !== undefined && { "content-type": FORM }),
+        ...request.headers,
+      },
+      ...(form !== undefined && { body: new URLSearchParams(form).toString() }),
+      dispatcher: connections,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(request.timeoutMs)]),
+    });
+    const chunks = unpacked(body, headers["content-encoding"]);
+    if (status >= 300) return { kind: "answer", status, headers, body: await startOf(chunks, signal) };
+    const whole = await wholeOf(chunks, request);
+    return whole === undefined ? { kind: "too_large" } : { kind: "answer", status, headers, body: whole };
   } catch (error) {
     signal.throwIfAborted();
-    return failure(error);
-  } finally {
-    stream.destroy();
+    return noAnswer(error);
   }
 }
 
-/** The library's messages hold neither address nor headers, but its error objects do: only words of ours go on. */
-function failure(error: unknown): AttemptOutcome {
-  if (error instanceof TimeoutError)
-    return { kind: "timeout", reason: `no response in time (${error.event})` };
-  const code = error instanceof RequestError ? error.code : undefined;
-  if (code === "ETIMEDOUT") return { kind: "timeout", reason: "no connection in time" };
-  return { kind: "unreachable", reason: `cannot be reached (${code ?? "unknown cause"})` };
+/** Undefined for more than is taken. */
+async function wholeOf(
+  chunks: AsyncIterable<Buffer>,
+  { maxBytes, condense }: Pick<AttemptRequest, "maxBytes" | "condense">,
+): Promise<Buffer | undefined> {
+  const condenser = condense?.();
+  const held: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length; // after decompression: a small answer can unfold to a large one
+    if (size > maxBytes) return undefined;
+    if (condenser === undefined) held.push(chunk);
+    else condenser.add(chunk);
+  }
+  return condenser?.end() ?? Buffer.concat(held);
+}
+
+/** Of an answer that is an error, as far as it comes: its status says more than that it broke off. */
+async function startOf(chunks: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Buffer> {
+  const held: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of chunks) {
+      held.push(chunk);
+      size += chunk.length;
+      if (size > LONGEST_ERROR_BYTES) break;
+    }
+  } catch {
+    signal.throwIfAborted();
+  }
+  return Buffer.concat(held);
+}
+
+const unpackers = { gzip: createGunzip, br: createBrotliDecompress } as const;
+
+/** Of an encoding that was not asked for, as it comes. To leave off reading ends the connection. */
+function unpacked(body: Readable, encoding: unknown): AsyncIterable<Buffer> {
+  const name = String(encoding).trim().toLowerCase();
+  const unpacker = Object.hasOwn(unpackers, name) ? unpackers[name as keyof typeof unpackers] : undefined;
+  // What goes wrong is thrown to the reader.
+  return unpacker === undefined ? body : pipeline(body, unpacker(), () => undefined);
 }

@@ -5,12 +5,11 @@
  * host: an API that redirects was given a wrong base address (often `http` for `https`), and by then the credentials have
  * been sent in the clear; the error says so.
  */
-import { Agent as HttpAgent } from "node:http";
-import { Agent as HttpsAgent } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { attempt, type Condenser } from "./attempt.js";
 import { shownEndpoint, underBase } from "./base-url.js";
+import { openConnections } from "./connections.js";
 import { authorization, gateKey, secretsOf, type UpstreamAuth } from "./credentials.js";
 import { openGate, type Pace } from "./gate.js";
 import { judge } from "./judge.js";
@@ -26,7 +25,7 @@ export interface UpstreamClientOptions {
   readonly retry?: Partial<RetryPolicy>;
   /** Reads what an error's body says, when the upstream has a form for it. */
   readonly explain?: (body: string) => string | undefined;
-  /** Name lookup, connection and TLS, each. Default 10,000. */
+  /** Name lookup, connection and TLS, together. Default 10,000. */
   readonly connectTimeoutMs?: number;
   /** One attempt from its start to the last byte. Default 120,000. */
   readonly attemptTimeoutMs?: number;
@@ -61,7 +60,7 @@ const MIB = 1_048_576;
 export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
   const { baseUrl, auth, logger, explain } = options;
   const policy = { ...defaultRetryPolicy, ...options.retry };
-  const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
+  const connections = openConnections(options.connectTimeoutMs);
   const headers = { accept: "application/json", "user-agent": "chargehouse", ...authorization(auth) };
   const secrets = secretsOf(auth);
   const gate = openGate(gateKey(baseUrl, auth), options.pace);
@@ -76,13 +75,12 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
         {
           url,
           headers,
-          agents,
+          connections,
           maxBytes,
           condense: request.condense,
           method: request.method,
           form: request.form,
-          connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
-          attemptTimeoutMs: options.attemptTimeoutMs ?? 120_000,
+          timeoutMs: options.attemptTimeoutMs ?? 120_000,
         },
         signal,
       );
@@ -115,8 +113,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
     shown: (text) => excerpt(text, secrets),
     close: () => {
       gate.release();
-      agents.http.destroy();
-      agents.https.destroy();
+      void connections.destroy();
     },
   };
 }

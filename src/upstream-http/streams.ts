@@ -1,18 +1,18 @@
 /** Requests to places that hold files: short answers read whole, files as streams, both ways. Redirects are never followed here. */
-import { Agent as HttpAgent, type IncomingHttpHeaders } from "node:http";
-import { Agent as HttpsAgent } from "node:https";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import got, { type PlainResponse, RequestError, TimeoutError } from "got";
+import { request as send } from "undici";
 import { attempt } from "./attempt.js";
 import { shownEndpoint } from "./base-url.js";
+import { type Connections, noAnswer } from "./connections.js";
 import { judge } from "./judge.js";
 import { excerpt } from "./redact.js";
 import { defaultRetryPolicy, isRetriedStatus, waitMs } from "./retry.js";
 import { UpstreamError } from "./upstream-error.js";
 
 export interface HttpPlace {
-  readonly agents: { readonly http: HttpAgent; readonly https: HttpsAgent };
+  readonly connections: Connections;
   /** Attempts in all. */
   readonly attempts: number;
   /** Wait before the second attempt, which then doubles. */
@@ -32,12 +32,9 @@ export interface Opened {
   readonly body: Readable;
 }
 
-const CONNECT_MS = 10_000;
+/** An upload that nothing was taken of for so long has failed. */
+const STALLED_MS = 120_000;
 const LONGEST_ERROR_BYTES = 65_536;
-
-export function httpAgents(): HttpPlace["agents"] {
-  return { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
-}
 
 /** The whole body of a 2xx answer. Throws UpstreamError. */
 export async function readWhole(
@@ -53,11 +50,8 @@ export async function readWhole(
         url,
         method: "GET",
         headers: { "user-agent": "chargehouse", ...(await headersFor(url)) },
-        form: undefined,
-        condense: undefined,
-        agents: place.agents,
-        connectTimeoutMs: CONNECT_MS,
-        attemptTimeoutMs: 60_000,
+        connections: place.connections,
+        timeoutMs: 60_000,
         maxBytes,
       },
       signal,
@@ -122,21 +116,25 @@ export async function sendStream(
   await repeated(place, url, signal, async (): Promise<Once<true>> => {
     const headers = await headersFor(url);
     try {
-      const response = await got(url, {
+      const {
+        statusCode: status,
+        headers: received,
+        body: answer,
+      } = await send(url, {
         method,
         headers: { "user-agent": "chargehouse", "content-length": String(length), ...headers },
-        ...(body === undefined ? {} : { body: body() }),
-        agent: place.agents,
+        body: body?.() ?? null,
+        dispatcher: place.connections,
         signal,
-        timeout: { lookup: CONNECT_MS, connect: CONNECT_MS, secureConnect: CONNECT_MS, socket: 120_000 },
-        retry: { limit: 0 },
-        followRedirect: false,
-        throwHttpErrors: false,
-        responseType: "text",
+        // Each since the last byte that was sent or came.
+        headersTimeout: STALLED_MS,
+        bodyTimeout: STALLED_MS,
       });
-      const { statusCode: status } = response;
-      if (accepted(status)) return { value: true };
-      const said = place.explain?.(response.body.slice(0, LONGEST_ERROR_BYTES), response.headers);
+      if (accepted(status)) {
+        await answer.dump();
+        return { value: true };
+      }
+      const said = place.explain?.(await start(answer), received);
       return { failed: true, ...refused(status, said, place), retry: isRetriedStatus(status) };
     } catch (error) {
       signal.throwIfAborted();
@@ -158,40 +156,24 @@ export async function openStream(
 ): Promise<Opened> {
   return await repeated(place, url, signal, async (): Promise<Once<Opened>> => {
     const headers = await headersFor(url);
-    const stream = got.stream(url, {
-      headers: { "user-agent": "chargehouse", "accept-encoding": "identity", ...headers },
-      agent: place.agents,
-      signal,
-      // Of the body there is no limit but that it must not stand still; whoever reads it may be slow for a while.
-      timeout: {
-        lookup: CONNECT_MS,
-        connect: CONNECT_MS,
-        secureConnect: CONNECT_MS,
-        response: 60_000,
-        socket: 600_000,
-      },
-      retry: { limit: 0 },
-      followRedirect: false,
-      throwHttpErrors: false,
-      decompress: false,
-    });
-    stream.on("error", () => {}); // told to whoever reads; before that, below
     try {
-      const response = await new Promise<PlainResponse>((resolve, reject) => {
-        stream.once("response", resolve);
-        stream.once("error", reject);
+      const {
+        statusCode: status,
+        headers: received,
+        body,
+      } = await send(url, {
+        headers: { "user-agent": "chargehouse", "accept-encoding": "identity", ...headers },
+        dispatcher: place.connections,
+        signal,
+        // Of the body there is no limit but that it must not stand still; whoever reads it may be slow for a while.
+        headersTimeout: 60_000,
+        bodyTimeout: 600_000,
       });
-      const { statusCode: status, headers: received } = response;
-      if (accepted(status)) return { value: { status, headers: received, body: stream } };
-      const said = place.explain?.(await start(stream), received);
-      stream.destroy();
-      return {
-        failed: true,
-        ...refused(status, said, place),
-        retry: isRetriedStatus(status),
-      };
+      body.on("error", () => {}); // told to whoever reads
+      if (accepted(status)) return { value: { status, headers: received, body } };
+      const said = place.explain?.(await start(body), received);
+      return { failed: true, ...refused(status, said, place), retry: isRetriedStatus(status) };
     } catch (error) {
-      stream.destroy();
       signal.throwIfAborted();
       return unreachable(error);
     }
@@ -199,14 +181,8 @@ export async function openStream(
 }
 
 function unreachable(error: unknown) {
-  const cause = error instanceof RequestError ? error.code : "unknown cause";
-  const timeout = error instanceof TimeoutError;
-  return {
-    failed: true as const,
-    code: timeout ? ("timeout" as const) : ("unreachable" as const),
-    reason: timeout ? "no response in time" : `cannot be reached (${cause})`,
-    retry: true,
-  };
+  const { kind: code, reason } = noAnswer(error);
+  return { failed: true as const, code, reason, retry: true };
 }
 
 function refused(status: number, said: string | undefined, place: HttpPlace) {

@@ -1,6 +1,6 @@
 /** The shared HTTP client against a real server that misbehaves in every way it has to cope with. */
 import type { RequestListener } from "node:http";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { createUpstreamClient, type UpstreamClientOptions } from "../../src/upstream-http/client.js";
@@ -200,6 +200,43 @@ t.test("an answer that is too large is refused once, also one that unfolds", asy
     holds(t, error, { code: "too_large", attempts: 1 });
     t.match(error.message, /1000000 bytes/);
     t.equal(seen.length, 1);
+  }
+});
+
+t.test("a packed answer is unpacked, and one that cannot be is tried again", async (t) => {
+  const good = JSON.stringify({ ok: 1 });
+  for (const [encoding, packed] of [
+    ["gzip", gzipSync(good)],
+    ["GZIP", gzipSync(good)],
+    ["br", brotliCompressSync(good)],
+    ["identity", Buffer.from(good)],
+  ] as const) {
+    const { url, seen } = await upstream(t, answers(200, packed, { "content-encoding": encoding }));
+    t.strictSame(await clientOf(t, url).request(get(), forever), { ok: 1 }, encoding);
+    t.equal(seen[0]?.headers["accept-encoding"], "gzip, br");
+  }
+  for (const [encoding, broken] of [
+    ["gzip", gzipSync(good).subarray(0, 20)],
+    ["gzip", Buffer.from(good)],
+    ["br", Buffer.from("not brotli at all")],
+  ] as const) {
+    const { url, seen } = await upstream(t, answers(200, broken, { "content-encoding": encoding }));
+    const error = await failure(clientOf(t, url).request(get(), forever));
+    holds(t, error, { code: "unreachable", attempts: 3 });
+    t.ok(error.message.includes("the response cannot be unpacked"), error.message);
+    t.equal(seen.length, 3);
+  }
+});
+
+t.test("an error's status counts, whatever becomes of its body", async (t) => {
+  const midway: RequestListener = (_request, response) => {
+    response.writeHead(403, { "content-length": "1000" });
+    response.write("said", () => response.socket?.resetAndDestroy());
+  };
+  for (const handler of [answers(403, "not gzip", { "content-encoding": "gzip" }), midway]) {
+    const { url } = await upstream(t, handler);
+    const error = await failure(clientOf(t, url).request(get(), forever));
+    holds(t, error, { code: "unauthorized", status: 403, attempts: 1 });
   }
 });
 

@@ -1,8 +1,9 @@
 /** One bill at an address. */
 import type { IncomingHttpHeaders } from "node:http";
 import { messageOf } from "../../../../../store/message-of.js";
+import { openConnections } from "../../../../../upstream-http/connections.js";
 import { authorization, secretsOf, type UpstreamAuth } from "../../../../../upstream-http/credentials.js";
-import { type HttpPlace, httpAgents, type Opened, openStream } from "../../../../../upstream-http/streams.js";
+import { type HttpPlace, type Opened, openStream } from "../../../../../upstream-http/streams.js";
 import { FileChanged } from "../delivery.js";
 import { isLoopback, isSafeScheme } from "../location.js";
 import type { HttpsSettings } from "../settings.js";
@@ -26,7 +27,7 @@ export function addressStore(options: AddressOptions): FileStore {
   const first = new URL(query === undefined ? name : `${name}?${query}`);
   const secrets = [...secretsOf(auth), ...(query === undefined ? [] : [query])];
   const place: HttpPlace = {
-    agents: httpAgents(),
+    connections: openConnections(),
     attempts: options.attempts,
     baseDelayMs: options.baseDelayMs,
     secrets: () => secrets,
@@ -70,8 +71,7 @@ export function addressStore(options: AddressOptions): FileStore {
       throw new FileChanged(file.name);
     },
     async close() {
-      place.agents.http.destroy();
-      place.agents.https.destroy();
+      await place.connections.destroy();
     },
   };
 }
