@@ -1,13 +1,19 @@
 /**
- * Pictures of every view of the console, light, dark and on a phone: `npm run screenshots [-- FOLDER [URL]]`, with `npm run demo` running.
- * Those of `docs/images` are made this way.
+ * Pictures of every view of the console, light, dark and on a phone: `npm run screenshots [-- FOLDER [URL]]`, of a demo of its own unless
+ * the URL is that of one that runs. Those of `docs/images` are made this way.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 import { projectRoot } from "../src/config/project.js";
+import { freePort } from "../test/free-port.js";
 
-const [folder = join(projectRoot(), "docs/images"), url = "http://127.0.0.1:8080"] = process.argv.slice(2);
+const [folder = join(projectRoot(), "docs/images"), given] = process.argv.slice(2);
+const demo = given === undefined ? await startDemo() : undefined;
+const url = given ?? demo?.url ?? "";
 /** Two weeks that the demo has, and so has the time before them. */
 const day = (before: number) => new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10);
 const weeks = `start_date=${day(15)}&end_date=${day(2)}`;
@@ -24,6 +30,29 @@ const views = {
   deliveries: "/tenants/clouds/deliveries",
   runs: "/tenants/cloud/runs",
 };
+/** Ready when it says where it listens, which is the last step. */
+async function startDemo() {
+  const port = await freePort();
+  const ports = ["--port", String(port), "--sql-port", String(await freePort())];
+  const child = spawn(process.execPath, [join(projectRoot(), "dist/main.js"), "demo", ...ports], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const demoUrl = `http://127.0.0.1:${port}`;
+  let isReady = false;
+  for await (const line of createInterface({ input: child.stdout })) {
+    isReady ||= line.includes(demoUrl);
+    if (isReady) break;
+  }
+  if (!isReady) throw new Error("the demo ended before it was ready");
+  child.stdout.resume();
+  const stop = async () => {
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    await exited;
+  };
+  return { url: demoUrl, stop };
+}
+
 /** The dearest row of the last day, whose drawers are pictured. */
 async function drawersOf(tenant: string): Promise<Record<string, string>> {
   const rows = `${url}/api/v1/tenants/${tenant}/chargebacks?start_date=${day(2)}&end_date=${day(2)}&cost_type=usage&page_size=1000`;
@@ -75,3 +104,4 @@ for (const [look, options] of Object.entries(looks)) {
   await page.close();
 }
 await browser.close();
+await demo?.stop();

@@ -322,7 +322,7 @@ t.test("the console", needs("chromium"), async (t) => {
     const { body } = await get(app, `${api}/chargebacks/breakdown?${period}&${filter}`);
     await totals(page, body);
     const whole = withTwoPlaces(body.totals[0].total_amount);
-    t.equal(await textOf(page, ".sums .whole"), `Charged ${whole} USD 22 % of the bill`);
+    t.equal(await textOf(page, ".sums .whole"), `Charged ${whole} USD · 22 % of the bill`);
     t.equal(await textOf(page, "tbody tr"), `STORAGE r-1 ${whole} 0.00 ${whole}`);
     t.match(await textOf(page, ".methods"), /^By measured usage: .* USD$/);
     t.equal(await page.locator(".proof .holds").count(), 1);

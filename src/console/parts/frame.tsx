@@ -75,7 +75,7 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
           </>
         )}
         <span class="spring" />
-        <PeriodPicker place={place} />
+        {view !== "deliveries" && <PeriodPicker place={place} />}
       </header>
       <main id="content" tabIndex={-1}>
         {children}

@@ -238,7 +238,7 @@ function Sums({ totals, bill }: { readonly totals: Totals; readonly bill: string
         <dt>{text.charged}</dt>
         <dd>
           <Amount value={amountOf(totals)} currency={totals.currency} />
-          {percent !== undefined && <small> {text.ofBill(percent)}</small>}
+          {percent !== undefined && <small> · {text.ofBill(percent)}</small>}
         </dd>
       </div>
       {(["usage", "shared"] as const).map((part) => (

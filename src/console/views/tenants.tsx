@@ -8,6 +8,7 @@ import { Empty, Shown } from "../parts/messages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { addsUp, provisionalDays } from "../parts/proof.js";
 import { type Column, type Money, Table } from "../parts/table.js";
+import { shownDay } from "../state/days.js";
 import { changed, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
@@ -79,7 +80,10 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
       cell: ({ dates_calculated }) => dates_calculated,
       total: sum(({ dates_calculated }) => dates_calculated),
     },
-    { ...{ key: "last", title: text.last }, cell: ({ last_calculated_date }) => last_calculated_date ?? "–" },
+    {
+      ...{ key: "last", title: text.last },
+      cell: ({ last_calculated_date: last }) => (last ? shownDay(last) : "–"),
+    },
     { ...{ key: "ecosystem", title: text.ecosystem }, cell: ({ ecosystem }) => ecosystem },
   ];
   const isProvisional = known.some((each) => provisionalDays(each) > 0);

@@ -81,12 +81,14 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       <Shown data={proof} height="4rem">
         {(found) => <Proof found={found} />}
       </Shown>
-      <Choice
-        label={en.overview.reason}
-        value={reason ?? ""}
-        options={[["", text.anyReason], ...issueReasons.map((each) => [each, reasonOf(each)] as const)]}
-        onChoose={(allocation_detail) => narrow(place, { allocation_detail })}
-      />
+      <div class="controls">
+        <Choice
+          label={en.overview.reason}
+          value={reason ?? ""}
+          options={[["", text.anyReason], ...issueReasons.map((each) => [each, reasonOf(each)] as const)]}
+          onChoose={(allocation_detail) => narrow(place, { allocation_detail })}
+        />
+      </div>
       <Shown data={data} height="20rem">
         {({ items, total, pages }) =>
           total === 0 ? (
