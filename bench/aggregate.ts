@@ -11,6 +11,7 @@ import {
 } from "../src/query/chargebacks/aggregate.js";
 import { dateWindow } from "../src/query/time/date-window.js";
 import type { OpenedStores } from "../src/store/open-stores.js";
+import { addDays } from "../src/time/days.js";
 import type { Benchmark } from "./benchmark.js";
 import { loadDuckDb } from "./duckdb.js";
 import { readAll } from "./http-client.js";
@@ -43,8 +44,13 @@ export const benchAggregate: Benchmark = async (bench) => {
       say(`aggregate by ${each.name}`);
       const input = aggregateInput(each);
       const statements = await statementsOf(store.client, input);
-      const http = () =>
-        readAll(`${url}/api/v1/tenants/${store.tenantName}/chargebacks/aggregate?${queryString(each)}`);
+      let asked = 0;
+      // From an earlier day each time, since the service keeps short answers.
+      const http = () => {
+        asked += 1;
+        const query = queryString(each, addDays(first, -asked));
+        return readAll(`${url}/api/v1/tenants/${store.tenantName}/chargebacks/aggregate?${query}`);
+      };
       const known = await medianMs(repeat, http);
       const [anew, sql] = await medianPairMs(
         repeat,
@@ -108,8 +114,8 @@ function aggregateInput({ groupBy, identity }: Case): AggregateInput {
   };
 }
 
-function queryString({ groupBy, identity }: Case): string {
-  const query = new URLSearchParams({ start_date: first, end_date: last });
+function queryString({ groupBy, identity }: Case, start_date: string): string {
+  const query = new URLSearchParams({ start_date, end_date: last });
   for (const column of groupBy) query.append("group_by", column);
   if (identity !== undefined) query.set("identity_id", identity);
   return query.toString();

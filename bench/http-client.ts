@@ -7,6 +7,18 @@ const agent = new Agent({ keepAlive: true });
 
 /** Reads an answer to its end and says how many bytes it had. Throws unless it is a 200. */
 export async function readAll(url: string, body?: unknown): Promise<number> {
+  return (await readBytes(url, body)).reduce((bytes, chunk) => bytes + chunk.length, 0);
+}
+
+/** The JSON of an answer, and the milliseconds until its last byte. */
+export async function readJson<Body>(url: string): Promise<{ readonly body: Body; readonly ms: number }> {
+  const started = performance.now();
+  const bytes = await readBytes(url);
+  const ms = performance.now() - started;
+  return { body: JSON.parse(Buffer.concat(bytes).toString()) as Body, ms };
+}
+
+async function readBytes(url: string, body?: unknown): Promise<Buffer[]> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const sent = request(url, {
     agent,
@@ -16,14 +28,11 @@ export async function readAll(url: string, body?: unknown): Promise<number> {
   sent.end(text);
   const [response]: IncomingMessage[] = (await happens(sent, "response")) as IncomingMessage[];
   if (response === undefined) throw new Error("no answer");
-  let bytes = 0;
-  let start = "";
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    if (bytes === 0) start = chunk.subarray(0, 500).toString();
-    bytes += chunk.length;
-  }
-  if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode} ${start}`);
-  return bytes;
+  const chunks: Buffer[] = [];
+  for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+  if (response.statusCode !== 200)
+    throw new Error(`${url}: ${response.statusCode} ${chunks[0]?.subarray(0, 500).toString()}`);
+  return chunks;
 }
 
 /** A long answer that is thrown away as it comes: one buffer, no parsing, since a client costs the cores that the service is measured on. */

@@ -85,7 +85,7 @@ async function readsOf({ store }: Bench, base: string): Promise<{ name: string; 
   const answer = await fetch(`${base}/tags`);
   const { items } = (await answer.json()) as { items: { dimension_id: number }[] };
   return [
-    { name: "list, page 1", url: `${base}/chargebacks?${window}` },
+    { name: "list, page 1, kept", url: `${base}/chargebacks?${window}` },
     { name: "one dimension", url: `${base}/chargebacks/${items[0]?.dimension_id}` },
     { name: "default aggregate", url: `${base}/chargebacks/aggregate?${window}` },
     { name: "tags of the tenant", url: `${base}/tags` },

@@ -1,25 +1,36 @@
 /**
- * The last answers of reads whose ETag names them: who asks the same of the same published days, another reader of the same page for one, has the
- * answer without asking the store.
+ * The last answers of reads whose ETag names them: who asks the same of the same published days, another reader of the same page or a script that
+ * asks every minute, has the answer without asking the store.
  */
-import { setNewest } from "../store/set-newest.js";
-
 export interface KeptAnswers {
   /** JSON; undefined where it is not kept. */
   get(etag: string): string | undefined;
   keep(etag: string, json: string): void;
 }
 
-/** 32 MiB at most where characters take one byte, 64 MiB where they take two. */
-const MOST_ANSWERS = 128;
-const MOST_CHARACTERS = 256 * 1024;
+/** 32 MiB where characters take two bytes, and half of it where they take one. */
+const MOST_CHARACTERS = 16 * 1024 * 1024;
+/** A longer one takes its reader a while in any case, and the place of many. */
+const LONGEST = 256 * 1024;
 
 export function createKeptAnswers(): KeptAnswers {
   const answers = new Map<string, string>();
+  let characters = 0;
+  const forget = (etag: string) => {
+    characters -= answers.get(etag)?.length ?? 0;
+    answers.delete(etag);
+  };
   return {
     get: (etag) => answers.get(etag),
     keep(etag, json) {
-      if (json.length <= MOST_CHARACTERS) setNewest(answers, etag, json, MOST_ANSWERS);
+      if (json.length > LONGEST) return;
+      forget(etag);
+      answers.set(etag, json);
+      characters += json.length;
+      for (const [oldest] of answers) {
+        if (characters <= MOST_CHARACTERS) return;
+        forget(oldest);
+      }
     },
   };
 }

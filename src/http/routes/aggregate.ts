@@ -21,7 +21,7 @@ export const aggregateRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks/aggregate",
       {
-        config: { scope: "read", heavy: true, etag: { ledger: "chargebacks" }, showsTags: true },
+        config: { scope: "read", heavy: true, etag: { ledger: "chargebacks", kept: true }, showsTags: true },
         schema: {
           operationId: "aggregateChargebacks",
           tags: ["Chargebacks"],

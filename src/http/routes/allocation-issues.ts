@@ -24,7 +24,7 @@ export const allocationIssueRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks/allocation-issues",
       {
-        config: { scope: "read", heavy: true, etag: { ledger: "chargebacks" }, showsTags: true },
+        config: { scope: "read", heavy: true, etag: { ledger: "chargebacks", kept: true }, showsTags: true },
         schema: {
           operationId: "listAllocationIssues",
           tags: ["Chargebacks"],

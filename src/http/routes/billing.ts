@@ -17,7 +17,13 @@ export const billingRoutes =
     app.get(
       "/tenants/:tenant_name/billing",
       {
-        config: { scope: "read", heavy: false, etag: { ledger: "chargebacks" }, showsTags: false, cursors },
+        config: {
+          scope: "read",
+          heavy: false,
+          etag: { ledger: "chargebacks", kept: true },
+          showsTags: false,
+          cursors,
+        },
         schema: {
           operationId: "listBilling",
           tags: ["Billing"],

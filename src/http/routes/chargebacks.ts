@@ -35,7 +35,7 @@ export const chargebackRoutes =
         config: {
           scope: "read",
           heavy: looksAtAllRows,
-          etag: { ledger: "chargebacks" },
+          etag: { ledger: "chargebacks", kept: true },
           showsTags: true,
           cursors,
         },

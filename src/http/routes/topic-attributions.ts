@@ -19,7 +19,7 @@ const ORDER =
   "By UTC day, cluster_resource_id, product_type, environment, product_category, timestamp, topic_name, currency.";
 const EMPTY = "Empty where costs were never attributed to topics; the list of tenants says whether they are.";
 const tags = ["Topics"];
-const etag = { ledger: "topic_attributions" } as const;
+const etag = { ledger: "topic_attributions", kept: true } as const;
 const cursors = { kind: "topic_attributions", columns: attributionKey };
 
 export const topicAttributionRoutes =
