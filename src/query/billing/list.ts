@@ -5,8 +5,8 @@ import { columnsOf, factTableColumns, type ShownValues, shownColumns } from "../
 import { type LineFilters, lineFilterColumns, rowsInWindow } from "../chargebacks/scan.js";
 import { type ResourceNames, readNames } from "../inventory/names.js";
 import { type CountDays, type DayCount, type PageRequest, type PageSpan, totalRows } from "../page/days.js";
-import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
-import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
+import { beforePlace, fromPlace, type OrderColumns, type Place } from "../page/keyset.js";
+import { readOrderedPage } from "../page/keyset-page.js";
 import { pick } from "../page/pick.js";
 import type { DateWindow } from "../time/date-window.js";
 import { valueConditions } from "../value-filters.js";
@@ -31,9 +31,12 @@ const order = [
 
 const shown = shownColumns("billing");
 /** As they are stored; decimals as text. */
-const stored = shown.map((name) =>
-  factTableColumns.billing[name].kind === "decimal" ? `toString(b.${name}) AS ${name}` : name,
-);
+const stored = [
+  ...shown.map((name) =>
+    factTableColumns.billing[name].kind === "decimal" ? `toString(b.${name}) AS ${name}` : name,
+  ),
+  ...Object.keys(billingKey).filter((name) => !shown.some((each) => each === name)),
+];
 
 export interface BillingListInput extends PageRequest {
   readonly window: DateWindow;
@@ -63,20 +66,17 @@ export function billingPage(
   span: PageSpan,
   rows: number,
 ): Statement {
-  const { condition, params } = rowsInWindow(window);
+  const { condition, params } = rowsInWindow(window, span);
   const equal = valueConditions(lineFilterColumns, filters);
-  const behind = fromPlace(billingKey, place);
+  const behind = fromPlace(billingKey, place, span);
   return {
     query: `
-SELECT ${stored.join(", ")}, ${orderValuesSql(billingKey)} AS order_values
+SELECT ${stored.join(", ")}
 FROM published_billing AS b
-WHERE ${condition}${equal.condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}
+WHERE ${condition}${equal.condition}${behind.condition}
 ORDER BY ${order}
 LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
-    params: {
-      ...{ ...params, ...equal.params, ...behind.params },
-      ...{ page_first: span.first_day, page_last: span.last_day, rows, offset: span.offset },
-    },
+    params: { ...params, ...equal.params, ...behind.params, rows, offset: span.offset },
   };
 }
 
@@ -94,7 +94,7 @@ export function billingBefore(
   };
 }
 
-type StoredLine = Omit<BillingLineItem, "metadata" | keyof ResourceNames> & OrderedRow & { metadata: string };
+type StoredLine = Omit<BillingLineItem, "metadata" | keyof ResourceNames> & { metadata: string };
 
 export async function readBillingPage(
   client: ClickHouseClient,

@@ -9,8 +9,8 @@ import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { columnsOf, type ShownValues, shownColumns } from "../../store/fact-tables.js";
 import type { IdentityNames, ResourceNames } from "../inventory/names.js";
 import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
-import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
-import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
+import { beforePlace, fromPlace, type OrderColumns, type Place } from "../page/keyset.js";
+import { readOrderedPage } from "../page/keyset-page.js";
 import { pick } from "../page/pick.js";
 import { tagPair } from "../tags/of-dimensions.js";
 import type { DateWindow } from "../time/date-window.js";
@@ -37,7 +37,7 @@ export const chargebackOrder = ["day", ...Object.keys(chargebackKey), "currency"
 /** As they are stored; the rest is looked up for the page. */
 const stored = shownColumns("chargebacks");
 const shown = [...stored, "amount"] as const;
-const read = [...new Set<string>([...stored, ...splitColumns])];
+const read = [...new Set<string>([...stored, ...splitColumns, ...Object.keys(chargebackKey)])];
 
 /** The same in all rows of a day. */
 const ofDay = ["rules_hash", "decimal_places", "revision"];
@@ -82,22 +82,18 @@ export function chargebackPage(
   span: PageSpan,
   rows: number,
 ): Statement {
-  const { condition, params } = rowsInWindow(window);
+  const { condition, params } = rowsInWindow(window, span);
   const where = filtered(filters);
-  const behind = fromPlace(chargebackKey, place);
-  const { first_day, last_day, offset } = span;
+  const behind = fromPlace(chargebackKey, place, span);
   return {
     query: `
 ${withNames(...where.names)}SELECT ${read.join(", ")}, toString(amount_hi + amount_lo) AS amount,
-  toString(${fingerprintSql()}) AS fingerprint, ${orderValuesSql(chargebackKey)} AS order_values
+  toString(${fingerprintSql()}) AS fingerprint
 FROM chargebacks
-WHERE ${condition}${where.condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}
+WHERE ${condition}${where.condition}${behind.condition}
 ORDER BY ${[...chargebackOrder, ...ties].join(", ")}
 LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
-    params: {
-      ...{ ...params, ...where.params, ...behind.params },
-      ...{ page_first: first_day, page_last: last_day, rows, offset },
-    },
+    params: { ...params, ...where.params, ...behind.params, rows, offset: span.offset },
   };
 }
 
@@ -117,7 +113,7 @@ ${withNames(...where.names)}SELECT day, count() AS rows FROM chargebacks WHERE $
 }
 
 type Stored = Pick<ChargebackRow, (typeof stored)[number] | "amount">;
-type StoredRow = Stored & SplitRow & OrderedRow & LookedUpRow;
+type StoredRow = Stored & SplitRow & LookedUpRow;
 
 export async function readChargebackPage(
   client: ClickHouseClient,

@@ -97,15 +97,28 @@ export interface Condition {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** For reads of the table itself. The instants are compared only where the window does not begin and end with a UTC day. */
-export function rowsInWindow(window: Pick<DateWindow, "from" | "to">): Condition {
+/** UTC days, both included. */
+export interface Days {
+  readonly first_day: string;
+  readonly last_day: string;
+}
+
+/**
+ * For reads of the table itself. The instants are compared only where the window does not begin and end with a UTC day. `days`: those of the
+ * window that are read, where not all of them are.
+ */
+export function rowsInWindow(window: Pick<DateWindow, "from" | "to">, days?: Days): Condition {
   const { from, to } = storable(window);
   if (from >= to) return { condition: "0", params: {} };
-  if (from % DAY_SECONDS === 0 && (to % DAY_SECONDS === 0 || to === LAST_INSTANT))
-    return { condition: withinDays, params: daysOf(from, to) };
+  const { first_day, last_day } = days ?? daysOf(from, to);
+  const within =
+    first_day === last_day
+      ? { condition: "day = {first_day:Date}", params: { first_day } }
+      : { condition: withinDays, params: { first_day, last_day } };
+  if (from % DAY_SECONDS === 0 && (to % DAY_SECONDS === 0 || to === LAST_INSTANT)) return within;
   return {
-    condition: `${withinDays} AND ${withinInstants}`,
-    params: { ...daysOf(from, to), ...instantsOf(from, to) },
+    condition: `${within.condition} AND ${withinInstants}`,
+    params: { ...within.params, ...instantsOf(from, to) },
   };
 }
 
@@ -124,7 +137,7 @@ export function instantsInWindow(window: Pick<DateWindow, "from" | "to">): Condi
 const withinDays = "day >= {first_day:Date} AND day <= {last_day:Date}";
 const withinInstants = "timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}";
 
-const daysOf = (from: number, to: number) => ({
+const daysOf = (from: number, to: number): Days => ({
   first_day: dayOfSeconds(from),
   last_day: dayOfSeconds(Math.max(to - 1, 0)),
 });

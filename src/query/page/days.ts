@@ -4,6 +4,7 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import type { Days } from "../chargebacks/scan.js";
 
 export interface DayCount {
   readonly day: string;
@@ -13,9 +14,7 @@ export interface DayCount {
 /** Rows a day of a list: as they are known, or as `read` returns them. */
 export type CountDays = (read: () => Promise<readonly DayCount[]>) => Promise<readonly DayCount[]>;
 
-export interface PageSpan {
-  readonly first_day: string;
-  readonly last_day: string;
+export interface PageSpan extends Days {
   /** Rows of `first_day` that lie before the page. */
   readonly offset: number;
 }

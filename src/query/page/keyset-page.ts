@@ -6,17 +6,15 @@ import {
   dayOf,
   endOfPage,
   type OrderColumns,
+  orderValues,
   type Place,
   placeSpan,
   rowsFrom,
   withoutGiven,
 } from "./keyset.js";
 
-export interface OrderedRow {
-  readonly order_values: Place["values"];
-}
-
-export interface PageReading<Row extends OrderedRow> {
+export interface PageReading<Row extends object> {
+  /** Which its rows have all of. */
   readonly columns: OrderColumns;
   /** Rows a day under the filters, ascending. */
   readonly days: readonly DayCount[];
@@ -36,19 +34,19 @@ export interface OrderedPage<Row> {
   readonly next: Place | undefined;
 }
 
-export async function readOrderedPage<Row extends OrderedRow>(
+export async function readOrderedPage<Row extends object>(
   reading: PageReading<Row>,
 ): Promise<OrderedPage<Row>> {
   return reading.place === undefined ? readNumbered(reading) : readBehind(reading, reading.place);
 }
 
-async function readNumbered<Row extends OrderedRow>(reading: PageReading<Row>): Promise<OrderedPage<Row>> {
-  const { days, page } = reading;
+async function readNumbered<Row extends object>(reading: PageReading<Row>): Promise<OrderedPage<Row>> {
+  const { days, page, columns } = reading;
   const total = totalRows(days);
   const span = pageSpan(days, page);
   if (span === undefined) return { rows: [], total, next: undefined };
   const rows = await readDays(reading, span, page.page_size);
-  const end = endOfPage(rows.map(valuesOf), undefined);
+  const end = endOfPage(rows.map(valuesIn(columns)), undefined);
   if (end === undefined || page.page * page.page_size >= total) return { rows, total, next: undefined };
   // A page of nothing but rows that are the same in the order: those before it may be more of them.
   const isUnclear = end.given === rows.length && span.offset > 0;
@@ -57,7 +55,7 @@ async function readNumbered<Row extends OrderedRow>(reading: PageReading<Row>): 
   return { rows, total, next: { ...end, given: Math.max(given, rows.length) } };
 }
 
-async function readBehind<Row extends OrderedRow>(
+async function readBehind<Row extends object>(
   reading: PageReading<Row>,
   place: Place,
 ): Promise<OrderedPage<Row>> {
@@ -67,6 +65,7 @@ async function readBehind<Row extends OrderedRow>(
   const wanted = page.page_size + 1;
   const span = placeSpan(days, dayOf(columns, place.values), place, wanted);
   if (span === undefined) return { rows: [], total, next: undefined };
+  const valuesOf = valuesIn(columns);
   const found = withoutGiven(await readSpan(reading, span, rowsFrom(place, wanted)), valuesOf, place);
   const rows = found.slice(0, page.page_size);
   const next = found.length > page.page_size ? endOfPage(rows.map(valuesOf), place) : undefined;
@@ -77,7 +76,7 @@ async function readBehind<Row extends OrderedRow>(
 const LARGE_DAY = 10;
 
 /** Of a large day alone first: planning a read of two days takes half as long again. */
-async function readSpan<Row extends OrderedRow>(
+async function readSpan<Row extends object>(
   reading: PageReading<Row>,
   span: PageSpan,
   rows: number,
@@ -90,7 +89,7 @@ async function readSpan<Row extends OrderedRow>(
   return await readDays(reading, span, rows);
 }
 
-async function readDays<Row extends OrderedRow>(
+async function readDays<Row extends object>(
   { days, read }: PageReading<Row>,
   span: PageSpan,
   rows: number,
@@ -111,4 +110,4 @@ function settingsOf(days: readonly DayCount[], { first_day, last_day }: PageSpan
   return isSorted ? { optimize_read_in_order: 0 } : {};
 }
 
-const valuesOf = (row: OrderedRow) => row.order_values;
+const valuesIn = (columns: OrderColumns) => (row: object) => orderValues(columns, row);

@@ -4,7 +4,7 @@
  * returned.
  */
 import { dayOfSeconds } from "../../time/days.js";
-import { type Condition, utcInstant } from "../chargebacks/scan.js";
+import { type Condition, type Days, utcInstant } from "../chargebacks/scan.js";
 import type { CursorKey, KeyColumn } from "./cursor.js";
 import { type DayCount, type PageSpan, totalRows } from "./days.js";
 
@@ -35,38 +35,48 @@ export function placeOf(key: CursorKey): Place {
   return { values: key.slice(0, -1), given: Math.max(Number(key.at(-1)), 0) };
 }
 
-/** The values of a row as its cursor holds them: a tuple. */
-export function orderValuesSql(columns: OrderColumns, prefix = ""): string {
-  const value = ([name, type]: [string, string]) =>
-    type === "DateTime('UTC')" ? `toUnixTimestamp(${prefix}${name})` : `${prefix}${name}`;
-  return `tuple(${Object.entries(columns).map(value).join(", ")})`;
+/** The values of a row, which has all these columns, as its cursor holds them. */
+export function orderValues(columns: OrderColumns, row: object): Place["values"] {
+  return Object.entries(columns).map(([name, type]) => {
+    const value = Reflect.get(row, name) as string | number;
+    return type === "DateTime('UTC')" ? Date.parse(String(value)) / 1000 : value;
+  });
 }
 
 /**
- * Rows at the place and behind it, ready to follow another condition; all rows without a place. Spelt out, with the day in front: 13 ms where a comparison of tuples
- * took 480 ms (50 M rows).
+ * Rows of these days at the place and behind it, ready to follow another condition; all rows without a place. Spelt out, with the day in front: 13 ms
+ * where a comparison of tuples took 480 ms (50 M rows).
  */
-export function fromPlace(columns: OrderColumns, place: Place | undefined): Condition {
-  if (place === undefined) return { condition: "", params: {} };
-  const names = Object.keys(columns);
-  const value = (index: number) => `{place_${index}:${Object.values(columns)[index]}}`;
-  const behind = names.reduceRight((inner, name, index) => {
-    if (inner === "") return `${name} >= ${value(index)}`;
-    return `${name} > ${value(index)} OR (${name} = ${value(index)} AND (${inner}))`;
-  }, "");
+export function fromPlace(columns: OrderColumns, place: Place | undefined, days: Days): Condition {
+  if (place === undefined || days.first_day > dayOf(columns, place.values))
+    return { condition: "", params: {} };
+  const behind = behindOnDay(columns);
+  const { place_day, ...params } = placeParams(columns, place);
+  if (days.last_day === place_day) return { condition: ` AND (${behind})`, params };
   return {
-    condition: ` AND day >= {place_day:Date} AND (day > {place_day:Date} OR (${behind}))`,
-    params: placeParams(columns, place),
+    condition: ` AND (day > {place_day:Date} OR (${behind}))`,
+    params: { ...params, place_day },
   };
 }
 
 /** Rows of the place's day before it. */
 export function beforePlace(columns: OrderColumns, place: Place): Condition {
-  const behind = fromPlace(columns, place);
-  return { condition: ` AND day = {place_day:Date} AND NOT (1${behind.condition})`, params: behind.params };
+  return {
+    condition: ` AND day = {place_day:Date} AND NOT (${behindOnDay(columns)})`,
+    params: placeParams(columns, place),
+  };
 }
 
-function placeParams(columns: OrderColumns, { values }: Place): Record<string, unknown> {
+/** Of the rows of the place's day, those at it and behind it. */
+function behindOnDay(columns: OrderColumns): string {
+  const value = (index: number) => `{place_${index}:${Object.values(columns)[index]}}`;
+  return Object.keys(columns).reduceRight((inner, name, index) => {
+    if (inner === "") return `${name} >= ${value(index)}`;
+    return `${name} > ${value(index)} OR (${name} = ${value(index)} AND (${inner}))`;
+  }, "");
+}
+
+function placeParams(columns: OrderColumns, { values }: Place) {
   const types = Object.values(columns);
   const param = (value: string | number | undefined, type: OrderColumns[string]) => {
     if (type === "String") return value;

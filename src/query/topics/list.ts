@@ -5,8 +5,8 @@ import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { type ShownColumn, shownColumns } from "../../store/fact-tables.js";
 import { readNames } from "../inventory/names.js";
 import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
-import { beforePlace, fromPlace, type OrderColumns, orderValuesSql, type Place } from "../page/keyset.js";
-import { type OrderedRow, readOrderedPage } from "../page/keyset-page.js";
+import { beforePlace, fromPlace, type OrderColumns, type Place } from "../page/keyset.js";
+import { readOrderedPage } from "../page/keyset-page.js";
 import { pick } from "../page/pick.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type AttributionFilters, attributionsInWindow } from "./scan.js";
@@ -27,6 +27,7 @@ const order = attributionOrder.join(", ");
 
 const stored = shownColumns("topic_attributions");
 const shown = [...stored, "amount"] as const;
+const read = [...new Set<string>([...stored, ...Object.keys(attributionKey)])];
 
 export interface AttributionListInput extends PageRequest {
   readonly window: DateWindow;
@@ -65,20 +66,16 @@ function attributionDays({ window, filters }: Reading): Statement {
 }
 
 function attributionPage({ window, filters, place }: Reading, span: PageSpan, rows: number): Statement {
-  const { condition, params } = attributionsInWindow(window, filters);
-  const behind = fromPlace(attributionKey, place);
+  const { condition, params } = attributionsInWindow(window, filters, span);
+  const behind = fromPlace(attributionKey, place, span);
   return {
     query: `
-SELECT ${stored.join(", ")}, toString(amount_hi + amount_lo) AS amount,
-  ${orderValuesSql(attributionKey)} AS order_values
+SELECT ${read.join(", ")}, toString(amount_hi + amount_lo) AS amount
 FROM topic_attributions
-WHERE ${condition} AND day >= {page_first:Date} AND day <= {page_last:Date}${behind.condition}
+WHERE ${condition}${behind.condition}
 ORDER BY ${order}
 LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
-    params: {
-      ...{ ...params, ...behind.params },
-      ...{ page_first: span.first_day, page_last: span.last_day, rows, offset: span.offset },
-    },
+    params: { ...params, ...behind.params, rows, offset: span.offset },
   };
 }
 
@@ -92,7 +89,7 @@ function attributionsBefore({ window, filters }: Reading, place: Place): Stateme
   };
 }
 
-type StoredAttribution = Omit<TopicAttributionRow, "cluster_name"> & OrderedRow;
+type StoredAttribution = Omit<TopicAttributionRow, "cluster_name">;
 
 export async function readAttributionPage(
   client: ClickHouseClient,

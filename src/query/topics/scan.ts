@@ -1,5 +1,5 @@
 /** Which rows of `topic_attributions` a read looks at, as the text after WHERE. */
-import { type Condition, rowsInWindow } from "../chargebacks/scan.js";
+import { type Condition, type Days, rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type ValueFilters, valueConditions } from "../value-filters.js";
 
@@ -16,8 +16,9 @@ export type AttributionFilters = ValueFilters<keyof typeof filterColumns>;
 export function attributionsInWindow(
   window: Pick<DateWindow, "from" | "to">,
   filters: AttributionFilters,
+  days?: Days,
 ): Condition {
-  const { condition, params } = rowsInWindow(window);
+  const { condition, params } = rowsInWindow(window, days);
   const byValue = valueConditions(filterColumns, filters);
   return {
     condition: condition + byValue.condition,

@@ -9,14 +9,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "\\": "\\\\",
 };
 
-/** Of text, numbers, lists and tuples. Throws for anything else. */
+/** Of text, numbers, truth values, lists and tuples. Throws for anything else. */
 export function paramText(value: unknown): string {
+  if (typeof value === "boolean") return value ? "1" : "0";
   return typeof value === "string" ? escaped(value) : inside(value);
 }
 
 /** In a list or a tuple, text stands in quotes. */
 function inside(value: unknown): string {
   if (typeof value === "string") return `'${escaped(value)}'`;
+  if (typeof value === "boolean") return value ? "TRUE" : "FALSE";
   if (typeof value === "bigint" || Number.isFinite(value)) return String(value);
   if (Array.isArray(value)) return `[${value.map(inside).join(",")}]`;
   if (value instanceof TupleParam) return `(${value.values.map(inside).join(",")})`;

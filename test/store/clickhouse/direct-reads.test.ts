@@ -51,6 +51,14 @@ t.test("reads of the embedded engine", async (t) => {
     t.ok(quoted > 20 && escaped > 20, `${quoted} with quotes, ${escaped} with backslashes`);
   });
 
+  await t.test("truth values are read back as they were sent", async (t) => {
+    for (const one of [true, false]) {
+      const list = [one, !one];
+      const query = "SELECT {one:Bool} AS one, {list:Array(Bool)} AS list";
+      t.strictSame(await readRows(client, { query, params: { one, list } }), [{ one, list }]);
+    }
+  });
+
   await t.test("what is no parameter is refused", async (t) => {
     for (const value of [null, undefined, Number.NaN, {}, [null]])
       t.throws(() => paramText(value), { message: /^not a parameter of a statement: / });
