@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";
-import { readRows } from "../store/clickhouse/statement.js";
+import { type Params, readRows } from "../store/clickhouse/statement.js";
 
 /**
  * Two dimensions whose hashes agree in their 53 bits: the one recorded first keeps the id, and the other gets one from a hash with
@@ -103,11 +103,7 @@ async function isTaken(scope: CollisionScope, id: string): Promise<boolean> {
   return found.length > 0;
 }
 
-async function rows<Row>(
-  scope: CollisionScope,
-  query: string,
-  params: Record<string, unknown>,
-): Promise<Row[]> {
+async function rows<Row>(scope: CollisionScope, query: string, params: Params): Promise<Row[]> {
   const settings = { optimize_aggregation_in_order: 1 } as const;
   return await readRows<Row>(scope.client, { query, params }, scope.signal, settings);
 }

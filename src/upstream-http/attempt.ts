@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
+import { anySignal } from "any-signal";
 import { request as send } from "undici";
 import { type Connections, type NoAnswer, noAnswer } from "./connections.js";
 
@@ -42,6 +43,7 @@ const FORM = "application/x-www-form-urlencoded";
 /** Throws only what the signal was aborted with. */
 export async function attempt(request: AttemptRequest, signal: AbortSignal): Promise<AttemptOutcome> {
   const { url, method, form, connections } = request;
+  const either = anySignal([signal, AbortSignal.timeout(request.timeoutMs)]);
   try {
     const {
       statusCode: status,
@@ -56,7 +58,7 @@ export async function attempt(request: AttemptRequest, signal: AbortSignal): Pro
       },
       ...(form !== undefined && { body: new URLSearchParams(form).toString() }),
       dispatcher: connections,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(request.timeoutMs)]),
+      signal: either,
     });
     const chunks = unpacked(body, headers["content-encoding"]);
     if (status >= 300) return { kind: "answer", status, headers, body: await startOf(chunks, signal) };
@@ -65,6 +67,8 @@ export async function attempt(request: AttemptRequest, signal: AbortSignal): Pro
   } catch (error) {
     signal.throwIfAborted();
     return noAnswer(error);
+  } finally {
+    either.clear();
   }
 }
 

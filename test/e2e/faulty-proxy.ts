@@ -53,7 +53,11 @@ export async function startFaultyProxy(t: Test, target: string, draw: () => Faul
         await delay(STALL_MS, undefined, { ref: false });
         return response.destroy();
       }
-      const { host: _, "accept-encoding": __, connection: ___, ...headers } = request.headers;
+      const headers = Object.fromEntries(
+        Object.entries(request.headers).filter(
+          ([name]) => !/^(host|accept-encoding|connection|content-length)$/.test(name),
+        ),
+      );
       const asked = await fetch(target + request.url, {
         method: request.method ?? "GET",
         headers: headers as Record<string, string>,

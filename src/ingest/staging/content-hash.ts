@@ -9,7 +9,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { digestOf } from "../../config/digest.js";
 import { isoDay } from "../../store/clickhouse/sql-text.js";
 import { stagedTable } from "../../store/clickhouse/staging.js";
-import { readRows } from "../../store/clickhouse/statement.js";
+import { type Params, readRows } from "../../store/clickhouse/statement.js";
 import { columnsOf } from "../../store/fact-tables.js";
 import type { Lacks } from "./day-lacks.js";
 import type { StagedInput } from "./row-text.js";
@@ -119,7 +119,7 @@ async function tableSums(
     epoch: number;
     days: readonly string[];
     where: string;
-    params: Record<string, unknown>;
+    params: Params;
     signal: AbortSignal;
   },
 ): Promise<Map<string, TableSum>> {

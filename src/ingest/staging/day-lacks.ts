@@ -1,8 +1,8 @@
 /** What days lack, in words: a sentence for each cause, the same on each day that lacks the same. */
-import type { BaseQueryParams, ClickHouseClient } from "@clickhouse/client";
+import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay } from "../../store/clickhouse/sql-text.js";
 import { stagedTable } from "../../store/clickhouse/staging.js";
-import { readRows } from "../../store/clickhouse/statement.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import type { Ledger } from "../../store/ledger.js";
 import type { StagedDays } from "./measured-facts.js";
 
@@ -20,33 +20,28 @@ export async function dayLacks(
   signal: AbortSignal,
 ): Promise<Lacks> {
   if (days.length === 0) return new Map();
-  const ofDays = `SELECT * FROM ${stagedTable(gaps, epoch)} WHERE day IN {days:Array(Date)} AND metric != 'metrics_derived'`;
-  return await lacksOf(client, ofDays, { query_params: { days: days.map(isoDay) }, abort_signal: signal });
+  const query = `SELECT * FROM ${stagedTable(gaps, epoch)} WHERE day IN {days:Array(Date)} AND metric != 'metrics_derived'`;
+  return await lacksOf(client, { query, params: { days: days.map(isoDay) } }, signal);
 }
 
 /** In: a statement that gives rows `{day, metric, resource_id, reason}`. */
 export async function lacksOf(
   client: ClickHouseClient,
-  statement: string,
-  scope: Pick<BaseQueryParams, "query_params" | "abort_signal">,
+  { query, params }: Statement,
+  signal: AbortSignal,
 ): Promise<Lacks> {
   const read = {
     query: `
       SELECT day, arraySort(groupUniqArray(toString(metric))) AS metrics, reason, arraySlice(arraySort(groupUniqArray(toString(resource_id))), 1, ${MOST_NAMED}) AS named,
         toUInt32(uniqExact(resource_id)) AS resources
-      FROM (${statement})
+      FROM (${query})
       GROUP BY day, reason
       ORDER BY day, metrics, reason`,
-    params: scope.query_params ?? {},
+    params,
   };
   const lacks = new Map<string, string[]>();
-  for (const { day, ...lack } of await readRows<{ day: string } & StoredLack>(
-    client,
-    read,
-    scope.abort_signal,
-  )) {
+  for (const { day, ...lack } of await readRows<{ day: string } & StoredLack>(client, read, signal))
     lacks.set(day, [...(lacks.get(day) ?? []), sentence(lack)]);
-  }
   return lacks;
 }
 

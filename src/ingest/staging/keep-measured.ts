@@ -21,23 +21,21 @@ export async function keepMeasuredUsage(
   signal: AbortSignal,
 ): Promise<Lacks> {
   if (staged.days.length === 0) return new Map();
-  const scope = {
-    query_params: {
-      days: staged.days.map(isoDay),
-      product_types: facts.productTypes ?? [],
-      rules_hash: facts.rulesHash ?? "",
-    },
-    clickhouse_settings: { max_partitions_per_insert_block: "1000" },
-    abort_signal: signal,
+  const params = {
+    days: staged.days.map(isoDay),
+    product_types: facts.productTypes ?? [],
+    rules_hash: facts.rulesHash ?? "",
   };
   const measured = measuredGaps(staged.epoch, facts);
-  const kept = await lacksOf(client, `SELECT * FROM (${measured})`, scope);
+  const kept = await lacksOf(client, { query: `SELECT * FROM (${measured})`, params }, signal);
   if (kept.size === 0) return kept;
   const usage = stagedTable(facts.ledger.usage, staged.epoch);
   const columns = `timestamp, metric, resource_id, ${facts.ledger.recipient}`;
   // Facts that came before the fetch broke off are there already.
   await client.command({
-    ...scope,
+    query_params: { ...params },
+    clickhouse_settings: { max_partitions_per_insert_block: "1000" },
+    abort_signal: signal,
     query: `
       INSERT INTO ${usage} (${columns}, micro_units)
       SELECT ${columns}, micro_units FROM ${facts.ledger.usage}
@@ -46,7 +44,7 @@ export async function keepMeasuredUsage(
         AND (${columns}) NOT IN (SELECT ${columns} FROM ${usage} WHERE day IN {days:Array(Date)})`,
   });
   await rewriteStagedDays(client, {
-    ...{ table: facts.ledger.gaps, epoch: staged.epoch, signal, params: scope.query_params },
+    ...{ table: facts.ledger.gaps, epoch: staged.epoch, signal, params },
     days: [...kept.keys()],
     select: "*",
     where: `(day, toString(metric), toString(resource_id)) NOT IN (SELECT day, metric, resource_id FROM (${measured}))`,

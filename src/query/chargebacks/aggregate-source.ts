@@ -1,4 +1,5 @@
 /** What an aggregation reads: the rows and columns that its statements have in common. */
+import type { Params } from "../../store/clickhouse/statement.js";
 import { knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
 import { isLineTagColumn, isTagColumn, type LineTagColumn, type TagColumn, tagKey } from "../tags/filter.js";
 import { tagLookup } from "../tags/lookup.js";
@@ -65,7 +66,7 @@ export interface AggregateSource {
   readonly names: readonly string[];
   /** What names of buckets need besides. */
   readonly bucketNames: readonly string[];
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly params: Params;
   /** A projection has all the columns: a read that groups by nothing else is answered from it. */
   readonly projected: boolean;
   /** What stands behind WHERE. */

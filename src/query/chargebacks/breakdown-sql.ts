@@ -2,7 +2,9 @@
  * A breakdown as SQL text over the views for BI tools: the same groups with the same sums, for whoever wants to ask the store directly. Made
  * to be read and changed by people, so it uses what the views have, and not what makes the service's own statements fast.
  */
+
 import { literal } from "../../store/clickhouse/sql-text.js";
+import type { Params } from "../../store/clickhouse/statement.js";
 import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
 import {
   isLineTagColumn,
@@ -221,7 +223,7 @@ function inLine(value: string): string {
 const list = (values: readonly string[]) => `(${values.map(inLine).join(", ")})`;
 
 /** Values in the place of `{name:Type}`. */
-function inlined(sql: string, params: Readonly<Record<string, unknown>>): string {
+function inlined(sql: string, params: Params): string {
   return sql.replaceAll(/\{(\w+):[^}]+\}/g, (_, name: string) => {
     const value = params[name];
     return typeof value === "string" ? inLine(value) : JSON.stringify(value);

@@ -144,7 +144,7 @@ const splitOf = (row: Pick<SplitRow, (typeof splitKey)[number]>) => splitKey.map
 export function partsOf(splits: readonly (readonly (string | number)[])[]): Statement {
   const columns = splitKey.join(", ");
   const at = (column: (typeof splitKey)[number]) =>
-    distinct(splits.map((split) => split[splitKey.indexOf(column)]));
+    distinct(splits.flatMap((split) => split[splitKey.indexOf(column)] ?? []));
   const types = splitKey
     .map((column) => columnTypes[factTableColumns.chargebacks[column].kind])
     .map((type) => (type.startsWith("LowCardinality") ? "String" : type))

@@ -6,6 +6,7 @@
  * - a projection (rows summed per timestamp and some columns), which the engine chooses by itself, but only if it has every column
  *   of the query. No projection has `day`, so such a read is cut by `timestamp`, which leads their keys, and by `day` as a hint alone.
  */
+import type { Params } from "../../store/clickhouse/statement.js";
 import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
 import { ofTeam } from "../inventory/names.js";
 import { type TagFilter, UNTAGGED } from "../tags/filter.js";
@@ -94,7 +95,7 @@ const LAST_INSTANT = 2 ** 32 - 1;
 
 export interface Condition {
   readonly condition: string;
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly params: Params;
 }
 
 /** UTC days, both included. */

@@ -1,4 +1,5 @@
 /** Time buckets of an aggregation: what rows are grouped by, and the label of a bucket. Both are in the request's zone. */
+import type { Params } from "../../store/clickhouse/statement.js";
 import { storable } from "../chargebacks/scan.js";
 import type { DateWindow } from "./date-window.js";
 import { comebacks } from "./start-of-day.js";
@@ -24,7 +25,7 @@ const keySql: Readonly<Record<TimeBucket, (instant: string) => string>> = {
 export function bucketKey(
   bucket: TimeBucket,
   window: Pick<DateWindow, "from" | "to" | "timezone">,
-): { readonly sql: string; readonly params: Readonly<Record<string, unknown>> } {
+): { readonly sql: string; readonly params: Params } {
   const { timezone } = window;
   const again = bucket === "hour" ? [] : comebacks(storable(window), timezone);
   if (again.length === 0) return { sql: keySql[bucket]("timestamp"), params: { timezone } };

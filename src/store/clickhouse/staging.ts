@@ -8,7 +8,7 @@ import { type FactTable, factTables } from "../fact-tables.js";
 import { LeaseLostError } from "../lease-lost.js";
 import { filledDays, replaceDays } from "./partitions.js";
 import { isoDay } from "./sql-text.js";
-import { readRows } from "./statement.js";
+import { type Params, readRows } from "./statement.js";
 
 /** Tables that have a staging twin: the facts, and the announcement of what is being published. */
 export const twinned = [...factTables, "publishing_days"] as const;
@@ -31,7 +31,7 @@ interface Rewrite {
   /** The columns of the table, in its order, and which of its rows stay. */
   readonly select: string;
   readonly where: string;
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly params: Params;
   readonly signal: AbortSignal;
 }
 

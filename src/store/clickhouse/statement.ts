@@ -1,11 +1,15 @@
 /** Statements on a tenant's store as plain values, and the one way to read rows: it can never write, and is cancelled with its signal. */
-import type { ClickHouseClient, ClickHouseSettings, ResultSet } from "@clickhouse/client";
+import type { ClickHouseClient, ClickHouseSettings, ResultSet, TupleParam } from "@clickhouse/client";
 import { type Decode, decoderOf } from "./decode.js";
+
+/** What a parameter can be: of an object or of nothing it is not said what it should mean. */
+export type ParamValue = string | number | bigint | boolean | TupleParam | readonly ParamValue[];
+export type Params = Readonly<Record<string, ParamValue>>;
 
 /** Values stand in `params` alone, as `{name:Type}` of the text. */
 export interface Statement {
   readonly query: string;
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly params: Params;
 }
 
 /**

@@ -6,18 +6,15 @@ import {
   readingSessions,
   sessionKey,
 } from "../../../../src/store/clickhouse/embedded/server/reading-sessions.js";
-import { readRows, readSettings } from "../../../../src/store/clickhouse/statement.js";
+import { type Params, readRows, readSettings } from "../../../../src/store/clickhouse/statement.js";
 import { until } from "../../../until.js";
 import { quietClient, startEngine } from "../engine-under-test.js";
 
 t.test("one read after the other", async (t) => {
   const { endpoint } = await startEngine(t);
   const client = quietClient(t, endpoint);
-  const read = async (
-    query: string,
-    params: Readonly<Record<string, unknown>> = {},
-    settings: ClickHouseSettings = {},
-  ) => await readRows<{ value: unknown }>(client, { query, params }, undefined, settings);
+  const read = async (query: string, params: Params = {}, settings: ClickHouseSettings = {}) =>
+    await readRows<{ value: unknown }>(client, { query, params }, undefined, settings);
   const one = async (...asked: Parameters<typeof read>) => (await read(...asked))[0]?.value;
 
   await t.test("has values of parameters of its own, and none that it was not given", async (t) => {
