@@ -148,4 +148,16 @@ export const ingestMutants = [
       ["series that hold any amount are stored", "microUnits.every(isStorableAmount)", "true"],
     ],
   ),
+  ...mutantsOf(
+    "src/upstream-http/attempt.ts",
+    ["test/ingest/upstream-http.test.ts"],
+    [
+      ["an answer may unfold to any size", "size > maxBytes", "size < 0"],
+      [
+        "an error whose body breaks off is none",
+        "  } catch {\n",
+        "  } catch (error) {\n    if (size >= 0) throw error;\n",
+      ],
+    ],
+  ),
 ];

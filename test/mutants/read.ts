@@ -111,6 +111,24 @@ export const readMutants = [
       ["a page behind equal rows is too short", "rows + Math.min(given, MOST_SAME)", "rows"],
       ["a cursor forgets the equal rows of earlier pages", "given: before + same", "given: same"],
       ["equal rows are left out", "} >= $", "} > $"],
+      [
+        "a page on the day of its cursor begins with that day",
+        "days.first_day > dayOf(columns, place.values)",
+        "days.first_day >= dayOf(columns, place.values)",
+      ],
+      [
+        "a page over two days looks behind the cursor on both",
+        "if (days.last_day === place_day)",
+        "if (days.first_day === place_day)",
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    "src/http/kept-answers.ts",
+    ["test/http/kept-answers.test.ts"],
+    [
+      ["answers are kept without end", "characters <= MOST_CHARACTERS", "characters >= 0"],
+      ["an answer that is kept again counts twice", "      forget(etag);\n", ""],
     ],
   ),
   ...mutantsOf(
