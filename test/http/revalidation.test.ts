@@ -150,8 +150,8 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       );
       const hear = () =>
         insertChargebacks(stores, "acme", [{ ...unheard, timestamp: `${second}T00:00:00Z`, amount: "100" }]);
-      const totals = async (groups: string, more = "") => {
-        const path = `${acme}/chargebacks/aggregate?start_date=${first}&end_date=${third}&group_by=${groups.replaceAll(",", "&group_by=")}${more}`;
+      const totals = async (groups: string, more = "", start: string = first) => {
+        const path = `${acme}/chargebacks/aggregate?start_date=${start}&end_date=${third}&group_by=${groups.replaceAll(",", "&group_by=")}${more}`;
         const { status, body } = await get(app, path);
         t.strictSame([status, body.buckets?.length], [200, 10_000], path);
         const { total_amount, total_buckets, total_rows } = body;
@@ -171,6 +171,11 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       t.equal(await all(), "10003 in 10003 of 10003");
       await hear();
       t.equal(await all(), "10003 in 10003 of 10003", "known");
+      t.equal(
+        await totals("identity_id", "", "2026-01-31"),
+        "10003 in 10003 of 10003",
+        "of a window that begins a day before, that day alone is counted",
+      );
       t.equal(
         await totals("identity_id,resource_id"),
         "10103 in 10004 of 10004",
