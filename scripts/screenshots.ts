@@ -38,19 +38,17 @@ async function startDemo() {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const demoUrl = `http://127.0.0.1:${port}`;
-  let isReady = false;
-  for await (const line of createInterface({ input: child.stdout })) {
-    isReady ||= line.includes(demoUrl);
-    if (isReady) break;
-  }
-  if (!isReady) throw new Error("the demo ended before it was ready");
-  child.stdout.resume();
   const stop = async () => {
     const exited = once(child, "exit");
     child.kill("SIGTERM");
     await exited;
   };
-  return { url: demoUrl, stop };
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (!line.includes(demoUrl)) continue;
+    child.stdout.resume();
+    return { url: demoUrl, stop };
+  }
+  throw new Error("the demo ended before it was ready");
 }
 
 /** The dearest row of the last day, whose drawers are pictured. */
@@ -84,24 +82,31 @@ const looks = {
   phone: { colorScheme: "light", viewport: { width: 360, height: 780 } },
 } as const;
 
-const drawers = await drawersOf("cloud");
-mkdirSync(folder, { recursive: true });
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
-  chromiumSandbox: false,
-});
-for (const [look, options] of Object.entries(looks)) {
-  const page = await browser.newPage(options);
-  for (const [view, path] of Object.entries({ ...views, ...drawers })) {
-    await page.goto(url + path);
-    await page.waitForLoadState("networkidle");
-    await page.screenshot({
-      path: join(folder, `${view}-${look}.png`),
-      fullPage: view !== "worklist" && !(view in drawers),
-    });
-    console.log(`${view}-${look}.png`);
+async function takePictures() {
+  const drawers = await drawersOf("cloud");
+  mkdirSync(folder, { recursive: true });
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
+    chromiumSandbox: false,
+  });
+  for (const [look, options] of Object.entries(looks)) {
+    const page = await browser.newPage(options);
+    for (const [view, path] of Object.entries({ ...views, ...drawers })) {
+      await page.goto(url + path);
+      await page.waitForLoadState("networkidle");
+      await page.screenshot({
+        path: join(folder, `${view}-${look}.png`),
+        fullPage: view !== "worklist" && !(view in drawers),
+      });
+      console.log(`${view}-${look}.png`);
+    }
+    await page.close();
   }
-  await page.close();
+  await browser.close();
 }
-await browser.close();
-await demo?.stop();
+
+try {
+  await takePictures();
+} finally {
+  await demo?.stop();
+}

@@ -61,7 +61,7 @@ export async function attempt(request: AttemptRequest, signal: AbortSignal): Pro
       signal: either,
     });
     const chunks = unpacked(body, headers["content-encoding"]);
-    if (status >= 300) return { kind: "answer", status, headers, body: await startOf(chunks, signal) };
+    if (status >= 300) return { kind: "answer", status, headers, body: await errorOf(chunks, signal) };
     const whole = await wholeOf(chunks, request);
     return whole === undefined ? { kind: "too_large" } : { kind: "answer", status, headers, body: whole };
   } catch (error) {
@@ -90,19 +90,24 @@ async function wholeOf(
 }
 
 /** Of an answer that is an error, as far as it comes: its status says more than that it broke off. */
-async function startOf(chunks: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Buffer> {
+async function errorOf(chunks: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Buffer> {
   const held: Buffer[] = [];
-  let size = 0;
   try {
-    for await (const chunk of chunks) {
-      held.push(chunk);
-      size += chunk.length;
-      if (size > LONGEST_ERROR_BYTES) break;
-    }
+    for await (const chunk of startOf(chunks)) held.push(chunk);
   } catch {
     signal.throwIfAborted();
   }
   return Buffer.concat(held);
+}
+
+/** As much as is read of an answer that is an error. */
+export async function* startOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let size = 0;
+  for await (const chunk of chunks) {
+    yield chunk;
+    size += chunk.length;
+    if (size > LONGEST_ERROR_BYTES) return;
+  }
 }
 
 const unpackers = { gzip: createGunzip, br: createBrotliDecompress } as const;

@@ -1,9 +1,10 @@
 /** Requests to places that hold files: short answers read whole, files as streams, both ways. Redirects are never followed here. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { request as send } from "undici";
-import { attempt } from "./attempt.js";
+import { attempt, startOf } from "./attempt.js";
 import { shownEndpoint } from "./base-url.js";
 import { type Connections, noAnswer } from "./connections.js";
 import { judge } from "./judge.js";
@@ -34,7 +35,6 @@ export interface Opened {
 
 /** An upload that nothing was taken of for so long has failed. */
 const STALLED_MS = 120_000;
-const LONGEST_ERROR_BYTES = 65_536;
 
 /** The whole body of a 2xx answer. Throws UpstreamError. */
 export async function readWhole(
@@ -134,7 +134,7 @@ export async function sendStream(
         await answer.dump();
         return { value: true };
       }
-      const said = place.explain?.(await start(answer), received);
+      const said = place.explain?.(await text(startOf(answer)), received);
       return { failed: true, ...refused(status, said, place), retry: isRetriedStatus(status) };
     } catch (error) {
       signal.throwIfAborted();
@@ -171,7 +171,7 @@ export async function openStream(
       });
       body.on("error", () => {}); // told to whoever reads
       if (accepted(status)) return { value: { status, headers: received, body } };
-      const said = place.explain?.(await start(body), received);
+      const said = place.explain?.(await text(startOf(body)), received);
       return { failed: true, ...refused(status, said, place), retry: isRetriedStatus(status) };
     } catch (error) {
       signal.throwIfAborted();
@@ -192,15 +192,4 @@ function refused(status: number, said: string | undefined, place: HttpPlace) {
     reason,
     code: status === 401 || status === 403 ? ("unauthorized" as const) : ("bad_status" as const),
   };
-}
-
-async function start(stream: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > LONGEST_ERROR_BYTES) break;
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

@@ -156,7 +156,7 @@ export const ingestMutants = [
       [
         "an error whose body breaks off is none",
         "  } catch {\n",
-        "  } catch (error) {\n    if (size >= 0) throw error;\n",
+        "  } catch (error) {\n    if (held.length >= 0) throw error;\n",
       ],
     ],
   ),

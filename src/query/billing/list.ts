@@ -31,12 +31,10 @@ const order = [
 
 const shown = shownColumns("billing");
 /** As they are stored; decimals as text. */
-const stored = [
-  ...shown.map((name) =>
-    factTableColumns.billing[name].kind === "decimal" ? `toString(b.${name}) AS ${name}` : name,
-  ),
-  ...Object.keys(billingKey).filter((name) => !shown.some((each) => each === name)),
-];
+const stored = shown.map((name) =>
+  factTableColumns.billing[name].kind === "decimal" ? `toString(b.${name}) AS ${name}` : name,
+);
+const read = [...new Set([...stored, ...Object.keys(billingKey)])];
 
 export interface BillingListInput extends PageRequest {
   readonly window: DateWindow;
@@ -71,7 +69,7 @@ export function billingPage(
   const behind = fromPlace(billingKey, place, span);
   return {
     query: `
-SELECT ${stored.join(", ")}
+SELECT ${read.join(", ")}
 FROM published_billing AS b
 WHERE ${condition}${equal.condition}${behind.condition}
 ORDER BY ${order}

@@ -2,7 +2,6 @@
  * A breakdown as SQL text over the views for BI tools: the same groups with the same sums, for whoever wants to ask the store directly. Made
  * to be read and changed by people, so it uses what the views have, and not what makes the service's own statements fast.
  */
-
 import { literal } from "../../store/clickhouse/sql-text.js";
 import type { Params } from "../../store/clickhouse/statement.js";
 import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";

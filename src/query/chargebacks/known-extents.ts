@@ -10,7 +10,7 @@ import { isUtc } from "../time/bucket.js";
 import { valueFilters } from "../value-filters.js";
 import type { BucketExtent, KnownExtents } from "./aggregate-extent.js";
 import { type AggregateInput, groupColumns } from "./aggregate-source.js";
-import { type ChargebackFilters, filterColumns } from "./scan.js";
+import { type ChargebackFilters, filterNames } from "./scan.js";
 
 export interface ExtentMemory {
   /** `published`: reads what is published of the days of the window; undefined while that may be changing. */
@@ -45,11 +45,9 @@ export function createExtentMemory(): ExtentMemory {
   };
 }
 
-const filterNames = [...(Object.keys(filterColumns) as (keyof typeof filterColumns)[]), "team"] as const;
-
 /** What the filters say, whatever else a request has beside them: its window moves on every day. */
 function questionOf(filters: ChargebackFilters): unknown {
-  return [valueFilters(filterNames, filters), filters.tags ?? []];
+  return [valueFilters([...filterNames, "team"], filters), filters.tags ?? []];
 }
 
 /** Its buckets lie each within a UTC day, and all of the days are asked for. */

@@ -75,7 +75,7 @@ const projections = {
   ],
 } as const;
 
-const filterNames = Object.keys(filterColumns) as (keyof typeof filterColumns)[];
+export const filterNames = Object.keys(filterColumns) as (keyof typeof filterColumns)[];
 
 /** A read of sums and counts that uses these columns, and the filters, can be answered from a projection. */
 export function isProjected(columns: readonly string[], filters: ChargebackFilters): boolean {
