@@ -1,5 +1,6 @@
-/** Bytes of a chargeback row on disk: in all, in each projection, and in each column where parts keep columns apart. */
+/** Bytes of a chargeback row on disk, with its part in the sums: in all, in each table, and in each column of the rows. */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { sumTables } from "../src/store/sum-tables.js";
 import type { Benchmark } from "./benchmark.js";
 import { settle } from "./dataset.js";
 import type { Figure } from "./measure.js";
@@ -13,38 +14,45 @@ export const benchDisk: Benchmark = async ({ store, rows }) => {
     unit: "bytes/row",
     ...more,
   });
-  const [parts] = await sizes(
+  const tables = await sizes(
     store.client,
-    "SELECT concat(toString(count()), ' parts, ', any(part_type)) AS name, sum(bytes_on_disk) AS bytes FROM system.parts",
-  );
-  const projections = await sizes(
-    store.client,
-    "SELECT name, sum(bytes_on_disk) AS bytes FROM system.projection_parts",
+    "SELECT table AS name, sum(bytes_on_disk) AS bytes, concat(toString(count()), ' parts, ', any(part_type)) AS parts FROM system.parts",
+    ["chargebacks", ...sumTables],
     "GROUP BY name ORDER BY name",
   );
   const columns = await sizes(
     store.client,
-    "SELECT column AS name, sum(column_data_compressed_bytes) AS bytes FROM system.parts_columns",
+    "SELECT column AS name, sum(column_data_compressed_bytes) AS bytes, '' AS parts FROM system.parts_columns",
+    ["chargebacks"],
     "GROUP BY name HAVING bytes > 0 ORDER BY bytes DESC",
   );
   return [
-    figure("in all", Number(parts?.bytes), {
-      target: { at: "most", value: 4 },
-      ...(parts && { note: parts.name }),
-    }),
-    ...projections.map(({ name, bytes }) => figure(`projection ${name}`, Number(bytes))),
+    figure(
+      "in all",
+      tables.reduce((sum, { bytes }) => sum + Number(bytes), 0),
+      { target: { at: "most", value: 4 } },
+    ),
+    ...tables.map(({ name, bytes, parts }) => figure(`table ${name}`, Number(bytes), { note: parts })),
     ...columns.map(({ name, bytes }) => figure(`column ${name}`, Number(bytes))),
   ];
 };
 
+interface Size {
+  readonly name: string;
+  readonly bytes: string;
+  readonly parts: string;
+}
+
 async function sizes(
   client: ClickHouseClient,
   select: string,
-  rest = "",
-): Promise<{ name: string; bytes: string }[]> {
+  tables: readonly string[],
+  rest: string,
+): Promise<Size[]> {
   const result = await client.query({
-    query: `${select} WHERE active AND database = currentDatabase() AND table = 'chargebacks' ${rest}`,
+    query: `${select} WHERE active AND database = currentDatabase() AND table IN {tables:Array(String)} ${rest}`,
+    query_params: { tables },
     format: "JSONEachRow",
   });
-  return await result.json<{ name: string; bytes: string }>();
+  return await result.json<Size>();
 }

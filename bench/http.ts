@@ -40,7 +40,7 @@ export const benchHttp: Benchmark = async (bench) => {
     say("http: /health");
     await putLoad(health, { ...HEALTH_CHECKS, seconds: 1 });
     const idle = await putLoad(health, { ...HEALTH_CHECKS, seconds });
-    // By columns that no projection has: each reads all rows.
+    // By columns that no table of sums has: each reads all rows.
     const all = `${base}/chargebacks/aggregate?${window}&group_by=identity_id&group_by=product_type&group_by=cost_type`;
     const [aggregating, busy] = await Promise.all([
       putLoad(all, { connections: AGGREGATING, seconds: seconds + 2 }),

@@ -1,4 +1,5 @@
 /** Tags of 100,000 dimensions: made in bulk, searched when there are a million, and read one by one. */
+
 import {
   dimensionFields,
   fingerprintSql,
@@ -7,6 +8,7 @@ import {
 import type { OpenedStores } from "../src/store/open-stores.js";
 import type { TenantStore } from "../src/store/stores.js";
 import { copyNewDimensions } from "../src/tags/copy-new-dimensions.js";
+import { sumUp } from "../test/sum-up.js";
 import { count } from "./dataset.js";
 import { readAll } from "./http-client.js";
 import { type Figure, median, medianMs, once } from "./measure.js";
@@ -127,6 +129,7 @@ SELECT toDateTime('2026-01-01 00:00:00', 'UTC') + INTERVAL intDiv(number, ${DIME
   'usage_ratio_allocation', '1', 1
 FROM numbers(${DIMENSIONS * DAYS})`,
   });
+  await sumUp(client);
   await client.command({
     query: `INSERT INTO dimensions (dimension_id, fingerprint, ${fields})
 SELECT ${plainDimensionIdSql("fingerprint")}, fingerprint, ${fields}

@@ -9,6 +9,7 @@ import { copyNames } from "../ingest/inventory/copy-names.js";
 import { inventoryOwner } from "../ingest/inventory/inventory-sink.js";
 import { claimStaging, dropStagedDaysExcept } from "../store/clickhouse/staging.js";
 import { dropNextBills, endForgottenAnnouncement } from "../store/facts/publishing-days.js";
+import { mendSums } from "../store/facts/sums.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { copyNewDimensions } from "../tags/copy-new-dimensions.js";
 import { checkMirror, mirrorWaiting } from "../tags/mirror.js";
@@ -139,6 +140,12 @@ async function repair(run: BegunRun, publication: Publication): Promise<number> 
       "an interrupted publish has lost what it was to publish: the days are calculated anew",
     );
   await endForgottenAnnouncement(publication);
+  const mended = await mendSums(publication);
+  if (mended.length > 0)
+    run.logger.warn(
+      { tenant: tenantName, days: mended },
+      "made sums anew that were not those of their chargebacks",
+    );
   await dropNeedlessStaging(publication);
   return finished.length;
 }

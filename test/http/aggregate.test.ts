@@ -1,5 +1,6 @@
 import t from "tap";
 import { holds } from "../holds.js";
+import { sumUp } from "../sum-up.js";
 import { get, insertChargebacks, startService } from "./service.js";
 
 const base = "/api/v1/tenants/acme/chargebacks/aggregate";
@@ -245,6 +246,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
         SELECT toDateTime('2025-06-01 00:00:00', 'UTC'), 'e', 'acme', 'r', 'c', 'p', concat('sa-', leftPad(toString(number), 6, '0')), 'usage',
           'usage_ratio', 'usage_ratio_allocation', '1', 0.01 FROM numbers(10050)`,
     });
+    await sumUp(client);
     const body = await aggregate("start_date=2025-06-01&end_date=2025-06-01");
     t.equal(body.buckets.length, 10_000);
     t.equal(body.buckets[9_999].dimensions.identity_id, "sa-009999");

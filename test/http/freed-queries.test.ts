@@ -2,6 +2,7 @@ import t from "tap";
 import type { AppOptions } from "../../src/http/app.js";
 import { createServiceMetrics } from "../../src/http/metrics.js";
 import { holds } from "../holds.js";
+import { sumUp } from "../sum-up.js";
 import { startService } from "./service.js";
 import { clickHouseReads, eventually, postgresWaits } from "./store-processes.js";
 
@@ -34,6 +35,7 @@ t.test("nothing runs on in a store for a request that is over", async (t) => {
         concat('sa-', toString(number)), 'usage', 'usage_ratio', if(number % 2 = 0, 'usage_ratio_allocation', 'no_identities_located'), '1', 0.01
       FROM numbers(1000)`,
   });
+  await sumUp(client);
   await client.command({
     query: `INSERT INTO topic_attributions (timestamp, ecosystem, tenant_id, cluster_resource_id, product_category, product_type, topic_name,
         attribution_method, attribution_detail, amount_hi)

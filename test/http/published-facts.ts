@@ -1,4 +1,5 @@
 /** Facts as a run would publish them: allocated by the real engine, and shown. */
+
 import { calculateDays, unallocate } from "../../src/allocate/calculate.js";
 import { chargebackLedger } from "../../src/allocate/ledger.js";
 import { type RuleSet, storeRuleSet } from "../../src/allocate/rules.js";
@@ -7,6 +8,7 @@ import type { FactTable } from "../../src/store/fact-tables.js";
 import type { OpenedStores } from "../../src/store/open-stores.js";
 import type { RefereeInput } from "../allocate/referee.js";
 import { stageInput, variedRuleSet } from "../allocate/staged-days.js";
+import { sumUp } from "../sum-up.js";
 import { recordDimensions } from "../tags/tagging.js";
 
 const shown: readonly FactTable[] = ["billing", "usage", "identity_sets", "usage_gaps", "chargebacks"];
@@ -44,6 +46,7 @@ export async function publishFacts(
     await client.command({ query: `TRUNCATE TABLE ${table}` });
     await client.command({ query: `INSERT INTO ${table} SELECT * FROM ${stagedTable(table, epoch)}` });
   }
+  await sumUp(client);
   await recordDimensions(stores, tenant);
 }
 

@@ -1,4 +1,5 @@
 /** A service on real engines for one test file: two tenants, a fixed clock, and rows that the test puts in itself. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
 import { type TenantText, tenantText } from "../config/loading.js";
 import { copyMigratedPostgres } from "../migrated-postgres.js";
+import { sumUp } from "../sum-up.js";
 import { holdContract } from "./contract.js";
 
 export const NOW = new Date("2026-03-10T12:00:00Z");
@@ -123,6 +125,7 @@ export async function insertManyChargebacks(
         'p', concat('sa-', toString(number % {identities:UInt32})), 'usage', 'usage_ratio', 'usage_ratio_allocation', '1', 0.01 FROM numbers({rows:UInt32})`,
     query_params: { tenant, rows, days, identities },
   });
+  await sumUp(client);
 }
 
 export async function insertChargebacks(
@@ -154,6 +157,7 @@ export async function insertChargebacks(
       ...row,
     })),
   });
+  await sumUp(client);
 }
 
 export interface BillingInput {

@@ -4,6 +4,7 @@ const fencing = ["test/runner/fencing.test.ts"];
 const crash = ["test/runner/publish-crash.test.ts"];
 const lease = ["test/runner/lease.test.ts"];
 const oneStep = ["test/runner/one-step.test.ts"];
+const sums = ["test/store/facts/sums.test.ts"];
 
 const replacements = ["test/store/clickhouse/embedded/replacements.test.ts"];
 
@@ -66,14 +67,40 @@ export const publishMutants = [
   ...mutantsOf("src/store/facts/publishing-days.ts", oneStep, [
     [
       "the bill is replaced before the chargebacks",
-      "  await steps.chargebacks();\n  await sleep(LOOK_MS);\n  await steps.billing();",
-      "  await steps.billing();\n  await sleep(LOOK_MS);\n  await steps.chargebacks();",
+      "  await steps.chargebacks();\n  await Promise.all([sleep(LOOK_MS), remakeSums({ client, epoch }, days)]);\n  await steps.billing();",
+      "  await steps.billing();\n  await Promise.all([sleep(LOOK_MS), remakeSums({ client, epoch }, days)]);\n  await steps.chargebacks();",
+    ],
+    [
+      "sums stay what they were",
+      "await Promise.all([sleep(LOOK_MS), remakeSums({ client, epoch }, days)]);",
+      "await sleep(LOOK_MS);",
     ],
     ["readers have no time to look", "const LOOK_MS = 100;", "const LOOK_MS = 0;"],
     [
       "a forgotten publish stays announced",
       'await replaceDays(client, "billing", staged, switched);',
       'await replaceDays(client, "billing", staged, []);',
+    ],
+  ]),
+  ...mutantsOf("src/store/facts/sums.ts", sums, [
+    ["other days of a month lose their sums", "AND day NOT IN {days:Array(Date)}", "AND 0"],
+    [
+      "sums are not compared before they are shown",
+      "if (off.length > 0) throw",
+      "if (off.length > 99) throw",
+    ],
+    [
+      "amounts are not compared",
+      "uniqExact(amount, n) != 1 ORDER BY day`,\n    params: { days }",
+      "uniqExact(n) != 1 ORDER BY day`,\n    params: { days }",
+    ],
+    ["what was changed by hand stays", "await remakeSums(store, days);\n  return days;", "return days;"],
+  ]),
+  ...mutantsOf("src/store/clickhouse/settled.ts", oneStep, [
+    [
+      "sums are read from their tables while days are published",
+      "throwIf(count() > 0,",
+      "throwIf(count() > 1000,",
     ],
   ]),
   ...mutantsOf("src/allocate/roll-forward.ts", crash, [

@@ -209,7 +209,7 @@ export const reads: Readonly<Record<string, Statement>> = {
     ],
     timeBucket: "month",
   }),
-  "aggregate-without-projection": aggregate({
+  "aggregate-of-rows": aggregate({
     groupBy: ["identity_id", "resource_id", "product_type"],
     filters: everyFilter,
   }),
@@ -234,7 +234,7 @@ export const reads: Readonly<Record<string, Statement>> = {
     groupBy: ["resource_id", "product_type", "cost_type"],
     timeBucket: "hour",
   }),
-  "extent-without-projection": extent({
+  "extent-of-rows": extent({
     groupBy: ["identity_id", "product_type", "cost_type"],
     filters: everyFilter,
     timeBucket: "month",

@@ -149,7 +149,7 @@ t.test("a bill in two currencies", async (t) => {
     const apart = await read(
       "chargebacks/aggregate?group_by=identity_id&group_by=product_type&time_bucket=month",
     );
-    t.strictSame(apart.totals, [EUR, USD], "also where no projection has the columns");
+    t.strictSame(apart.totals, [EUR, USD], "also where no table of sums has the columns");
     t.equal(apart.total_buckets, 10);
   });
 

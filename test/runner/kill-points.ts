@@ -35,11 +35,16 @@ const swapped = [
   "publishing_days",
   "chargebacks",
   "topic_attributions",
+  "sums_by_identity",
+  "sums_by_reason",
   "billing",
 ];
 
 /** Of these, those that readers see or go by. */
-const results = ["publishing_days", "chargebacks", "topic_attributions", "billing"];
+const results = [
+  ...["publishing_days", "chargebacks", "topic_attributions"],
+  ...["sums_by_identity", "sums_by_reason", "billing"],
+];
 
 const swapOf = (table: string) => ({
   store: "clickhouse" as const,
@@ -71,7 +76,7 @@ export const publicationPoints: readonly KillPoint[] = [
     finishedByTheNext: true,
   },
   ...swapped.map((table) => ({ ...swapOf(table), name: `${table} is swapped`, when: "after" as const })),
-  ...["publishing_days", "chargebacks", "billing"].map((table) => ({
+  ...["publishing_days", "chargebacks", "sums_by_identity", "billing"].map((table) => ({
     ...swapOf(table),
     name: `${table} is being swapped`,
     when: "during" as const,

@@ -1,6 +1,7 @@
 /** The declaration of the fact tables is what the migrations make of them. */
 import t from "tap";
 import { columnsOf, columnTypes, factTables } from "../../src/store/fact-tables.js";
+import { sumKeys, sumTables } from "../../src/store/sum-tables.js";
 import { rowsOf } from "../runner/runs.js";
 import { openTestStores } from "../stores.js";
 
@@ -33,6 +34,28 @@ t.test("a new bill on its way, and the published one, have the columns of the bi
   t.ok(billing.length > 20);
   for (const table of ["next_billing", "published_billing"])
     t.strictSame(await columns(table), billing, table);
+});
+
+t.test("each table of sums has the columns that are declared, and its published view the same", async (t) => {
+  const { stores } = await openTestStores(t);
+  for (const table of sumTables)
+    for (const name of [table, `published_${table}`]) {
+      const found = await rowsOf<{ name: string; type: string }>(
+        stores,
+        "acme",
+        `SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = '${name}' ORDER BY position`,
+      );
+      const types = new Map<string, string>(
+        columnsOf("chargebacks").map(([column, { kind }]) => [column, columnTypes[kind]]),
+      );
+      const keys = ["day", ...sumKeys[table]].map((key) => ({ name: key, type: types.get(key) }));
+      const sums = [
+        { name: "amount_hi", type: "Decimal(38, 4)" },
+        { name: "amount_lo", type: "Decimal(38, 12)" },
+        { name: "row_count", type: "UInt64" },
+      ];
+      t.strictSame(found, [...keys, ...sums], name);
+    }
 });
 
 t.test("what counts for the hash of a day is everything but the words of a gap", async (t) => {

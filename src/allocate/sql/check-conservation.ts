@@ -5,8 +5,7 @@ import { ruledLines, type SplitLedger } from "../ledger.js";
 
 /**
  * Compares what was staged with the bill, line by line: for each day, how many lines differ from the sum of their rows, or have no
- * row at all. It reads the stored columns, not anything that the allocation statement computed on the way. The sums per line come
- * from the rows' `by_resource` projection if it exists and the engine finds it cheaper.
+ * row at all. It reads the stored columns, not anything that the allocation statement computed on the way.
  */
 export interface DayCheck {
   readonly day: string;

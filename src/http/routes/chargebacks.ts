@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyRequest } from "fastify";
 import { readChargebackDates } from "../../query/chargebacks/days.js";
 import { chargebackKey, readChargebackPage } from "../../query/chargebacks/list.js";
-import { type ChargebackFilters, isProjected } from "../../query/chargebacks/scan.js";
+import { type ChargebackFilters, summedRows } from "../../query/chargebacks/scan.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { listEnvelope, listInput } from "../plugins/cursors.js";
 import { ChargebackDates, ChargebackRow } from "../schemas/chargeback.js";
@@ -23,8 +23,8 @@ const ORDER =
   "By UTC day, resource_id, product_type, environment, product_category, timestamp, component, identity_id, currency.";
 const cursors = { kind: "chargebacks", columns: chargebackKey };
 
-/** Where neither the store's own books nor a projection knows the total. The schema has validated the query. */
-const looksAtAllRows = ({ query }: FastifyRequest) => !isProjected([], query as ChargebackFilters);
+/** Where neither the store's own books nor a table of sums knows the total. The schema has validated the query. */
+const looksAtAllRows = ({ query }: FastifyRequest) => !summedRows([], query as ChargebackFilters).areSums;
 
 export const chargebackRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>

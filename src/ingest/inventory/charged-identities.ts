@@ -20,10 +20,9 @@ export interface ChargedIdentities {
   readonly signal: AbortSignal;
 }
 
-/** By the hour, because the sums by identity that are kept have no days. */
 const CHARGED = `
-SELECT identity_id, 'charged' AS identity_type, '' AS display_name, toDate(min(timestamp)) AS first_day, toDate(max(timestamp)) AS last_day
-FROM chargebacks WHERE timestamp >= toDateTime({from:Date}, 'UTC') AND identity_id != {nobody:String} GROUP BY identity_id`;
+SELECT identity_id, 'charged' AS identity_type, '' AS display_name, min(day) AS first_day, max(day) AS last_day
+FROM published_sums_by_identity WHERE day >= {from:Date} AND identity_id != {nobody:String} GROUP BY identity_id`;
 
 /** Returns sentences: who cannot be kept. */
 export async function keepChargedIdentities(options: ChargedIdentities): Promise<readonly string[]> {

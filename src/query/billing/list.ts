@@ -1,6 +1,6 @@
 /** A page of billing line items, in the order of the table's key, UTC day first. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { Statement } from "../../store/clickhouse/statement.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { columnsOf, factTableColumns, type ShownValues, shownColumns } from "../../store/fact-tables.js";
 import { type LineFilters, lineFilterColumns, rowsInWindow } from "../chargebacks/scan.js";
 import { type ResourceNames, readNames } from "../inventory/names.js";
@@ -10,7 +10,6 @@ import { readOrderedPage } from "../page/keyset-page.js";
 import { pick } from "../page/pick.js";
 import type { DateWindow } from "../time/date-window.js";
 import { valueConditions } from "../value-filters.js";
-import { readBill } from "./read-bill.js";
 
 /** Behind `day`. */
 export const billingKey: OrderColumns = {
@@ -102,13 +101,13 @@ export async function readBillingPage(
   const { rows, total, next } = await readOrderedPage<StoredLine>({
     columns: billingKey,
     days: await input.countDays(() =>
-      readBill<DayCount>(client, billingDays(input.window, input.filters), signal),
+      readRows<DayCount>(client, billingDays(input.window, input.filters), signal),
     ),
     page: input,
     place: input.place,
-    read: (span, rows, settings) => readBill(client, billingPage(input, span, rows), signal, settings),
+    read: (span, rows, settings) => readRows(client, billingPage(input, span, rows), signal, settings),
     countBefore: async (place) =>
-      totalRows(await readBill<DayCount>(client, billingBefore(input, place), signal)),
+      totalRows(await readRows<DayCount>(client, billingBefore(input, place), signal)),
   });
   const names = await readNames(client, rows, signal);
   const items = rows.map((row) => {

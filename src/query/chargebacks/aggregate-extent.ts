@@ -2,7 +2,7 @@
  * How far an aggregation reaches: its totals, and the instant up to which its first buckets lie, without computing any bucket.
  *
  * Buckets are returned in the order of time, at most 10,000 of them, but there may be twenty million. Computing them all, and
- * throwing nearly all away, took 1.1 s (a million, 100 M rows, from a projection) or 23 s (24 million, from the table). Counting
+ * throwing nearly all away, took 1.1 s (a million, 100 M rows, from sums) or 23 s (24 million, from the rows). Counting
  * them takes 0.35 s and 2.5 s, and the first 10,000 then lie in the first few days.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
@@ -19,7 +19,7 @@ import {
   type SourceColumn,
 } from "./aggregate-source.js";
 import { columnKeys, rowsByKeys, rowsToSum } from "./rows-to-sum.js";
-import { instantsInWindow, withNames } from "./scan.js";
+import { withNames } from "./scan.js";
 import { valueNumbers } from "./value-numbers.js";
 
 /** Of the rows of a time bucket in one currency. */
@@ -45,9 +45,9 @@ export function aggregateExtent(input: AggregateInput): Statement {
   const source = aggregateSource(input);
   const { sql: bucket, params } = bucketKey(input.timeBucket, input.window);
   const summed = aggregateSource({ ...input, groupBy: [] });
-  const numbers = source.projected ? undefined : keyNumbers(source, input);
+  const numbers = source.rows.areSums ? undefined : keyNumbers(source, input);
   const counted =
-    numbers === undefined || summed.projected
+    numbers === undefined || summed.rows.areSums
       ? countedApart(summed, source, bucket, numbers)
       : countedAtOnce(source, bucket, numbers);
   return {
@@ -56,7 +56,7 @@ ${withNames(...source.names, ...(numbers?.names ?? []))}SELECT CAST(bucket AS In
   toString(total), toString(usage), toString(shared), n, buckets, toUInt8(unsteady)
 FROM (${counted})
 ORDER BY bucket, currency`,
-    params: { ...source.params, ...instantsInWindow(input.window).params, ...params },
+    params: { ...source.params, ...params },
   };
 }
 
@@ -70,7 +70,7 @@ function besidesCurrency({ columns, currencyAt }: AggregateSource): SourceColumn
 }
 
 /**
- * Rows `{bucket, currency, last, total, usage, shared, n, buckets, unsteady}`, summed and counted apart, each by as few keys as it needs. A projection has
+ * Rows `{bucket, currency, last, total, usage, shared, n, buckets, unsteady}`, summed and counted apart, each by as few keys as it needs. A table of sums has
  * the sums: 0.1 and 0.28 s where together they took 0.6 s, if it has the keys of the buckets as well; if not, 3.5 s where together they took
  * 4.6 s of processor time (20 M rows).
  */
@@ -99,27 +99,27 @@ function countedByText(source: AggregateSource, bucket: string): string {
   const keys = { bucket, currency: "currency", ...columnKeys(besidesCurrency(source)) };
   return `
       SELECT bucket, currency, count() AS buckets, sum(n) AS n, 0 AS unsteady
-      FROM ${rowsByKeys(source, keys, "count() AS n")}
+      FROM ${rowsByKeys(source, keys, `${source.rows.count} AS n`)}
       GROUP BY bucket, currency`;
 }
 
 function countedByNumber(
-  { condition }: AggregateSource,
+  { rows, condition }: AggregateSource,
   bucket: string,
   { place, counted }: KeyNumbers,
 ): string {
   return `
-      SELECT ${bucket} AS bucket, ${CURRENCIES}[${place}] AS currency, ${counted}, count() AS n
-      FROM chargebacks
+      SELECT ${bucket} AS bucket, ${CURRENCIES}[${place}] AS currency, ${counted}, ${rows.count} AS n
+      FROM ${rows.from}
       WHERE ${condition}
       GROUP BY bucket, ${place}`;
 }
 
-/** The same in one pass over the rows, where a filter keeps projections from having the sums. */
-function countedAtOnce({ condition }: AggregateSource, bucket: string, numbers: KeyNumbers): string {
+/** The same in one pass over the rows, where a filter keeps tables of sums from having them. */
+function countedAtOnce({ rows, condition }: AggregateSource, bucket: string, numbers: KeyNumbers): string {
   return `
-      SELECT ${bucket} AS bucket, ${CURRENCIES}[${numbers.place}] AS currency, ${sums("amount_hi", "amount_lo", "count()")}, ${numbers.counted}
-      FROM chargebacks
+      SELECT ${bucket} AS bucket, ${CURRENCIES}[${numbers.place}] AS currency, ${sums("amount_hi", "amount_lo", rows.count)}, ${numbers.counted}
+      FROM ${rows.from}
       WHERE ${condition}
       GROUP BY bucket, ${numbers.place}`;
 }
@@ -156,7 +156,7 @@ function keyNumbers(source: AggregateSource, input: AggregateInput): KeyNumbers 
       : `toUInt64(${key} - 1)`,
   );
   const number = digits.reduce((before, next, index) => `(${before}) * ${radix(index)} + ${next}`, "0");
-  const currencies = valueNumbers(CURRENCIES, "chargebacks.currency", input.window);
+  const currencies = valueNumbers(CURRENCIES, "currency", input.window, "chargebacks.currency");
   const combinations = ["1", ...columns.map((_, index) => `toFloat64(${radix(index)})`)].join(" * ");
   const place = `CAST(${currencies.place} AS UInt16)`;
   return {

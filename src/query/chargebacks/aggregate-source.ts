@@ -6,7 +6,7 @@ import { tagLookup } from "../tags/lookup.js";
 import type { TimeBucket } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
 import type { ChargebackFilters } from "./scan.js";
-import { cloudColumns, filtered, instantsInWindow, isProjected, lineTagSql, rowsInWindow } from "./scan.js";
+import { cloudColumns, filtered, lineTagSql, rowsInWindow, type SummedRows, summedRows } from "./scan.js";
 
 /** What can be grouped by besides tags, and the column it is. */
 export const groupColumns = {
@@ -35,7 +35,7 @@ export interface AggregateInput {
 export interface SourceColumn {
   /** What rows are grouped by: a column of the table, or a number that orders like the text it stands for. */
   readonly key: string;
-  /** Column of the table that the key is, or is looked up by, and that a projection may have; a tag has none. */
+  /** Column of the table that the key is, or is looked up by, and that a table of sums may have; a tag has none. */
   readonly column?: string;
   /** Its text, from the expression of the key. */
   text(key: string): string;
@@ -67,8 +67,8 @@ export interface AggregateSource {
   /** What names of buckets need besides. */
   readonly bucketNames: readonly string[];
   readonly params: Params;
-  /** A projection has all the columns: a read that groups by nothing else is answered from it. */
-  readonly projected: boolean;
+  /** What is read: sums where a table of sums has all the columns. */
+  readonly rows: SummedRows;
   /** What stands behind WHERE. */
   readonly condition: string;
   /** The condition leaves out rows of the window. */
@@ -103,22 +103,27 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
     };
   });
   const keys = ["timestamp", "cost_type", ...columns.map(({ key, column = key }) => column)];
-  const projected = isProjected(keys, filters);
-  const inWindow = projected ? instantsInWindow(window) : rowsInWindow(window);
-  const rows = filtered(filters);
+  const inWindow = rowsInWindow(window);
+  const wanted = filtered(filters);
   return {
     columns,
     currencyAt: grouped.indexOf("currency"),
-    projected,
+    rows: summedRows(keys, filters),
     names: [
-      ...rows.names,
+      ...wanted.names,
       ...(groupBy.includes(TEAM) ? teamLookup.names : []),
       ...lookups.flatMap((lookup) => lookup.names),
     ],
     bucketNames: knownNames(groupBy.flatMap((name) => namesOf[name] ?? [])),
-    condition: inWindow.condition + rows.condition,
-    isFiltered: rows.condition !== "",
-    params: Object.assign({}, inWindow.params, rows.params, lineTags, ...lookups.map(({ params }) => params)),
+    condition: inWindow.condition + wanted.condition,
+    isFiltered: wanted.condition !== "",
+    params: Object.assign(
+      {},
+      inWindow.params,
+      wanted.params,
+      lineTags,
+      ...lookups.map(({ params }) => params),
+    ),
   };
 }
 

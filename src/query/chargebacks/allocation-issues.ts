@@ -2,7 +2,7 @@
  * Allocation issues: chargeback rows whose detail says that nobody, or not the right recipient, could be found, summed by what
  * they have in common. The most expensive come first.
  *
- * No projection has the detail, and none could: it would have to keep identities and resources together, and there are as many
+ * No table of sums has the issues, and none could: it would have to keep identities and resources together, and there are as many
  * combinations as rows. The detail costs next to nothing to read, so the engine reads it first, and reads the other columns only
  * for granules that have an issue: 20 M rows with one in every granule take 0.3 s on 2 busy cores, without any 0.05 s.
  */

@@ -54,7 +54,6 @@ export function breakdownGroups(input: BreakdownInput): Statement {
     ? rowsByNumbers(source, whole, flags)
     : {
         names: [],
-        params: {},
         sql: rowsToSum(source, { ...columnKeys(columns), cost_type: "cost_type", ...flags }),
       };
   const sum = (condition: string) => `sumIf(hi, ${condition}) + sumIf(lo, ${condition})`;
@@ -96,7 +95,6 @@ WINDOW shown AS (PARTITION BY ${currency})
 ORDER BY ${currency}, place`,
     params: {
       ...source.params,
-      ...rows.params,
       ...(search !== undefined && { search }),
       ...(input.comparedFrom !== undefined && { now_from: utcInstant(storable(window).from) }),
       ...(between && { compared_to: utcInstant(storable({ ...window, from: comparedTo }).from) }),

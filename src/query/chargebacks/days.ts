@@ -4,38 +4,25 @@ import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import type { DateWindow } from "../time/date-window.js";
 import {
   type ChargebackFilters,
+  chargebacks,
   filtered,
-  instantsInWindow,
-  isProjected,
   rowsInWindow,
+  summedRows,
   withNames,
 } from "./scan.js";
 
-/**
- * Rows `{day, rows}`, days ascending. Without filters and over whole UTC days the engine answers from its own counts per
- * partition (2 ms on 5 M rows); with one filter mostly from a projection.
- */
+/** Rows `{day, rows}`, days ascending. Without filters and over whole UTC days the engine knows the numbers without reading (2 ms on 5 M rows). */
 export function chargebackDays(
   window: Pick<DateWindow, "from" | "to">,
   filters: ChargebackFilters,
 ): Statement {
   const { names, condition: equal, params: values } = filtered(filters);
-  const inWindow = rowsInWindow(window);
-  const wholeDays = inWindow.params.from === undefined;
-  if ((wholeDays && equal === "") || !isProjected([], filters)) {
-    return {
-      query: `${withNames(...names)}SELECT day, count() AS rows FROM chargebacks WHERE ${inWindow.condition}${equal} GROUP BY day ORDER BY day`,
-      params: { ...inWindow.params, ...values },
-    };
-  }
-  const instants = instantsInWindow(window);
+  const { condition, params } = rowsInWindow(window);
+  const isKnown = params.from === undefined && equal === "";
+  const { from, count } = isKnown ? chargebacks : summedRows([], filters);
   return {
-    query: `
-SELECT toDate(timestamp, 'UTC') AS day, sum(rows_of_instant) AS rows
-FROM (SELECT timestamp, count() AS rows_of_instant FROM chargebacks WHERE ${instants.condition}${equal} GROUP BY timestamp)
-GROUP BY day
-ORDER BY day`,
-    params: { ...instants.params, ...values },
+    query: `${withNames(...names)}SELECT day, ${count} AS rows FROM ${from} WHERE ${condition}${equal} GROUP BY day ORDER BY day`,
+    params: { ...params, ...values },
   };
 }
 

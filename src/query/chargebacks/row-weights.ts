@@ -164,9 +164,6 @@ HAVING ${wanted}`,
   };
 }
 
-/** None has the key. To find that out takes 4 ms of the 18 ms. */
-const withoutProjections = { optimize_use_projections: 0 } as const;
-
 type PartsRow = Pick<SplitRow, (typeof splitKey)[number]> & { readonly parts: string };
 
 async function readParts(
@@ -176,9 +173,7 @@ async function readParts(
 ): Promise<(row: SplitRow) => string> {
   const splits = new Map(rows.map((row) => [keyOf(splitOf(row)), splitOf(storable(row))]));
   const found =
-    splits.size === 0
-      ? []
-      : await readRows<PartsRow>(client, partsOf([...splits.values()]), signal, withoutProjections);
+    splits.size === 0 ? [] : await readRows<PartsRow>(client, partsOf([...splits.values()]), signal);
   const parts = new Map(found.map((row) => [keyOf(splitOf(row)), row.parts]));
   return (row) => parts.get(keyOf(splitOf(row))) ?? "0";
 }

@@ -1,9 +1,9 @@
 /** Values of a column as numbers: their places among all values that the column has in a window. Numbers group faster than texts. */
 import type { DateWindow } from "../time/date-window.js";
-import { instantsInWindow } from "./scan.js";
+import { rowsInWindow, summedRows } from "./scan.js";
 
 export interface ValueNumbers {
-  /** The list of values, to stand behind the WITH of the whole statement; it has the parameters of `instantsInWindow`. */
+  /** The list of values, to stand behind the WITH of the whole statement; it has the parameters of `rowsInWindow`. */
   readonly list: string;
   /** Place of a row's value, from 1; 0 of a value that came up after the list was read. Numbers of the column's dictionary, until they are cast. */
   readonly place: string;
@@ -11,16 +11,17 @@ export interface ValueNumbers {
   at(place: string): string;
 }
 
-/** `name` is what the list is called in the statement. */
+/** `name` is what the list is called in the statement, and `key` what the column is there. */
 export function valueNumbers(
   name: string,
-  key: string,
+  column: string,
   window: Pick<DateWindow, "from" | "to">,
+  key = column,
 ): ValueNumbers {
-  const { condition } = instantsInWindow(window);
+  const { from } = summedRows([column]);
+  const { condition } = rowsInWindow(window);
   return {
-    // In a statement of its own, so that a projection has the values.
-    list: `(SELECT groupArray(value) FROM (SELECT ${key} AS value FROM chargebacks WHERE ${condition} GROUP BY value)) AS ${name}`,
+    list: `(SELECT groupArray(value) FROM (SELECT ${column} AS value FROM ${from} WHERE ${condition} GROUP BY value)) AS ${name}`,
     place: `transform(${key}, ${name}, arrayEnumerate(${name}), 0)`,
     at: (place) => `${name}[${place}]`,
   };

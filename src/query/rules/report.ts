@@ -3,7 +3,6 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { ConfiguredRule } from "../../config/allocation/configured-rule.js";
 import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
 import { readRows } from "../../store/clickhouse/statement.js";
-import { readBill } from "../billing/read-bill.js";
 import type { DateWindow } from "../time/date-window.js";
 import { linesTaken, type TakenRow, type TierRow, tiersTaken } from "./taken.js";
 
@@ -54,7 +53,7 @@ export async function readRulesReport(
   input: { readonly window: Pick<DateWindow, "from" | "to">; readonly rules: readonly ConfiguredRule[] },
   signal?: AbortSignal,
 ): Promise<RulesReport> {
-  const taken = await readBill<TakenRow>(client, linesTaken(input.window), signal);
+  const taken = await readRows<TakenRow>(client, linesTaken(input.window), signal);
   const rest = taken.filter((row) => row.is_rest);
   const each = taken.filter((row) => !row.is_rest);
   const products = [...new Set(each.filter(({ rule }) => rule === "").map((row) => row.product_type))];

@@ -2,8 +2,9 @@
  * How much of the bill carries which tag, by currency and product type. A share is one of amounts without their sign, so that it lies
  * between 0 and 1 and a refund counts as much as a charge of its size. It is rounded down, so that 1 means everything.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readBill } from "../billing/read-bill.js";
+import { readRows } from "../../store/clickhouse/statement.js";
 import type { DateWindow } from "../time/date-window.js";
 import {
   type KeyAndProductRow,
@@ -46,14 +47,14 @@ export async function readTagCoverage(
   window: Pick<DateWindow, "from" | "to">,
   signal?: AbortSignal,
 ): Promise<{ currencies: CurrencyCoverage[] }> {
-  const products = await readBill<ProductRow>(client, linesByProduct(window), signal);
-  const keys = await readBill<KeyRow>(client, linesByTagKey(window), signal);
+  const products = await readRows<ProductRow>(client, linesByProduct(window), signal);
+  const keys = await readRows<KeyRow>(client, linesByTagKey(window), signal);
   const wanted = [...new Set(keys.map(({ tag_key }) => tag_key))];
   const shown = [...new Set(products.filter((row) => !row.is_rest).map((row) => row.product_type))];
   const tagged =
     wanted.length === 0
       ? []
-      : await readBill<KeyAndProductRow>(client, linesByKeyAndProduct(window, wanted, shown), signal);
+      : await readRows<KeyAndProductRow>(client, linesByKeyAndProduct(window, wanted, shown), signal);
   const placeOf = ({ currency, product_type, is_rest }: ProductRow, key: string) =>
     JSON.stringify([currency, key, product_type, is_rest]);
   const taggedAt = new Map(tagged.map((row) => [placeOf(row, row.tag_key), row]));

@@ -1,7 +1,8 @@
 /** The largest costs that nobody pays, each with what is missing to know who should. */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { IdentityMaps } from "../../config/allocation/check-allocation.js";
-import { readBill } from "../billing/read-bill.js";
+import { readRows } from "../../store/clickhouse/statement.js";
 import { type Lack, lackOf } from "./lacks.js";
 import { type UnallocatedRow, unallocatedLines, type WorklistInput } from "./worklist-sql.js";
 
@@ -15,7 +16,7 @@ export async function readWorklist(
   input: WorklistInput & { readonly maps: IdentityMaps },
   signal?: AbortSignal,
 ): Promise<{ items: WorklistItem[]; total: number }> {
-  const rows = await readBill<UnallocatedRow>(client, unallocatedLines(input), signal);
+  const rows = await readRows<UnallocatedRow>(client, unallocatedLines(input), signal);
   const [first] = rows;
   if (first === undefined && input.page > 1) {
     // The rows of a page past the end are not there to say how many there are.

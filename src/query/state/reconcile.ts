@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { Statement } from "../../store/clickhouse/statement.js";
+import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { type Ledger, ledgers, lineKeySql, rowKeySql } from "../../store/ledger.js";
-import { readBill } from "../billing/read-bill.js";
 import { type LineFilters, lineFilterColumns, rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 import { valueConditions } from "../value-filters.js";
@@ -102,7 +101,7 @@ async function reconcile(
   statement: Statement,
   signal?: AbortSignal,
 ): Promise<Reconciliation> {
-  const rows = await readBill<DayReconciliation>(client, statement, signal);
+  const rows = await readRows<DayReconciliation>(client, statement, signal);
   const days = rows.filter(({ day }) => day !== "");
   const totals = rows.filter(({ day }) => day === "");
   if (days.some(({ currency }) => !totals.some((total) => total.currency === currency)))

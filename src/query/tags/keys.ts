@@ -1,8 +1,9 @@
 /** Keys that amounts can be grouped and filtered by: those of the tenant's tags, and those of the bill's lines. */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
+import { readRows } from "../../store/clickhouse/statement.js";
 import { readPostgres } from "../../store/postgres/statement.js";
-import { readBill } from "../billing/read-bill.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 import { isLineTagColumn, LINE_TAG_PREFIX } from "./filter.js";
@@ -23,7 +24,7 @@ export async function readTagKeys(
 ): Promise<TagKeys> {
   const [ofTags, ofLines] = await Promise.all([
     readPostgres<{ tag_key: string }>(stores.postgres, keysOfTags(input.tenantName), signal),
-    readBill<{ tag_key: string }>(stores.client, keysOfLines(input.window), signal),
+    readRows<{ tag_key: string }>(stores.client, keysOfLines(input.window), signal),
   ]);
   const keys = (rows: readonly { readonly tag_key: string }[]) => rows.map(({ tag_key: key }) => key);
   // A bill may have keys that are no names of columns: with control characters.

@@ -33,8 +33,32 @@ export async function replaceDays(
   source: string,
   days: readonly string[],
 ): Promise<void> {
-  if (days.length === 0) return;
-  const actions = days.map((day) => `REPLACE PARTITION '${isoDay(day)}' FROM ${source}`);
+  await replacePartitions(
+    client,
+    table,
+    source,
+    days.map((day) => `'${isoDay(day)}'`),
+  );
+}
+
+/** The same of tables with a partition a month, `202601`. */
+export async function replaceMonths(
+  client: ClickHouseClient,
+  table: string,
+  source: string,
+  months: readonly number[],
+): Promise<void> {
+  await replacePartitions(client, table, source, months.map(String));
+}
+
+async function replacePartitions(
+  client: ClickHouseClient,
+  table: string,
+  source: string,
+  partitions: readonly string[],
+): Promise<void> {
+  if (partitions.length === 0) return;
+  const actions = partitions.map((partition) => `REPLACE PARTITION ${partition} FROM ${source}`);
   await client.command({
     query: `ALTER TABLE ${table} ${actions.join(", ")}`,
     clickhouse_settings: await replaceFromNothing(client),
@@ -43,10 +67,7 @@ export async function replaceDays(
 
 /** Replaces all rows of a table that has no partitions by those of another one, in one step. */
 export async function replaceRows(client: ClickHouseClient, table: string, source: string): Promise<void> {
-  await client.command({
-    query: `ALTER TABLE ${table} REPLACE PARTITION tuple() FROM ${source}`,
-    clickhouse_settings: await replaceFromNothing(client),
-  });
+  await replacePartitions(client, table, source, ["tuple()"]);
 }
 
 /** Servers that know this setting refuse to replace a partition from an empty one without it. Older servers do it anyway. */

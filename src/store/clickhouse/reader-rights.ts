@@ -2,6 +2,7 @@
  * A user of a ClickHouse server who reads one tenant and nothing else: a role with the views, limits, and a quota. Every statement can
  * be repeated.
  */
+import { sumTables } from "../sum-tables.js";
 import { identifier, literal } from "./sql-text.js";
 
 /** Views for BI, as `docs/reference/tables.md` has them. */
@@ -10,11 +11,13 @@ const VIEWS = [
   ...["daily_cost_by_topic", "chargeback_details", "topic_attribution_details", "billing_line_items"],
   ...["published_billing", "usage_quantities", "identities", "resources", "tags", "provisional_days"],
   ...["daily_reconciliation", "switched_days"],
+  ...sumTables.map((table) => `published_${table}` as const),
 ] as const;
 
 /** What the views read: they do so with the rights of whoever asks. */
 const TABLES_OF_VIEWS = [
   ...["billing", "next_billing", "chargebacks", "usage", "topic_attributions", "publishing_days"],
+  ...sumTables,
   ...["dimensions", "dimension_collisions", "dimension_tags", "inventory_names", "inventory_generations"],
 ] as const;
 

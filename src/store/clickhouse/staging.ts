@@ -6,13 +6,20 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { type FactTable, factTables } from "../fact-tables.js";
 import { LeaseLostError } from "../lease-lost.js";
+import { sumTables } from "../sum-tables.js";
 import { filledDays, replaceDays } from "./partitions.js";
 import { isoDay } from "./sql-text.js";
 import { type Params, readRows } from "./statement.js";
 
-/** Tables that have a staging twin: the facts, and the announcement of what is being published. */
-export const twinned = [...factTables, "publishing_days"] as const;
+/** Tables that have a staging twin: the facts, the announcement of what is being published, and the sums of what is. */
+export const twinned = [...factTables, "publishing_days", ...sumTables] as const;
 type Twinned = (typeof twinned)[number];
+
+/** A tenant's facts, and the lease by which they may be changed. */
+export interface HeldStore {
+  readonly client: ClickHouseClient;
+  readonly epoch: number;
+}
 
 /** Name of a staging table. Epochs are integers from Postgres, so the name needs no quoting. */
 export function stagedTable(table: Twinned, epoch: number): string {

@@ -4,16 +4,10 @@
  * before. Replacing the chargebacks is then the step that readers see, and `billing` follows when nobody goes by it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClickHouseClient } from "@clickhouse/client";
 import { filledDays, replaceDays, replaceRows } from "../clickhouse/partitions.js";
-import { dropStagedDays, stagedTable } from "../clickhouse/staging.js";
+import { dropStagedDays, type HeldStore, stagedTable } from "../clickhouse/staging.js";
 import { readRows } from "../clickhouse/statement.js";
-
-/** A tenant's facts, and the lease by which they may be changed. */
-export interface HeldStore {
-  readonly client: ClickHouseClient;
-  readonly epoch: number;
-}
+import { remakeSums } from "./sums.js";
 
 /**
  * A read looks at one table after another when it begins, and keeps what it found. What it must not see together has to be this far
@@ -39,7 +33,7 @@ export async function showInOneStep(
   await announce({ client, epoch }, days, steps.gone === true);
   await sleep(LOOK_MS);
   await steps.chargebacks();
-  await sleep(LOOK_MS);
+  await Promise.all([sleep(LOOK_MS), remakeSums({ client, epoch }, days)]);
   await steps.billing();
   await sleep(LOOK_MS);
   await announce({ client, epoch }, [], true);
@@ -82,6 +76,10 @@ export async function endForgottenAnnouncement({ client, epoch }: HeldStore): Pr
   await replaceDays(client, staged, NEXT_BILLING, switched);
   await replaceDays(client, "billing", staged, switched);
   await dropStagedDays(client, epoch, switched, ["billing"]);
+  await remakeSums(
+    { client, epoch },
+    announced.map(({ day }) => day),
+  );
   await sleep(LOOK_MS);
   await announce({ client, epoch }, [], true);
 }

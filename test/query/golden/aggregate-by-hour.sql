@@ -1,4 +1,4 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","timezone":"UTC","bucket_limit":10000,"row_limit":27576}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","timezone":"UTC","bucket_limit":10000,"row_limit":27576}
 WITH
   (
     SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities
@@ -12,10 +12,9 @@ WITH
   FROM (
     SELECT multiIf(toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}) = 0, (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))),
     toHour((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}) = toHour(timestamp, {timezone:String}), (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))) - toIntervalMinute(toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String})),
-    (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))) + toIntervalMinute(60 - toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}))) AS bucket, identity_id AS c0, currency AS c1, cost_type, toUInt8(provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
-    FROM chargebacks
-    WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
-    GROUP BY bucket, c0, c1, cost_type, of_provisional
+    (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))) + toIntervalMinute(60 - toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}))) AS bucket, identity_id AS c0, currency AS c1, cost_type, toUInt8(provisional) AS of_provisional, amount_hi AS hi, amount_lo AS lo, row_count AS n
+    FROM published_sums_by_identity
+    WHERE day >= {first_day:Date} AND day <= {last_day:Date}
   )
   GROUP BY bucket, c0, c1
 )

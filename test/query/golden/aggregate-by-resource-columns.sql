@@ -1,4 +1,4 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","timezone":"UTC","bucket_limit":10000,"row_limit":27576}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","timezone":"UTC","bucket_limit":10000,"row_limit":27576}
 WITH
   (
     SELECT (groupArray(resource_id), groupArray(resource_name), groupArray(toString(resource_type))) FROM resources
@@ -10,10 +10,9 @@ WITH
     sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
     sum(n) AS row_count, max(of_provisional) AS is_provisional
   FROM (
-    SELECT toStartOfMonth(timestamp, {timezone:String}) AS bucket, resource_id AS c0, product_type AS c1, product_category AS c2, env_id AS c3, allocation_method AS c4, cost_type AS c5, currency AS c6, cost_type, toUInt8(provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
-    FROM chargebacks
-    WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
-    GROUP BY bucket, c0, c1, c2, c3, c4, c5, c6, cost_type, of_provisional
+    SELECT toStartOfMonth(timestamp, {timezone:String}) AS bucket, resource_id AS c0, product_type AS c1, product_category AS c2, env_id AS c3, allocation_method AS c4, cost_type AS c5, currency AS c6, cost_type, toUInt8(provisional) AS of_provisional, amount_hi AS hi, amount_lo AS lo, row_count AS n
+    FROM published_sums_by_resource
+    WHERE day >= {first_day:Date} AND day <= {last_day:Date}
   )
   GROUP BY bucket, c0, c1, c2, c3, c4, c5, c6
 )

@@ -1,4 +1,4 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","groups_limit":10}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","groups_limit":10}
 WITH
   (
     SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities
@@ -14,10 +14,9 @@ FROM (
       sumIf(hi, is_now AND cost_type = 'shared') + sumIf(lo, is_now AND cost_type = 'shared') AS shared, sumIf(n, is_now) AS rows, sumIf(hi, NOT is_now) + sumIf(lo, NOT is_now) AS previous,
       toUInt8(maxIf(of_provisional, is_now)) AS is_provisional
     FROM (
-    SELECT identity_id AS c0, currency AS c1, cost_type, true AS is_now, toUInt8(provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
-    FROM chargebacks
-    WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
-    GROUP BY c0, c1, cost_type, is_now, of_provisional
+    SELECT identity_id AS c0, currency AS c1, cost_type, true AS is_now, toUInt8(provisional) AS of_provisional, amount_hi AS hi, amount_lo AS lo, row_count AS n
+    FROM published_sums_by_identity
+    WHERE day >= {first_day:Date} AND day <= {last_day:Date}
   )
     GROUP BY c0, c1
   )

@@ -1,4 +1,4 @@
--- {"first_day":"2026-02-19","last_day":"2026-03-05","tag_key_c1":"squad","from":"2026-02-19 00:00:00","to":"2026-03-06 00:00:00","now_from":"2026-03-01 00:00:00","groups_limit":10}
+-- {"first_day":"2026-02-19","last_day":"2026-03-05","tag_key_c1":"squad","now_from":"2026-03-01 00:00:00","groups_limit":10}
 WITH
   tagged_c1 AS (
     SELECT d.ecosystem AS ecosystem, d.tenant_id AS tenant_id, d.env_id AS env_id, d.resource_id AS resource_id, d.product_category AS product_category, d.product_type AS product_type, d.identity_id AS identity_id, d.cost_type AS cost_type, t.display_name AS name
@@ -19,9 +19,9 @@ WITH
   (
     SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities
   ) AS known_identities,
-  (SELECT groupArray(value) FROM (SELECT identity_id AS value FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_0,
-  (SELECT groupArray(value) FROM (SELECT product_type AS value FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_2,
-  (SELECT groupArray(value) FROM (SELECT currency AS value FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_3
+  (SELECT groupArray(value) FROM (SELECT identity_id AS value FROM published_sums_by_identity WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY value)) AS values_0,
+  (SELECT groupArray(value) FROM (SELECT product_type AS value FROM published_sums_by_reason WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY value)) AS values_2,
+  (SELECT groupArray(value) FROM (SELECT currency AS value FROM published_sums_by_reason WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY value)) AS values_3
 SELECT toString(c3), toString(total), toString(usage), toString(shared), toString(rows), toString(previous), is_provisional,
   [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_previous), toString(all_groups)],
   [toString(all_total - sumIf(total, place <= {groups_limit:UInt32}) OVER shown), toString(all_usage - sumIf(usage, place <= {groups_limit:UInt32}) OVER shown), toString(all_shared - sumIf(shared, place <= {groups_limit:UInt32}) OVER shown), toString(all_rows - sumIf(rows, place <= {groups_limit:UInt32}) OVER shown), toString(all_previous - sumIf(previous, place <= {groups_limit:UInt32}) OVER shown), toString(all_groups - countIf(place <= {groups_limit:UInt32}) OVER shown)], place, mover, c0, tag_values_c1.9[c1], c2, transform(c0, known_identities.1, known_identities.2, '')

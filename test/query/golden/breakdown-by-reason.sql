@@ -1,4 +1,4 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","allocation_detail":["owner_unknown","no_identities_located"],"groups_limit":10}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","allocation_detail":["owner_unknown","no_identities_located"],"groups_limit":10}
 SELECT toString(c1), toString(total), toString(usage), toString(shared), toString(rows), toString(previous), is_provisional,
   [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_previous), toString(all_groups)],
   [toString(all_total - sumIf(total, place <= {groups_limit:UInt32}) OVER shown), toString(all_usage - sumIf(usage, place <= {groups_limit:UInt32}) OVER shown), toString(all_shared - sumIf(shared, place <= {groups_limit:UInt32}) OVER shown), toString(all_rows - sumIf(rows, place <= {groups_limit:UInt32}) OVER shown), toString(all_previous - sumIf(previous, place <= {groups_limit:UInt32}) OVER shown), toString(all_groups - countIf(place <= {groups_limit:UInt32}) OVER shown)], place, mover, c0
@@ -10,10 +10,9 @@ FROM (
       sumIf(hi, is_now AND cost_type = 'shared') + sumIf(lo, is_now AND cost_type = 'shared') AS shared, sumIf(n, is_now) AS rows, sumIf(hi, NOT is_now) + sumIf(lo, NOT is_now) AS previous,
       toUInt8(maxIf(of_provisional, is_now)) AS is_provisional
     FROM (
-    SELECT allocation_detail AS c0, currency AS c1, cost_type, true AS is_now, toUInt8(provisional) AS of_provisional, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
-    FROM chargebacks
-    WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} AND allocation_detail IN {allocation_detail:Array(String)}
-    GROUP BY c0, c1, cost_type, is_now, of_provisional
+    SELECT allocation_detail AS c0, currency AS c1, cost_type, true AS is_now, toUInt8(provisional) AS of_provisional, amount_hi AS hi, amount_lo AS lo, row_count AS n
+    FROM published_sums_by_reason
+    WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND allocation_detail IN {allocation_detail:Array(String)}
   )
     GROUP BY c0, c1
   )

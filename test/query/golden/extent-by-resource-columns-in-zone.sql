@@ -11,10 +11,9 @@ FROM (
         sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
         sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared, sum(n) AS n
       FROM (
-    SELECT timestamp, cost_type, currency, sum(amount_hi) AS hi, sum(amount_lo) AS lo, count() AS n
-    FROM chargebacks
-    WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
-    GROUP BY timestamp, cost_type, currency
+    SELECT timestamp, cost_type, currency, amount_hi AS hi, amount_lo AS lo, row_count AS n
+    FROM published_sums_by_reason
+    WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
   )
       GROUP BY bucket, currency
     ) AS s
@@ -23,9 +22,9 @@ FROM (
       FROM (
     SELECT multiIf(toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}) = 0, (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))),
     toHour((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}) = toHour(timestamp, {timezone:String}), (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))) - toIntervalMinute(toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String})),
-    (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))) + toIntervalMinute(60 - toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}))) AS bucket, currency, resource_id AS c0, product_type AS c1, cost_type AS c2, count() AS n
-    FROM chargebacks
-    WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
+    (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))) + toIntervalMinute(60 - toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}))) AS bucket, currency, resource_id AS c0, product_type AS c1, cost_type AS c2, sum(row_count) AS n
+    FROM published_sums_by_resource
+    WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}
     GROUP BY bucket, currency, c0, c1, c2
   )
       GROUP BY bucket, currency

@@ -1,4 +1,4 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","tag_key_f0":"squad","tag_names_0":["payments","search"],"tag_key_f1":"stage","tag_names_1":["UNTAGGED"],"tag_key_c0":"squad","from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","timezone":"UTC"}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","tag_key_f0":"squad","tag_names_0":["payments","search"],"tag_key_f1":"stage","tag_names_1":["UNTAGGED"],"tag_key_c0":"squad","timezone":"UTC"}
 WITH
   tagged_f0 AS (
     SELECT d.ecosystem AS ecosystem, d.tenant_id AS tenant_id, d.env_id AS env_id, d.resource_id AS resource_id, d.product_category AS product_category, d.product_type AS product_type, d.identity_id AS identity_id, d.cost_type AS cost_type, t.display_name AS name
@@ -48,8 +48,8 @@ WITH
     FROM tagged_c0
     WHERE NOT throwIf(toFloat64(length(tag_values_c0.1) + 1) * toFloat64(length(tag_values_c0.2) + 1) * toFloat64(length(tag_values_c0.3) + 1) * toFloat64(length(tag_values_c0.4) + 1) * toFloat64(length(tag_values_c0.5) + 1) * toFloat64(length(tag_values_c0.6) + 1) * toFloat64(length(tag_values_c0.7) + 1) * toFloat64(length(tag_values_c0.8) + 1) > 1e19, 'too many different values in tagged dimensions')
   ) AS tag_places_c0,
-  (SELECT groupArray(value) FROM (SELECT chargebacks.currency AS value FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_of_currency,
-  (SELECT groupArray(value) FROM (SELECT identity_id AS value FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_1
+  (SELECT groupArray(value) FROM (SELECT currency AS value FROM published_sums_by_reason WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY value)) AS values_of_currency,
+  (SELECT groupArray(value) FROM (SELECT identity_id AS value FROM published_sums_by_identity WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY value)) AS values_1
 SELECT CAST(bucket AS Int64), toUnixTimestamp(last), toString(currency),
   toString(total), toString(usage), toString(shared), n, buckets, toUInt8(unsteady)
 FROM (

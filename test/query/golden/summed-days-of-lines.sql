@@ -3,12 +3,12 @@ SELECT toString(of_day) AS day, of_currency AS currency, toString(sum(billed)) A
   toString(sum(unallocated)) AS unallocated_amount, toString(sum(charged) - sum(billed)) AS difference, sum(rows) AS chargeback_rows,
   max(of_provisional) AS provisional
 FROM (
-  SELECT toDate(timestamp, 'UTC') AS of_day, toString(currency) AS of_currency, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, toDecimal128(0, 12) AS unallocated,
+  SELECT day AS of_day, toString(currency) AS of_currency, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, toDecimal128(0, 12) AS unallocated,
     toUInt64(0) AS rows, false AS of_provisional
   FROM published_billing WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND env_id IN {environment_id:Array(String)} AND account_id NOT IN {not_account_id:Array(String)} GROUP BY of_day, of_currency
   UNION ALL
-  SELECT toDate(timestamp, 'UTC') AS of_day, toString(currency) AS of_currency, toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo) AS all, if(identity_id = 'UNALLOCATED', all, toDecimal128(0, 12)), count(), provisional AS of_provisional
-  FROM chargebacks WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND env_id IN {environment_id:Array(String)} AND account_id NOT IN {not_account_id:Array(String)} GROUP BY of_day, of_currency, of_provisional, identity_id = 'UNALLOCATED'
+  SELECT day AS of_day, toString(currency) AS of_currency, toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo) AS all, if(identity_id = 'UNALLOCATED', all, toDecimal128(0, 12)), count(), max(provisional)
+  FROM chargebacks WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND env_id IN {environment_id:Array(String)} AND account_id NOT IN {not_account_id:Array(String)} GROUP BY of_day, of_currency, identity_id = 'UNALLOCATED'
 )
 GROUP BY of_day, of_currency
 ORDER BY day, currency

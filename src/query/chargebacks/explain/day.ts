@@ -5,7 +5,6 @@ import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";
 import { oneThread, readRows, type Statement } from "../../../store/clickhouse/statement.js";
 import { setNewest } from "../../../store/set-newest.js";
 import { midnightSeconds } from "../../../time/days.js";
-import { readBill } from "../../billing/read-bill.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { storable, utcInstant } from "../scan.js";
 
@@ -177,7 +176,7 @@ export async function readDay(
   const wanted = { ...choice, ...(seconds !== undefined && { timestamp: seconds }) };
   const [rows, lines] = await Promise.all([
     readRows<DayRow>(client, rowsOfDay(dimension, date, wanted), signal, oneThread),
-    readBill<DayLine>(client, linesOfDay(dimension, date), signal, oneThread),
+    readRows<DayLine>(client, linesOfDay(dimension, date), signal, oneThread),
   ]);
   const [row] = rows;
   if (row === undefined) return undefined;

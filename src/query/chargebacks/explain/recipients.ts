@@ -8,7 +8,6 @@ import type { LineColumns } from "../../../config/allocation/line-columns.js";
 import { type SetOf, UNALLOCATED } from "../../../config/allocation-rule.js";
 import { oneThread, readRows, type Statement } from "../../../store/clickhouse/statement.js";
 import { textOf } from "../../../store/facts/line-value.js";
-import { readBill } from "../../billing/read-bill.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { splitKey } from "../row-metadata.js";
 import { storedInstant } from "../scan.js";
@@ -199,7 +198,7 @@ export async function readSplit(
   input: SplitInput,
   signal?: AbortSignal,
 ): Promise<SplitRecipient[]> {
-  return await readBill<SplitRecipient>(client, recipientsOfSplit(input), signal, oneThread);
+  return await readRows<SplitRecipient>(client, recipientsOfSplit(input), signal, oneThread);
 }
 
 /** Where the weights are not kept: who has a row. */

@@ -1,9 +1,9 @@
--- {"first_day":"2026-03-01","last_day":"2026-03-05","identity_id":["sa-1"],"not_identity_id":["sa-2","sa-3"],"resource_id":["r-1"],"product_type":["STORAGE"],"currency":["EUR"],"cost_type":["usage"],"from":"2026-03-01 00:00:00","to":"2026-03-06 00:00:00","timezone":"UTC"}
+-- {"first_day":"2026-03-01","last_day":"2026-03-05","identity_id":["sa-1"],"not_identity_id":["sa-2","sa-3"],"resource_id":["r-1"],"product_type":["STORAGE"],"currency":["EUR"],"cost_type":["usage"],"timezone":"UTC"}
 WITH
-  (SELECT groupArray(value) FROM (SELECT chargebacks.currency AS value FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_of_currency,
-  (SELECT groupArray(value) FROM (SELECT identity_id AS value FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_0,
-  (SELECT groupArray(value) FROM (SELECT product_type AS value FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_1,
-  (SELECT groupArray(value) FROM (SELECT cost_type AS value FROM chargebacks WHERE indexHint(day >= {first_day:Date} AND day <= {last_day:Date}) AND timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')} GROUP BY value)) AS values_2
+  (SELECT groupArray(value) FROM (SELECT currency AS value FROM published_sums_by_reason WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY value)) AS values_of_currency,
+  (SELECT groupArray(value) FROM (SELECT identity_id AS value FROM published_sums_by_identity WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY value)) AS values_0,
+  (SELECT groupArray(value) FROM (SELECT product_type AS value FROM published_sums_by_reason WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY value)) AS values_1,
+  (SELECT groupArray(value) FROM (SELECT cost_type AS value FROM published_sums_by_reason WHERE day >= {first_day:Date} AND day <= {last_day:Date} GROUP BY value)) AS values_2
 SELECT CAST(bucket AS Int64), toUnixTimestamp(last), toString(currency),
   toString(total), toString(usage), toString(shared), n, buckets, toUInt8(unsteady)
 FROM (

@@ -1,0 +1,98 @@
+/** Keeps the sums of chargebacks what their chargebacks come to. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { replaceMonths } from "../clickhouse/partitions.js";
+import { isoDay } from "../clickhouse/sql-text.js";
+import { type HeldStore, stagedTable } from "../clickhouse/staging.js";
+import { readRows } from "../clickhouse/statement.js";
+import { type SumTable, sumsOf, sumTables } from "../sum-tables.js";
+
+/** All are made anew when a store is old: not at once. */
+const MONTHS_AT_ONCE = 12;
+
+/**
+ * Makes the sums of days anew, of the chargebacks that are visible, and replaces the months that they are in, of each table in one step. Days without
+ * chargebacks have none.
+ */
+export async function remakeSums(store: HeldStore, days: readonly string[]): Promise<void> {
+  const months = [...new Set(days.map(monthOf))].sort();
+  for (let from = 0; from < months.length; from += MONTHS_AT_ONCE) {
+    const next = months.slice(from, from + MONTHS_AT_ONCE);
+    const within = days.filter((day) => next.includes(monthOf(day)));
+    await remakeMonths(store, within, next);
+  }
+}
+
+async function remakeMonths(
+  { client, epoch }: HeldStore,
+  days: readonly string[],
+  months: readonly number[],
+): Promise<void> {
+  const ofEach = async (step: (table: SumTable, staged: string) => Promise<unknown>) =>
+    await Promise.all(sumTables.map((table) => step(table, stagedTable(table, epoch))));
+  const empty = async (staged: string) => await client.command({ query: `TRUNCATE TABLE ${staged} SYNC` });
+  await ofEach(async (table, staged) => {
+    await empty(staged);
+    await client.command({
+      query: `
+INSERT INTO ${staged}
+SELECT * FROM ${table} WHERE toYYYYMM(day) IN {months:Array(UInt32)} AND day NOT IN {days:Array(Date)}
+UNION ALL
+${sumsOf(table, "day IN {days:Array(Date)}")}`,
+      query_params: { days, months },
+      clickhouse_settings: { max_bytes_before_external_group_by: "300000000" },
+    });
+  });
+  const off = await daysOff(client, epoch, days);
+  if (off.length > 0) throw new Error(`the sums of ${off.join(", ")} are not those of their chargebacks`);
+  await ofEach(async (table, staged) => {
+    await replaceMonths(client, table, staged, months);
+    await empty(staged);
+  });
+}
+
+/** Days whose staged sums do not add up to their chargebacks. */
+async function daysOff(client: ClickHouseClient, epoch: number, days: readonly string[]): Promise<string[]> {
+  const added = (from: string, rows: string) =>
+    `SELECT day, sum(amount_hi) + sum(amount_lo) AS amount, ${rows} AS n FROM ${from} WHERE day IN {days:Array(Date)} GROUP BY day`;
+  const each = [
+    added("chargebacks", "count()"),
+    ...sumTables.map((table) => added(stagedTable(table, epoch), "sum(row_count)")),
+  ];
+  const found = await readRows<{ day: string }>(client, {
+    query: `
+SELECT day FROM (
+${each.join("\nUNION ALL\n")}
+)
+GROUP BY day HAVING count() != ${each.length} OR uniqExact(amount, n) != 1 ORDER BY day`,
+    params: { days },
+  });
+  return found.map(({ day }) => day);
+}
+
+/**
+ * Makes the sums anew of days whose rows are not as many as they say, as when somebody has dropped a day from a store by hand. Returns the days.
+ * By how many there are: what they come to was compared when they were made.
+ */
+export async function mendSums(store: HeldStore): Promise<string[]> {
+  const counted = (from: string, rows: string) => `SELECT day, ${rows} AS n FROM ${from} GROUP BY day`;
+  const each = [
+    counted("chargebacks", "count()"),
+    ...sumTables.map((table) => counted(table, "sum(row_count)")),
+  ];
+  const found = await readRows<{ day: string }>(store.client, {
+    query: `
+SELECT day FROM (
+${each.join("\nUNION ALL\n")}
+)
+GROUP BY day HAVING count() != ${each.length} OR uniqExact(n) != 1 ORDER BY day`,
+    params: {},
+  });
+  const days = found.map(({ day }) => day);
+  await remakeSums(store, days);
+  return days;
+}
+
+/** `202601`, as its partition is called. */
+function monthOf(day: string): number {
+  return Number(isoDay(day).slice(0, 7).replace("-", ""));
+}

@@ -1,0 +1,148 @@
+/** The sums of chargebacks are what their chargebacks come to, whatever is published after what. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import fc from "fast-check";
+import t from "tap";
+import { replaceDays } from "../../../src/store/clickhouse/partitions.js";
+import { claimStaging, stagedTable } from "../../../src/store/clickhouse/staging.js";
+import { readTuples } from "../../../src/store/clickhouse/statement.js";
+import { mendSums, remakeSums } from "../../../src/store/facts/sums.js";
+import { sumsOf, sumTables } from "../../../src/store/sum-tables.js";
+import { openTestStores } from "../../stores.js";
+
+const days = ["2025-12-30", "2025-12-31", "2026-01-01", "2026-01-02", "2026-02-28"];
+
+interface Row {
+  readonly hour: number;
+  readonly identity: string;
+  readonly product: string;
+  readonly amount: string;
+}
+
+t.test("sums", async (t) => {
+  const { stores } = await openTestStores(t);
+  const { client } = await stores.tenant("acme");
+  const epoch = 1;
+  await claimStaging(client, epoch);
+
+  /** Replaces days of the chargebacks alone. */
+  const replace = async (rowsOf: Readonly<Record<string, readonly Row[]>>) => {
+    const staged = stagedTable("chargebacks", epoch);
+    await client.command({ query: `TRUNCATE TABLE ${staged} SYNC` });
+    await client.insert({
+      table: staged,
+      format: "JSONEachRow",
+      values: Object.entries(rowsOf).flatMap(([day, rows]) =>
+        rows.map(({ hour, identity, product, amount }) => ({
+          ...{ timestamp: `${day}T${String(hour).padStart(2, "0")}:00:00Z`, identity_id: identity },
+          ...{ product_type: product, resource_id: "r", currency: "USD", cost_type: "usage" },
+          ...{ amount_hi: "1", amount_lo: amount },
+        })),
+      ),
+    });
+    await replaceDays(client, "chargebacks", staged, Object.keys(rowsOf));
+  };
+  const read = async (query: string) =>
+    (await readTuples<unknown[]>(client, { query: `${query} ORDER BY ALL`, params: {} })).map((row) =>
+      row.map(String).join(" "),
+    );
+  const held = async () => await Promise.all(sumTables.map((table) => read(`SELECT * FROM ${table}`)));
+  const wanted = async () => await Promise.all(sumTables.map((table) => read(sumsOf(table, "1"))));
+
+  await t.test("those of days are made anew, and those of the other days of their months stay", async (t) => {
+    const classes = { "a month is emptied": 0, "a day goes": 0, "a day comes": 0, "a day changes": 0 };
+    const row = fc.record({
+      hour: fc.constantFrom(0, 7, 23),
+      identity: fc.constantFrom("a", "b"),
+      product: fc.constantFrom("P", "Q"),
+      amount: fc.constantFrom("0", "-1.5", "0.000000000001", "12345678901234567890.123456789012"),
+    });
+    const changes = fc.uniqueArray(
+      fc.record({ day: fc.constantFrom(...days), rows: fc.array(row, { maxLength: 6 }) }),
+      { selector: ({ day }) => day, minLength: 1, maxLength: 4 },
+    );
+    let before = new Map<string, number>();
+    await fc.assert(
+      fc.asyncProperty(changes, async (changed) => {
+        await replace(Object.fromEntries(changed.map(({ day, rows }) => [day, rows])));
+        await remakeSums(
+          { client, epoch },
+          changed.map(({ day }) => day),
+        );
+        t.strictSame(await held(), await wanted());
+        const after = new Map(before);
+        for (const { day, rows } of changed) {
+          const [had, has] = [before.get(day) ?? 0, rows.length];
+          if (had > 0 && has === 0) classes["a day goes"] += 1;
+          if (had === 0 && has > 0) classes["a day comes"] += 1;
+          if (had > 0 && has > 0) classes["a day changes"] += 1;
+          after.set(day, has);
+        }
+        const months = (counts: ReadonlyMap<string, number>) =>
+          new Set([...counts].flatMap(([day, n]) => (n > 0 ? [day.slice(0, 7)] : [])));
+        if ([...months(before)].some((month) => !months(after).has(month)))
+          classes["a month is emptied"] += 1;
+        before = after;
+      }),
+      { numRuns: 40 },
+    );
+    for (const [name, times] of Object.entries(classes)) t.ok(times > 0, name);
+    t.strictSame(
+      await read(
+        "SELECT count() FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 AND table LIKE 'staged_sums%'",
+      ),
+      ["0"],
+      "nothing is left where they are made",
+    );
+  });
+
+  const one = (amount: string): Row => ({ hour: 1, identity: "a", product: "P", amount });
+
+  await t.test("sums that are not those of their chargebacks are not shown", async (t) => {
+    await replace({ "2026-01-01": [one("1"), one("2")] });
+    await remakeSums({ client, epoch }, days);
+    const shown = await held();
+    await replace({ "2026-01-01": [one("1"), one("2"), one("4")] });
+    for (const [name, from, to] of [
+      ["a row is counted twice", "count()", "count() + 1"],
+      ["an amount is lost", "sum(amount_lo)", "toDecimal128(0, 12)"],
+    ] as const) {
+      for (const table of sumTables) {
+        const wrong: ClickHouseClient = Object.create(client);
+        wrong.command = async (command) =>
+          await client.command({
+            ...command,
+            query: command.query.startsWith(`\nINSERT INTO ${stagedTable(table, epoch)}`)
+              ? command.query.replace(from, to)
+              : command.query,
+          });
+        await t.rejects(
+          remakeSums({ client: wrong, epoch }, ["2026-01-01"]),
+          { message: "the sums of 2026-01-01 are not those of their chargebacks" },
+          `${name}: ${table}`,
+        );
+        t.strictSame(await held(), shown);
+      }
+    }
+    await remakeSums({ client, epoch }, ["2026-01-01"]);
+    t.strictSame(await held(), await wanted());
+  });
+
+  await t.test("a day that was changed by hand is found by its number of rows", async (t) => {
+    t.strictSame(await mendSums({ client, epoch }), []);
+    await client.command({ query: "ALTER TABLE chargebacks DROP PARTITION '2026-01-01'" });
+    t.strictSame(await mendSums({ client, epoch }), ["2026-01-01"]);
+    t.strictSame(await held(), await wanted());
+    await replace({ "2025-12-31": [one("3")], "2026-02-28": [one("5"), one("6")] });
+    await client.command({ query: "ALTER TABLE sums_by_reason DROP PARTITION 202602" });
+    t.strictSame(await mendSums({ client, epoch }), ["2025-12-31", "2026-02-28"]);
+    t.strictSame(await held(), await wanted());
+  });
+
+  await t.test("whoever has lost the lease changes nothing", async (t) => {
+    const shown = await held();
+    await replace({ "2025-12-31": [] });
+    await claimStaging(client, epoch + 1);
+    await t.rejects(remakeSums({ client, epoch }, ["2025-12-31"]), { message: /does not exist/ });
+    t.strictSame(await held(), shown);
+  });
+});
