@@ -31,6 +31,7 @@ CREATE TABLE IF NOT EXISTS sums_by_resource
     env_id            LowCardinality(String) COMMENT 'environment of the resource, empty when there is none' CODEC(ZSTD(1)),
     cost_type         LowCardinality(String) COMMENT 'usage or shared, as in chargebacks' CODEC(ZSTD(1)),
     allocation_method LowCardinality(String) COMMENT 'how the cost was allocated, as in chargebacks' CODEC(ZSTD(1)),
+    allocation_detail LowCardinality(String) COMMENT 'why this method applied' CODEC(ZSTD(1)),
     currency          LowCardinality(String) COMMENT 'ISO 4217 code of the amounts' CODEC(ZSTD(1)),
     provisional       Bool                   COMMENT 'true while the service waits for what is missing of the day: the sums may still change' CODEC(ZSTD(1)),
     amount_hi         Decimal(38, 4)         COMMENT 'sum of amount_hi' CODEC(GCD, ZSTD(1)),
@@ -39,7 +40,7 @@ CREATE TABLE IF NOT EXISTS sums_by_resource
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
-ORDER BY (resource_id, product_type, timestamp, env_id, product_category, cost_type, allocation_method, currency, provisional)
+ORDER BY (resource_id, product_type, timestamp, env_id, product_category, cost_type, allocation_method, allocation_detail, currency, provisional)
 PRIMARY KEY (resource_id, product_type, timestamp)
 COMMENT 'What each resource and product cost by instant: the sums of chargebacks, a partition a month';
 
@@ -82,16 +83,16 @@ SETTINGS max_partitions_per_insert_block = 10000, max_bytes_before_external_grou
 TRUNCATE TABLE sums_by_resource SYNC;
 
 INSERT INTO sums_by_resource
-SELECT day, timestamp, resource_id, product_type, product_category, env_id, cost_type, allocation_method, currency, provisional, sum(amount_hi), sum(amount_lo), count()
+SELECT day, timestamp, resource_id, product_type, product_category, env_id, cost_type, allocation_method, allocation_detail, currency, provisional, sum(amount_hi), sum(amount_lo), count()
 FROM chargebacks
-GROUP BY day, timestamp, resource_id, product_type, product_category, env_id, cost_type, allocation_method, currency, provisional
+GROUP BY day, timestamp, resource_id, product_type, product_category, env_id, cost_type, allocation_method, allocation_detail, currency, provisional
 SETTINGS max_partitions_per_insert_block = 10000, max_bytes_before_external_group_by = 300000000, insert_deduplicate = 0;
 
 TRUNCATE TABLE sums_by_reason SYNC;
 
 INSERT INTO sums_by_reason
-SELECT day, timestamp, product_type, cost_type, allocation_method, allocation_detail, currency, provisional, sum(amount_hi), sum(amount_lo), count()
-FROM chargebacks
+SELECT day, timestamp, product_type, cost_type, allocation_method, allocation_detail, currency, provisional, sum(amount_hi), sum(amount_lo), sum(row_count)
+FROM sums_by_resource
 GROUP BY day, timestamp, product_type, cost_type, allocation_method, allocation_detail, currency, provisional
 SETTINGS max_partitions_per_insert_block = 10000, max_bytes_before_external_group_by = 300000000, insert_deduplicate = 0;
 
@@ -104,11 +105,11 @@ GROUP BY day, timestamp, identity_id, cost_type, currency, provisional
 COMMENT 'The sums in sums_by_identity; of days that are being published, those of the chargebacks themselves';
 
 CREATE OR REPLACE VIEW published_sums_by_resource
-AS SELECT day, timestamp, resource_id, product_type, product_category, env_id, cost_type, allocation_method, currency, provisional, amount_hi, amount_lo, row_count FROM sums_by_resource WHERE day NOT IN (SELECT day FROM publishing_days)
+AS SELECT day, timestamp, resource_id, product_type, product_category, env_id, cost_type, allocation_method, allocation_detail, currency, provisional, amount_hi, amount_lo, row_count FROM sums_by_resource WHERE day NOT IN (SELECT day FROM publishing_days)
 UNION ALL
-SELECT day, timestamp, resource_id, product_type, product_category, env_id, cost_type, allocation_method, currency, provisional, sum(chargebacks.amount_hi) AS amount_hi, sum(chargebacks.amount_lo) AS amount_lo, count() AS row_count
+SELECT day, timestamp, resource_id, product_type, product_category, env_id, cost_type, allocation_method, allocation_detail, currency, provisional, sum(chargebacks.amount_hi) AS amount_hi, sum(chargebacks.amount_lo) AS amount_lo, count() AS row_count
 FROM chargebacks WHERE day IN (SELECT day FROM publishing_days)
-GROUP BY day, timestamp, resource_id, product_type, product_category, env_id, cost_type, allocation_method, currency, provisional
+GROUP BY day, timestamp, resource_id, product_type, product_category, env_id, cost_type, allocation_method, allocation_detail, currency, provisional
 COMMENT 'The sums in sums_by_resource; of days that are being published, those of the chargebacks themselves';
 
 CREATE OR REPLACE VIEW published_sums_by_reason

@@ -23,6 +23,7 @@ export const sumKeys = {
     "env_id",
     "cost_type",
     "allocation_method",
+    "allocation_detail",
     "currency",
     "provisional",
   ],
@@ -32,6 +33,15 @@ export const sumTables = Object.keys(sumKeys) as SumTable[];
 
 /** Rows of a table of sums, made of chargebacks. */
 export function sumsOf(table: SumTable, where: string): string {
+  return grouped(table, "count()", `chargebacks WHERE ${where}`);
+}
+
+/** The same, made of rows of `sums_by_resource`, which has all of its columns: there are far fewer than chargebacks. */
+export function reasonsOf(sumsByResource: string, where: string): string {
+  return grouped("sums_by_reason", "sum(row_count)", `${sumsByResource} WHERE ${where}`);
+}
+
+function grouped(table: SumTable, count: string, rows: string): string {
   const keys = ["day", ...sumKeys[table]].join(", ");
-  return `SELECT ${keys}, sum(amount_hi), sum(amount_lo), count() FROM chargebacks WHERE ${where} GROUP BY ${keys}`;
+  return `SELECT ${keys}, sum(amount_hi), sum(amount_lo), ${count} FROM ${rows} GROUP BY ${keys}`;
 }

@@ -499,6 +499,7 @@ CREATE TABLE sums_by_resource
     `env_id` LowCardinality(String) COMMENT 'environment of the resource, empty when there is none' CODEC(ZSTD(1)),
     `cost_type` LowCardinality(String) COMMENT 'usage or shared, as in chargebacks' CODEC(ZSTD(1)),
     `allocation_method` LowCardinality(String) COMMENT 'how the cost was allocated, as in chargebacks' CODEC(ZSTD(1)),
+    `allocation_detail` LowCardinality(String) COMMENT 'why this method applied' CODEC(ZSTD(1)),
     `currency` LowCardinality(String) COMMENT 'ISO 4217 code of the amounts' CODEC(ZSTD(1)),
     `provisional` Bool COMMENT 'true while the service waits for what is missing of the day: the sums may still change' CODEC(ZSTD(1)),
     `amount_hi` Decimal(38, 4) COMMENT 'sum of amount_hi' CODEC(GCD, ZSTD(1)),
@@ -508,7 +509,7 @@ CREATE TABLE sums_by_resource
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 PRIMARY KEY (resource_id, product_type, timestamp)
-ORDER BY (resource_id, product_type, timestamp, env_id, product_category, cost_type, allocation_method, currency, provisional)
+ORDER BY (resource_id, product_type, timestamp, env_id, product_category, cost_type, allocation_method, allocation_detail, currency, provisional)
 SETTINGS index_granularity = 8192
 COMMENT 'What each resource and product cost by instant: the sums of chargebacks, a partition a month';
 
@@ -1453,6 +1454,7 @@ CREATE VIEW published_sums_by_resource
     `env_id` LowCardinality(String),
     `cost_type` LowCardinality(String),
     `allocation_method` LowCardinality(String),
+    `allocation_detail` LowCardinality(String),
     `currency` LowCardinality(String),
     `provisional` Bool,
     `amount_hi` Decimal(38, 4),
@@ -1469,6 +1471,7 @@ AS SELECT
     env_id,
     cost_type,
     allocation_method,
+    allocation_detail,
     currency,
     provisional,
     amount_hi,
@@ -1489,6 +1492,7 @@ SELECT
     env_id,
     cost_type,
     allocation_method,
+    allocation_detail,
     currency,
     provisional,
     sum(chargebacks.amount_hi) AS amount_hi,
@@ -1508,6 +1512,7 @@ GROUP BY
     env_id,
     cost_type,
     allocation_method,
+    allocation_detail,
     currency,
     provisional;
 

@@ -4,7 +4,7 @@ import { replaceMonths } from "../clickhouse/partitions.js";
 import { isoDay } from "../clickhouse/sql-text.js";
 import { type HeldStore, stagedTable } from "../clickhouse/staging.js";
 import { readRows } from "../clickhouse/statement.js";
-import { type SumTable, sumsOf, sumTables } from "../sum-tables.js";
+import { reasonsOf, type SumTable, sumsOf, sumTables } from "../sum-tables.js";
 
 /** All are made anew when a store is old: not at once. */
 const MONTHS_AT_ONCE = 12;
@@ -30,18 +30,27 @@ async function remakeMonths(
   const ofEach = async (step: (table: SumTable, staged: string) => Promise<unknown>) =>
     await Promise.all(sumTables.map((table) => step(table, stagedTable(table, epoch))));
   const empty = async (staged: string) => await client.command({ query: `TRUNCATE TABLE ${staged} SYNC` });
-  await ofEach(async (table, staged) => {
+  const make = async (table: SumTable, sums: string) => {
+    const staged = stagedTable(table, epoch);
     await empty(staged);
     await client.command({
       query: `
 INSERT INTO ${staged}
 SELECT * FROM ${table} WHERE toYYYYMM(day) IN {months:Array(UInt32)} AND day NOT IN {days:Array(Date)}
 UNION ALL
-${sumsOf(table, "day IN {days:Array(Date)}")}`,
+${sums}`,
       query_params: { days, months },
       clickhouse_settings: { max_bytes_before_external_group_by: "300000000" },
     });
-  });
+  };
+  const ofDays = "day IN {days:Array(Date)}";
+  await Promise.all([
+    make("sums_by_identity", sumsOf("sums_by_identity", ofDays)),
+    (async () => {
+      await make("sums_by_resource", sumsOf("sums_by_resource", ofDays));
+      await make("sums_by_reason", reasonsOf(stagedTable("sums_by_resource", epoch), ofDays));
+    })(),
+  ]);
   const off = await daysOff(client, epoch, days);
   if (off.length > 0) throw new Error(`the sums of ${off.join(", ")} are not those of their chargebacks`);
   await ofEach(async (table, staged) => {

@@ -103,7 +103,7 @@ t.test("sums", async (t) => {
     const shown = await held();
     await replace({ "2026-01-01": [one("1"), one("2"), one("4")] });
     for (const [name, from, to] of [
-      ["a row is counted twice", "count()", "count() + 1"],
+      ["a row is counted twice", /, (count\(\)|sum\(row_count\)) FROM/, ", $1 + 1 FROM"],
       ["an amount is lost", "sum(amount_lo)", "toDecimal128(0, 12)"],
     ] as const) {
       for (const table of sumTables) {
