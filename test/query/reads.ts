@@ -2,7 +2,7 @@
 
 import { columnsOfLines } from "../../src/config/allocation/line-columns.js";
 import { billingBefore, billingDays, billingPage } from "../../src/query/billing/list.js";
-import { aggregateBuckets } from "../../src/query/chargebacks/aggregate-buckets.js";
+import { aggregateBuckets, fewBuckets } from "../../src/query/chargebacks/aggregate-buckets.js";
 import { aggregateExtent } from "../../src/query/chargebacks/aggregate-extent.js";
 import type { AggregateInput } from "../../src/query/chargebacks/aggregate-source.js";
 import { allocationIssueCount, allocationIssues } from "../../src/query/chargebacks/allocation-issues.js";
@@ -209,6 +209,7 @@ export const reads: Readonly<Record<string, Statement>> = {
     ],
     timeBucket: "month",
   }),
+  "aggregate-of-few": fewBuckets(aggregateInput({ filters: { identity_id: ["sa-1"] } })),
   "aggregate-of-rows": aggregate({
     groupBy: ["identity_id", "resource_id", "product_type"],
     filters: everyFilter,

@@ -10,7 +10,9 @@ import {
   type Place,
   placeOf,
 } from "../../query/page/keyset.js";
+import type { Pages } from "../../query/page/keyset-page.js";
 import { createKnownCounts } from "../../query/page/known-counts.js";
+import { createPagesAhead } from "../../query/page/pages-ahead.js";
 import { envelope } from "../schemas/page.js";
 
 declare module "fastify" {
@@ -30,6 +32,8 @@ interface CursorPage {
   /** Under the request's filters. */
   readonly countDays: CountDays;
   nextCursor(next: Place | undefined): string | null;
+  /** What the pages of this list are kept by that were read with the one before them; undefined while they would not hold. */
+  readonly aheadKey: string | undefined;
 }
 
 interface ListQuery extends PageRequest {
@@ -49,9 +53,11 @@ export const cursors = fp(
       // As given, so that a cursor outlives the midnight that moves a window.
       const fingerprint = cursorFingerprint({ ...filters, tenant: request.tenant.tenant_name });
       const key = cursorOf({ cursor, page }, of.kind, fingerprint, cursorColumns(of.columns));
+      const listKey = keyOfList(of.kind, fingerprint, request);
       request.cursorPage = {
+        aheadKey: listKey,
         place: key && placeOf(key),
-        countDays: (read) => known.of(countsKey(of.kind, fingerprint, request), read),
+        countDays: (read) => known.of(listKey, read),
         nextCursor: (next) =>
           next === undefined ? null : encodeCursor(of.kind, fingerprint, cursorKeyOf(next)),
       };
@@ -62,7 +68,7 @@ export const cursors = fp(
 );
 
 /** Undefined while what is published may be changing, and where nothing is. */
-function countsKey(
+function keyOfList(
   kind: string,
   fingerprint: string,
   { publishedState, window }: Pick<FastifyRequest, "publishedState" | "window">,
@@ -71,20 +77,51 @@ function countsKey(
   return JSON.stringify([kind, fingerprint, window.from, window.to, publishedState.name]);
 }
 
-/** What the read of such a list is asked for. */
-export function listInput<Query extends ListQuery>({
-  query,
-  window,
-  cursorPage: { place, countDays },
-}: Pick<FastifyRequest, "window" | "cursorPage"> & { readonly query: Query }) {
-  const { page, page_size, cursor: _, ...filters } = query;
-  return { page, page_size, place, countDays, window, filters };
+type ListRequest<Query> = Pick<FastifyRequest, "window" | "cursorPage"> & { readonly query: Query };
+
+/** So many rows are read for whoever follows cursors; what lies behind their page is kept for their next requests. */
+const ROWS_AHEAD = 400;
+
+/**
+ * Answers the requests of a list. Who comes with a cursor reads on: the pages behind theirs are read in the same statements, which take most of their time
+ * whatever the number of rows.
+ */
+export function createListReader<Item>() {
+  const ahead = createPagesAhead<ReturnType<typeof envelope<Item>>>();
+  return async <Query extends ListQuery>(
+    { query, window, cursorPage }: ListRequest<Query>,
+    read: (input: ReturnType<typeof inputOf<Query>>) => Promise<Pages<Item>>,
+  ) => {
+    const { page_size, cursor } = query;
+    const { place, aheadKey, nextCursor } = cursorPage;
+    const keyOf = (behind: string) => JSON.stringify([aheadKey, page_size, behind]);
+    const known = cursor === undefined ? undefined : ahead.take(keyOf(cursor));
+    if (known !== undefined) return known;
+    const isReadingOn = place !== undefined && aheadKey !== undefined;
+    const more = isReadingOn ? Math.max(Math.floor(ROWS_AHEAD / page_size) - 1, 0) : 0;
+    const { items, total, next } = await read(inputOf({ query, window, cursorPage }, more));
+    const pageAt = (index: number) =>
+      envelope(
+        {
+          items: items.slice(index * page_size, (index + 1) * page_size),
+          total,
+          next_cursor: nextCursor(next[index]),
+        },
+        query,
+      );
+    for (const [index, place] of next.slice(0, -1).entries()) {
+      const behind = nextCursor(place);
+      if (behind !== null) ahead.keep(keyOf(behind), pageAt(index + 1));
+    }
+    return pageAt(0);
+  };
 }
 
-/** The answer with the page that the read found. */
-export function listEnvelope<Item>(
-  { query, cursorPage }: Pick<FastifyRequest, "cursorPage"> & { readonly query: PageRequest },
-  { next, ...found }: { items: Item[]; total: number; next: Place | undefined },
+/** What the read is asked for. */
+function inputOf<Query extends ListQuery>(
+  { query, window, cursorPage: { place, countDays } }: ListRequest<Query>,
+  ahead: number,
 ) {
-  return envelope({ ...found, next_cursor: cursorPage.nextCursor(next) }, query);
+  const { page, page_size, cursor: _, ...filters } = query;
+  return { page, page_size, ahead, place, countDays, window, filters };
 }

@@ -1,8 +1,8 @@
 /** Billing line items. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { billingKey, readBillingPage } from "../../query/billing/list.js";
+import { billingKey, type BillingLineItem as Row, readBillingPages } from "../../query/billing/list.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { listEnvelope, listInput } from "../plugins/cursors.js";
+import { createListReader } from "../plugins/cursors.js";
 import { BillingLineItem } from "../schemas/billing.js";
 import { cursorParameter, pageOf } from "../schemas/page.js";
 import { dateRange, inputOf, lineFilters, paging, TenantPath, timezone } from "../schemas/parameters.js";
@@ -14,6 +14,7 @@ const cursors = { kind: "billing", columns: billingKey };
 export const billingRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const readList = createListReader<Row>();
     app.get(
       "/tenants/:tenant_name/billing",
       {
@@ -46,7 +47,7 @@ export const billingRoutes =
       },
       async (request) => {
         const { client, signal } = await tenantRead(context, request);
-        return listEnvelope(request, await readBillingPage(client, listInput(request), signal));
+        return await readList(request, (input) => readBillingPages(client, input, signal));
       },
     );
   };

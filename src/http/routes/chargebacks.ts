@@ -2,10 +2,14 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyRequest } from "fastify";
 import { readChargebackDates } from "../../query/chargebacks/days.js";
-import { chargebackKey, readChargebackPage } from "../../query/chargebacks/list.js";
+import {
+  chargebackKey,
+  type ChargebackRow as Row,
+  readChargebackPages,
+} from "../../query/chargebacks/list.js";
 import { type ChargebackFilters, summedRows } from "../../query/chargebacks/scan.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { listEnvelope, listInput } from "../plugins/cursors.js";
+import { createListReader } from "../plugins/cursors.js";
 import { ChargebackDates, ChargebackRow } from "../schemas/chargeback.js";
 import { cursorParameter, pageOf } from "../schemas/page.js";
 import {
@@ -29,6 +33,7 @@ const looksAtAllRows = ({ query }: FastifyRequest) => !summedRows([], query as C
 export const chargebackRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const readList = createListReader<Row>();
     app.get(
       "/tenants/:tenant_name/chargebacks",
       {
@@ -68,7 +73,7 @@ export const chargebackRoutes =
       },
       async (request) => {
         const { client, signal } = await tenantRead(context, request);
-        return listEnvelope(request, await readChargebackPage(client, listInput(request), signal));
+        return await readList(request, (input) => readChargebackPages(client, input, signal));
       },
     );
 

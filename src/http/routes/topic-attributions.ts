@@ -1,9 +1,14 @@
 /** Costs of Kafka clusters by topic: rows, days and sums. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readAttributionAggregate } from "../../query/topics/aggregate.js";
-import { attributionKey, readAttributionDates, readAttributionPage } from "../../query/topics/list.js";
+import {
+  attributionKey,
+  type TopicAttributionRow as Row,
+  readAttributionDates,
+  readAttributionPages,
+} from "../../query/topics/list.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { listEnvelope, listInput } from "../plugins/cursors.js";
+import { createListReader } from "../plugins/cursors.js";
 import { cursorParameter, pageOf } from "../schemas/page.js";
 import { dateRange, inputOf, paging, TenantPath, timezone } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
@@ -25,6 +30,7 @@ const cursors = { kind: "topic_attributions", columns: attributionKey };
 export const topicAttributionRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const readList = createListReader<Row>();
     app.get(
       "/tenants/:tenant_name/topic-attributions",
       {
@@ -51,7 +57,7 @@ export const topicAttributionRoutes =
       },
       async (request) => {
         const { client, signal } = await tenantRead(context, request);
-        return listEnvelope(request, await readAttributionPage(client, listInput(request), signal));
+        return await readList(request, (input) => readAttributionPages(client, input, signal));
       },
     );
 

@@ -6,7 +6,7 @@ import { type LineFilters, lineFilterColumns, rowsInWindow } from "../chargeback
 import { type ResourceNames, readNames } from "../inventory/names.js";
 import { type CountDays, type DayCount, type PageRequest, type PageSpan, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, type Place } from "../page/keyset.js";
-import { readOrderedPage } from "../page/keyset-page.js";
+import { type Pages, readOrderedPages } from "../page/keyset-page.js";
 import { pick } from "../page/pick.js";
 import type { DateWindow } from "../time/date-window.js";
 import { valueConditions } from "../value-filters.js";
@@ -93,12 +93,16 @@ export function billingBefore(
 
 type StoredLine = Omit<BillingLineItem, "metadata" | keyof ResourceNames> & { metadata: string };
 
-export async function readBillingPage(
+export async function readBillingPages(
   client: ClickHouseClient,
   input: BillingListInput,
   signal?: AbortSignal,
-): Promise<{ items: BillingLineItem[]; total: number; next: Place | undefined }> {
-  const { rows, total, next } = await readOrderedPage<StoredLine>({
+): Promise<Pages<BillingLineItem>> {
+  const {
+    items: rows,
+    total,
+    next,
+  } = await readOrderedPages<StoredLine>({
     columns: billingKey,
     days: await input.countDays(() =>
       readRows<DayCount>(client, billingDays(input.window, input.filters), signal),

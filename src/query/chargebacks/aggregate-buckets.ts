@@ -10,8 +10,24 @@ export const BUCKET_LIMIT = 10_000;
 /** There are no more codes of three letters. */
 const MOST_CURRENCIES = 26 ** 3;
 
-/** Rows as `StoredBucket`, by time and columns, with a name for each column of ids. */
+/** Rows as `StoredBucket`, by time and columns, with a name for each column of ids: the first up to the limit, and the totals over all. */
 export function aggregateBuckets(input: AggregateInput): Statement {
+  return bucketsWithTotals(bucketsOf(input));
+}
+
+/** The same of all buckets, however many there are, without totals: for few, of which they are no work. 18 ms instead of 27 for 200 of one identity. */
+export function fewBuckets(input: AggregateInput): Statement {
+  const { names, params, ...shown } = bucketsOf(input);
+  return {
+    query: `
+${withNames(...names)}SELECT ${shownOf(shown, "[]")}
+FROM buckets
+ORDER BY ${shown.order}`,
+    params,
+  };
+}
+
+function bucketsOf(input: AggregateInput): Buckets {
   const source = aggregateSource(input);
   const key = bucketKey(input.timeBucket, input.window);
   const { columns } = source;
@@ -35,14 +51,14 @@ export function aggregateBuckets(input: AggregateInput): Statement {
   const wanted = columns.slice(0, distinctColumns(input.groupBy).length);
   const asked = wanted.map((column, index) => column.text(`c${index}`));
   const called = columns.flatMap(({ name }, index) => (name === undefined ? [] : [name(`c${index}`)]));
-  return bucketsWithTotals({
+  return {
     names: [...source.names, ...source.bucketNames, buckets],
     label: bucketLabelSql(input.timeBucket, input.window.timezone),
     currency: `c${source.currencyAt}`,
     order,
     columns: [...asked, ...called],
     params: { ...source.params, ...key.params },
-  });
+  };
 }
 
 interface Buckets {
@@ -67,11 +83,13 @@ interface Buckets {
  * where WITH TOTALS took 3.0 s (4 M buckets). WITH TOTALS also makes the engine write broken JSON for an empty result. They become
  * text behind the LIMIT.
  */
-export function bucketsWithTotals({ names, label, currency, order, columns, params }: Buckets): Statement {
+export function bucketsWithTotals({ names, params, ...shown }: Buckets): Statement {
+  const { currency, order } = shown;
+  const totals =
+    "if(nth = 1, [toString(currency), toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], [])";
   return {
     query: `
-${withNames(...names)}SELECT ${label} AS label, ${currency} AS currency, toString(total), toString(usage), toString(shared), row_count, is_provisional,
-  if(nth = 1, [toString(currency), toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], [])${columns.map((column) => `, ${column}`).join("")}
+${withNames(...names)}SELECT ${shownOf(shown, totals)}
 FROM (
   SELECT *, sum(total) OVER w AS all_total, sum(usage) OVER w AS all_usage, sum(shared) OVER w AS all_shared,
     sum(row_count) OVER w AS all_rows, count() OVER w AS all_buckets, row_number() OVER w AS nth
@@ -84,4 +102,21 @@ QUALIFY row_number() OVER (ORDER BY ${order}) <= {bucket_limit:UInt32} OR nth = 
 ORDER BY ${order}`,
     params: { ...params, bucket_limit: BUCKET_LIMIT, row_limit: BUCKET_LIMIT + MOST_CURRENCIES },
   };
+}
+
+/** What a row is: as `StoredBucket` says. */
+function shownOf(
+  { label, currency, columns }: Pick<Buckets, "label" | "currency" | "columns">,
+  totals: string,
+): string {
+  return [
+    ...[
+      `${label} AS label`,
+      `${currency} AS currency`,
+      "toString(total)",
+      "toString(usage)",
+      "toString(shared)",
+    ],
+    ...["row_count", "is_provisional", totals, ...columns],
+  ].join(", ");
 }

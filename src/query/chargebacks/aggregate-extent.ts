@@ -6,12 +6,11 @@
  * them takes 0.35 s and 2.5 s, and the first 10,000 then lie in the first few days.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { sumText } from "../../numbers/exact.js";
 import { readTuples, type Statement } from "../../store/clickhouse/statement.js";
 import { bucketKey } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
 import { BUCKET_LIMIT } from "./aggregate-buckets.js";
-import type { CurrencyTotals } from "./aggregate-result.js";
+import { addedUp, type CurrencyTotals } from "./aggregate-result.js";
 import {
   type AggregateInput,
   type AggregateSource,
@@ -229,11 +228,14 @@ function extentOf(rows: readonly BucketExtent[]): AggregateExtent {
 }
 
 function totalsByCurrency(rows: readonly BucketExtent[]): CurrencyTotals[] {
-  const currencies = [...new Set(rows.map(([, , currency]) => currency))].sort();
-  return currencies.map((currency): CurrencyTotals => {
-    const own = rows.filter((row) => row[2] === currency);
-    const sum = (column: 3 | 4 | 5) => sumText(own.map((row) => row[column]));
-    const count = (column: 6 | 7) => String(own.reduce((before, row) => before + row[column], 0));
-    return [currency, sum(3), sum(4), sum(5), count(6), count(7)];
-  });
+  return addedUp(
+    rows.map(([, , currency, total, usage, shared, n, buckets]) => [
+      currency,
+      total,
+      usage,
+      shared,
+      n,
+      buckets,
+    ]),
+  );
 }

@@ -1,4 +1,5 @@
 /** What an aggregation returns, of chargebacks or of attributions to topics: rows of its statement → buckets, and totals by currency. */
+import { sumText } from "../../numbers/exact.js";
 import { displayNames } from "../inventory/names.js";
 
 /** Plain decimals, in the currency that stands beside them. */
@@ -66,6 +67,27 @@ export type StoredBucket = readonly [
 export function totalsOf(rows: readonly StoredBucket[]): CurrencyTotals[] {
   const totals = rows.flatMap(([, , , , , , , ofCurrency]) => (ofCurrency.length === 0 ? [] : [ofCurrency]));
   return totals.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Sums of a currency, of which there may be several; they have no trailing zeros. */
+type CurrencySums = readonly [
+  currency: string,
+  total: string,
+  usage: string,
+  shared: string,
+  rows: number,
+  buckets: number,
+];
+
+/** By currency, ascending. */
+export function addedUp(sums: readonly CurrencySums[]): CurrencyTotals[] {
+  const currencies = [...new Set(sums.map(([currency]) => currency))].sort();
+  return currencies.map((currency): CurrencyTotals => {
+    const own = sums.filter((each) => each[0] === currency);
+    const sum = (column: 1 | 2 | 3) => sumText(own.map((each) => each[column]));
+    const count = (column: 4 | 5) => String(own.reduce((before, each) => before + each[column], 0));
+    return [currency, sum(1), sum(2), sum(3), count(4), count(5)];
+  });
 }
 
 export interface AggregateShape<Column extends string> {

@@ -11,9 +11,9 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { allocationDetails, allocationMethods, costTypes } from "../../config/allocation-rule.js";
 import { readTuples } from "../../store/clickhouse/statement.js";
-import { aggregateBuckets, BUCKET_LIMIT } from "./aggregate-buckets.js";
+import { aggregateBuckets, BUCKET_LIMIT, fewBuckets } from "./aggregate-buckets.js";
 import { type ExtentOptions, readExtent } from "./aggregate-extent.js";
-import { type Aggregate, aggregateOf, type StoredBucket, totalsOf } from "./aggregate-result.js";
+import { type Aggregate, addedUp, aggregateOf, type StoredBucket, totalsOf } from "./aggregate-result.js";
 import { type AggregateInput, distinctColumns, type GroupColumn, hasNames } from "./aggregate-source.js";
 
 export { BUCKET_LIMIT } from "./aggregate-buckets.js";
@@ -30,7 +30,14 @@ export async function readAggregate(
 ): Promise<Aggregate> {
   const columns = distinctColumns(input.groupBy);
   const shape = { columns, named: columns.filter(hasNames), bucketLimit: BUCKET_LIMIT };
-  for (let attempt = 0; attempt < ATTEMPTS && mayBeMany(input); attempt++) {
+  if (!mayBeMany(input)) {
+    const rows = await readTuples<StoredBucket>(client, fewBuckets(input), signal);
+    const sums = rows.map(
+      ([, currency, total, usage, shared, n]) => [currency, total, usage, shared, n, 1] as const,
+    );
+    return aggregateOf(shape, rows, addedUp(sums));
+  }
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     // What does not hold is not remembered for the second attempt.
     const extent = await readExtent(client, input, { signal, known: attempt === 0 ? known : undefined });
     if (extent === undefined) return aggregateOf(shape, []);

@@ -10,7 +10,7 @@ import { columnsOf, type ShownValues, shownColumns } from "../../store/fact-tabl
 import type { IdentityNames, ResourceNames } from "../inventory/names.js";
 import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, type Place } from "../page/keyset.js";
-import { readOrderedPage } from "../page/keyset-page.js";
+import { type Pages, readOrderedPages } from "../page/keyset-page.js";
 import { pick } from "../page/pick.js";
 import { tagPair } from "../tags/of-dimensions.js";
 import type { DateWindow } from "../time/date-window.js";
@@ -115,15 +115,19 @@ ${withNames(...where.names)}SELECT day, count() AS rows FROM chargebacks WHERE $
 type Stored = Pick<ChargebackRow, (typeof stored)[number] | "amount">;
 type StoredRow = Stored & SplitRow & LookedUpRow;
 
-export async function readChargebackPage(
+export async function readChargebackPages(
   client: ClickHouseClient,
   input: ChargebackListInput,
   signal?: AbortSignal,
-): Promise<{ items: ChargebackRow[]; total: number; next: Place | undefined }> {
+): Promise<Pages<ChargebackRow>> {
   const days = await input.countDays(() =>
     readDayCounts(client, chargebackDays(input.window, input.filters), signal),
   );
-  const { rows, total, next } = await readOrderedPage<StoredRow>({
+  const {
+    items: rows,
+    total,
+    next,
+  } = await readOrderedPages<StoredRow>({
     columns: chargebackKey,
     days,
     page: input,

@@ -23,6 +23,8 @@ export interface PageRequest {
   /** From 1; any safe integer. */
   readonly page: number;
   readonly page_size: number;
+  /** How many pages behind a place are read with its own: a page costs little more than none. */
+  readonly ahead?: number | undefined;
 }
 
 /** Days ascending. Undefined for a page past the end. */

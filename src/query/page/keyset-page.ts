@@ -1,4 +1,4 @@
-/** One page of rows in the order of a table's key, by number or after a place, and the place where the next page begins. */
+/** Rows in the order of a table's key: one page by its number, or pages after a place; and the places where the pages after them begin. */
 import type { ClickHouseSettings } from "@clickhouse/client";
 import { daysBetween } from "../../time/days.js";
 import { type DayCount, type PageRequest, type PageSpan, pageSpan, totalRows } from "./days.js";
@@ -27,49 +27,54 @@ export interface PageReading<Row extends object> {
   countBefore(place: Place): Promise<number>;
 }
 
-export interface OrderedPage<Row> {
-  readonly rows: Row[];
+/** Pages one after another, of `page_size` items each; the last may have fewer. */
+export interface Pages<Item> {
+  /** Of all of them. */
+  readonly items: Item[];
   readonly total: number;
-  /** Undefined when nothing comes behind the page. */
-  readonly next: Place | undefined;
+  /** Of each page, where the next one begins; undefined when nothing comes behind it. There is always one page. */
+  readonly next: readonly [Place | undefined, ...(Place | undefined)[]];
 }
 
-export async function readOrderedPage<Row extends object>(
-  reading: PageReading<Row>,
-): Promise<OrderedPage<Row>> {
+export async function readOrderedPages<Row extends object>(reading: PageReading<Row>): Promise<Pages<Row>> {
   return reading.place === undefined ? readNumbered(reading) : readBehind(reading, reading.place);
 }
 
-async function readNumbered<Row extends object>(reading: PageReading<Row>): Promise<OrderedPage<Row>> {
+async function readNumbered<Row extends object>(reading: PageReading<Row>): Promise<Pages<Row>> {
   const { days, page, columns } = reading;
   const total = totalRows(days);
   const span = pageSpan(days, page);
-  if (span === undefined) return { rows: [], total, next: undefined };
+  if (span === undefined) return { items: [], total, next: [undefined] };
   const rows = await readDays(reading, span, page.page_size);
   const end = endOfPage(rows.map(valuesIn(columns)), undefined);
-  if (end === undefined || page.page * page.page_size >= total) return { rows, total, next: undefined };
+  if (end === undefined || page.page * page.page_size >= total)
+    return { items: rows, total, next: [undefined] };
   // A page of nothing but rows that are the same in the order: those before it may be more of them.
   const isUnclear = end.given === rows.length && span.offset > 0;
-  if (!isUnclear) return { rows, total, next: end };
+  if (!isUnclear) return { items: rows, total, next: [end] };
   const given = span.offset + rows.length - (await reading.countBefore(end));
-  return { rows, total, next: { ...end, given: Math.max(given, rows.length) } };
+  return { items: rows, total, next: [{ ...end, given: Math.max(given, rows.length) }] };
 }
 
-async function readBehind<Row extends object>(
-  reading: PageReading<Row>,
-  place: Place,
-): Promise<OrderedPage<Row>> {
+async function readBehind<Row extends object>(reading: PageReading<Row>, place: Place): Promise<Pages<Row>> {
   const { days, page, columns } = reading;
+  const { page_size, ahead = 0 } = page;
   const total = totalRows(days);
-  // One more than the page, to know whether there is more.
-  const wanted = page.page_size + 1;
+  const most = page_size * (1 + ahead);
+  // One more, to know whether there is more.
+  const wanted = most + 1;
   const span = placeSpan(days, dayOf(columns, place.values), place, wanted);
-  if (span === undefined) return { rows: [], total, next: undefined };
+  if (span === undefined) return { items: [], total, next: [undefined] };
   const valuesOf = valuesIn(columns);
   const found = withoutGiven(await readSpan(reading, span, rowsFrom(place, wanted)), valuesOf, place);
-  const rows = found.slice(0, page.page_size);
-  const next = found.length > page.page_size ? endOfPage(rows.map(valuesOf), place) : undefined;
-  return { rows, total, next };
+  const endOf = (from: number, start: Place | undefined) =>
+    found.length > from + page_size
+      ? endOfPage(found.slice(from, from + page_size).map(valuesOf), start)
+      : undefined;
+  const next: [Place | undefined, ...(Place | undefined)[]] = [endOf(0, place)];
+  for (let from = page_size; from < most && next.at(-1) !== undefined; from += page_size)
+    next.push(endOf(from, next.at(-1)));
+  return { items: found.slice(0, most), total, next };
 }
 
 /** A day with so many times the rows that are wanted holds most pages that begin in it. */

@@ -6,7 +6,7 @@ import { type ShownColumn, shownColumns } from "../../store/fact-tables.js";
 import { readNames } from "../inventory/names.js";
 import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePlace, fromPlace, type OrderColumns, type Place } from "../page/keyset.js";
-import { readOrderedPage } from "../page/keyset-page.js";
+import { type Pages, readOrderedPages } from "../page/keyset-page.js";
 import { pick } from "../page/pick.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type AttributionFilters, attributionsInWindow } from "./scan.js";
@@ -91,12 +91,16 @@ function attributionsBefore({ window, filters }: Reading, place: Place): Stateme
 
 type StoredAttribution = Omit<TopicAttributionRow, "cluster_name">;
 
-export async function readAttributionPage(
+export async function readAttributionPages(
   client: ClickHouseClient,
   input: AttributionListInput,
   signal?: AbortSignal,
-): Promise<{ items: TopicAttributionRow[]; total: number; next: Place | undefined }> {
-  const { rows, total, next } = await readOrderedPage<StoredAttribution>({
+): Promise<Pages<TopicAttributionRow>> {
+  const {
+    items: rows,
+    total,
+    next,
+  } = await readOrderedPages<StoredAttribution>({
     columns: attributionKey,
     days: await input.countDays(() => readDayCounts(client, attributionDays(input), signal)),
     page: input,

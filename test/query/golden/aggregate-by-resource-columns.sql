@@ -16,8 +16,7 @@ WITH
   )
   GROUP BY bucket, c0, c1, c2, c3, c4, c5, c6
 )
-SELECT formatDateTime(bucket, '%Y-%m') AS label, c6 AS currency, toString(total), toString(usage), toString(shared), row_count, is_provisional,
-  if(nth = 1, [toString(currency), toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []), c0, c1, c2, c3, c4, c5, transform(c0, known_resources.1, known_resources.2, ''), transform(c3, known_resources.1, known_resources.2, '')
+SELECT formatDateTime(bucket, '%Y-%m') AS label, c6 AS currency, toString(total), toString(usage), toString(shared), row_count, is_provisional, if(nth = 1, [toString(currency), toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []), c0, c1, c2, c3, c4, c5, transform(c0, known_resources.1, known_resources.2, ''), transform(c3, known_resources.1, known_resources.2, '')
 FROM (
   SELECT *, sum(total) OVER w AS all_total, sum(usage) OVER w AS all_usage, sum(shared) OVER w AS all_shared,
     sum(row_count) OVER w AS all_rows, count() OVER w AS all_buckets, row_number() OVER w AS nth

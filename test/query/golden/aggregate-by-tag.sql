@@ -80,8 +80,7 @@ WITH
   )
   GROUP BY bucket, c0, c1, c2, c3
 )
-SELECT toString(bucket) AS label, c3 AS currency, toString(total), toString(usage), toString(shared), row_count, is_provisional,
-  if(nth = 1, [toString(currency), toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []), tag_values_c0.9[c0], c1, tag_values_c2.9[c2], transform(c1, known_identities.1, known_identities.2, '')
+SELECT toString(bucket) AS label, c3 AS currency, toString(total), toString(usage), toString(shared), row_count, is_provisional, if(nth = 1, [toString(currency), toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], []), tag_values_c0.9[c0], c1, tag_values_c2.9[c2], transform(c1, known_identities.1, known_identities.2, '')
 FROM (
   SELECT *, sum(total) OVER w AS all_total, sum(usage) OVER w AS all_usage, sum(shared) OVER w AS all_shared,
     sum(row_count) OVER w AS all_rows, count() OVER w AS all_buckets, row_number() OVER w AS nth
