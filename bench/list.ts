@@ -1,5 +1,5 @@
 /**
- * Pages of the chargeback list: the second by its number and by cursor, and one nine tenths deep, with and without a filter. The service keeps its last answers, so
+ * Pages of the chargeback list: the second by its number and by cursor, one nine tenths deep, with and without a filter, and many by cursor. The service keeps its last answers, so
  * each is asked for once.
  */
 import { readRows } from "../src/store/clickhouse/statement.js";
@@ -12,6 +12,7 @@ import { type Figure, median, medianMs } from "./measure.js";
 import { allDays } from "./organisation.js";
 
 const PAGE_SIZE = 100;
+const WALKED = 20;
 
 interface Case {
   readonly name: string;
@@ -44,6 +45,21 @@ export const benchList: Benchmark = async ({ store, repeat, rows, service }) => 
     }
     return median(taken.slice(1));
   };
+  /** From the second page on, in milliseconds a page: of the pages that are read together, some take no time. */
+  const walked = async () => {
+    const taken: number[] = [];
+    for (let turn = 0; turn <= repeat; turn++) {
+      const start_date = addDays(allDays[0] ?? "", -turn - 1000);
+      let { body } = await readJson<{ next_cursor: string }>(pathOf({ start_date }));
+      const began = performance.now();
+      for (let page = 0; page < WALKED; page++)
+        ({ body } = await readJson<{ next_cursor: string }>(
+          pathOf({ start_date, cursor: body.next_cursor }),
+        ));
+      taken.push((performance.now() - began) / WALKED);
+    }
+    return median(taken.slice(1));
+  };
   const one = { identity_id };
   const cases: Case[] = [
     { name: "page by number", filter: {}, behind: 1, by: "number", most: 25 },
@@ -59,6 +75,10 @@ export const benchList: Benchmark = async ({ store, repeat, rows, service }) => 
       ...{ benchmark: "list", name: each.name, unit: "ms", value: await measure(each) },
       ...(each.most !== undefined && { target: { at: "most", value: each.most } }),
     });
+  figures.push({
+    ...{ benchmark: "list", name: `each of ${WALKED} pages by cursor, one after another`, unit: "ms" },
+    ...{ value: await walked(), target: { at: "most", value: 15 } },
+  });
   const again = () => readAll(pathOf({ start_date: allDays[0] ?? "" }));
   return [
     ...figures,

@@ -291,6 +291,60 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       t.equal(await isHeard(), true, "published again");
     });
 
+  for (const list of ["chargebacks", "billing"])
+    await t.test(`GET ${list}: who follows cursors has the next pages read with their own`, async (t) => {
+      const day = "2026-01-14";
+      await publish(day, "a", "1");
+      const add = async (names: readonly string[]) => {
+        const rows = names.map((resource_id) => ({ resource_id, timestamp: `${day}T00:00:00Z` }));
+        await insertBilling(
+          stores,
+          "acme",
+          rows.map((row) => ({ ...row, total_cost: "5" })),
+        );
+        await insertChargebacks(
+          stores,
+          "acme",
+          rows.map((row) => ({ ...row, amount: "5" })),
+        );
+      };
+      // Three of each are the same in all that orders them.
+      await add(["s", "t", "u", "v", "w"].flatMap((name) => [name, name, name]));
+      const pageOf = async (size: number, cursor: string | null) => {
+        const more = cursor === null ? "" : `&cursor=${cursor}`;
+        const { status, body } = await get(
+          app,
+          `${acme}/${list}?start_date=${day}&end_date=${day}&page_size=${size}${more}`,
+        );
+        t.equal(status, 200);
+        return body;
+      };
+      const walk = async (size: number, onPage = async (_: number) => {}) => {
+        const pages = [await pageOf(size, null)];
+        for (let cursor = pages[0].next_cursor; cursor !== null; cursor = pages.at(-1).next_cursor) {
+          await onPage(pages.length);
+          pages.push(await pageOf(size, cursor));
+        }
+        for (const page of pages.slice(0, -1)) t.equal(page.items.length, size);
+        for (const { total, page, page_size } of pages)
+          t.strictSame({ total, page, page_size }, { total: pages[0].total, page: 1, page_size: size });
+        return pages.flatMap(({ items }) => items.map((item: { resource_id: string }) => item.resource_id));
+      };
+      const all = ["r-1", ...["s", "t", "u", "v", "w"].flatMap((name) => [name, name, name])];
+      for (const size of [1, 2, 3, 5, 7, 15]) t.strictSame(await walk(size), all, String(size));
+
+      // Behind all others, and published by nobody: who reads pages that were not read before sees it.
+      const heard = async (size: number, after: number) =>
+        await walk(size, async (read) => {
+          if (read === after) await add(["z"]);
+        });
+      t.strictSame(await heard(4, 2), all, "pages read ahead are as they were when their first was read");
+      t.strictSame(await heard(6, 1), [...all, "z", "z"], "which is the second of a walk");
+      t.strictSame(await walk(8), [...all, "z", "z"]);
+      await publish(day, "b", "2");
+      t.strictSame(await walk(4), ["r-1"], "a publish ends them");
+    });
+
   await t.test("GET reconciliation: a day is summed once, until it is published again", async (t) => {
     const [first, second] = ["2026-02-11", "2026-02-12"] as const;
     for (const day of [first, second]) await publish(day, `${day} a`, "1");

@@ -124,6 +124,29 @@ export const readMutants = [
     ],
   ),
   ...mutantsOf(
+    "src/http/plugins/cursors.ts",
+    ["test/http/revalidation.test.ts"],
+    [
+      ["nothing is read ahead", "Math.max(Math.floor(ROWS_AHEAD / page_size) - 1, 0)", "0"],
+      [
+        "pages that were read ahead outlive a publish",
+        "JSON.stringify([listKey, page_size, behind])",
+        "JSON.stringify([page_size, behind])",
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    "src/query/page/keyset-page.ts",
+    ["test/http/revalidation.test.ts"],
+    [
+      [
+        "each page that is read ahead begins behind the first",
+        "next.push(endOf(from, next.at(-1)))",
+        "next.push(endOf(from, place))",
+      ],
+    ],
+  ),
+  ...mutantsOf(
     "src/http/kept-answers.ts",
     ["test/http/kept-answers.test.ts"],
     [

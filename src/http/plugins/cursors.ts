@@ -32,8 +32,8 @@ interface CursorPage {
   /** Under the request's filters. */
   readonly countDays: CountDays;
   nextCursor(next: Place | undefined): string | null;
-  /** What the pages of this list are kept by that were read with the one before them; undefined while they would not hold. */
-  readonly aheadKey: string | undefined;
+  /** Names the list and what is published of its days; undefined while that may be changing, and where nothing is. */
+  listKey(): string | undefined;
 }
 
 interface ListQuery extends PageRequest {
@@ -53,11 +53,11 @@ export const cursors = fp(
       // As given, so that a cursor outlives the midnight that moves a window.
       const fingerprint = cursorFingerprint({ ...filters, tenant: request.tenant.tenant_name });
       const key = cursorOf({ cursor, page }, of.kind, fingerprint, cursorColumns(of.columns));
-      const listKey = keyOfList(of.kind, fingerprint, request);
       request.cursorPage = {
-        aheadKey: listKey,
+        // What is published is read after this.
+        listKey: () => keyOfList(of.kind, fingerprint, request),
         place: key && placeOf(key),
-        countDays: (read) => known.of(listKey, read),
+        countDays: (read) => known.of(keyOfList(of.kind, fingerprint, request), read),
         nextCursor: (next) =>
           next === undefined ? null : encodeCursor(of.kind, fingerprint, cursorKeyOf(next)),
       };
@@ -67,7 +67,6 @@ export const cursors = fp(
   { name: "cursors", dependencies: ["date-window"] },
 );
 
-/** Undefined while what is published may be changing, and where nothing is. */
 function keyOfList(
   kind: string,
   fingerprint: string,
@@ -80,7 +79,7 @@ function keyOfList(
 type ListRequest<Query> = Pick<FastifyRequest, "window" | "cursorPage"> & { readonly query: Query };
 
 /** So many rows are read for whoever follows cursors; what lies behind their page is kept for their next requests. */
-const ROWS_AHEAD = 400;
+const ROWS_AHEAD = 800;
 
 /**
  * Answers the requests of a list. Who comes with a cursor reads on: the pages behind theirs are read in the same statements, which take most of their time
@@ -93,11 +92,12 @@ export function createListReader<Item>() {
     read: (input: ReturnType<typeof inputOf<Query>>) => Promise<Pages<Item>>,
   ) => {
     const { page_size, cursor } = query;
-    const { place, aheadKey, nextCursor } = cursorPage;
-    const keyOf = (behind: string) => JSON.stringify([aheadKey, page_size, behind]);
-    const known = cursor === undefined ? undefined : ahead.take(keyOf(cursor));
+    const { nextCursor } = cursorPage;
+    const listKey = cursorPage.listKey();
+    const keyOf = (behind: string) => JSON.stringify([listKey, page_size, behind]);
+    const isReadingOn = cursor !== undefined && listKey !== undefined;
+    const known = isReadingOn ? ahead.take(keyOf(cursor)) : undefined;
     if (known !== undefined) return known;
-    const isReadingOn = place !== undefined && aheadKey !== undefined;
     const more = isReadingOn ? Math.max(Math.floor(ROWS_AHEAD / page_size) - 1, 0) : 0;
     const { items, total, next } = await read(inputOf({ query, window, cursorPage }, more));
     const pageAt = (index: number) =>
@@ -109,8 +109,8 @@ export function createListReader<Item>() {
         },
         query,
       );
-    for (const [index, place] of next.slice(0, -1).entries()) {
-      const behind = nextCursor(place);
+    for (const [index, end] of next.slice(0, -1).entries()) {
+      const behind = nextCursor(end);
       if (behind !== null) ahead.keep(keyOf(behind), pageAt(index + 1));
     }
     return pageAt(0);

@@ -23,7 +23,7 @@ export interface PageRequest {
   /** From 1; any safe integer. */
   readonly page: number;
   readonly page_size: number;
-  /** How many pages behind a place are read with its own: a page costs little more than none. */
+  /** How many pages behind a place are read with its own, where they lie in the same days. */
   readonly ahead?: number | undefined;
 }
 

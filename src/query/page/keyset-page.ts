@@ -58,13 +58,17 @@ async function readNumbered<Row extends object>(reading: PageReading<Row>): Prom
 
 async function readBehind<Row extends object>(reading: PageReading<Row>, place: Place): Promise<Pages<Row>> {
   const { days, page, columns } = reading;
-  const { page_size, ahead = 0 } = page;
+  const { page_size } = page;
   const total = totalRows(days);
+  const spanOf = (pages: number) =>
+    placeSpan(days, dayOf(columns, place.values), place, page_size * pages + 1);
+  const span = spanOf(1);
+  if (span === undefined) return { items: [], total, next: [undefined] };
+  // Rows of further days are not there for nothing: each day is a part to open.
+  const ahead = spanOf(1 + (page.ahead ?? 0))?.last_day === span.last_day ? (page.ahead ?? 0) : 0;
   const most = page_size * (1 + ahead);
   // One more, to know whether there is more.
   const wanted = most + 1;
-  const span = placeSpan(days, dayOf(columns, place.values), place, wanted);
-  if (span === undefined) return { items: [], total, next: [undefined] };
   const valuesOf = valuesIn(columns);
   const found = withoutGiven(await readSpan(reading, span, rowsFrom(place, wanted)), valuesOf, place);
   const endOf = (from: number, start: Place | undefined) =>
