@@ -341,8 +341,18 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       t.strictSame(await heard(4, 2), all, "pages read ahead are as they were when their first was read");
       t.strictSame(await heard(6, 1), [...all, "z", "z"], "which is the second of a walk");
       t.strictSame(await walk(8), [...all, "z", "z"]);
-      await publish(day, "b", "2");
-      t.strictSame(await walk(4), ["r-1"], "a publish ends them");
+
+      await publish(day, "b", "1");
+      await add(["s", "s", "s", "t", "t", "t"]);
+      const second = await pageOf(2, (await pageOf(2, null)).next_cursor);
+      await publish(day, "c", "1");
+      await add(["s", "t", "u"]);
+      const third = await pageOf(2, second.next_cursor);
+      t.strictSame(
+        third.items.map((item: { resource_id: string }) => item.resource_id),
+        ["t", "u"],
+        "a publish ends what was read ahead",
+      );
     });
 
   await t.test("GET reconciliation: a day is summed once, until it is published again", async (t) => {

@@ -1,5 +1,6 @@
 import t from "tap";
 import { factTables } from "../../src/store/fact-tables.js";
+import { sumTables } from "../../src/store/sum-tables.js";
 import { addDays } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
@@ -42,10 +43,11 @@ t.test("what is older than the retention goes as whole days", async (t) => {
   const later = addDays(today, 2);
   holds(t, await run(later), { status: "completed" });
   holds(t, await reconciled(stores, "acme"), { days: 5, off: [], staged: 0 });
+  const tables = [...factTables, ...sumTables];
   const counts = await rowsOf<{ name: string; n: string }>(
     stores,
     "acme",
-    factTables
+    tables
       .map(
         (table) =>
           `SELECT '${table}' AS name, toString(count()) AS n FROM ${table} WHERE day <= '${daysBefore(7)}'`,
@@ -54,7 +56,7 @@ t.test("what is older than the retention goes as whole days", async (t) => {
   );
   t.same(
     counts.map((row) => row.n),
-    factTables.map(() => "0"),
+    tables.map(() => "0"),
     "in every table",
   );
   for (const age of [8, 7])

@@ -40,7 +40,8 @@ SELECT * FROM ${table} WHERE toYYYYMM(day) IN {months:Array(UInt32)} AND day NOT
 UNION ALL
 ${sums}`,
       query_params: { days, months },
-      clickhouse_settings: { max_bytes_before_external_group_by: "300000000" },
+      // On replicas, the same sums of the same days would be taken for an insert that was sent twice.
+      clickhouse_settings: { max_bytes_before_external_group_by: "300000000", insert_deduplicate: 0 },
     });
   };
   const ofDays = "day IN {days:Array(Date)}";
