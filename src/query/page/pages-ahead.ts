@@ -2,26 +2,36 @@
  * Pages that were read together with the one before them, for whoever reads a list from its beginning to its end. Each is asked for once, and holds for as
  * long as what is published stays the same (`state/published.ts`).
  */
-import { setNewest } from "../../store/set-newest.js";
-
 export interface PagesAhead<Page> {
   take(key: string): Page | undefined;
   keep(key: string, page: Page): void;
 }
 
-/** Pages of up to 200 rows of a kilobyte: 10 MB of those of 100. */
-const MOST_KEPT = 100;
+/** Of a kilobyte each: 20 MB. */
+const MOST_ROWS = 20_000;
 
-export function createPagesAhead<Page>(most = MOST_KEPT): PagesAhead<Page> {
+/** Those that were kept first go first. */
+export function createPagesAhead<Page extends { readonly items: readonly unknown[] }>(
+  most = MOST_ROWS,
+): PagesAhead<Page> {
   const pages = new Map<string, Page>();
+  let rows = 0;
+  const take = (key: string) => {
+    const page = pages.get(key);
+    rows -= page?.items.length ?? 0;
+    pages.delete(key);
+    return page;
+  };
   return {
-    take(key) {
-      const page = pages.get(key);
-      pages.delete(key);
-      return page;
-    },
+    take,
     keep(key, page) {
-      setNewest(pages, key, page, most);
+      take(key);
+      pages.set(key, page);
+      rows += page.items.length;
+      for (const [oldest] of pages) {
+        if (rows <= most) return;
+        take(oldest);
+      }
     },
   };
 }
