@@ -52,7 +52,7 @@ ${sums}`,
       await make("sums_by_reason", reasonsOf(stagedTable("sums_by_resource", epoch), ofDays));
     })(),
   ]);
-  const off = await daysOff(client, epoch, days);
+  const off = await daysOff(client, (table) => stagedTable(table, epoch), days);
   if (off.length > 0) throw new Error(`the sums of ${off.join(", ")} are not those of their chargebacks`);
   await ofEach(async (table, staged) => {
     await replaceMonths(client, table, staged, months);
@@ -60,46 +60,39 @@ ${sums}`,
   });
 }
 
-/** Days whose staged sums do not add up to their chargebacks. */
-async function daysOff(client: ClickHouseClient, epoch: number, days: readonly string[]): Promise<string[]> {
+/**
+ * Makes the sums anew of days whose rows are not as many as they say, as when somebody has dropped a day from a store by hand. Returns the days.
+ * By how many there are: what they come to was compared when they were made.
+ */
+export async function mendSums(store: HeldStore): Promise<string[]> {
+  const days = await daysOff(store.client, (table) => table);
+  await remakeSums(store, days);
+  return days;
+}
+
+/** Days that have another number of chargebacks than one of their sums says; of certain days also those that come to something else. */
+async function daysOff(
+  client: ClickHouseClient,
+  nameOf: (table: SumTable) => string,
+  days?: readonly string[],
+): Promise<string[]> {
+  const amount = days === undefined ? "0" : "sum(amount_hi) + sum(amount_lo)";
+  const where = days === undefined ? "" : " WHERE day IN {days:Array(Date)}";
   const added = (from: string, rows: string) =>
-    `SELECT day, sum(amount_hi) + sum(amount_lo) AS amount, ${rows} AS n FROM ${from} WHERE day IN {days:Array(Date)} GROUP BY day`;
+    `SELECT day, ${rows} AS n, ${amount} AS amount FROM ${from}${where} GROUP BY day`;
   const each = [
     added("chargebacks", "count()"),
-    ...sumTables.map((table) => added(stagedTable(table, epoch), "sum(row_count)")),
+    ...sumTables.map((table) => added(nameOf(table), "sum(row_count)")),
   ];
   const found = await readRows<{ day: string }>(client, {
     query: `
 SELECT day FROM (
 ${each.join("\nUNION ALL\n")}
 )
-GROUP BY day HAVING count() != ${each.length} OR uniqExact(amount, n) != 1 ORDER BY day`,
-    params: { days },
+GROUP BY day HAVING count() != ${each.length} OR uniqExact(n, amount) != 1 ORDER BY day`,
+    params: days === undefined ? {} : { days },
   });
   return found.map(({ day }) => day);
-}
-
-/**
- * Makes the sums anew of days whose rows are not as many as they say, as when somebody has dropped a day from a store by hand. Returns the days.
- * By how many there are: what they come to was compared when they were made.
- */
-export async function mendSums(store: HeldStore): Promise<string[]> {
-  const counted = (from: string, rows: string) => `SELECT day, ${rows} AS n FROM ${from} GROUP BY day`;
-  const each = [
-    counted("chargebacks", "count()"),
-    ...sumTables.map((table) => counted(table, "sum(row_count)")),
-  ];
-  const found = await readRows<{ day: string }>(store.client, {
-    query: `
-SELECT day FROM (
-${each.join("\nUNION ALL\n")}
-)
-GROUP BY day HAVING count() != ${each.length} OR uniqExact(n) != 1 ORDER BY day`,
-    params: {},
-  });
-  const days = found.map(({ day }) => day);
-  await remakeSums(store, days);
-  return days;
 }
 
 /** `202601`, as its partition is called. */
