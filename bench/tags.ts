@@ -1,5 +1,4 @@
 /** Tags of 100,000 dimensions: made in bulk, searched when there are a million, and read one by one. */
-
 import {
   dimensionFields,
   fingerprintSql,

@@ -2,6 +2,8 @@
  * The last answers of reads whose ETag names them: who asks the same of the same published days, another reader of the same page or a script that
  * asks every minute, has the answer without asking the store.
  */
+import { createSizedMemory } from "../store/sized-memory.js";
+
 export interface KeptAnswers {
   /** JSON; undefined where it is not kept. */
   get(etag: string): string | undefined;
@@ -14,23 +16,11 @@ const MOST_CHARACTERS = 16 * 1024 * 1024;
 const LONGEST = 256 * 1024;
 
 export function createKeptAnswers(): KeptAnswers {
-  const answers = new Map<string, string>();
-  let characters = 0;
-  const forget = (etag: string) => {
-    characters -= answers.get(etag)?.length ?? 0;
-    answers.delete(etag);
-  };
+  const answers = createSizedMemory<string>({ most: MOST_CHARACTERS, sizeOf: ({ length }) => length });
   return {
-    get: (etag) => answers.get(etag),
+    get: answers.get,
     keep(etag, json) {
-      if (json.length > LONGEST) return;
-      forget(etag);
-      answers.set(etag, json);
-      characters += json.length;
-      for (const [oldest] of answers) {
-        if (characters <= MOST_CHARACTERS) return;
-        forget(oldest);
-      }
+      if (json.length <= LONGEST) answers.keep(etag, json);
     },
   };
 }

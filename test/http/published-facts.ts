@@ -1,5 +1,4 @@
 /** Facts as a run would publish them: allocated by the real engine, and shown. */
-
 import { calculateDays, unallocate } from "../../src/allocate/calculate.js";
 import { chargebackLedger } from "../../src/allocate/ledger.js";
 import { type RuleSet, storeRuleSet } from "../../src/allocate/rules.js";

@@ -1,5 +1,4 @@
 /** A service on real engines for one test file: two tenants, a fixed clock, and rows that the test puts in itself. */
-
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -147,11 +147,15 @@ export const readMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/http/kept-answers.ts",
-    ["test/http/kept-answers.test.ts"],
+    "src/store/sized-memory.ts",
+    ["test/http/kept-answers.test.ts", "test/query/pages-ahead.test.ts"],
     [
-      ["answers are kept without end", "characters <= MOST_CHARACTERS", "characters >= 0"],
-      ["an answer that is kept again counts twice", "      forget(etag);\n", ""],
+      ["what is kept has no end", "size <= most", "size >= 0"],
+      [
+        "what is kept again counts twice",
+        "    keep(key, value) {\n      take(key);\n",
+        "    keep(key, value) {\n",
+      ],
     ],
   ),
   ...mutantsOf(

@@ -1,5 +1,4 @@
 /** Aggregates on the engine: against sums made by hand, luxon's calendar, and the one statement that makes all buckets. */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import { DateTime } from "luxon";
 import t from "tap";

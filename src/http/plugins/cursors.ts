@@ -53,11 +53,12 @@ export const cursors = fp(
       // As given, so that a cursor outlives the midnight that moves a window.
       const fingerprint = cursorFingerprint({ ...filters, tenant: request.tenant.tenant_name });
       const key = cursorOf({ cursor, page }, of.kind, fingerprint, cursorColumns(of.columns));
+      // What is published is read after this.
+      const listKey = () => keyOfList(of.kind, fingerprint, request);
       request.cursorPage = {
-        // What is published is read after this.
-        listKey: () => keyOfList(of.kind, fingerprint, request),
+        listKey,
         place: key && placeOf(key),
-        countDays: (read) => known.of(keyOfList(of.kind, fingerprint, request), read),
+        countDays: (read) => known.of(listKey(), read),
         nextCursor: (next) =>
           next === undefined ? null : encodeCursor(of.kind, fingerprint, cursorKeyOf(next)),
       };

@@ -33,7 +33,7 @@ export interface Pages<Item> {
   readonly items: Item[];
   readonly total: number;
   /** Of each page, where the next one begins; undefined when nothing comes behind it. There is always one page. */
-  readonly next: readonly [Place | undefined, ...(Place | undefined)[]];
+  readonly next: readonly (Place | undefined)[];
 }
 
 export async function readOrderedPages<Row extends object>(reading: PageReading<Row>): Promise<Pages<Row>> {
@@ -58,14 +58,14 @@ async function readNumbered<Row extends object>(reading: PageReading<Row>): Prom
 
 async function readBehind<Row extends object>(reading: PageReading<Row>, place: Place): Promise<Pages<Row>> {
   const { days, page, columns } = reading;
-  const { page_size } = page;
+  const { page_size, ahead: asked = 0 } = page;
   const total = totalRows(days);
   const spanOf = (pages: number) =>
     placeSpan(days, dayOf(columns, place.values), place, page_size * pages + 1);
   const span = spanOf(1);
   if (span === undefined) return { items: [], total, next: [undefined] };
   // Rows of further days are not there for nothing: each day is a part to open.
-  const ahead = spanOf(1 + (page.ahead ?? 0))?.last_day === span.last_day ? (page.ahead ?? 0) : 0;
+  const ahead = spanOf(1 + asked)?.last_day === span.last_day ? asked : 0;
   const most = page_size * (1 + ahead);
   // One more, to know whether there is more.
   const wanted = most + 1;
@@ -75,7 +75,7 @@ async function readBehind<Row extends object>(reading: PageReading<Row>, place: 
     found.length > from + page_size
       ? endOfPage(found.slice(from, from + page_size).map(valuesOf), start)
       : undefined;
-  const next: [Place | undefined, ...(Place | undefined)[]] = [endOf(0, place)];
+  const next = [endOf(0, place)];
   for (let from = page_size; from < most && next.at(-1) !== undefined; from += page_size)
     next.push(endOf(from, next.at(-1)));
   return { items: found.slice(0, most), total, next };

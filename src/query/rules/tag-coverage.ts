@@ -2,7 +2,6 @@
  * How much of the bill carries which tag, by currency and product type. A share is one of amounts without their sign, so that it lies
  * between 0 and 1 and a refund counts as much as a charge of its size. It is rounded down, so that 1 means everything.
  */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../store/clickhouse/statement.js";
 import type { DateWindow } from "../time/date-window.js";

@@ -1,5 +1,4 @@
 /** The largest costs that nobody pays, each with what is missing to know who should. */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { IdentityMaps } from "../../config/allocation/check-allocation.js";
 import { readRows } from "../../store/clickhouse/statement.js";

@@ -1,5 +1,4 @@
 /** Keys that amounts can be grouped and filtered by: those of the tenant's tags, and those of the bill's lines. */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { readRows } from "../../store/clickhouse/statement.js";

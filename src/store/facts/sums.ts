@@ -6,7 +6,7 @@ import { type HeldStore, stagedTable } from "../clickhouse/staging.js";
 import { readRows } from "../clickhouse/statement.js";
 import { reasonsOf, type SumTable, sumsOf, sumTables } from "../sum-tables.js";
 
-/** All are made anew when a store is old: not at once. */
+/** A store whose sums are gone has years of them. */
 const MONTHS_AT_ONCE = 12;
 
 /**
@@ -27,8 +27,6 @@ async function remakeMonths(
   days: readonly string[],
   months: readonly number[],
 ): Promise<void> {
-  const ofEach = async (step: (table: SumTable, staged: string) => Promise<unknown>) =>
-    await Promise.all(sumTables.map((table) => step(table, stagedTable(table, epoch))));
   const empty = async (staged: string) => await client.command({ query: `TRUNCATE TABLE ${staged} SYNC` });
   const make = async (table: SumTable, sums: string) => {
     const staged = stagedTable(table, epoch);
@@ -54,10 +52,13 @@ ${sums}`,
   ]);
   const off = await daysOff(client, (table) => stagedTable(table, epoch), days);
   if (off.length > 0) throw new Error(`the sums of ${off.join(", ")} are not those of their chargebacks`);
-  await ofEach(async (table, staged) => {
-    await replaceMonths(client, table, staged, months);
-    await empty(staged);
-  });
+  await Promise.all(
+    sumTables.map(async (table) => {
+      const staged = stagedTable(table, epoch);
+      await replaceMonths(client, table, staged, months);
+      await empty(staged);
+    }),
+  );
 }
 
 /**
