@@ -28,7 +28,7 @@ WHERE day = {day:Date} AND metric IN {metrics:Array(String)} AND resource_id = {
 GROUP BY hour, metric
 UNION ALL
 SELECT 'charged', '', '', toDateTime(0, 'UTC'), toString(digest) FROM (
-SELECT sum(cityHash64(toString(identity_id)) * toInt256(reinterpret(amount_hi + amount_lo, 'Int128'))) AS digest
+SELECT sum(cityHash64(identity_id) * toInt256(reinterpret(amount_hi + amount_lo, 'Int128'))) AS digest
 FROM chargebacks WHERE day = {split_day:Date} AND timestamp = {split_timestamp:DateTime('UTC')} AND env_id = {split_env_id:String} AND resource_id = {split_resource_id:String} AND product_category = {split_product_category:String} AND product_type = {split_product_type:String} AND currency = {split_currency:String} AND line_id = {split_line_id:UInt64} AND component = {split_component:UInt8}
 )
 )

@@ -104,7 +104,7 @@ export function digestOfCharged(input: RecipientsInput): Statement {
   const published = rowsOfSplit(input);
   return {
     query: `
-SELECT ${digestOf("toString(identity_id)", "toInt256(reinterpret(amount_hi + amount_lo, 'Int128'))")} AS digest
+SELECT ${digestOf("identity_id", "toInt256(reinterpret(amount_hi + amount_lo, 'Int128'))")} AS digest
 FROM chargebacks WHERE ${published.query}`,
     params: published.params,
   };
