@@ -20,7 +20,7 @@ import { describeMachine } from "./machine.js";
 import type { Figure } from "./measure.js";
 import { reportJson, reportTable } from "./report.js";
 import { mixedRules, plainRules } from "./rules.js";
-import { type Service, startService } from "./service.js";
+import { type Service, startService, warmUp } from "./service.js";
 import { benchStart } from "./start.js";
 import { type BenchStores, openBenchStores, tenantName } from "./stores.js";
 import { benchTags, taggedTenant } from "./tags.js";
@@ -134,6 +134,11 @@ async function runReaders(
   const rows = await count(store.client, "chargebacks");
   sizes.chargebacks = rows;
   let service: Promise<Service> | undefined;
+  const startWarm = async () => {
+    const started = await startService(stores, store, folder);
+    await warmUp(started, store.tenantName);
+    return started;
+  };
   const bench: Bench = {
     stores,
     store,
@@ -143,7 +148,7 @@ async function runReaders(
     enginePid: stores.embeddedClickHouse?.pid(),
     folder,
     service: () => {
-      service ??= startService(stores, store, folder);
+      service ??= startWarm();
       return service;
     },
     say,
