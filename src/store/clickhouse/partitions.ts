@@ -70,12 +70,19 @@ export async function replaceRows(client: ClickHouseClient, table: string, sourc
   await replacePartitions(client, table, source, ["tuple()"]);
 }
 
+/** Whose server was found to know the setting. One that does not is asked again: it may be upgraded. */
+const knowing = new WeakSet<ClickHouseClient>();
+
 /** Servers that know this setting refuse to replace a partition from an empty one without it. Older servers do it anyway. */
 async function replaceFromNothing(client: ClickHouseClient): Promise<Record<string, string>> {
   const name = "allow_replace_partition_from_empty_source";
-  const query = "SELECT name FROM system.settings WHERE name = {name:String}";
-  const known = await readRows(client, { query, params: { name } });
-  return known.length > 0 ? { [name]: "1" } : {};
+  if (!knowing.has(client)) {
+    const query = "SELECT name FROM system.settings WHERE name = {name:String}";
+    const known = await readRows(client, { query, params: { name } });
+    if (known.length === 0) return {};
+    knowing.add(client);
+  }
+  return { [name]: "1" };
 }
 
 /** Partitions of a table that is partitioned by a number, as text. */
