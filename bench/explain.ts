@@ -7,7 +7,7 @@ import { readRows } from "../src/store/clickhouse/statement.js";
 import type { FactTable } from "../src/store/fact-tables.js";
 import type { TenantStore } from "../src/store/stores.js";
 import { recordDimensions } from "../test/tags/tagging.js";
-import { count } from "./dataset.js";
+import { count, settle } from "./dataset.js";
 import { readAll } from "./http-client.js";
 import { type Figure, medianMs, medianPairMs } from "./measure.js";
 import { plainRules } from "./rules.js";
@@ -43,6 +43,7 @@ export async function benchExplain({ stores, folder, repeat, say }: TagBench): P
     say("explain: making facts");
     await makeFacts(store);
     await recordDimensions(stores, tenantName);
+    await settle(client);
   }
   const query = `SELECT dimension_id AS id FROM dimensions WHERE resource_id = '${ASKED.resource}' ORDER BY identity_id = 'sa-5000' DESC, identity_id LIMIT ${1 + WARM_UP}`;
   const [dimension, ...others] = await readRows<{ id: number }>(client, { query, params: {} });

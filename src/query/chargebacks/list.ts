@@ -31,7 +31,7 @@ export const chargebackKey: OrderColumns = {
   identity_id: "String",
 };
 
-/** Parts of two lines that differ in their currency alone are told apart by it, at no cost. */
+/** Parts of two lines that differ in their currency alone are told apart by it. */
 export const chargebackOrder = ["day", ...Object.keys(chargebackKey), "currency"];
 
 /** As they are stored; the rest is looked up for the page. */
@@ -42,7 +42,7 @@ const read = [...new Set<string>([...stored, ...splitColumns, ...Object.keys(cha
 /** The same in all rows of a day. */
 const ofDay = ["rules_hash", "decimal_places", "revision"];
 
-/** Two lines of a bill that are the same in its order have parts that are: what else differs puts them in order, at no cost. */
+/** Two lines of a bill that are the same in its order have parts that are: what else differs puts them in order. */
 const ties = columnsOf("chargebacks").flatMap(([name, { line }]) =>
   line === "same" || [...chargebackOrder, ...ofDay].includes(name) ? [] : [name],
 );
