@@ -109,6 +109,20 @@ t.test("names, types and teams", async (t) => {
       ["env-1", "payments", { environment_id: "production" }, "1"],
     ]);
     t.strictSame((await sums("group_by=cost_type&team=UNASSIGNED")).flat(), ["usage", {}, "8"]);
+    // Names of the ids that are filtered by; an environment has its own, whatever the resources.
+    t.strictSame(await sums("group_by=identity_id&identity_id=a&identity_id=b"), [
+      ["a", { identity_id: "Ann" }, "1"],
+      ["b", {}, "6"],
+    ]);
+    t.strictSame(await sums("group_by=resource_id&group_by=environment_id&resource_id=r-1&identity_id=a"), [
+      ["r-1", "env-1", { resource_id: "=orders", environment_id: "production" }, "1"],
+    ]);
+    t.strictSame(await sums("group_by=resource_id&resource_id=r-1&identity_id=a"), [
+      ["r-1", { resource_id: "=orders" }, "1"],
+    ]);
+    t.strictSame(await sums("group_by=identity_id&not:identity_id=b&team=payments"), [
+      ["a", { identity_id: "Ann" }, "1"],
+    ]);
     const whole = await read("chargebacks/aggregate?group_by=team&group_by=cost_type&time_bucket=hour");
     t.strictSame([whole.total_amount, whole.total_buckets, whole.total_rows], ["31", 5, 5]);
   });

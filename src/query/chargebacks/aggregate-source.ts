@@ -1,6 +1,6 @@
 /** What an aggregation reads: the rows and columns that its statements have in common. */
 import type { Params } from "../../store/clickhouse/statement.js";
-import { knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
+import { type KnownAmong, knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
 import { isLineTagColumn, isTagColumn, type LineTagColumn, type TagColumn, tagKey } from "../tags/filter.js";
 import { tagLookup } from "../tags/lookup.js";
 import type { TimeBucket } from "../time/bucket.js";
@@ -114,7 +114,10 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
       ...(groupBy.includes(TEAM) ? teamLookup.names : []),
       ...lookups.flatMap((lookup) => lookup.names),
     ],
-    bucketNames: knownNames(groupBy.flatMap((name) => namesOf[name] ?? [])),
+    bucketNames: knownNames(
+      groupBy.flatMap((name) => namesOf[name] ?? []),
+      namedAmong(filters, groupBy),
+    ),
     condition: inWindow.condition + wanted.condition,
     isFiltered: wanted.condition !== "",
     params: Object.assign(
@@ -124,6 +127,18 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
       lineTags,
       ...lookups.map(({ params }) => params),
     ),
+  };
+}
+
+/** Rows have the ids that are filtered by, and no others. Environments are among the resources as well. */
+function namedAmong(
+  { identity_id, resource_id }: ChargebackFilters,
+  groupBy: readonly GroupColumn[],
+): KnownAmong {
+  const hasOthers = groupBy.includes("environment_id");
+  return {
+    ...(identity_id !== undefined && { identity_id: "identity_id" }),
+    ...(resource_id !== undefined && !hasOthers && { resource_id: "resource_id" }),
   };
 }
 

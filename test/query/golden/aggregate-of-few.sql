@@ -1,7 +1,7 @@
 -- {"first_day":"2026-03-01","last_day":"2026-03-05","identity_id":["sa-1"],"timezone":"UTC"}
 WITH
   (
-    SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities
+    SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities WHERE identity_id IN {identity_id:Array(String)}
   ) AS known_identities,
   buckets AS (
   SELECT bucket, c0, c1,

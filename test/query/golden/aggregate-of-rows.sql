@@ -1,10 +1,10 @@
 -- {"first_day":"2026-03-01","last_day":"2026-03-05","identity_id":["sa-1"],"not_identity_id":["sa-2","sa-3"],"resource_id":["r-1"],"product_type":["STORAGE"],"currency":["EUR"],"cost_type":["usage"],"timezone":"UTC","bucket_limit":10000,"row_limit":27576}
 WITH
   (
-    SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities
+    SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities WHERE identity_id IN {identity_id:Array(String)}
   ) AS known_identities,
   (
-    SELECT (groupArray(resource_id), groupArray(resource_name), groupArray(toString(resource_type))) FROM resources
+    SELECT (groupArray(resource_id), groupArray(resource_name), groupArray(toString(resource_type))) FROM resources WHERE resource_id IN {resource_id:Array(String)}
   ) AS known_resources,
   buckets AS (
   SELECT bucket, c0, c1, c2, c3,

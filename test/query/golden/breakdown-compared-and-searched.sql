@@ -54,7 +54,7 @@ WITH
     WHERE NOT throwIf(toFloat64(length(tag_values_c1.1) + 1) * toFloat64(length(tag_values_c1.2) + 1) * toFloat64(length(tag_values_c1.3) + 1) * toFloat64(length(tag_values_c1.4) + 1) * toFloat64(length(tag_values_c1.5) + 1) * toFloat64(length(tag_values_c1.6) + 1) * toFloat64(length(tag_values_c1.7) + 1) * toFloat64(length(tag_values_c1.8) + 1) > 1e19, 'too many different values in tagged dimensions')
   ) AS tag_places_c1,
   (
-    SELECT (groupArray(resource_id), groupArray(resource_name), groupArray(toString(resource_type))) FROM resources
+    SELECT (groupArray(resource_id), groupArray(resource_name), groupArray(toString(resource_type))) FROM resources WHERE resource_id IN {resource_id:Array(String)}
   ) AS known_resources
 SELECT toString(c3), toString(total), toString(usage), toString(shared), toString(rows), toString(previous), is_provisional,
   [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_previous), toString(all_groups)],
