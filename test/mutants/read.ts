@@ -100,6 +100,17 @@ export const readMutants = [
     ],
   ),
   ...mutantsOf(
+    "src/query/chargebacks/aggregate-source.ts",
+    ["test/http/names.test.ts"],
+    [
+      [
+        "environments are looked up among the resources that are filtered by",
+        "resource_id !== undefined && !hasOthers",
+        "resource_id !== undefined",
+      ],
+    ],
+  ),
+  ...mutantsOf(
     "src/query/page/keyset.ts",
     ["test/http/cursors.test.ts"],
     [
