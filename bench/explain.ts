@@ -11,7 +11,7 @@ import { count, settle } from "./dataset.js";
 import { readAll } from "./http-client.js";
 import { type Figure, medianMs, medianPairMs } from "./measure.js";
 import { plainRules } from "./rules.js";
-import { startService } from "./service.js";
+import { startService, WARM_UP } from "./service.js";
 import type { TagBench } from "./tags.js";
 
 /** The tenant whose amounts are explained. */
@@ -21,8 +21,6 @@ const DAY = "2026-01-01";
 const IDENTITIES = 10_000;
 const HOURS = 24;
 const RESOURCES = 10;
-/** Amounts of others that are explained first, so that the service runs compiled code, as it does after its first minute. */
-const WARM_UP = 20;
 const ASKED = { resource: "lkc-3", product: "PRODUCT_00", metric: "metric_0" } as const;
 const TARGET = { at: "most", value: 50 } as const;
 

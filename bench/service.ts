@@ -65,8 +65,8 @@ tenants:${tenantYaml(store.tenantName, storageOf(store.database))}${more.join(""
   return await spawnService(args, port, { BENCH_ENGINE: JSON.stringify(engine) });
 }
 
-/** What code has run so often is compiled. */
-const WARM_UP = 20;
+/** So many requests of a kind are sent before one is measured: their code is compiled by then. */
+export const WARM_UP = 20;
 
 /**
  * Asks for a page, for the one behind it and for an aggregate, a few times, of days that no benchmark asks for. A service that has just been started is slower

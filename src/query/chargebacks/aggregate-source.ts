@@ -1,6 +1,6 @@
 /** What an aggregation reads: the rows and columns that its statements have in common. */
 import type { Params } from "../../store/clickhouse/statement.js";
-import { type KnownAmong, knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
+import { knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
 import { isLineTagColumn, isTagColumn, type LineTagColumn, type TagColumn, tagKey } from "../tags/filter.js";
 import { tagLookup } from "../tags/lookup.js";
 import type { TimeBucket } from "../time/bucket.js";
@@ -116,7 +116,7 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
     ],
     bucketNames: knownNames(
       groupBy.flatMap((name) => namesOf[name] ?? []),
-      namedAmong(filters, groupBy),
+      givenIds(filters, groupBy),
     ),
     condition: inWindow.condition + wanted.condition,
     isFiltered: wanted.condition !== "",
@@ -130,16 +130,13 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
   };
 }
 
-/** Rows have the ids that are filtered by, and no others. Environments are among the resources as well. */
-function namedAmong(
-  { identity_id, resource_id }: ChargebackFilters,
-  groupBy: readonly GroupColumn[],
-): KnownAmong {
+/** Ids that are filtered by: rows have no others. What environments are called stands among the resources as well. */
+function givenIds({ identity_id, resource_id }: ChargebackFilters, groupBy: readonly GroupColumn[]) {
   const hasOthers = groupBy.includes("environment_id");
-  return {
-    ...(identity_id !== undefined && { identity_id: "identity_id" }),
-    ...(resource_id !== undefined && !hasOthers && { resource_id: "resource_id" }),
-  };
+  return [
+    ...(identity_id === undefined ? [] : (["identity_id"] as const)),
+    ...(resource_id !== undefined && !hasOthers ? (["resource_id"] as const) : []),
+  ];
 }
 
 function storedColumn(name: keyof typeof groupColumns): SourceColumn {

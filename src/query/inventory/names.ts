@@ -26,7 +26,7 @@ export function isNameColumn(column: string): column is NameColumn {
   return Object.hasOwn(nameColumns, column);
 }
 
-/** Constants that stand behind WITH: lists of ids, and of what is known of each. `where` follows the view. */
+/** Constants that stand behind WITH: lists of ids, and of what is known of each. */
 const knownSql = {
   known_identities: (where: string) => `(
     SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities${where}
@@ -36,18 +36,20 @@ const knownSql = {
   ) AS known_resources`,
 } as const;
 
-/** Parameters that have all ids of a kind that can come up. To look a few up among 50,000 takes 25 ms longer than among themselves. */
-export type KnownAmong = Partial<Record<"identity_id" | "resource_id", string>>;
-
-/** What has to stand behind WITH for these columns. */
-export function knownNames(columns: readonly string[], among: KnownAmong = {}): string[] {
+/**
+ * What has to stand behind WITH for these columns. `given`: ids of which no others come up than those in the parameter of that name. One identity
+ * by day takes 26 ms where 50,000 identities are known, and 62 ms if it is looked up among all of them.
+ */
+export function knownNames(
+  columns: readonly string[],
+  given: readonly ("identity_id" | "resource_id")[] = [],
+): string[] {
   const lists = new Map(
     columns.filter(isNameColumn).map((column) => [nameColumns[column].known, nameColumns[column].id]),
   );
-  return [...lists].sort().map(([known, id]) => {
-    const param = among[id];
-    return knownSql[known](param === undefined ? "" : ` WHERE ${id} IN {${param}:Array(String)}`);
-  });
+  return [...lists]
+    .sort()
+    .map(([known, id]) => knownSql[known](given.includes(id) ? ` WHERE ${id} IN {${id}:Array(String)}` : ""));
 }
 
 /** The name as an expression over an id, which is that of the column unless another one is given. */
