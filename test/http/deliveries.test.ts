@@ -12,7 +12,7 @@ t.test("deliveries", async (t) => {
     await pg.query("INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ($1, $1, 'focus')", [
       tenant,
     ]);
-  const files = [{ name: "bill.csv", size: 10, version: "v1", format: "CSV", focus_version: "1.2" }];
+  const files = [{ name: "bill.csv", size: 10, version: "v1", format: "CSV", focus_version: "1.2", dataset: null }];
   const insert = async (columns: Record<string, unknown>, tenant = "acme") => {
     const values: Record<string, unknown> = {
       ...{ tenant_name: tenant, source: "aws", scope: "2026-05", kind: "snapshot", content_id: "c" },
@@ -96,7 +96,10 @@ t.test("deliveries", async (t) => {
     const { status, body } = await get(app, `${path}?state=lost`);
     t.strictSame(
       [status, body.detail],
-      [400, "`state` must be one of loading, current, replaced, waiting_for_acceptance, refused, expired."],
+      [
+        400,
+        "`state` must be one of loading, current, replaced, waiting_for_acceptance, refused, expired, no_bill.",
+      ],
     );
   });
 

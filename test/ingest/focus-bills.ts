@@ -52,7 +52,7 @@ export function sourceOf(t: Test, written: Record<string, unknown>, context: Sou
   };
 }
 
-export function short({ deliveries, waiting }: SourceListing) {
+export function short({ deliveries, waiting, remarks }: SourceListing) {
   return {
     deliveries: deliveries.map(({ billing_period, kind, files, remarks }) => ({
       billing_period,
@@ -61,6 +61,7 @@ export function short({ deliveries, waiting }: SourceListing) {
       ...(remarks.length === 0 ? {} : { remarks }),
     })),
     waiting: waiting.map(({ name, reason }) => `${name}: ${reason}`),
+    ...(remarks.length === 0 ? {} : { remarks }),
   };
 }
 

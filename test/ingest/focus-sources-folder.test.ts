@@ -27,7 +27,38 @@ t.test("files of a folder are one snapshot for each month that their paths name"
       { billing_period: "2026-06", kind: "snapshot", files: ["bill-2026-06.parquet"] },
     ],
     waiting: [],
+    remarks: ['".hidden.csv": skipped, because names that begin with `_` or `.` are no bills'],
   });
+});
+
+t.test("what Spark, Hadoop and Delta leave beside their parts is skipped, and said", async (t) => {
+  const part = "2026-05/part-00000-aa.csv";
+  const location = await folderOf(t, {
+    [part]: "a",
+    "2026-05/_SUCCESS": "",
+    "2026-05/.part-00000-aa.csv.crc": "x",
+    "2026-05/_temporary/0/task_1/part-00000-aa.csv": "a",
+    "2026-05/_draft.csv": "a",
+    "_delta_log/00000000000000000010.checkpoint.parquet": "",
+    "_month=2026-06/part-00000-bb.csv": "a partition",
+    ".git/bill.csv": "",
+  });
+  const { deliveries, waiting, remarks } = await sourceOf(t, { location }).seen();
+  t.strictSame(
+    deliveries.map(({ files }) => files),
+    [[part], ["_month=2026-06/part-00000-bb.csv"]],
+  );
+  t.strictSame(waiting, []);
+  t.strictSame(remarks, [
+    '"2026-05/_draft.csv", "2026-05/_temporary/", "_delta_log/": skipped, because names that begin with `_` or `.` are no bills',
+    '"_delta_log/" belongs to a Delta table: files that the table no longer uses are charged as well, until VACUUM removes them',
+  ]);
+  const inside = await sourceOf(t, { location: join(location, "2026-05/_temporary") }).seen();
+  t.strictSame(
+    inside.deliveries.map(({ files }) => files),
+    [["0/task_1/part-00000-aa.csv"]],
+    "a location may have such a name itself",
+  );
 });
 
 t.test("additive: each file is a delivery of its own", async (t) => {

@@ -32,6 +32,26 @@ async function bucket(t: Test, options: Partial<S3Options> & Pick<S3Options, "ob
   };
 }
 
+t.test("leftovers in a bucket are skipped below the prefix, and each folder is named once", async (t) => {
+  const { source } = await bucket(t, {
+    objects: objects({
+      "_lake/2026-05/part-0.csv": "a",
+      "_lake/2026-05/_temporary/0/part-0.csv": "a",
+      "_lake/2026-05/_temporary/0/part-1.csv": "a",
+      "_lake/2026-05/_SUCCESS": "",
+      "_lake/2026-05/.part-0.csv.crc": "",
+    }),
+  });
+  const { deliveries, remarks } = await source("s3://bills/_lake").seen();
+  t.strictSame(
+    deliveries.map(({ files }) => files),
+    [["_lake/2026-05/part-0.csv"]],
+  );
+  t.strictSame(remarks, [
+    '"2026-05/_temporary/": skipped, because names that begin with `_` or `.` are no bills',
+  ]);
+});
+
 t.test("bills of a bucket are listed over many pages, and read", async (t) => {
   const names = [
     "pre/2026-05/a b+c&d=e%2F'()*!~ü€😀.csv",

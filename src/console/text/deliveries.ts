@@ -15,6 +15,7 @@ export const deliveries = {
     refused: "refused",
     replaced: "replaced",
     expired: "expired",
+    no_bill: "no bill",
     loading: "loading",
   },
   loaded: "Loaded",
@@ -22,8 +23,10 @@ export const deliveries = {
   sums: "Effective cost",
   files: "Files",
   fileCount: (count: number) => (count === 1 ? "1 file" : `${count.toLocaleString("en")} files`),
-  version: (format: string, version: string | null) =>
-    version === null ? format : `${format}, FOCUS ${version}`,
+  version: (format: string, version: string | null, dataset: string | null) => {
+    if (dataset !== null) return `${format}, ${dataset}: not charged`;
+    return version === null ? format : `${format}, FOCUS ${version}`;
+  },
   odd: "What is odd",
   oddCount: (count: number) => (count === 1 ? "1 finding" : `${count.toLocaleString("en")} findings`),
   onLines: (count: number) => (count === 1 ? "1 line" : `${count.toLocaleString("en")} lines`),

@@ -129,10 +129,10 @@ function Files({ delivery: { files, file_count: count } }: { readonly delivery: 
     <details>
       <summary>{text.fileCount(count)}</summary>
       <ul>
-        {files.map(({ name, format, focus_version: version }) => (
+        {files.map(({ name, format, focus_version: version, dataset }) => (
           <li key={name}>
             <bdi>{name}</bdi>
-            <div class="hint">{text.version(format, version)}</div>
+            <div class="hint">{text.version(format, version, dataset)}</div>
           </li>
         ))}
         {count > files.length && <li>… {(count - files.length).toLocaleString("en")}</li>}

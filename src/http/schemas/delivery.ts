@@ -23,6 +23,11 @@ const DeliveryFile = Type.Object(
       description: "Version of FOCUS that its columns are of; null when they fit several.",
       examples: ["1.2"],
     }),
+    dataset: nullableText({
+      description:
+        "What the file is instead of a bill, such as `contract commitments of FOCUS`; none of its rows is a line. Null for a bill.",
+      examples: [null],
+    }),
   },
   { title: "DeliveryFile" },
 );
@@ -72,11 +77,12 @@ export const Delivery = Type.Object(
       description:
         "`current`: its lines count. `waiting_for_acceptance`: it has lost too much of the bill that it would replace, and waits until a person accepts it. " +
         "`refused`: it cannot be read. `replaced`: a newer one counts. `loading`: not loaded completely. `expired`: all of its days are older than " +
-        "`retention_days`, so its lines were dropped; it is read again once `retention_days` reaches back to it.",
+        "`retention_days`, so its lines were dropped; it is read again once `retention_days` reaches back to it. " +
+        "`no_bill`: none of its files is a bill.",
       examples: ["current"],
     }),
     problem: nullableText({
-      description: "Why it waits, is refused or has expired, as a sentence; else null.",
+      description: "Why it waits, is refused, has expired or is no bill, as a sentence; else null.",
       examples: [null],
     }),
     files: Type.Array(DeliveryFile, { description: "Its first 100 files." }),

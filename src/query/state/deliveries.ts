@@ -13,6 +13,7 @@ export const deliveryStates = [
   "waiting_for_acceptance",
   "refused",
   "expired",
+  "no_bill",
 ] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
@@ -25,6 +26,8 @@ export interface DeliveredFile {
   readonly format: "CSV" | "Parquet";
   /** Null where the columns fit several. */
   readonly focus_version: string | null;
+  /** What it is instead of a bill; null for a bill. */
+  readonly dataset: string | null;
 }
 
 export interface DeliverySums {
@@ -51,7 +54,7 @@ export interface Delivery {
   readonly billing_period: string | null;
   readonly kind: "snapshot" | "additive";
   readonly state: DeliveryState;
-  /** Why it is refused, waits or has expired. */
+  /** Why it is refused, waits, has expired or is no bill. */
   readonly problem: string | null;
   /** The first ones, by name. */
   readonly files: DeliveredFile[];
@@ -73,7 +76,8 @@ const MOST_FILES = 100;
 
 const SHOWN = `delivery_id, source, billing_period, kind, state, problem,
   (SELECT coalesce(json_agg(json_build_object('name', file->>'name', 'size', file->'size', 'version', file->>'version', 'format', file->>'format',
-      'focus_version', file->>'focus_version') ORDER BY place), '[]')
+      'focus_version', file->>'focus_version',
+      'dataset', file->>'dataset') ORDER BY place), '[]')
     FROM jsonb_array_elements(files) WITH ORDINALITY AS each (file, place) WHERE place <= ${MOST_FILES}) AS files,
   jsonb_array_length(files) AS file_count, lines, sums, findings, remarks, first_day::text AS first_day, last_day::text AS last_day,
   ${instantText("started_at")} AS started_at, ${instantText("loaded_at")} AS loaded_at, ${instantText("accepted_at")} AS accepted_at,

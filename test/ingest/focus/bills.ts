@@ -53,7 +53,7 @@ export function deliveryOf(files: readonly DeliveredFile[], changes: Partial<Del
 export function sourceOf(...deliveries: readonly Delivery[]): BillSource {
   return {
     name: "bills",
-    list: async () => ({ deliveries, pending: [], waiting: [] }),
+    list: async () => ({ deliveries, pending: [], waiting: [], remarks: [] }),
     close: async () => undefined,
   };
 }
@@ -121,6 +121,6 @@ export async function rowsOf<Row>(store: DeliveryStore, query: string): Promise<
 /** What is recorded of deliveries, oldest first. */
 export async function recorded(store: DeliveryStore): Promise<Record<string, unknown>[]> {
   const query =
-    "SELECT state, lines::int, sums, findings, problem, first_day::text, last_day::text, files FROM deliveries ORDER BY delivery_id";
+    "SELECT state, lines::int, sums, findings, problem, remarks, first_day::text, last_day::text, files FROM deliveries ORDER BY delivery_id";
   return (await store.postgres.query(query)).rows;
 }

@@ -41,6 +41,70 @@ t.beforeEach(async () => {
   await store.postgres.query("DELETE FROM deliveries");
 });
 
+const commitments = fileOf(
+  "2026-05/contract-commitment.csv",
+  "ContractCommitmentId,ContractCommitmentCost,BillingCurrency\ncc-1,1200,USD\n",
+);
+const budget = fileOf("2026-05/budget.csv", "Team,Budget\nweb,10\n");
+
+t.test("files of other datasets beside a bill are named, and their rows are not charged", async (t) => {
+  const report = await told([deliveryOf([bill("1"), commitments, budget, bill("2", 1, "last.csv")])]);
+  const remarks = [
+    '"2026-05/contract-commitment.csv" holds contract commitments of FOCUS, and is left alone',
+    '"2026-05/budget.csv" holds another table (its columns are Team, Budget), and is left alone',
+  ];
+  t.strictSame(report, {
+    errors: [],
+    warnings: [],
+    notes: remarks.map((remark) => `bills 2026-05: ${remark}`),
+  });
+  t.strictSame(await kept(), { records: ["current 5 6"], partitions: [5] });
+  const [{ files, remarks: recordedRemarks } = {}] = await recorded(store);
+  t.strictSame(recordedRemarks, remarks);
+  t.strictSame(
+    (files as { name: string; dataset?: string }[]).map(({ name, dataset }) => [name, dataset]),
+    [
+      ["bill.csv", undefined],
+      ["2026-05/contract-commitment.csv", "contract commitments of FOCUS"],
+      ["2026-05/budget.csv", "another table (its columns are Team, Budget)"],
+      ["last.csv", undefined],
+    ],
+  );
+});
+
+t.test("a delivery of other datasets alone takes nothing away, and is read once", async (t) => {
+  await told([deliveryOf([bill("1")])]);
+  const other = { billing_period: "2026-06" };
+  const { notes, errors } = await told([deliveryOf([bill("1")]), deliveryOf([commitments, budget], other)]);
+  t.strictSame(errors, []);
+  t.strictSame(notes, [
+    'bills 2026-06: "2026-05/contract-commitment.csv" holds contract commitments of FOCUS, and is left alone; 1 more file is no bill either',
+  ]);
+  const unread = [commitments, budget].map((file) => ({ ...file, open: () => t.fail("opened") as never }));
+  t.strictSame(
+    (await told([deliveryOf([bill("1")]), deliveryOf(unread, other)])).notes,
+    notes,
+    "each run says so",
+  );
+  t.strictSame((await kept()).records, ["current 4 4", "no_bill null undefined"]);
+  // The bill was moved elsewhere, and its month has the neighbour alone.
+  t.strictSame((await told([deliveryOf([commitments])])).errors, [
+    'bills 2026-05: "2026-05/contract-commitment.csv" holds contract commitments of FOCUS, and is left alone',
+  ]);
+  t.strictSame(await kept(), {
+    records: ["current 4 4", "no_bill null undefined", "no_bill null undefined"],
+    partitions: [4],
+  });
+  await told([deliveryOf([bill("2")]), deliveryOf([bill("3")], other)]);
+  t.strictSame((await kept()).records, [
+    "replaced 4 4",
+    "replaced null undefined",
+    "replaced null undefined",
+    "current 4 8",
+    "current 4 12",
+  ]);
+});
+
 t.test("snapshots and additions", async (t) => {
   await told([deliveryOf([bill("1")]), deliveryOf([bill("7")], { billing_period: "2026-06" })]);
   t.strictSame(await kept(), { records: ["current 4 4", "current 4 28"], partitions: [4, 4] });
@@ -150,6 +214,7 @@ t.test("a source that cannot be listed does not concern the others", async (t) =
       deliveries: [],
       pending: [],
       waiting: [{ name: "2026-06", reason: "no manifest" }],
+      remarks: ['"_temporary/": skipped'],
     }),
   };
   const report = await loadDeliveries(
@@ -161,7 +226,7 @@ t.test("a source that cannot be listed does not concern the others", async (t) =
   t.strictSame(report, {
     errors: ["down: no route"],
     warnings: ["late: 2026-06: no manifest", "bills 2026-05: two manifests"],
-    notes: [],
+    notes: ['late: "_temporary/": skipped'],
   });
   t.strictSame((await kept()).records, ["current 4 4"]);
 });
@@ -268,6 +333,7 @@ t.test("bills that would take days away wait, together, for the rest of them or 
       deliveries: [ofMonth(june("1", 10, 11, 12))],
       pending: [{ kind: "snapshot" as const, billing_period: "2026-07" }],
       waiting: [],
+      remarks: [],
     }),
   };
   const { errors } = await loadDeliveries(store, [source], settings, signal);

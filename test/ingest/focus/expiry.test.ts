@@ -256,7 +256,13 @@ t.test("a source that lists nothing says what became of its bills", async (t) =>
   await told([bill([charge(1)])], { keepFrom: "2026-06-01" });
   const source = {
     ...sourceOf(),
-    list: async () => ({ deliveries: [], pending: [], waiting: [], nothing: "/bills has no files" }),
+    list: async () => ({
+      deliveries: [],
+      pending: [],
+      waiting: [],
+      remarks: [],
+      nothing: "/bills has no files",
+    }),
   };
   const { notes } = await loadDeliveries(store, [source], { ...settings, keepFrom: "2026-06-01" }, signal);
   t.strictSame(notes, [

@@ -41,19 +41,27 @@ export async function loadDeliveries(
   for (const source of sources) {
     try {
       const listing = await source.list(signal);
-      const { deliveries, waiting, nothing } = listing;
+      const { deliveries, waiting, remarks, nothing } = listing;
+      notes.push(...remarks.map((remark) => `${source.name}: ${remark}`));
       warnings.push(...waiting.map(({ name, reason }) => `${source.name}: ${name}: ${reason}`));
       const ofSource = recorded.filter((each) => each.source === source.name);
       if (nothing !== undefined) notes.push(`${source.name}: ${noBill(nothing, ofSource)}`);
       const moved = movedRecords(ofSource, listing);
       let held = false;
+      const others: string[] = [];
       for (const delivery of deliveries) {
         warnings.push(...delivery.remarks.map((remark) => `${titleOf(delivery)}: ${remark}`));
         const outcome = await loadIfNew(store, delivery, { ofSource, moved, lost }, settings, signal);
         if (outcome.state === "held") held = true;
-        else if (outcome.state !== "current" && outcome.state !== "expired")
-          errors.push(`${titleOf(delivery)}: ${outcome.problem}`);
+        else if (outcome.state === "current")
+          notes.push(...(outcome.remarks ?? []).map((remark) => `${titleOf(delivery)}: ${remark}`));
+        else if (outcome.state === "no_bill") others.push(`${titleOf(delivery)}: ${outcome.problem}`);
+        else if (outcome.state !== "expired") errors.push(`${titleOf(delivery)}: ${outcome.problem}`);
       }
+      // A source whose files are all something else is a mistake in its `location`.
+      const hasBill = others.length < deliveries.length + listing.pending.length;
+      if (hasBill) notes.push(...others);
+      else errors.push(...others);
       if (!held && moved.length === 0) continue;
       const problem = await settleMoved(store, source.name, listing, settings, signal);
       if (problem !== undefined) errors.push(`${source.name}: ${problem}`);

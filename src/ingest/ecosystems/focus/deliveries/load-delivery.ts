@@ -21,9 +21,13 @@ import {
 import { shrinkage } from "./shrinkage.js";
 
 export type LoadOutcome =
-  | { readonly state: "current" }
+  /** Remarks: sentences about files of the delivery that are no bills. */
+  | { readonly state: "current"; readonly remarks?: readonly string[] }
   /** held: its charges lie in deliveries of other scopes as well; who loads all of a source decides when it takes their place. */
-  | { readonly state: "held" | "waiting_for_acceptance" | "refused" | "expired"; readonly problem: string };
+  | {
+      readonly state: "held" | "waiting_for_acceptance" | "refused" | "expired" | "no_bill";
+      readonly problem: string;
+    };
 
 /** What there is of the source until now. */
 interface Before {
@@ -55,7 +59,12 @@ export async function loadDelivery(
       const { cost, currency } = settings;
       files.push(await loadFile(client, { delivery: deliveryId, at, file, cost, currency }, signal));
     }
-    await requireEqualSums(client, deliveryId, files.filter(({ format }) => format === "CSV").length, signal);
+    const remarks = files.flatMap(({ name, dataset }) =>
+      dataset === undefined ? [] : `${JSON.stringify(name)} holds ${dataset}, and is left alone`,
+    );
+    if (remarks.length > 0 && remarks.length === files.length) throw new NoBill(remarks);
+    const bills = files.filter(({ dataset }) => dataset === undefined);
+    await requireEqualSums(client, deliveryId, bills.filter(({ format }) => format === "CSV").length, signal);
     const loaded = await summarise(
       client,
       deliveryId,
@@ -71,20 +80,36 @@ export async function loadDelivery(
     const outcome = outcomeOf(problem, expiryOf(daysOf(delivery, loaded), settings));
     await store.gate.change(async () => {
       mayCount = true;
-      await finish(store, { deliveryId, epoch, files, loaded, outcome, replaces });
+      await finish(store, { deliveryId, epoch, files, loaded, outcome, replaces, remarks });
       if (outcome.state === "expired") await dropDelivery(client, deliveryId);
       if (problem === undefined && old !== undefined) await dropDelivery(client, old.delivery_id);
     }, signal);
+    if (outcome.state === "current") return { ...outcome, remarks };
     return outcome.state === "waiting_for_acceptance" && replaces.length > 0
       ? { ...outcome, state: "held" }
       : outcome;
   } catch (error) {
     // What this cannot drop, because the store is away, the next run drops. It also does where nobody knows whether Postgres has recorded it.
     if (!mayCount) await dropDelivery(client, deliveryId).catch(() => undefined);
-    if (!(error instanceof UnreadableFile || error instanceof LoadMismatch)) throw error;
-    for (const statement of refuseDelivery(deliveryId, error.message))
+    if (!(error instanceof UnreadableFile || error instanceof LoadMismatch || error instanceof NoBill))
+      throw error;
+    const state = error instanceof NoBill ? "no_bill" : "refused";
+    for (const statement of refuseDelivery(deliveryId, state, error.message))
       await runStatement(postgres, statement);
-    return { state: "refused", problem: error.message };
+    return { state, problem: error.message };
+  }
+}
+
+/** Each file of the delivery is something else than a bill: it is no delivery, and what counts of its scope stays. */
+class NoBill extends Error {
+  override readonly name = "NoBill";
+  constructor(remarks: readonly string[]) {
+    const rest = remarks.length - 1;
+    const more =
+      rest === 0
+        ? []
+        : [rest === 1 ? "1 more file is no bill either" : `${rest} more files are no bills either`];
+    super([...remarks.slice(0, 1), ...more].join("; "));
   }
 }
 

@@ -105,7 +105,8 @@ export async function settleMoved(
   if (retired.length + held.length === 0) return undefined;
   const scopes = new Set(held.map(({ scope }) => scope));
   const old = [...retired, ...records.filter(({ state, scope }) => state === "current" && scopes.has(scope))];
-  const settled = counting.length + held.length + expired.length;
+  const others = listed.filter(({ state }) => state === "no_bill");
+  const settled = counting.length + held.length + expired.length + others.length;
   const isWhole = listing.pending.length === 0 && settled === listing.deliveries.length;
   const problem =
     retired.length === 0

@@ -7,7 +7,7 @@ import type { LoadedFile } from "../load/load-file.js";
 import type { LoadedLines } from "../load/summary.js";
 import type { Delivery } from "../sources/delivery.js";
 
-/** A delivery whose lines are in the store; or which was refused, or has expired. */
+/** A delivery whose lines are in the store; or which was refused, has expired, or is no bill. */
 export interface RecordedDelivery {
   readonly delivery_id: string;
   readonly source: string;
@@ -18,7 +18,7 @@ export interface RecordedDelivery {
   readonly content_id: string;
   readonly settings_hash: string;
   readonly billing_period: string | null;
-  readonly state: "current" | "waiting_for_acceptance" | "refused" | "expired";
+  readonly state: "current" | "waiting_for_acceptance" | "refused" | "expired" | "no_bill";
   readonly lines: string | null;
   readonly sums: LoadedLines["sums"];
   readonly first_day: string | null;
@@ -44,13 +44,13 @@ export function scopeOf({ kind, billing_period, files }: Delivery): string {
   return kind === "additive" ? (files[0]?.name ?? "") : (billing_period ?? "");
 }
 
-/** Those that count, wait, were refused or have expired, oldest first. */
+/** Those that count, wait, were refused, have expired or are no bills, oldest first. */
 function readDeliveries(tenantName: string): Statement {
   return {
     query: `SELECT delivery_id::text, source, scope, kind, files->0->>'version' AS version, content_id, settings_hash, billing_period, state,
         lines::text, sums, first_day::text, last_start_day::text, last_day::text, findings @> $2::jsonb AS has_undated_lines, problem,
         replaces::text[]
-      FROM deliveries WHERE tenant_name = $1 AND state IN ('current', 'waiting_for_acceptance', 'refused', 'expired')
+      FROM deliveries WHERE tenant_name = $1 AND state IN ('current', 'waiting_for_acceptance', 'refused', 'expired', 'no_bill')
       ORDER BY delivery_id`,
     params: [tenantName, JSON.stringify([{ id: NO_CHARGE_DATE }])],
   };
@@ -104,15 +104,18 @@ export function beginDelivery({ tenantName, epoch, delivery, settingsHash }: New
 }
 
 /** Where nothing can be loaded: the same is not tried again. A refusal of other content of the scope is forgotten. */
-export function refuseDelivery(deliveryId: string, problem: string): Statement[] {
+export function refuseDelivery(
+  deliveryId: string,
+  state: "refused" | "no_bill",
+  problem: string,
+): Statement[] {
   return [
     {
-      query:
-        "UPDATE deliveries SET state = 'refused', problem = $2 WHERE delivery_id = $1 AND state = 'loading'",
-      params: [deliveryId, problem],
+      query: "UPDATE deliveries SET state = $2, problem = $3 WHERE delivery_id = $1 AND state = 'loading'",
+      params: [deliveryId, state, problem],
     },
     {
-      query: `DELETE FROM deliveries AS old USING deliveries AS new WHERE new.delivery_id = $1 AND old.state IN ('refused', 'waiting_for_acceptance')
+      query: `DELETE FROM deliveries AS old USING deliveries AS new WHERE new.delivery_id = $1 AND old.state IN ('refused', 'no_bill', 'waiting_for_acceptance')
         AND old.tenant_name = new.tenant_name AND old.source = new.source AND old.scope = new.scope AND old.delivery_id < new.delivery_id`,
       params: [deliveryId],
     },
@@ -130,6 +133,8 @@ export interface FinishedDelivery {
     | { readonly state: "waiting_for_acceptance" | "expired"; readonly problem: string };
   /** As `RecordedDelivery.replaces`. */
   readonly replaces: readonly string[];
+  /** Sentences that loading adds to those of the listing. */
+  readonly remarks: readonly string[];
 }
 
 /** In one transaction, in this order: the second gives no row when the lease is lost, and then nothing may be kept. */
@@ -140,18 +145,19 @@ export function finishDelivery({
   loaded,
   outcome,
   replaces,
+  remarks,
 }: FinishedDelivery): Statement[] {
   const replaced = `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now(), problem = NULL, loaded_at = coalesce(old.loaded_at, now())
     FROM deliveries AS new WHERE new.delivery_id = $1 AND old.tenant_name = new.tenant_name AND old.source = new.source
       AND old.scope = new.scope AND old.delivery_id <> new.delivery_id AND old.state IN (SELECT unnest($2::text[]))`;
   const { state } = outcome;
-  const states = ["waiting_for_acceptance", "refused", "expired"];
+  const states = ["waiting_for_acceptance", "refused", "expired", "no_bill"];
   if (state !== "waiting_for_acceptance") states.push("current");
   return [
     { query: replaced, params: [deliveryId, states] },
     {
       query: `UPDATE deliveries SET state = $3, problem = $4, files = $5::jsonb, lines = $6, sums = $7::jsonb, findings = $8::jsonb,
-          first_day = $9, last_start_day = $10, last_day = $11, replaces = $12, loaded_at = now(),
+          first_day = $9, last_start_day = $10, last_day = $11, replaces = $12, remarks = remarks || $13::jsonb, loaded_at = now(),
           expired_at = CASE WHEN $3 = 'expired' THEN now() END
         WHERE delivery_id = $1 AND state = 'loading'
           AND EXISTS (SELECT FROM leases WHERE leases.tenant_name = deliveries.tenant_name AND leases.epoch = $2)
@@ -169,6 +175,7 @@ export function finishDelivery({
         loaded.last_start_day ?? null,
         loaded.last_day ?? null,
         replaces,
+        JSON.stringify(remarks),
       ],
     },
   ];

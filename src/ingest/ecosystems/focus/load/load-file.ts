@@ -2,6 +2,7 @@
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
 import { csvSettings } from "../../../../focus/csv.js";
 import { UnreadableFile } from "../../../../focus/format.js";
+import { otherDataset } from "../../../../focus/other-datasets.js";
 import { detectVersion, type FocusVersion } from "../../../../focus/version.js";
 import { longStatement } from "../../../csv/header.js";
 import { reading } from "../../../csv/reading.js";
@@ -27,6 +28,8 @@ export interface LoadedFile {
   readonly format: "CSV" | "Parquet";
   /** Undefined where its columns fit several. */
   readonly focus_version: FocusVersion | undefined;
+  /** What the file is instead of a bill. Nothing of such a file is loaded. */
+  readonly dataset?: string;
 }
 
 /** Throws `UnreadableFile`, with the file's name, or what the file throws when it changes. */
@@ -40,6 +43,11 @@ export async function loadFile(
     const opened = await openFile(client, file, signal);
     try {
       const { format, written, endMark, body } = opened;
+      const { name, size, version } = file;
+      const names = written.map((column) => column.name);
+      const loaded = { name, size, version, format, focus_version: detectVersion(names) };
+      const dataset = otherDataset(names);
+      if (dataset !== undefined) return { ...loaded, focus_version: undefined, dataset };
       const { query, columns } = landingStatement({ delivery, file: at, format, written, endMark, currency });
       requireColumns(columns, { cost, currency });
       body.once("error", (error) => {
@@ -52,14 +60,7 @@ export async function loadFile(
         clickhouse_settings: { ...csvSettings, ...reading, ...longStatement },
       });
       await drainStream(stream);
-      const { name, size, version } = file;
-      return {
-        name,
-        size,
-        version,
-        format,
-        focus_version: detectVersion(written.map((column) => column.name)),
-      };
+      return loaded;
     } finally {
       await opened.close();
     }

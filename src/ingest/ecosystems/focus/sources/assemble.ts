@@ -17,7 +17,7 @@ export interface AssembleInput {
 
 const MIB = 1_048_576;
 
-export function assemble(bills: readonly Bill[], input: AssembleInput): SourceListing {
+export function assemble(bills: readonly Bill[], input: AssembleInput): Omit<SourceListing, "remarks"> {
   const waiting: Waiting[] = [];
   const pending: PendingBill[] = [];
   const deliveries: Delivery[] = [];

@@ -41,6 +41,8 @@ export interface SourceListing {
   readonly pending: readonly PendingBill[];
   /** Seen but not complete yet or not understood, with the reason. */
   readonly waiting: readonly { readonly name: string; readonly reason: string }[];
+  /** Sentences about what is there, is no bill, and is not read. */
+  readonly remarks: readonly string[];
   /** Why there is nothing of all this: a part of a sentence. Undefined where there is something. */
   readonly nothing?: string;
 }

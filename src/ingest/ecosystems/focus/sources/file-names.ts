@@ -19,9 +19,28 @@ export function stemOf(name: string): string {
   return name.replace(DATA, "");
 }
 
-/** A name that begins with a dot anywhere on its way: of a program, not of a bill. */
-export function isHidden(name: string): boolean {
-  return name.split("/").some((part) => /^\.(?!\.?$)/.test(part));
+/**
+ * Whether one part of a path names what a program left behind, such as `_temporary`, `_delta_log` or `.part.csv.crc`. Readers of data lakes skip such
+ * names, too. `_month=2026-05` is a partition, and `.` and `..` are refused elsewhere.
+ */
+export function isLeftover(part: string): boolean {
+  return /^(?:\.(?!\.?$)|_[^=]*$)/.test(part);
+}
+
+/**
+ * What a listing reports when a path is skipped because of a leftover's name: the path up to that name, with a slash at its end where it is a folder.
+ * Undefined for a path that is not skipped.
+ */
+export function leftoverOf(path: string): string | undefined {
+  const parts = path.split("/");
+  const at = parts.findIndex(isLeftover);
+  if (at < 0) return undefined;
+  return parts.slice(0, at + 1).join("/") + (at < parts.length - 1 ? "/" : "");
+}
+
+/** Whether a person should hear that a leftover was skipped: folders of jobs, and files that look like bills. Hidden folders hold no bills. */
+export function isWorthNaming(leftover: string): boolean {
+  return leftover.endsWith("/") ? /(?:^|\/)_[^/]*\/$/.test(leftover) : hasDataExtension(leftover);
 }
 
 /** Why a name is not taken, or undefined. */

@@ -4,7 +4,7 @@ import pLimit from "p-limit";
 import { defaultS3 } from "../../../../config/s3.js";
 import { assemble } from "./assemble.js";
 import type { BillSource, SourceListing } from "./delivery.js";
-import { compare, DATA_EXTENSIONS } from "./file-names.js";
+import { compare, DATA_EXTENSIONS, quoted } from "./file-names.js";
 import { awsDataExports } from "./layouts/aws-data-exports.js";
 import { azureExports } from "./layouts/azure-exports.js";
 import { detect } from "./layouts/detect.js";
@@ -48,11 +48,12 @@ export function openBillSource(settings: BillSourceSettings, context: SourceCont
   return {
     name,
     async list(signal): Promise<SourceListing> {
-      const { files: found, skipped } = await store.list(signal);
+      const { files: found, skipped, leftovers } = await store.list(signal);
+      const remarks = leftoverRemarks(leftovers);
       const files = [...found].sort((a, b) => compare(a.name, b.name));
       const layout = settings.layout === "auto" ? detect(files) : settings.layout;
       if (typeof layout !== "string")
-        return { deliveries: [], pending: [], waiting: shown([...skipped, ...layout.waiting]) };
+        return { deliveries: [], pending: [], waiting: shown([...skipped, ...layout.waiting]), remarks };
       const delivery = settings.delivery ?? (layout === "oci" ? "additive" : "snapshot");
       const misfit = layout !== "plain" && delivery !== (layout === "oci" ? "additive" : "snapshot");
       if (misfit) {
@@ -61,6 +62,7 @@ export function openBillSource(settings: BillSourceSettings, context: SourceCont
           deliveries: [],
           pending: [],
           waiting: shown([...skipped, { name: settings.location, reason }]),
+          remarks,
         };
       }
       const manifests = manifestReader(store, signal);
@@ -83,6 +85,7 @@ export function openBillSource(settings: BillSourceSettings, context: SourceCont
       return {
         ...assembled,
         waiting: held,
+        remarks,
         ...(isEmpty && { nothing: nothingAt(settings.location, files.length) }),
       };
     },
@@ -139,6 +142,23 @@ function manifestReader(store: FileStore, signal: AbortSignal) {
     return value;
   }
   return { digests, read };
+}
+
+/** At most this many paths are named in a sentence. */
+const MOST_LEFTOVERS = 5;
+
+function leftoverRemarks(leftovers: readonly string[]): string[] {
+  if (leftovers.length === 0) return [];
+  const ordered = [...leftovers].sort(compare);
+  const more = ordered.length > MOST_LEFTOVERS ? ` and ${ordered.length - MOST_LEFTOVERS} more` : "";
+  const named = ordered.slice(0, MOST_LEFTOVERS).map(quoted).join(", ");
+  const remarks = [`${named}${more}: skipped, because names that begin with \`_\` or \`.\` are no bills`];
+  const table = ordered.find((path) => path.endsWith("_delta_log/"));
+  if (table !== undefined)
+    remarks.push(
+      `${quoted(table)} belongs to a Delta table: files that the table no longer uses are charged as well, until VACUUM removes them`,
+    );
+  return remarks;
 }
 
 function shown(waiting: readonly Waiting[]): Waiting[] {

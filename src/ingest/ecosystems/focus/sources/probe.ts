@@ -11,11 +11,12 @@ export async function probeSources(sources: readonly BillSource[], signal: Abort
   for (const source of sources) {
     const name = `source ${source.name}`;
     try {
-      const { deliveries, waiting, nothing } = await source.list(signal);
+      const { deliveries, waiting, remarks, nothing } = await source.list(signal);
       const files = deliveries.reduce((sum, delivery) => sum + delivery.files.length, 0);
       const found = { ...counted(deliveries.length, "bill"), ...counted(files, "file") };
       if (nothing !== undefined) probes.push({ name, remark: `${nothing}: check \`location\`` });
       else if (deliveries.length > 0) probes.push({ name, found });
+      probes.push(...remarks.map((remark) => ({ name, remark })));
       probes.push(...waiting.map(({ name: bill, reason }) => ({ name, failure: `${bill}: ${reason}` })));
     } catch (error) {
       signal.throwIfAborted();

@@ -68,6 +68,7 @@ async function takeAll(taking: Taking, store: Store, signal: AbortSignal): Promi
   const listed = await listFolder(taking, signal);
   if ("failure" in listed) return { errors: [`usage.uploads.folder: ${listed.failure}`], warnings };
   for (const { name, reason } of listed.skipped) say(warnings, name, reason);
+  for (const name of listed.leftovers) say(warnings, name, "it is skipped: its name begins with `_` or `.`");
   const recorded = await recordedFiles(store, listed.files.map(keyOf));
   const ordered = listed.files
     .filter(isTaken)

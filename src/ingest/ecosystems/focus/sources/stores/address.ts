@@ -58,7 +58,7 @@ export function addressStore(options: AddressOptions): FileStore {
       const { headers, body, status } = await ask({}, signal);
       body.destroy();
       if (status !== 200) throw new Error(`${name}: returned ${status}`);
-      return { files: [listed(name, headers)], skipped: [] };
+      return { files: [listed(name, headers)], skipped: [], leftovers: [] };
     },
     async open(file, signal) {
       const { etag } = validatorsOf(file.version);

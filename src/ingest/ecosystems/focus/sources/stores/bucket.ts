@@ -2,7 +2,7 @@
 import { type BucketOptions, bucketClient } from "../../../../../s3/client.js";
 import type { ListedObject } from "../../../../../s3/listing.js";
 import { FileChanged } from "../delivery.js";
-import { isHidden, nameProblem } from "../file-names.js";
+import { isWorthNaming, leftoverOf, nameProblem } from "../file-names.js";
 import { counted } from "./counted.js";
 import type { FileListing, FileStore, StoredFile } from "./store.js";
 
@@ -21,7 +21,12 @@ export function bucketStore({ prefix, maxFiles, ...options }: BucketStoreOptions
   return {
     async list(signal): Promise<FileListing> {
       const objects = await client.list(prefix, maxFiles, tooMany, signal);
-      const files = filesOf(objects, prefix);
+      const below = ({ key }: ListedObject) => leftoverOf(key.slice(prefix.length));
+      const leftovers = objects.flatMap((object) => below(object) ?? []);
+      const files = filesOf(
+        objects.filter((object) => below(object) === undefined),
+        prefix,
+      );
       const isKey = prefix !== "" && !prefix.endsWith("/");
       if (isKey && files.length === 0 && objects.some(({ key }) => key.startsWith(`${prefix}/`))) {
         const location = `s3://${options.bucket}/${prefix}`;
@@ -29,7 +34,7 @@ export function bucketStore({ prefix, maxFiles, ...options }: BucketStoreOptions
           `${location} is no file, and there are files below it: to read them, end \`location\` with a slash (${location}/)`,
         );
       }
-      return { files, skipped: [] };
+      return { files, skipped: [], leftovers: [...new Set(leftovers)].filter(isWorthNaming) };
     },
     async open(file, signal) {
       const { status, headers, body } = await client.get(file.name, file.version, signal);
@@ -49,7 +54,7 @@ function filesOf(objects: readonly ListedObject[], prefix: string): StoredFile[]
   const inside = (key: string) =>
     prefix === "" || prefix.endsWith("/") ? key.startsWith(prefix) : key === prefix;
   return objects
-    .filter(({ key }) => inside(key) && !key.endsWith("/") && !isHidden(key.slice(prefix.length)))
+    .filter(({ key }) => inside(key) && !key.endsWith("/"))
     .map(({ key, size, etag, modified, storageClass }) => {
       const archived = ARCHIVED.has(storageClass)
         ? `it is archived (${storageClass}): restore it`

@@ -9,7 +9,7 @@ import { lstat, open, opendir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import picomatch from "picomatch";
 import { FileChanged } from "../delivery.js";
-import { compare, nameProblem } from "../file-names.js";
+import { compare, isLeftover, isWorthNaming, nameProblem } from "../file-names.js";
 import { counted } from "./counted.js";
 import type { FileListing, FileStore, StoredFile, Waiting } from "./store.js";
 
@@ -38,9 +38,9 @@ export function folderStore(options: FolderStoreOptions): FileStore {
   const paths = new WeakMap<StoredFile, string>();
   return {
     async list(signal) {
-      const { files, skipped } = await listFolder(options, signal);
+      const { files, skipped, leftovers } = await listFolder(options, signal);
       for (const file of files) paths.set(file, file.path);
-      return { files, skipped } satisfies FileListing;
+      return { files, skipped, leftovers } satisfies FileListing;
     },
     async open(file, signal) {
       const path = paths.get(file);
@@ -56,6 +56,7 @@ async function listFolder({ path, glob, maxFiles }: FolderStoreOptions, signal: 
   const wanted = glob === undefined ? () => true : picomatch(glob);
   const files: Found[] = [];
   const skipped: Waiting[] = [];
+  const leftovers: string[] = [];
   let seen = 0;
 
   async function walk(folder: string, below: string, depth: number): Promise<void> {
@@ -63,8 +64,11 @@ async function listFolder({ path, glob, maxFiles }: FolderStoreOptions, signal: 
     const entries = await opendir(folder).catch((error: unknown) => fail(folder, error));
     for await (const entry of entries) {
       signal.throwIfAborted();
-      if (entry.name.startsWith(".")) continue;
       const name = below === "" ? entry.name : `${below}/${entry.name}`;
+      if (isLeftover(entry.name)) {
+        leftovers.push(entry.isDirectory() ? `${name}/` : name);
+        continue;
+      }
       const full = join(folder, entry.name);
       if (entry.isDirectory()) {
         await walk(full, name, depth + 1);
@@ -88,7 +92,7 @@ async function listFolder({ path, glob, maxFiles }: FolderStoreOptions, signal: 
     const only = await plainFile(join(root.folder, root.file), root.file);
     if (only !== undefined && !("reason" in only)) files.push(only);
   }
-  return eachOnce(files, skipped);
+  return { ...eachOnce(files, skipped), leftovers: leftovers.filter(isWorthNaming) };
 }
 
 function fail(folder: string, error: unknown): never {

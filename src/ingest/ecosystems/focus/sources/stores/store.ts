@@ -20,10 +20,12 @@ export interface Waiting {
 }
 
 export interface FileListing {
-  /** All files that are not hidden, in no particular order. */
+  /** All files that are no leftovers, in no particular order. */
   readonly files: readonly StoredFile[];
   /** What is no file of its own: a link to a folder, another name of a file. */
   readonly skipped: readonly Waiting[];
+  /** Paths that look like bills and were skipped, because a part of them is the name of a leftover. Folders end in a slash. */
+  readonly leftovers: readonly string[];
 }
 
 export interface FileStore {

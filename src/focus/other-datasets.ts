@@ -1,0 +1,61 @@
+/** Tables that lie beside bills of FOCUS and are none, told by the names of their columns. */
+
+interface Dataset {
+  /** What a person calls it. */
+  readonly what: string;
+  /** Each of these columns is in no other table here, and in no bill of FOCUS. */
+  readonly marks: readonly string[];
+}
+
+const datasets: readonly Dataset[] = [
+  { what: "contract commitments of FOCUS", marks: ["ContractCommitmentId"] },
+  { what: "invoice details of FOCUS", marks: ["InvoiceDetailId"] },
+  { what: "billing periods of FOCUS", marks: ["BillingPeriodStatus", "BillingPeriodCreated"] },
+  {
+    what: "a Cost and Usage Report of AWS (CUR 2.0)",
+    marks: ["line_item_usage_start_date", "line_item_line_item_type", "identity_line_item_id"],
+  },
+  {
+    what: "a Cost and Usage Report of AWS (legacy)",
+    marks: ["lineItem/UsageStartDate", "lineItem/LineItemType", "identity/LineItemId"],
+  },
+  { what: "a cost report of Oracle", marks: ["lineItem/intervalUsageStart", "lineItem/referenceNo"] },
+  { what: "a cost and usage export of Google Cloud", marks: ["usage_start_time"] },
+  {
+    what: "a cost or price export of Microsoft",
+    marks: ["MeterId", "CostInBillingCurrency", "ReservationOrderId"],
+  },
+];
+
+/** Columns that only bills of FOCUS have. A table with one of them may be a damaged bill, so it is no other dataset. */
+const ofBillsAlone = [
+  ...["ChargePeriodStart", "ChargePeriodEnd", "EffectiveCost", "ContractedCost", "ListCost", "AmortizedCost"],
+].map(spelling);
+/** Columns of bills that other datasets of FOCUS have as well. */
+const ofBills = ["BilledCost", "ChargeCategory", "ChargeType"].map(spelling);
+
+/** Names as people write them. Values of a line do not look like this: some are numbers, dates or empty. */
+const COLUMN_NAME = /^[\p{L}_][\p{L}\p{N}_ .:/()-]{0,127}$/u;
+const SHOWN = 3;
+
+/**
+ * What a table is instead of a bill of FOCUS, as a part of a sentence; undefined where it is a bill, or may be a damaged one.
+ *
+ * @param names of its columns, in their order
+ */
+export function otherDataset(names: readonly string[]): string | undefined {
+  const spellings = new Set(names.map(spelling));
+  if (ofBillsAlone.some((name) => spellings.has(name))) return undefined;
+  const has = (name: string) => names.some((each) => each.toLowerCase() === name.toLowerCase());
+  const known = datasets.find(({ marks }) => marks.some(has));
+  if (known !== undefined) return known.what;
+  const isTable = names.length > 1 && spellings.size === names.length;
+  if (!isTable || !names.every((name) => COLUMN_NAME.test(name))) return undefined;
+  if (ofBills.some((name) => spellings.has(name))) return undefined;
+  const more = names.length > SHOWN ? ", …" : "";
+  return `another table (its columns are ${names.slice(0, SHOWN).join(", ")}${more})`;
+}
+
+function spelling(name: string): string {
+  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
+}
