@@ -3,22 +3,23 @@
  * test file is a process that runs what was compiled. tap's own command compiles in each process and loads its measuring of coverage into
  * each, which takes longer than many of the files.
  *
- * The output is TAP. A terminal gets tap's report of it instead.
+ * The output is TAP. A terminal gets tap's report of it instead. `--times FILE` writes the processor time of each test file to a file.
  */
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, normalize } from "node:path";
+import { availableParallelism, tmpdir } from "node:os";
+import { join, normalize, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { t } from "tap";
 import { projectRoot } from "../src/config/project.js";
 import { longTests } from "../test/long-tests.js";
 import { memoryFolder } from "../test/memory-folder.js";
+import { MIGRATED_CLICKHOUSE, makeMigratedClickHouse } from "../test/migrated-clickhouse.js";
 import { MIGRATED_POSTGRES, makeMigratedPostgres } from "../test/migrated-postgres.js";
 
 /** More than there are cores, because tests wait for engines and clocks. */
-const JOBS = 4;
+const JOBS = Math.max(4, 2 * availableParallelism());
 const TIMEOUT_S = 900;
 
 const root = projectRoot();
@@ -31,11 +32,11 @@ const filesBelow = (folder: string, ending: string) =>
 
 const tests = filesBelow("test", ".test.ts");
 const { values: options, positionals } = parseArgs({
-  options: { all: { type: "boolean", default: false } },
+  options: { all: { type: "boolean", default: false }, times: { type: "string" } },
   allowPositionals: true,
 });
 const named = positionals.map((file) => normalize(file));
-const long = longTests.map((file) => join("test", file));
+const long = longTests.map(({ file }) => join("test", file));
 const unknown = [...named, ...long].filter((file) => !tests.includes(file));
 if (unknown.length > 0) {
   console.error(`No test files: ${unknown.join(", ")}. They are called as test/http/tags.test.ts.`);
@@ -48,8 +49,8 @@ const parent = join(root, ".compiled");
 mkdirSync(parent, { recursive: true });
 const compiled = mkdtempSync(join(parent, "run-"));
 const data = memoryFolder() ?? mkdtempSync(join(tmpdir(), "chargehouse-tests-"));
-const migrated = join(data, "migrated");
-mkdirSync(migrated);
+const migrated = { postgres: join(data, "migrated-postgres"), clickhouse: join(data, "migrated-clickhouse") };
+for (const folder of Object.values(migrated)) mkdirSync(folder);
 process.on("exit", () => {
   for (const folder of [compiled, data]) rmSync(folder, { recursive: true, force: true });
 });
@@ -74,14 +75,28 @@ if (process.stdout.isTTY) {
   t.pipe(report.stdin);
 } else t.pipe(process.stdout);
 
-await makeMigratedPostgres(migrated);
-const env = { ...process.env, TMPDIR: data, [MIGRATED_POSTGRES]: migrated, TAP_TIMEOUT: String(TIMEOUT_S) };
+await makeMigratedPostgres(migrated.postgres);
+await makeMigratedClickHouse(migrated.clickhouse, migrated.postgres);
+const env = {
+  ...process.env,
+  TMPDIR: data,
+  [MIGRATED_POSTGRES]: migrated.postgres,
+  [MIGRATED_CLICKHOUSE]: migrated.clickhouse,
+  TAP_TIMEOUT: String(TIMEOUT_S),
+};
+
+/** Writes user and system time of the file's processes, in seconds, and the file's name. */
+const timed = (times: string, file: string) => [
+  ...["bash", "-c", `TIMEFORMAT="%U %S $0"; { time "$@" 2>&3; } 3>&2 2>>'${resolve(times)}'`, file],
+];
+
 t.setTimeout(0);
 t.jobs = JOBS;
 t.plan(chosen.length);
 for (const file of chosen) {
   const program = join(compiled, file.replace(/\.ts$/, ".js"));
+  const timing = options.times === undefined ? [] : timed(options.times, file);
   // tap hands on its measuring in NODE_OPTIONS.
-  const command = ["-u", "NODE_OPTIONS", process.execPath, "--enable-source-maps", program];
+  const command = ["-u", "NODE_OPTIONS", ...timing, process.execPath, "--enable-source-maps", program];
   t.spawn("env", command, { name: file, env, timeout: TIMEOUT_S * 1000, buffered: true });
 }

@@ -9,6 +9,7 @@ import { loadConfig } from "../src/config/load.js";
 import { formatProblems } from "../src/config/problem.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
 import { type OpenedStores, openStores } from "../src/store/open-stores.js";
+import { copyMigratedClickHouse } from "./migrated-clickhouse.js";
 import { copyMigratedPostgres } from "./migrated-postgres.js";
 
 /** A logger for tests: silent unless LOG_LEVEL says otherwise. */
@@ -84,6 +85,7 @@ export async function openTestStores(
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-test-"));
   const config = testConfig(`data_dir: ${folder}/data\n${yaml}`, folder);
   copyMigratedPostgres(config.data_dir);
+  copyMigratedClickHouse(config);
   const stores = await openStores({ config, logger: testLogger, opensSqlPort: true });
   t.teardown(async () => {
     await dropDatabases(config, stores);

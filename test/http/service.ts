@@ -11,6 +11,7 @@ import { type AppOptions, buildApp } from "../../src/http/app.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
 import { type TenantText, tenantText } from "../config/loading.js";
+import { copyMigratedClickHouse } from "../migrated-clickhouse.js";
 import { copyMigratedPostgres } from "../migrated-postgres.js";
 import { sumUp } from "../sum-up.js";
 import { holdContract } from "./contract.js";
@@ -61,6 +62,7 @@ export async function startService(
   const log: Record<string, unknown>[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   copyMigratedPostgres(config.data_dir);
+  copyMigratedClickHouse(config);
   const stores = await openStores({ config, logger: pino({ level: "silent" }) });
   t.teardown(() => stores.close());
   const apps: FastifyInstance[] = [];
