@@ -1,3 +1,4 @@
+import { type CurrencyControl, isAccountedFor, readControlTotals } from "../query/state/control-totals.js";
 import {
   type DayReconciliation,
   type Reconciliation,
@@ -9,6 +10,7 @@ import { type Command, type CommandIo, type Options, parseOptions } from "./comm
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { commandLogger } from "./logger.js";
 import { lostDays } from "./lost-days.js";
+import { className } from "./run-summary.js";
 import { type AmountRow, writeAmounts } from "./table.js";
 import { selectTenants } from "./tenants.js";
 
@@ -52,6 +54,7 @@ export async function printReconciliation(
 ): Promise<Proof> {
   const chargebacks: TenantSums[] = [];
   const attributions: TenantSums[] = [];
+  const delivered: TenantControl[] = [];
   const losses: string[] = [];
   for (const tenant of tenants) {
     const { client } = await stores.tenant(tenant);
@@ -59,6 +62,8 @@ export async function printReconciliation(
     chargebacks.push({ tenant, sums: await reconcileDays(client, io.signal) });
     const sums = await reconcileAttributions(client, io.signal);
     if (sums.days.length > 0) attributions.push({ tenant, sums });
+    const control = await readControlTotals(stores.postgres, tenant, { signal: io.signal });
+    if (control.length > 0) delivered.push({ tenant, control });
   }
   const [without, having] = [chargebacks.filter(isEmpty), chargebacks.filter((each) => !isEmpty(each))];
   if (having.length > 0) writeSums(io, "CHARGEBACKS", having, everyDay);
@@ -66,7 +71,12 @@ export async function printReconciliation(
     io.stdout.write("\nLines attributed to topics:\n");
     writeSums(io, "ATTRIBUTED", attributions, everyDay);
   }
-  const proof = proofOf([...having, ...attributions], without);
+  if (delivered.length > 0) {
+    io.stdout.write("\nRows that were delivered, and where they went:\n");
+    writeControl(io, delivered);
+  }
+  const isAccounted = delivered.every(({ control }) => control.every(isAccountedFor));
+  const proof = isAccounted ? proofOf([...having, ...attributions], without) : "differences";
   io.stdout.write(verdict(proof, having.length > 0, without));
   for (const loss of losses) io.stdout.write(`LOST: ${loss}\n`);
   return losses.length > 0 && proof !== "differences" ? "lost" : proof;
@@ -75,6 +85,26 @@ export async function printReconciliation(
 interface TenantSums {
   readonly tenant: string;
   readonly sums: Reconciliation;
+}
+
+interface TenantControl {
+  readonly tenant: string;
+  readonly control: readonly CurrencyControl[];
+}
+
+/** What was delivered, each class of its rows, and what is not accounted for. */
+function writeControl({ stdout }: Pick<CommandIo, "stdout">, tenants: readonly TenantControl[]): void {
+  const rows = tenants.flatMap(({ tenant, control }) =>
+    control.flatMap(({ currency, delivered, classes, difference }) => [
+      { currency, cells: [tenant, "delivered", String(delivered.rows), delivered.cost] },
+      ...classes.map((each) => ({
+        currency,
+        cells: [tenant, className(each), String(each.rows), each.cost],
+      })),
+      { currency, cells: [tenant, "not accounted for", String(difference.rows), difference.cost] },
+    ]),
+  );
+  writeAmounts(stdout, { head: ["TENANT", "CLASS", "ROWS", "COST"], keys: 2 }, rows, ["COST"]);
 }
 
 function isEmpty({ sums: { days } }: TenantSums): boolean {
@@ -93,7 +123,7 @@ function addsUp({ days, totals }: Reconciliation): boolean {
 function verdict(proof: Proof, some: boolean, without: readonly TenantSums[]): string {
   const empty = without.map(({ tenant }) => `Nothing to prove: ${tenant} has no published days.\n`).join("");
   if (proof === "differences")
-    return `${empty}THERE ARE DIFFERENCES: lines whose chargebacks are not their cost.\n`;
+    return `${empty}THERE ARE DIFFERENCES: lines whose chargebacks are not their cost, or rows that are not accounted for.\n`;
   return `${some ? "Every line adds up.\n" : ""}${empty}`;
 }
 

@@ -1,20 +1,40 @@
 /** What a run came to, in words: a line a tenant, each thing that went wrong, once, and what is worth knowing. */
+import type { ClassSums, CurrencyControl } from "../query/state/control-totals.js";
 import type { RunError, RunResult } from "../runner/sql/runs.js";
 import { wrapWords } from "./wrap.js";
 
-/** Results by tenant, undefined where no run took place; lines of errors at most so wide. */
+/** Results by tenant, undefined where no run took place; lines of errors at most `columns` wide. */
 export function runSummary(
   results: ReadonlyMap<string, RunResult | undefined>,
   columns = Number.POSITIVE_INFINITY,
+  control: ReadonlyMap<string, readonly CurrencyControl[]> = new Map(),
 ): string {
   const width = Math.max(0, ...[...results.keys()].map((tenant) => tenant.length));
   return [...results]
     .map(([tenant, result]) => {
       const errors = errorLines(result?.errors ?? []).map((line) => inParagraph(line, columns));
       const notes = (result?.notes ?? []).map((note) => inParagraph(note, columns));
-      return `${tenant.padEnd(width)}  ${outcome(result)}\n${[...errors, ...notes].join("")}`;
+      const classes = (control.get(tenant) ?? [])
+        .flatMap(classLines)
+        .map((line) => inParagraph(line, columns));
+      return `${tenant.padEnd(width)}  ${outcome(result)}\n${[...errors, ...notes, ...classes].join("")}`;
     })
     .join("");
+}
+
+/** One line for each class of rows that were delivered and not charged. */
+function classLines({ currency, classes }: CurrencyControl): string[] {
+  return classes
+    .filter((each) => each.class !== "charged")
+    .map(
+      (each) =>
+        `${each.rows} ${each.rows === 1 ? "row" : "rows"}, ${each.cost} ${currency}: ${className(each)}`,
+    );
+}
+
+/** `outside_window (before_lookback)` */
+export function className({ class: of, reason }: Pick<ClassSums, "class" | "reason">): string {
+  return reason === "" ? of : `${of} (${reason})`;
 }
 
 function outcome(result: RunResult | undefined): string {

@@ -1,5 +1,6 @@
 import { type BackupControl, openBackupControl } from "../backup/control.js";
 import type { DayWindow } from "../ingest/ecosystem.js";
+import { type CurrencyControl, readControlTotals } from "../query/state/control-totals.js";
 import { openStores } from "../store/open-stores.js";
 import { FIRST_DAY, LAST_DAY } from "../store/stored-days.js";
 import { addDays } from "../time/days.js";
@@ -51,7 +52,10 @@ export const run: Command = {
       };
       const results = await worker.cycles.run(tenants, request);
       line.clear();
-      io.stdout.write(runSummary(results, io.stdout.columns));
+      const control = new Map<string, readonly CurrencyControl[]>();
+      for (const tenant of results.keys())
+        control.set(tenant, await readControlTotals(stores.postgres, tenant));
+      io.stdout.write(runSummary(results, io.stdout.columns, control));
       const good = [...results.values()].every((result) => result?.status === "completed");
       return good ? 0 : 1;
     } finally {

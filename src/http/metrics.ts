@@ -1,6 +1,7 @@
 /** What Prometheus may know of the service. Labels have few values: route patterns, statuses, configured tenants. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { RunObserver } from "../runner/observe.js";
+import type { ControlSum } from "../runner/sql/published.js";
 import { midnightSeconds } from "../time/days.js";
 
 export interface ServiceMetrics {
@@ -92,6 +93,7 @@ function pipelineMetrics(registry: Registry): PipelineMetrics {
     help: "Days whose published chargebacks lack something that may still come, after the tenant's last run.",
     ...ofTenant,
   });
+  const delivered = deliveredRows(registers);
   const duration = new Gauge({
     name: "chargehouse_last_run_duration_seconds",
     help: "How long the tenant's last run took.",
@@ -109,9 +111,49 @@ function pipelineMetrics(registry: Registry): PipelineMetrics {
       if (newestDay !== null) newest.set({ tenant }, midnightSeconds(newestDay));
       if (lostDays !== undefined) lost.set({ tenant }, lostDays);
       if (provisionalDays !== undefined) provisional.set({ tenant }, provisionalDays);
+      if (outcome.published !== undefined) delivered.set(tenant, outcome.published.control);
     },
     skipped: (tenant) => skipped.inc({ tenant }),
     suspended: (tenant) => suspended.set({ tenant }, 1),
     resumed: (tenant) => suspended.set({ tenant }, 0),
+  };
+}
+
+/** Control totals: the class `delivered` equals the sum of all other classes but `published_only`. */
+function deliveredRows(registers: Registry[]) {
+  const labelNames = ["tenant", "currency", "class", "reason"] as const;
+  const rows = new Gauge({
+    name: "chargehouse_delivered_rows",
+    help: "Rows that the tenant's upstreams delivered, by what became of them, as of its last run.",
+    labelNames,
+    registers,
+  });
+  const cost = new Gauge({
+    name: "chargehouse_delivered_cost",
+    help: "Cost of the rows that the tenant's upstreams delivered, by what became of them, as of its last run.",
+    labelNames,
+    registers,
+  });
+  const shown = new Map<string, readonly Record<(typeof labelNames)[number], string>[]>();
+  return {
+    /** Series of classes that have no rows any more go. */
+    set(tenant: string, totals: readonly ControlSum[]) {
+      for (const labels of shown.get(tenant) ?? []) {
+        rows.remove(labels);
+        cost.remove(labels);
+      }
+      const labelled = totals.map((total) => ({
+        labels: { tenant, currency: total.currency, class: total.class, reason: total.reason },
+        total,
+      }));
+      for (const { labels, total } of labelled) {
+        rows.set(labels, Number(total.rows));
+        cost.set(labels, Number(total.cost));
+      }
+      shown.set(
+        tenant,
+        labelled.map(({ labels }) => labels),
+      );
+    },
   };
 }

@@ -7,6 +7,7 @@ import type { PluginSettings } from "../config/plugin-settings.js";
 import type { TopicMetric, TopicRule } from "../config/topic-rule.js";
 import type { ChangeGate } from "../store/change-gate.js";
 import type { Statement } from "../store/clickhouse/statement.js";
+import type { ControlTotal } from "../store/control-totals.js";
 import type { FactRecord } from "../store/fact-tables.js";
 import type { KnownInventory } from "./known.js";
 import type { MicroUnits } from "./micro-units.js";
@@ -34,12 +35,42 @@ export interface Ecosystem<Settings = unknown> extends EcosystemSettings {
   topicRules?(settings: Settings): readonly TopicRule[];
   /** Usage that may be uploaded; left out: none. */
   usageUploads?(settings: Settings): UploadLimits;
+  /**
+   * Control totals of all that is stored of the tenant, at the end of a run. Undefined while `digest` is that of the last totals and
+   * nothing was published since. Left out: the reports of windows have the control totals of their days.
+   */
+  controlTotals?(
+    settings: Settings,
+    input: ControlInput,
+    signal: AbortSignal,
+  ): Promise<ControlResult | undefined>;
   /** Opens the connection of one run. Must not talk to the upstream yet. */
   connect(settings: Settings, context: GatherContext): Gatherer;
 }
 
 /** An ecosystem whose own settings are not known here; it narrows them itself. */
 export type AnyEcosystem = Ecosystem<PluginSettings>;
+
+export interface ControlInput {
+  readonly tenantName: string;
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  /** Days that every run gathers: `[today − lookback_days, today − cutoff_days)`. */
+  readonly window: DayWindow;
+  /** First UTC day that is kept. */
+  readonly keepFrom: string;
+  /** Digest of the last totals; undefined where there are none, or where days were published since. */
+  readonly digest: string | undefined;
+}
+
+export interface ControlResult {
+  readonly totals: readonly ControlTotal[];
+  readonly digest: string;
+  /** Sentences: rows that are not accounted for. */
+  readonly errors: readonly string[];
+  /** Sentences about rows that are not charged as a reader of the bill would expect. */
+  readonly notes: readonly string[];
+}
 
 export interface GatherContext {
   readonly tenantName: string;

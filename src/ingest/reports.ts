@@ -1,4 +1,6 @@
 /** What a gatherer says that it did, besides what it delivered. */
+import type { ControlTotal } from "../store/control-totals.js";
+
 /** Types whose gather was complete: only of these may an entity that was not returned be taken for deleted. */
 export interface InventoryReport {
   readonly completeResourceTypes: readonly string[];
@@ -21,6 +23,13 @@ export interface InventoryReport {
   readonly daysNeedIt?: boolean;
 }
 
+/** What the rows of a bill add up to on a UTC day in a currency, as a plain decimal. */
+export interface BilledAmount {
+  readonly day: string;
+  readonly currency: string;
+  readonly amount: string;
+}
+
 export interface WindowReport {
   /** Days of the window whose bill is complete, ascending. The others keep what they had. */
   readonly completeDays: readonly string[];
@@ -37,6 +46,13 @@ export interface WindowReport {
   /** What the upstream returned but was not taken, by reason: `outside_window`, `repeated`, `not_finite`, `negative`, `malformed`. */
   readonly dropped: Readonly<Record<string, number>>;
   readonly errors: readonly string[];
+  /**
+   * What the rows of the bill add up to, counted apart from the lines that were sent. A day whose staged lines add up to something else is
+   * not calculated. Left out: an upstream whose lines are computed here, such as from samples and prices.
+   */
+  readonly billed?: readonly BilledAmount[];
+  /** Control totals of the gathered days; they replace what was recorded of these days. Left out by ecosystems that have `controlTotals`. */
+  readonly control?: readonly ControlTotal[];
   /**
    * Why the upstream refuses the credentials, where the bill does without it: what is known is taken all the same, and the gather counts
    * as a failed one.

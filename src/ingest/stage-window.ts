@@ -8,9 +8,13 @@
 import { dropStagedDays } from "../store/clickhouse/staging.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { ledgers } from "../store/ledger.js";
+import { runStatement } from "../store/postgres/statement.js";
+import { withTransaction } from "../store/postgres/transaction.js";
 import { daysInWords, daysOfWindow } from "../time/days.js";
 import { assignLines, unassignLines } from "./configured/assign-lines.js";
 import { deriveWeights, dropDerived } from "./configured/derive-weights.js";
+import { daysThatDiffer } from "./control/check-staged-bill.js";
+import { replaceTotalsOfDays } from "./control/record-totals.js";
 import type { WindowReport } from "./reports.js";
 import { rememberGathered, unchangedWindow, warnOfDropped } from "./same-window.js";
 import { noTopics, type StagedTopics, stageTopics } from "./stage-topics.js";
@@ -41,6 +45,7 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   const { client, tenantName } = store;
   const days = daysOfWindow(window);
   const { report, findings, before } = await gatherToStaging(options, days);
+  await checkStagedBill(options, days, report, findings);
   const taken = takenDays(days, report, findings);
   const partial = partialOf(taken, report);
   const unread = partial.filter((day) => report.unreadDays?.includes(day));
@@ -128,8 +133,34 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     notes: [...(report.notes ?? []), ...lostNote(doubted.confirmed)],
   };
   warnOfDropped(options, result.dropped);
+  await recordControl(options, complete, report);
   await rememberGathered(options, { report, contents, topics, result });
   return result;
+}
+
+/** Control totals of days that were taken; a day that keeps what it had keeps its totals, too. */
+async function recordControl(
+  { store: { tenantName }, postgres }: StageWindowOptions,
+  days: readonly string[],
+  { control }: WindowReport,
+): Promise<void> {
+  if (control === undefined || days.length === 0) return;
+  const ofDays = control.filter(({ day }) => day !== null && days.includes(day));
+  await withTransaction(postgres, async (on) => {
+    for (const statement of replaceTotalsOfDays(tenantName, days, ofDays)) await runStatement(on, statement);
+  });
+}
+
+/** Days whose staged lines do not add up to the rows of the bill count as spoiled: they keep what they had. */
+async function checkStagedBill(
+  { store: { client }, epoch, signal }: StageWindowOptions,
+  days: readonly string[],
+  { billed }: WindowReport,
+  { spoiledDays }: SinkFindings,
+): Promise<void> {
+  if (billed === undefined) return;
+  for (const [day, reason] of await daysThatDiffer(client, { epoch, days }, billed, signal))
+    if (!spoiledDays.has(day)) spoiledDays.set(day, reason);
 }
 
 /** Rules by configuration, on the days that are staged; `repriced` are those that are staged as they are published. */

@@ -19,6 +19,7 @@ import { emitFiles } from "./emit-files.js";
 import { gatherTenant } from "./gather.js";
 import type { Lease } from "./lease.js";
 import type { RunProgress } from "./progress.js";
+import { recordControl } from "./record-control.js";
 import { reportLacks, reportSettled } from "./report-lacks.js";
 import { applyRetention } from "./retention.js";
 import type { BegunRun } from "./run-context.js";
@@ -123,6 +124,18 @@ export async function runStages(
   const mirror = { client: store.client, postgres, tenantName, signal };
   await checkMirror(mirror);
   await mirrorWaiting(mirror);
+  await recordControl(
+    {
+      run,
+      ecosystem,
+      store,
+      window: usualWindow,
+      keepFrom,
+      published: repaired > 0 || settled.length > 0,
+      progress,
+    },
+    signal,
+  );
   progress.published = await readPublished(postgres, tenantName);
   await emitFiles(run, { publication, today, ...firstDays, stage, progress });
 }

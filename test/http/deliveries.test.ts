@@ -12,7 +12,9 @@ t.test("deliveries", async (t) => {
     await pg.query("INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ($1, $1, 'focus')", [
       tenant,
     ]);
-  const files = [{ name: "bill.csv", size: 10, version: "v1", format: "CSV", focus_version: "1.2", dataset: null }];
+  const files = [
+    { name: "bill.csv", size: 10, version: "v1", format: "CSV", focus_version: "1.2", dataset: null },
+  ];
   const insert = async (columns: Record<string, unknown>, tenant = "acme") => {
     const values: Record<string, unknown> = {
       ...{ tenant_name: tenant, source: "aws", scope: "2026-05", kind: "snapshot", content_id: "c" },
@@ -62,6 +64,25 @@ t.test("deliveries", async (t) => {
     ...{ state: "expired", scope: "2025-01", billing_period: "2025-01", content_id: "e", ...loaded },
     ...{ problem: "its last day is 2025-01-31", last_day: "2025-01-31", expired_at: "2026-06-02T00:00:00Z" },
   });
+  await pg.query(
+    `INSERT INTO control_totals (tenant_name, delivery_id, day, currency, class, reason, rows, cost, billed, effective) VALUES
+      ('acme', $1, '2026-05-01', 'EUR', 'delivered', '', 2, 10, 10.5, 10),
+      ('acme', $1, '2026-05-03', 'EUR', 'charged', '', 1, 8, 8.5, 8),
+      ('acme', $1, '2026-05-01', 'EUR', 'outside_window', 'before_lookback', 1, 2.00, 2, 2)`,
+    [first],
+  );
+  const classes = [
+    {
+      ...{ currency: "EUR", class: "charged", reason: "", rows: 1 },
+      cost: "8",
+      billed: "8.5",
+      effective: "8",
+    },
+    {
+      ...{ currency: "EUR", class: "outside_window", reason: "before_lookback", rows: 1 },
+      ...{ cost: "2", billed: "2", effective: "2" },
+    },
+  ];
   const ofGlobex = await insert({ state: "waiting_for_acceptance", problem: "p", ...loaded }, "globex");
 
   await t.test("the newest first, with all that is known of each", async (t) => {
@@ -73,7 +94,7 @@ t.test("deliveries", async (t) => {
     );
     t.strictSame(items[4], {
       ...{ delivery_id: first, source: "aws", billing_period: "2026-05", kind: "snapshot", state: "current" },
-      ...{ problem: null, files, file_count: 1, lines: 2, sums, findings, remarks: ["odd"] },
+      ...{ problem: null, files, file_count: 1, lines: 2, sums, classes, findings, remarks: ["odd"] },
       ...{ first_day: "2026-05-01", last_day: "2026-05-31", started_at: "2026-06-01T00:00:00Z" },
       ...{ loaded_at: "2026-06-01T00:01:00Z", accepted_at: null, replaced_at: null },
       expired_at: null,

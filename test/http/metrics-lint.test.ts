@@ -17,11 +17,30 @@ t.test("GET /metrics: promtool check metrics finds nothing", needs("promtool"), 
   runs.resumed("acme");
   runs.skipped("acme");
   const counts = { rows: 1, calculated: 1, failedDays: 1, conservationFailures: 1, seconds: 1 };
-  const published = { newestDay: "2026-03-01", lostDays: 1, provisionalDays: 2 };
+  const control = [
+    { currency: "USD", class: "delivered" as const, reason: "", rows: 3, cost: "12.5" },
+    { currency: "USD", class: "outside_window" as const, reason: "before_lookback", rows: 1, cost: "2.5" },
+  ];
+  const published = { newestDay: "2026-03-01", lostDays: 1, provisionalDays: 2, control };
   runs.finished("acme", { status: "completed", ...counts, published });
   const afterRuns = await registry.metrics();
   t.match(afterRuns, /^chargehouse_provisional_dates\{tenant="acme"\} 2$/m);
+  t.match(
+    afterRuns,
+    /^chargehouse_delivered_cost\{tenant="acme",currency="USD",class="outside_window",reason="before_lookback"\} 2\.5$/m,
+  );
   t.match(afterRuns, /^chargehouse_lost_dates\{tenant="acme"\} 1$/m);
+  runs.finished("acme", {
+    status: "completed",
+    ...counts,
+    published: { ...published, control: control.slice(0, 1) },
+  });
+  const later = await registry.metrics();
+  t.match(
+    later,
+    /^chargehouse_delivered_rows\{tenant="acme",currency="USD",class="delivered",reason=""\} 3$/m,
+  );
+  t.notMatch(later, /before_lookback/, "the series of a class without rows ends");
   for (const [text, wanted] of [
     [body, [0, ""]],
     [afterRuns, [0, ""]],

@@ -70,7 +70,14 @@ t.test("the lines of a bill go with its last day, and come back with a longer re
   write(folder, "2026-05", [charge("2026-05-28", "1.25"), charge("2026-05-29", "2.5")]);
   t.strictSame(await run("2026-06-03"), { ...completed, calculated: 2 });
   write(folder, "2026-06", [charge("2026-06-03", "4")]);
-  t.strictSame(await run("2026-06-06"), { ...completed, calculated: 1 }, "one day of the bill has gone");
+  const notKept = [
+    "cloud: 1 line with 1.25 USD before 2026-05-29 is not kept: retention_days begins with that day",
+  ];
+  t.strictSame(
+    await run("2026-06-06"),
+    { ...completed, calculated: 1, notes: notKept },
+    "one day of the bill has gone",
+  );
   const charged = ["2026-05-29 2.5", "2026-06-03 4"];
   t.strictSame(await chargedByDay(stores, "acme"), charged);
   t.strictSame(
@@ -116,12 +123,15 @@ t.test("a charge that is spread keeps its bill, and its days stay as they are", 
   const { folder, stores, run, states, onDisk } = await openTenant(t, "daily");
   write(folder, "2026-05", [charge("2026-05-28", "100", 20), charge("2026-05-28", "1")]);
   await run("2026-06-03");
-  t.strictSame(await run("2026-06-12"), { ...completed, calculated: 7 });
+  const notKept = (amount: string, day: string) => [
+    `cloud: 2 lines with ${amount} USD before ${day} are not kept: retention_days begins with that day`,
+  ];
+  t.strictSame(await run("2026-06-12"), { ...completed, calculated: 7, notes: notKept("36", "2026-06-04") });
   t.strictSame(
     await chargedByDay(stores, "acme"),
     ["04", "05", "06", "07", "08", "09", "10"].map((day) => `2026-06-${day} 5`),
   );
-  t.strictSame(await run("2026-06-24"), { ...completed, calculated: 1 });
+  t.strictSame(await run("2026-06-24"), { ...completed, calculated: 1, notes: notKept("96", "2026-06-16") });
   t.strictSame(await chargedByDay(stores, "acme"), ["2026-06-16 5"]);
   t.strictSame([await states(), await onDisk()], [["2026-05 current"], [2]], "its last day is kept");
   t.strictSame((await reconciled(stores, "acme")).off, []);

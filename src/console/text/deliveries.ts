@@ -27,6 +27,10 @@ export const deliveries = {
     if (dataset !== null) return `${format}, ${dataset}: not charged`;
     return version === null ? format : `${format}, FOCUS ${version}`;
   },
+  classes: "Not charged",
+  className: (of: string, reason: string) =>
+    classNames[reason === "" ? of : reason] ?? `${of} ${reason}`.trim(),
+  lineCount: (count: number) => (count === 1 ? "1 line" : `${count.toLocaleString("en")} lines`),
   odd: "What is odd",
   oddCount: (count: number) => (count === 1 ? "1 finding" : `${count.toLocaleString("en")} findings`),
   onLines: (count: number) => (count === 1 ? "1 line" : `${count.toLocaleString("en")} lines`),
@@ -37,3 +41,18 @@ export const deliveries = {
   yes: "Accept it",
   no: "Not now",
 } as const;
+
+const classNames: Readonly<Record<string, string>> = {
+  zero: "cost of 0",
+  before_retention: "before retention_days",
+  before_lookback: "before lookback_days",
+  within_cutoff: "within cutoff_days",
+  superseded: "superseded by another delivery",
+  duplicate: "the same file is read elsewhere",
+  day_waits: "the day waits",
+  delivery_waits: "the delivery waits",
+  no_charge_date: "no readable date",
+  unreadable_cost: "no readable cost",
+  no_currency: "no currency",
+  no_cost: "no cost",
+};

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { decimal } from "../money/decimal.js";
+import { Amount } from "../parts/amount.js";
 import { May } from "../parts/may.js";
 import { Empty, Failed, Shown } from "../parts/messages.js";
 import { Pages, pageOf, useLastPage } from "../parts/pages.js";
@@ -90,6 +91,7 @@ function columnsOf(tenant: string, changed: () => void): Column<Delivery>[] {
       money: ({ sums }) =>
         sums.map(({ currency, effective_cost: cost }) => ({ value: decimal(cost), currency })),
     },
+    { key: "classes", title: text.classes, cell: (delivery) => <Classes delivery={delivery} /> },
     { ...{ key: "odd", title: text.odd }, cell: (delivery) => <Odd delivery={delivery} /> },
     { ...{ key: "files", title: text.files }, cell: (delivery) => <Files delivery={delivery} /> },
   ];
@@ -100,6 +102,22 @@ function statusOf(state: Delivery["state"]): string {
   if (state === "refused") return "failed";
   if (state === "waiting_for_acceptance") return "completed_with_errors";
   return state === "current" ? "completed" : "";
+}
+
+/** Where the lines went that are not charged. */
+function Classes({ delivery: { classes } }: { readonly delivery: Delivery }) {
+  const others = classes.filter((each) => each.class !== "charged");
+  if (others.length === 0) return null;
+  return (
+    <ul>
+      {others.map((each) => (
+        <li key={`${each.class} ${each.reason} ${each.currency}`}>
+          {text.className(each.class, each.reason)}: {text.lineCount(each.rows)},{" "}
+          <Amount value={decimal(each.cost)} currency={each.currency} />
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 function Odd({ delivery: { findings, remarks } }: { readonly delivery: Delivery }) {

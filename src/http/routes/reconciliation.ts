@@ -1,5 +1,6 @@
 /** Whether the bill is what was charged. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { readControlTotals } from "../../query/state/control-totals.js";
 import { createSumsMemory, readDaysAddedUp } from "../../query/state/days-add-up.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { dateRange, inputOf, lineFilters, TenantPath } from "../schemas/parameters.js";
@@ -20,7 +21,7 @@ export const reconciliationRoutes =
           summary: "Whether the bill is what was charged",
           description:
             "Compares the chargebacks with the bill, line by line: the allocated and the unallocated amount add up to the bill, to the last digit. " +
-            "Filters leave whole lines and all of their chargebacks.",
+            "Filters leave whole lines and all of their chargebacks. `control` compares all rows that were delivered, whatever the dates and filters, with where they went.",
           params: TenantPath,
           querystring: inputOf({ ...dateRange, ...reconciliationParameters, ...lineFilters }),
           response: {
@@ -34,7 +35,11 @@ export const reconciliationRoutes =
         const { client, signal } = await tenantRead(context, request);
         const { start_date: _, end_date: __, by_line: byLine, ...filters } = request.query;
         const known = memory.ofTenant(request.tenant.tenant_name, () => request.publishedDays());
-        return readDaysAddedUp(client, { window: request.window, filters, byLine }, { signal, known });
+        const [addedUp, control] = await Promise.all([
+          readDaysAddedUp(client, { window: request.window, filters, byLine }, { signal, known }),
+          readControlTotals(context.stores.postgres, request.tenant.tenant_name, { signal }),
+        ]);
+        return { ...addedUp, control };
       },
     );
   };

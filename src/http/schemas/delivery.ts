@@ -1,6 +1,7 @@
 /** Bills as they were delivered. */
 import { Type } from "@sinclair/typebox";
 import { deliveryStates } from "../../query/state/deliveries.js";
+import { classSums } from "./control-totals.js";
 import { choice, count, currency, decimal, instant, nullableText, text } from "./fields.js";
 
 const optionalInstant = (description: string) =>
@@ -94,6 +95,9 @@ export const Delivery = Type.Object(
       examples: [1200],
     }),
     sums: Type.Array(DeliverySums, { description: "Sums by currency." }),
+    classes: Type.Array(Type.Object({ currency, ...classSums }), {
+      description: "Where its lines went, each in exactly one class; empty before a run has counted them.",
+    }),
     findings: Type.Array(DeliveryFinding, { description: "What is odd about its lines." }),
     remarks: Type.Array(Type.String(), {
       description: "What is odd about its files, as sentences.",

@@ -1,5 +1,6 @@
 /** Whether the bill is what was charged. */
 import { Type } from "@sinclair/typebox";
+import { ControlTotals } from "./control-totals.js";
 import { count, currency, day, decimal } from "./fields.js";
 
 const addedUp = {
@@ -51,6 +52,7 @@ export const Reconciliation = Type.Object(
     totals: Type.Array(Type.Object(addedUp), {
       description: "The same over all days, one entry for each currency, by its code.",
     }),
+    control: ControlTotals,
   },
   { title: "Reconciliation", description: "Bill and chargebacks, by day and over all days." },
 );

@@ -5,6 +5,7 @@ import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } fr
 import type { PageRequest } from "../page/days.js";
 import { bindings } from "../stores/postgres-bindings.js";
 import { instantText } from "../stores/postgres-instant.js";
+import type { ClassSums } from "./control-totals.js";
 
 export const deliveryStates = [
   "loading",
@@ -39,6 +40,10 @@ export interface DeliverySums {
   readonly list_cost: string;
 }
 
+export interface DeliveryClass extends ClassSums {
+  readonly currency: string;
+}
+
 export interface DeliveryFinding {
   readonly id: string;
   readonly what: string;
@@ -61,6 +66,8 @@ export interface Delivery {
   readonly file_count: number;
   readonly lines: number | null;
   readonly sums: DeliverySums[];
+  /** Where its lines went, by currency; empty before a run has counted them. */
+  readonly classes: DeliveryClass[];
   readonly findings: DeliveryFinding[];
   readonly remarks: string[];
   readonly first_day: string | null;
@@ -74,12 +81,19 @@ export interface Delivery {
 
 const MOST_FILES = 100;
 
+/** A sum as a plain decimal without trailing zeros. */
+const plain = (column: string) => `trim_scale(sum(${column}))::text AS ${column}`;
+
 const SHOWN = `delivery_id, source, billing_period, kind, state, problem,
   (SELECT coalesce(json_agg(json_build_object('name', file->>'name', 'size', file->'size', 'version', file->>'version', 'format', file->>'format',
       'focus_version', file->>'focus_version',
       'dataset', file->>'dataset') ORDER BY place), '[]')
     FROM jsonb_array_elements(files) WITH ORDINALITY AS each (file, place) WHERE place <= ${MOST_FILES}) AS files,
-  jsonb_array_length(files) AS file_count, lines, sums, findings, remarks, first_day::text AS first_day, last_day::text AS last_day,
+  jsonb_array_length(files) AS file_count, lines, sums,
+  (SELECT coalesce(json_agg(counted ORDER BY counted.currency, counted.class, counted.reason), '[]') FROM (
+    SELECT currency, class, reason, sum(rows)::bigint AS rows, ${plain("cost")}, ${plain("billed")}, ${plain("effective")}
+    FROM control_totals WHERE control_totals.tenant_name = page.tenant_name AND control_totals.delivery_id = page.delivery_id AND class <> 'delivered'
+    GROUP BY currency, class, reason) AS counted) AS classes, findings, remarks, first_day::text AS first_day, last_day::text AS last_day,
   ${instantText("started_at")} AS started_at, ${instantText("loaded_at")} AS loaded_at, ${instantText("accepted_at")} AS accepted_at,
   ${instantText("replaced_at")} AS replaced_at, ${instantText("expired_at")} AS expired_at`;
 
@@ -131,7 +145,7 @@ export async function readDelivery(
   signal?: AbortSignal,
 ): Promise<Delivery | undefined> {
   const query = `SELECT (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) AS delivery
-FROM deliveries WHERE tenant_name = $1 AND delivery_id = $2`;
+FROM deliveries AS page WHERE tenant_name = $1 AND delivery_id = $2`;
   const read = { query, params: [tenantName, deliveryId] };
   const [row] = await readPostgres<{ delivery: Delivery }>(pool, read, signal);
   return row?.delivery;

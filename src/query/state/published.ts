@@ -44,7 +44,8 @@ SELECT
   EXISTS (SELECT FROM ${ledgers[ledger].state} WHERE tenant_name = $1 AND published_hash IS NOT NULL) AS anything,
   ${days} AS days,
   ${tagged ? "(SELECT concat_ws(' ', mirror_id, version) FROM tag_mirrors WHERE tenant_name = $1)" : "''"} AS tags,
-  (SELECT inventory_generation FROM tenants WHERE tenant_name = $1) AS names
+  (SELECT inventory_generation FROM tenants WHERE tenant_name = $1) AS names,
+  (SELECT control_report->>'recorded_at' FROM tenants WHERE tenant_name = $1) AS control
 FROM ${ledgers[ledger].state}
 WHERE tenant_name = $1
   AND ($2::float8 IS NULL OR (tracking_date >= (to_timestamp($2) AT TIME ZONE 'UTC')::date AND tracking_date < to_timestamp($3) AT TIME ZONE 'UTC'))`,
@@ -74,7 +75,7 @@ export async function readPublishedState(
   signal?: AbortSignal,
 ): Promise<PublishedState | undefined> {
   const row = await readSteady<string>(pool, publishedState(input, ALL_DAYS), signal);
-  return row && { name: `${row.days} ${namesOf(row)}`, days: row.published };
+  return row && { name: `${row.days} ${namesOf(row)} ${row.control ?? ""}`, days: row.published };
 }
 
 /**
@@ -99,6 +100,8 @@ interface StateRow<Days> {
   readonly days: Days;
   readonly tags: string | null;
   readonly names: number | null;
+  /** When control totals were recorded last. */
+  readonly control: string | null;
 }
 
 async function readSteady<Days>(pool: Pool, statement: Statement, signal: AbortSignal | undefined) {

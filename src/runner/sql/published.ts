@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import type { ControlClass } from "../../store/control-totals.js";
 import { runStatement } from "../../store/postgres/statement.js";
 
 /** What is published of a tenant, in short. */
@@ -9,6 +10,17 @@ export interface PublishedDays {
   readonly lostDays: number;
   /** Days whose published chargebacks lack something that may still come. */
   readonly provisionalDays: number;
+  /** Control totals by currency, class and reason. */
+  readonly control: readonly ControlSum[];
+}
+
+export interface ControlSum {
+  readonly currency: string;
+  readonly class: ControlClass;
+  readonly reason: string;
+  readonly rows: number;
+  /** Plain decimal. */
+  readonly cost: string;
 }
 
 export async function readPublished(postgres: Pool, tenantName: string): Promise<PublishedDays> {
@@ -22,7 +34,13 @@ export async function readPublished(postgres: Pool, tenantName: string): Promise
       params: [tenantName],
     },
   );
+  const control = await runStatement<ControlSum>(postgres, {
+    query: `SELECT currency, class, reason, sum(rows)::bigint AS rows, sum(cost)::text AS cost
+      FROM control_totals WHERE tenant_name = $1 GROUP BY currency, class, reason`,
+    params: [tenantName],
+  });
   return {
+    control: control.rows,
     newestDay: rows[0]?.newest ?? null,
     lostDays: rows[0]?.lost ?? 0,
     provisionalDays: rows[0]?.provisional ?? 0,

@@ -6,15 +6,17 @@
  */
 import type { Logger } from "pino";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
+import type { ControlTotal } from "../../../store/control-totals.js";
 import { dayOf, daysOfWindow } from "../../../time/days.js";
 import { isHopeless, UpstreamError } from "../../../upstream-http/upstream-error.js";
 import type { DayWindow, WindowSink } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
 import { failuresOf } from "../../prometheus/source.js";
-import type { WindowReport } from "../../reports.js";
+import type { BilledAmount, WindowReport } from "../../reports.js";
 import { type BillAnswer, knownDigest, type WindowAnswers } from "./answers.js";
 import type { ConfluentConnection } from "./api/connection.js";
 import { type BilledCollector, type BilledResources, collectBilled } from "./billed.js";
+import { createControlCounter } from "./costs/control.js";
 import { type BilledDay, gatherCosts } from "./costs/gather-costs.js";
 import { familyOf } from "./costs/product-types.js";
 import { requestWindows } from "./costs/request-windows.js";
@@ -42,7 +44,7 @@ export async function gatherWindow(
   signal: AbortSignal,
 ): Promise<WindowReport> {
   const dropped: Record<string, number> = {};
-  const { completeDays, errors, billed, bill } = await gatherBill(gathering, window, sink, {
+  const { completeDays, errors, billed, bill, control } = await gatherBill(gathering, window, sink, {
     signal,
     dropped: (reason) => {
       dropped[reason] = (dropped[reason] ?? 0) + 1;
@@ -67,6 +69,8 @@ export async function gatherWindow(
   return {
     completeDays,
     dropped,
+    control: control.totals,
+    billed: control.billed,
     errors: [...errors, ...usage.errors],
     ...(isComplete && { answers }),
     failures: failuresOf(usage.answers),
@@ -78,6 +82,8 @@ interface Bill {
   readonly completeDays: string[];
   readonly errors: string[];
   readonly billed: BilledResources;
+  /** Of the queries that were read whole. */
+  readonly control: { readonly totals: ControlTotal[]; readonly billed: BilledAmount[] };
 }
 
 /**
@@ -95,15 +101,17 @@ async function gatherBill(
   const completeDays: string[] = [];
   const bill: BillAnswer[] = [];
   const failures: { readonly query: DayWindow; readonly error: UpstreamError }[] = [];
+  const control: Bill["control"] = { totals: [], billed: [] };
   const today = dayOf(now());
   const queries = requestWindows(window, settings.billing_api.days_per_query, today);
   for (const query of queries) {
     signal.throwIfAborted();
     let days: Iterable<BilledDay>;
     const pages: string[] = [];
+    const counter = createControlCounter();
     const onPage = (digest: string) => void pages.push(digest);
     try {
-      days = await gatherCosts({ cloud, window: query, logger, dropped, onPage }, signal);
+      days = await gatherCosts({ cloud, window: query, logger, dropped, control: counter, onPage }, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof UpstreamError)) throw error;
@@ -115,6 +123,8 @@ async function gatherBill(
       await sink.billing(lines);
       for (const line of lines) note(collector, day, line.product_type, line.resource_id, logger);
     }
+    control.totals.push(...counter.totals());
+    control.billed.push(...counter.billed());
     completeDays.push(...daysOfWindow(query));
     bill.push({ start: query.start, end: query.end, pages });
     run.billAnswered = true;
@@ -124,7 +134,7 @@ async function gatherBill(
   const errors = failures.map(
     ({ query, error }) => `costs of ${query.start} to ${query.end}: ${error.message}`,
   );
-  return { completeDays, errors, billed: collector.billed, bill };
+  return { completeDays, errors, billed: collector.billed, bill, control };
 }
 
 /** The next query would only wait as long, for the same answer. A refusal (400) may be about the days of one query alone. */

@@ -1,8 +1,21 @@
 /** The ecosystem `focus`: bills of any cloud or service, delivered as FOCUS files. */
+import { digestOf } from "../../../config/digest.js";
 import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
+import { readRows } from "../../../store/clickhouse/statement.js";
 import { daysOfWindow } from "../../../time/days.js";
-import type { AnyEcosystem, DayWindow, GatherContext, Gatherer } from "../../ecosystem.js";
+import type {
+  AnyEcosystem,
+  ControlInput,
+  ControlResult,
+  DayWindow,
+  GatherContext,
+  Gatherer,
+} from "../../ecosystem.js";
+import type { BilledAmount } from "../../reports.js";
+import { billedOfWindow } from "./control/class-sql.js";
+import { classifyLines } from "./control/classify.js";
+import { controlReport } from "./control/control-report.js";
 import type { LoadSettings } from "./deliveries/delivery-store.js";
 import { loadDeliveries } from "./deliveries/load-deliveries.js";
 import { withoutLines } from "./deliveries/partitions.js";
@@ -10,6 +23,7 @@ import { isChargedIn, type RecordedDelivery, recordedDeliveries } from "./delive
 import { billingLines, piecesOf } from "./lines/billing-lines.js";
 import { resourcesOf } from "./lines/inventory.js";
 import { lostLines, malformedLines } from "./lines/malformed.js";
+import type { CostName } from "./load/summary.js";
 import { allocationRules } from "./rules.js";
 import { costColumnOf, type FocusSettings, focusSettings, readingHash } from "./settings.js";
 import { openBillSource } from "./sources/open-source.js";
@@ -29,8 +43,55 @@ export const focus: AnyEcosystem = {
   usageMetrics: (settings) => metricsOf(own(settings).usage),
   identitySets: () => [],
   usageUploads: (settings) => uploadLimits(own(settings).usage),
+  controlTotals: (settings, input, signal) => controlTotals(own(settings), input, signal),
   connect: (settings, context) => connect(own(settings), context),
 };
+
+const costNames: Readonly<Record<FocusSettings["cost"], CostName>> = {
+  effective: "effective_cost",
+  billed: "billed_cost",
+  contracted: "contracted_cost",
+  list: "list_cost",
+};
+
+async function controlTotals(
+  settings: Settings,
+  { window, keepFrom, digest: last, ...store }: ControlInput,
+  signal: AbortSignal,
+): Promise<ControlResult | undefined> {
+  const { cost, spread, sources } = settings;
+  const deliveries = (await recordedDeliveries(store)).filter(
+    ({ state, source }) =>
+      (state === "current" || state === "waiting_for_acceptance") &&
+      sources.some(({ name }) => name === source),
+  );
+  const counted = deliveries.map(({ delivery_id, state }) => [delivery_id, state]);
+  const digest = digestOf([counted, window, keepFrom, cost, spread]);
+  if (digest === last) return undefined;
+  const totals = await classifyLines(
+    {
+      client: store.client,
+      deliveries,
+      lines: { cost: costColumnOf[cost], spread },
+      costName: costNames[cost],
+      window,
+      keepFrom,
+    },
+    signal,
+  );
+  return {
+    totals,
+    digest,
+    ...controlReport({
+      totals,
+      deliveries,
+      window,
+      keepFrom,
+      costSetting: cost,
+      isSpread: spread !== "none",
+    }),
+  };
+}
 
 /** Lines are selected by few statements whatever the window is; a month keeps the reports of a run short. */
 const DAYS_PER_WINDOW = 31;
@@ -85,6 +146,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       const lines = touching.reduce((sum, delivery) => sum + Number(delivery.lines), 0);
       for (const piece of piecesOf(window, lines, settings.spread))
         await sink.billingRows(billingLines({ ...request, window: piece }));
+      const billed = await readRows<BilledAmount>(client, billedOfWindow(request), signal);
       const malformed = await malformedLines(client, request, touching, signal);
       const lost = await lostLines(client, request, touching, signal);
       const used = await usage.gather(needed(ofStore), window, sink, signal);
@@ -95,6 +157,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
         partialDays: lacking,
         unreadDays: lacking,
         ...used.report,
+        billed,
         dropped: withMalformed(malformed.lines, used.report.dropped),
         errors: [...malformed.errors, ...lost.errors],
         answers: { deliveries: request.deliveries, usage: used.answers } satisfies Answers,

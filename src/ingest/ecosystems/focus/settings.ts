@@ -76,5 +76,5 @@ export const costColumnOf: Readonly<Record<FocusSettings["cost"], CostColumn>> =
 
 /** Changes when the way changes in which files are read, by the settings or by a release. */
 export function readingHash({ cost, currency }: FocusSettings): string {
-  return digestOf(["2", cost, currency ?? null]).slice(0, 16);
+  return digestOf(["3", cost, currency ?? null]).slice(0, 16);
 }

@@ -29,7 +29,7 @@ export interface LineCollector {
 }
 
 /** `repeated` is called for each row that was there before, and counts once: pages of a list that changes meanwhile overlap. */
-export function collectLines(repeated: () => void): LineCollector {
+export function collectLines(repeated: (part: CostPart) => void): LineCollector {
   const days = new Map<string, Map<string, CostPart[]>>();
   return {
     add(part) {
@@ -55,17 +55,21 @@ function keyOf({ env_id, resource_id, product_category, product_type }: CostPart
 }
 
 /** The same row: the vendor's id of it, and everything else. */
-function withoutRepeated(parts: readonly CostPart[], repeated: () => void): readonly CostPart[] {
+function withoutRepeated(
+  parts: readonly CostPart[],
+  repeated: (part: CostPart) => void,
+): readonly CostPart[] {
   if (parts.length === 1) return parts;
   const seen = new Set<string>();
-  return parts.filter(({ vendorId, notes, ...amounts }) => {
+  return parts.filter((part) => {
+    const { vendorId, notes, ...amounts } = part;
     if (vendorId === undefined) return true;
     const { quantity, price, cost, original, discount } = amounts;
     const texts = [quantity, price, cost, original, discount].map((amount) => amount && exactText(amount));
     const row = JSON.stringify([vendorId, ...texts, notes]);
     const isNew = !seen.has(row);
     if (isNew) seen.add(row);
-    else repeated();
+    else repeated(part);
     return isNew;
   });
 }

@@ -10,6 +10,7 @@ import { daysOfWindow } from "../../../../time/days.js";
 import type { BillingLine, DayWindow } from "../../../ecosystem.js";
 import type { ConfluentApi } from "../api/client.js";
 import { collectLines } from "./billing-lines.js";
+import type { ControlCounter } from "./control.js";
 import { readCostRow } from "./cost-row.js";
 import type { RequestWindow } from "./request-windows.js";
 
@@ -18,6 +19,8 @@ export interface CostQuery {
   readonly window: RequestWindow;
   readonly logger: Logger;
   readonly dropped: (reason: string) => void;
+  /** Counts each row of the response. Complete once the lines of all days were taken. Left out where nothing is charged. */
+  readonly control?: ControlCounter;
   /** Called with the digest of each page. */
   readonly onPage?: (digest: string) => void;
 }
@@ -33,10 +36,13 @@ const COSTS = "billing/v1/costs";
 
 /** All days of the query, also those without a line. Throws `UpstreamError`. */
 export async function gatherCosts(
-  { cloud, window, logger, dropped, onPage }: CostQuery,
+  { cloud, window, logger, dropped, control, onPage }: CostQuery,
   signal: AbortSignal,
 ): Promise<Generator<BilledDay>> {
-  const lines = collectLines(() => dropped("repeated"));
+  const lines = collectLines((part) => {
+    dropped("repeated");
+    control?.repeated(part);
+  });
   let malformed = 0;
   const pages = cloud.list(COSTS, datesOf(window), {
     pageSize: PAGE_SIZE,
@@ -49,10 +55,12 @@ export async function gatherCosts(
       const read = readCostRow(row, window.anchor);
       if (read.part.day < window.start || read.part.day >= window.end) {
         // An undated row whose day lies before the window was charged there, by the run that still asked for that day.
+        control?.notRequested(window.start, read.part.cost);
         dropped(read.undated ? "undated_outside_window" : "outside_window");
         continue;
       }
       if (read.malformed) malformed += 1;
+      control?.charged(read.part);
       lines.add(read.part);
     }
   }

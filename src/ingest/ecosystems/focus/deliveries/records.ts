@@ -21,6 +21,7 @@ export interface RecordedDelivery {
   readonly state: "current" | "waiting_for_acceptance" | "refused" | "expired" | "no_bill";
   readonly lines: string | null;
   readonly sums: LoadedLines["sums"];
+  readonly month_sums: LoadedLines["month_sums"];
   readonly first_day: string | null;
   /** Null also where it was loaded by a version that did not record it. */
   readonly last_start_day: string | null;
@@ -48,7 +49,7 @@ export function scopeOf({ kind, billing_period, files }: Delivery): string {
 function readDeliveries(tenantName: string): Statement {
   return {
     query: `SELECT delivery_id::text, source, scope, kind, files->0->>'version' AS version, content_id, settings_hash, billing_period, state,
-        lines::text, sums, first_day::text, last_start_day::text, last_day::text, findings @> $2::jsonb AS has_undated_lines, problem,
+        lines::text, sums, month_sums, first_day::text, last_start_day::text, last_day::text, findings @> $2::jsonb AS has_undated_lines, problem,
         replaces::text[]
       FROM deliveries WHERE tenant_name = $1 AND state IN ('current', 'waiting_for_acceptance', 'refused', 'expired', 'no_bill')
       ORDER BY delivery_id`,
@@ -157,7 +158,7 @@ export function finishDelivery({
     { query: replaced, params: [deliveryId, states] },
     {
       query: `UPDATE deliveries SET state = $3, problem = $4, files = $5::jsonb, lines = $6, sums = $7::jsonb, findings = $8::jsonb,
-          first_day = $9, last_start_day = $10, last_day = $11, replaces = $12, remarks = remarks || $13::jsonb, loaded_at = now(),
+          first_day = $9, last_start_day = $10, last_day = $11, replaces = $12, remarks = remarks || $13::jsonb, month_sums = $14::jsonb, loaded_at = now(),
           expired_at = CASE WHEN $3 = 'expired' THEN now() END
         WHERE delivery_id = $1 AND state = 'loading'
           AND EXISTS (SELECT FROM leases WHERE leases.tenant_name = deliveries.tenant_name AND leases.epoch = $2)
@@ -176,6 +177,7 @@ export function finishDelivery({
         loaded.last_day ?? null,
         replaces,
         JSON.stringify(remarks),
+        JSON.stringify(loaded.month_sums),
       ],
     },
   ];

@@ -1,5 +1,6 @@
 /** What was loaded of a delivery: what it adds up to, and what is odd about its lines. */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { sumText } from "../../../../numbers/exact.js";
 import { readRows } from "../../../../store/clickhouse/statement.js";
 import { lastDay } from "../lines/charge-days.js";
 import { groupFindings, lineFindings } from "./findings.js";
@@ -17,6 +18,9 @@ export type CurrencySums = { readonly currency: string; readonly lines: number }
   Record<CostName, string>
 >;
 
+/** Sums of the charges that begin in a month, as its first day; null for lines without a readable date. */
+export type MonthSums = CurrencySums & { readonly month: string | null };
+
 export interface Finding {
   readonly id: string;
   readonly what: string;
@@ -28,6 +32,7 @@ export interface Finding {
 export interface LoadedLines {
   readonly lines: number;
   readonly sums: readonly CurrencySums[];
+  readonly month_sums: readonly MonthSums[];
   readonly findings: readonly Finding[];
   /** The first and the last day on which charges begin, and the last one on which one is still running; undefined without a readable date. */
   readonly first_day: string | undefined;
@@ -43,15 +48,17 @@ export async function summarise(
 ): Promise<LoadedLines> {
   const params = { delivery };
   const from = "FROM focus_lines WHERE delivery = {delivery:UInt64}";
-  const sums = await readRows<CurrencySums>(
+  const month_sums = await readRows<MonthSums>(
     client,
     {
-      query: `SELECT BillingCurrency AS currency, count() AS lines, ${costs.map(([name, column]) => `toString(sum(ifNull(toDecimal256(${column}, 12), 0))) AS ${name}`).join(", ")}
-        ${from} GROUP BY currency ORDER BY currency`,
+      query: `SELECT BillingCurrency AS currency, if(charge_day = toDate(0), NULL, toString(toStartOfMonth(charge_day))) AS month, count() AS lines,
+          ${costs.map(([name, column]) => `toString(sum(ifNull(toDecimal256(${column}, 12), 0))) AS ${name}`).join(", ")}
+        ${from} GROUP BY currency, month ORDER BY currency, month`,
       params,
     },
     signal,
   );
+  const sums = currencySums(month_sums);
   const [days] = await readRows<{ first: string; last_start: string; last: string; dated: number }>(
     client,
     {
@@ -66,11 +73,28 @@ export async function summarise(
   return {
     lines: sums.reduce((total, { lines }) => total + Number(lines), 0),
     sums,
+    month_sums,
     findings: await findingsOf(client, delivery, files, signal),
     first_day: dated?.first,
     last_start_day: dated?.last_start,
     last_day: dated?.last,
   };
+}
+
+/** Sums by currency, in the order of the currencies. */
+function currencySums(months: readonly MonthSums[]): CurrencySums[] {
+  return [...new Set(months.map(({ currency }) => currency))].map((currency) => {
+    const own = months.filter((each) => each.currency === currency);
+    const sum = (name: CostName) => sumText(own.map((each) => each[name]));
+    return {
+      currency,
+      lines: own.reduce((lines, each) => lines + Number(each.lines), 0),
+      billed_cost: sum("billed_cost"),
+      effective_cost: sum("effective_cost"),
+      contracted_cost: sum("contracted_cost"),
+      list_cost: sum("list_cost"),
+    };
+  });
 }
 
 interface FindingRow {
@@ -120,7 +144,7 @@ export class LoadMismatch extends Error {
   override readonly name = "LoadMismatch";
 }
 
-/** Compares lines and sums with those of the texts. Each rounded cost may differ by half of the last place. */
+/** Compares lines and sums, by currency and month, with those of the texts. Each rounded cost may differ by half of the last place. */
 export async function requireEqualSums(
   client: ClickHouseClient,
   delivery: string,
@@ -135,21 +159,23 @@ export async function requireEqualSums(
   const rows = await readRows<Record<string, unknown>>(
     client,
     {
-      query: `SELECT currency, sum(text_lines) != sum(loaded_lines) AS off_lines, ${off.join(", ")} FROM (
-          SELECT currency, sum(lines) AS text_lines, 0 AS loaded_lines, 0 AS rounded,
+      query: `SELECT currency, of_month, sum(text_lines) != sum(loaded_lines) AS off_lines, ${off.join(", ")} FROM (
+          SELECT currency, month AS of_month, sum(lines) AS text_lines, 0 AS loaded_lines, 0 AS rounded,
             ${costs.map(([name]) => `sum(${name}) AS text_${name}, toDecimal256(0, 38) AS loaded_${name}`).join(", ")}
-          FROM focus_text_sums WHERE delivery = {delivery:UInt64} GROUP BY currency
+          FROM focus_text_sums WHERE delivery = {delivery:UInt64} GROUP BY currency, of_month
           UNION ALL
-          SELECT BillingCurrency, 0, count(), countIf(bitTest(findings, ${rounded})),
+          SELECT BillingCurrency, toStartOfMonth(charge_day), 0, count(), countIf(bitTest(findings, ${rounded})),
             ${costs.map(([, column]) => `toDecimal256(0, 38), sum(ifNull(toDecimal256(${column}, 38), 0))`).join(", ")}
-          FROM focus_lines WHERE delivery = {delivery:UInt64} GROUP BY BillingCurrency
-        ) GROUP BY currency HAVING off_lines ${costs.map(([, column]) => `OR off_${column}`).join(" ")}`,
+          FROM focus_lines WHERE delivery = {delivery:UInt64} GROUP BY BillingCurrency, toStartOfMonth(charge_day)
+        ) GROUP BY currency, of_month HAVING off_lines ${costs.map(([, column]) => `OR off_${column}`).join(" ")}`,
       params: { delivery },
     },
     signal,
   );
   if (rows.length > 0)
-    throw new LoadMismatch(`what was loaded in ${String(rows[0]?.currency)} is not what the files add up to`);
+    throw new LoadMismatch(
+      `what was loaded in ${String(rows[0]?.currency)} of ${String(rows[0]?.of_month)} is not what the files add up to`,
+    );
   const [ends] = await readRows<{ ends: number }>(
     client,
     {

@@ -1,0 +1,50 @@
+/** What upstreams delivered, and where each of the rows went. */
+import { Type } from "@sinclair/typebox";
+import { rowClasses } from "../../store/control-totals.js";
+import { choice, count, currency, decimal, text } from "./fields.js";
+
+const sums = {
+  rows: count("Rows. A row that is spread over days counts once, on its first day.", 12),
+  cost: decimal("Sum of the amount that the tenant charges.", "30.5"),
+  billed: decimal("Sum of BilledCost.", "30.5"),
+  effective: decimal("Sum of EffectiveCost.", "30.5"),
+};
+
+const ControlSums = Type.Object(sums, { title: "ControlSums", description: "Rows and their amounts." });
+
+/** Rows of a class, and why they are in it. */
+export const classSums = {
+  class: choice(rowClasses, {
+    description:
+      "Where rows went. `charged`: on a published day. `zero`: their cost is 0. `outside_window`: their day is not processed. `superseded`: another delivery " +
+      "counts for their month. `duplicate`: the same file is read elsewhere. `left_out`: they cannot be charged, or wait.",
+    examples: ["outside_window"],
+  }),
+  reason: text(
+    "Why: `before_retention`, `before_lookback`, `within_cutoff`, `day_waits`, `delivery_waits`, or the finding that left them out; empty where the class says it all.",
+    "before_lookback",
+  ),
+  ...sums,
+};
+
+export const ControlTotals = Type.Array(
+  Type.Object(
+    {
+      currency,
+      delivered: ControlSums,
+      classes: Type.Array(Type.Object(classSums), {
+        description: "Each delivered row is in exactly one class. Classes without rows are left out.",
+      }),
+      difference: Type.Object(
+        { ...sums, rows: Type.Integer({ description: "Rows.", examples: [0] }) },
+        { description: "What was delivered less what is accounted for: zeros, unless something is wrong." },
+      ),
+      published_only: decimal(
+        "Published amounts that no delivered row explains any more, such as a line of a day before the window that its bill has lost since.",
+        "0",
+      ),
+    },
+    { title: "CurrencyControl" },
+  ),
+  { description: "Control totals, one entry for each currency. Empty before the first run." },
+);

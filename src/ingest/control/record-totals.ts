@@ -1,0 +1,54 @@
+/** Statements that keep control totals in Postgres. */
+import type { ControlTotal } from "../../store/control-totals.js";
+import type { Statement } from "../../store/postgres/statement.js";
+import type { ControlResult } from "../ecosystem.js";
+
+const columns = `delivery_id, day, currency, class, reason, rows, cost, billed, effective`;
+
+function insertTotals(tenantName: string, totals: readonly ControlTotal[]): Statement {
+  return {
+    query: `INSERT INTO control_totals (tenant_name, ${columns})
+      SELECT $1, delivery::bigint, day::date, currency, class, reason, rows, cost::numeric, billed::numeric, effective::numeric
+      FROM jsonb_to_recordset($2::jsonb) AS t (delivery text, day text, currency text, class text, reason text, rows bigint, cost text, billed text, effective text)`,
+    params: [tenantName, JSON.stringify(totals)],
+  };
+}
+
+/** A change of the totals changes the ETags of responses that show them. */
+const recordedNow = "jsonb_build_object('recorded_at', clock_timestamp())";
+
+/** Replaces all totals of a tenant, and what was reported of them. Run in one transaction. */
+export function replaceAllTotals(tenantName: string, { totals, ...report }: ControlResult): Statement[] {
+  return [
+    { query: "DELETE FROM control_totals WHERE tenant_name = $1", params: [tenantName] },
+    insertTotals(tenantName, totals),
+    {
+      query: `UPDATE tenants SET control_report = $2::jsonb || ${recordedNow} WHERE tenant_name = $1`,
+      params: [tenantName, JSON.stringify(report)],
+    },
+  ];
+}
+
+/** Replaces the totals of the given UTC days. Run in one transaction. */
+export function replaceTotalsOfDays(
+  tenantName: string,
+  days: readonly string[],
+  totals: readonly ControlTotal[],
+): Statement[] {
+  return [
+    {
+      query: "DELETE FROM control_totals WHERE tenant_name = $1 AND day = ANY ($2::date[])",
+      params: [tenantName, days],
+    },
+    insertTotals(tenantName, totals),
+    {
+      query: `UPDATE tenants SET control_report = coalesce(control_report, '{}') || ${recordedNow} WHERE tenant_name = $1`,
+      params: [tenantName],
+    },
+  ];
+}
+
+/** One row `{control_report}`, which is null before totals were ever recorded. */
+export function readControlReport(tenantName: string): Statement {
+  return { query: "SELECT control_report FROM tenants WHERE tenant_name = $1", params: [tenantName] };
+}

@@ -1,0 +1,96 @@
+/** SQL that puts the lines of deliveries into classes, and adds them up by day and currency. */
+import type { Statement } from "../../../../store/clickhouse/statement.js";
+import { isCharged, type LinesRequest, ofWindow } from "../lines/billing-lines.js";
+import { dayPlaces, partOf, type Spread } from "../lines/charge-days.js";
+import { lineFindings } from "../load/findings.js";
+import type { CostColumn } from "../load/landing-columns.js";
+
+export interface LinesToCount {
+  readonly deliveries: readonly number[];
+  readonly cost: CostColumn;
+  readonly spread: Spread;
+}
+
+/** Sums of one group of lines. Amounts are plain decimals. */
+export interface CountedLines {
+  readonly delivery: string;
+  /** `1970-01-01` for lines without a readable day. */
+  readonly day: string;
+  readonly currency: string;
+  /** Empty for lines that belong to the bill, else why they do not. */
+  readonly reason: string;
+  /** Whether the cost of the lines is 0. */
+  readonly is_zero: boolean;
+  readonly rows: number;
+  readonly cost: string;
+  readonly billed: string;
+  readonly effective: string;
+}
+
+export const NO_DAY = "1970-01-01";
+
+/** Why a line is left out: its first malformed finding, or `no_cost` where it has no value in the column that is charged. */
+function leftOutReason(cost: CostColumn): string {
+  const cases = lineFindings.flatMap((finding, bit) =>
+    "malformed" in finding ? [`bitTest(findings, ${bit}), '${finding.id}'`] : [],
+  );
+  return `multiIf(${cases.join(", ")}, isNull(${cost}), 'no_cost', '')`;
+}
+
+/**
+ * One row for each line, or for each day that a line is spread over. A spread line counts as one row, on its first day; its amounts
+ * count on the days that they are charged to, exactly as they are staged.
+ */
+function dayParts({ cost, spread }: LinesToCount, where: string): string {
+  const amount = (column: string) => `toDecimal256(${partOf(`ifNull(${column}, 0)`, spread)}, 12)`;
+  const places =
+    spread === "none"
+      ? ""
+      : ` ARRAY JOIN if(charge_day = toDate(0), [toUInt32(0)], ${dayPlaces(spread)}) AS place`;
+  const [day, first] = spread === "none" ? ["charge_day", "true"] : ["charge_day + place", "place = 0"];
+  return `SELECT delivery, line_id, ${day} AS of_day, BillingCurrency AS currency, ${leftOutReason(cost)} AS reason,
+    ifNull(${cost}, 0) = 0 AS is_zero, ${first} AS is_first, ${amount(cost)} AS part_of_cost, ${amount("BilledCost")} AS part_of_billed, ${amount("EffectiveCost")} AS part_of_effective
+  FROM focus_lines${places} WHERE delivery IN {deliveries:Array(UInt64)}${where}`;
+}
+
+const sums = `toUInt64(countIf(is_first)) AS rows, toString(sum(part_of_cost)) AS cost, toString(sum(part_of_billed)) AS billed, toString(sum(part_of_effective)) AS effective`;
+
+/** All lines of the deliveries: rows of `CountedLines`. */
+export function countLines(lines: LinesToCount): Statement {
+  return {
+    query: `SELECT toString(delivery) AS delivery, toString(of_day) AS day, currency, reason, is_zero, ${sums}
+      FROM (${dayParts(lines, "")}) GROUP BY delivery, of_day, currency, reason, is_zero ORDER BY delivery, of_day, currency, reason, is_zero`,
+    params: { deliveries: lines.deliveries },
+  };
+}
+
+/** Lines of the bill on certain days, by whether the published bill of the day has them: rows of `CountedLines` with `is_published`. */
+export function countPublished(lines: LinesToCount, days: readonly string[]): Statement {
+  const published = "(of_day, line_id) IN (SELECT day, line_id FROM billing WHERE day IN {days:Array(Date)})";
+  return {
+    query: `SELECT toString(delivery) AS delivery, toString(of_day) AS day, currency, reason, is_zero, ${published} AS is_published, ${sums}
+      FROM (${dayParts(lines, "")}) WHERE reason = '' AND of_day IN {days:Array(Date)}
+      GROUP BY delivery, of_day, currency, reason, is_zero, is_published ORDER BY delivery, of_day, currency, is_zero, is_published`,
+    params: { deliveries: lines.deliveries, days },
+  };
+}
+
+/** What is published of each day and currency: rows `{day, currency, amount}`. */
+export function publishedAmounts(): Statement {
+  return {
+    query: `SELECT toString(day) AS day, toString(currency) AS currency, toString(sum(toDecimal256(total_cost, 12))) AS amount
+      FROM billing GROUP BY day, currency`,
+    params: {},
+  };
+}
+
+/** What the lines of a window add up to on each of its days, apart from the statement that stages them: rows `{day, currency, amount}`. */
+export function billedOfWindow({ window, deliveries, cost, spread }: LinesRequest): Statement {
+  const lines = { deliveries, cost, spread };
+  return {
+    query: `SELECT toString(of_day) AS day, currency, toString(sum(part_of_cost)) AS amount
+      FROM (${dayParts(lines, ` AND (${ofWindow(spread)}) AND ${isCharged(cost)}`)})
+      WHERE of_day >= {start:Date} AND of_day < {end:Date} GROUP BY of_day, currency`,
+    params: { deliveries, start: window.start, end: window.end },
+  };
+}

@@ -1,0 +1,114 @@
+/** Sentences about the lines of bills that are not charged as a reader of the bill would expect, and whether all lines are accounted for. */
+import { sumText } from "../../../../numbers/exact.js";
+import type { ControlTotal } from "../../../../store/control-totals.js";
+import type { DayWindow } from "../../../ecosystem.js";
+import type { RecordedDelivery } from "../deliveries/records.js";
+
+export interface ControlReport {
+  /** Deliveries whose lines are not all accounted for. */
+  readonly errors: readonly string[];
+  /** Lines before the window, and lines that are charged with 0 although they were billed. */
+  readonly notes: readonly string[];
+}
+
+export interface ReportedControl {
+  readonly totals: readonly ControlTotal[];
+  readonly deliveries: readonly RecordedDelivery[];
+  readonly window: DayWindow;
+  /** First UTC day that is kept. */
+  readonly keepFrom: string;
+  /** The setting `cost`. */
+  readonly costSetting: string;
+  /** Whether lines are charged to days of other months than that in which they begin. */
+  readonly isSpread: boolean;
+}
+
+export function controlReport({
+  totals,
+  deliveries,
+  window,
+  keepFrom,
+  costSetting,
+  isSpread,
+}: ReportedControl): ControlReport {
+  const sourceOf = new Map(deliveries.map(({ delivery_id, source }) => [delivery_id, source]));
+  const bySource = (chosen: readonly ControlTotal[]) => {
+    const groups = new Map<string, ControlTotal[]>();
+    for (const total of chosen) {
+      const key = `${sourceOf.get(total.delivery ?? "") ?? ""} ${total.currency}`;
+      groups.set(key, [...(groups.get(key) ?? []), total]);
+    }
+    return [...groups.values()];
+  };
+  const outside = (reason: string) =>
+    bySource(totals.filter((total) => total.class === "outside_window" && total.reason === reason));
+  const zeros = totals.filter(
+    (each) => each.class === "zero" && (each.billed !== "0" || each.effective !== "0"),
+  );
+  const notes = [
+    ...outside("before_retention").map(
+      (group) =>
+        `${describe(group, sourceOf)} before ${keepFrom} ${areOrIs(group)} not kept: retention_days begins with that day`,
+    ),
+    ...outside("before_lookback").map(
+      (group) =>
+        `${describe(group, sourceOf)} before ${window.start} ${areOrIs(group)} not charged: lookback_days begins with that day. \`run --from DAY --to DAY\` charges older days`,
+    ),
+    ...bySource(zeros).map((group) => {
+      const { billed, effective, currency } = summed(group);
+      return `${lineCount(group, sourceOf)} charged with 0 by \`cost: ${costSetting}\`, where BilledCost is ${billed} ${currency} and EffectiveCost is ${effective} ${currency}`;
+    }),
+  ];
+  return { errors: unaccounted(totals, sourceOf, isSpread), notes };
+}
+
+/** A sentence for each delivery, currency and month whose classes do not add up to what was delivered. */
+function unaccounted(
+  totals: readonly ControlTotal[],
+  sourceOf: ReadonlyMap<string, string>,
+  isSpread: boolean,
+): string[] {
+  const keys = new Map<string, ControlTotal[]>();
+  for (const total of totals.filter((each) => each.class !== "published_only")) {
+    const key = `${total.delivery} ${total.currency} ${isSpread ? "" : total.day?.slice(0, 7)}`;
+    keys.set(key, [...(keys.get(key) ?? []), total]);
+  }
+  return [...keys.values()].flatMap((group) => {
+    const delivered = summed(group.filter((each) => each.class === "delivered"));
+    const classified = summed(group.filter((each) => each.class !== "delivered"));
+    const isEqual = (["rows", "cost", "billed", "effective"] as const).every(
+      (name) => delivered[name] === classified[name],
+    );
+    if (isEqual) return [];
+    const source = sourceOf.get(group[0]?.delivery ?? "") ?? "";
+    return [
+      `${source}: delivery ${group[0]?.delivery} holds ${delivered.rows} lines with ${delivered.cost} ${delivered.currency}, and ${classified.rows} lines with ${classified.cost} ${delivered.currency} are accounted for`,
+    ];
+  });
+}
+
+function summed(group: readonly ControlTotal[]) {
+  const sum = (name: "cost" | "billed" | "effective") => sumText(group.map((total) => total[name]));
+  return {
+    currency: group[0]?.currency ?? "",
+    rows: group.reduce((rows, total) => rows + total.rows, 0),
+    cost: sum("cost"),
+    billed: sum("billed"),
+    effective: sum("effective"),
+  };
+}
+
+function describe(group: readonly ControlTotal[], sourceOf: ReadonlyMap<string, string>): string {
+  const { rows, cost, currency } = summed(group);
+  const source = sourceOf.get(group[0]?.delivery ?? "") ?? "";
+  return `${source}: ${rows} ${rows === 1 ? "line" : "lines"} with ${cost} ${currency}`;
+}
+
+function lineCount(group: readonly ControlTotal[], sourceOf: ReadonlyMap<string, string>): string {
+  const { rows } = summed(group);
+  return `${sourceOf.get(group[0]?.delivery ?? "") ?? ""}: ${rows} ${rows === 1 ? "line is" : "lines are"}`;
+}
+
+function areOrIs(group: readonly ControlTotal[]): string {
+  return summed(group).rows === 1 ? "is" : "are";
+}

@@ -1,0 +1,110 @@
+/** Control totals of a tenant: what its upstreams delivered, and where each of the rows went. */
+import type { Pool } from "pg";
+import { sumText } from "../../numbers/exact.js";
+import { type RowClass, rowClasses } from "../../store/control-totals.js";
+import { readPostgres, type Statement } from "../../store/postgres/statement.js";
+
+/** Amounts are plain decimals. */
+interface ControlSums {
+  readonly rows: number;
+  /** The amount that the tenant charges. */
+  readonly cost: string;
+  readonly billed: string;
+  readonly effective: string;
+}
+
+export interface ClassSums extends ControlSums {
+  readonly class: RowClass;
+  /** Why rows are in the class; empty where the class says it all. */
+  readonly reason: string;
+}
+
+export interface CurrencyControl {
+  readonly currency: string;
+  readonly delivered: ControlSums;
+  /** Classes that have rows, in the order of `rowClasses`, then by reason. */
+  readonly classes: ClassSums[];
+  /** What was delivered less what is accounted for: zeros unless something is wrong. */
+  readonly difference: ControlSums;
+  /** Published amounts that no delivered row explains any more. */
+  readonly published_only: string;
+}
+
+interface TotalRow extends ControlSums {
+  readonly currency: string;
+  readonly class: RowClass | "delivered" | "published_only";
+  readonly reason: string;
+}
+
+/** Sums by currency, class and reason; of one delivery where its number is given. */
+function controlTotals(tenantName: string, delivery: number | undefined): Statement {
+  return {
+    query: `SELECT currency, class, reason, sum(rows)::bigint AS rows, sum(cost)::text AS cost, sum(billed)::text AS billed, sum(effective)::text AS effective
+      FROM control_totals WHERE tenant_name = $1 AND ($2::bigint IS NULL OR delivery_id = $2)
+      GROUP BY currency, class, reason`,
+    params: [tenantName, delivery ?? null],
+  };
+}
+
+/** By currency, in the order of their codes. Empty where nothing was delivered yet. */
+export async function readControlTotals(
+  pool: Pool,
+  tenantName: string,
+  { delivery, signal }: { readonly delivery?: number; readonly signal?: AbortSignal } = {},
+): Promise<CurrencyControl[]> {
+  const rows = await readPostgres<TotalRow>(pool, controlTotals(tenantName, delivery), signal);
+  return [...new Set(rows.map(({ currency }) => currency))].sort().map((currency) =>
+    currencyControl(
+      currency,
+      rows.filter((row) => row.currency === currency),
+    ),
+  );
+}
+
+const nothing: ControlSums = { rows: 0, cost: "0", billed: "0", effective: "0" };
+const amounts = ["cost", "billed", "effective"] as const;
+
+function currencyControl(currency: string, rows: readonly TotalRow[]): CurrencyControl {
+  const delivered = added(rows.filter((row) => row.class === "delivered"));
+  const classes = rowClasses.flatMap((of) =>
+    rows
+      .filter((row) => row.class === of)
+      .sort((a, b) => (a.reason < b.reason ? -1 : 1))
+      .map(({ reason, ...sums }): ClassSums => ({ class: of, reason, ...added([sums]) })),
+  );
+  const accounted = added(classes);
+  const less = (name: (typeof amounts)[number]) =>
+    sumText([
+      delivered[name],
+      accounted[name].startsWith("-") ? accounted[name].slice(1) : `-${accounted[name]}`,
+    ]);
+  return {
+    currency,
+    delivered,
+    classes,
+    difference: {
+      rows: delivered.rows - accounted.rows,
+      cost: less("cost"),
+      billed: less("billed"),
+      effective: less("effective"),
+    },
+    published_only: added(rows.filter((row) => row.class === "published_only")).cost,
+  };
+}
+
+function added(sums: readonly ControlSums[]): ControlSums {
+  return sums.reduce(
+    (total, each) => ({
+      rows: total.rows + Number(each.rows),
+      cost: sumText([total.cost, each.cost]),
+      billed: sumText([total.billed, each.billed]),
+      effective: sumText([total.effective, each.effective]),
+    }),
+    nothing,
+  );
+}
+
+/** Whether every delivered row is accounted for, with every amount. */
+export function isAccountedFor({ difference }: CurrencyControl): boolean {
+  return difference.rows === 0 && amounts.every((name) => difference[name] === "0");
+}

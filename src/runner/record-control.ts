@@ -1,0 +1,49 @@
+/** Records where each delivered row went, once the run has published what it calculated. */
+
+import { readControlReport, replaceAllTotals } from "../ingest/control/record-totals.js";
+import type { AnyEcosystem, ControlResult, DayWindow } from "../ingest/ecosystem.js";
+import { runStatement } from "../store/postgres/statement.js";
+import { withTransaction } from "../store/postgres/transaction.js";
+import type { TenantStore } from "../store/stores.js";
+import type { RunProgress } from "./progress.js";
+import type { BegunRun } from "./run-context.js";
+
+export interface ControlledRun {
+  readonly run: BegunRun;
+  readonly ecosystem: AnyEcosystem;
+  readonly store: TenantStore;
+  /** Days that every run gathers. */
+  readonly window: DayWindow;
+  /** First UTC day that is kept. */
+  readonly keepFrom: string;
+  /** Whether days were published besides those that the progress counts. */
+  readonly published: boolean;
+  readonly progress: RunProgress;
+}
+
+/** Totals of a tenant for which nothing has changed stay as they are. */
+export async function recordControl(
+  { run, ecosystem, store, window, keepFrom, published, progress }: ControlledRun,
+  signal: AbortSignal,
+): Promise<void> {
+  if (ecosystem.controlTotals === undefined) return;
+  const { postgres } = run.stores;
+  const { tenant_name: tenantName, plugin_settings } = run.tenant;
+  const isChanged = published || progress.dates_calculated > 0;
+  type Report = Omit<ControlResult, "totals">;
+  const { rows } = await runStatement<{ control_report: Report | null }>(
+    postgres,
+    readControlReport(tenantName),
+  );
+  const last = rows[0]?.control_report ?? undefined;
+  const digest = isChanged ? undefined : last?.digest;
+  const input = { tenantName, client: store.client, postgres, window, keepFrom, digest };
+  const result = await ecosystem.controlTotals(plugin_settings, input, signal);
+  if (result !== undefined)
+    await withTransaction(postgres, async (on) => {
+      for (const statement of replaceAllTotals(tenantName, result)) await runStatement(on, statement);
+    });
+  const { notes = [], errors = [] } = result ?? last ?? {};
+  progress.notes.push(...notes);
+  for (const message of errors) progress.errors.push({ date: null, source: "gather", message });
+}

@@ -1,0 +1,37 @@
+/**
+ * Control totals: what an upstream delivered, and where each of its rows went. Every row is in exactly one class, so the rows and the
+ * amounts that were delivered equal the sums over all classes.
+ */
+
+export const rowClasses = [
+  "charged",
+  "zero",
+  "outside_window",
+  "superseded",
+  "duplicate",
+  "left_out",
+] as const;
+export type RowClass = (typeof rowClasses)[number];
+
+/** `delivered`: all rows. `published_only`: published amounts that no delivered row explains any more; they are no part of the equation. */
+export type ControlClass = RowClass | "delivered" | "published_only";
+
+/** Amounts are plain decimals. */
+export interface ControlAmounts {
+  readonly rows: number;
+  /** The amount that the tenant charges. */
+  readonly cost: string;
+  readonly billed: string;
+  readonly effective: string;
+}
+
+export interface ControlTotal extends ControlAmounts {
+  /** Number of the delivery; null for ecosystems without deliveries. */
+  readonly delivery: string | null;
+  /** UTC day on which the charge begins, for `delivered` the first day of its month; null without a readable day. */
+  readonly day: string | null;
+  readonly currency: string;
+  readonly class: ControlClass;
+  /** Why rows are in the class: `before_lookback`, `within_cutoff`, a finding; empty where the class says it all. */
+  readonly reason: string;
+}
