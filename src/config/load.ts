@@ -5,12 +5,13 @@ import { checkAllocation } from "./allocation/check-allocation.js";
 import { columnsOfLines } from "./allocation/line-columns.js";
 import { type Config, type Derived, toConfig } from "./config.js";
 import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
-import type { ConfigProblem } from "./problem.js";
+import type { ConfigProblem, Path } from "./problem.js";
 import { readValue } from "./read.js";
-import { readingContext } from "./reading-context.js";
-import { configSchema } from "./schema.js";
+import { type ReadingContext, readingContext } from "./reading-context.js";
+import { configSchema, type WrittenConfig } from "./schema.js";
 import { checkRoles } from "./sign-on.js";
 import type { Environment } from "./substitute.js";
+import type { WrittenTenant } from "./tenant.js";
 import { parseYaml } from "./yaml.js";
 
 export interface LoadOptions {
@@ -41,21 +42,48 @@ export function loadConfig(
   const schema = configSchema(ecosystems);
   const context = readingContext(file, env);
   const value = readValue(schema, root, [], context);
-  if (context.problems.length > 0) return { ok: false, problems: inOrder(context.problems) };
+  const derived = checkTogether(value as PartialConfig, { file, ecosystems, context });
+  const all = [...problems, ...context.problems];
+  if (all.length > 0) return { ok: false, problems: inOrder(all) };
   if (!Value.Check(schema, value))
     throw new Error("the configuration was read otherwise than its schema says");
+  return { ok: true, config: toConfig(value, folder, derived), secrets: context.secrets };
+}
+
+/** What was read, without the parts that could not be. */
+type PartialConfig =
+  | { readonly tenants?: Readonly<Record<string, unknown>>; readonly api?: unknown }
+  | undefined;
+
+/** Holds settings against others, as far as they could be read, so that a person sees these problems together with all others. */
+function checkTogether(
+  value: PartialConfig,
+  {
+    file,
+    ecosystems,
+    context,
+  }: Pick<LoadOptions, "file" | "ecosystems"> & { readonly context: ReadingContext },
+): Map<string, Derived> {
   const derived = new Map<string, Derived>();
-  for (const [name, tenant] of Object.entries(value.tenants)) {
-    const ecosystem = ecosystems.get(tenant.ecosystem);
-    if (ecosystem === undefined) throw new Error(`an ecosystem that was not checked: ${tenant.ecosystem}`);
-    context.hold(["tenants", name], (report) =>
+  for (const [name, tenant] of Object.entries(value?.tenants ?? {})) {
+    const { ecosystem: kind } = tenant as Partial<WrittenTenant>;
+    const ecosystem = kind === undefined ? undefined : ecosystems.get(kind);
+    if (ecosystem === undefined) continue;
+    const place = ["tenants", name];
+    const isReadable = (path: Path) => context.isReadable([...place, ...path]);
+    context.hold(place, (report) =>
       derived.set(name, {
-        identity_maps: checkAllocation(tenant, ecosystem, dirname(file), report),
+        identity_maps: checkAllocation(tenant as WrittenTenant, ecosystem, {
+          folder: dirname(file),
+          isReadable,
+          report,
+        }),
         line_columns: columnsOfLines(ecosystem.lineColumns),
       }),
     );
   }
-  context.hold(["api", "roles"], (report) => checkRoles(value.api.roles, value.tenants, report));
-  if (context.problems.length > 0) return { ok: false, problems: inOrder(context.problems) };
-  return { ok: true, config: toConfig(value, folder, derived), secrets: context.secrets };
+  const { api, tenants = {} } = (value ?? {}) as Partial<WrittenConfig>;
+  if (api !== undefined && context.isReadable(["api", "roles"]))
+    context.hold(["api", "roles"], (report) => checkRoles(api.roles, tenants, report));
+  return derived;
 }

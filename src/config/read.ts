@@ -7,7 +7,7 @@
 import { KindGuard, type TArray, type TObject, type TRecord, type TSchema } from "@sinclair/typebox";
 import { expectation, wordsOf } from "./expectation.js";
 import { nearest } from "./nearest.js";
-import type { Path } from "./problem.js";
+import { type Path, pathText } from "./problem.js";
 import type { ReadingContext } from "./reading-context.js";
 import { readScalar } from "./scalar.js";
 import { choice, formOfKind, notesOf, openValue } from "./setting.js";
@@ -19,11 +19,26 @@ import {
   type WrittenMapping,
 } from "./written.js";
 
-function unknownKey(name: string, known: readonly string[]): string {
+function unknownKey(name: string, path: Path, schema: TObject, context: ReadingContext): string {
+  const known = Object.keys(schema.properties);
+  const place = placeOf(name, path, schema, context);
+  if (place !== undefined) return `unknown key; \`${name}\` is a key of \`${pathText(place)}\``;
   const guess = nearest(name, known);
   return guess === undefined
     ? `unknown key; known here: ${known.join(", ")}`
     : `unknown key; did you mean \`${guess}\`?`;
+}
+
+/** The mapping around this one, or directly in it, that has a key of this name: the nearest. */
+function placeOf(
+  name: string,
+  path: Path,
+  { properties }: TObject,
+  { around }: ReadingContext,
+): Path | undefined {
+  for (const [key, property] of Object.entries(properties))
+    if (KindGuard.IsObject(property) && Object.hasOwn(property.properties, name)) return [...path, key];
+  return around.findLast(({ keys }) => keys.includes(name))?.path;
 }
 
 function isEmpty(written: Written): boolean {
@@ -72,18 +87,20 @@ function reportUnknownKeys(
   for (const [name, entry] of written.entries) {
     if (known.includes(name)) continue;
     context.place([...path, name], entry.line);
-    context.report([...path, name], unknownKey(name, known));
+    context.report([...path, name], unknownKey(name, path, schema, context));
   }
 }
 
 function readObject(schema: TObject, written: WrittenMapping, path: Path, context: ReadingContext): unknown {
   if (schema.additionalProperties === false) reportUnknownKeys(schema, written, path, context);
   const values: [string, unknown][] = [];
+  const keys = Object.keys(schema.properties);
+  const inside = { ...context, around: [...context.around, { path, keys }] };
   for (const [name, property] of Object.entries(schema.properties)) {
-    const value = readKey(name, property, written, [...path, name], context);
+    const value = readKey(name, property, written, [...path, name], inside);
     if (value !== undefined) values.push([name, value]);
   }
-  values.push(...readOpenKeys(schema, written, path, context));
+  values.push(...readOpenKeys(schema, written, path, inside));
   const value: Record<string, unknown> = Object.fromEntries(values);
   for (const { check } of notesOf(schema).rules ?? []) context.hold(path, (report) => check(value, report));
   return value;
@@ -190,7 +207,12 @@ export function readValue(schema: TSchema, written: Written, path: Path, context
   const structured = [KindGuard.IsObject, KindGuard.IsRecord, KindGuard.IsArray].some((is) => is(schema));
   const allowed = expectation(schema);
   if (written.kind !== "scalar" || structured || notesOf(schema).discriminator !== undefined) {
-    context.report(path, `must be ${allowed}, not ${KIND_IN_WORDS[written.kind]}`, allowed);
+    const bracket = { list: "[", mapping: "{" }[written.kind as string];
+    const hint =
+      KindGuard.IsString(schema) && bracket !== undefined
+        ? `: put a value that begins with \`${bracket}\` in quotes`
+        : "";
+    context.report(path, `must be ${allowed}, not ${KIND_IN_WORDS[written.kind]}${hint}`, allowed);
     return undefined;
   }
   const reading = readScalar(schema, written, context.env);

@@ -9,11 +9,15 @@ export type Report = (path: Path, message: string, allowed?: string) => void;
 export interface ReadingContext {
   readonly env: Environment;
   readonly problems: readonly ConfigProblem[];
+  /** The mappings with fixed keys around the value that is read, the outermost first. */
+  readonly around: readonly { readonly path: Path; readonly keys: readonly string[] }[];
   /** Passwords and tokens that were read. */
   readonly secrets: string[];
   /** Remembers the line of a path. */
   place(path: Path, line: number): void;
   report: Report;
+  /** Whether there is no problem with the value at the path, nor with anything in it. */
+  isReadable(path: Path): boolean;
   /** Runs a rule of the mapping at `path`; a key that already has a problem does not get a second one for it. */
   hold(path: Path, rule: (report: Report) => void): void;
 }
@@ -22,6 +26,8 @@ export function readingContext(file: string, env: Environment): ReadingContext {
   const lines = new Map<string, number>();
   const problems: ConfigProblem[] = [];
   const reported = new Set<string>();
+  /** Paths with a problem, and all paths around them. */
+  const unreadable = new Set<string>();
 
   /** The line of the path, or of the nearest mapping around it. */
   function lineOf(path: Path): number {
@@ -35,6 +41,7 @@ export function readingContext(file: string, env: Environment): ReadingContext {
   function report(path: Path, message: string, allowed?: string): void {
     const text = pathText(path);
     reported.add(text);
+    for (let length = path.length; length > 0; length--) unreadable.add(pathText(path.slice(0, length)));
     problems.push({
       file,
       line: lineOf(path),
@@ -47,9 +54,11 @@ export function readingContext(file: string, env: Environment): ReadingContext {
   return {
     env,
     problems,
+    around: [],
     secrets: [],
     place: (path, line) => void lines.set(pathText(path), line),
     report,
+    isReadable: (path) => !unreadable.has(pathText(path)),
     hold(path, rule) {
       rule((relative, message, allowed) => {
         const whole = [...path, ...relative];

@@ -48,6 +48,8 @@ function targetsOf(document: Document.Parsed<ParsedNode>): ReadonlyMap<unknown, 
 
 export class Unfolding {
   readonly problems: ConfigProblem[] = [];
+  /** False once something could not be unfolded. A key that stands twice is a problem, and both values are there. */
+  isWhole = true;
   readonly #targets: ReadonlyMap<unknown, unknown>;
   #values = 0;
   #depth = 0;
@@ -103,6 +105,11 @@ export class Unfolding {
   }
 
   #problem(line: number, message: string): void {
+    this.isWhole = false;
+    this.#report(line, message);
+  }
+
+  #report(line: number, message: string): void {
     this.problems.push({ file: this.file, line, path: "", message });
   }
 
@@ -127,7 +134,7 @@ export class Unfolding {
     const name = key.source ?? String(key.value);
     const first = lines.get(name);
     if (first !== undefined) {
-      this.#problem(
+      this.#report(
         here,
         `the key ${printableKey(name) ?? ""} stands here and in line ${first}; it may stand once`,
       );

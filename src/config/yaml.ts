@@ -26,14 +26,25 @@ const SENTENCES: Readonly<Record<string, string>> = {
   RESOURCE_EXHAUSTION: "nested too deeply",
   TAB_AS_INDENT: "tabs cannot indent; use spaces",
   TAG_RESOLVE_FAILED: "this YAML tag (`!…`) is not supported",
+  UNEXPECTED_TOKEN:
+    "is not valid YAML here: put a value in quotes if it holds `[`, `]`, `{`, `}`, a comma or quotes, as in `{ query: 'sum(rate(x[1h]))' }`",
 };
 
 function sentence(error: YAMLError): string {
   return SENTENCES[error.code] ?? `is not valid YAML here (${error.code.toLowerCase().replaceAll("_", " ")})`;
 }
 
+/** The first fault of each line. None behind an unexpected token, because the parser takes all that follows for something else. */
+function causes(faults: readonly YAMLError[], lineOf: (offset: number) => number): YAMLError[] {
+  const firsts = faults.filter(
+    ({ pos }, at) => faults.findIndex((each) => lineOf(each.pos[0]) === lineOf(pos[0])) === at,
+  );
+  const end = firsts.findIndex(({ code }) => code === "UNEXPECTED_TOKEN");
+  return end === -1 ? firsts : firsts.slice(0, end + 1);
+}
+
 export interface ParsedYaml {
-  /** The root mapping; absent when the text cannot be read at all. */
+  /** The root mapping; absent when the text cannot be read at all. It is whole even if a key stands twice, which is a problem. */
   root?: Written;
   problems: ConfigProblem[];
 }
@@ -60,13 +71,13 @@ export function parseYaml(text: string, file: string): ParsedYaml {
   }
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0)
-    return { problems: faults.map((fault) => at(lineOf(fault.pos[0]), sentence(fault))) };
+    return { problems: causes(faults, lineOf).map((fault) => at(lineOf(fault.pos[0]), sentence(fault))) };
   const unfolding = new Unfolding(document, file, lineOf);
   const root = unfolding.unfold(document.contents, 1);
-  if (unfolding.problems.length > 0) return { problems: unfolding.problems };
-  if (root.kind === "nothing")
-    return { root: { kind: "mapping", line: 1, entries: new Map() }, problems: [] };
+  const { problems } = unfolding;
+  if (!unfolding.isWhole) return { problems };
+  if (root.kind === "nothing") return { root: { kind: "mapping", line: 1, entries: new Map() }, problems };
   if (root.kind !== "mapping")
     return { problems: [at(root.line, "the file must hold a mapping of keys to values")] };
-  return { root, problems: [] };
+  return { root, problems };
 }

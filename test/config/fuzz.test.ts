@@ -224,7 +224,11 @@ t.test("every key, with what YAML alone can say", async (t) => {
       `${JSON.stringify(key)}:${JSON.stringify(MARK)}`,
       (entry) => `${entry},${entry}`,
     );
-    t.strictSame(problemsOf(twice), [`: the key ${key} stands here and in line 1; it may stand once`], here);
+    t.strictSame(
+      problemsOf(twice).filter((problem) => problem.startsWith(":")),
+      [`: the key ${key} stands here and in line 1; it may stand once`],
+      here,
+    );
   }
   const numbers = places.filter(({ definition }) => KindGuard.IsInteger(definition));
   for (const place of numbers)
@@ -292,7 +296,11 @@ t.test("commands refuse a file with what is wrong, and nothing of what is inside
     ["check-config", "api: { port: .nan }", "1: api.port: must be an integer from 1 to 65535, not .nan"],
     ["run", "tenants: { acme: { __proto__: 1 } }", "1: tenants.acme.ecosystem: is required"],
     ["serve", "embedded: &a { sql_users: *a }", "1: nested too deeply, or in itself"],
-    ["reconcile", "data_dir: [[[]]]", "1: data_dir: must be a path, not a list"],
+    [
+      "reconcile",
+      "data_dir: [[[]]]",
+      "1: data_dir: must be a path, not a list: put a value that begins with `[` in quotes",
+    ],
   ] as const;
   await Promise.all(
     cases.map(async ([command, text, problem]) => {

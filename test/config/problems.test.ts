@@ -65,7 +65,22 @@ const cases: Case[] = [
   auth: oidc
   oidc: {issuer: "http://login.example.org/", audience: costs, jwks_url: "http://login.example.org/keys"}
   roles: [{role: a, scopes: [read], tenants: [acme]}]`,
-    problems: ["3: api.oidc.jwks_url: must begin with https://, except on loopback"],
+    problems: [
+      "3: api.oidc.jwks_url: must begin with https://, except on loopback",
+      "4: api.roles[0].tenants[0]: is not the name of a tenant",
+    ],
+  },
+  {
+    name: "a role for a tenant that is not there, beside a port that is none",
+    text: `api:
+  auth: oidc
+  port: x
+  oidc: {issuer: "https://login.example.org/", audience: costs, jwks_url: "https://login.example.org/keys"}
+  roles: [{role: a, scopes: [read], tenants: [acme]}]`,
+    problems: [
+      '3: api.port: must be an integer from 1 to 65535, not "x"',
+      "5: api.roles[0].tenants[0]: is not the name of a tenant",
+    ],
   },
   {
     name: "a role for a tenant that is not there",
@@ -113,7 +128,56 @@ const cases: Case[] = [
       "2: logging: must be a mapping, not a list",
       "3: tenants: must be a mapping of at most 1000 keys, not a list",
       "4: features.refresh_interval: must be an integer from 1 to 2073600, not a mapping",
-      "5: data_dir: must be a path, not a list",
+      "5: data_dir: must be a path, not a list: put a value that begins with `[` in quotes",
+    ],
+  },
+  {
+    name: "a text that begins with a bracket, and so is a list or a mapping",
+    text: oneTenant({ settings: ["currency: [EUR]", "display_name: {a: b}"] }),
+    problems: [
+      "9: tenants.acme.plugin_settings.currency: must be three capital letters such as EUR, not a list: put a value that begins with `[` in quotes",
+      "10: tenants.acme.plugin_settings.display_name: must be text of 1 to 200 characters, not a mapping: put a value that begins with `{` in quotes",
+    ],
+  },
+  {
+    name: "a key in the wrong mapping, each with the one that it is a key of",
+    text: oneTenant({
+      tenant: ["currency: EUR"],
+      settings: ["lookback_days: 30"],
+      costTypes:
+        "[{name: A, product_category: c, rate: 1, cost_quantity: {type: fixed, count: 1, tenant_id: x}, allocation_strategy: even_split, currency: EUR}]",
+    }),
+    problems: [
+      "6: tenants.acme.currency: unknown key; `currency` is a key of `tenants.acme.plugin_settings`",
+      "9: tenants.acme.plugin_settings.cost_types[0].currency: unknown key; `currency` is a key of `tenants.acme.plugin_settings`",
+      "9: tenants.acme.plugin_settings.cost_types[0].cost_quantity.tenant_id: unknown key; `tenant_id` is a key of `tenants.acme`",
+      "10: tenants.acme.plugin_settings.lookback_days: unknown key; `lookback_days` is a key of `tenants.acme`",
+    ],
+  },
+  {
+    name: "a key that stands twice, values that cannot be read and settings that do not go together: all at once",
+    text: oneTenant({
+      tenant: [
+        "cutoff_days: 2",
+        "cutoff_days: 3",
+        "allocation:",
+        "  identity: [{column: nosuch}, {tga: x}, {tag: team, map: ./nowhere.csv}]",
+        "  rules:",
+        "    - {name: a, where: {product_type: A}, split: [{by: evn}]}",
+        "    - {name: b, where: {product_type: A}, split: [{by: usage, metric: m}]}",
+        "    - {name: c, where: {product_type: A}, split: [{by: nobody}]}",
+      ],
+      settings: ["currency: euro"],
+    }),
+    problems: [
+      "7: the key cutoff_days stands here and in line 6; it may stand once",
+      "9: tenants.acme.allocation.identity[1].tga: unknown key; did you mean `tag`?",
+      "9: tenants.acme.allocation.identity[1]: needs tag or column",
+      "9: tenants.acme.allocation.identity[0].column: is no column of the lines; known: resource_id, product_type, product_category, env_id, currency, and tag.KEY for tags",
+      "9: tenants.acme.allocation.identity[2].map: does not exist",
+      '11: tenants.acme.allocation.rules[0].split[0].by: must be one of line, owner, usage, cost, fixed, even, nobody, not "evn"',
+      "13: tenants.acme.allocation.rules[2]: can never take a line: rule b before it takes the same ones",
+      '17: tenants.acme.plugin_settings.currency: must be three capital letters such as EUR, not "euro"',
     ],
   },
   {

@@ -14,6 +14,22 @@ const cases: [name: string, text: string, problems: (string | RegExp)[]][] = [
   ],
   ["two documents", "api: {}\n---\napi: {}", [/^2: the file holds more than one YAML document/]],
   ["an open bracket", "api: {port: 1", [/^1: .*a bracket or a quote is not closed/]],
+  [
+    "a query in braces without quotes, once for all that follows",
+    "a: { query: sum(increase(x[1h])) }\nb: { c: 1 }\nd: { e: 2 }",
+    [/^1: is not valid YAML here: put a value in quotes if it holds `\[`/],
+  ],
+  [
+    "a selector in braces without quotes",
+    'a: { query: up{job="x"}, b: 1 }\nb: { c: 1 }',
+    [/^1: .*put a value in quotes/],
+  ],
+  [
+    "a selector with a range that is not in quotes",
+    'a: {job="x"}[5m]\nb: 1',
+    [/^1: .*put a value in quotes/],
+  ],
+  ["tabs in two lines", "a:\n\tb: 1\n\tc: 1", [/^2: tabs cannot indent/, /^3: tabs cannot indent/]],
   ["an alias without an anchor", "api: *nowhere", [/^1: an alias .* needs an anchor/]],
   ["an unknown tag", "api: !secret x", ["1: this YAML tag (`!…`) is not supported"]],
   ["a mapping as a key", "? {a: b}\n: 1", ["1: a key must be a scalar, not a mapping or a list"]],

@@ -1,5 +1,5 @@
 /**
- * What is refused of a tenant's identity sources and rules once each of them can be read: unknown columns and metrics, patterns that
+ * What is refused of a tenant's identity sources and rules as far as they can be read: unknown columns and metrics, patterns that
  * the store would not take, rules that no line can reach, and maps.
  */
 import { resolve } from "node:path";
@@ -22,26 +22,43 @@ import type { ConfiguredTier } from "./tier.js";
 /** Maps by the path that the configuration gives. */
 export type IdentityMaps = ReadonlyMap<string, IdentityMap>;
 
-/** Reports what is wrong, with paths from `allocation` on, and returns the maps. Relative paths are relative to the folder. */
+interface Checking {
+  /** What relative paths are relative to. */
+  readonly folder: string;
+  /** Whether the part of the tenant at this path could be read. What could not be is reported already, and may lack anything. */
+  readonly isReadable: (path: Path) => boolean;
+  readonly report: Report;
+}
+
+/** Reports what is wrong, with paths from `allocation` on, and returns the maps. */
 export function checkAllocation(
-  tenant: WrittenTenant,
+  { allocation, ...tenant }: Partial<WrittenTenant>,
   ecosystem: EcosystemSettings,
-  folder: string,
-  report: Report,
+  { folder, isReadable, report }: Checking,
 ): IdentityMaps {
-  const { allocation, plugin_settings: settings } = tenant;
+  const settings = isReadable(["plugin_settings"]) ? tenant.plugin_settings : undefined;
   const known: Known = {
     columns: columnsOfLines(ecosystem.lineColumns),
-    metrics: ecosystem.usageMetrics?.(settings),
-    sets: ecosystem.identitySets?.(settings),
+    metrics: settings && ecosystem.usageMetrics?.(settings),
+    sets: settings && ecosystem.identitySets?.(settings),
     ofMonths: monthsProblem("is month", tenant),
   };
-  for (const [index, source] of allocation.identity.entries())
-    checkSource(source, ["allocation", "identity", index], known.columns, report);
-  for (const [index, rule] of allocation.rules.entries())
-    checkRule(rule, ["allocation", "rules", index], known, report);
-  checkReach(allocation.rules, report);
-  return readMaps(allocation.identity, folder, report);
+  const readable = <Part>(key: "identity" | "rules", parts: readonly Part[] = []) =>
+    parts.flatMap((part, index) => {
+      const path = ["allocation", key, index];
+      return part !== undefined && isReadable(path) ? [{ part, path }] : [];
+    });
+  const sources = readable("identity", allocation?.identity);
+  const rules = readable("rules", allocation?.rules);
+  for (const { part, path } of sources) checkSource(part, path, known.columns, report);
+  for (const { part, path } of rules) checkRule(part, path, known, report);
+  checkReach(rules, report);
+  return readMaps(sources, folder, report);
+}
+
+interface Readable<Part> {
+  readonly part: Part;
+  readonly path: Path;
 }
 
 interface Known {
@@ -186,11 +203,11 @@ function checkMetrics(
 }
 
 /** A rule that no line can reach, because one before it takes everything, or just the same lines. */
-function checkReach(rules: readonly ConfiguredRule[], report: Report): void {
+function checkReach(rules: readonly Readable<ConfiguredRule>[], report: Report): void {
   const seen = new Map<string, string>();
   let taker: string | undefined;
-  for (const [index, { name, where }] of rules.entries()) {
-    const here = ["allocation", "rules", index];
+  for (const { part, path: here } of rules) {
+    const { name, where } = part;
     const text = JSON.stringify(canonical(whereOf(where)));
     const same = seen.get(text);
     if (taker !== undefined) report(here, `can never take a line: rule ${taker} before it takes all of them`);
@@ -214,12 +231,17 @@ function canonical({ conditions, any }: Where): unknown {
   return [sorted(conditions), any.map(sorted)];
 }
 
-function readMaps(sources: readonly IdentitySource[], folder: string, report: Report): IdentityMaps {
+function readMaps(
+  sources: readonly Readable<IdentitySource>[],
+  folder: string,
+  report: Report,
+): IdentityMaps {
   const maps = new Map<string, IdentityMap>();
-  for (const [index, { map: path }] of sources.entries()) {
+  for (const { part, path: place } of sources) {
+    const { map: path } = part;
     if (path === undefined || maps.has(path)) continue;
     const read = readIdentityMap(resolve(folder, path));
-    if ("problem" in read) report(["allocation", "identity", index, "map"], read.problem);
+    if ("problem" in read) report([...place, "map"], read.problem);
     else maps.set(path, read);
   }
   return maps;
