@@ -9,12 +9,24 @@ export function programHelp(commands: readonly CommandEntry[]): string {
 
 export function commandHelp({ summary }: CommandEntry, { usage, options }: Command): string {
   const rows = Object.entries(options).map(([name, option]) => [flag(name, option), words(option)] as const);
-  return `chargehouse ${usage}\n\n${summary}\n\n${inTwoColumns([...rows, ["--help", "show this"]])}`;
+  const about = wrapWords(summary, usualWidth).join("\n");
+  return `${usageText(usage)}\n\n${about}\n\n${inTwoColumns([...rows, ["--help", "show this"]])}`;
 }
 
 /** Short enough for the message above it to be seen. */
 export function usageHint({ name }: CommandEntry, { usage }: Command): string {
-  return `chargehouse ${usage}\nchargehouse ${name} --help shows what the options mean.\n`;
+  return `${usageText(usage)}\nchargehouse ${name} --help shows what the options mean.\n`;
+}
+
+/** An option with its value, and what stands in brackets with brackets in them. */
+const unbroken = /\[(?:[^[\]]|\[[^[\]]*\])*\]\S*|--\S+ [^\s[]+/g;
+const noBreak = "\u00a0";
+
+/** Broken between options; all lines but the first are indented. */
+function usageText(usage: string): string {
+  const text = usage.replaceAll(unbroken, (unit) => unit.replaceAll(" ", noBreak));
+  const lines = wrapWords(`chargehouse ${text}`, usualWidth - 2);
+  return lines.join("\n  ").replaceAll(noBreak, " ");
 }
 
 function flag(name: string, option: Options[string]): string {

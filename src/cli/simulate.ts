@@ -42,8 +42,8 @@ const options = {
 /** The upstreams alone, in a process of their own: for trying a configuration, for benchmarks, and to see faults happen. */
 export const simulate: Command = {
   usage:
-    "simulate [--size tiny|small|medium|large|huge] [--lines N] [--identities N] [--days N] [--seed N] [--port N]\n" +
-    "  [--rate-limit REQUESTS/SECONDS] [--malformed all|KIND,...] [--fault KIND[,NAME=VALUE]...]... [--write-config FILE]",
+    "simulate [--size tiny|small|medium|large|huge] [--lines N] [--identities N] [--days N] [--seed N] [--port N] " +
+    "[--rate-limit REQUESTS/SECONDS] [--malformed all|KIND,...] [--fault KIND[,NAME=VALUE]...]... [--write-config FILE]",
   options,
   async run(args, io) {
     const chosen = simulateOptions(args);

@@ -2,13 +2,16 @@
 import t from "tap";
 import { commands } from "../../src/cli/commands.js";
 import { commandHelp, programHelp, usageHint } from "../../src/cli/help.js";
+import { onTerminal } from "./terminal.js";
 
 const flagsIn = (text: string) => [...new Set(text.match(/--[a-z-]+/g))].sort();
 
 for (const entry of commands) {
   t.test(`${entry.name}: the usage and the list have the same options`, async (t) => {
     const command = await entry.load();
-    const [, list = ""] = commandHelp(entry, command).split(`\n${entry.summary}\n\n`);
+    const help = commandHelp(entry, command);
+    const [usage, , list = ""] = help.split("\n\n");
+    t.equal(usage?.replaceAll(/\s+/g, " "), `chargehouse ${command.usage}`, "the usage is whole");
     const listed = [...list.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag = ""]) => flag);
     t.strictSame(listed.sort(), [...flagsIn(command.usage), "--help"].sort());
     t.strictSame(
@@ -17,12 +20,43 @@ for (const entry of commands) {
         .sort(),
       flagsIn(command.usage),
     );
-    t.strictSame(
-      list.split("\n").filter((line) => line.length > 80),
-      [],
-    );
+    for (const text of [help, usageHint(entry, command)])
+      t.strictSame(
+        text.split("\n").filter((line) => line.length > 80),
+        [],
+      );
   });
 }
+
+t.test("a usage that is too long for a line is broken between options, never within one", async (t) => {
+  const command = {
+    usage: "check --config FILE [--connect [--tenant NAME]...] [--fault KIND[,NAME=VALUE]...]...",
+    options: {},
+  };
+  const entry = { name: "check", summary: "check it", load: () => Promise.reject(new Error("not loaded")) };
+  t.equal(
+    usageHint(entry, { ...command, run: async () => 0 }),
+    `chargehouse check --config FILE [--connect [--tenant NAME]...]
+  [--fault KIND[,NAME=VALUE]...]...
+chargehouse check --help shows what the options mean.
+`,
+  );
+});
+
+t.test("on a terminal of 80 columns no line of a command's help is broken by the terminal", async (t) => {
+  for (const name of ["explain", "simulate"]) {
+    const run = onTerminal([name, "--help"], { cols: 80, rows: 24 });
+    t.equal(await run.ended, 0);
+    const entry = commands.find((each) => each.name === name);
+    if (entry === undefined) throw new Error(`there is no ${name}`);
+    t.strictSame(
+      run.lines(),
+      commandHelp(entry, await entry.load())
+        .trimEnd()
+        .split("\n"),
+    );
+  }
+});
 
 t.test("a command's help", async (t) => {
   const entry = commands.find(({ name }) => name === "reconcile");
@@ -32,7 +66,8 @@ t.test("a command's help", async (t) => {
     commandHelp(entry, reconcile),
     `chargehouse reconcile --config FILE [--tenant NAME]... [--env-file FILE]
 
-${entry.summary}
+print billing, chargebacks and their difference per tenant, day and currency;
+fail unless all are 0
 
   --config FILE    the configuration, in YAML
   --env-file FILE  variables for the configuration; .env beside it, if there is
