@@ -1,11 +1,19 @@
+import type { ClickHouseClient } from "@clickhouse/client";
 import { isPublished } from "../query/chargebacks/explain/day.js";
-import type { Explanation } from "../query/chargebacks/explain/explained.js";
+import {
+  type DayNames,
+  type DimensionPage,
+  readDimensionsOfDay,
+} from "../query/chargebacks/explain/dimensions-of-day.js";
+import type { ExplainedDimension, Explanation } from "../query/chargebacks/explain/explained.js";
 import { readExplanation } from "../query/chargebacks/explain/explanation.js";
+import type { PageRequest } from "../query/page/days.js";
 import { instantExpected, isInstant } from "../query/time/instant.js";
 import { openStores } from "../store/open-stores.js";
-import { lookUpDimensions } from "../tags/dimensions.js";
+import { type Dimension, lookUpDimensions } from "../tags/dimensions.js";
 import { type Command, CommandFailed, dayOption, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf } from "./configuration.js";
+import { writeDimensions } from "./dimensions-text.js";
 import { writeExplanation } from "./explanation-text.js";
 import { commandLogger } from "./logger.js";
 import { selectTenants } from "./tenants.js";
@@ -13,15 +21,26 @@ import { selectTenants } from "./tenants.js";
 const options = {
   ...configOptions,
   tenant: { type: "string", value: "NAME", help: "the tenant; required" },
-  dimension: { type: "string", value: "ID", help: "dimension_id of the amount; required" },
   date: { type: "string", value: "DAY", help: "UTC day of the amount, YYYY-MM-DD; required" },
+  identity: { type: "string", value: "NAME", help: "who pays, by id or name" },
+  resource: { type: "string", value: "NAME", help: "the resource, by id or name" },
+  product: { type: "string", value: "TYPE", help: "the product type" },
+  dimension: {
+    ...{ type: "string", value: "ID" },
+    help: "dimension_id of the amount, instead of the three names",
+  },
   timestamp: {
     ...{ type: "string", value: "INSTANT" },
     help: "the line of the bill, where the day has several",
   },
   component: { type: "string", value: "N", help: "the component of the line, where it has several" },
   currency: { type: "string", value: "CODE", help: "the currency, where there are several" },
-  page: { type: "string", value: "N", default: "1", help: "page of those who share the cost" },
+  page: {
+    type: "string",
+    value: "N",
+    default: "1",
+    help: "page of the list, or of those who share the cost",
+  },
   "page-size": { type: "string", value: "N", default: "20", help: "rows of a page, 1 to 1000" },
   json: { type: "boolean", default: false, help: "print what the API's endpoint returns" },
 } as const satisfies Options;
@@ -29,15 +48,25 @@ const options = {
 const MOST_ROWS = 1000;
 const LAST_COMPONENT = 255;
 
-/** The same as the API's explanation of an amount. */
+/**
+ * The same as the API's explanation of an amount. The amount is given by its dimension, or by names that only one dimension of the day has.
+ * Without a dimension, or with names that several have, it lists them.
+ */
 export const explain: Command = {
   usage:
-    "explain --config FILE --tenant NAME --dimension ID --date DAY [--timestamp INSTANT] [--component N] [--currency CODE] [--page N] [--page-size N] [--json] [--env-file FILE]",
+    "explain --config FILE --tenant NAME --date DAY [--identity NAME] [--resource NAME] [--product TYPE] [--dimension ID] [--timestamp INSTANT] [--component N] [--currency CODE] [--page N] [--page-size N] [--json] [--env-file FILE]",
   options,
   async run(args, io) {
     const given = parseOptions(args, options);
     const tenantName = required("tenant NAME", given.tenant);
-    const id = integer("dimension", required("dimension ID", given.dimension), 0, Number.MAX_SAFE_INTEGER);
+    const id =
+      given.dimension === undefined
+        ? undefined
+        : integer("dimension", given.dimension, 0, Number.MAX_SAFE_INTEGER);
+    const { identity, resource, product, currency } = given;
+    const names = { identity, resource, product, currency };
+    if (id !== undefined && (identity ?? resource ?? product) !== undefined)
+      throw new UsageError("--dimension cannot be given with --identity, --resource or --product");
     const date = dayOption("date", required("date DAY", given.date)) ?? "";
     const choice = {
       timestamp: instantOption(given.timestamp),
@@ -51,33 +80,59 @@ export const explain: Command = {
     selectTenants(config, [tenantName]);
     const logger = commandLogger(config.logging, io.stderr);
     const stores = await openStores({ config, logger, signal: io.signal });
-    let found: Explanation | undefined;
+    let found: Explanation | DimensionPage;
     try {
       const { client } = await stores.tenant(tenantName);
-      const [dimension] = await lookUpDimensions(client, [id], io.signal);
-      if (dimension === undefined)
-        throw new CommandFailed(`Tenant ${tenantName} has no chargeback dimension ${id}.`, 1);
-      const { postgres } = stores;
-      const columns = config.tenants.get(tenantName)?.line_columns ?? {};
-      found = await readExplanation(
-        { client, postgres, tenantName },
-        { ...choice, dimension, date, columns },
-        io.signal,
-      );
-      if (found === undefined) {
-        const why = (await isPublished(client, date, io.signal))
-          ? `Chargeback dimension ${id} has no such row on ${date}.`
-          : `No chargebacks of ${date} are published.`;
-        throw new CommandFailed(why, 1);
+      if (!(await isPublished(client, date, io.signal)))
+        throw new CommandFailed(`No chargebacks of ${date} are published.`, 1);
+      const dimension = id === undefined ? undefined : await dimensionOf(client, id, tenantName, io.signal);
+      const listed = dimension ?? (await dimensionsNamed(client, { date, names, ...choice }, io.signal));
+      if ("items" in listed) found = listed;
+      else {
+        const { postgres } = stores;
+        const columns = config.tenants.get(tenantName)?.line_columns ?? {};
+        const input = { ...choice, dimension: listed, date, columns };
+        const explained = await readExplanation({ client, postgres, tenantName }, input, io.signal);
+        if (explained === undefined) {
+          const { dimension_id } = listed;
+          throw new CommandFailed(`Chargeback dimension ${dimension_id} has no such row on ${date}.`, 1);
+        }
+        found = explained;
       }
     } finally {
       await stores.close();
     }
     if (given.json) io.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+    else if ("items" in found) writeDimensions(io.stdout, found);
     else writeExplanation(io.stdout, found);
     return 0;
   },
 };
+
+async function dimensionOf(
+  client: ClickHouseClient,
+  id: number,
+  tenantName: string,
+  signal: AbortSignal,
+): Promise<Dimension> {
+  const [dimension] = await lookUpDimensions(client, [id], signal);
+  if (dimension !== undefined) return dimension;
+  throw new CommandFailed(`Tenant ${tenantName} has no chargeback dimension ${id}.`, 1);
+}
+
+/** The only dimension that has the names, or the list of those that have them. Without a name: always the list. */
+async function dimensionsNamed(
+  client: ClickHouseClient,
+  { date, names, page, page_size }: PageRequest & { readonly date: string; readonly names: DayNames },
+  signal: AbortSignal,
+): Promise<ExplainedDimension | DimensionPage> {
+  const first = await readDimensionsOfDay(client, { date, names, page: 1, page_size }, signal);
+  const [largest] = first.items;
+  if (largest === undefined) throw new CommandFailed(`Nothing on ${date} has these names.`, 1);
+  const isNamed = names.identity !== undefined || names.resource !== undefined || names.product !== undefined;
+  if (isNamed && first.dimensions === 1) return largest;
+  return page === 1 ? first : await readDimensionsOfDay(client, { date, names, page, page_size }, signal);
+}
 
 function required(what: string, value: string | undefined): string {
   if (value === undefined) throw new UsageError(`--${what} is required`);

@@ -1,5 +1,6 @@
 import { pipeline } from "node:stream/promises";
-import { defaultExportColumns, type ExportColumn, exportColumnNames } from "../query/export/columns.js";
+import { type ExportColumn, exportColumnNames } from "../query/export/columns.js";
+import { columnsWithCurrency } from "../query/export/columns-with-currency.js";
 import { openExport } from "../query/export/stream.js";
 import { type DateWindowInput, dateWindow, InvalidParameter } from "../query/time/date-window.js";
 import { openStores } from "../store/open-stores.js";
@@ -22,19 +23,23 @@ const options = {
     value: "ZONE",
     help: "where the days begin, such as Europe/Berlin; UTC by default",
   },
-  columns: { type: "string", value: "A,B,…", help: "columns, in this order; those of the API by default" },
+  columns: {
+    ...{ type: "string", value: "A,B,…" },
+    help: "columns, in this order; by default those of the API, and currency if there are several",
+  },
   raw: {
     type: "boolean",
     default: false,
     help: "leave text as it is that a spreadsheet would run as a formula",
   },
+  bom: { type: "boolean", default: false, help: "begin with a byte order mark, for Excel" },
   output: { type: "string", value: "FILE", help: "write to this file; to standard output by default" },
 } as const satisfies Options;
 
 /** The same CSV as the API's export, into a file or to standard output. */
 export const exportCsv: Command = {
   usage:
-    "export --config FILE --tenant NAME [--from DAY] [--to DAY] [--timezone ZONE] [--columns A,B,…] [--raw] [--output FILE] [--env-file FILE]",
+    "export --config FILE --tenant NAME [--from DAY] [--to DAY] [--timezone ZONE] [--columns A,B,…] [--raw] [--bom] [--output FILE] [--env-file FILE]",
   options,
   async run(args, io) {
     const given = parseOptions(args, options);
@@ -56,8 +61,11 @@ export const exportCsv: Command = {
     });
     try {
       const { client } = await stores.tenant(tenant.tenant_name);
-      const input = { window, filters: {}, columns, raw: given.raw };
-      const csv = await openExport(client, input, { signal: io.signal, idleMs });
+      const input = {
+        ...{ window, filters: {}, raw: given.raw },
+        columns: columns ?? (await columnsWithCurrency(client, window, io.signal)),
+      };
+      const csv = await openExport(client, input, { signal: io.signal, idleMs, bom: given.bom });
       const { output } = given;
       if (output === undefined) await pipeline(csv, io.stdout, { end: false });
       else await writeWhole("output", output, csv);
@@ -68,8 +76,8 @@ export const exportCsv: Command = {
   },
 };
 
-function columnsOf(text: string | undefined): readonly ExportColumn[] {
-  if (text === undefined) return defaultExportColumns;
+function columnsOf(text: string | undefined): readonly ExportColumn[] | undefined {
+  if (text === undefined) return undefined;
   return text.split(",").map((name) => {
     const column = exportColumnNames.find((each) => each === name.trim());
     if (column !== undefined) return column;

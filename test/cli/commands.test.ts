@@ -14,6 +14,7 @@ import { run } from "../../src/cli/run.js";
 import { serve } from "../../src/cli/serve.js";
 import { programArguments } from "../../src/config/program.js";
 import { projectRoot } from "../../src/config/project.js";
+import { defaultExportColumns } from "../../src/query/export/columns.js";
 import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
 import { addDays, dayOf } from "../../src/time/days.js";
 import { freePort } from "../free-port.js";
@@ -45,7 +46,7 @@ t.test("exit codes of the program", async (t) => {
       [
         [["--version"], 0, /^0\.0\.0-dev\n$/],
         [["frobnicate"], 2, /unknown command "frobnicate"/],
-        [["run", "--help"], 0, /^chargehouse run .*\n\n.*\n\n {2}--config FILE /],
+        [["run", "--help"], 0, /^chargehouse run .*\n(?: {2}\[.*\n)*\n.*\n\n {2}--config FILE /],
         [["run", "--confg", valid], 2, /^Unknown option '--confg'[\s\S]*\nchargehouse run --help shows what/],
         [["check-config", "--config", valid], 0, /tenants:\n {2}acme:[\s\S]*The configuration is valid/],
         [["check-config", "--config", wrong], 2, /:1: apii: unknown key[\s\S]*:2: api\.port: must be/],
@@ -190,7 +191,7 @@ t.test("commands on the stores", async (t) => {
       },
     );
     for (const [changed, message] of [
-      [["--tenant", "acme"], /^--dimension ID is required$/],
+      [["--tenant", "acme"], /^--date DAY is required$/],
       [[...args, "--page-size", "0"], /^--page-size must be an integer from 1 to 1000, not "0"$/],
       [[...args, "--timestamp", date], /^--timestamp must be an instant/],
       [[...args, "--date", "2026-02-30"], /^--date must be a day/],
@@ -204,9 +205,105 @@ t.test("commands on the stores", async (t) => {
       await t.rejects(call(explain, [...args, ...changed]), { name: "CommandFailed", message, exitCode: 1 });
   });
 
+  await t.test("explain: names choose the amount, and names of several amounts list them", async (t) => {
+    const shared = join(folder, "shared.yaml");
+    const identities =
+      "identity_source: { source: static, static_identities: [{ identity_id: a-1, display_name: Anna }, { identity_id: b-1 }] }";
+    writeFileSync(
+      shared,
+      `${yaml.split("tenants:")[0]}${shortTenants(["duo"]).replace("      cost_types:", `      ${identities}\n      cost_types:`)}`,
+    );
+    t.equal((await call(run, [], shared)).code, 0);
+    const date = addDays(dayOf(new Date()), -4);
+    const args = ["--tenant", "duo", "--date", date];
+    const listed = async (...more: string[]) => {
+      const { stdout } = await call(explain, [...args, ...more, "--json"], shared);
+      return JSON.parse(stdout);
+    };
+    const { items, ...rest } = await listed();
+    t.strictSame(rest, { total: 2, dimensions: 2, page: 1, page_size: 20 });
+    t.strictSame(
+      items
+        .map((each: Record<string, string>) => [
+          each.identity_id,
+          each.product_type,
+          each.amount,
+          each.currency,
+        ])
+        .sort(),
+      [
+        ["a-1", "COMPUTE", "3.6", "USD"],
+        ["b-1", "COMPUTE", "3.6", "USD"],
+      ],
+    );
+    const { stdout } = await call(explain, args, shared);
+    const [head, ...lines] = stdout.split("\n");
+    t.equal(head?.replaceAll(/ +/g, " "), "DIMENSION IDENTITY RESOURCE PRODUCT COST TYPE AMOUNT USD");
+    t.match(
+      lines[0],
+      new RegExp(`^${items[0].dimension_id} +${items[0].identity_id} +cluster-duo +COMPUTE +shared +3\\.6$`),
+    );
+    t.strictSame(lines.slice(2), [
+      "",
+      "Rows 1 to 2 of 2, the largest amounts first. --dimension ID explains one.",
+      "",
+    ]);
+    t.match(
+      (await call(explain, [...args, "--page-size", "1", "--page", "2"], shared)).stdout,
+      /\n\nRows 2 to 2 of 2, the largest amounts first\. --dimension ID explains one\.\n$/,
+    );
+    t.match(
+      (await call(explain, [...args, "--page-size", "1"], shared)).stdout,
+      /\n\nRows 1 to 1 of 2, the largest amounts first\. --page 2 shows more\. --dimension ID\nexplains one\.\n$/,
+    );
+    t.equal(
+      (await listed("--product", "COMPUTE", "--resource", "cluster-duo")).total,
+      2,
+      "several have these names",
+    );
+    const of = (id: string) =>
+      items.find((each: { identity_id: string }) => each.identity_id === id).dimension_id;
+    const told = await call(explain, [...args, "--dimension", String(of("a-1"))], shared);
+    for (const names of [
+      ["--identity", "Anna"],
+      ["--identity", "a-1", "--product", "COMPUTE"],
+    ])
+      t.equal((await call(explain, [...args, ...names], shared)).stdout, told.stdout, names.join(" "));
+    t.equal((await listed("--identity", "b-1")).dimension_id, of("b-1"));
+    for (const [more, error] of [
+      [["--identity", "nobody"], { name: "CommandFailed", message: `Nothing on ${date} has these names.` }],
+      [
+        ["--identity", "a-1", "--currency", "EUR"],
+        { name: "CommandFailed", message: `Nothing on ${date} has these names.` },
+      ],
+      [
+        ["--identity", "a-1", "--dimension", "7"],
+        {
+          name: "UsageError",
+          message: "--dimension cannot be given with --identity, --resource or --product",
+        },
+      ],
+    ] as const)
+      await t.rejects(call(explain, [...args, ...more], shared), error);
+  });
+
   await t.test("export: the CSV of the API", async (t) => {
     const { code, stdout } = await call(exportCsv, ["--tenant", "acme", "--columns", "identity_id,amount"]);
     t.same([code, stdout], [0, `identity_id,amount\n${"UNALLOCATED,7.2\n".repeat(7)}`]);
+    const marked = await call(exportCsv, ["--tenant", "acme", "--columns", "identity_id,amount", "--bom"]);
+    t.same([marked.code, marked.stdout], [0, `\uFEFF${stdout}`]);
+    const usual = async () => (await call(exportCsv, ["--tenant", "acme"])).stdout.split("\n")[0];
+    t.equal(await usual(), defaultExportColumns.join());
+    await inStores(async ({ tenant }) => {
+      const { client } = await tenant("acme");
+      const inEuro = "SELECT * REPLACE ('EUR' AS currency) FROM chargebacks LIMIT 1";
+      await client.command({ query: `INSERT INTO chargebacks ${inEuro}` });
+    });
+    t.equal(await usual(), defaultExportColumns.join().replace(",amount,", ",amount,currency,"));
+    await inStores(async ({ tenant }) => {
+      const { client } = await tenant("acme");
+      await client.command({ query: "DELETE FROM chargebacks WHERE currency = 'EUR'" });
+    });
   });
 
   await t.test("migrate --status: every revision of every store", async (t) => {

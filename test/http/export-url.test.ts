@@ -30,6 +30,13 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
     ["", {}],
     ["columns=amount&columns=identity_id&columns=amount", { columns: ["amount", "identity_id", "amount"] }],
     ["raw=true&columns=identity_id", { columns: ["identity_id"] }, "raw=true"],
+    ["bom=true&columns=identity_id", { columns: ["identity_id"], bom: true }],
+    [
+      "bom=true&format=focus&start_date=2026-03-01&end_date=2026-03-01",
+      { start_date: "2026-03-01", end_date: "2026-03-01" },
+      "bom=true&format=focus",
+    ],
+    ["columns=dimension_id", { columns: ["dimension_id"] }],
     ["identity_id=b&cost_type=usage", { filters: { identity_id: "b", cost_type: "usage" } }],
     ["tag:team=Core", { filters: { "tag:team": "Core" } }],
     ["start_date=2026-01-01&end_date=2026-01-01", { start_date: "2026-01-01", end_date: "2026-01-01" }],
@@ -55,6 +62,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
     ["start_date=2026-03-02&end_date=2026-03-01", { start_date: "2026-03-02", end_date: "2026-03-01" }],
     ["timezone=Mars/Olympus", { timezone: "Mars/Olympus" }],
     ["format=xlsx", {}, "format=xlsx"],
+    ["format=parquet&bom=true", { bom: true }, "format=parquet"],
+    ["format=focus_parquet&bom=true", {}, "format=focus_parquet&bom=true"],
     [Array.from({ length: 101 }, () => "columns=amount").join("&"), { columns: Array(101).fill("amount") }],
   ] as const) {
     await t.test(`?${query.slice(0, 60)}: refused as by POST`, async (t) => {
@@ -73,6 +82,43 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
     t.equal((await byGet("", { accept: "application/json" })).statusCode, 406);
     t.equal((await byGet("format=csv", { accept: "application/json" })).statusCode, 200);
   });
+
+  await t.test(
+    "a CSV begins with a byte order mark if `bom` is true, and else with its header",
+    async (t) => {
+      for (const query of ["", "&format=focus&start_date=2026-03-01&end_date=2026-03-01"]) {
+        const [plain, marked] = [await byGet(`bom=false${query}`), await byGet(`bom=true${query}`)];
+        t.not(plain.rawPayload[0], 0xef);
+        t.ok(marked.rawPayload.equals(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), plain.rawPayload])));
+      }
+      const refused = await byPost({ bom: true }, "format=arrow");
+      t.strictSame(refused.json().errors, [
+        {
+          ...{ in: "body", name: "bom", code: "invalid" },
+          detail:
+            "`bom` must be false for arrow: only a CSV (`format=csv` or `format=focus`) can begin with a byte order mark.",
+        },
+      ]);
+    },
+  );
+
+  await t.test(
+    "`dimension_id` is that of the list, as text in a CSV and as a whole number in Arrow",
+    async (t) => {
+      const list = await app.inject({ url: "/api/v1/tenants/acme/chargebacks" });
+      const ids = list.json().items.map((row: { dimension_id: number }) => row.dimension_id);
+      t.equal(new Set(ids).size, 3);
+      const query = "columns=dimension_id&columns=identity_id";
+      const [, ...lines] = (await byGet(query)).body.trim().split("\n");
+      t.strictSame(lines, [`${ids[0]},'=a`, `${ids[1]},b`, `${ids[2]},b`]);
+      const table = tableFromIPC((await byGet(`${query}&format=arrow`)).rawPayload);
+      t.equal(String(table.schema.fields[0]?.type), "Uint64");
+      t.strictSame(
+        table.toArray().map((row) => Number(row.dimension_id)),
+        ids,
+      );
+    },
+  );
 
   await t.test("HEAD: the headers of GET, and nothing is read", async (t) => {
     const [head, whole] = [await app.inject({ method: "HEAD", url }), await byGet("")];

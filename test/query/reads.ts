@@ -21,6 +21,7 @@ import {
   rulesOfRow,
 } from "../../src/query/chargebacks/explain/day.js";
 import { factsOfDay } from "../../src/query/chargebacks/explain/day-facts.js";
+import { dimensionsOfDay } from "../../src/query/chargebacks/explain/dimensions-of-day.js";
 import {
   chargedOfSplit,
   digestOfCharged,
@@ -30,6 +31,7 @@ import { chargebackPage, chargebacksBefore } from "../../src/query/chargebacks/l
 import { pageLookups } from "../../src/query/chargebacks/page-lookups.js";
 import { partsOf, usageOf } from "../../src/query/chargebacks/row-weights.js";
 import { defaultExportColumns, exportColumnNames } from "../../src/query/export/columns.js";
+import { currenciesInWindow } from "../../src/query/export/columns-with-currency.js";
 import { chargebackExport } from "../../src/query/export/statement.js";
 import { inventoryNames } from "../../src/query/inventory/names.js";
 import { linesByKeyAndProduct, linesByProduct, linesByTagKey } from "../../src/query/rules/coverage-sql.js";
@@ -305,6 +307,14 @@ export const reads: Readonly<Record<string, Statement>> = {
   }),
   "tag-presence": tagPresence(),
   "page-lookups": pageLookups([1n, 2n ** 53n + 2n], { identities: ["sa-1"], resources: ["r-1"] }),
+  "export-currencies": currenciesInWindow(window()),
+  "dimensions-of-day": dimensionsOfDay({ date: "2026-03-01", names: {}, page: 1, page_size: 20 }),
+  "dimensions-of-day-named": dimensionsOfDay({
+    date: "2026-03-01",
+    names: { identity: "sa-1", resource: "r-1", product: "STORAGE", currency: "EUR" },
+    page: 3,
+    page_size: 20,
+  }),
   "export-default": exported(defaultExportColumns),
   "export-raw": exported(["timestamp", "identity_id"], true),
   "export-tagged": exported(defaultExportColumns, false, true),

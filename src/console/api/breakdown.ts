@@ -84,16 +84,23 @@ const exported = [
   ...["amount", "currency", "allocation_method", "tags"],
 ];
 
+/** The files that the console offers. Excel reads a CSV as UTF-8 only if it begins with a byte order mark. */
+const exportFiles = {
+  csv: { format: "csv" },
+  excel: { format: "csv", bom: true },
+  parquet: { format: "parquet" },
+} as const;
+
 /** Address of a file with the rows of the period under the filters. */
 export function exportAddress(
   { tenant, period, filters }: Pick<BreakdownQuestion, "tenant" | "period" | "filters">,
-  format: "csv" | "parquet",
+  file: keyof typeof exportFiles,
 ): string {
   return addressOf(`${tenantPath(tenant)}/export`, {
     ...asParameters(period),
     ...filterQuery(filters),
     columns: exported,
-    format,
+    ...exportFiles[file],
   });
 }
 

@@ -124,9 +124,9 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
         <span class="spring" />
         <span class="exports">
           {text.export}:{" "}
-          {(["csv", "parquet"] as const).map((format) => (
-            <Download key={format} href={exportAddress(question, format)}>
-              {format === "csv" ? "CSV" : "Parquet"}
+          {(["csv", "excel", "parquet"] as const).map((file) => (
+            <Download key={file} href={exportAddress(question, file)}>
+              {text.files[file]}
             </Download>
           ))}
           <Download href={sqlAddress(linked, false)} opened="breakdown.sql">

@@ -197,6 +197,7 @@ function Charges({ place, tenant, reconciliation }: ChargesProps) {
         </Link>
         <span class="exports">
           <Download href={exportAddress(common, "csv")}>{text.csv}</Download>
+          <Download href={exportAddress(common, "excel")}>{text.excel}</Download>
         </span>
         <button type="button" onClick={() => print()}>
           {text.print}

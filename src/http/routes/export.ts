@@ -13,7 +13,7 @@ import { openExport } from "../../query/export/stream.js";
 import { isLostConnection } from "../../store/lost-connection.js";
 import { preferred } from "../accept.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { ApiError } from "../errors.js";
+import { ApiError, invalidRequest } from "../errors.js";
 import { requireFocusFormat, requireWholeCharges } from "../input/focus-export.js";
 import { jsonBody } from "../input/json-body.js";
 import { readTagParameters } from "../input/tag-parameters.js";
@@ -54,6 +54,8 @@ function formatOf({ query, headers }: FastifyRequest): ExportFormatName | FocusF
 /** What a body, or the parameters of a URL, say of the file. */
 interface Wanted extends Pick<ExportInput, "columns" | "filters" | "raw"> {
   readonly focus_version: ExportVersion | undefined;
+  /** Where the request asks for a byte order mark, if it does. */
+  readonly bom: "query" | "body" | undefined;
 }
 
 /**
@@ -79,14 +81,16 @@ export const exportRoutes =
       const isWanted = () => request.isPlaceWanted();
       const pace = { graceMs, bytesPerSecond: SLOWEST, isWanted };
       // The stream, not the reply: a reply counts as answered when its last byte is gone, and the time limit with it.
-      const options = { signal, idleMs, pace };
+      const options = { signal, idleMs, pace, bom: wanted.bom !== undefined };
       const open = async () => {
         if (!isFocusFormat(format))
           return await openExport(client, { ...wanted, columns, window, format }, options);
         const { filters, focus_version: version = "1.4" } = wanted;
         return await openFocusExport(client, { window, filters, version, format }, options);
       };
-      if (isFocusFormat(format)) requireWholeCharges(wanted, request.method === "POST" ? "body" : "query");
+      const where = request.method === "POST" ? "body" : "query";
+      if (wanted.bom !== undefined) requireCsv(format, wanted.bom);
+      if (isFocusFormat(format)) requireWholeCharges(wanted, where);
       else requireFocusFormat(wanted.focus_version);
       const stream = isHead(request) ? Readable.from([]) : await open();
       // Its head is sent, so that no problem document can follow: the client sees the connection break, and the log says why.
@@ -135,7 +139,9 @@ export const exportRoutes =
         const tags = readTagParameters({ ...request.body.filters }, "body", []);
         const filters = { ...request.body.filters, tags };
         const { raw, focus_version } = request.query;
-        return answer(request, reply, { columns: request.body.columns, raw, focus_version, filters });
+        const { columns } = request.body;
+        const bom = (request.query.bom && "query") || (request.body.bom && "body") || undefined;
+        return answer(request, reply, { columns, raw, bom, focus_version, filters });
       },
     );
 
@@ -169,11 +175,24 @@ export const exportRoutes =
         },
       },
       (request, reply) => {
-        const { columns, raw, focus_version, ...filters } = request.query;
-        return answer(request, reply, { columns, raw, focus_version, filters });
+        const { columns, raw, bom, focus_version, ...filters } = request.query;
+        return answer(request, reply, {
+          columns,
+          raw,
+          bom: bom ? "query" : undefined,
+          focus_version,
+          filters,
+        });
       },
     );
   };
+
+/** Throws unless the file is a CSV, the only kind that a byte order mark fits. */
+function requireCsv(format: ExportFormatName | FocusFormatName, where: "query" | "body"): void {
+  if (format === "csv" || format === "focus") return;
+  const detail = `\`bom\` must be false for ${format}: only a CSV (\`format=csv\` or \`format=focus\`) can begin with a byte order mark.`;
+  throw invalidRequest([{ in: where, name: "bom", detail, code: "invalid" }]);
+}
 
 const isHead = ({ method }: FastifyRequest) => method === "HEAD";
 

@@ -23,9 +23,16 @@ const columns = Type.Array(choice(exportColumnNames, { description: "A column." 
   examples: [["timestamp", "identity_id", "amount"]],
 });
 
+const bom = Type.Boolean({
+  description:
+    "`true`: a CSV begins with a byte order mark, so that Excel reads it as UTF-8. Only for CSV, with FOCUS columns too.",
+  default: false,
+});
+
 export const ExportBody = inputOf(
   {
     columns,
+    bom,
     ...dateRange,
     ...timezone,
     filters: inputOf(filterFields(chargebackFilters), {
@@ -62,6 +69,7 @@ export const exportParameters = {
       "spreadsheet runs them as formulas. `true`: cells as they are. Of CSV alone.",
     default: false,
   }),
+  bom,
 };
 
 /** All that a body can say, as parameters. */
@@ -81,9 +89,9 @@ const bytes = Type.Unsafe<Readable>({ type: "string", contentEncoding: "binary" 
 export const exportResponse = {
   description:
     "The rows in the order of the list. There is no row limit. If the connection breaks before its end, the file is " +
-    "incomplete. CSV (unless `format` or `Accept` says otherwise): RFC 4180, UTF-8, line feeds, with a header. Text is quoted where needed; timestamps " +
+    "incomplete. CSV (unless `format` or `Accept` says otherwise): RFC 4180, UTF-8, line feeds, with a header, and with a byte order mark if `bom` is true. Text is quoted where needed; timestamps " +
     "are `2026-01-01T00:00:00Z`; tags are display names joined by `;`, with `;` and `\\` in them escaped by `\\`; metadata is JSON. " +
-    "Parquet and Arrow: `amount` is a decimal(38, 12), `timestamp` in milliseconds, UTC; `tags` a list of texts, `metadata` JSON as text; " +
+    "Parquet and Arrow: `amount` is a decimal(38, 12), `dimension_id` an unsigned integer, `timestamp` in milliseconds, UTC; `tags` a list of texts, `metadata` JSON as text; " +
     "all others text. Arrow batches are not compressed. A repeated column is named `amount_2` and so on. Only CSV is compressed by `Accept-Encoding`.",
   content: {
     "text/csv": {

@@ -15,6 +15,7 @@ function storedKind(kind: string): StoredKind {
 
 export const exportColumns = {
   ...stored,
+  dimension_id: "dimension_id",
   amount: "amount",
   tags: "tags",
   metadata: "metadata",

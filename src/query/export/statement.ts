@@ -83,7 +83,8 @@ function exportStatement(
   const names = [
     ...equal.names,
     ...knownNames(input.columns),
-    ...(withTags ? [collidedSql, taggedSql(input, format)] : []),
+    ...(withTags || input.columns.includes("dimension_id") ? [collidedSql] : []),
+    ...(withTags ? [taggedSql(input, format)] : []),
     ...(explained ? [`rows AS (SELECT * FROM chargebacks WHERE ${where})`] : []),
   ];
   const cells = format.isText
@@ -152,6 +153,8 @@ function textCellOf(column: ExportColumn, raw: boolean, withTags: boolean): stri
       return `r.${column}`;
     case "map":
       return jsonCell(`toJSONString(r.${column})`);
+    case "dimension_id":
+      return dimensionIdSql("r.");
     case "amount":
       return "r.amount_hi + r.amount_lo";
     case "name":
@@ -178,6 +181,8 @@ function typedCell(column: ExportColumn, withTags: boolean): string {
       return `r.${column}`;
     case "map":
       return `toJSONString(r.${column})`;
+    case "dimension_id":
+      return dimensionIdSql("r.");
     case "amount":
       return "r.amount_hi + r.amount_lo";
     case "name":

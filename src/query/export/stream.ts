@@ -14,6 +14,7 @@ import { type PaceLimit, readerPace } from "./reader-pace.js";
 import { chargebackExport, type ExportInput, isTagsColumn } from "./statement.js";
 
 const PACE_CHECK_MS = 500;
+const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
 
 /** No byte has moved for too long: the store is stuck, or the one who reads has stopped reading. */
 export class ExportIdleError extends Error {
@@ -29,6 +30,8 @@ export interface ExportOptions {
   readonly idleMs: number;
   /** Undefined: nobody waits for its place. */
   readonly pace?: PaceLimit;
+  /** Whether the file begins with a byte order mark, without which Excel does not read a CSV as UTF-8. Default false. */
+  readonly bom?: boolean;
 }
 
 /** What a file is made of. */
@@ -79,6 +82,7 @@ export async function openParts(
   async function* bytes(): AsyncGenerator<Buffer> {
     const pieces = format.pieces(columns);
     try {
+      if (options.bom) yield BYTE_ORDER_MARK;
       yield* unlessEmpty(pieces.begin());
       for (let index = 0, source = started; source !== undefined; index++) {
         for await (const chunk of pieces.piece(source)) {

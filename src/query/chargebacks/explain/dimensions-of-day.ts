@@ -1,0 +1,87 @@
+/** Which dimensions have chargebacks on a day, the largest amounts first: what an explanation can be asked for. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";
+import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
+import type { PageRequest } from "../../page/days.js";
+import { collidedSql, dimensionIdSql } from "../dimension-id.js";
+import type { DimensionFields } from "../dimension-row.js";
+import { withNames } from "../scan.js";
+
+/** Each leaves all rows that are equal in it. Identities and resources go by their id or their name. */
+export interface DayNames {
+  readonly identity?: string | undefined;
+  readonly resource?: string | undefined;
+  readonly product?: string | undefined;
+  readonly currency?: string | undefined;
+}
+
+/** A dimension in one currency. */
+interface DimensionOfDay extends DimensionFields {
+  readonly dimension_id: number;
+  readonly currency: string;
+  /** The sum of its rows of the day, a plain decimal. */
+  readonly amount: string;
+}
+
+/** The largest amounts of all pages first. */
+export interface DimensionPage extends PageRequest {
+  readonly items: readonly DimensionOfDay[];
+  /** Rows of all pages. 0 on a page behind the last one. */
+  readonly total: number;
+  /** How many different dimensions these rows have. */
+  readonly dimensions: number;
+}
+
+export interface DimensionsOfDay extends PageRequest {
+  /** A UTC day that the store can hold. */
+  readonly date: string;
+  readonly names: DayNames;
+}
+
+const conditions = {
+  identity:
+    "(identity_id = {identity:String} OR identity_id IN (SELECT identity_id FROM identities WHERE identity_name = {identity:String}))",
+  resource:
+    "(resource_id = {resource:String} OR resource_id IN (SELECT resource_id FROM resources WHERE resource_name = {resource:String}))",
+  product: "product_type = {product:String}",
+  currency: "currency = {currency:String}",
+} as const;
+
+export function dimensionsOfDay({ date, names, page, page_size }: DimensionsOfDay): Statement {
+  const given = Object.entries(names).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  const where = given.map(([name]) => ` AND ${conditions[name as keyof DayNames]}`).join("");
+  const fields = dimensionFields.join(", ");
+  return {
+    query: `
+${withNames(collidedSql)}SELECT ${dimensionIdSql()} AS dimension_id, ${fields}, currency, toString(cost) AS amount,
+  toUInt32(uniqExact(dimension_id) OVER ()) AS dimensions, toUInt32(count() OVER ()) AS total
+FROM (
+  SELECT ${fields}, currency, sum(amount_hi) + sum(amount_lo) AS cost
+  FROM chargebacks
+  WHERE day = {day:Date}${where}
+  GROUP BY ${fields}, currency
+)
+ORDER BY abs(cost) DESC, dimension_id, currency
+LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
+    params: {
+      ...{ day: date, rows: page_size, offset: (page - 1) * page_size },
+      ...Object.fromEntries(given),
+    },
+  };
+}
+
+export async function readDimensionsOfDay(
+  client: ClickHouseClient,
+  input: DimensionsOfDay,
+  signal: AbortSignal,
+): Promise<DimensionPage> {
+  type Row = DimensionOfDay & Pick<DimensionPage, "total" | "dimensions">;
+  const rows = await readRows<Row>(client, dimensionsOfDay(input), signal);
+  return {
+    items: rows.map(({ total, dimensions, ...item }) => item),
+    ...{ total: rows[0]?.total ?? 0, dimensions: rows[0]?.dimensions ?? 0 },
+    ...{ page: input.page, page_size: input.page_size },
+  };
+}
