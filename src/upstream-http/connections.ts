@@ -14,6 +14,9 @@ export function openConnections(connectTimeoutMs = CONNECT_MS): Connections {
 /** Codes of zlib: `Z_DATA_ERROR`, and of Brotli `ERR__ERROR_FORMAT_PADDING_1`. */
 const UNPACKING = /^(Z_|ERR__ERROR_)/;
 
+/** What OpenSSL says of bytes that are no TLS record, such as the first ones of an HTTP response. */
+const NOT_TLS: readonly string[] = ["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"];
+
 export interface NoAnswer {
   readonly kind: "timeout" | "unreachable";
   readonly reason: string;
@@ -29,6 +32,11 @@ export function noAnswer(error: unknown): NoAnswer {
     return { kind: "unreachable", reason: "the connection ended before the response did" };
   if (code !== undefined && UNPACKING.test(code))
     return { kind: "unreachable", reason: "the response cannot be unpacked" };
+  if (code !== undefined && NOT_TLS.includes(code))
+    return {
+      kind: "unreachable",
+      reason: `does not speak TLS: is it plain HTTP, so that its address begins with http://? (${code})`,
+    };
   return { kind: "unreachable", reason: `cannot be reached (${code ?? "unknown cause"})` };
 }
 

@@ -94,6 +94,7 @@ t.test("resources and identities of a bill, with the days of their costs", async
     // A line that does not name it takes no name away.
     { ...on(27), ...vm, ResourceName: "" },
     { ...on(25), ...shared },
+    { ...on(26), EffectiveCost: "0.1", ResourceId: "", Tags: '{"team":" data "}' },
   ]);
   await run();
   const accounts = [
@@ -108,6 +109,8 @@ t.test("resources and identities of a bill, with the days of their costs", async
   ]);
   t.strictSame(await identities(), [
     "UNALLOCATED system - {}",
+    // The team of an identity that is the value of a tag is that value; shares of a rule name no team.
+    'data charged 2026-06-26T00:00:00Z {"team":"data"}',
     "ops charged 2026-06-25T00:00:00Z {}",
     'web charged 2026-06-24T00:00:00Z {"team":"Shop"}',
   ]);

@@ -20,16 +20,25 @@ export interface ChargedIdentities {
   readonly signal: AbortSignal;
 }
 
-const CHARGED = `
-SELECT identity_id, 'charged' AS identity_type, '' AS display_name, min(day) AS first_day, max(day) AS last_day
+/** The team of an identity that is the value of a tag is that value. */
+const TAGGED = `
+SELECT DISTINCT named_identity FROM published_billing
+WHERE day >= {from:Date} AND notEmpty(named_identity) AND arrayExists(key -> trimBoth(line_tags[key]) = named_identity, {tags:Array(String)})`;
+
+const charged = (isTagged: string) => `
+SELECT identity_id, 'charged' AS identity_type, '' AS display_name, if(${isTagged}, identity_id, '') AS team,
+  min(day) AS first_day, max(day) AS last_day
 FROM published_sums_by_identity WHERE day >= {from:Date} AND identity_id != {nobody:String} GROUP BY identity_id`;
 
 /** Returns sentences: who cannot be kept. */
 export async function keepChargedIdentities(options: ChargedIdentities): Promise<readonly string[]> {
   const { client, postgres, owner, from, signal } = options;
-  const { tenantName, ecosystem, tenantId, teams = {} } = owner;
+  const { tenantName, ecosystem, tenantId, teams = {}, identityTags: tags = [] } = owner;
   const findings = noFindings();
-  const select = { query: CHARGED, params: { from, nobody: UNALLOCATED } };
+  const select =
+    tags.length === 0
+      ? { query: charged("false"), params: { from, nobody: UNALLOCATED } }
+      : { query: charged(`identity_id IN (${TAGGED})`), params: { from, nobody: UNALLOCATED, tags } };
   const common = [tenantName, ecosystem, tenantId, await databaseTime(postgres)];
   const merge = { query: UPSERT_CHARGED_IDENTITIES, params: [...common, JSON.stringify(teams)] };
   await mergeSelected({ postgres, client, kind: "identity", select, merge, findings, signal });

@@ -20,6 +20,8 @@ export interface InventoryOwner {
   readonly ecosystem: string;
   /** Teams of identities that the configuration names, before what the ecosystem says. */
   readonly teams?: Readonly<Record<string, string>>;
+  /** Keys of tags whose values are identities, as they are. */
+  readonly identityTags?: readonly string[];
 }
 
 export function inventoryOwner(tenant: TenantConfig): InventoryOwner {
@@ -28,6 +30,9 @@ export function inventoryOwner(tenant: TenantConfig): InventoryOwner {
     tenantId: tenant.tenant_id,
     ecosystem: tenant.ecosystem,
     teams: tenant.identity_to_team,
+    identityTags: tenant.allocation.identity.flatMap(({ tag, map, pattern }) =>
+      tag !== undefined && map === undefined && pattern === undefined ? [tag] : [],
+    ),
   };
 }
 

@@ -28,7 +28,7 @@ export interface SelectedEntities {
   readonly kind: "resource" | "identity";
   /**
    * Rows of the kind, each id once: `resource_id`, `resource_type`, `display_name`, `parent_id`, `owner_id`, or `identity_id`,
-   * `identity_type`, `display_name`, as texts that are empty where there is none; and the days of the first and the last costs,
+   * `identity_type`, `display_name`, `team`, as texts that are empty where there is none; and the days of the first and the last costs,
    * `first_day` and `last_day`, null for none.
    */
   readonly select: Statement;
@@ -47,7 +47,7 @@ const kinds = {
   identity: {
     create: CREATE_SELECTED_IDENTITIES,
     key: ["identity_id", "identity_type"],
-    names: ["display_name"],
+    names: ["display_name", "team"],
   },
 } as const;
 

@@ -18,6 +18,11 @@ export interface ProbedQuery {
 
 const NO_SERIES = "no series on any of these days, and none now: does the metric exist?";
 
+function noDays({ start, end }: DayWindow): string {
+  const last = addDays(end, -1);
+  return `there is no sample from ${start} to ${last}, only a newer one: nothing to charge yet; cutoff_days says how many of the latest days are left out`;
+}
+
 export async function probeQuery(
   source: PrometheusSource,
   query: ProbedQuery,
@@ -40,8 +45,11 @@ export async function probeQuery(
     };
     const names = new Set(series.flatMap((each) => Object.keys(each)));
     const labels = [...names].filter((label) => label !== "__name__").sort();
-    const isNameless = label !== undefined && identities.size === 0;
-    return { name, found, labels, ...(isNameless && { remark: `no series has the label ${label}` }) };
+    const remarks = [
+      ...(days.length === 0 ? [noDays(window)] : []),
+      ...(label !== undefined && identities.size === 0 ? [`no series has the label ${label}`] : []),
+    ];
+    return { name, found, labels, ...(remarks.length > 0 && { remark: remarks.join("; ") }) };
   } catch (error) {
     if (!(error instanceof UpstreamError) || signal.aborted) throw error;
     return { name, failure: error.message };

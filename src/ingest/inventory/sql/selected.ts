@@ -19,7 +19,8 @@ export const CREATE_SELECTED_IDENTITIES = `
 CREATE TEMP TABLE selected_identities (
   identity_id   text NOT NULL,
   identity_type text NOT NULL,
-  display_name  text,${common}
+  display_name  text,
+  team          text,${common}
 ) ON COMMIT DROP`;
 
 /** One row `{type, stored, refused}` for each type. */

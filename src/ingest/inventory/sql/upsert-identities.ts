@@ -66,7 +66,7 @@ export const UPSERT_IDENTITIES = upsert(`(
 /** Those of the transaction's `selected_identities` that can be stored and that no upstream ever listed. $5 teams by identity id, as JSON. */
 export const UPSERT_CHARGED_IDENTITIES = upsert(`(
       SELECT identity_id, identity_type, display_name, created_at, first_seen, last_seen,
-        CASE WHEN team IS NULL THEN '{}'::jsonb ELSE jsonb_build_object('team', team) END AS metadata
+        jsonb_strip_nulls(jsonb_build_object('team', coalesce(configured.team, selected_identities.team))) AS metadata
       FROM selected_identities LEFT JOIN jsonb_each_text($5::jsonb) AS configured (identity_id, team) USING (identity_id)
       WHERE refusal = '' AND NOT EXISTS (
         SELECT FROM identities AS listed
