@@ -65,6 +65,13 @@ t.test("--exit at 80 × 24: every table is whole, and says who pays", async (t) 
   );
   const again = said.findIndex((line) => /^A bill is delivered again: .* on \d{4}-\d\d-\d\d\.$/.test(line));
   t.match(said[again + 1] ?? "", /^clouds {2}1 day published, [1-9]\d* rows$/, "of three days that it has");
+  const proof = said.slice(again + 2);
+  t.strictSame([proof[1], proof.at(-1)], ["Does it still add up?", "Every line adds up."]);
+  t.strictSame(
+    proof.filter((line) => /^clouds /.test(line)).map((line) => line.split(/ {2,}/).at(-1)),
+    ["0", "0"],
+    "in both currencies",
+  );
 });
 
 t.test("Ctrl-C before there is anything to prove proves nothing", async (t) => {
