@@ -100,6 +100,19 @@ t.test("check-config --connect", async (t) => {
         /look usage alloc_ABSENT 1 series, 0 identities, 3 days; labels: host; no series has the label datname/,
       );
       t.notOk(`${both.stdout}${both.stderr}`.includes(PASSWORD));
+
+      const onlyNow = `vector(time()) > ${midnightSeconds(daysAgo(0))}`;
+      const young = await check({ young: tenant("young", [costType("NEW", onlyNow, onlyNow)]) });
+      t.equal(young.code, 0);
+      const newer = `there is no sample from ${daysAgo(30)} to ${daysAgo(6)}, only a newer one`;
+      const saidOfYoung = young.stdout.replaceAll(/\s+/g, " ");
+      t.match(saidOfYoung, new RegExp(`look cost NEW 1 series, 0 days; ${newer}`));
+      t.match(
+        saidOfYoung,
+        new RegExp(
+          `look usage alloc_NEW 1 series, 0 identities, 0 days; ${newer}.*; no series has the label datname`,
+        ),
+      );
     },
   );
 

@@ -8,7 +8,8 @@ import { temporaryFolder } from "../stores.js";
 import { until } from "../until.js";
 
 const days = 205;
-const sizes = { orders_db: 40, analytics_db: 120 } as const;
+/** In GiB; the last two are databases of the system. */
+const sizes = { orders_db: 40, analytics_db: 120, template0: 1, postgres: 1 } as const;
 
 export async function startDatabasesPrometheus(t: Test, port: number): Promise<void> {
   const folder = temporaryFolder(t);

@@ -113,6 +113,15 @@ t.test("nobody listening is unreachable", async (t) => {
   holds(t, error, { code: "unreachable", attempts: 3 });
 });
 
+t.test("a server of plain HTTP behind an address with https is named as such", async (t) => {
+  const { url } = await upstream(t, answers(200));
+  const error = await failure(clientOf(t, url.replace("http://", "https://")).request(get(), forever));
+  holds(t, error, {
+    ...{ code: "unreachable", attempts: 3 },
+    message: /does not speak TLS: is it plain HTTP, so that its address begins with http:\/\/\?/,
+  });
+});
+
 t.test("Retry-After is obeyed in both forms, and reset headers too", async (t) => {
   const now = () => Math.ceil(Date.now() / 1000);
   const aYearBehind = "Mon, 10 Mar 2025 15:30:00 GMT";
