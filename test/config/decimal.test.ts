@@ -52,6 +52,11 @@ t.test("what is no plain decimal is refused", async (t) => {
     ["[1]", /must be a decimal of at least 0.*, not a list/],
     ["0.0000000000001", /must have at most 12 decimals/],
     ["123456789012345678901234567", /must have at most 26 digits/],
+    [
+      "0.25 EUR",
+      /must be a plain decimal number such as 0\.25, without the currency, which stands in `currency`, not "0\.25 EUR"/,
+    ],
+    ["€0.25", /without the currency, which stands in `currency`, not "€0\.25"/],
     ["-0.01", /must not be negative, not -0.01/],
   ] as const;
   for (const [written, wanted] of cases) {

@@ -109,7 +109,7 @@ t.test("the console", needs("chromium"), async (t) => {
     );
     t.equal(digitsOf(await textOf(page, "tfoot .amount")), withTwoPlaces(body.totals[0].total_amount));
     await noBarriers(t, page, "the explorer");
-    for (const name of ["CSV", "Parquet", "SQL", "SQL over time", "This query in the API"]) {
+    for (const name of ["CSV", "CSV for Excel", "Parquet", "SQL", "SQL over time", "This query in the API"]) {
       const address = await page.getByRole("link", { name, exact: true }).getAttribute("href");
       t.equal((await app.inject({ url: address ?? "" })).statusCode, 200, name);
     }
@@ -327,7 +327,7 @@ t.test("the console", needs("chromium"), async (t) => {
     t.match(await textOf(page, ".methods"), /^By measured usage: .* USD$/);
     t.equal(await page.locator(".proof .holds").count(), 1);
     await noBarriers(t, page, "a statement");
-    const file = await page.getByRole("link", { name: "Rows as CSV" }).getAttribute("href");
+    const file = await page.getByRole("link", { name: "Rows as CSV", exact: true }).getAttribute("href");
     const csv = await app.inject({ url: file ?? "" });
     t.equal(csv.statusCode, 200, csv.body.slice(0, 300));
     const amounts = csv.body.trim().split("\n").slice(1);

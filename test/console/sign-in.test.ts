@@ -65,7 +65,7 @@ t.test("signing in", needs("chromium"), async (t) => {
 
   await t.test("a download is the file that the API returns", async (t) => {
     await page.goto(`${page.url().split("/tenants")[0]}/tenants/acme/explorer?${period}`);
-    const link = page.getByRole("link", { name: "CSV" });
+    const link = page.getByRole("link", { name: "CSV", exact: true });
     const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
     t.equal(download.suggestedFilename(), "chargebacks_acme_2026-03-01_2026-03-01.csv");
     const file = await app.inject({

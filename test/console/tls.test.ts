@@ -76,7 +76,7 @@ t.test("the console over TLS", needs("chromium"), async (t) => {
     await page.goto(`${url}/tenants/acme/explorer?${period}`);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("link", { name: "CSV" }).click(),
+      page.getByRole("link", { name: "CSV", exact: true }).click(),
     ]);
     t.equal(download.suggestedFilename(), "chargebacks_acme_2026-03-01_2026-03-01.csv");
     t.strictSame(troubles, []);

@@ -32,8 +32,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
     ["raw=true&columns=identity_id", { columns: ["identity_id"] }, "raw=true"],
     ["bom=true&columns=identity_id", { columns: ["identity_id"], bom: true }],
     [
-      "bom=true&format=focus&start_date=2026-03-01&end_date=2026-03-01",
-      { start_date: "2026-03-01", end_date: "2026-03-01" },
+      "bom=true&format=focus&start_date=2020-01-01&end_date=2020-01-01",
+      { start_date: "2020-01-01", end_date: "2020-01-01" },
       "bom=true&format=focus",
     ],
     ["columns=dimension_id", { columns: ["dimension_id"] }],
@@ -86,7 +86,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
   await t.test(
     "a CSV begins with a byte order mark if `bom` is true, and else with its header",
     async (t) => {
-      for (const query of ["", "&format=focus&start_date=2026-03-01&end_date=2026-03-01"]) {
+      for (const query of ["", "&format=focus&start_date=2020-01-01&end_date=2020-01-01"]) {
         const [plain, marked] = [await byGet(`bom=false${query}`), await byGet(`bom=true${query}`)];
         t.not(plain.rawPayload[0], 0xef);
         t.ok(marked.rawPayload.equals(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), plain.rawPayload])));

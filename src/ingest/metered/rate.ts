@@ -1,6 +1,6 @@
 /** Prices that stand in the configuration, and what they are in. */
 import { parseNonNegativeDecimal } from "../../config/decimal.js";
-import { text } from "../../config/setting.js";
+import { type Parsed, text } from "../../config/setting.js";
 import { CURRENCY } from "../../store/text-limits.js";
 
 export const currencySetting = text({
@@ -17,5 +17,14 @@ export const rateSetting = (description: string, unit: string) =>
     expected: "a decimal of at least 0, with at most 12 decimals",
     pattern: "^\\d{1,26}(\\.\\d{1,12})?$",
     decimal: true,
-    parse: parseNonNegativeDecimal,
+    parse: parseRate,
   });
+
+/** `0.25 EUR` and `$1` are what people write who look for the place of the currency. */
+function parseRate(written: string): Parsed {
+  const parsed = parseNonNegativeDecimal(written);
+  if ("value" in parsed || !/[A-Z]{3}|\p{Sc}/u.test(written)) return parsed;
+  return {
+    problem: "must be a plain decimal number such as 0.25, without the currency, which stands in `currency`",
+  };
+}
