@@ -46,7 +46,7 @@ const WAIT_FOR_STORE = {
 /** The engine takes 0.25 s of processor time to plan a statement: fewer rows are not worth a second one. */
 const worthTwoStatements = 1_000_000;
 
-/** Decimal digits that a product of cost and weight may have in Int128, after the factor 2 of rounding is subtracted. */
+/** Decimal digits that a product of cost and weight may have in Int128, with room for the offset of rounding, which is less than the weight. */
 const int128Digits = 37;
 
 /**

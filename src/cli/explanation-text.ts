@@ -59,7 +59,12 @@ function facts(told: Explanation): [string, string][] {
       ? []
       : ([["rows", `${total_rows} on this day; this is ${placeOf(row)}`]] as [string, string][])),
     ["line", line === null ? "not there" : lineText(line)],
-    ["split", split === null ? "the weights are not kept" : splitText(split)],
+    [
+      "split",
+      split === null
+        ? "cannot be calculated again: shown as it is published"
+        : splitText(split, told.recipients.total),
+    ],
     ["owner", ownerText(owner)],
     ["published", told.published_at ?? "not known when"],
     ["run", run === null ? "its record is not kept" : `${run.run_id}, ${run.trigger}, ${run.status}`],
@@ -78,11 +83,13 @@ function lineText(line: NonNullable<Explanation["line"]>): string {
   return `${total_cost} ${currency}: ${quantity} at ${price}; ${timestamp}, ${granularity}, ${lines}`;
 }
 
-function splitText(split: NonNullable<Explanation["split"]>): string {
-  const { tick, line_ticks, residue, component_ticks, total_weight, remaining_ticks } = split;
+function splitText(split: NonNullable<Explanation["split"]>, recipients: number): string {
+  const { tick, line_ticks, residue, component_ticks, total_weight, rounding_offset } = split;
+  const weighed = `${line_ticks} ticks of ${tick} and ${residue} besides; of them ${component_ticks} for this component, by a weight of ${total_weight} in all`;
+  if (recipients === 1) return weighed;
   return (
-    `${line_ticks} ticks of ${tick} and ${residue} besides; of them ${component_ticks} for this component, by a weight of ` +
-    `${total_weight} in all; rounding down leaves ${remaining_ticks}`
+    `${weighed}. Ticks up to an identity: (${component_ticks} × UP TO + ${rounding_offset}) ÷ ${total_weight}, rounded down; its ` +
+    `own are those less the ticks up to the one before. The offset ${rounding_offset} is drawn from the line, so that rounding favours nobody`
   );
 }
 
@@ -97,9 +104,9 @@ function componentTable({ rule, row }: Explanation): Table {
   return {
     head: ["COMPONENT", "", "RATIO", "TICKS", "AMOUNT"],
     keys: 2,
-    rows: (rule?.components ?? []).map(({ component, ratio, ticks, amount, leads }) => [
+    rows: (rule?.components ?? []).map(({ component, ratio, ticks, amount, has_residue }) => [
       String(component),
-      [component === row.component ? "this" : "", leads ? "leads" : ""].filter(Boolean).join(", "),
+      [component === row.component ? "this" : "", has_residue ? "+r" : ""].filter(Boolean).join(", "),
       ...[ratio, ticks, amount],
     ]),
   };
@@ -140,14 +147,14 @@ function recipientTable(recipients: readonly Recipient[], isSplit: boolean): Tab
       rows: recipients.map(({ identity_id, amount }) => [identity_id, amount]),
     };
   return {
-    head: ["IDENTITY", "SHARE", "WEIGHT", "TICKS", "RANK", "AMOUNT"],
+    head: ["IDENTITY", "SHARE", "WEIGHT", "UP TO", "TICKS", "AMOUNT"],
     keys: 2,
     rows: recipients.map((each) => [
       each.identity_id,
       "█".repeat(Math.ceil(Number(each.share ?? 0) * BAR)),
       each.weight ?? "",
-      `${each.whole_ticks}${each.has_extra_tick ? "+1" : ""}${each.has_residue ? "+r" : ""}`,
-      String(each.remainder_rank ?? ""),
+      each.weight_up_to ?? "",
+      `${each.ticks}${each.has_residue ? "+r" : ""}`,
       each.amount,
     ]),
   };

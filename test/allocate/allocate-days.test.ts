@@ -201,7 +201,12 @@ t.test("the allocation statement does what the referee does", async (t) => {
   });
 });
 
-/** What is left over goes by largest remainder, ties by identity; below one tick, whole, to the largest share. */
+/**
+ * Worked out by hand. The lines differ in their product alone, so all lines of `NETWORK` are cut at the same places: rounding begins at
+ * 0.6616 of the total weight, in whole weights rounded down, and the residue lies at 0.7717 of it. Lines of `CKU` begin at 0.1900 of a tick for
+ * their components and at 0.1561 of the total weight for the recipients. The numbers are xxHash64 / 2^64 of the text that
+ * docs/explanation/allocation.md describes.
+ */
 const vectors: {
   name: string;
   cost: string;
@@ -211,46 +216,46 @@ const vectors: {
   wanted: string[];
   product?: string;
 }[] = [
-  { name: "10 among 3", cost: "10", even: ["a", "b", "c"], wanted: ["a 3.3334", "b 3.3333", "c 3.3333"] },
+  { name: "10 among 3", cost: "10", even: ["a", "b", "c"], wanted: ["a 3.3333", "b 3.3334", "c 3.3333"] },
   {
     name: "100 among 7",
     cost: "100",
     even: ["a", "b", "c", "d", "e", "f", "g"],
-    wanted: ["a 14.2858", "b 14.2857", "c 14.2857", "d 14.2857", "e 14.2857", "f 14.2857", "g 14.2857"],
+    wanted: ["a 14.2857", "b 14.2857", "c 14.2858", "d 14.2857", "e 14.2857", "f 14.2857", "g 14.2857"],
   },
-  { name: "one tick among 3", cost: "0.0001", even: ["a", "b", "c"], wanted: ["a 0.0001"] },
-  { name: "two ticks among 3", cost: "0.0002", even: ["a", "b", "c"], wanted: ["a 0.0001", "b 0.0001"] },
+  { name: "one tick among 3", cost: "0.0001", even: ["a", "b", "c"], wanted: ["b 0.0001"] },
+  { name: "two ticks among 3", cost: "0.0002", even: ["a", "b", "c"], wanted: ["a 0.0001", "c 0.0001"] },
   { name: "half a tick for one", cost: "0.00005", even: ["a"], wanted: ["a 0.00005"] },
   {
     name: "more than four places among 2",
     cost: "1.23456",
     even: ["a", "b"],
-    wanted: ["a 0.61736", "b 0.6172"],
+    wanted: ["a 0.6173", "b 0.61726"],
   },
   {
     name: "a refund among 3",
     cost: "-10",
     even: ["a", "b", "c"],
-    wanted: ["a -3.3334", "b -3.3333", "c -3.3333"],
+    wanted: ["a -3.3333", "b -3.3334", "c -3.3333"],
   },
   { name: "a refund of one tick among 2", cost: "-0.0001", even: ["a", "b"], wanted: ["a -0.0001"] },
   {
     name: "a refund of more than four places among 2",
     cost: "-1.23455",
     even: ["a", "b"],
-    wanted: ["a -0.61735", "b -0.6172"],
+    wanted: ["a -0.6173", "b -0.61725"],
   },
   {
     name: "equal weights",
     cost: "10",
     weights: { a: 1, b: 1, c: 1 },
-    wanted: ["a 3.3334", "b 3.3333", "c 3.3333"],
+    wanted: ["a 3.3333", "b 3.3334", "c 3.3333"],
   },
   {
     name: "one tick by equal weights",
     cost: "0.0001",
     weights: { a: 1, b: 1, c: 1 },
-    wanted: ["a 0.0001"],
+    wanted: ["b 0.0001"],
   },
   {
     name: "weights 333, 333, 334",
@@ -265,7 +270,7 @@ const vectors: {
     weights: { a: 5_000_000, b: 300_000, c: 1 },
     wanted: ["a 7.3302", "b 0.4398"],
   },
-  { name: "zero", cost: "0", even: ["a", "b"], wanted: ["a 0"] },
+  { name: "zero", cost: "0", even: ["a", "b"], wanted: ["b 0"] },
   { name: "nobody", cost: "33.333333333333", wanted: ["UNALLOCATED 33.333333333333"] },
   {
     name: "CKU by bytes and evenly",
@@ -281,7 +286,7 @@ const vectors: {
     cost: "0.0003",
     weights: { "sa-1": 50, "sa-2": 30, "sa-3": 20 },
     even: ["sa-1", "sa-2"],
-    wanted: ["sa-1 0.0001", "sa-2 0.0001", "sa-1 0.0001"],
+    wanted: ["sa-1 0.0001", "sa-3 0.0001", "sa-2 0.0001"],
   },
   {
     name: "CKU with nobody keeps both parts",

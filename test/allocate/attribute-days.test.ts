@@ -38,11 +38,13 @@ function wanted(input: Input): string[] {
   });
   const lines = input.lines.filter((line) => ruled.has(line.product_type));
   const names: Record<string, string> = { usage_ratio: "bytes_ratio" };
-  return allocate({ ...input, lines, sets }).map(({ key, currency, identity_id, method, detail, amount }) => {
-    const stored = method === "usage_ratio" && key.includes("STORAGE") ? "retained_bytes_ratio" : method;
-    const topic = identity_id === "UNALLOCATED" ? "__UNATTRIBUTED__" : identity_id;
-    return `${key} ${topic} ${names[stored] ?? stored} ${detail} ${amount} ${currency}`;
-  });
+  return allocate({ ...input, lines, sets, hasLineIds: false }).map(
+    ({ key, currency, identity_id, method, detail, amount }) => {
+      const stored = method === "usage_ratio" && key.includes("STORAGE") ? "retained_bytes_ratio" : method;
+      const topic = identity_id === "UNALLOCATED" ? "__UNATTRIBUTED__" : identity_id;
+      return `${key} ${topic} ${names[stored] ?? stored} ${detail} ${amount} ${currency}`;
+    },
+  );
 }
 
 async function stage(client: ClickHouseClient, { lines, usage, gaps }: Input): Promise<void> {

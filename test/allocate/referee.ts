@@ -1,4 +1,7 @@
+import createXxHash from "xxhash-wasm";
 import type { RuleSet } from "../../src/allocate/rules.js";
+
+const { h64 } = await createXxHash();
 
 /**
  * An allocator in plain bigint arithmetic, written from the rules and not from the SQL: what the statement is held against.
@@ -10,6 +13,8 @@ export interface RefereeLine {
   readonly day: string;
   readonly resource_id: string;
   readonly product_type: string;
+  /** Default: `C`. */
+  readonly product_category?: string;
   readonly cost: bigint;
   /** The configured rule that takes the line, and the identity that it names. */
   readonly rule?: string;
@@ -30,6 +35,8 @@ export interface RefereeInput {
   readonly gaps: readonly { day: string; metric: string; resource_id: string }[];
   readonly rules: RuleSet;
   readonly decimalPlaces: number;
+  /** Lines have a `line_id`, as those of chargebacks do and those of topics do not. Default: true. */
+  readonly hasLineIds?: boolean;
 }
 export interface RefereeRow {
   readonly key: string;
@@ -95,26 +102,28 @@ function allocateLine(input: RefereeInput, line: RefereeLine): RefereeRow[] {
   const residue = abs(line.cost) % tick;
   const tiers = rowsOf(input, line);
   const components = [...new Set(tiers.map((row) => row.component))];
-  const shares = components.map((component) => {
+  const draw = (point: string, whole: bigint) => drawn(input, line, point, whole);
+  const ratios = components.map((component) => {
     const row = tiers.find((each) => each.component === component);
     if (row === undefined) throw new Error("a component without tiers");
-    return (
-      halfUp(ticks * BigInt(row.ratio_to), 1_000_000n) - halfUp(ticks * BigInt(row.ratio_from), 1_000_000n)
-    );
+    return BigInt(row.ratio_to - row.ratio_from);
   });
-  const leading = shares.findIndex((share) => shares.every((other) => other <= share));
+  const shares = systematic(ticks, ratios, draw("components", 1_000_000n));
+  const withResidue = holderOf(draw("residue component", 1_000_000n), ratios);
   return components.flatMap((component, index) => {
     const chosen = chooseTier(
       input,
       line,
       tiers.filter((row) => row.component === component),
     );
-    const parts = largestRemainder(shares[index] ?? 0n, chosen.recipients);
-    const heaviest = chosen.recipients.reduce((a, b) => (b.weight > a.weight ? b : a));
+    const weights = chosen.recipients.map(({ weight }) => weight);
+    const total = weights.reduce((sum, weight) => sum + weight, 0n);
+    const parts = systematic(shares[index] ?? 0n, weights, draw("recipients", total));
+    const holder = holderOf(draw("residue recipient", total), weights);
     return chosen.recipients.flatMap(({ identity_id }, position) => {
-      const leads = index === leading && identity_id === heaviest.identity_id;
-      const amount = sign * ((parts[position] ?? 0n) * tick + (leads ? residue : 0n));
-      if (amount === 0n && !(leads && line.cost === 0n)) return [];
+      const hasResidue = index === withResidue && position === holder;
+      const amount = sign * ((parts[position] ?? 0n) * tick + (hasResidue ? residue : 0n));
+      if (amount === 0n && !(hasResidue && line.cost === 0n)) return [];
       const { tier, method } = chosen;
       const unowned = identity_id === "UNALLOCATED" && method !== "terminal";
       const detail = unowned ? "owner_unknown" : chosen.detail;
@@ -168,19 +177,37 @@ function recipientsOf(input: RefereeInput, line: RefereeLine, tier: RuleSet["row
     .sort((a, b) => compare(a.identity_id, b.identity_id));
 }
 
-/** Whole ticks by weight; what is missing goes one tick each to the largest remainders, ties to the smaller identity. */
-function largestRemainder(ticks: bigint, recipients: readonly Recipient[]): bigint[] {
-  const total = recipients.reduce((sum, each) => sum + each.weight, 0n);
-  const parts = recipients.map((each) => (ticks * each.weight) / total);
-  const remainders = recipients.map((each, i) => ({ i, remainder: (ticks * each.weight) % total }));
-  remainders.sort((a, b) => (a.remainder === b.remainder ? a.i - b.i : a.remainder > b.remainder ? -1 : 1));
-  let missing = ticks - parts.reduce((sum, part) => sum + part, 0n);
-  for (const { i } of remainders) {
-    if (missing === 0n) break;
-    parts[i] = (parts[i] ?? 0n) + 1n;
-    missing -= 1n;
-  }
-  return parts;
+/** Walks over the weights, and gives each one the whole ticks that were passed on it: the first of them after the offset. */
+function systematic(ticks: bigint, weights: readonly bigint[], offset: bigint): bigint[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0n);
+  let walked = offset;
+  return weights.map((weight) => {
+    walked += ticks * weight;
+    const passed = walked / total;
+    walked %= total;
+    if (abs(passed * total - ticks * weight) >= total)
+      throw new Error("a tick or more beside the exact share");
+    return passed;
+  });
+}
+
+/** Position of the weight that a point lies on. */
+function holderOf(point: bigint, weights: readonly bigint[]): number {
+  let left = point;
+  return weights.findIndex((weight) => {
+    left -= weight;
+    return left < 0n;
+  });
+}
+
+/** A point of a whole, drawn from the line: what it is hashed from is written down in docs/explanation/allocation.md. */
+function drawn({ hasLineIds = true }: RefereeInput, line: RefereeLine, point: string, whole: bigint): bigint {
+  const { day, key, resource_id, product_type, currency, product_category = "C" } = line;
+  const [env_id = "", hour = "0"] = key.split("@");
+  const seconds = Date.parse(`${day}T${hour.padStart(2, "0")}:00:00Z`) / 1000;
+  const text = [day, seconds, env_id, resource_id, product_category, product_type, currency];
+  const hash = h64([...text, ...(hasLineIds ? [0] : []), point].join("\n"));
+  return (hash * whole) / 2n ** 64n;
 }
 
 function placeOfTier(setOf: string, line: RefereeLine): string | undefined {
@@ -201,10 +228,6 @@ function hasGap(input: RefereeInput, { day, resource_id }: RefereeLine, metric: 
   return input.gaps.some(
     (gap) => gap.day === day && gap.metric === metric && gap.resource_id === resource_id,
   );
-}
-
-function halfUp(value: bigint, divisor: bigint): bigint {
-  return (2n * value + divisor) / (2n * divisor);
 }
 
 function abs(value: bigint): bigint {

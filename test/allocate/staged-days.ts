@@ -101,7 +101,6 @@ export const variedRuleSet: RuleSet = buildRuleSet(variedRules);
 
 type StagedInput = Omit<RefereeInput, "rules" | "decimalPlaces" | "lines"> & {
   readonly lines: readonly (RefereeLine & {
-    readonly product_category?: string;
     readonly tags?: Readonly<Record<string, string>>;
   })[];
 };

@@ -171,14 +171,14 @@ t.test("commands on the stores", async (t) => {
       `line        7.2 USD: 72 at 0.1 each; ${date}T00:00:00Z, daily, 1 line of the`,
       "            bill",
       "split       72000 ticks of 0.0001 and 0 besides; of them 72000 for this",
-      "            component, by a weight of 1 in all; rounding down leaves 0",
+      "            component, by a weight of 1 in all",
     ]);
     t.strictSame(lines.slice(lines.indexOf("Tiers of component 0")), [
       ...["Tiers of component 0", "TIER  KIND      OUTCOME             SOURCES"],
       "0     even      nobody in its sets  metrics_derived, resource_active",
       ...["1     terminal  used", "", "Who shares it: 1, page 1 of 1"],
-      "IDENTITY     SHARE     WEIGHT  TICKS  RANK  AMOUNT",
-      ...["UNALLOCATED  ████████       1  72000     1     7.2", ""],
+      "IDENTITY     SHARE     WEIGHT  UP TO  TICKS  AMOUNT",
+      ...["UNALLOCATED  ████████       1      1  72000     7.2", ""],
     ]);
     const { code, stdout } = await call(explain, [...args, "--json"]);
     const { row, run: publishedBy, published_at } = JSON.parse(stdout);

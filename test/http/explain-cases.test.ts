@@ -39,28 +39,28 @@ t.test("an explanation", async (t) => {
   await t.test("of three who share ten: every number of it", async (t) => {
     await publish({
       ...nothing,
-      lines: [lineOf("lkc-1", "CKU", 10n * unit + unit / 1000n)],
+      lines: [lineOf("lkc-3", "CKU", 10n * unit + unit / 1000n)],
       usage: [
-        measured("lkc-1", "bytes_in", "sa-1", 1_000_000n),
-        measured("lkc-1", "bytes_out", "sa-1", 500_000n),
-        measured("lkc-1", "bytes_in", "sa-2", 1_500_000n),
-        measured("lkc-1", "bytes_in", "sa-3", 1_500_000n),
+        measured("lkc-3", "bytes_in", "sa-1", 1_000_000n),
+        measured("lkc-3", "bytes_out", "sa-1", 500_000n),
+        measured("lkc-3", "bytes_in", "sa-2", 1_500_000n),
+        measured("lkc-3", "bytes_in", "sa-3", 1_500_000n),
       ],
-      sets: [member("resource_active", "lkc-1", "sa-1"), member("owner", "lkc-1", "sa-9")],
+      sets: [member("resource_active", "lkc-3", "sa-8"), member("owner", "lkc-3", "sa-9")],
     });
     const { body } = await get(app, await pathOf("sa-1", `?date=${day}&component=0`));
     const row = { timestamp: `${day}T00:00:00Z`, component: 0, currency: "USD", amount: "2.341" };
     const nobody = { identity_name: null, identity_type: null, team: "UNASSIGNED" };
-    const third = { ...nobody, weight: "1.5", share: "0.333333", whole_ticks: "233", remainder: "1.5" };
+    const third = { ...nobody, weight: "1.5", share: "0.333333" };
     const first = {
       ...{ identity_id: "sa-1", ...third, amount: "2.341" },
-      ...{ remainder_rank: 1, has_extra_tick: true, has_residue: true },
+      ...{ weight_up_to: "1.5", ticks: "234", has_residue: true },
     };
     holds(t, body, {
       ...{
         date: day,
         identity_id: "sa-1",
-        resource_id: "lkc-1",
+        resource_id: "lkc-3",
         rows: [row],
         total_rows: 1,
         weights_kept: true,
@@ -68,15 +68,15 @@ t.test("an explanation", async (t) => {
       row: { ...row, tier: 0, component_ratio: "0.7", allocation_method: "usage_ratio", provisional: false },
       line: { total_cost: "10.001", quantity: "1", unit_price: "1", bill_lines: 1, granularity: "daily" },
       rule: {
-        ...{ product_type: "CKU", given_up: false },
+        ...{ product_type: "CKU", given_up: false, rounding_offset: "0.964331", residue_point: "0.513047" },
         components: [
-          { component: 0, ratio: "0.7", ticks: "700", amount: "7.001", leads: true },
-          { component: 1, ratio: "0.3", ticks: "300", amount: "3", leads: false },
+          { component: 0, ratio: "0.7", ticks: "700", amount: "7.001", has_residue: true },
+          { component: 1, ratio: "0.3", ticks: "300", amount: "3", has_residue: false },
         ],
       },
       split: {
         ...{ decimal_places: 2, tick: "0.01", line_ticks: "1000", residue: "0.001", component_ticks: "700" },
-        ...{ total_weight: "4.5", remaining_ticks: "1" },
+        ...{ total_weight: "4.5", rounding_offset: "3.813696", residue_point: "1.037657" },
       },
       this: first,
       recipients: {
@@ -85,11 +85,11 @@ t.test("an explanation", async (t) => {
           first,
           {
             ...{ identity_id: "sa-2", ...third, amount: "2.33" },
-            ...{ remainder_rank: 2, has_extra_tick: false, has_residue: false },
+            ...{ weight_up_to: "3", ticks: "233", has_residue: false },
           },
           {
             ...{ identity_id: "sa-3", ...third, amount: "2.33" },
-            ...{ remainder_rank: 3, has_extra_tick: false, has_residue: false },
+            ...{ weight_up_to: "4.5", ticks: "233", has_residue: false },
           },
         ],
       },

@@ -28,14 +28,22 @@ t.test("amounts of every kind are calculated again from what is shown", async (t
       for (const tier of tiers ?? []) met.add(`tier ${tier.outcome}`);
       if (line?.total_cost.startsWith("-")) met.add("refund");
       if (split?.residue !== "0") met.add("residue");
-      if (split?.remaining_ticks !== "0") met.add("remaining ticks");
+      if (split?.rounding_offset !== "0") met.add("offset");
+      if (everybody.some(({ has_residue }) => has_residue)) met.add("residue of somebody");
+      if (
+        everybody.length > 1 &&
+        everybody.every(({ has_residue }) => !has_residue) &&
+        split?.residue !== "0"
+      )
+        met.add("residue of the other component");
       if (everybody.length > 5_000) met.add("thousands of recipients");
       if (everybody.some(({ amount }) => amount === "0")) met.add("part of nothing");
     }
   }
   const wanted = [
     ...["usage_ratio", "direct_owner", "even_split", "terminal", "component 0", "component 1"],
-    ...["tier used", "tier not_reached", "tier metrics_missing", "refund", "residue", "remaining ticks"],
+    ...["tier used", "tier not_reached", "tier metrics_missing", "refund", "residue", "offset"],
+    ...["residue of somebody", "residue of the other component"],
     ...["thousands of recipients", "part of nothing"],
   ];
   t.strictSame(

@@ -4,11 +4,14 @@
  */
 import type { Static } from "@sinclair/typebox";
 import type { FastifyInstance } from "fastify";
+import createXxHash from "xxhash-wasm";
 import type { Explanation as ExplanationSchema } from "../../src/http/schemas/explanation.js";
 import { get } from "./service.js";
 
 export type Explanation = Static<typeof ExplanationSchema>;
 type Recipient = Explanation["this"];
+
+const { h64 } = await createXxHash();
 
 const SCALE = 10n ** 18n;
 
@@ -29,6 +32,13 @@ function plain(value: bigint): string {
 
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
+/** A point of a whole that is drawn from the line, in units of 1e-18 as the whole is; weights are counted in `unit`. */
+function drawn({ date, line, row, ...of }: Explanation, point: string, whole: bigint, unit: bigint): bigint {
+  const seconds = Date.parse(row.timestamp) / 1000;
+  const key = [of.env_id, of.resource_id, of.product_category, of.product_type, row.currency, row.line_id];
+  return ((h64([date, seconds, ...key, point].join("\n")) * (whole / unit)) >> 64n) * unit;
+}
+
 /** Everything that is not as the explanation itself has it; and the amounts of all who share, by identity. */
 function recalculated(answer: Explanation, everybody: readonly Recipient[]) {
   const { line, rule, split, row } = answer;
@@ -39,16 +49,17 @@ function recalculated(answer: Explanation, everybody: readonly Recipient[]) {
   const lineTicks = size / tick;
   const residue = size - lineTicks * tick;
 
+  const ofLine = (point: string) => drawn(answer, point, SCALE, SCALE / 1_000_000n);
+  const [componentsOffset, residuePoint] = [ofLine("components"), ofLine("residue component")];
   let [ratio, before] = [0n, 0n];
   const components = rule.components.map((component) => {
     ratio += scaled(component.ratio);
-    // Half away from zero: the line is taken without its sign.
-    const upTo = (2n * lineTicks * ratio + SCALE) / (2n * SCALE);
+    const hasResidue = ratio > residuePoint && ratio - scaled(component.ratio) <= residuePoint;
+    const upTo = (lineTicks * ratio + componentsOffset) / SCALE;
     const ticks = upTo - before;
     before = upTo;
-    return { component: component.component, ticks };
+    return { component: component.component, ticks, hasResidue };
   });
-  const most = components.reduce((a, b) => (b.ticks > a.ticks ? b : a));
   const own = components.find(({ component }) => component === row.component);
   if (own === undefined) throw new Error("the rule has no such component");
 
@@ -56,37 +67,40 @@ function recalculated(answer: Explanation, everybody: readonly Recipient[]) {
     .map(({ identity_id, weight }) => ({ identity_id, weight: scaled(weight) }))
     .sort((a, b) => byBytes(a.identity_id, b.identity_id));
   const total = weights.reduce((sum, { weight }) => sum + weight, 0n);
-  const shares = weights.map((each) => ({
-    ...each,
-    ticks: (own.ticks * each.weight) / total,
-    rest: (own.ticks * each.weight) % total,
-  }));
-  const remaining = own.ticks - shares.reduce((sum, { ticks }) => sum + ticks, 0n);
-  let left = remaining;
-  for (const share of shares.toSorted((a, b) => (a.rest === b.rest ? 0 : a.rest > b.rest ? -1 : 1))) {
-    if (left === 0n) break;
-    share.ticks += 1n;
-    left -= 1n;
-  }
-  const heaviest = shares.reduce((a, b) => (b.weight > a.weight ? b : a));
-  const amounts = shares.map((share) => {
-    const takes = most.component === row.component && share === heaviest ? residue : 0n;
-    return [share.identity_id, plain(sign * (share.ticks * tick + takes))] as const;
+  // Usage, costs and shares are counted in millionths, members one by one.
+  const unit = ["usage_ratio", "cost_ratio", "fixed_ratio"].includes(row.allocation_method)
+    ? SCALE / 1_000_000n
+    : SCALE;
+  const ofWeights = (point: string) => drawn(answer, point, total, unit);
+  const [offset, point] = [ofWeights("recipients"), ofWeights("residue recipient")];
+  let walked = 0n;
+  const amounts = weights.map(({ identity_id, weight }) => {
+    const ticksAt = (upTo: bigint) => (own.ticks * upTo + offset) / total;
+    const takes = own.hasResidue && walked <= point && point < walked + weight ? residue : 0n;
+    const ticks = ticksAt(walked + weight) - ticksAt(walked);
+    walked += weight;
+    return [identity_id, plain(sign * (ticks * tick + takes))] as const;
   });
   return {
     amounts: Object.fromEntries(amounts),
-    ...{ remaining, total },
+    points: [componentsOffset, residuePoint, offset, point].map(plain),
+    total,
     components: components.map(({ component, ticks }) => ({ component, ticks: ticks.toString() })),
     line: plain(sign * (components.reduce((sum, { ticks }) => sum + ticks, 0n) * tick + residue)),
-    componentAmount: plain(sign * (own.ticks * tick + (most.component === row.component ? residue : 0n))),
+    componentAmount: plain(sign * (own.ticks * tick + (own.hasResidue ? residue : 0n))),
   };
 }
 
 /** The amount of one recipient by the shortest way: as the description of `Recipient` has it. */
 function amountOf({ line, split }: Explanation, recipient: Recipient): string {
   if (line === null || split === null) throw new Error("nothing is explained");
-  const ticks = scaled(recipient.whole_ticks) + (recipient.has_extra_tick ? SCALE : 0n);
-  const size = (ticks * scaled(split.tick)) / SCALE + (recipient.has_residue ? scaled(split.residue) : 0n);
+  const total = scaled(split.total_weight);
+  const upTo = scaled(recipient.weight_up_to);
+  const ticksAt = (weight: bigint) =>
+    (BigInt(split.component_ticks) * weight + scaled(split.rounding_offset)) / total;
+  const ticks = ticksAt(upTo) - ticksAt(upTo - scaled(recipient.weight));
+  if (ticks.toString() !== recipient.ticks) return `${ticks} ticks, not ${recipient.ticks}`;
+  const size = ticks * scaled(split.tick) + (recipient.has_residue ? scaled(split.residue) : 0n);
   return plain(line.total_cost.startsWith("-") ? -size : size);
 }
 
@@ -130,7 +144,10 @@ export async function soundness(app: FastifyInstance, path: string) {
       again.componentAmount === component?.amount ? "" : "another component",
       shown[answer.identity_id] === row.amount && answer.this.amount === row.amount ? "" : "another amount",
       everybody.every((each) => amountOf(answer, each) === each.amount) ? "" : "ticks are not the amounts",
-      again.remaining.toString() === split?.remaining_ticks ? "" : "other remaining ticks",
+      again.points.join() ===
+      [rule?.rounding_offset, rule?.residue_point, split?.rounding_offset, split?.residue_point].join()
+        ? ""
+        : `other points: ${again.points.join()}`,
       plain(again.total) === split?.total_weight ? "" : "another total weight",
       row.allocation_method === "usage_ratio" && plain(measured) !== answer.this.weight
         ? "other samples"

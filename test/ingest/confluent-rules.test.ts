@@ -50,14 +50,14 @@ t.test("allocating a bill of Confluent Cloud", async (t) => {
     ]);
     t.same(of(ONE, "KAFKA_NUM_CKU", "lkc-v2"), [
       "sa-1 0.0001 usage usage_ratio usage_ratio_allocation",
-      "sa-2 0.0001 usage usage_ratio usage_ratio_allocation",
-      "sa-1 0.0001 shared even_split even_split_allocation",
+      "sa-3 0.0001 usage usage_ratio usage_ratio_allocation",
+      "sa-3 0.0001 shared even_split even_split_allocation",
     ]);
     t.same(of(ONE, "KAFKA_NUM_CKU", "lkc-v3"), [
-      "sa-1 11.666733333333 shared even_split no_usage_for_active_identities",
-      "sa-2 11.6666 shared even_split no_usage_for_active_identities",
-      "sa-1 5 shared even_split even_split_allocation",
-      "sa-2 5 shared even_split even_split_allocation",
+      "sa-1 11.6667 shared even_split no_usage_for_active_identities",
+      "sa-2 11.6667 shared even_split no_usage_for_active_identities",
+      "sa-1 5.000033333333 shared even_split even_split_allocation",
+      "sa-2 4.9999 shared even_split even_split_allocation",
     ]);
     t.same(of(THREE, "KAFKA_NUM_CKU", "lkc-v4"), [
       "UNALLOCATED 70 shared terminal no_identities_located",
@@ -216,9 +216,9 @@ t.test("allocating a bill of Confluent Cloud", async (t) => {
       "sa-1 25 usage usage_ratio usage_ratio_allocation",
       "sa-2 15 usage usage_ratio usage_ratio_allocation",
       "sa-3 10 usage usage_ratio usage_ratio_allocation",
-      "sa-1 16.6667 shared even_split even_split_allocation",
+      "sa-1 16.6666 shared even_split even_split_allocation",
       "sa-2 16.6667 shared even_split even_split_allocation",
-      "sa-3 16.6666 shared even_split even_split_allocation",
+      "sa-3 16.6667 shared even_split even_split_allocation",
     ]);
     const none = await allocate({ charges: cku, known, prometheus: undefined, usageRatio: "1" });
     t.same(none.of(ONE, "KAFKA_NUM_CKU", "lkc-v3"), [

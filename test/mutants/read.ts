@@ -66,7 +66,10 @@ export const readMutants = [
   ...mutantsOf(
     "src/query/chargebacks/explain/arithmetic.ts",
     ["test/http/explain-cases.test.ts"],
-    [["nobody has the residue", "? line.residue : 0n", "? 0n : 0n"]],
+    [
+      ["nobody has the residue", "? line.residue : 0n", "? 0n : 0n"],
+      ["components are explained without their offset", "ticks * millionths + offset", "ticks * millionths"],
+    ],
   ),
   ...mutantsOf(
     "src/query/chargebacks/explain/shared.ts",
@@ -77,11 +80,7 @@ export const readMutants = [
         "!== BigInt(charged)) return undefined",
         "=== -1n) return undefined",
       ],
-      [
-        "one tick too many",
-        "BigInt(recipient.remainder_rank) <= remainingTicks",
-        "BigInt(recipient.remainder_rank) <= remainingTicks + 1n",
-      ],
+      ["the residue of another component is shown", "component.hasResidue && line.residue", "line.residue"],
     ],
   ),
   ...mutantsOf("src/query/chargebacks/aggregate-result.ts", currencies, [

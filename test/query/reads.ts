@@ -123,11 +123,14 @@ const tier = (kind: RuleTierRow["kind"], ...sources: string[]): RuleTierRow => (
   },
   ...{ tier: 0, kind, sources, set_of: "resource", allocation_detail: "usage_ratio_allocation" },
 });
-const ticks = ticksOfLine("-10.00005", 4, [{ component: 0, ratio: "1", from: 0n, to: 1_000_000n }]);
+const ticks = ticksOfLine("-10.00005", 4, [{ component: 0, ratio: "1", from: 0n, to: 1_000_000n }], {
+  ...{ components: 1n, residueComponent: 2n },
+});
 const recipients = (tier: RuleTierRow): Statement => {
   const [component] = ticks.components;
   if (component === undefined) throw new Error("no component");
-  return recipientsOfSplit({ ...split, tier, columns: columnsOfLines(), line: ticks, component });
+  const hashes = { recipientsHash: 3n, residueHash: 2n ** 64n - 1n };
+  return recipientsOfSplit({ ...split, ...hashes, tier, columns: columnsOfLines(), line: ticks, component });
 };
 
 /** By the name of the file with the text. */

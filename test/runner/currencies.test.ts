@@ -66,9 +66,9 @@ t.test("a bill in two currencies", async (t) => {
           `${row.resource_id} ${row.currency} ${row.identity_id} ${row.amount}`,
       ),
       [
-        "metered-1 EUR ann -0.0833",
+        "metered-1 EUR ann -0.083333333333",
         "metered-1 USD ann 2",
-        "metered-1 EUR bob -0.250033333333",
+        "metered-1 EUR bob -0.25",
         "metered-1 USD bob 6",
         "r-1 EUR ann 3.5",
         "r-1 USD ann 5",
@@ -131,9 +131,9 @@ t.test("a bill in two currencies", async (t) => {
   await t.test("sums are by currency, whatever is grouped by", async (t) => {
     const byIdentity = await read("chargebacks/aggregate");
     t.same(bucketTexts(byIdentity), [
-      `${older} ann EUR 3.4167`,
+      `${older} ann EUR 3.416666666667`,
       `${older} ann USD 7`,
-      `${older} bob EUR 3.249966666667`,
+      `${older} bob EUR 3.25`,
       `${older} bob USD 11`,
       `${newer} UNALLOCATED EUR 5`,
       `${newer} UNALLOCATED USD 3`,
@@ -193,8 +193,8 @@ t.test("a bill in two currencies", async (t) => {
     const { body } = await app.inject({ method: "POST", url: "/api/v1/tenants/acme/export", payload });
     t.same(body.trimEnd().split("\n"), [
       "resource_id,identity_id,amount,currency",
-      "metered-1,ann,-0.0833,EUR",
-      "metered-1,bob,-0.250033333333,EUR",
+      "metered-1,ann,-0.083333333333,EUR",
+      "metered-1,bob,-0.25,EUR",
       "r-1,ann,3.5,EUR",
       "r-1,bob,3.5,EUR",
       "metered-2,UNALLOCATED,5,EUR",
@@ -216,8 +216,8 @@ t.test("a bill in two currencies", async (t) => {
           `${row.cluster_resource_id} ${row.topic_name} ${row.amount} ${row.currency}`,
       ),
       [
-        "metered-1 orders -0.0833 EUR",
-        "metered-1 users -0.250033333333 EUR",
+        "metered-1 orders -0.083333333333 EUR",
+        "metered-1 users -0.25 EUR",
         "r-1 idle 2.3334 EUR",
         "r-1 orders 2.3333 EUR",
         "r-1 users 2.3333 EUR",
@@ -271,7 +271,7 @@ t.test("a bill in two currencies", async (t) => {
       await view(
         `date, currency, toString(total_amount) AS total FROM daily_cost_by_identity WHERE identity_id = 'ann'`,
       ),
-      [`${older} EUR 3.4167`, `${older} USD 7`],
+      [`${older} EUR 3.416666666667`, `${older} USD 7`],
     );
     t.same(
       await view(
@@ -309,7 +309,7 @@ t.test("a bill in two currencies", async (t) => {
         "chargehouse_topic_attribution_amount",
         'topic_name="orders",product_category="test",product_type="METERED"',
       ).sort(),
-      ["EUR -0.0833", "EUR 1.25", "USD 0.75", "USD 2"],
+      ["EUR -0.083333333333", "EUR 1.25", "USD 0.75", "USD 2"],
     );
   });
 

@@ -50,9 +50,9 @@ t.test("costs are attributed to topics beside identities", async (t) => {
     t.same(await attributedOn(stores, "usual", heavy), [
       "orders: 2",
       "users: 6",
-      "idle: 0.3334",
+      "idle: 0.3333",
       "orders: 0.3333",
-      "users: 0.3333",
+      "users: 0.3334",
     ]);
     t.same(
       await attributedOn(stores, "usual", light),
@@ -173,11 +173,11 @@ t.test("costs are attributed to topics beside identities", async (t) => {
     const [even, rest] = ["metrics_fetch_failed", ""];
     t.same(await attributedOn(stores, "partial", heavy), [
       `idle: 2.6667 ${even}`,
-      `orders: 2.6667 ${even}`,
-      `users: 2.6666 ${even}`,
-      `idle: 0.3334${rest}`,
+      `orders: 2.6666 ${even}`,
+      `users: 2.6667 ${even}`,
+      `idle: 0.3333${rest}`,
       `orders: 0.3333${rest}`,
-      `users: 0.3333${rest}`,
+      `users: 0.3334${rest}`,
     ]);
     await adds(t, "partial");
   });

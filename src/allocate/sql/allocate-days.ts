@@ -1,6 +1,7 @@
 import { stagedTable } from "../../store/clickhouse/staging.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { lineColumns, lineKeySql } from "../../store/ledger.js";
+import { hashOfPoint, pointSql, WHOLE_LINE } from "../../store/line-points.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
 import type { ConfiguredPlaces } from "../rules.js";
 import { type RuleParts, ruleParts } from "./rule-parts.js";
@@ -9,13 +10,12 @@ import { type RuleParts, ruleParts } from "./rule-parts.js";
  * The statement that allocates a batch of days: it reads every staged billing line and writes the rows of a ledger (chargebacks,
  * or attributions to topics). No row passes through JavaScript.
  *
- * Lines → components by ratio → the first tier that finds anybody → that tier's recipients with integer weights → ticks by largest
- * remainder → rows. All money is integers: `raw` is the amount in units of 1e-12, and a tick is one unit of the tenant's
+ * Lines → components by ratio → the first tier that finds anybody → that tier's recipients with integer weights → ticks by systematic
+ * rounding → rows. All money is integers: `raw` is the amount in units of 1e-12, and a tick is one unit of the tenant's
  * decimal_places. The engine's decimal arithmetic is not used, because its `*`, `/` and sum overflow silently.
  *
  * The statement uses arrays per line rather than window functions: on 1 M lines x 20 M usage rows, arrays ran at 3.4 M rows/s in
- * 1.1 GB, window functions at 2 to 3 M rows/s in 2.4 GB. Ranks come from one sort of the remainders and a running count of those
- * equal to the threshold, so that a line with 10,000 recipients costs n log n.
+ * 1.1 GB, window functions at 2 to 3 M rows/s in 2.4 GB.
  */
 export interface AllocateDays {
   readonly ledger: SplitLedger;
@@ -94,27 +94,29 @@ WITH
   lines AS (
     SELECT day, ${lineKeySql(ledger)}, ${same.map(({ ofBill }) => `any(${ofBill}) AS ${ofBill}`).join(", ")},
       CAST(reinterpret(sum(total_cost), 'Int128') AS ${int}) AS raw,
+      ${pointSql(hashOfPoint(ledger, "components"), `${WHOLE_LINE}`, int)} AS components_offset,
+      ${pointSql(hashOfPoint(ledger, "residue component"), `${WHOLE_LINE}`, int)} AS residue_point,
+      ${hashOfPoint(ledger, "recipients")} AS recipients_hash,
+      ${hashOfPoint(ledger, "residue recipient")} AS residue_hash,
       ${parts.ofLine}
     FROM ${parts.bill}
     WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
     GROUP BY day, ${lineKeySql(ledger)}
   ),
 
-  -- Ticks of each component: cumulative shares are rounded, half away from zero, so that components add up to the line.
+  -- Ticks of each component: cumulative shares are rounded at the line's offset. What the line has below one tick goes to the
+  -- component at another point of the line.
   components AS (
-    SELECT * EXCEPT (components, component_ticks), indexOf(component_ticks, arrayMax(component_ticks)) AS leading,
-      c.1 AS component, c.2 AS component_ratio, c.5 AS tiers, ticks, position = leading AS leads
+    SELECT * EXCEPT components, c.1 AS component, c.2 AS component_ratio, c.5 AS tiers,
+      intDiv(line_ticks * c.4 + components_offset, ${WHOLE_LINE}) - intDiv(line_ticks * c.3 + components_offset, ${WHOLE_LINE}) AS ticks,
+      residue_point >= c.3 AND residue_point < c.4 AS has_residue
     FROM (
-      SELECT *,
-        arrayMap(c -> intDiv(line_ticks * 2 * c.4 + 1000000, 2000000) - intDiv(line_ticks * 2 * c.3 + 1000000, 2000000), components) AS component_ticks
-      FROM (
-        SELECT l.*, r.components AS components, toInt8(sign(raw)) AS direction, intDiv(abs(raw), tick) AS line_ticks
-        FROM lines AS l
-        INNER JOIN components_of AS r ON ${parts.findsRule}
-      )
+      SELECT l.*, r.components AS components, toInt8(sign(raw)) AS direction, intDiv(abs(raw), tick) AS line_ticks
+      FROM lines AS l
+      INNER JOIN components_of AS r ON ${parts.findsRule}
     )
-    ARRAY JOIN components AS c, component_ticks AS ticks, arrayEnumerate(components) AS position
-    WHERE ticks != 0 OR leads
+    ARRAY JOIN components AS c
+    WHERE ticks != 0 OR has_residue
   ),
 
   -- Who could be found: (day, kind, source, resource). An owner counts only when there is exactly one.
@@ -168,12 +170,12 @@ WITH
     )
   ),
 
-  -- Recipients of each tier by rank, and their weights: (day, kind, sources, resource) → [rank], [weight].
+  -- Recipients of each tier by rank, and the weights of all up to each of them: (day, kind, sources, resource) → [rank], [weight].
   recipients AS (
     ${usageRecipients(input, int, parts)}
     UNION ALL
     SELECT day, kind, source_key, resource_id, arraySort(arrayDistinct(arrayFlatten(groupArray(ranks)))) AS recipient_ranks,
-      arrayMap(i -> CAST(1 AS ${int}), recipient_ranks) AS recipient_weights
+      arrayMap(i -> CAST(i AS ${int}), arrayEnumerate(recipient_ranks)) AS recipient_totals
     FROM (
       SELECT s.day AS day, k.kind AS kind, k.source_key AS source_key, toString(s.resource_id) AS resource_id, s.ranks AS ranks
       FROM (
@@ -189,35 +191,31 @@ WITH
   ),
   placed AS (
     SELECT c.*, if(empty(r.recipient_ranks), [${parts.sole}], r.recipient_ranks) AS ranks,
-      if(empty(r.recipient_ranks), [CAST(1 AS ${int})], r.recipient_weights) AS weights
+      if(empty(r.recipient_ranks), [CAST(1 AS ${int})], r.recipient_totals) AS totals
     FROM chosen AS c
     LEFT JOIN recipients AS r
       ON r.day = c.day AND r.kind = ${parts.lookup("c.kind")} AND r.source_key = c.source_key AND r.resource_id = c.set_resource
   ),
 
-  -- Largest remainder: whole ticks by weight, what is missing one tick each to the largest remainders, ties by identity.
-  -- What the line has below one tick goes to the largest share: most weight, then identity, of the leading component.
+  -- Systematic rounding: the ticks up to each recipient, by the weights up to it, are rounded down at the line's offset. What the line has
+  -- below one tick goes, whole, to the recipient at another point.
   shares AS (
-    SELECT *,
-      arraySum(weights) AS total_weight,
-      arrayMap(w -> intDiv(ticks * w, total_weight), weights) AS floors,
-      arrayMap((w, f) -> ticks * w - f * total_weight, weights, floors) AS remainders,
-      toInt64(ticks - arraySum(floors)) AS missing,
-      if(missing > 0, arrayReverseSort(remainders)[missing], -1) AS threshold,
-      missing - arrayCount(r -> r > threshold, remainders) AS among_equals,
-      arrayCumSum(r -> r = threshold, remainders) AS equals_so_far,
-      arrayMap((f, r, e) -> f + (missing > 0 AND (r > threshold OR (r = threshold AND e <= among_equals))), floors, remainders, equals_so_far) AS parts,
-      if(leads, indexOf(weights, arrayMax(weights)), 0) AS lead_position,
+    SELECT *, totals[-1] AS total_weight,
+      ${pointSql("recipients_hash", "total_weight", int)} AS recipients_offset,
+      arrayMap(total -> intDiv(ticks * total + recipients_offset, total_weight), totals) AS ticks_up_to,
+      arrayMap((up_to, before) -> up_to - before, ticks_up_to, arrayShiftRight(ticks_up_to, 1)) AS parts,
+      ${pointSql("residue_hash", "total_weight", int)} AS recipient_point,
+      if(has_residue, arrayFirstIndex(total -> total > recipient_point, totals), 0) AS residue_position,
       abs(raw) - line_ticks * tick AS residue
     FROM placed
   ),
   rows AS (
-    SELECT *, recipient, toInt128(direction) * toInt128(part * tick + if(position = lead_position, residue, 0)) AS amount,
+    SELECT *, recipient, toInt128(direction) * toInt128(part * tick + if(position = residue_position, residue, 0)) AS amount,
       intDiv(amount, 100000000) AS ten_thousandths,
       toInt64(if(abs(ten_thousandths) < 900000000000000000, ten_thousandths, 0)) AS hi
     FROM shares
     ARRAY JOIN ranks AS recipient, parts AS part, arrayEnumerate(parts) AS position
-    WHERE (amount != 0 OR (raw = 0 AND position = lead_position)) AND (go = 0 OR (go = 2) = (recipient = nobody))
+    WHERE (amount != 0 OR (raw = 0 AND position = residue_position)) AND (go = 0 OR (go = 2) = (recipient = nobody))
   )
 SELECT ${copied.map(({ ofBill }) => ofBill).join(", ")}, names[recipient],
   ${Object.values(ledger.explained).join(", ")}, has({provisional_days:Array(Date)}, day),
@@ -239,9 +237,10 @@ function rankOf({ recipient }: SplitLedger): string {
 }
 
 /**
- * Weights of the usage tiers, from facts collected into arrays in one pass over the table's key: 0.4 s, whereas grouping by
+ * Weights of the usage tiers, summed up over the recipients, from facts collected into arrays in one pass over the table's key: 0.4 s, whereas grouping by
  * identity first, and then into arrays of (name, weight), took 1.8 s (2 M facts). An identity's facts are then next to each other,
- * and their sum is the difference of two running totals. With many samples to a sum, the sums of a projection are fewer: 0.09 s instead of 0.26 s (2.4 M samples by the hour).
+ * and the running total at the last of them is the weight of all identities up to it. With many samples to a sum, the sums of a
+ * projection are fewer: 0.09 s instead of 0.26 s (2.4 M samples by the hour).
  */
 function usageRecipients(input: AllocateDays, int: string, { weighingRules }: RuleParts): string {
   const { ledger } = input;
@@ -266,8 +265,7 @@ function usageRecipients(input: AllocateDays, int: string, { weighingRules }: Ru
       GROUP BY day, source_key, resource_id`
     : `SELECT day, toString(metric) AS source_key, resource_id, ranks, weights FROM (${facts})`;
   return `SELECT day, 'usage' AS kind, source_key, toString(resource_id) AS resource_id,
-      arrayFilter((i, l) -> l, sorted, last) AS recipient_ranks,
-      arrayMap((total, before) -> total - before, totals, arrayShiftRight(totals, 1)) AS recipient_weights
+      arrayFilter((i, l) -> l, sorted, last) AS recipient_ranks, totals AS recipient_totals
     FROM (
       SELECT *, arraySort(ranks) AS sorted, arrayMap((i, next) -> i != next, sorted, arrayShiftLeft(sorted, 1)) AS last,
         arrayFilter((c, l) -> l, arrayCumSum(CAST(arraySort((w, i) -> i, weights, ranks) AS Array(${int}))), last) AS totals

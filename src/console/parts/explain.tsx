@@ -146,7 +146,7 @@ function Chain({ found, page, setPage }: ChainProps) {
             </button>
           </p>
         )}
-        {split !== null && found.this.weight !== null && <Arithmetic found={found} split={split} />}
+        {split !== null && found.recipients.total > 1 && <Arithmetic found={found} split={split} />}
       </Step>
       {samples.length > 0 && (
         <Step title={text.samples}>
@@ -250,11 +250,12 @@ function Arithmetic({
       {text.arithmetic({
         ticks: grouped(split.component_ticks),
         tick: split.tick,
+        upTo: grouped(own.weight_up_to ?? ""),
         weight: grouped(own.weight ?? ""),
         total: grouped(split.total_weight),
-        whole: grouped(own.whole_ticks ?? ""),
+        offset: grouped(split.rounding_offset),
+        own: grouped(own.ticks ?? ""),
       })}{" "}
-      {own.has_extra_tick === true && text.extraTick(split.remaining_ticks, own.remainder_rank ?? 0)}{" "}
       {own.has_residue === true && split.residue !== "0" && text.residue(split.residue)}
     </p>
   );

@@ -179,12 +179,20 @@ export const en = {
     shares: (count: number) =>
       count === 1 ? "One identity pays it" : `${count.toLocaleString("en")} identities share it`,
     weight: "Weight",
-    noWeights: "The weights are no longer stored, so only the published amounts are shown.",
-    arithmetic: (of: { ticks: string; tick: string; weight: string; total: string; whole: string }) =>
-      `${of.ticks} ticks of ${of.tick} × ${of.weight} ÷ ${of.total} = ${of.whole} whole ticks.`,
-    extraTick: (left: string, rank: number) =>
-      `${left === "1" ? "One tick is" : `${left} ticks are`} left over and ${left === "1" ? "goes" : "go"} to the largest remainders, of which this is number ${rank}: one tick more.`,
-    residue: (residue: string) => `And ${residue}, which is less than a tick.`,
+    noWeights:
+      "The split cannot be calculated again from what is stored, so only the published amounts are shown.",
+    arithmetic: (of: {
+      ticks: string;
+      tick: string;
+      upTo: string;
+      weight: string;
+      total: string;
+      offset: string;
+      own: string;
+    }) =>
+      `By identity, the weights up to this one are ${of.upTo} of ${of.total}. (${of.ticks} ticks of ${of.tick} × ${of.upTo} + ${of.offset}) ÷ ${of.total}, rounded down, less the same without its ${of.weight}, makes ${of.own} ${of.own === "1" ? "tick" : "ticks"}. The offset ${of.offset} is drawn from the line, so that rounding favours nobody.`,
+    residue: (residue: string) =>
+      `And ${residue}, which is less than a tick and goes, whole, to one identity that is drawn in the same way.`,
     samples: "Its usage, hour by hour",
     samplesOf: (metric: string, hours: number) => `${metric} over ${hours} hours`,
     published: "Published",

@@ -24,7 +24,7 @@ export const explainRoutes =
           summary: "Why an amount is what it is",
           description:
             "The billing line, the rule and its components, the tiers that were tried and why others were passed over, everybody who shares " +
-            "the component with weight, ticks and remainder, the usage by hour, the owner as of the day, and the run that published it. The " +
+            "the component with weight and ticks, the usage by hour, the owner as of the day, and the run that published it. The " +
             "amount can be calculated again from the response, to the last digit. A day with several rows of the dimension (several hours, " +
             "components or currencies) shows all of them and explains the first.",
           params: DimensionPath,

@@ -120,6 +120,14 @@ const Rule = Type.Object(
         "The calculation of the day failed too often: no rule was applied, and the whole line went to `UNALLOCATED`.",
       examples: [false],
     }),
+    rounding_offset: decimal(
+      "Where the rounding of the components begins: a part of a tick, drawn from the line, so that no component is favoured over many lines.",
+      "0.341766",
+    ),
+    residue_point: decimal(
+      "A second such part. The component gets `split.residue` whose ratios reach from this point or less to more than it.",
+      "0.058817",
+    ),
     components: Type.Array(
       Type.Object(
         {
@@ -127,9 +135,9 @@ const Rule = Type.Object(
           ratio: text("Share of the line that the component takes.", "0.7"),
           ticks: decimal("Its whole ticks, without the sign of the line.", "2100000"),
           amount: decimal("What is shared out of it, the residue of the line included.", "210"),
-          leads: Type.Boolean({
+          has_residue: Type.Boolean({
             description:
-              "The component with the most ticks, of several the first: what the line has below one tick goes to its heaviest recipient.",
+              "One of its recipients gets what the line has below one tick. False if that is nothing.",
             examples: [true],
           }),
         },
@@ -137,8 +145,8 @@ const Rule = Type.Object(
       ),
       {
         description:
-          "Parts that the rule divides the line into. The ticks of the components up to one and with it are `line_ticks` × the sum of their " +
-          "ratios, rounded half up; its own are the difference. So they add up to the line.",
+          "Parts that the rule divides the line into. The ticks of all components up to one and with it are `split.line_ticks` × the sum of " +
+          "their ratios + `rounding_offset`, rounded down; its own are the difference. So they add up to the line.",
       },
     ),
   },
@@ -158,9 +166,13 @@ const Split = Type.Object(
     residue: decimal("What the line has beside them, without its sign.", "0"),
     component_ticks: decimal("Ticks of the row's component.", "2100000"),
     total_weight: decimal("Weight of all recipients together.", "20480"),
-    remaining_ticks: decimal(
-      "`component_ticks` less the `whole_ticks` of all recipients: one each goes to the recipients of `remainder_rank` 1 to this number.",
-      "2",
+    rounding_offset: decimal(
+      "Where the rounding of the recipients begins: from 0 to less than `total_weight`, drawn from the line, so that nobody is favoured over many lines.",
+      "7311.5",
+    ),
+    residue_point: decimal(
+      "A second such point. The `residue` goes to the recipient whose `weight_up_to` is the first above it.",
+      "1204.25",
     ),
   },
   { title: "ExplainedSplit" },
@@ -244,24 +256,20 @@ const RecipientSchema = Type.Object(
       "1536.5",
     ),
     share: nullableDecimal("`weight` / `total_weight`, rounded to six places.", "0.333333"),
-    whole_ticks: nullableDecimal("`component_ticks` × `weight` / `total_weight`, rounded down.", "333333"),
-    remainder: nullableDecimal(
-      "What rounding down left: `component_ticks` × `weight` − `whole_ticks` × `total_weight`.",
-      "512.25",
+    weight_up_to: nullableDecimal(
+      "Weight of all recipients up to this one and with it, in ascending order of `identity_id` (byte order).",
+      "4096.75",
     ),
-    remainder_rank: Type.Unsafe<number | null>({
-      type: ["integer", "null"],
-      description:
-        "Its place among all recipients, from 1, by `remainder` descending and then by identity. Null when `weights_kept` is false.",
-      examples: [1],
-    }),
-    has_extra_tick: nullableFlag("It has one of the remaining ticks."),
+    ticks: nullableDecimal(
+      "Its ticks: (`component_ticks` × `weight_up_to` + `rounding_offset`) / `total_weight`, rounded down, less the same of the recipient before it, whose " +
+        "`weight_up_to` is smaller by `weight`.",
+      "333333",
+    ),
     has_residue: nullableFlag("It has what the line has below one tick."),
   },
   {
     title: "Recipient",
-    description:
-      "`amount` is (`whole_ticks` + 1 with an extra tick) × `tick`, plus `residue` where it has it, with the sign of the line.",
+    description: "`amount` is `ticks` × `tick`, plus `residue` where it has it, with the sign of the line.",
   },
 );
 
@@ -367,7 +375,8 @@ export const Explanation = Type.Object(
     weights_kept: Type.Boolean({
       description:
         "The amounts of all recipients were calculated again from the published weights, and are the published ones. False: the rule or the " +
-        "weights are not kept (any more), and only what is published of the amounts is shown.",
+        "weights are not kept (any more), or the day was published by a version that rounded in another way, and only what is published of the " +
+        "amounts is shown.",
       examples: [true],
     }),
     this: RecipientSchema,

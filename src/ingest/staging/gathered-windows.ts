@@ -10,7 +10,7 @@ import type { DayWindow, GatheredAnswers } from "../ecosystem.js";
 import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
 
 /** Raise it when what is made of the same answers changes: all windows are then gathered anew, as with another version of the service. */
-const VERSION = 4;
+const VERSION = 5;
 
 export interface GatheredWindow {
   readonly tenantName: string;

@@ -78,7 +78,7 @@ const families: Readonly<Record<ProductFamily, (settings: AllocationSettings) =>
     malformed: () => terminal("allocation_failed"),
   };
 
-/** A part by measured bytes, the rest evenly. A part of nothing is left out, or it would take what a line has below a tick. */
+/** A part by measured bytes, the rest evenly. A part of nothing is left out, since nobody ever shares it. */
 function cku({ allocator_params: { kafka_cku_usage_ratio: ratio } }: AllocationSettings): RuleComponent[] {
   const rest = restOf(ratio);
   const parts = [

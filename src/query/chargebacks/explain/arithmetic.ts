@@ -2,9 +2,9 @@
  * How a line is cut into ticks and its ticks into components, as `docs/explanation/allocation.md` describes: calculated again, in
  * whole numbers, from what is published. Money is counted in units of 1e-12, the smallest that the stores hold.
  */
+import { pointOf, WHOLE_LINE } from "../../../store/line-points.js";
+
 const PLACES = 12;
-/** Ratios are cut in millionths of the line. */
-const WHOLE = 1_000_000n;
 
 export interface RatioRange {
   readonly component: number;
@@ -17,8 +17,14 @@ export interface RatioRange {
 
 export interface ComponentTicks extends RatioRange {
   readonly ticks: bigint;
-  /** The largest component, of several the first: it takes what the line has below one tick. */
-  readonly leads: boolean;
+  /** One of its recipients gets what the line has below one tick. */
+  readonly hasResidue: boolean;
+}
+
+/** The hashes of a line that its components are cut by. */
+interface ComponentHashes {
+  readonly components: bigint;
+  readonly residueComponent: bigint;
 }
 
 export interface LineTicks {
@@ -30,26 +36,37 @@ export interface LineTicks {
   readonly ticks: bigint;
   /** What it has beside them, in 1e-12 units, without its sign. */
   readonly residue: bigint;
+  /** Where rounding begins, and where the residue goes: in millionths of the line, less than a whole. */
+  readonly offset: bigint;
+  readonly residuePoint: bigint;
   readonly components: readonly ComponentTicks[];
 }
 
 /** `decimalPlaces`: 2 to 12. `cost`: a plain decimal. At least one range; they cover the line. */
-export function ticksOfLine(cost: string, decimalPlaces: number, ranges: readonly RatioRange[]): LineTicks {
+export function ticksOfLine(
+  cost: string,
+  decimalPlaces: number,
+  ranges: readonly RatioRange[],
+  hashes: ComponentHashes,
+): LineTicks {
   const units = unitsOf(cost);
   const size = units < 0n ? -units : units;
   const tick = 10n ** BigInt(PLACES - decimalPlaces);
   const ticks = size / tick;
-  const shares = ranges.map(({ from, to }) => shareTo(ticks, to) - shareTo(ticks, from));
-  const leading = shares.findIndex((share) => shares.every((other) => other <= share));
+  const offset = pointOf(hashes.components, WHOLE_LINE);
+  const residuePoint = pointOf(hashes.residueComponent, WHOLE_LINE);
+  const ticksTo = (millionths: bigint) => (ticks * millionths + offset) / WHOLE_LINE;
   return {
     tick,
     direction: units === 0n ? 0n : units / size,
     ticks,
     residue: size % tick,
-    components: ranges.map((range, index) => ({
+    offset,
+    residuePoint,
+    components: ranges.map((range) => ({
       ...range,
-      ticks: shares[index] ?? 0n,
-      leads: index === leading,
+      ticks: ticksTo(range.to) - ticksTo(range.from),
+      hasResidue: range.from <= residuePoint && residuePoint < range.to,
     })),
   };
 }
@@ -57,11 +74,6 @@ export function ticksOfLine(cost: string, decimalPlaces: number, ranges: readonl
 /** What so many ticks of the line are, in 1e-12 units, with its sign. */
 export function amountOf(line: LineTicks, ticks: bigint, hasResidue: boolean): bigint {
   return line.direction * (ticks * line.tick + (hasResidue ? line.residue : 0n));
-}
-
-/** Ticks up to a share of the line, rounded half up: cumulative, so that components add up to the line. */
-function shareTo(ticks: bigint, millionths: bigint): bigint {
-  return (ticks * 2n * millionths + WHOLE) / (2n * WHOLE);
 }
 
 /** A plain decimal of at most 12 places, in 1e-12 units. */
@@ -81,5 +93,5 @@ export function decimalOf(units: bigint, places: number = PLACES): string {
 
 /** A part of a whole as a decimal of six places, rounded half up: for bars, not for sums. */
 export function shareText(part: bigint, whole: bigint): string {
-  return decimalOf((part * 2n * WHOLE + whole) / (2n * whole), 6);
+  return decimalOf((part * 2n * WHOLE_LINE + whole) / (2n * whole), 6);
 }

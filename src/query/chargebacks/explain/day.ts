@@ -3,6 +3,8 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { AllocationDetail, AllocationMethod, RuleTier, SetOf } from "../../../config/allocation-rule.js";
 import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";
 import { oneThread, readRows, type Statement } from "../../../store/clickhouse/statement.js";
+import { ledgers, lineKeySql } from "../../../store/ledger.js";
+import { hashOfPoint, type LinePoint, linePoints } from "../../../store/line-points.js";
 import { setNewest } from "../../../store/set-newest.js";
 import { midnightSeconds } from "../../../time/days.js";
 import type { DimensionFields } from "../dimension-row.js";
@@ -53,6 +55,15 @@ export interface DayLine {
   readonly unit_price: string;
   readonly total_cost: string;
   readonly bill_lines: number;
+  /** Of each of `linePoints`, in their order. */
+  readonly hashes: readonly string[];
+}
+
+/** Throws when the line was read without it. */
+export function hashOf({ hashes }: DayLine, point: LinePoint): bigint {
+  const hash = hashes[linePoints.indexOf(point)];
+  if (hash === undefined) throw new Error(`the line has no hash of the point ${point}`);
+  return BigInt(hash);
 }
 
 /** One tier of one component, as `allocate` stores it. */
@@ -121,10 +132,11 @@ export function linesOfDay(dimension: DimensionFields, day: string): Statement {
   return {
     query: `
 SELECT timestamp, currency, line_id, any(granularity) AS granularity, toString(sum(quantity)) AS quantity,
-  if(uniqExact(unit_price) = 1, toString(any(unit_price)), '') AS unit_price, toString(sum(total_cost)) AS total_cost, count() AS bill_lines
+  if(uniqExact(unit_price) = 1, toString(any(unit_price)), '') AS unit_price, toString(sum(total_cost)) AS total_cost, count() AS bill_lines,
+  [${linePoints.map((point) => `toString(${hashOfPoint(ledgers.chargebacks, point)})`).join(",\n    ")}] AS hashes
 FROM published_billing
 WHERE day = {day:Date} AND ${lineFields.map((field) => `${field} = {${field}:String}`).join(" AND ")}
-GROUP BY timestamp, currency, line_id
+GROUP BY day, ${lineKeySql(ledgers.chargebacks)}
 ORDER BY timestamp, currency, line_id`,
     params: { day, ...Object.fromEntries(lineFields.map((field) => [field, dimension[field]])) },
   };

@@ -52,7 +52,7 @@ export interface RowHow {
   readonly provisional: boolean;
 }
 
-export interface ExplainedLine extends Omit<DayLine, "unit_price"> {
+export interface ExplainedLine extends Omit<DayLine, "unit_price" | "hashes"> {
   readonly unit_price: string | null;
 }
 
@@ -62,6 +62,8 @@ export interface ExplainedRule {
   /** Name of the configured rule; empty for the rule of a product type. */
   readonly rule: string;
   readonly given_up: boolean;
+  readonly rounding_offset: string;
+  readonly residue_point: string;
   readonly components: ExplainedComponent[];
 }
 
@@ -70,7 +72,7 @@ export interface ExplainedComponent {
   readonly ratio: string;
   readonly ticks: string;
   readonly amount: string;
-  readonly leads: boolean;
+  readonly has_residue: boolean;
 }
 
 export interface ExplainedSplit {
@@ -80,7 +82,8 @@ export interface ExplainedSplit {
   readonly residue: string;
   readonly component_ticks: string;
   readonly total_weight: string;
-  readonly remaining_ticks: string;
+  readonly rounding_offset: string;
+  readonly residue_point: string;
 }
 
 export interface Recipient extends IdentityNames {
@@ -88,10 +91,8 @@ export interface Recipient extends IdentityNames {
   readonly amount: string;
   readonly weight: string | null;
   readonly share: string | null;
-  readonly whole_ticks: string | null;
-  readonly remainder: string | null;
-  readonly remainder_rank: number | null;
-  readonly has_extra_tick: boolean | null;
+  readonly weight_up_to: string | null;
+  readonly ticks: string | null;
   readonly has_residue: boolean | null;
 }
 
@@ -149,9 +150,12 @@ export function ruleOf({ tiers, line, isGivenUp }: How, { rules_hash }: DayRow):
     product_type: tiers[0]?.product_type ?? "",
     rule: tiers[0]?.rule ?? "",
     given_up: isGivenUp,
-    components: line.components.map(({ component, ratio, ticks, leads }) => ({
-      ...{ component, ratio, ticks: ticks.toString(), leads },
-      amount: decimalOf(amountOf(line, ticks, leads)),
+    rounding_offset: decimalOf(line.offset, 6),
+    residue_point: decimalOf(line.residuePoint, 6),
+    components: line.components.map(({ component, ratio, ticks, hasResidue }) => ({
+      ...{ component, ratio, ticks: ticks.toString() },
+      amount: decimalOf(amountOf(line, ticks, hasResidue)),
+      has_residue: hasResidue && line.residue > 0n,
     })),
   };
 }
@@ -159,7 +163,7 @@ export function ruleOf({ tiers, line, isGivenUp }: How, { rules_hash }: DayRow):
 export function splitOf(
   how: How,
   { decimal_places }: DayRow,
-  { weight, remainingTicks }: SplitTotals,
+  { weight, offset, residuePoint }: SplitTotals,
 ): ExplainedSplit {
   const { line, component } = how;
   return {
@@ -169,7 +173,8 @@ export function splitOf(
     residue: decimalOf(line.residue),
     component_ticks: component.ticks.toString(),
     total_weight: weightText(how, weight.toString()),
-    remaining_ticks: remainingTicks.toString(),
+    rounding_offset: weightText(how, offset.toString()),
+    residue_point: weightText(how, residuePoint.toString()),
   };
 }
 
@@ -183,23 +188,17 @@ export function recipientOf(names: KnownNames, how: How | undefined, totals: Spl
     const named = Object.assign({ identity_id }, names.identity(identity_id), { amount });
     if (how === undefined || totals === undefined || weighed === undefined)
       return Object.assign(named, unexplained);
-    const { by, has_extra_tick, has_residue } = weighed;
-    const { weight, whole_ticks, remainder, remainder_rank } = by;
+    const { by, has_residue } = weighed;
     return Object.assign(named, {
-      weight: weightText(how, weight),
-      share: shareText(BigInt(weight), totals.weight),
-      whole_ticks,
-      remainder: weightText(how, remainder),
-      remainder_rank,
-      has_extra_tick,
+      weight: weightText(how, by.weight),
+      share: shareText(BigInt(by.weight), totals.weight),
+      weight_up_to: weightText(how, by.weight_up_to),
+      ticks: by.ticks,
       has_residue,
     });
   };
 }
 
-const unexplained = {
-  ...{ weight: null, share: null, whole_ticks: null, remainder: null, remainder_rank: null },
-  ...{ has_extra_tick: null, has_residue: null },
-};
+const unexplained = { weight: null, share: null, weight_up_to: null, ticks: null, has_residue: null };
 
 export const microUnits = (text: string) => decimalOf(BigInt(text), 6);

@@ -8,11 +8,12 @@ import { type KnownNames, readNamesOfInventory } from "../../inventory/names.js"
 import type { PageRequest } from "../../page/days.js";
 import { type PipelineRun, readRunOfEpoch } from "../../state/pipeline-runs.js";
 import type { DimensionFields } from "../dimension-row.js";
-import { type DayRow, type RowChoice, readDay } from "./day.js";
+import { type DayLine, type DayRow, type RowChoice, readDay } from "./day.js";
 import { type DayFacts, readDayFacts } from "./day-facts.js";
 import {
   dimensionOf,
   type ExplainedDimension,
+  type ExplainedLine,
   type Explanation,
   microUnits,
   recipientOf,
@@ -86,7 +87,7 @@ export async function readExplanation(
     rows: day.rows.map(rowOf),
     total_rows: row.total,
     row: { ...rowOf(row), ...rowHow(row) },
-    line: line === undefined ? null : { ...line, unit_price: line.unit_price || null },
+    line: line === undefined ? null : shownLine(line),
     rule: how === undefined ? null : ruleOf(how, row),
     split: how === undefined || shared.split === undefined ? null : splitOf(how, row, shared.split),
     tiers: how === undefined ? null : triedTiers({ tiers: how.tiers, used }, dimension.resource_id, facts),
@@ -110,6 +111,10 @@ export async function readExplanation(
     lacks: state?.lacks ?? [],
     run: run ?? null,
   };
+}
+
+function shownLine({ hashes: _, ...line }: DayLine): ExplainedLine {
+  return { ...line, unit_price: line.unit_price || null };
 }
 
 async function readNamesOfPage(

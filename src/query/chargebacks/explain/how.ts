@@ -1,6 +1,6 @@
 /** How a row was made: by which tier, of how many ticks, calculated again from its line and its rule. */
 import { type ComponentTicks, type LineTicks, ticksOfLine } from "./arithmetic.js";
-import type { DayLine, DayRow, RuleTierRow } from "./day.js";
+import { type DayLine, type DayRow, hashOf, type RuleTierRow } from "./day.js";
 
 export interface How {
   readonly tiers: readonly RuleTierRow[];
@@ -8,6 +8,9 @@ export interface How {
   readonly tier: Pick<RuleTierRow, "kind" | "sources" | "set_of">;
   readonly line: LineTicks;
   readonly component: ComponentTicks;
+  /** The hashes that its recipients are cut by. */
+  readonly recipientsHash: bigint;
+  readonly residueHash: bigint;
   /** The day could not be calculated again and again, so that the line went to nobody as a whole. */
   readonly isGivenUp: boolean;
 }
@@ -30,9 +33,17 @@ export function howOf(
     : firsts.map(({ component, component_ratio: ratio, ratio_from, ratio_to }) => ({
         ...{ component, ratio, from: BigInt(ratio_from), to: BigInt(ratio_to) },
       }));
-  const ticks = ticksOfLine(line.total_cost, row.decimal_places, ranges);
+  const hashes = {
+    components: hashOf(line, "components"),
+    residueComponent: hashOf(line, "residue component"),
+  };
+  const ticks = ticksOfLine(line.total_cost, row.decimal_places, ranges, hashes);
   const component = ticks.components.find((each) => each.component === row.component);
   if (component === undefined) return undefined;
   const nobody = { kind: "terminal", sources: [], set_of: "resource" } as const;
-  return { tiers, tier: isGivenUp ? nobody : tier, line: ticks, component, isGivenUp };
+  return {
+    ...{ tiers, tier: isGivenUp ? nobody : tier, line: ticks, component, isGivenUp },
+    recipientsHash: hashOf(line, "recipients"),
+    residueHash: hashOf(line, "residue recipient"),
+  };
 }

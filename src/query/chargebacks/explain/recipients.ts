@@ -1,5 +1,5 @@
 /**
- * Who shares a component of a line: their weights, and how the ticks are distributed by largest remainder. The engine calculates
+ * Who shares a component of a line: their weights, and how the ticks are distributed by systematic rounding. The engine calculates
  * it for all recipients and returns one page, since there may be ten thousand, and a digest that tells whether what is published
  * is the same.
  */
@@ -8,11 +8,12 @@ import type { LineColumns } from "../../../config/allocation/line-columns.js";
 import { type SetOf, UNALLOCATED } from "../../../config/allocation-rule.js";
 import { oneThread, readRows, type Statement } from "../../../store/clickhouse/statement.js";
 import { textOf } from "../../../store/facts/line-value.js";
+import { pointSql } from "../../../store/line-points.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { splitKey } from "../row-metadata.js";
 import { storedInstant } from "../scan.js";
-import type { ComponentTicks, LineTicks } from "./arithmetic.js";
-import type { DayRow, RuleTierRow } from "./day.js";
+import type { DayRow } from "./day.js";
+import type { How } from "./how.js";
 
 /** Whose page, of which row's split. */
 export interface RecipientsInput {
@@ -25,31 +26,30 @@ export interface RecipientsInput {
 }
 
 /** What the ticks are shared out by. */
-export interface SplitInput extends RecipientsInput {
-  readonly tier: Pick<RuleTierRow, "kind" | "sources" | "set_of">;
+export interface SplitInput
+  extends RecipientsInput,
+    Pick<How, "tier" | "line" | "component" | "recipientsHash" | "residueHash"> {
   /** Of the tenant's bill: costs may weigh among lines with the same value of one. */
   readonly columns: LineColumns;
-  readonly line: LineTicks;
-  readonly component: ComponentTicks;
 }
 
 /** Whole numbers as text; weights in millionths of the metric's unit. */
 export interface SplitRecipient {
   readonly identity_id: string;
   readonly weight: string;
-  /** Ticks by weight, rounded down. */
-  readonly whole_ticks: string;
-  /** What the rounding left, in parts of `total_weight`. */
-  readonly remainder: string;
-  /** From 1, the largest remainder first. */
-  readonly remainder_rank: number;
-  /** From 1, the heaviest first: the first of the leading component takes the residue. */
+  /** Weight of all recipients up to this one, in ascending order of their ids. */
+  readonly weight_up_to: string;
+  readonly ticks: string;
+  /** 1 for the recipient at the point of the residue, in every component. */
+  readonly at_residue_point: number;
+  /** From 1, the heaviest first. */
   readonly place: number;
   /** The same in every row, as all that follows: recipients in all, those of no amount too. */
   readonly recipients: number;
   readonly total_weight: string;
-  /** Of all recipients. The ticks that are missing go to the first of the ranks, one each. */
-  readonly total_whole_ticks: string;
+  /** Where rounding begins, and where the residue goes: points of the total weight. */
+  readonly rounding_offset: string;
+  readonly residue_point: string;
   /** Of all amounts, without their sign. */
   readonly digest: string;
 }
@@ -66,21 +66,27 @@ const digestOf = (who: string, amount: string) => `sum(cityHash64(${who}) * ${am
 export function recipientsOfSplit(input: SplitInput): Statement {
   const { line, component, dimension, offset, limit } = input;
   const weighed = weightsOf(input);
-  const amount =
-    "((whole + (remainder_rank <= {ticks:Int256} - total_whole)) * {tick:Int256} + (place = 1) * {residue:Int256})";
+  const ticksTo = (weight: string) => `intDiv({ticks:Int256} * ${weight} + rounding_offset, total)`;
+  const columns = "who, weight, up_to, recipients, total, rounding_offset, residue_point";
   return {
     query: `
-SELECT who AS identity_id, weight, whole AS whole_ticks, remainder, remainder_rank, place, recipients, total AS total_weight,
-  total_whole AS total_whole_ticks, digest
+SELECT who AS identity_id, weight, up_to AS weight_up_to, ticks, at_residue_point, place, recipients, total AS total_weight,
+  rounding_offset, residue_point, digest
 FROM (
-  SELECT who, weight, whole, remainder, remainder_rank, place, recipients, total, total_whole, ${digestOf("who", amount)} OVER () AS digest
+  SELECT ${columns}, ticks, at_residue_point, place,
+    ${digestOf("who", "(ticks * {tick:Int256} + at_residue_point * {residue:Int256})")} OVER () AS digest
   FROM (
-    SELECT who, weight, recipients, total, {ticks:Int256} * weight AS product, intDiv(product, total) AS whole, product - whole * total AS remainder,
-      sum(whole) OVER () AS total_whole, row_number() OVER (ORDER BY remainder DESC, who) AS remainder_rank,
+    SELECT ${columns}, ${ticksTo("up_to")} - ${ticksTo("(up_to - weight)")} AS ticks,
+      residue_point >= up_to - weight AND residue_point < up_to AS at_residue_point,
       row_number() OVER (ORDER BY weight DESC, who) AS place
     FROM (
-      SELECT who, weight, count() OVER () AS recipients, sum(weight) OVER () AS total
-      FROM (${weighed.query})
+      SELECT who, weight, up_to, recipients, total, ${pointSql("{recipients_hash:UInt64}", "total", "Int256")} AS rounding_offset,
+        ${pointSql("{residue_hash:UInt64}", "total", "Int256")} AS residue_point
+      FROM (
+        SELECT who, weight, count() OVER () AS recipients, sum(weight) OVER () AS total,
+          sum(weight) OVER (ORDER BY who ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS up_to
+        FROM (${weighed.query})
+      )
     )
   )
 )
@@ -89,8 +95,9 @@ ORDER BY place`,
     params: {
       ...weighed.params,
       ...{ tick: text(line.tick), ticks: text(component.ticks) },
+      ...{ recipients_hash: text(input.recipientsHash), residue_hash: text(input.residueHash) },
       ...{
-        residue: text(component.leads ? line.residue : 0n),
+        residue: text(component.hasResidue ? line.residue : 0n),
         identity_id: dimension.identity_id,
         offset,
         limit,

@@ -15,8 +15,9 @@ export interface Shared {
 
 export interface SplitTotals {
   readonly weight: bigint;
-  /** Ticks that nobody has by weight: one each goes to the first of the ranks. */
-  readonly remainingTicks: bigint;
+  /** Points of the weight: where rounding begins, and where the residue goes. */
+  readonly offset: bigint;
+  readonly residuePoint: bigint;
 }
 
 export interface Charged {
@@ -28,7 +29,6 @@ export interface Charged {
 
 interface Weighed {
   readonly by: SplitRecipient;
-  readonly has_extra_tick: boolean;
   readonly has_residue: boolean;
 }
 
@@ -46,23 +46,18 @@ export function sharedBy(
   if (how.line.direction * BigInt(own.digest) !== BigInt(charged)) return undefined;
   const split = {
     weight: BigInt(own.total_weight),
-    remainingTicks: how.component.ticks - BigInt(own.total_whole_ticks),
+    offset: BigInt(own.rounding_offset),
+    residuePoint: BigInt(own.residue_point),
   };
-  const chargedBy = chargedOf(how, split);
+  const chargedBy = chargedOf(how);
   return { split, own: chargedBy(own), page: onPage(found, page).map(chargedBy), total: own.recipients };
 }
 
-function chargedOf({ line, component }: How, { remainingTicks }: SplitTotals) {
-  return (recipient: SplitRecipient): Charged => {
-    const has_extra_tick = BigInt(recipient.remainder_rank) <= remainingTicks;
-    const has_residue = recipient.place === 1 && component.leads && line.residue > 0n;
-    const ticks = BigInt(recipient.whole_ticks) + (has_extra_tick ? 1n : 0n);
-    const amount = decimalOf(amountOf(line, ticks, has_residue));
-    return {
-      identity_id: recipient.identity_id,
-      amount,
-      weighed: { by: recipient, has_extra_tick, has_residue },
-    };
+function chargedOf({ line, component }: How) {
+  return (by: SplitRecipient): Charged => {
+    const has_residue = by.at_residue_point === 1 && component.hasResidue && line.residue > 0n;
+    const amount = decimalOf(amountOf(line, BigInt(by.ticks), has_residue));
+    return { identity_id: by.identity_id, amount, weighed: { by, has_residue } };
   };
 }
 
