@@ -88,6 +88,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
     async (t) => {
       for (const query of ["", "&format=focus&start_date=2020-01-01&end_date=2020-01-01"]) {
         const [plain, marked] = [await byGet(`bom=false${query}`), await byGet(`bom=true${query}`)];
+        t.strictSame([plain.statusCode, marked.statusCode], [200, 200]);
         t.not(plain.rawPayload[0], 0xef);
         t.ok(marked.rawPayload.equals(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), plain.rawPayload])));
       }
