@@ -1,6 +1,7 @@
 /** The port for SQL clients with a certificate. */
 import { once } from "node:events";
 import { request } from "node:https";
+import { connect } from "node:net";
 import t from "tap";
 import { certificateFiles, first, renewed } from "../../../certificates.js";
 import { freePort } from "../../../free-port.js";
@@ -23,6 +24,12 @@ t.test("the SQL port over TLS", async (t) => {
     return body;
   };
   t.equal(await query(first.certificate), "42\n");
+  const idle = Array.from({ length: 300 }, () => connect({ port, host: "127.0.0.1" }));
+  for (const socket of idle) socket.on("error", () => undefined);
+  await Promise.all(idle.map((socket) => once(socket, "connect")));
+  t.equal(await query(first.certificate), "42\n", "connections without a handshake lock nobody out");
+  t.ok(idle.filter((socket) => socket.closed).length >= 44, "the oldest of them were closed");
+  for (const socket of idle) socket.destroy();
   await t.rejects(query(renewed.certificate), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
   const plain = ask({ url: `http://127.0.0.1:${port}`, username: "bi", password: "s3cret" }, "/", {
     body: "SELECT 1",

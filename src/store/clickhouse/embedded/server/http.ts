@@ -14,6 +14,7 @@ import type { Port } from "./port.js";
 import { sendException } from "./response.js";
 import { handleQuery } from "./run-query.js";
 import { refusePages } from "./sql-port/callers.js";
+import { boundConnections, type Connections } from "./sql-port/connections.js";
 
 const OK_PATHS = new Set(["/ping", "/replicas_status"]);
 /** Longer than clients keep idle connections, so that they close first. */
@@ -30,8 +31,6 @@ const SQL_OPTIONS: ServerOptions = {
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: 64 * 1024,
 };
-const MAX_SQL_CONNECTIONS = 256;
-
 /** Where a server listens: a socket's path, or an address. */
 export type Address = { readonly path: string } | { readonly host: string; readonly port: number };
 
@@ -39,8 +38,9 @@ export type Address = { readonly path: string } | { readonly host: string; reado
 export async function listen(port: Port, address: Address, certificate?: Certificate): Promise<Server> {
   const limits = port.sql === undefined ? OWN_OPTIONS : SQL_OPTIONS;
   const options = { keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: IN_FLIGHT_BYTES, ...limits };
+  let connections: Connections | undefined;
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    answer(request, response, port).catch((error: unknown) => {
+    answer(request, response, port, connections).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else if (!response.destroyed) sendException(response, asException(error), port.facts.version);
     });
@@ -52,7 +52,7 @@ export async function listen(port: Port, address: Address, certificate?: Certifi
           { ...options, ...certificate.options, handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
           listener,
         );
-  if (port.sql !== undefined) server.maxConnections = MAX_SQL_CONNECTIONS;
+  if (port.sql !== undefined) connections = boundConnections(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(address, () => {
@@ -63,7 +63,12 @@ export async function listen(port: Port, address: Address, certificate?: Certifi
   return server;
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, port: Port): Promise<void> {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  port: Port,
+  connections: Connections | undefined,
+): Promise<void> {
   if (port.sql !== undefined) refusePages(request, port.sql.allowedHosts);
   const url = urlOf(request);
   const asksNothing = url.pathname === "/" && request.method !== "POST" && !url.searchParams.has("query");
@@ -83,6 +88,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, port: 
       .end(`There is no handle ${url.pathname}\n`);
     return;
   }
+  connections?.signedOn(request, response);
   await handleQuery(request, response, url, user, port);
 }
 
