@@ -201,7 +201,7 @@ function availableMemory(): number {
 }
 
 /** Secrets of the configuration are in our environment. The child needs none of them: these names, and no others. */
-const CHILD_ENVIRONMENT = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ"] as const;
+const CHILD_ENVIRONMENT = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL"] as const;
 
 function childEnvironment(ours: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
@@ -215,8 +215,12 @@ function spawnChild(
 ): ChildProcess {
   const child = spawn(process.execPath, programArguments("./server/main.js", import.meta.url), {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
-    // The pool's size is read once, when the process starts.
-    env: { ...childEnvironment(process.env), UV_THREADPOOL_SIZE: String(threadPoolSize(sqlPort)) },
+    // The pool's size is read once, when the process starts. The engine has no other setting for its time zone, which must not be the host's.
+    env: {
+      ...childEnvironment(process.env),
+      TZ: "UTC",
+      UV_THREADPOOL_SIZE: String(threadPoolSize(sqlPort)),
+    },
   });
   child.on("error", (error) => logger.error({ err: error }, "embedded ClickHouse could not be started"));
   child.stderr?.on("data", (data: Buffer) => {
