@@ -5,6 +5,8 @@ const secrets = ["test/secrets/known-secrets.test.ts"];
 const limits = ["test/http/rate-limits.test.ts"];
 const certificates = ["test/tls/certificate.test.ts"];
 const tls = ["test/http/tls.test.ts"];
+const sqlTools = ["test/store/clickhouse/embedded/sql-port-tools.test.ts"];
+const sqlAttacks = ["test/store/clickhouse/embedded/sql-port-attacks.test.ts"];
 const sqlPort = ["test/store/clickhouse/embedded/sql-port-limits.test.ts"];
 
 /** Of what keeps others out, and of what keeps what is secret in. */
@@ -105,6 +107,78 @@ export const guardMutants = [
     "src/http/plugins/security-headers.ts",
     ["test/http/security-headers.test.ts"],
     [["browsers keep to TLS that there is not", "isSecure && HSTS", "HSTS"]],
+  ),
+  ...mutantsOf(
+    "src/store/clickhouse/embedded/server/sql-port/roles.ts",
+    ["test/store/clickhouse/embedded/sql-port-roles.test.ts"],
+    [
+      ["a role reads every database", template("`SELECT ON @{identifier(database)}.*`"), '"SELECT ON *.*"'],
+      [
+        "a role may write",
+        template("`SELECT ON @{identifier(database)}.*`"),
+        template("`ALL ON @{identifier(database)}.*`"),
+      ],
+      ["all users share a role", template('`reader_@{Buffer.from(user).toString("hex")}`'), '"reader_all"'],
+    ],
+  ),
+  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/session.ts", sqlTools, [
+    [
+      "a statement runs in every role",
+      template("    await session.run(`SET ROLE @{identifier(roleOf(user.user))}`);\n"),
+      "",
+    ],
+    ["a statement may set what it wants", ", readonly = 1`", "`"],
+    [
+      "a client's filter takes the place of ours",
+      "[...catalogFilters(user.databases), ...filters]",
+      "[...filters, ...catalogFilters(user.databases)]",
+    ],
+    ["a lowered time counts for nothing", "text: admitted.text, maxSeconds,", "text: admitted.text,"],
+  ]),
+  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/session-memory.ts", sqlTools, [
+    ["users share their sessions", "users.get(user) ?? new Map()", "[...users.values()][0] ?? new Map()"],
+  ]),
+  ...mutantsOf("src/store/clickhouse/embedded/supervisor.ts", sqlTools, [
+    ["the engine's time zone is the host's", 'TZ: "UTC",', "TZ: process.env.TZ,"],
+  ]),
+  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/check-words.ts", sqlAttacks, [
+    ["the names that parameters bring are not checked", "    checkName(value, false, engine);\n", ""],
+    ["a part of a statement may have settings", "if (!isLast)", "if (next === null)"],
+    ["APPLY hides tables", 'if (written === "APPLY") throw', 'if (written === "apply") throw'],
+  ]),
+  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/admitted-functions.ts", sqlAttacks, [
+    ["a function that is not in the list is admitted", "if (known.has(rest)) return true;", ""],
+    ["a combinator hides a function", "rest = shorter;", "return false;"],
+  ]),
+  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/check-tables.ts", sqlAttacks, [
+    ["a table behind IN is not checked", ' || (node.kind === "Identifier" && isArgument)', ""],
+    ["another tenant's table is named in errors", "  checkDatabase(first, databases);\n}", "}"],
+  ]),
+  ...mutantsOf("src/store/clickhouse/embedded/server/execute.ts", sqlAttacks, [
+    [
+      "EXPLAIN shows the engine's folder",
+      'if (statement.verb === "EXPLAIN") return { sql: slice(0, statement.end), ours: [] };',
+      "",
+    ],
+  ]),
+  ...mutantsOf(
+    "src/store/clickhouse/embedded/server/sql-port/connections.ts",
+    ["test/store/clickhouse/embedded/sql-port-connections.test.ts"],
+    [
+      ["idle connections lock others out", "if (open.size >= most) makeRoom();", ""],
+      ["a connection is closed while it runs something", "running === 0", "running >= 0"],
+      ["whoever signed on loses the connection first", "unknown.length > 0 ? unknown : idle", "idle"],
+      [
+        "one address closes the connections of others",
+        "countOf(connection) === most",
+        "connection.running === 0",
+      ],
+      [
+        "a sign-on is waited for without end",
+        "() => socket.destroy(), signOnMs",
+        "() => undefined, signOnMs",
+      ],
+    ],
   ),
   ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/failed-sign-ons.ts", sqlPort, [
     ["passwords are tried out as fast as they come", "current.count >= MOST_FAILURES", "current.count < 0"],

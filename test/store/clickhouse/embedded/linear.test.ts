@@ -3,6 +3,8 @@ import t from "tap";
 import { exceptionFromEngine } from "../../../../src/store/clickhouse/embedded/server/exception.js";
 import { heredocsOf } from "../../../../src/store/clickhouse/embedded/server/heredocs.js";
 import { tokensOf } from "../../../../src/store/clickhouse/embedded/server/lexer.js";
+import { checkTables } from "../../../../src/store/clickhouse/embedded/server/sql-port/check-tables.js";
+import { checkWords } from "../../../../src/store/clickhouse/embedded/server/sql-port/check-words.js";
 import { classify } from "../../../../src/store/clickhouse/embedded/server/statement.js";
 import fc from "../../../property.js";
 
@@ -39,6 +41,40 @@ for (const [title, piece] of Object.entries(hostile)) {
     }
   });
 }
+
+t.test("1 MiB of a SQL client's statement, with a thousand parameters, and of its syntax tree", async (t) => {
+  const reach = {
+    engine: { functions: new Set(["file"]), tableFunctions: new Set<string>() },
+    databases: ["facts"],
+  };
+  const parameters = new Map(Array.from({ length: 1_000 }, (_, index) => [`p${index}`, "a"]));
+  for (const piece of [
+    ", `(alias `",
+    ", a.b",
+    ", system.a",
+    ", {p7:Identifier}",
+    " SETTINGS a = 1",
+    ", a = 1",
+  ])
+    t.equal(
+      checkWords(`SELECT 1${long(() => piece, MIB)}`, parameters, reach).sql.startsWith("SELECT 1"),
+      true,
+    );
+  t.throws(() => checkWords(`SHOW TABLES${long(() => " FROM facts", MIB)}, file`, parameters, reach), /file/);
+  for (const line of [
+    "TableIdentifier facts.a (alias b)",
+    " Identifier a",
+    `Function ${" (alias a".repeat(100)}`,
+  ])
+    t.equal(
+      checkTables(
+        long(() => `${line}\n`, MIB),
+        ["facts"],
+      ),
+      undefined,
+    );
+  t.equal(checkTables(`TableIdentifier a${long(() => " (alias ", MIB)}`, ["facts"]), undefined);
+});
 
 t.test("4 MiB of blanks, and of what looks like an exception, in an exception's text", async (t) => {
   for (const piece of [" ", "Code: 1. DB::Exception: ", "(A) ", "DB::", ". (version "]) {

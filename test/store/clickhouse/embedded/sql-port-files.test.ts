@@ -9,8 +9,8 @@ import t from "tap";
 import { PROTOCOL_PARAMETERS } from "../../../../src/store/clickhouse/embedded/server/protocol-parameters.js";
 import { ADMITTED_FORMATS } from "../../../../src/store/clickhouse/embedded/server/sql-port/admitted-formats.js";
 import {
-  isAdmittedFunction,
   isAdmittedTableFunction,
+  isRefusedFunction,
 } from "../../../../src/store/clickhouse/embedded/server/sql-port/admitted-functions.js";
 import {
   ADMITTED_SETTINGS,
@@ -148,7 +148,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
   await t.test(
     "a setting that is not admitted is refused by its name, in the URL and in the statement",
     async (t) => {
-      const admitted = new Set([...ADMITTED_SETTINGS, ...LOWERABLE_SETTINGS, "readonly"]);
+      const admitted = new Set([...ADMITTED_SETTINGS, ...LOWERABLE_SETTINGS, "additional_table_filters"]);
       t.same(
         [...ADMITTED_SETTINGS].filter((name) => !settings.includes(name)),
         [],
@@ -169,7 +169,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
       );
       await each(settings, async (name, index) => {
         const { code } = await asked("/", `SELECT 1 AS a FORMAT TSV SETTINGS ${name} = '${target(index)}'`);
-        if (code !== "164" && code !== "62") t.fail(`${name}: ${code}`);
+        if (!admitted.has(name) && code !== "164") t.fail(`${name}: ${code}`);
       });
       await untouched();
     },
@@ -192,11 +192,12 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
 
   await t.test("functions: those that are not admitted are refused, those of tables too", async (t) => {
     const dictionaries = /^(dict(Get|Has|IsIn)|region)/;
+    const known = new Set(functions.map((name) => name.toLowerCase()));
     t.same(
-      functions.filter((name) => !isAdmittedFunction(name) && !dictionaries.test(name)).sort(),
+      functions.filter((name) => isRefusedFunction(name, known) && !dictionaries.test(name)).sort(),
       [...REFUSED_FUNCTIONS].sort(),
     );
-    const refused = functions.filter((name) => !isAdmittedFunction(name));
+    const refused = functions.filter((name) => isRefusedFunction(name, known));
     await each(refused, async (name) => {
       for (const call of [`${name}('${target(0)}')`, `arrayMap(${name}, ['${target(0)}'])`])
         if ((await asked("/", `SELECT ${call}`)).code !== "164") t.fail(call);
@@ -214,8 +215,11 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
     await each(
       tableFunctions.filter((name) => !isAdmittedTableFunction(name)),
       async (name) => {
-        for (const call of [`FROM ${name}('${target(2)}')`, `WHERE 1 IN ${name}('${target(2)}')`])
-          if (!["164", "62"].includes(String((await asked("/", `SELECT 1 ${call}`)).code))) t.fail(call);
+        for (const call of [`FROM ${name}('${target(2)}')`, `WHERE 1 IN ${name}('${target(2)}')`]) {
+          const { ok, code } = await asked("/", `SELECT 1 ${call}`);
+          // The engine has an admitted function of that name too, and refuses the table function to the role.
+          if (ok || (name !== "format" && !["164", "62"].includes(String(code)))) t.fail(call);
+        }
       },
     );
     await untouched();

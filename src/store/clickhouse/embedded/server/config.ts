@@ -1,6 +1,7 @@
 /** What the supervisor tells the child, and what the child replies: messages over the process channel, never argv or environment. */
 import type { TlsSettings } from "../../../../config/tls.js";
 import type { PortUser } from "./port.js";
+import { xmlText } from "./sql-port/roles.js";
 import type { SqlLimits } from "./sql-port/rules.js";
 
 /** The service's own way in: a unix socket in the engine's folder, which is the service's user's alone. */
@@ -76,8 +77,9 @@ const SPARE_THREADS = 12;
  * It notes the sizes of hash tables by the text of the statement, days and ids included, so most notes are never read again: 1,000 are enough, where 10,000 of
  * groupings and as many of joins took 4 MB.
  */
-export function engineConfigXml(maxMemoryBytes: number): string {
+export function engineConfigXml(maxMemoryBytes: number, usersFile: string): string {
   return `<clickhouse>
+  <users_config>${xmlText(usersFile)}</users_config>
   <max_server_memory_usage>${maxMemoryBytes}</max_server_memory_usage>
   <mark_cache_size>268435456</mark_cache_size>
   <uncompressed_cache_size>0</uncompressed_cache_size>

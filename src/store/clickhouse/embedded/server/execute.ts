@@ -62,6 +62,8 @@ function written({ sql, statement, data }: QueryText, pipe: OutputPipe | undefin
   const slice = (from: number, to: number) => sql.subarray(from, to).toString("utf8");
   switch (statement.kind) {
     case "rows": {
+      // What EXPLAIN prints would show the clause. It is short, and comes as the result.
+      if (statement.verb === "EXPLAIN") return { sql: slice(0, statement.end), ours: [] };
       const clause = ` INTO OUTFILE ${literal(pipe?.path ?? "")} APPEND `;
       const own = slice(statement.clauseAt, statement.end);
       const ending = statement.format === undefined ? `FORMAT ${formatName(format)}` : own;

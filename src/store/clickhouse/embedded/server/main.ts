@@ -25,6 +25,7 @@ import { openReplacements } from "./replacements.js";
 import { runningQueries } from "./running.js";
 import { createSlots } from "./slots.js";
 import { openSqlPort } from "./sql-port/listener.js";
+import { usersConfigXml } from "./sql-port/roles.js";
 
 interface Serving {
   renewSqlCertificate(): void;
@@ -34,9 +35,11 @@ interface Serving {
 async function serve(config: ChildConfig): Promise<Serving> {
   const io = join(config.dataDir, "io");
   const configFile = join(config.dataDir, "engine.xml");
+  const usersFile = join(config.dataDir, "users.xml");
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   await chmod(config.dataDir, 0o700);
-  await writeFile(configFile, engineConfigXml(config.maxMemoryBytes), { mode: 0o600 });
+  await writeFile(usersFile, usersConfigXml(config.sqlPort?.users ?? []), { mode: 0o600 });
+  await writeFile(configFile, engineConfigXml(config.maxMemoryBytes, usersFile), { mode: 0o600 });
   // The engine locks its folder: opened first, so that a second process touches nothing of the first one's files.
   const engine = openEngine(join(config.dataDir, "engine"), configFile);
   const replacements = await openReplacements(join(config.dataDir, "replacements"));

@@ -31,6 +31,7 @@ interface Query {
   /** Aborts when the query was ended and its statement goes on in the engine. Undefined: the service's own queries wait for the engine. */
   readonly left: AbortSignal | undefined;
   readonly started: bigint;
+  readonly deadline: Deadline;
 }
 
 /** Most statements that are ended are over by then, and the client that comes again at once finds its place and its id free. */
@@ -53,28 +54,35 @@ export async function handleQuery(
   });
   const asked = parseRequest(request, url);
   port.sql?.quotas.count(user.user);
-  const overdue = endWhenOverdue(port, ending);
+  const deadline = deadlineOf(port, ending);
   try {
     const text =
       port.sql === undefined
         ? await readQueryText(request, asked, port.directory)
         : await readStatement(request, asked, MAX_SQL_STATEMENT_BYTES);
     const left = port.sql === undefined ? undefined : abortedLater(ending.signal, LEFT_BEHIND_MS);
-    await answer({ asked, text, user, port, ending, left, started }, response);
+    await answer({ asked, text, user, port, ending, left, started, deadline }, response);
   } finally {
-    clearTimeout(overdue);
+    deadline.clear();
   }
 }
 
-/** The engine's own limit does not count the time that it waits for a client who does not read. */
-function endWhenOverdue(port: Port, ending: AbortController): NodeJS.Timeout | undefined {
-  if (port.sql === undefined) return undefined;
-  const seconds = port.sql.limits.maxSeconds;
-  const reason = exception(
-    "TIMEOUT_EXCEEDED",
-    `Timeout exceeded: the query and its answer took ${seconds} seconds`,
-  );
-  return setTimeout(() => ending.abort(reason), seconds * 1000);
+interface Deadline {
+  /** Ends the query so many seconds from now, if it would not end before. */
+  lower(seconds: number): void;
+  clear(): void;
+}
+
+/** The engine's own limit does not count the time that it waits for a client who does not read, nor within functions that do not look at it. */
+function deadlineOf(port: Port, ending: AbortController): Deadline {
+  const timers: NodeJS.Timeout[] = [];
+  const lower = (seconds: number) => {
+    const reason = `Timeout exceeded: the query and its answer took ${seconds} seconds`;
+    const end = () => ending.abort(exception("TIMEOUT_EXCEEDED", reason));
+    timers.push(setTimeout(end, seconds * 1000));
+  };
+  if (port.sql !== undefined) lower(port.sql.limits.maxSeconds);
+  return { lower, clear: () => timers.forEach(clearTimeout) };
 }
 
 /**
@@ -118,6 +126,7 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
       resume = () => pipe?.resume();
       const prepared: PreparedSession = await prepareSession({ ...query, mark: running.mark }, port);
       text = prepared.text;
+      if (prepared.maxSeconds !== undefined) query.deadline.lower(prepared.maxSeconds);
       let isWhole = false;
       try {
         const run = () => execute(prepared.session, prepared.text, pipe, running, output, signal);

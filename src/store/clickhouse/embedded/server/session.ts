@@ -8,10 +8,8 @@ import type { Port, PortUser } from "./port.js";
 import type { QueryText } from "./query-text.js";
 import { isPlainRead, renewal, sessionKey } from "./reading-sessions.js";
 import type { QueryRequest } from "./request.js";
-import { DEFAULT_FORMAT, SESSION_DEFAULTS } from "./settings.js";
-import type { SqlRules } from "./sql-port/rules.js";
-import { admitSettings, homeDatabase, openSqlSession } from "./sql-port/session.js";
-import { admitStatement } from "./sql-port/statement.js";
+import { SESSION_DEFAULTS } from "./settings.js";
+import { openSqlSession } from "./sql-port/session.js";
 import { type Surroundings, surround } from "./surroundings.js";
 
 export interface PreparedSession {
@@ -20,6 +18,8 @@ export interface PreparedSession {
   readonly text: QueryText;
   /** `isWhole`: the statement ended by itself, without an error. */
   release(isWhole: boolean): Promise<void>;
+  /** How long the statement may take, where it is not for the engine alone to know. */
+  readonly maxSeconds?: number;
 }
 
 export interface SessionRequest {
@@ -34,8 +34,9 @@ export async function prepareSession(
   { asked: given, text, user, mark }: SessionRequest,
   port: Port,
 ): Promise<PreparedSession> {
+  if (port.sql !== undefined)
+    return await openSqlSession({ asked: given, text, user, mark }, { ...port, sql: port.sql });
   const asked = marked(given, mark);
-  if (port.sql !== undefined) return await sqlSession(asked, text, user, { ...port, sql: port.sql });
   if (asked.session !== undefined) return await clientSession(asked, text, port, asked.session);
   if (isPlainRead(asked, text)) return await readingSession(asked, text, port, mark);
   const session = port.engine.open(SESSION_DEFAULTS);
@@ -77,24 +78,6 @@ async function readingSession(
 function marked(asked: QueryRequest, mark: string): QueryRequest {
   const comment = mark + (asked.settings.get("log_comment") ?? "");
   return { ...asked, settings: new Map([...asked.settings, ["log_comment", comment]]) };
-}
-
-async function sqlSession(
-  asked: QueryRequest,
-  text: QueryText,
-  user: PortUser,
-  port: Port & { readonly sql: SqlRules },
-): Promise<PreparedSession> {
-  // The cheapest check first.
-  const settings = admitSettings(asked.settings, port.sql);
-  const admitted = await admitStatement(text, asked.defaultFormat ?? DEFAULT_FORMAT, user, port);
-  const session = await openSqlSession(port.engine, {
-    home: homeDatabase(asked.database, user),
-    settings,
-    parameters: text.parameters,
-    databases: user.databases,
-  });
-  return { session, text: admitted, release: async () => session.close() };
 }
 
 async function clientSession(

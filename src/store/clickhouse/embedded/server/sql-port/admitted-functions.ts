@@ -259,7 +259,7 @@ const OF_THE_GRAMMAR = "exists lambda grouping untuple";
 
 /** Suffixes of aggregate functions: `sumIf`, `uniqMergeState`. */
 const COMBINATOR =
-  /(If|Array|Map|Distinct|OrNull|OrDefault|State|SimpleState|Merge|MergeState|ForEach|Resample|ArgMin|ArgMax)$/;
+  /(If|Array|Map|Distinct|OrNull|OrDefault|State|SimpleState|Merge|MergeState|ForEach|Resample|ArgMin|ArgMax)$/i;
 
 /** Functions that give rows, admitted where a table is named. */
 const TABLE_FUNCTIONS = "numbers numbers_mt zeros zeros_mt generateSeries generate_series values view";
@@ -267,15 +267,20 @@ const TABLE_FUNCTIONS = "numbers numbers_mt zeros zeros_mt generateSeries genera
 const ADMITTED = names(`${FUNCTIONS} ${OF_THE_GRAMMAR}`);
 const ADMITTED_TABLE_FUNCTIONS = names(TABLE_FUNCTIONS);
 
-/** Many names of functions have no case; to compare all of them without admits no other function, as no two differ by case alone. */
-export function isAdmittedFunction(name: string): boolean {
-  for (let rest = name; rest !== ""; ) {
-    if (ADMITTED.has(rest.toLowerCase())) return true;
+/**
+ * Whether the engine has a function of this name that is not admitted. Many names of functions have no case; none differ by case alone, so all of
+ * them are compared without it.
+ *
+ * @param known the engine's functions, lower case
+ */
+export function isRefusedFunction(name: string, known: ReadonlySet<string>): boolean {
+  for (let rest = name.toLowerCase(); ; ) {
+    if (ADMITTED.has(rest)) return false;
+    if (known.has(rest)) return true;
     const shorter = rest.replace(COMBINATOR, "");
     if (shorter === rest) return false;
     rest = shorter;
   }
-  return false;
 }
 
 export function isAdmittedTableFunction(name: string): boolean {

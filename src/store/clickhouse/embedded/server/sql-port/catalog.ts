@@ -1,7 +1,7 @@
 /**
  * What SQL clients see of the system tables: views with the columns that tools request, in a database of their own that replaces
  * `system` in their statements. None of them contains paths or other facts about the machine, and a system table that has no view
- * here does not exist for clients. Rows are those of the databases that the user may read, by the engine's
+ * here does not exist for clients. Rows are those of the databases that the user may read, by the user's role and by the engine's
  * `additional_table_filters`.
  */
 
@@ -72,13 +72,10 @@ export async function createCatalog(engine: Engine): Promise<void> {
   }
 }
 
-/** The setting that keeps other databases out of the system tables, for statements like SHOW TABLES too. */
-export function catalogFilters(databases: readonly string[]): string {
+/** Filters that keep other databases, this one included, out of the system tables, for statements like SHOW TABLES too. */
+export function catalogFilters(databases: readonly string[]): readonly (readonly [string, string])[] {
   const list = databases.map(literal).join(", ");
-  const filters = Object.entries(FILTERED).map(
-    ([table, column]) => `${literal(`system.${table}`)}: ${literal(`${column} IN (${list})`)}`,
-  );
-  return `SET additional_table_filters = {${filters.join(", ")}}`;
+  return Object.entries(FILTERED).map(([table, column]) => [`system.${table}`, `${column} IN (${list})`]);
 }
 
 /** Clients send only settings that are not `readonly` here, and some refuse others before they send them. */

@@ -1,93 +1,233 @@
 /**
- * The first look at a statement, in the engine's own rewriting of it (`formatQuerySingleLine`: no comments, no odd spacing, one
- * statement). It finds what must be refused before the engine is asked for its syntax tree, since that request would execute it.
+ * Checks a statement by its words, in the engine's own rewriting of it (`formatQuerySingleLine`: no comments, no odd spacing, one
+ * statement). The rewritten text is what runs, so nothing of the statement is hidden from this check. What a name means where it
+ * stands is not looked at: the name of a function that is not admitted is refused everywhere, be it a call, an alias or a column.
  */
 import { exception, type ServerException } from "../exception.js";
 import { type Token, tokensOf } from "../lexer.js";
+import { isAdmittedTableFunction, isRefusedFunction } from "./admitted-functions.js";
 import { CATALOG } from "./catalog.js";
+import { checkDatabase, checkTable } from "./check-tables.js";
 
 const VERBS = new Set(["SELECT", "WITH", "SHOW", "DESCRIBE", "EXPLAIN", "EXISTS", "("]);
 const SHOWN = new Set(["TABLES", "DATABASES", "COLUMNS", "CREATE"]);
 /** Words of SHOW that bring expressions, which the syntax tree does not show. */
 const HIDDEN_IN_SHOW = new Set(["WHERE", "LIMIT", "("]);
-/** Escapes in a quoted name, other than of quotes and the backslash. */
-const ODD_ESCAPE = /\\[^\\`"']/;
+const EXPLAINED = /^(AST|SYNTAX|PLAN|PIPELINE|ESTIMATE)$/;
+/** A name that comes as a parameter. */
+const PARAMETER_NAME = /^\w+(\.\w+)?$/;
+
+/** Names of all functions and of all table functions that the engine has, lower case. */
+export interface EngineNames {
+  readonly functions: ReadonlySet<string>;
+  readonly tableFunctions: ReadonlySet<string>;
+}
+
+/** What a user may name. */
+export interface Reach {
+  readonly engine: EngineNames;
+  readonly databases: readonly string[];
+}
 
 export interface CheckedWords {
-  /** The statement to go on with: tables of `system` are those of the port's catalog. */
+  /** The statement to go on with, as latin1: tables of `system` are those of the port's catalog, and SETTINGS are taken out. */
   readonly sql: string;
+  /** The values of SETTINGS; undefined stands for DEFAULT. */
+  readonly settings: ReadonlyMap<string, string | undefined>;
+  /** Whether a name has parts, or comes as a parameter, so that it can be a table of another database. */
+  readonly hasCompoundNames: boolean;
 }
 
 /**
  * @param canonical the rewritten statement, as latin1
  * @param parameters of the query: those that stand for names are checked
  */
-export function checkWords(canonical: string, parameters: ReadonlyMap<string, string>): CheckedWords {
+export function checkWords(
+  canonical: string,
+  parameters: ReadonlyMap<string, string>,
+  { engine, databases }: Reach,
+): CheckedWords {
   const tokens = [...tokensOf(canonical)];
   const [verb, second] = [tokens[0]?.text ?? "", tokens[1]?.text ?? ""];
   if (!VERBS.has(verb)) throw refused(`${verb} statements are not admitted`);
   if (verb === "SHOW") checkShow(tokens, second);
-  if (verb === "EXISTS" && second === "DATABASE") throw refused("EXISTS DATABASE is not admitted");
+  if (verb === "SHOW" || verb === "EXISTS") checkShownNames(canonical, tokens, databases);
+  if (verb === "EXISTS" && !isTable(tokens[1])) throw refused(`EXISTS ${second} is not admitted`);
+  if (verb === "EXPLAIN") checkExplain(tokens);
   for (const [index, token] of tokens.entries()) {
-    const [next, afterNext] = [tokens[index + 1], tokens[index + 2]];
-    if (token.kind === "quoted" && isOddName(token.text))
-      throw refused("Names with control characters are not admitted");
-    if (token.kind !== "word") continue;
+    if (!isName(token)) continue;
+    const written = canonical.slice(token.start, token.end);
     if (token.text === "OUTFILE" || token.text === "INFILE") throw refused("Files are not admitted");
-    if (token.text === "SETTINGS" && next !== undefined && isName(next) && afterNext?.text === "=")
-      throw refused("SETTINGS in a statement are not admitted, send them in the URL");
+    if (written === "APPLY") throw refused("APPLY is not admitted");
+    checkName(unquoted(written), tokens[index + 1]?.text === "(", engine);
   }
+  const named = namesFromParameters(tokens);
   for (const [name, value] of parameters) {
-    if (isOddName(value) && isIdentifierParameter(tokens, name))
-      throw refused("Names with control characters are not admitted");
+    if (!named.has(name.toUpperCase())) continue;
+    if (!PARAMETER_NAME.test(value)) throw refused("A name in a parameter has letters, digits and _");
+    checkName(value, false, engine);
   }
-  return { sql: withCatalog(canonical, tokens) };
+  const { clauses, settings } = settingsClauses(canonical, tokens);
+  return {
+    sql: edited(canonical, [...clauses, ...catalogNames(canonical, tokens)]),
+    settings,
+    hasCompoundNames:
+      named.size > 0 ||
+      tokens.some((token) => token.text === "." || (isName(token) && token.text.includes("."))),
+  };
+}
+
+function checkName(name: string, isCall: boolean, engine: EngineNames): void {
+  if (isRefusedFunction(name, engine.functions)) throw refused(`The function ${name} is not admitted`);
+  const isOther =
+    isCall && engine.tableFunctions.has(name.toLowerCase()) && !engine.functions.has(name.toLowerCase());
+  if (isOther && !isAdmittedTableFunction(name)) throw refused(`The table function ${name} is not admitted`);
 }
 
 function checkShow(tokens: readonly Token[], what: string): void {
   if (!SHOWN.has(what)) throw refused(`SHOW ${what} is not admitted`);
-  if (what === "CREATE" && tokens[2]?.text === "DATABASE")
-    throw refused("SHOW CREATE DATABASE is not admitted");
+  if (what === "CREATE" && !isTable(tokens[2]))
+    throw refused(`SHOW CREATE ${tokens[2]?.text} is not admitted`);
   for (const token of tokens) {
     if (token.kind !== "string" && token.kind !== "quoted" && HIDDEN_IN_SHOW.has(token.text))
       throw refused(`SHOW with ${token.text} is not admitted`);
   }
 }
 
-/** `{name:Identifier}` */
-function isIdentifierParameter(tokens: readonly Token[], name: string): boolean {
-  return tokens.some(
-    (token, index) =>
-      token.text === "{" &&
-      tokens[index + 1]?.text === name.toUpperCase() &&
-      tokens[index + 3]?.text === "IDENTIFIER",
+/** SHOW and EXISTS name tables and databases, and nothing else. */
+function checkShownNames(canonical: string, tokens: readonly Token[], databases: readonly string[]): void {
+  const written = (token: Token | undefined) => unquoted(canonical.slice(token?.start, token?.end));
+  for (const [index, token] of tokens.entries()) {
+    const [before, next, table] = [tokens[index - 1], tokens[index + 1], tokens[index + 2]];
+    if (!isName(token)) continue;
+    if (written(token).includes(".")) checkTable(written(token), databases);
+    if (next?.text === "." && written(token) !== "system")
+      checkTable(`${written(token)}.${written(table)}`, databases);
+    if (tokens[1]?.text === "TABLES" && before?.text === "FROM") checkDatabase(written(token), databases);
+  }
+}
+
+/** `EXPLAIN [kind] [name = value, …] SELECT …`: nothing but a SELECT is explained. */
+function checkExplain(tokens: readonly Token[]): void {
+  let at = 1;
+  if (EXPLAINED.test(tokens[at]?.text ?? "")) at += 1;
+  else if (tokens[at]?.text === "QUERY" && tokens[at + 1]?.text === "TREE") at += 2;
+  while (tokens[at + 1]?.text === "=") at += tokens[at + 3]?.text === "," ? 4 : 3;
+  const explained = tokens[at]?.text ?? "";
+  if (!["SELECT", "WITH", "("].includes(explained)) throw refused(`EXPLAIN ${explained} is not admitted`);
+}
+
+/** Names, upper case, of the parameters that stand for names: `{name:Identifier}`. */
+function namesFromParameters(tokens: readonly Token[]): ReadonlySet<string> {
+  return new Set(
+    tokens.flatMap((token, index) => {
+      const name = tokens[index + 1];
+      return token.text === "{" && tokens[index + 3]?.text === "IDENTIFIER" && name ? [name.text] : [];
+    }),
   );
 }
 
-/** `system.tables`, wherever it stands, with the catalog's name in place of `system`. */
-function withCatalog(canonical: string, tokens: readonly Token[]): string {
-  let text = "";
-  let at = 0;
-  for (const [index, token] of tokens.entries()) {
-    const [before, dot, table] = [tokens[index - 1], tokens[index + 1], tokens[index + 2]];
-    if (!isName(token) || canonical.slice(token.start, token.end).replaceAll(/[`"]/g, "") !== "system")
-      continue;
-    if (before?.text === "." || dot?.text !== "." || table === undefined || !isName(table)) continue;
-    text += `${canonical.slice(at, token.start)}\`${CATALOG}\``;
-    at = token.end;
-  }
-  return text + canonical.slice(at);
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
 }
 
-/** Whether a name can hold line ends, which would print as nodes of the tree. */
-function isOddName(text: string): boolean {
-  return ODD_ESCAPE.test(text) || Buffer.from(text).some((byte) => byte < 0x20 || byte === 0x7f);
+/** SETTINGS behind the whole statement, before FORMAT or after it. Elsewhere they are refused. */
+function settingsClauses(canonical: string, tokens: readonly Token[]) {
+  const clauses: Edit[] = [];
+  const settings = new Map<string, string | undefined>();
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token?.text !== "SETTINGS" || token.kind !== "word" || !startsAssignment(tokens, at + 1)) continue;
+    const read = assignments(canonical, tokens, at + 1);
+    const next = tokens[read.end];
+    const isLast = next === undefined || next.text === "FORMAT" || next.text === "SETTINGS";
+    if (!isLast) throw refused("SETTINGS amid a statement are not admitted, write them at its end");
+    for (const [name, value] of read.values) settings.set(name, value);
+    clauses.push({ start: token.start, end: next?.start ?? canonical.length, text: "" });
+    at = read.end - 1;
+  }
+  return { clauses, settings };
+}
+
+function startsAssignment(tokens: readonly Token[], at: number): boolean {
+  const name = tokens[at];
+  return name !== undefined && isName(name) && tokens[at + 1]?.text === "=";
+}
+
+/** `name = value, …` from the token at `start` on; `end` is the token behind. */
+export function assignments(canonical: string, tokens: readonly Token[], start: number) {
+  const values = new Map<string, string | undefined>();
+  let at = start;
+  while (startsAssignment(tokens, at)) {
+    const name = tokens[at];
+    const from = at + 2;
+    at = valueEnd(tokens, from);
+    const text = canonical.slice(tokens[from]?.start, tokens[at - 1]?.end);
+    values.set(
+      Buffer.from(unquoted(canonical.slice(name?.start, name?.end)), "latin1").toString(),
+      text === "DEFAULT" ? undefined : Buffer.from(unquoted(text), "latin1").toString(),
+    );
+    if (tokens[at]?.text !== "," || !startsAssignment(tokens, at + 1)) break;
+    at += 1;
+  }
+  return { values, end: at };
+}
+
+/** A value is one token, a number behind its sign, or what stands in brackets. */
+function valueEnd(tokens: readonly Token[], start: number): number {
+  let at = tokens[start]?.text === "-" ? start + 1 : start;
+  for (let depth = 0; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token?.kind === "symbol" && "([{".includes(token.text)) depth += 1;
+    if (token?.kind === "symbol" && ")]}".includes(token.text)) depth -= 1;
+    if (depth <= 0) return at + 1;
+  }
+  return at;
+}
+
+/** `system.tables`, wherever it stands, gets the catalog's name in place of `system`. */
+function catalogNames(canonical: string, tokens: readonly Token[]): readonly Edit[] {
+  return tokens.flatMap((token, index) => {
+    const [before, dot, table] = [tokens[index - 1], tokens[index + 1], tokens[index + 2]];
+    if (!isName(token) || unquoted(canonical.slice(token.start, token.end)) !== "system") return [];
+    if (before?.text === "." || dot?.text !== "." || table === undefined || !isName(table)) return [];
+    return [{ start: token.start, end: token.end, text: `\`${CATALOG}\`` }];
+  });
+}
+
+function edited(text: string, edits: readonly Edit[]): string {
+  let at = 0;
+  let result = "";
+  for (const edit of [...edits].sort((one, other) => one.start - other.start)) {
+    if (edit.start < at) continue;
+    result += text.slice(at, edit.start) + edit.text;
+    at = edit.end;
+  }
+  return result + text.slice(at);
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", 0: "\0" };
+
+/** A name or a string without its quotes. */
+export function unquoted(text: string): string {
+  if (!/^[`'"]/.test(text)) return text;
+  return text
+    .slice(1, -1)
+    .replaceAll(/\\(.)|(['"`])\2/gs, (_, escaped?: string, quote?: string) =>
+      escaped === undefined ? (quote ?? "") : (ESCAPED[escaped] ?? escaped),
+    );
+}
+
+function isTable(token: Token | undefined): boolean {
+  return token?.text === "TABLE" || token?.text === "VIEW";
 }
 
 function isName(token: Token): boolean {
   return token.kind === "word" || token.kind === "quoted";
 }
 
-function refused(what: string): ServerException {
+export function refused(what: string): ServerException {
   return exception("READONLY", `${what} on this read-only port`);
 }

@@ -24,6 +24,7 @@ import { createSlots } from "../slots.js";
 import { createCatalog } from "./catalog.js";
 import { createFailedSignOns } from "./failed-sign-ons.js";
 import { createQuotas } from "./quotas.js";
+import { createSessionMemory } from "./session-memory.js";
 
 const RETRY_MS = 2_000;
 
@@ -128,6 +129,7 @@ function sqlPortOf(
       allowedHosts,
       quotas: createQuotas(limits.maxPerMinute),
       signOns: createFailedSignOns(),
+      memory: createSessionMemory(),
       maxMemoryBytes: () => Math.floor(shareBytes / (MAX_SQL_QUERIES + slots.leftBehind())),
       maxThreads: Math.max(1, Math.floor(availableParallelism() / 2)),
       dataDir: config.dataDir,

@@ -1,6 +1,7 @@
 /** The rules of the port for SQL clients: who may reach it from where, and how much a user may request. */
 import type { FailedSignOns } from "./failed-sign-ons.js";
 import type { Quotas } from "./quotas.js";
+import type { SessionMemory } from "./session-memory.js";
 
 export interface SqlLimits {
   /** How long a query may take, from its request to the last byte of its response. */
@@ -21,6 +22,7 @@ export interface SqlRules {
   readonly allowedHosts: readonly string[];
   readonly quotas: Quotas;
   readonly signOns: FailedSignOns;
+  readonly memory: SessionMemory;
   /** The engine's folder, which no message names. */
   readonly dataDir: string;
   /** A statement of this user was ended, and goes on in the engine. */

@@ -1,62 +1,163 @@
 /**
- * Turns a SQL client's statement into one that may run. The engine's `readonly = 1` is the last wall, and not enough. Measured on
- * 26.7, all with readonly = 1: `SELECT … INTO OUTFILE` writes files, output settings that were set before name files to write, the
- * function `file()` reads any file, even as a bare name (`arrayMap(file, …)`), `DESCRIBE file(…)` reads files, `KILL QUERY` kills.
+ * Turns a SQL client's statement into one that may run. The engine's role and `readonly = 1` are the last walls, and not enough.
+ * Measured on 26.7 with both: `SELECT … INTO OUTFILE` writes files, output settings that were set before name files to write, the
+ * function `file()` reads any file, even as a bare name (`arrayMap(file, …)`), `KILL QUERY` kills, `SET ROLE` takes another role.
  *
- * Therefore the engine's own parser rewrites the statement, its words are checked, and then the syntax tree. The rewritten text is
- * what runs. Rewriting and printing the tree happen in a session of their own, without any of the client's settings, which could
- * hide parts of the results.
+ * Therefore the engine's own parser rewrites the statement, its words are checked, and then its tables. The rewritten text is what runs.
  */
 
 import { literal } from "../../../sql-text.js";
+import type { EngineSession } from "../engine.js";
 import { exception } from "../exception.js";
+import { tokensOf } from "../lexer.js";
 import type { Port, PortUser } from "../port.js";
 import type { QueryText } from "../query-text.js";
 import { setStatement } from "../settings.js";
 import { classify } from "../statement.js";
 import { isAdmittedFormat } from "./admitted-formats.js";
-import { checkTree } from "./check-tree.js";
-import { checkWords } from "./check-words.js";
-import { readSyntaxTree } from "./syntax-tree.js";
+import { checkTables } from "./check-tables.js";
+import { assignments, type CheckedWords, checkWords, refused, unquoted } from "./check-words.js";
 
-/** Nesting that no person writes; what is printed of the tree grows with the depth of each node. */
-const PARSER = { max_parser_depth: "250", max_query_size: "4194304" };
-/** For parsing alone, whatever a query may take. */
-const MEMORY_BYTES = 256 * 1024 * 1024;
+/** Nesting that no person writes: what is printed of the tree grows with the depth of each node. */
+export const PARSER = {
+  max_parser_depth: "250",
+  max_query_size: "4194304",
+  max_memory_usage: String(256 * 1024 * 1024),
+};
+const SHOW_GRANTS = /^SHOW GRANTS( FORMAT \w+)?$/;
+/** Each is parsed by itself. */
+const MOST_FILTERS = 100;
 
-/** Throws unless the statement only reads tables of the user's databases, in a format that is admitted. */
-export async function admitStatement(
-  text: QueryText,
-  defaultFormat: string,
-  user: PortUser,
-  port: Port,
-): Promise<QueryText> {
-  const session = port.engine.open({ ...PARSER, max_memory_usage: String(MEMORY_BYTES) });
+export interface AdmittedStatement {
+  readonly text: QueryText;
+  /** What SET or the clause SETTINGS sets; undefined stands for DEFAULT. */
+  readonly settings: ReadonlyMap<string, string | undefined>;
+  /** What is set for the statements that follow in the client's session: USE names a database. */
+  readonly lasting: { readonly database?: string } | undefined;
+}
+
+/** Checks statements of one user, on a session that has its role, and none of the client's settings, which could hide parts of the results. */
+export interface StatementGuard {
+  /** Throws unless the statement only reads tables of the user's databases, in a format that is admitted. */
+  statement(text: QueryText, defaultFormat: string): Promise<AdmittedStatement>;
+  /** `additional_table_filters`, with expressions that are admitted as in a statement. */
+  filters(value: string): Promise<readonly (readonly [table: string, expression: string])[]>;
+}
+
+export function guardOf(
+  session: EngineSession,
+  { user, databases }: PortUser,
+  { facts }: Pick<Port, "facts">,
+): StatementGuard {
+  const reach = { engine: facts, databases };
   const ask = async (sql: string) => {
     const { output } = await session.run(sql, "TSVRaw");
     return Buffer.from(output).subarray(0, -1);
   };
-  try {
-    const set = setStatement(new Map(), text.parameters);
-    if (set !== undefined) await session.run(set);
-    await session.run("SET readonly = 1");
-    const written = literal(text.sql.toString("utf8"));
-    const canonical = (await ask(`SELECT formatQuerySingleLine(${written})`)).toString("latin1");
-    const sql = Buffer.from(checkWords(canonical, text.parameters).sql, "latin1");
-    const statement = classify(sql.toString("latin1"));
-    if (statement.kind !== "rows")
-      throw exception("READONLY", `${statement.verb} is not allowed on this read-only port`);
-    const format = statement.format ?? defaultFormat;
-    if (!isAdmittedFormat(format))
-      throw exception("UNKNOWN_FORMAT", `Format ${format} is not allowed on this port`);
-    const tree = await ask(`EXPLAIN AST ${sql.subarray(0, statement.clauseAt).toString("utf8")}`);
-    checkTree(readSyntaxTree(tree.toString("utf8")), {
-      databases: user.databases,
-      functions: port.facts.functions,
-      tableFunctions: port.facts.tableFunctions,
-    });
-    return { ...text, sql, statement };
-  } finally {
-    session.close();
+  const rewritten = async (sql: string) =>
+    (await ask(`SELECT formatQuerySingleLine(${literal(sql)})`)).toString("latin1");
+
+  async function admit(canonical: string, parameters: ReadonlyMap<string, string>): Promise<CheckedWords> {
+    const checked = checkWords(canonical, parameters, reach);
+    if (checked.hasCompoundNames && !/^(SHOW|EXISTS) /.test(canonical)) {
+      const { clauseAt } = rowsOf(checked.sql);
+      const tree = await ask(`EXPLAIN AST ${utf8(checked.sql.slice(0, clauseAt))}`);
+      checkTables(tree.toString("utf8"), databases);
+    }
+    return checked;
   }
+
+  return {
+    async statement(text, defaultFormat) {
+      const set = setStatement(new Map(), text.parameters);
+      if (set !== undefined) await session.run(set);
+      const canonical = await rewritten(text.sql.toString("utf8"));
+      const command = commandOf(canonical);
+      if (command !== undefined) return { ...command, text: nothing(text) };
+      const grants = SHOW_GRANTS.exec(canonical);
+      const { sql, settings } =
+        grants === null ? await admit(canonical, text.parameters) : shownGrants(user, databases, grants[1]);
+      const statement = rowsOf(sql);
+      const format = statement.format ?? defaultFormat;
+      if (!isAdmittedFormat(format))
+        throw exception("UNKNOWN_FORMAT", `Format ${format} is not allowed on this port`);
+      return { text: { ...text, sql: Buffer.from(sql, "latin1"), statement }, settings, lasting: undefined };
+    },
+    async filters(value) {
+      const written = [...filtersOf(value)];
+      if (written.length > MOST_FILTERS) throw badFilters(`has more than ${MOST_FILTERS} filters`);
+      const admitted: (readonly [string, string])[] = [];
+      for (const [table, expression] of written) {
+        const { sql, settings } = await admit(await rewritten(`SELECT ${expression}`), new Map());
+        if (!sql.startsWith("SELECT ") || settings.size > 0)
+          throw badFilters("has a filter that is no expression");
+        admitted.push([table, utf8(sql.slice("SELECT ".length))]);
+      }
+      return admitted;
+    },
+  };
+}
+
+function rowsOf(sql: string) {
+  const statement = classify(sql);
+  if (statement.kind === "rows") return statement;
+  throw exception("READONLY", `${statement.verb} is not allowed on this read-only port`);
+}
+
+/** `SET name = value, …` and `USE database`: what they set is the caller's to keep. SET ROLE and its kind are no settings. */
+function commandOf(canonical: string): Pick<AdmittedStatement, "settings" | "lasting"> | undefined {
+  if (!/^(SET|USE) /.test(canonical)) return undefined;
+  const tokens = [...tokensOf(canonical)];
+  const [verb, name] = tokens;
+  if (verb?.text === "USE")
+    return {
+      settings: new Map(),
+      lasting: { database: utf8(unquoted(canonical.slice(name?.start, name?.end))) },
+    };
+  const { values, end } = assignments(canonical, tokens, 1);
+  if (end !== tokens.length || values.size === 0)
+    throw refused("SET of anything but settings is not admitted");
+  return { settings: values, lasting: {} };
+}
+
+/** Runs in place of a statement that brings no rows. */
+function nothing(text: QueryText): QueryText {
+  const sql = "SELECT 1 FORMAT Null";
+  return { ...text, sql: Buffer.from(sql), statement: classify(sql) };
+}
+
+/** The engine would name its roles, which nobody but the port knows. */
+function shownGrants(user: string, databases: readonly string[], format = "") {
+  const grants = databases.map((name) => literal(`GRANT SELECT ON ${name}.* TO ${user}`));
+  return {
+    sql: `SELECT arrayJoin([${grants.join(", ")}]::Array(String)) AS GRANTS${format}`,
+    settings: new Map<string, string>(),
+  };
+}
+
+/** `{'table': 'expression', …}` */
+function* filtersOf(value: string): Generator<readonly [table: string, expression: string]> {
+  const text = Buffer.from(value).toString("latin1");
+  const tokens = [...tokensOf(text)];
+  const [first, last] = [tokens[0]?.text, tokens.at(-1)?.text];
+  if (first !== "{" || last !== "}") throw badFilters("is not a map");
+  const inside = tokens.slice(1, -1);
+  for (let at = 0; at < inside.length; at += 4) {
+    const [table, colon, expression, comma] = inside.slice(at, at + 4);
+    const isPair = table?.kind === "string" && colon?.text === ":" && expression?.kind === "string";
+    if (!isPair || (comma !== undefined && comma.text !== ",")) throw badFilters("is not a map of texts");
+    yield [utf8(unquoted(table.text)), utf8(unquoted(expression.text))];
+  }
+}
+
+function badFilters(problem: string) {
+  return exception(
+    "BAD_ARGUMENTS",
+    `The setting additional_table_filters ${problem}: write {'database.table': 'expression', …}`,
+  );
+}
+
+/** Statements are looked at a byte a character. */
+function utf8(latin1: string): string {
+  return Buffer.from(latin1, "latin1").toString("utf8");
 }
