@@ -65,9 +65,11 @@ export async function openBackupControl(options: OpenBackupControl): Promise<Bac
     }
   };
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.on("error", reject);
     server.listen(path, resolve);
   });
+  // After the start, an error is one connection that could not be accepted.
+  server.on("error", (error) => logger.warn({ err: error }, "the socket for backups failed"));
   await chmod(path, 0o600);
   return {
     async close() {

@@ -6,6 +6,8 @@ import { type Manifest, manifestFiles, UnusableBackup } from "./manifest.js";
 
 export type BackupFile = Manifest["files"][number];
 
+const PIECE_BYTES = 1024 * 1024;
+
 /** Every file below the folder but those of the manifest, in order. Each is on disk when this returns. */
 export async function settleFiles(folder: string, signal: AbortSignal): Promise<BackupFile[]> {
   const files: BackupFile[] = [];
@@ -55,10 +57,14 @@ async function readOne(
   const handle = await open(join(folder, path), "r");
   try {
     const hash = createHash("sha256");
+    const piece = Buffer.allocUnsafe(PIECE_BYTES);
     let bytes = 0;
-    for await (const chunk of handle.createReadStream({ autoClose: false, signal })) {
-      hash.update(chunk);
-      bytes += chunk.length;
+    for (;;) {
+      signal.throwIfAborted();
+      const { bytesRead } = await handle.read(piece, 0, piece.length);
+      if (bytesRead === 0) break;
+      hash.update(piece.subarray(0, bytesRead));
+      bytes += bytesRead;
     }
     await finish?.(handle);
     return { path, bytes, sha256: hash.digest("hex") };

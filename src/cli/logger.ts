@@ -36,8 +36,7 @@ export function createLogger(
       censor: "********",
     },
   };
-  const stream =
-    typeof destination === "number" ? pino.destination({ fd: destination, sync: true }) : destination;
+  const stream = typeof destination === "number" ? logFile(destination) : destination;
   if (format === "json") return pino(options, stream);
   const inWords = prettyFactory({
     colorize: process.stderr.isTTY,
@@ -63,6 +62,14 @@ export function commandLogger(
   if (!terminal.isTTY) return createLogger(logging);
   const level = logging.level === "info" ? "warn" : logging.level;
   return createLogger({ format: "pretty", level }, destination, { hideObject: true, leavesOutResults: true });
+}
+
+/** As many bytes of lines as wait for a disk with room. More lines are dropped. */
+const WAITING_BYTES = 1024 * 1024;
+
+/** A log that cannot be written, on a full disk or to a closed pipe, must not end the service. */
+function logFile(fd: number) {
+  return pino.destination({ fd, sync: true, maxLength: WAITING_BYTES }).on("error", () => undefined);
 }
 
 /** A store may echo in its error what it was sent. */

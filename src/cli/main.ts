@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { packageVersion } from "../config/project.js";
 import { withoutSecrets } from "../secrets/known-secrets.js";
 import { messageOf } from "../store/message-of.js";
@@ -8,6 +9,11 @@ import { commandHelp, programHelp, usageHint } from "./help.js";
 
 /** From the words on the command line to an exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
+  const exitCode = watchOutput();
+  return await exitCode(await runCommand(argv));
+}
+
+async function runCommand(argv: readonly string[]): Promise<number> {
   const [name = "--help", ...args] = argv;
   const abort = new AbortController();
   // Each run of a tenant waits for it, and Node.js warns of more than ten.
@@ -40,6 +46,24 @@ export async function main(argv: readonly string[]): Promise<number> {
   } finally {
     forget();
   }
+}
+
+/**
+ * Listens for errors of the standard streams, which would end the process. The function that it returns makes the exit code 1 where the
+ * command's output could not be written. A reader that needed no more, such as `head`, is no failure.
+ */
+function watchOutput(): (code: number) => Promise<number> {
+  let failure: NodeJS.ErrnoException | undefined;
+  process.stdout.on("error", (error) => {
+    failure ??= error;
+  });
+  process.stderr.on("error", () => undefined);
+  return async (code) => {
+    await setImmediate();
+    if (failure === undefined || failure.code === "EPIPE") return code;
+    process.stderr.write(`standard output cannot be written: ${failure.message}\n`);
+    return code === 0 ? 1 : code;
+  };
 }
 
 /** The first signal asks the command to finish; a second one ends the process at once. */

@@ -28,6 +28,7 @@ export async function startServer(options: AppOptions): Promise<HttpServer> {
   const idle = watchIdleConnections(app.server);
   const { host, port } = config.api;
   const url = await app.listen({ host, port });
+  app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
   return {
     url,
     async close(graceMs = 10_000) {

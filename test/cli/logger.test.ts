@@ -25,6 +25,13 @@ function logged(logging: string): string {
   return readFileSync(file, "utf8");
 }
 
+t.test("a log that cannot be written does not end the service", async (t) => {
+  const fd = openSync("/dev/full", "w");
+  t.teardown(() => closeSync(fd));
+  const logger = createLogger(configOf("logging: { level: info }").logging, fd);
+  for (let lines = 0; lines < 3; lines++) t.doesNotThrow(() => logger.info("the disk is full"));
+});
+
 t.test("logging.level: what is less than it is not written", async (t) => {
   for (const [level, count] of [
     ["debug", 5],

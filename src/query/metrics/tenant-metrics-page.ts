@@ -5,6 +5,7 @@ import type { Pool } from "pg";
 import type { PrometheusEmitter } from "../../config/emitters.js";
 import { engineBytes } from "../../store/clickhouse/engine-bytes.js";
 import { readRows } from "../../store/clickhouse/statement.js";
+import { errorToReader } from "../../store/error-to-reader.js";
 import { readPostgres } from "../../store/postgres/statement.js";
 import { midnightSeconds } from "../../time/days.js";
 import { readChargebackDates } from "../chargebacks/days.js";
@@ -41,10 +42,8 @@ type AmountPipeline = keyof typeof amountFamilies;
 /** Returns once it is known which days are shown, so that a store that is away is still an ordinary error. */
 export async function openMetricsPage(page: MetricsPage, signal: AbortSignal): Promise<Readable> {
   const days = await shownDays(page, signal);
-  return addAbortSignal(
-    signal,
-    Readable.from(textOf(page, days, signal), { objectMode: false, highWaterMark: 1 << 17 }),
-  );
+  const text = Readable.from(textOf(page, days, signal), { objectMode: false, highWaterMark: 1 << 17 });
+  return errorToReader(addAbortSignal(signal, text));
 }
 
 interface Shown {

@@ -17,10 +17,12 @@ export function endWithUs({ pid, ended }: ServerRun, user: ServerUser | undefine
     detached: true, // Ctrl-C in a terminal must not end it before us
     ...user,
   });
-  guard.once("error", (err) =>
+  guard.on("error", (err) =>
     logger.warn({ err }, "the embedded Postgres will outlive a kill -9 of this process"),
   );
   guard.unref();
-  (guard.stdin as Socket).unref();
+  const stdin = guard.stdin as Socket;
+  stdin.on("error", () => undefined);
+  stdin.unref();
   void ended.then(() => guard.kill("SIGKILL"));
 }

@@ -54,7 +54,7 @@ export async function startServer(
   });
   closeSync(log);
   const ended = new Promise<string>((resolve) => {
-    child.once("error", (error) => resolve(error.message));
+    child.on("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));
   });
   if (child.pid === undefined) throw new Error(`Postgres cannot be started: ${await ended}`);

@@ -55,10 +55,10 @@ function connectTo({ hostname, port }: URL, tls: boolean): Promise<Socket> {
     const timer = setTimeout(late, CONNECT_TIMEOUT_MS);
     socket.once(tls ? "secureConnect" : "connect", () => {
       clearTimeout(timer);
-      socket.removeListener("error", reject);
       resolve(socket);
     });
-    socket.once("error", reject);
+    // The listener stays: the agent adds its own a moment later, and the connection may break in between.
+    socket.on("error", reject);
     socket.once("close", () => clearTimeout(timer));
   });
 }

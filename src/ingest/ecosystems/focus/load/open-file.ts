@@ -10,6 +10,7 @@ import { createGunzip } from "node:zlib";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { WrittenColumn } from "../../../../focus/file.js";
 import { formatOf, type Source, UnreadableFile } from "../../../../focus/format.js";
+import { errorToReader } from "../../../../store/error-to-reader.js";
 import { csvHeader, peeked } from "../../../csv/header.js";
 import { unzstd } from "../../../csv/unzstd.js";
 import { utf8 } from "../../../csv/utf8.js";
@@ -63,12 +64,17 @@ async function openParquet(
   signal: AbortSignal,
 ): Promise<OpenedFile> {
   const folder = await mkdtemp(join(tmpdir(), "chargehouse-bill-"));
-  const close = async () => await rm(folder, { recursive: true, force: true });
+  let body: Readable | undefined;
+  const close = async () => {
+    body?.destroy();
+    await rm(folder, { recursive: true, force: true });
+  };
   try {
     const path = join(folder, "part.parquet");
     await pipeline(bytes, createWriteStream(path), { signal });
     const written = await parquetColumns(client, await footerOf(path), signal);
-    return { format: "Parquet", written, endMark: "", body: createReadStream(path), close };
+    body = errorToReader(createReadStream(path));
+    return { format: "Parquet", written, endMark: "", body, close };
   } catch (error) {
     await close();
     throw error;

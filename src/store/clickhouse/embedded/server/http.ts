@@ -54,11 +54,9 @@ export async function listen(port: Port, address: Address, certificate?: Certifi
         );
   if (port.sql !== undefined) connections = boundConnections(server);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(address, () => {
-      server.off("error", reject);
-      resolve();
-    });
+    // The listener stays: after the start, an error is one connection that could not be accepted, and must not end the engine.
+    server.on("error", reject);
+    server.listen(address, resolve);
   });
   return server;
 }

@@ -1,5 +1,6 @@
 /** Bytes of a file that must be those that were listed. */
 import { Readable } from "node:stream";
+import { errorToReader } from "../../../../../store/error-to-reader.js";
 import { FileChanged } from "../delivery.js";
 import type { StoredFile } from "./store.js";
 
@@ -22,7 +23,8 @@ export function counted(
     }
     if (read !== file.size || !(await stillTheSame())) throw new FileChanged(file.name);
   }
-  const result = Readable.from(bytes(), { objectMode: false, signal });
+  const result = errorToReader(Readable.from(bytes(), { objectMode: false, signal }));
+  errorToReader(source);
   // Also when nobody begins to read.
   result.once("close", () => source.destroy());
   return result;

@@ -1,0 +1,65 @@
+/** Backups that are given up while they are taken: whoever cancels one loses the copy, and nothing else. */
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import t from "tap";
+import { askForBackup, openBackupControl } from "../../src/backup/control.js";
+import { openStores } from "../../src/store/open-stores.js";
+import { runContext, runOnce, shortTenants } from "../runner/runs.js";
+import { temporaryFolder, testConfig, testLogger } from "../stores.js";
+import { until } from "../until.js";
+
+const CANCELLED = 12;
+
+t.test("a backup that is cancelled at any moment leaves neither a copy nor a broken service", async (t) => {
+  const folder = temporaryFolder(t);
+  const config = testConfig(`data_dir: ${folder}/live\n${shortTenants(["acme", "globex"])}`, folder);
+  const stores = await openStores({ config, logger: testLogger });
+  t.teardown(() => stores.close());
+  for (const name of ["acme", "globex"])
+    t.equal((await runOnce(runContext(stores), config, name)).status, "completed");
+  const dataDir = config.data_dir;
+  const control = await openBackupControl({ stores, dataDir, logger: testLogger });
+  t.teardown(() => control?.close());
+  const copies = join(folder, "copies");
+  mkdirSync(copies);
+  const began = performance.now();
+  const never = new AbortController().signal;
+  const whole = await askForBackup(dataDir, join(copies, "whole"), never);
+  const lasted = performance.now() - began;
+  t.equal(whole?.databases, 2);
+
+  const uncaught: unknown[] = [];
+  const onUncaught = (error: unknown) => void uncaught.push(error);
+  process.on("uncaughtException", onUncaught);
+  t.teardown(() => process.off("uncaughtException", onUncaught));
+  let cancelled = 0;
+  for (let turn = 0; turn < CANCELLED; turn++) {
+    const stop = new AbortController();
+    const outcome = askForBackup(dataDir, join(copies, "cut"), stop.signal).then(
+      () => "taken",
+      (error: Error) => error.name,
+    );
+    await delay((lasted * (turn + 0.5)) / CANCELLED);
+    stop.abort();
+    const name = await outcome;
+    if (name === "taken") rmSync(join(copies, "cut"), { recursive: true });
+    else t.equal(name, "AbortError");
+    cancelled += name === "taken" ? 0 : 1;
+    // The service gives the backup up a moment after the command did.
+    await until("the copy is gone", () => readdirSync(copies).join() === "whole", 20);
+  }
+  t.ok(cancelled > CANCELLED / 2, `${cancelled} backups were cancelled`);
+  t.strictSame(uncaught, [], "no error went unheard");
+  await delay(500);
+  t.strictSame(readdirSync(copies), ["whole"], "nothing writes to a copy that was given up");
+  // The service may still be giving the last one up.
+  await until("it takes a backup again", async () => {
+    try {
+      return (await askForBackup(dataDir, join(copies, "again"), never))?.databases === 2;
+    } catch (error) {
+      t.equal((error as Error).message, "Another backup is being taken.");
+      return false;
+    }
+  });
+});
