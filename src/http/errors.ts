@@ -157,7 +157,7 @@ export const errorTable = {
   body_too_large: {
     status: 413,
     title: "Body too large",
-    when: "the body is longer than 1 MiB; of usage: than usage.uploads.max_mib",
+    when: "the body is longer than its route takes (64 KiB; 1 MiB for filters, lists of ids and lists of tags; usage.uploads.max_mib for usage), or has more than 25,000 values",
   },
   internal_error: {
     status: 500,

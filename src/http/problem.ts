@@ -34,7 +34,7 @@ export function problemOf(error: ApiError): Problem {
 const retryAfter: Partial<Record<ErrorCode, number>> = { store_unavailable: 5, too_busy: 5 };
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const apiError = pageError(error, request.url) ?? toApiError(error, request.method);
+  const apiError = pageError(error, request.url) ?? toApiError(error, request);
   const problem = problemOf(apiError);
   if (problem.error_id !== undefined) {
     const { method, url } = request;
@@ -53,7 +53,9 @@ export function pathOf(url: string): string {
   return url.split("?", 1)[0] ?? url;
 }
 
-export function toApiError(error: unknown, method: string): ApiError {
+type AskedRequest = Pick<FastifyRequest, "method" | "routeOptions">;
+
+export function toApiError(error: unknown, { method, routeOptions }: AskedRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof InvalidCursor) return new ApiError("invalid_cursor", error.message);
   if (error instanceof InvalidParameter) {
@@ -77,7 +79,7 @@ export function toApiError(error: unknown, method: string): ApiError {
       "Other heavy reads are running and waiting, and no place came free in time (api.max_heavy_reads, api.max_waiting_reads). Ask again later.";
     return new ApiError("too_busy", detail);
   }
-  return tagError(error) ?? frameworkError(error) ?? unexpected(error);
+  return tagError(error) ?? frameworkError(error, routeOptions.bodyLimit) ?? unexpected(error);
 }
 
 function tagError(error: unknown): ApiError | undefined {
@@ -106,7 +108,7 @@ function pageError(error: unknown, url: string): ApiError | undefined {
 }
 
 /** What Fastify itself refuses, before a handler sees it. */
-function frameworkError(error: unknown): ApiError | undefined {
+function frameworkError(error: unknown, bodyLimit: number | undefined): ApiError | undefined {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   switch (code) {
     case "FST_ERR_CTP_INVALID_JSON_BODY":
@@ -119,7 +121,7 @@ function frameworkError(error: unknown): ApiError | undefined {
         "The body must be JSON, sent with Content-Type: application/json.",
       );
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new ApiError("body_too_large", "The body must be at most 1 MiB long.");
+      return new ApiError("body_too_large", `The body must be at most ${(bodyLimit ?? 0) / 1024} KiB long.`);
     case "FST_ERR_BAD_URL":
       return new ApiError("invalid_request", "The path has an invalid percent-encoding.");
     default:

@@ -1,6 +1,7 @@
 /** What Fastify, and Node's server below it, do with connections and requests before there are hooks. */
 import type { Server } from "node:http";
 import fastify, { type FastifyBaseLogger, type FastifyHttpOptions } from "fastify";
+import { USUAL_BODY_BYTES } from "./body-limits.js";
 import type { HttpContext } from "./context.js";
 import { sendFrameworkError } from "./plugins/errors.js";
 import { requestIdOf } from "./plugins/request-id.js";
@@ -38,6 +39,7 @@ export function serverOptions({
       serverFactory: (listener, { keepAliveTimeout }) =>
         tls.create({ ...limits, keepAliveTimeout: Number(keepAliveTimeout) }, listener),
     }),
+    bodyLimit: USUAL_BODY_BYTES,
     clientErrorHandler: refuseUnreadable(logger),
     frameworkErrors: sendFrameworkError(api),
   };

@@ -61,8 +61,36 @@ t.test("answers to long input are short", async (t) => {
     });
   }
 
+  await t.test("a body that is costly to parse is refused before it is parsed", async (t) => {
+    const usual = "/api/v1/tenants/acme/pipeline/run";
+    const patched = "/api/v1/tenants/acme/chargebacks/1";
+    const headers = { "content-type": "application/json" };
+    const refusal = async (method: "PATCH" | "POST", url: string, payload: string) => {
+      const answer = await app.inject({ method, url, headers, payload });
+      const { status, detail } = answer.json();
+      return `${status} ${detail}`;
+    };
+    const MOST = 2 ** 20 - 16;
+    const levels = "400 The body must have at most 16 levels of lists and objects.";
+    const values = "413 The body must have at most 25000 values.";
+    const repeated = (text: string) => text.repeat(MOST / text.length);
+    t.equal(await refusal("PATCH", patched, repeated("[")), levels);
+    t.equal(await refusal("PATCH", patched, repeated('{"tags":[')), levels);
+    t.equal(await refusal("PATCH", patched, `{"tags":[${repeated("{},").slice(0, -1)}]}`), values);
+    t.equal(await refusal("PATCH", patched, `{${repeated('"k":1,').slice(0, -1)}}`), values);
+    t.equal(
+      await refusal("PATCH", patched, `{"a":"${"[".repeat(1_000)}\\"[[","b":`),
+      "400 The body is not valid JSON.",
+    );
+    t.equal(await refusal("POST", usual, " ".repeat(65_537)), "413 The body must be at most 64 KiB long.");
+    t.equal(
+      await refusal("PATCH", patched, " ".repeat(2 ** 20 + 1)),
+      "413 The body must be at most 1024 KiB long.",
+    );
+  });
+
   await t.test("the first twenty faults are named, and that there are more", async (t) => {
-    const { errors, detail } = (await ask("POST", "/api/v1/tenants/acme/export", fields(30_000))).json();
+    const { errors, detail } = (await ask("POST", "/api/v1/tenants/acme/export", fields(20_000))).json();
     t.equal(errors.length, 20);
     t.match(detail, /More is wrong with the request\.$/);
     const few = (await ask("POST", "/api/v1/tenants/acme/export", fields(20))).json();

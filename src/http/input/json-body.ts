@@ -1,6 +1,7 @@
 /** The body of a request as JSON: text in UTF-8, and nothing else. */
 import type { FastifyBodyParser, FastifyInstance } from "fastify";
 import { ApiError } from "../errors.js";
+import { requireModestJson } from "./modest-json.js";
 
 /** Takes the body as a buffer. */
 export function jsonBody(app: FastifyInstance): FastifyBodyParser<Buffer> {
@@ -10,6 +11,11 @@ export function jsonBody(app: FastifyInstance): FastifyBodyParser<Buffer> {
     // Many clients name JSON as the type of a body that they do not send: that is no body.
     if (body.length === 0) return done(null, undefined);
     let text: string;
+    try {
+      requireModestJson(body);
+    } catch (error) {
+      return done(error as ApiError);
+    }
     try {
       text = utf8.decode(body);
     } catch {

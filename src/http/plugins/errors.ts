@@ -22,7 +22,7 @@ type FrameworkErrors = NonNullable<FastifyHttpOptions<Server>["frameworkErrors"]
 /** For Fastify's `frameworkErrors`: errors that come before all hooks, those for CORS too. */
 export function sendFrameworkError(api: HttpContext["config"]["api"]): FrameworkErrors {
   return (error, request, { raw }) => {
-    const problem = problemOf(toApiError(error, request.method));
+    const problem = problemOf(toApiError(error, request));
     const headers = { "content-type": PROBLEM_TYPE, "x-request-id": request.id };
     const origin = allowedOrigin(api, request.headers.origin);
     raw

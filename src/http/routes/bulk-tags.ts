@@ -1,5 +1,6 @@
 /** One tag on many dimensions: those of a list, or all that have rows under filters. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { LARGE_BODY_BYTES } from "../body-limits.js";
 import { tagListed, tagMatching } from "../bulk-tagging.js";
 import type { HttpContext } from "../context.js";
 import { hasTagParameters } from "../input/tag-parameters.js";
@@ -16,6 +17,7 @@ export const bulkTagRoutes =
       "/tenants/:tenant_name/tags/bulk",
       {
         config: { scope: "tags", heavy: false, etag: false, showsTags: false },
+        bodyLimit: LARGE_BODY_BYTES,
         schema: {
           operationId: "tagDimensions",
           tags: ["Tags"],
@@ -34,6 +36,7 @@ export const bulkTagRoutes =
       "/tenants/:tenant_name/tags/bulk-by-filter",
       {
         config: { scope: "tags", heavy: true, etag: false, showsTags: ({ body }) => hasTagParameters(body) },
+        bodyLimit: LARGE_BODY_BYTES,
         schema: {
           operationId: "tagDimensionsByFilter",
           tags: ["Tags"],

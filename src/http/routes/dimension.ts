@@ -10,6 +10,7 @@ import { readPostgres } from "../../store/postgres/statement.js";
 import type { Dimension as DimensionFields } from "../../tags/dimensions.js";
 import { type TagRecord as Tag, tagsOfDimension } from "../../tags/tag-record.js";
 import { addTag, changeTags } from "../../tags/write.js";
+import { LARGE_BODY_BYTES } from "../body-limits.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { findDimension } from "../find-dimension.js";
 import { Dimension } from "../schemas/dimension.js";
@@ -58,6 +59,7 @@ export const dimensionRoutes =
       path,
       {
         config: { scope: "tags", heavy: false, etag: false, showsTags: false },
+        bodyLimit: LARGE_BODY_BYTES,
         schema: {
           operationId: "changeDimensionTags",
           tags: ["Tags"],

@@ -12,6 +12,7 @@ import type { ExportInput } from "../../query/export/statement.js";
 import { openExport } from "../../query/export/stream.js";
 import { isLostConnection } from "../../store/lost-connection.js";
 import { preferred } from "../accept.js";
+import { LARGE_BODY_BYTES } from "../body-limits.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { ApiError, invalidRequest } from "../errors.js";
 import { requireFocusFormat, requireWholeCharges } from "../input/focus-export.js";
@@ -114,6 +115,7 @@ export const exportRoutes =
       "/tenants/:tenant_name/export",
       {
         config: { scope: "read", heavy: true, etag: false, showsTags: true },
+        bodyLimit: LARGE_BODY_BYTES,
         schema: {
           operationId: "exportChargebacks",
           tags: ["Export"],
