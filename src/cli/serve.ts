@@ -124,7 +124,7 @@ export async function serveStores(input: ServeStores): Promise<number> {
       logger.info({ url, mode }, `chargehouse ${version} listens on ${url}`);
       input.onListening?.(url);
     }
-    await openTenants(config, stores, logger);
+    await openTenants(config, stores, { logger, signal: io.signal });
     await started.worker?.repeat();
     if (mode !== "worker" || config.features.enable_periodic_refresh) await untilStopped(io.signal);
     return 0;
@@ -141,14 +141,19 @@ interface Started {
 }
 
 /** Opens every tenant's store: a refused schema ends the start, a store that is down only degrades its tenant. */
-async function openTenants(config: Config, stores: OpenedStores, logger: Logger): Promise<void> {
+async function openTenants(
+  config: Config,
+  stores: OpenedStores,
+  { logger, signal }: { readonly logger: Logger; readonly signal: AbortSignal },
+): Promise<void> {
   await Promise.all(
     [...config.tenants.keys()].map(async (tenant) => {
       try {
         await stores.tenant(tenant);
       } catch (error) {
         if (error instanceof MigrationRefused) throw new CommandFailed(error.message, 1);
-        logger.error({ err: error, tenant }, `Tenant ${tenant}: its store could not be opened`);
+        if (!signal.aborted)
+          logger.error({ err: error, tenant }, `Tenant ${tenant}: its store could not be opened`);
       }
     }),
   );

@@ -150,11 +150,12 @@ function embeddedClickHouse({
   config,
   logger,
   opensSqlPort,
+  signal,
 }: OpenStoresOptions): EmbeddedClickHouse | undefined {
   if (![...config.tenants.values()].some(isEmbedded)) return undefined;
   return createEmbeddedClickHouse({
     dataDir: join(config.data_dir, "clickhouse"),
-    logger,
+    ...{ logger, signal },
     sqlPort: opensSqlPort ? sqlListenerOf(config) : undefined,
   });
 }

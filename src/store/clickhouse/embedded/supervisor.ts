@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { on, once } from "node:events";
+import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { totalmem } from "node:os";
 import { join, resolve } from "node:path";
@@ -21,6 +21,7 @@ import {
   type ToChild,
   threadPoolSize,
 } from "./server/config.js";
+import { type StartWatch, untilStarted } from "./starting.js";
 
 export interface EmbeddedClickHouseOptions {
   /** A folder that is this engine's alone; made when it is not there. */
@@ -30,6 +31,10 @@ export interface EmbeddedClickHouseOptions {
   /** A second, read-only listener for SQL clients. Its certificate, if it has one, is read again at once on SIGHUP. */
   readonly sqlPort?: SqlListener | undefined;
   readonly logger: Logger;
+  /** Gives up a start that is under way, and every later one. A running engine is ended by `stop`. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long a start is waited for. */
+  readonly patience?: Pick<StartWatch, "lookMs" | "stalledMs"> | undefined;
 }
 
 export interface Endpoint {
@@ -59,7 +64,10 @@ export interface SqlPortState {
 const USER = "default";
 const SOCKET = "engine.sock";
 const LEFT_BEHIND = "a statement of a SQL user was ended, but the engine goes on with it";
-const START_TIMEOUT_MS = 60_000;
+/** A start that takes longer is logged, each time it has taken so long again. */
+const LOOK_MS = 20_000;
+/** A start in which the process does nothing for so long is given up. */
+const STALLED_MS = 5 * 60_000;
 /** How long a child may take to stop before it is killed. */
 const STOP_TIMEOUT_MS = 5_000;
 const FIRST_BACKOFF_MS = 250;
@@ -80,6 +88,8 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
   let child: ChildProcess | undefined;
   let ready: Promise<void> | undefined;
   const stopping = new AbortController();
+  const ended = options.signal ? AbortSignal.any([options.signal, stopping.signal]) : stopping.signal;
+  const patience = options.patience ?? { lookMs: LOOK_MS, stalledMs: STALLED_MS };
   const onHangUp = () => child?.connected && send(child, { kind: "renew-sql-certificate" });
   if (options.sqlPort?.tls !== undefined) process.on("SIGHUP", onHangUp);
 
@@ -117,7 +127,7 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
   }
 
   async function start(): Promise<void> {
-    stopping.signal.throwIfAborted();
+    ended.throwIfAborted();
     const said: string[] = [];
     const started = spawnChild(options, (text) => said.length < MAX_SAID && said.push(text));
     child = started;
@@ -127,10 +137,12 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
       if (message.kind === "sql-left-behind") onLeftBehind(message.user);
     });
     try {
-      await firstAnswer(started, config());
+      send(started, { kind: "start", config: config() });
+      await untilStarted(started, { signal: ended, logger, ...patience });
     } catch (error) {
       await kill(started);
       child = undefined;
+      ended.throwIfAborted();
       const reason = messageOf(error);
       throw new Error(`the embedded ClickHouse did not start: ${[reason, ...said].join("; ")}`, {
         cause: error,
@@ -153,12 +165,12 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
   /** Until it works or we are stopped: the data is there, and whatever keeps the engine from starting may pass. */
   async function restart(): Promise<void> {
     for (;;) {
-      await delay(backoff, undefined, { signal: stopping.signal });
+      await delay(backoff, undefined, { signal: ended });
       backoff = Math.min(backoff * 2, MAX_BACKOFF_MS);
       try {
         return await start();
       } catch (error) {
-        stopping.signal.throwIfAborted();
+        ended.throwIfAborted();
         logger.error({ err: error, retry_in_ms: backoff }, "embedded ClickHouse did not start");
       }
     }
@@ -231,27 +243,6 @@ function spawnChild(
   return child;
 }
 
-async function firstAnswer(child: ChildProcess, config: ChildConfig): Promise<void> {
-  const deadline = AbortSignal.timeout(START_TIMEOUT_MS);
-  const answer = startOf(child, deadline);
-  const exit = once(child, "exit", { signal: deadline }).then(([code, signal]) => {
-    throw new Error(`it exited (${signal ?? `code ${code}`})`);
-  });
-  answer.catch(() => undefined);
-  exit.catch(() => undefined);
-  send(child, { kind: "start", config });
-  const message = await Promise.race([answer, exit]);
-  if (message.kind === "failed") throw new Error(message.message);
-}
-
-/** The first message that is about the start. */
-async function startOf(child: ChildProcess, deadline: AbortSignal): Promise<FromChild> {
-  for await (const [message] of on(child, "message", { signal: deadline }) as AsyncIterable<[FromChild]>) {
-    if (message.kind === "ready" || message.kind === "failed") return message;
-  }
-  throw new Error("no answer");
-}
-
 async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
@@ -262,7 +253,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
 }
 
 async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
   child.kill("SIGKILL");
   await exited;

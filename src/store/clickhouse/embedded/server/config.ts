@@ -34,6 +34,8 @@ export type ToChild =
   | { readonly kind: "stop" };
 
 export type FromChild =
+  /** What the start is at, for the log. */
+  | { readonly kind: "starting"; readonly step: string }
   | { readonly kind: "ready" }
   | { readonly kind: "failed"; readonly message: string }
   /** The port for SQL clients listens (null), or why it does not. It is tried again until it does. */

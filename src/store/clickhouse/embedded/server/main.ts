@@ -41,10 +41,14 @@ async function serve(config: ChildConfig): Promise<Serving> {
   await writeFile(usersFile, usersConfigXml(config.sqlPort?.users ?? []), { mode: 0o600 });
   await writeFile(configFile, engineConfigXml(config.maxMemoryBytes, usersFile), { mode: 0o600 });
   // The engine locks its folder: opened first, so that a second process touches nothing of the first one's files.
+  const at = (step: string) => tell({ kind: "starting", step });
+  at("the engine opens its tables");
   const engine = openEngine(join(config.dataDir, "engine"), configFile);
   const replacements = await openReplacements(join(config.dataDir, "replacements"));
+  at("statements that were interrupted are finished");
   for (const problem of await replacements.redo(engine))
     console.error(`Could not finish a statement that was interrupted: ${problem}`);
+  at("its ports are opened");
   await rm(io, { recursive: true, force: true });
   await mkdir(io, { mode: 0o700 });
   const atOnce = MAX_QUERIES + (config.sqlPort ? MAX_SQL_QUERIES : 0);

@@ -1,0 +1,64 @@
+/** Engines that take long to start. Their processes are held by SIGSTOP, so that they use no processor time. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import t, { type Test } from "tap";
+import {
+  createEmbeddedClickHouse,
+  type EmbeddedClickHouseOptions,
+} from "../../../../src/store/clickhouse/embedded/supervisor.js";
+import { recordingLogger } from "../../../runner/runs.js";
+import { until } from "../../../until.js";
+import { alive } from "../engine-under-test.js";
+
+/** An engine whose process is held as soon as it is there. */
+function heldEngine(t: Test, options: Partial<EmbeddedClickHouseOptions> = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), "embedded-clickhouse-"));
+  const { logger, messages } = recordingLogger();
+  const patience = { lookMs: 200, stalledMs: 60_000 };
+  const engine = createEmbeddedClickHouse({ patience, ...options, dataDir, logger });
+  t.teardown(async () => {
+    await engine.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const started = engine.endpoint();
+  started.catch(() => undefined);
+  const pid = engine.pid() ?? 0;
+  process.kill(pid, "SIGSTOP");
+  return { engine, started, pid, messages };
+}
+
+t.test("a start that lasts is waited for, and the log says what it is at", async (t) => {
+  const { engine, started, pid, messages } = heldEngine(t);
+  await until("it is said", () => messages().length >= 2);
+  t.strictSame([...new Set(messages())], ["the embedded ClickHouse is still starting: the process starts"]);
+  process.kill(pid, "SIGCONT");
+  t.type((await started).socketPath, "string");
+  t.equal(engine.pid(), pid, "it was not killed and begun anew");
+});
+
+t.test("a start in which the process does nothing for too long is given up", async (t) => {
+  const { started, pid } = heldEngine(t, { patience: { lookMs: 200, stalledMs: 1_000 } });
+  await t.rejects(started, {
+    message: /^the embedded ClickHouse did not start: it has done nothing for 1 s: the process starts/,
+  });
+  t.equal(alive(pid), false);
+});
+
+t.test("a start ends at once when it is not wanted any more", async (t) => {
+  const stopped = new AbortController();
+  const { engine, started, pid } = heldEngine(t, { signal: stopped.signal });
+  stopped.abort(new Error("Interrupted by shutdown (SIGTERM)"));
+  await t.rejects(started, { message: "Interrupted by shutdown (SIGTERM)" });
+  t.equal(alive(pid), false);
+  await t.rejects(engine.endpoint(), { message: "Interrupted by shutdown (SIGTERM)" });
+});
+
+t.test("an engine that is stopped while it starts is not waited for", async (t) => {
+  const { engine, started, pid } = heldEngine(t);
+  const late = delay(30_000, "late", { ref: false });
+  t.equal(await Promise.race([engine.stop().then(() => "stopped"), late]), "stopped");
+  await t.rejects(started, { message: "the embedded ClickHouse was stopped" });
+  t.equal(alive(pid), false);
+});
