@@ -1,6 +1,7 @@
 /**
  * Whether each tenant's store holds what Postgres says is published, looked at when somebody asks, and not more often than every few
- * seconds. Tenants of one store wait in line, and none is looked at while the store does not respond. Until a run has seen to it, a lost store is told by what is answered from here.
+ * seconds. Tenants of one store wait in line, and none is looked at while the store does not respond. While a look takes long, what was seen
+ * before is shown. Until a run has seen to it, a lost store is told by what is answered from here.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClickHouseClient } from "@clickhouse/client";
@@ -15,7 +16,14 @@ import { readPostgres } from "../store/postgres/statement.js";
 import type { Stores } from "../store/stores.js";
 import { waitingLines } from "../store/waiting-lines.js";
 import { dayOf } from "../time/days.js";
-import { CACHE_MS, createChangeLog, createStoreProbes, inTime, PROBE_MS } from "./store-probes.js";
+import {
+  CACHE_MS,
+  createChangeLog,
+  createStoreProbes,
+  inTime,
+  PROBE_MS,
+  SILENCE_MS,
+} from "./store-probes.js";
 
 /**
  * - `known`: the store that Postgres knows, or one that no run has used yet;
@@ -113,7 +121,7 @@ export function createFactsWatch({
     }
   };
   const checkNow = async (tenant: TenantConfig, client: ClickHouseClient): Promise<WatchedFacts> => {
-    const signal = AbortSignal.timeout(PROBE_MS);
+    const signal = AbortSignal.timeout(SILENCE_MS);
     const today = dayOf(clock());
     const check = checkFacts({
       ...{ client, postgres, tenantName: tenant.tenant_name, signal },
@@ -159,7 +167,10 @@ export function createFactsWatch({
       const isRecent = before?.facts !== undefined && clock().getTime() - before.at < 2 * cacheMs;
       const patience = isRecent ? SEEN_PATIENCE_MS : PROBE_MS;
       await Promise.race([look.begun, delay(patience, undefined, { ref: false })]);
-      const facts = look.state === "waits" ? seen.get(tenantName)?.facts : await look.facts;
+      const late = delay(PROBE_MS, undefined, { ref: false }).then(() => seen.get(tenantName)?.facts);
+      const facts = await (look.state === "waits"
+        ? seen.get(tenantName)?.facts
+        : Promise.race([look.facts, late]));
       if (facts === undefined) return undefined;
       // What was seen a while ago is not shown of a store that has gone away since.
       const client = clients.get(tenantName);

@@ -2,6 +2,7 @@
  * Whether stores respond: asked once for all tenants on a store, and not again for a moment. What changes is logged once, so that a
  * store that is away fills no log.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 
 export interface StoreProbes {
@@ -11,33 +12,54 @@ export interface StoreProbes {
   doubt(store: string): void;
 }
 
-/** How long what was said counts, and how long a store may take to say something. */
+/** How long what was said counts, and how long a reader waits for a store to say something. */
 export const CACHE_MS = 2_000;
 export const PROBE_MS = 1_500;
+/** A store that is asked and says nothing for so long does not respond. Before that, it may only be busy. */
+export const SILENCE_MS = 15_000;
 
-export function createStoreProbes(clock: () => Date, logger: Logger): StoreProbes {
-  const asked = new Map<string, { readonly at: number; readonly answer: Promise<boolean> }>();
+interface Probe {
+  readonly at: number;
+  readonly outcome: Promise<boolean>;
+  isOver: boolean;
+}
+
+/** A store that responded before, and is late now, counts as responding until its silence has lasted `silenceMs`. */
+export function createStoreProbes(clock: () => Date, logger: Logger, silenceMs = SILENCE_MS): StoreProbes {
+  const probes = new Map<string, Probe>();
+  const responded = new Set<string>();
   const change = createChangeLog(logger);
+  const start = (store: string, ask: (signal: AbortSignal) => Promise<unknown>): Probe => {
+    const signal = AbortSignal.timeout(silenceMs);
+    const outcome = inTime(ask(signal), signal).then(
+      () => {
+        responded.add(store);
+        change.good(store, { store }, "a store responds again");
+        return true;
+      },
+      (error: unknown) => {
+        responded.delete(store);
+        change.bad(store, { err: error, store }, "a store does not respond");
+        return false;
+      },
+    );
+    const probe: Probe = { at: clock().getTime(), outcome, isOver: false };
+    void outcome.then(() => {
+      probe.isOver = true;
+    });
+    probes.set(store, probe);
+    return probe;
+  };
   return {
-    responds(store, ask) {
-      const now = clock().getTime();
-      const known = asked.get(store);
-      if (known !== undefined && Math.abs(now - known.at) < CACHE_MS) return known.answer;
-      const signal = AbortSignal.timeout(PROBE_MS);
-      const answer = inTime(ask(signal), signal).then(
-        () => {
-          change.good(store, { store }, "a store responds again");
-          return true;
-        },
-        (error: unknown) => {
-          change.bad(store, { err: error, store }, "a store does not respond");
-          return false;
-        },
-      );
-      asked.set(store, { at: now, answer });
-      return answer;
+    async responds(store, ask) {
+      const known = probes.get(store);
+      const isFresh =
+        known !== undefined && (!known.isOver || Math.abs(clock().getTime() - known.at) < CACHE_MS);
+      const { outcome } = isFresh ? known : start(store, ask);
+      const late = delay(PROBE_MS, undefined, { ref: false }).then(() => responded.has(store));
+      return await Promise.race([outcome, late]);
     },
-    doubt: (store) => void asked.delete(store),
+    doubt: (store) => void probes.delete(store),
   };
 }
 

@@ -1,0 +1,44 @@
+/** Whether stores respond: a store that is late is not one that is away. */
+import { setTimeout as delay } from "node:timers/promises";
+import t from "tap";
+import { CACHE_MS, createStoreProbes, PROBE_MS } from "../../src/http/store-probes.js";
+import { recordingLogger } from "../runner/runs.js";
+
+/** The timers of the probes keep no process alive. */
+const alive = setInterval(() => undefined, 1_000);
+t.teardown(() => clearInterval(alive));
+
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+
+t.test(
+  "a busy store that responded before counts as responding, until its silence lasts too long",
+  async (t) => {
+    let now = 0;
+    const { logger, messages } = recordingLogger();
+    const silenceMs = PROBE_MS + 1_000;
+    const probes = createStoreProbes(() => new Date(now), logger, silenceMs);
+    const responds = (ask: (signal: AbortSignal) => Promise<unknown>) => probes.responds("the store", ask);
+    t.equal(await responds(async () => 1), true);
+    now += CACHE_MS;
+    const began = performance.now();
+    t.equal(await responds(untilAborted), true, "it is late");
+    t.ok(performance.now() - began < PROBE_MS + 800, "and nobody waits for it");
+    t.strictSame(messages(), [], "nothing is said of it");
+    await delay(silenceMs);
+    t.equal(await responds(untilAborted), false);
+    t.strictSame(messages(), ["a store does not respond"]);
+    now += CACHE_MS;
+    t.equal(await responds(async () => 1), true);
+    t.strictSame(messages(), ["a store does not respond", "a store responds again"]);
+  },
+);
+
+t.test("a store that refuses, or that never responded, does not respond", async (t) => {
+  const probes = createStoreProbes(() => new Date(0), recordingLogger().logger);
+  t.equal(await probes.responds("refusing", () => Promise.reject(new Error("refused"))), false);
+  t.equal(await probes.responds("silent", untilAborted), false);
+  t.equal(await probes.responds("good", async () => 1), true);
+  probes.doubt("good");
+  t.equal(await probes.responds("good", () => Promise.reject(new Error("refused"))), false);
+});
