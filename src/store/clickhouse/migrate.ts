@@ -24,6 +24,7 @@ import { fileName, type Revision, readBaseline, readRevisions } from "../migrate
 import { splitStatements } from "../migrate/statements.js";
 import { lockKey, withAdvisoryLock } from "../postgres/advisory-lock.js";
 import { runStatement } from "../postgres/statement.js";
+import { untilMutationsEnd } from "./mutations.js";
 import { createOnCluster } from "./replicas/cluster.js";
 import { replicated } from "./replicas/replicated-sql.js";
 import { readRows } from "./statement.js";
@@ -147,8 +148,11 @@ async function apply(client: ClickHouseClient, target: Target, { sql, covers, la
   try {
     for (const statement of splitStatements(sql)) {
       signal?.throwIfAborted();
+      // A statement may need what the one before does in the background, also one of an attempt that was cut off.
+      await untilMutationsEnd(client, database, signal);
       await client.command({ query: written(statement, target), ...inDatabase(database, signal) });
     }
+    await untilMutationsEnd(client, database, signal);
     await client.command({
       query: RECORD,
       query_params: {

@@ -245,3 +245,43 @@ t.test("the project's own migrations", async (t) => {
     "every statement can be run again",
   );
 });
+
+t.test("a statement waits for what the one before does in the background", async (t) => {
+  const clickhouse = await client(t);
+  const dir = migrationFolder(t, {
+    "0001_slow.sql": `
+CREATE TABLE IF NOT EXISTS slow (n UInt32, m UInt32) ENGINE = MergeTree ORDER BY n;
+CREATE TABLE IF NOT EXISTS seen (under_way UInt64, changed UInt64) ENGINE = MergeTree ORDER BY under_way;
+INSERT INTO slow SELECT number, 0 FROM numbers(20);
+ALTER TABLE slow UPDATE m = 1 + sleepEachRow(0.05) WHERE 1;
+INSERT INTO seen SELECT (SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done),
+  (SELECT sum(m) FROM slow);
+ALTER TABLE slow UPDATE m = 2 + sleepEachRow(0.05) WHERE 1;
+`,
+  });
+  await migrateClickHouse(clickhouse, { dir, database: "mutated", lock: await pool, logger });
+  t.strictSame(await rows(clickhouse, "SELECT under_way, changed FROM mutated.seen"), [
+    { under_way: "0", changed: "20" },
+  ]);
+  t.strictSame(
+    await rows(clickhouse, "SELECT sum(m) AS changed FROM mutated.slow"),
+    [{ changed: "40" }],
+    "a revision is recorded when all that it started is done",
+  );
+});
+
+t.test("a change of stored rows that fails ends the migration with its reason", async (t) => {
+  const clickhouse = await client(t);
+  const dir = migrationFolder(t, {
+    "0001_broken.sql": `
+CREATE TABLE IF NOT EXISTS broken (n UInt32) ENGINE = MergeTree ORDER BY tuple();
+INSERT INTO broken SELECT number FROM numbers(20);
+ALTER TABLE broken UPDATE n = throwIf(n = 7, 'seven is not taken') WHERE 1;
+`,
+  });
+  await t.rejects(migrateClickHouse(clickhouse, { dir, database: "broken", lock: await pool, logger }), {
+    name: "MigrationFailed",
+    message: /revision 0001_broken failed: .*seven is not taken/,
+  });
+  t.strictSame(await states(clickhouse, dir, "broken"), ["0001 pending"]);
+});
