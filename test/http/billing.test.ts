@@ -51,6 +51,21 @@ t.test("GET /api/v1/tenants/{tenant_name}/billing", async (t) => {
     );
   });
 
+  await t.test("a line names its environment in its metadata, and is found by it", async (t) => {
+    await insertBilling(stores, "globex", [
+      { timestamp: "2026-03-01T00:00:00Z", total_cost: "1", env_id: "sub-1", metadata: '{"component":"x"}' },
+      { timestamp: "2026-03-01T00:00:00Z", total_cost: "2", env_id: "sub-2" },
+      { timestamp: "2026-03-01T00:00:00Z", total_cost: "4" },
+    ]);
+    const metadata = async (query: string) =>
+      (await get(app, `/api/v1/tenants/globex/billing?${query}`)).body.items.map(
+        (row: { metadata: object }) => row.metadata,
+      );
+    t.strictSame(await metadata("environment_id=sub-1"), [{ env_id: "sub-1", component: "x" }]);
+    t.strictSame(await metadata("environment_id=sub-2"), [{ env_id: "sub-2" }]);
+    t.strictSame(await metadata("environment_id="), [{}]);
+  });
+
   for (const [query, costs] of [
     ["product_type=NETWORK", ["-0.5"]],
     ["resource_id=r-1&start_date=2026-03-02", ["0.1"]],

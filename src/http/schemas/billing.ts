@@ -24,9 +24,10 @@ export const BillingLineItem = Type.Object(
     metadata: Type.Object(
       {},
       {
-        description: "Other fields of the billed line.",
+        description:
+          "Other fields of the billed line. `env_id`: the environment, or the sub-account of a FOCUS bill; absent when there is none.",
         additionalProperties: true,
-        examples: [{ resource_name: "orders" }],
+        examples: [{ env_id: "env-42", resource_name: "orders" }],
       },
     ),
   } satisfies RowFields<"billing">,

@@ -127,7 +127,7 @@ export const lineFilters = {
   ...valueFilter("resource_id", "resource", id("lkc-1a2b3c")),
   ...valueFilter("currency", "currency", id("USD")),
   ...valueFilter("product_category", "product category", id("KAFKA")),
-  ...valueFilter("environment_id", "environment", idOrNone("env-1a2b3c")),
+  ...valueFilter("environment_id", "environment (of a FOCUS bill: sub-account)", idOrNone("env-1a2b3c")),
   ...valueFilter("charge_category", "charge category", idOrNone("Usage")),
   ...valueFilter("service_provider", "service provider", idOrNone("AWS")),
   ...valueFilter("account_id", "billing account", idOrNone("123456789012")),

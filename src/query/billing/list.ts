@@ -91,7 +91,10 @@ export function billingBefore(
   };
 }
 
-type StoredLine = Omit<BillingLineItem, "metadata" | keyof ResourceNames> & { metadata: string };
+type StoredLine = Omit<BillingLineItem, "metadata" | keyof ResourceNames> & {
+  metadata: string;
+  env_id: string;
+};
 
 export async function readBillingPages(
   client: ClickHouseClient,
@@ -115,7 +118,8 @@ export async function readBillingPages(
   });
   const names = await readNames(client, rows, signal);
   const items = rows.map((row) => {
-    const metadata = JSON.parse(row.metadata || "{}") as Record<string, unknown>;
+    const stored = JSON.parse(row.metadata || "{}") as Record<string, unknown>;
+    const metadata: Record<string, unknown> = { ...(row.env_id !== "" && { env_id: row.env_id }), ...stored };
     return Object.assign(pick(row, shown), names.resource(row.resource_id), { metadata });
   });
   return { items, total, next };
