@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
 import type { ChangeGate } from "../store/change-gate.js";
-import { errorText } from "../store/clickhouse/error-text.js";
+import { storeErrorText } from "../store/clickhouse/error-text.js";
 import { type NotedDay, noteHeldDays } from "../store/facts/held-days.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { runStatement, type Statement } from "../store/postgres/statement.js";
@@ -37,7 +37,9 @@ export class PublishInterruptedError extends Error {
     readonly days: readonly string[],
     override readonly cause: unknown,
   ) {
-    super(`publishing ${days.length} days was interrupted, the next run finishes it: ${errorText(cause)}`);
+    super(
+      `publishing ${days.length} days was interrupted, the next run finishes it: ${storeErrorText(cause)}`,
+    );
   }
 }
 

@@ -19,7 +19,7 @@ export const commonPluginProperties = {
   }),
   min_refresh_gap_seconds: integer({
     description:
-      "A scheduled run gathers only when the last gathering is at least this old. A triggered run always does.",
+      "A scheduled run gathers only when the last gathering is at least this old, when the last run failed, or when the tenant's settings have changed. A triggered run always does.",
     unit: "seconds",
     minimum: 0,
     default: 1800,

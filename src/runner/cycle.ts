@@ -43,12 +43,12 @@ export function createCycleRunner(context: TenantRunContext, maxParallelTenants:
       return { ...(await startTenantRun(context, tenant, request, limit)), queued };
     },
     async run(tenants, request) {
-      await warnWhenAllSuspended(context, tenants);
       const results = await Promise.all(
         tenants.map(
           async (tenant) => [tenant.tenant_name, await runUnlessUnderWay(tenant, request)] as const,
         ),
       );
+      await warnWhenAllSuspended(context, tenants);
       return new Map(results);
     },
   };

@@ -1,6 +1,7 @@
 import type { RuleSet } from "../allocate/rules.js";
 import type { AllocationPlan } from "../config/allocation/plan.js";
 import type { TenantConfig } from "../config/config.js";
+import { digestOf } from "../config/digest.js";
 import type { AnyEcosystem, DayWindow, Gatherer } from "../ingest/ecosystem.js";
 import { gatherInventory } from "../ingest/inventory/gather-inventory.js";
 import { inventoryOwner } from "../ingest/inventory/inventory-sink.js";
@@ -18,7 +19,7 @@ import type { TenantStore } from "../store/stores.js";
 import { reportKept } from "./report-lacks.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
 import type { RunError } from "./sql/runs.js";
-import { noteGather, noteGatherFailure, type TenantState, tenantState } from "./sql/tenants.js";
+import { type GatherState, gatherState, noteGather, noteGatherFailure } from "./sql/tenants.js";
 import { stageRecorded } from "./stage-recorded.js";
 import { cutWindow } from "./window.js";
 
@@ -83,7 +84,10 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
     }
     const secondsAgo = (performance.now() - started) / 1000;
     if (tally.refused === undefined)
-      await runStatement(input.stores.postgres, noteGather({ tenantName, secondsAgo }));
+      await runStatement(
+        input.stores.postgres,
+        noteGather({ tenantName, secondsAgo, settings: gatheredSettings(input) }),
+      );
     else await countFailure(input, tally.refused);
   } catch (error) {
     // Neither an abort nor a store that is away or cannot work is the upstream's fault: they end the run and count for nothing.
@@ -173,21 +177,30 @@ const gapSlack = (gapSeconds: number) => Math.min(60, gapSeconds / 10);
 /** So often at most the API makes a tenant's upstreams be asked: several triggers within moments are one. Seconds. */
 const TRIGGER_GAP = 60;
 
-/** A scheduled run leaves upstreams alone that were asked moments ago; days that are staged are still calculated. Returns why. */
-async function tooSoonToGather({
-  tenant,
-  request,
-  stores,
-  logger,
-}: GatherTenant): Promise<string | undefined> {
+/** Whatever of the settings can change what a gathering gives. Secrets are not in it. */
+function gatheredSettings({ tenant, ecosystem }: GatherTenant): string {
+  const { tenant_id, lookback_days, cutoff_days, allocation, identity_to_team, plugin_settings } = tenant;
+  const plugin = settingsDigest(ecosystem, plugin_settings);
+  return digestOf({ tenant_id, lookback_days, cutoff_days, allocation, identity_to_team, plugin });
+}
+
+/**
+ * A scheduled run leaves upstreams alone that were asked moments ago, unless the last run failed or the settings have changed. Days that are
+ * staged are still calculated. Returns why.
+ */
+async function tooSoonToGather(input: GatherTenant): Promise<string | undefined> {
+  const { tenant, request, stores, logger } = input;
   const { tenant_name: tenantName, plugin_settings } = tenant;
   const set = plugin_settings.min_refresh_gap_seconds;
   const gap = { schedule: set, api: request.forceGather ? 0 : Math.min(set, TRIGGER_GAP), cli: 0 }[
     request.trigger
   ];
   if (gap === 0) return undefined;
-  const found = await runStatement<TenantState>(stores.postgres, tenantState(tenantName));
-  const seconds = found.rows[0]?.seconds_since_gather ?? Number.POSITIVE_INFINITY;
+  const settings = gatheredSettings(input);
+  const found = await runStatement<GatherState>(stores.postgres, gatherState(tenantName, settings));
+  const [state] = found.rows;
+  if (request.trigger === "schedule" && (state?.settings_changed || state?.last_run_failed)) return undefined;
+  const seconds = state?.seconds_since_gather ?? Number.POSITIVE_INFINITY;
   if (seconds >= gap - gapSlack(gap)) return undefined;
   logger.info(
     { tenant: tenantName, seconds },

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { anySignal } from "any-signal";
 import { PublishInterruptedError } from "../allocate/publish.js";
-import { errorText } from "../store/clickhouse/error-text.js";
+import { errorText, storeErrorText } from "../store/clickhouse/error-text.js";
 import { LeaseLostError } from "../store/lease-lost.js";
-import { isLostConnection, isLostPostgres } from "../store/lost-connection.js";
+import { isLostPostgres } from "../store/lost-connection.js";
+import { isStoreFault } from "../store/store-trouble.js";
 import { closeRun } from "./close-run.js";
 import type { Lease } from "./lease.js";
 import { newProgress, resultOf } from "./progress.js";
@@ -26,7 +27,7 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
     await endingWith(signal, runStages(run, lease, progress, signal));
   } catch (error) {
     const ended = signal.aborted ? signal.reason : error;
-    const message = signal.aborted ? abortText(signal) : errorText(error);
+    const message = signal.aborted ? abortText(signal) : storeErrorText(error);
     const why = isOfPostgres(ended) ? await whyAway(run.stores.postgres) : undefined;
     progress.errors.push({
       date: null,
@@ -47,10 +48,10 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
   return result;
 }
 
-/** A store, the lease or this process went away: what the run was to do can be done by the next one, here or elsewhere. */
+/** A store, the lease or this process went away, or a store has no room: what the run was to do can be done by the next one, here or elsewhere. */
 function isCutOff(error: unknown, shutdown: AbortSignal): boolean {
   const isLost = error instanceof LeaseLostError || error instanceof PublishInterruptedError;
-  return isLost || isLostConnection(error) || shutdown.aborted;
+  return isLost || isStoreFault(error) || shutdown.aborted;
 }
 
 /** Its connection is gone, or the lease was lost that it keeps. */

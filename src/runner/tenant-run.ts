@@ -7,7 +7,7 @@ import { recordLateEnd } from "./late-ends.js";
 import { acquireLease } from "./lease.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
 import { beginRun, failOrphanedRuns, type RunResult, startQueuedRun } from "./sql/runs.js";
-import { registerTenant, type TenantState, tenantState } from "./sql/tenants.js";
+import { registerTenant, type Suspension, tenantSuspension } from "./sql/tenants.js";
 import { superviseRun } from "./supervise-run.js";
 
 export { type AllocationLimits, type RunRequest, type TenantRunContext, usualLimits } from "./run-context.js";
@@ -42,7 +42,7 @@ export async function startTenantRun(
   );
   await recordLateEnd(postgres, tenantName);
   signal?.throwIfAborted();
-  const state = (await runStatement<TenantState>(postgres, tenantState(tenantName))).rows[0];
+  const state = (await runStatement<Suspension>(postgres, tenantSuspension(tenantName))).rows[0];
   signal?.throwIfAborted();
   if (state?.suspension_reason) throw new TenantSuspendedError(tenantName, state.suspension_reason);
   const lease = await acquireLease(postgres, tenantName, context.holder, context.leaseTiming);

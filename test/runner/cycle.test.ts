@@ -201,4 +201,50 @@ t.test("a cycle over several tenants", async (t) => {
       holds(t, await run("schedule"), { dates_gathered: 0, dates_pending: 0, dates_calculated: 0 });
     },
   );
+
+  await t.test("a run that failed and settings that have changed end the refresh gap", async (t) => {
+    const { upstream, ecosystems } = scriptedUpstream();
+    upstream.bill.set(daysBefore(3), { "r-1": "10" });
+    upstream.bill.set(daysBefore(2), { "metered-1": "8" });
+    const context = runContext(stores, { ecosystems });
+    const run = async (tenants = some("e")) =>
+      (await createCycleRunner(context, 1).run(tenants, { trigger: "schedule", signal })).get("e");
+    const { postgres } = stores;
+    await postgres.query("UPDATE tenants SET last_gather_at = NULL WHERE tenant_name = 'e'");
+    holds(t, await run(), { status: "completed", notes: [] });
+    t.match((await run())?.notes[0], /^not gathered: /, "inside the gap");
+
+    const changed = some("e").map((tenant) => ({ ...tenant, lookback_days: tenant.lookback_days - 1 }));
+    holds(t, await run(changed), { status: "completed", notes: [] }, "the settings have changed");
+    t.match((await run(changed))?.notes[0], /^not gathered: /, "and are the same again");
+    holds(t, await run(), { status: "completed", notes: [] }, "they are changed back");
+
+    upstream.onWindow = async () => {
+      throw new Error("the upstream returned 503");
+    };
+    await postgres.query(
+      "UPDATE tenants SET last_gather_at = now() - interval '1 hour' WHERE tenant_name = 'e'",
+    );
+    holds(t, await run(), { status: "failed" });
+    upstream.onWindow = async () => undefined;
+    await postgres.query(
+      "UPDATE tenants SET last_gather_at = now() - interval '1 minute' WHERE tenant_name = 'e'",
+    );
+    holds(t, await run(), { status: "completed", notes: [] }, "the last run failed");
+    t.match((await run())?.notes[0], /^not gathered: /);
+
+    const cutOff = (startedAgo: string) =>
+      postgres.query(
+        `WITH cut AS (UPDATE tenants SET runs_cut_off = 1 WHERE tenant_name = 'e')
+        UPDATE runs SET status = 'failed', started_at = now() - $1::interval WHERE run_id = (
+          SELECT run_id FROM runs WHERE tenant_name = 'e' ORDER BY started_at DESC LIMIT 1)`,
+        [startedAgo],
+      );
+    await postgres.query("DELETE FROM runs WHERE tenant_name = 'e'");
+    await run();
+    await cutOff("1 hour");
+    t.match((await run())?.notes[0], /^not gathered: /, "a run was cut off behind its good gathering");
+    await cutOff("0 seconds");
+    holds(t, await run(), { status: "completed", notes: [] }, "a run was cut off before it had gathered");
+  });
 });

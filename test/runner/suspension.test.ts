@@ -108,6 +108,18 @@ t.test("a tenant whose gathering keeps failing", async (t) => {
     }
   });
 
+  await t.test("the cycle that suspends the last one says so", async (t) => {
+    const all = [...config.tenants.values()];
+    await runStatement(stores.postgres, liftSuspensions(["bad", "good"]));
+    const cycles = createCycleRunner(context, 1);
+    for (const suspends of [false, false, true]) {
+      lines.length = 0;
+      await cycles.run(all, { trigger: "cli", signal });
+      const said = messages().includes("ALERT: All 2 tenant(s) have been permanently suspended");
+      t.equal(said, suspends);
+    }
+  });
+
   await t.test("is active again after a new start", async (t) => {
     up();
     await runStatement(stores.postgres, liftSuspensions(["bad", "good"]));

@@ -1,10 +1,18 @@
 import type { Statement } from "../../store/postgres/statement.js";
 
-/** What a run needs to know of its tenant's past. */
-export interface TenantState {
+/** Why a tenant is suspended; null when it is not. */
+export interface Suspension {
   readonly suspension_reason: string | null;
+}
+
+/** What decides whether a run gathers. */
+export interface GatherState {
   /** Seconds since the last good gather began, null when there was none. */
   readonly seconds_since_gather: number | null;
+  /** The last gathering had other settings. */
+  readonly settings_changed: boolean;
+  /** The last run failed, and what it gathered is not there to be calculated. */
+  readonly last_run_failed: boolean;
 }
 
 /** Makes sure that a tenant has its row. In: name, id, ecosystem as configured now. */
@@ -22,12 +30,27 @@ WHERE (tenants.tenant_id, tenants.ecosystem) IS DISTINCT FROM (excluded.tenant_i
   };
 }
 
-export function tenantState(tenantName: string): Statement {
+export function tenantSuspension(tenantName: string): Statement {
+  return { query: "SELECT suspension_reason FROM tenants WHERE tenant_name = $1", params: [tenantName] };
+}
+
+/**
+ * A run that was cut off by its store after a good gathering has staged days, which the next run calculates. In: tenant, digest of its
+ * settings.
+ */
+export function gatherState(tenantName: string, settings: string): Statement {
   return {
     query: `
-SELECT suspension_reason, extract(epoch FROM now() - last_gather_at)::float8 AS seconds_since_gather
-FROM tenants WHERE tenant_name = $1`,
-    params: [tenantName],
+SELECT extract(epoch FROM now() - last_gather_at)::float8 AS seconds_since_gather,
+  coalesce(gathered_settings != $2, false) AS settings_changed,
+  coalesce(last.status = 'failed' AND (runs_cut_off = 0 OR last.started_at > last_gather_at), false) AS last_run_failed
+FROM tenants
+LEFT JOIN LATERAL (
+  SELECT status, started_at FROM runs
+  WHERE runs.tenant_name = tenants.tenant_name AND ended_at IS NOT NULL ORDER BY started_at DESC LIMIT 1
+) AS last ON true
+WHERE tenants.tenant_name = $1`,
+    params: [tenantName, settings],
   };
 }
 
@@ -41,13 +64,13 @@ WHERE tenant_name = ANY($1) AND (suspended_at IS NOT NULL OR gather_failures > 0
   };
 }
 
-/** Notes a good gather. In: tenant, how many seconds ago it began. */
-export function noteGather(input: { tenantName: string; secondsAgo: number }): Statement {
+/** Notes a good gather. In: tenant, how many seconds ago it began, digest of its settings. */
+export function noteGather(input: { tenantName: string; secondsAgo: number; settings: string }): Statement {
   return {
     query: `
-UPDATE tenants SET last_gather_at = now() - make_interval(secs => $2), gather_failures = 0
+UPDATE tenants SET last_gather_at = now() - make_interval(secs => $2), gather_failures = 0, gathered_settings = $3
 WHERE tenant_name = $1`,
-    params: [input.tenantName, input.secondsAgo],
+    params: [input.tenantName, input.secondsAgo, input.settings],
   };
 }
 

@@ -1,5 +1,5 @@
 import { withoutSecrets } from "../../secrets/known-secrets.js";
-import { isLostPostgres } from "../lost-connection.js";
+import { isLostConnection, isLostPostgres } from "../lost-connection.js";
 import { messageOf } from "../message-of.js";
 import { hasNoRoom, storeInTrouble } from "../store-trouble.js";
 
@@ -30,4 +30,14 @@ export function adviceOn(error: unknown): string {
 
 function wentAway(error: unknown, said: string): string {
   return isLostPostgres(error) ? `Postgres went away: ${said}` : said;
+}
+
+/**
+ * The text of an error that can only come from a store. A lost connection to ClickHouse carries no name of its own, only "socket hang up" or
+ * the like.
+ */
+export function storeErrorText(error: unknown): string {
+  const text = errorText(error);
+  if (!isLostConnection(error) || isLostPostgres(error)) return text;
+  return `ClickHouse went away (${text}): the next run does what is left`;
 }
