@@ -19,7 +19,7 @@ export function authenticator(context: AuthContext): Authenticate {
     (kind: Caller["kind"], find: (request: FastifyRequest) => Promise<Named | undefined>): Authenticate =>
     async (request) => {
       // Programs have tokens, also where people sign on.
-      if (TOKEN.test(bearerOf(request) ?? "")) return await byToken(request);
+      if (TOKEN.test(tokenOf(request) ?? "")) return await byToken(request);
       const found = await find(request);
       return found && isNamed(found)
         ? callerOf({ kind, name: found.name }, grantsOf(found, roles))
@@ -35,7 +35,7 @@ export function authenticator(context: AuthContext): Authenticate {
       const find = namedByJwt(oidc, context.logger);
       return orToken(auth, async (request) => {
         const text = bearerOf(request);
-        return text === undefined ? undefined : await find(text);
+        return text === undefined ? undefined : await find(text, request.log);
       });
     }
     case "proxy": {
@@ -48,12 +48,20 @@ export function authenticator(context: AuthContext): Authenticate {
 
 function tokens({ stores: { postgres } }: AuthContext): Authenticate {
   return async (request) => {
-    const text = bearerOf(request);
+    const text = tokenOf(request);
     const found = text === undefined ? undefined : await findToken(postgres, text, request.stopSignal);
     if (found === undefined) return undefined;
     const { token_id: tokenId, name } = found;
     return callerOf({ kind: "token", name, tokenId }, [found]);
   };
+}
+
+/** A token of this service: as a bearer, or as the password of any user, which is all that many spreadsheets and BI tools can send. */
+function tokenOf(request: FastifyRequest): string | undefined {
+  const [, encoded] = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(request.headers.authorization ?? "") ?? [];
+  if (encoded === undefined) return bearerOf(request);
+  const credentials = Buffer.from(encoded, "base64").toString("utf8");
+  return credentials.slice(credentials.indexOf(":") + 1);
 }
 
 /** RFC 6750, 2.1. */

@@ -5,6 +5,7 @@ import type { OidcSettings } from "../config/sign-on.js";
 import type { Named } from "./caller.js";
 import { ApiError } from "./errors.js";
 import { issuerKeys, KeysNotReadError } from "./issuer-keys.js";
+import { jwtRefusal } from "./jwt-refusal.js";
 
 /** Signatures by a key that the issuer alone has; none by a shared secret, and not the absence of one. */
 const ALGORITHMS = [
@@ -24,24 +25,28 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 
 /** Undefined for a token that is not valid. Throws when the issuer's keys cannot be read, and none that are known is the token's. */
 export function namedByJwt(
-  { issuer, audience, jwks_url, name_claim, roles_claim }: OidcSettings,
+  settings: OidcSettings,
   logger: Logger,
-): (token: string) => Promise<Named | undefined> {
+): (token: string, log: Pick<Logger, "warn">) => Promise<Named | undefined> {
+  const { issuer, audience, jwks_url, name_claim, roles_claim } = settings;
   const keys = issuerKeys(jwks_url, logger);
   const rules = {
     ...{ issuer, audience, algorithms: ALGORITHMS, requiredClaims: ["exp"] },
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
   };
-  return async (token) => {
+  return async (token, log) => {
+    const refuse = (reason: string) => log.warn({ reason }, `a JWT is refused: ${reason}`);
     try {
       const { payload } = await jwtVerify(token, keys, rules);
       const name = claimOf(payload, [name_claim]);
-      return typeof name === "string" ? { name, roles: rolesOf(payload, roles_claim) } : undefined;
+      if (typeof name === "string") return { name, roles: rolesOf(payload, roles_claim) };
+      refuse(`its \`${name_claim}\` is missing or not text`);
+      return undefined;
     } catch (error) {
       if (error instanceof KeysNotReadError)
         throw new ApiError("store_unavailable", "The keys of the issuer of credentials cannot be read.");
-      if (error instanceof errors.JOSEError) logger.debug({ err: error }, "a JWT is not valid");
-      else logger.warn({ err: error }, "a JWT names a key of api.oidc.issuer that cannot be used");
+      if (error instanceof errors.JOSEError) refuse(jwtRefusal(error, settings));
+      else log.warn({ err: error }, "a JWT names a key of api.oidc.issuer that cannot be used");
       return undefined;
     }
   };

@@ -57,6 +57,13 @@ t.test("security headers", async (t) => {
         t.equal(answer.statusCode, status, url);
         t.strictSame(secured(answer), wanted, `${status} ${url}`);
       }
+      const kept = async (url: string, sent: Record<string, string> = { authorization }) =>
+        (await app.inject({ url, headers: sent })).headers["cache-control"];
+      t.equal(await kept("/api/v1/tenants"), "no-store");
+      t.equal(await kept("/api/v1/tenants/acme/status"), "no-store");
+      t.equal(await kept("/metrics"), "no-store");
+      t.equal(await kept("/api/v1/tenants", {}), "no-store", "a refusal, too");
+      t.equal(await kept("/api/v1/tenants/acme/billing"), "private, no-cache", "it has an ETag");
       const docs = await app.inject({ url: "/docs/" });
       t.equal(docs.statusCode, 200);
       t.strictSame(secured(docs), {

@@ -103,6 +103,26 @@ t.test("single sign-on", async (t) => {
       t.strictSame([status, body.code], [401, "unauthenticated"], what);
       t.equal(headers["www-authenticate"], 'Bearer realm="chargehouse", error="invalid_token"', what);
     }
+    const reasons = log.flatMap(({ reason }) => (typeof reason === "string" ? [reason] : []));
+    t.strictSame(
+      reasons.map((reason) => reason.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, "INSTANT")),
+      [
+        "its signature is not by the key that it names",
+        "the issuer has no key of its key id",
+        "it expired at INSTANT",
+        "it has no `exp`",
+        "it is not valid before INSTANT",
+        'its issuer is "https://login.example.org", not "https://login.example.org/"',
+        'its audience is "wiki", not "costs"',
+        'its audience is missing, not "costs"',
+        "its `email` is missing or not text",
+        "its `email` is missing or not text",
+        "its algorithm is not allowed",
+        "its algorithm is not allowed",
+        "it is not a JWT",
+      ],
+      "the log says why",
+    );
     t.ok(asked <= 2, "keys are kept, also when a token names one that is not there");
     t.notOk(JSON.stringify(log).includes((await signed()).split(".")[0] ?? ""), "no token is logged");
 
@@ -138,6 +158,23 @@ t.test("single sign-on", async (t) => {
       const { status, body } = await me(token);
       t.strictSame([status, body.name, body.tenants], [200, "bi", ["globex"]]);
       t.equal((await get(app, "/api/v1/me")).status, 401);
+    });
+
+    await t.test("a spreadsheet sends a token as a password", async (t) => {
+      const asked = async (credentials: string) => {
+        const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`;
+        const { status, body } = await get(app, "/api/v1/me", { authorization });
+        return [status, body.name ?? body.code];
+      };
+      t.strictSame(await asked(`anybody:${token}`), [200, "bi"]);
+      t.strictSame(await asked(`:${token}`), [200, "bi"]);
+      t.strictSame(await asked(`anybody:${token}x`), [401, "unauthenticated"]);
+      t.strictSame(await asked(`${token}:`), [401, "unauthenticated"]);
+      t.strictSame(
+        await asked(`anybody:${await signed()}`),
+        [401, "unauthenticated"],
+        "a JWT is no password",
+      );
     });
   });
 

@@ -68,6 +68,8 @@ export const access = fp<Pick<HttpContext, "config" | "stores" | "logger">>(
       const { scope, publicAs, everyTenant } = request.routeOptions.config;
       // What is not there is refused later, whoever asks.
       if (request.is404 || scope === "public") return;
+      // No proxy and no browser keeps what only this caller may see. Routes whose responses can be revalidated say so themselves.
+      if (publicAs !== "docs") reply.header("cache-control", "no-store");
       await signOns.refuse(request, (seconds) => reply.header("retry-after", String(seconds)));
       const caller = await authenticate(request);
       if (caller === undefined) await signOns.failed(request);
@@ -109,6 +111,6 @@ function challengeTo({ headers }: FastifyRequest): string {
 
 function detailFor({ headers }: FastifyRequest): string {
   return headers.authorization === undefined
-    ? "The request has no credentials. Send `Authorization: Bearer TOKEN`."
+    ? "The request has no credentials. Send `Authorization: Bearer TOKEN`, or the token as the password of HTTP Basic authentication."
     : "The credentials in `Authorization` are not valid, or no longer valid.";
 }

@@ -33,7 +33,7 @@ export const openapi = fp<Pick<HttpContext, "config" | "version">>(
               type: "http",
               scheme: "bearer",
               description:
-                "A token, sent as `Authorization: Bearer TOKEN`. With `api.auth: none` nobody is asked for one.",
+                "A token, sent as `Authorization: Bearer TOKEN`, or as the password of HTTP Basic authentication with any user name. With `api.auth: none` nobody is asked for one.",
             },
           },
         },

@@ -21,8 +21,7 @@ export const meRoutes =
           response: { 200: Me, ...problemResponses("store_unavailable", "request_timeout") },
         },
       },
-      async ({ caller }, reply) => {
-        reply.header("cache-control", "no-store");
+      async ({ caller }) => {
         return {
           auth: config.api.auth,
           name: caller.name,

@@ -61,7 +61,7 @@ export const tenantMetricsRoutes =
         const page = await pageOf(context, request);
         const stream = await openMetricsPage(page, request.stopSignal);
         varyBy(reply, "Accept");
-        reply.type(page.openMetrics ? OPEN_METRICS : TEXT).header("cache-control", "no-store");
+        reply.type(page.openMetrics ? OPEN_METRICS : TEXT);
         return stream;
       },
     );

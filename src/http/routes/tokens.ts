@@ -54,7 +54,7 @@ export const tokenRoutes =
           response: { 200: NewToken, ...problemResponses(...problems, ...bodyProblems) },
         },
       },
-      async (request, reply) => {
+      async (request) => {
         requireTokens();
         const { name, scopes, days } = request.body;
         const tenants = tenantsOf(request.body, config);
@@ -67,7 +67,6 @@ export const tokenRoutes =
         );
         const [made] = await readTokens(postgres, { tokenId }, request.stopSignal);
         if (made === undefined) throw new Error("a token was made and is not there");
-        reply.header("cache-control", "no-store");
         return { ...made, token };
       },
     );
