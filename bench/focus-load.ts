@@ -20,7 +20,11 @@ export interface Loaded {
 
 const settings = {
   ...({ cost: "EffectiveCost", currency: undefined, shrinkLimit: 0.5, hash: "bench" } as const),
-  ...({ keepFrom: "2000-01-01", spread: "none" } as const),
+  ...({
+    keepFrom: "2000-01-01",
+    spread: "none",
+    overlaps: { precedence: [], adding: new Set<string>() },
+  } as const),
   today: new Date().toISOString().slice(0, 10),
 };
 
@@ -44,7 +48,7 @@ export async function loadAsWeDo(store: DeliveryStore, path: string): Promise<Lo
     const outcome = await loadDelivery(
       store,
       delivery,
-      { old: undefined, moved: [] },
+      { old: [], moved: [], known: [], others: [] },
       settings,
       new AbortController().signal,
     );

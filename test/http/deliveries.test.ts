@@ -94,7 +94,8 @@ t.test("deliveries", async (t) => {
     );
     t.strictSame(items[4], {
       ...{ delivery_id: first, source: "aws", billing_period: "2026-05", kind: "snapshot", state: "current" },
-      ...{ problem: null, files, file_count: 1, lines: 2, sums, classes, findings, remarks: ["odd"] },
+      ...{ problem: null, files, file_count: 1, duplicates: [], overlaps: [], lines: 2, sums, classes, findings },
+      remarks: ["odd"],
       ...{ first_day: "2026-05-01", last_day: "2026-05-31", started_at: "2026-06-01T00:00:00Z" },
       ...{ loaded_at: "2026-06-01T00:01:00Z", accepted_at: null, replaced_at: null },
       expired_at: null,
@@ -119,7 +120,7 @@ t.test("deliveries", async (t) => {
       [status, body.detail],
       [
         400,
-        "`state` must be one of loading, current, replaced, waiting_for_acceptance, refused, expired, no_bill.",
+        "`state` must be one of loading, current, replaced, waiting_for_acceptance, refused, expired, no_bill, superseded.",
       ],
     );
   });

@@ -16,6 +16,7 @@ export const deliveries = {
     replaced: "replaced",
     expired: "expired",
     no_bill: "no bill",
+    superseded: "counts elsewhere",
     loading: "loading",
   },
   loaded: "Loaded",

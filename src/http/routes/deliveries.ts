@@ -75,8 +75,9 @@ export const deliveryRoutes =
           tags: ["Deliveries"],
           summary: "Accept a bill that waits",
           description:
-            "A new bill waits if it has lost more of the bill that it replaces than `shrink_limit_percent` allows. This makes it count. The next " +
-            "run calculates the days that differ. A bill that counts already stays as it is.",
+            "A new bill waits if it has lost more of the bill that it replaces than `shrink_limit_percent` allows, or if another bill has charges of it. " +
+            "This makes it count. The next run calculates the days that differ. A bill that overlaps with others waits until that run, and then counts in " +
+            "place of them; one whose own files overlap counts with all of them. A bill that counts already stays as it is.",
           params: DeliveryPath,
           body: inputOf(
             {},

@@ -33,6 +33,35 @@ const DeliveryFile = Type.Object(
   { title: "DeliveryFile" },
 );
 
+const DuplicateFile = Type.Object(
+  {
+    name: text("Path or key within the source.", "2026-05/part-00001 (1).parquet"),
+    size: count("Size in bytes.", 1_048_576),
+    same_as: text("The file that counts.", "2026-05/part-00001.parquet"),
+    same_as_source: text("Name of the source that has that file.", "aws"),
+  },
+  { title: "DuplicateFile" },
+);
+
+const DeliveryOverlap = Type.Object(
+  {
+    name: text("File of this delivery, or export whose manifest names its files.", "2026-05.csv"),
+    other_delivery_id: count("Id of the other delivery; this one where two of its files overlap.", 11),
+    other_name: text("File or export of the other delivery.", "2026-05-final.csv"),
+    account_id: text("BillingAccountId of the charges.", "123456789012"),
+    billing_period: text("Month of the bill.", "2026-05"),
+    days: Type.Array(Type.String({ format: "date" }), {
+      description: "UTC days that are in both.",
+      examples: [["2026-05-01"]],
+    }),
+    amounts: Type.Array(
+      Type.Object({ currency, amount: decimal("What this bill charges on these days.", "1250.75") }),
+      { description: "Amounts by currency." },
+    ),
+  },
+  { title: "DeliveryOverlap" },
+);
+
 const DeliverySums = Type.Object(
   {
     currency,
@@ -76,18 +105,31 @@ export const Delivery = Type.Object(
     }),
     state: choice(deliveryStates, {
       description:
-        "`current`: its lines count. `waiting_for_acceptance`: it has lost too much of the bill that it would replace, and waits until a person accepts it. " +
+        "`current`: its lines count. `waiting_for_acceptance`: it has lost too much of the bill that it would replace, or has charges of another bill, and " +
+        "waits until a person or a setting decides. " +
         "`refused`: it cannot be read. `replaced`: a newer one counts. `loading`: not loaded completely. `expired`: all of its days are older than " +
         "`retention_days`, so its lines were dropped; it is read again once `retention_days` reaches back to it. " +
-        "`no_bill`: none of its files is a bill.",
+        "`no_bill`: none of its files is a bill. `superseded`: all of its charges count in other deliveries.",
       examples: ["current"],
     }),
     problem: nullableText({
-      description: "Why it waits, is refused, has expired or is no bill, as a sentence; else null.",
+      description:
+        "Why it waits, is refused, has expired, is superseded or is no bill, as a sentence; else null.",
       examples: [null],
     }),
     files: Type.Array(DeliveryFile, { description: "Its first 100 files." }),
     file_count: count("Number of its files.", 1),
+    duplicates: Type.Array(DuplicateFile, {
+      description:
+        "Its first 100 files that are not loaded, because another file with the same bytes counts.",
+      examples: [[]],
+    }),
+    overlaps: Type.Array(DeliveryOverlap, {
+      description:
+        "First 100 bills that have charges of it as well, among those that were there when it was loaded. What `precedence`, `exclude`, `overlap` or a person " +
+        "decides on them is not part of it: `state` and `problem` say what came of it.",
+      examples: [[]],
+    }),
     lines: Type.Unsafe<number | null>({
       type: ["integer", "null"],
       minimum: 0,

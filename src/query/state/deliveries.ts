@@ -15,6 +15,7 @@ export const deliveryStates = [
   "refused",
   "expired",
   "no_bill",
+  "superseded",
 ] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
@@ -51,6 +52,25 @@ export interface DeliveryFinding {
   readonly examples: string[];
 }
 
+/** A file that was not loaded, because another file with the same bytes counts. */
+export interface DuplicateFile {
+  readonly name: string;
+  readonly size: number;
+  readonly same_as: string;
+  readonly same_as_source: string;
+}
+
+/** Charges that another bill has as well. */
+export interface DeliveryOverlap {
+  readonly name: string;
+  readonly other_delivery_id: number;
+  readonly other_name: string;
+  readonly account_id: string;
+  readonly billing_period: string;
+  readonly days: string[];
+  readonly amounts: { readonly currency: string; readonly amount: string }[];
+}
+
 /** Instants are `2026-01-01T00:00:00Z`, amounts plain decimals. Null is what is not known before the bill is loaded. */
 export interface Delivery {
   readonly delivery_id: number;
@@ -59,11 +79,14 @@ export interface Delivery {
   readonly billing_period: string | null;
   readonly kind: "snapshot" | "additive";
   readonly state: DeliveryState;
-  /** Why it is refused, waits, has expired or is no bill. */
+  /** Why it is refused, waits, has expired, is superseded or no bill. */
   readonly problem: string | null;
   /** The first ones, by name. */
   readonly files: DeliveredFile[];
   readonly file_count: number;
+  /** The first ones, by name. */
+  readonly duplicates: DuplicateFile[];
+  readonly overlaps: DeliveryOverlap[];
   readonly lines: number | null;
   readonly sums: DeliverySums[];
   /** Where its lines went, by currency; empty before a run has counted them. */
@@ -89,7 +112,14 @@ const SHOWN = `delivery_id, source, billing_period, kind, state, problem,
       'focus_version', file->>'focus_version',
       'dataset', file->>'dataset') ORDER BY place), '[]')
     FROM jsonb_array_elements(files) WITH ORDINALITY AS each (file, place) WHERE place <= ${MOST_FILES}) AS files,
-  jsonb_array_length(files) AS file_count, lines, sums,
+  jsonb_array_length(files) AS file_count,
+  (SELECT coalesce(json_agg(json_build_object('name', twin->>'name', 'size', twin->'size', 'same_as', twin->>'same_as',
+      'same_as_source', twin->>'same_as_source') ORDER BY place), '[]')
+    FROM jsonb_array_elements(duplicates) WITH ORDINALITY AS each (twin, place) WHERE place <= ${MOST_FILES}) AS duplicates,
+  (SELECT coalesce(json_agg(json_build_object('name', pair->'side'->>'name', 'other_delivery_id', (pair->'other'->>'delivery')::bigint,
+      'other_name', pair->'other'->>'name', 'account_id', pair->>'account', 'billing_period', pair->>'period', 'days', pair->'days',
+      'amounts', pair->'amounts') ORDER BY place), '[]')
+    FROM jsonb_array_elements(coalesce(shared_charges, '[]')) WITH ORDINALITY AS each (pair, place) WHERE place <= ${MOST_FILES}) AS overlaps, lines, sums,
   (SELECT coalesce(json_agg(counted ORDER BY counted.currency, counted.class, counted.reason), '[]') FROM (
     SELECT currency, class, reason, sum(rows)::bigint AS rows, ${plain("cost")}, ${plain("billed")}, ${plain("effective")}
     FROM control_totals WHERE control_totals.tenant_name = page.tenant_name AND control_totals.delivery_id = page.delivery_id AND class <> 'delivered'

@@ -1,5 +1,6 @@
 /** A person says that a bill counts although it has lost much of the one that it replaces. */
-import type { Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
+import { type NewDelivery, type OldDelivery, retireDelivery, retirementsOf } from "./retirement.js";
 import { runStatement } from "./statement.js";
 import { type Interruption, withTransaction } from "./transaction.js";
 
@@ -27,6 +28,15 @@ export async function acceptDelivery(
         params: [tenantName, deliveryId],
       });
       if (found?.state !== "waiting_for_acceptance") return found;
+      const { rowCount: decided } = await runStatement(on, {
+        query: `UPDATE deliveries SET accepted_at = now(), waits_for = 'overlap' WHERE delivery_id = $1 AND waits_for IN ('overlap', 'shrunk')
+          AND shared_charges <> '[]'`,
+        params: [deliveryId],
+      });
+      if (decided === 1) {
+        await stop?.record?.(on);
+        return found;
+      }
       const { rows: together } = await runStatement<{ delivery_id: string }>(on, {
         query: `SELECT other.delivery_id::text FROM deliveries AS other JOIN deliveries AS new
             ON other.tenant_name = new.tenant_name AND other.source = new.source
@@ -36,15 +46,10 @@ export async function acceptDelivery(
         params: [deliveryId],
       });
       const accepted = together.map(({ delivery_id }) => delivery_id);
-      await runStatement(on, {
-        query: `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now(), problem = NULL FROM deliveries AS new
-          WHERE new.delivery_id = ANY ($1::bigint[]) AND old.tenant_name = new.tenant_name AND old.source = new.source
-            AND (old.scope = new.scope OR old.delivery_id = ANY (new.replaces)) AND old.state IN ('current', 'expired')`,
-        params: [accepted],
-      });
+      await replaceOld(on, accepted);
       await runStatement(on, {
         query:
-          "UPDATE deliveries SET state = 'current', problem = NULL, accepted_at = now() WHERE delivery_id = ANY ($1::bigint[])",
+          "UPDATE deliveries SET state = 'current', problem = NULL, waits_for = NULL, accepted_at = now() WHERE delivery_id = ANY ($1::bigint[])",
         params: [accepted],
       });
       await stop?.record?.(on);
@@ -52,4 +57,30 @@ export async function acceptDelivery(
     },
     stop,
   );
+}
+
+type Accepting = NewDelivery & { readonly delivery_id: string };
+
+/** What the accepted ones take the place of: in their scopes what their lines say, of other scopes what they were loaded to replace. */
+async function replaceOld(on: PoolClient, accepted: readonly string[]): Promise<void> {
+  const { rows } = await runStatement<Accepting>(on, {
+    query: `SELECT delivery_id::text, billing_period, coalesce(periods, '[]') AS periods FROM deliveries
+      WHERE delivery_id = ANY ($1::bigint[]) ORDER BY delivery_id`,
+    params: [accepted],
+  });
+  for (const newer of rows) {
+    const { rows: old } = await runStatement<OldDelivery & { delivery_id: string }>(on, {
+      query: `SELECT old.delivery_id::text, old.periods, old.retired FROM deliveries AS old JOIN deliveries AS new
+          ON old.tenant_name = new.tenant_name AND old.source = new.source AND old.scope = new.scope
+        WHERE new.delivery_id = $1 AND old.state = 'current' AND NOT old.delivery_id = ANY ($2::bigint[]) FOR UPDATE OF old`,
+      params: [newer.delivery_id, accepted],
+    });
+    for (const retired of retirementsOf(old, newer)) await runStatement(on, retireDelivery(retired));
+  }
+  await runStatement(on, {
+    query: `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now(), problem = NULL FROM deliveries AS new
+      WHERE new.delivery_id = ANY ($1::bigint[]) AND old.tenant_name = new.tenant_name AND old.source = new.source
+        AND ((old.scope = new.scope AND old.state = 'expired') OR (old.delivery_id = ANY (new.replaces) AND old.state IN ('current', 'expired')))`,
+    params: [accepted],
+  });
 }

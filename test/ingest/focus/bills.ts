@@ -24,6 +24,7 @@ export const settings: LoadSettings = {
   today: "2026-07-15",
   keepFrom: "2000-01-01",
   spread: "none",
+  overlaps: { precedence: [], adding: new Set() },
 };
 
 export async function openDeliveryStore(t: Test): Promise<DeliveryStore> {
@@ -108,7 +109,7 @@ export async function load(store: DeliveryStore, delivery: Delivery, changes: Pa
   return await loadDelivery(
     store,
     delivery,
-    { old: undefined, moved: [] },
+    { old: [], moved: [], known: [], others: [] },
     { ...settings, ...changes },
     new AbortController().signal,
   );

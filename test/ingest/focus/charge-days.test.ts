@@ -101,7 +101,7 @@ for (const spread of ["none", "daily"] as const satisfies readonly Spread[]) {
           for (let start = window.start; start < window.end; start = addDays(start, days)) {
             const { query, params } = billingLines({
               window: { start, end: addDays(start, days) },
-              ...{ deliveries: current.map(({ id }) => id), cost: "EffectiveCost", spread },
+              ...{ deliveries: current.map(({ id }) => id), counted: "true", cost: "EffectiveCost", spread },
             });
             const lines = await readRows<Record<"resource" | "day" | "cost", string>>(store.client, {
               query: `SELECT resource_id AS resource, toString(toDate(timestamp)) AS day, toString(total_cost) AS cost FROM (${query})`,

@@ -118,15 +118,17 @@ t.test("snapshots and additions", async (t) => {
   await told([deliveryOf([unread])]);
   t.equal((await recorded(store)).length, 3, "the same again is not read");
   await store.postgres.query("DELETE FROM deliveries");
-  const addition = (name: string, amount: string) =>
-    deliveryOf([bill(amount, 4, name)], { kind: "additive", billing_period: undefined });
-  await told([addition("a.csv", "1"), addition("b.csv", "1")]);
-  await told([addition("a.csv", "1"), addition("b.csv", "1")]);
-  t.strictSame((await kept()).records, ["current 4 4", "current 4 4"], "each addition once");
+  const addition = (name: string, amount: string) => {
+    const rows = Array(4).fill({ EffectiveCost: amount, BilledCost: amount, ResourceId: name });
+    return deliveryOf([fileOf(name, csv(rows))], { kind: "additive", billing_period: undefined });
+  };
+  await told([addition("a.csv", "1"), addition("b.csv", "2")]);
+  await told([addition("a.csv", "1"), addition("b.csv", "2")]);
+  t.strictSame((await kept()).records, ["current 4 4", "current 4 8"], "each addition once");
   await told([addition("a.csv", "1"), addition("b.csv", "3")]);
   t.strictSame(
     (await kept()).records,
-    ["current 4 4", "replaced 4 4", "current 4 12"],
+    ["current 4 4", "replaced 4 8", "current 4 12"],
     "a file that was written anew counts as it is now",
   );
 });

@@ -21,6 +21,7 @@ import { loadDeliveries } from "./deliveries/load-deliveries.js";
 import { withoutLines } from "./deliveries/partitions.js";
 import { isChargedIn, type RecordedDelivery, recordedDeliveries } from "./deliveries/records.js";
 import { billingLines, piecesOf } from "./lines/billing-lines.js";
+import { isCounted } from "./lines/counted.js";
 import { resourcesOf } from "./lines/inventory.js";
 import { lostLines, malformedLines } from "./lines/malformed.js";
 import type { CostName } from "./load/summary.js";
@@ -122,7 +123,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       );
       const uploaded = await usage.takeFiles(ofStore, signal);
       const current = await currentDeliveries(ofStore, settings);
-      await sink.resourceRows(resourcesOf(idsOf(current)));
+      await sink.resourceRows(resourcesOf(idsOf(current), isCounted(current)));
       return {
         ...none,
         errors: [...errors, ...uploaded.errors],
@@ -140,6 +141,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       const request = {
         window,
         deliveries: idsOf(touching),
+        counted: isCounted(touching),
         cost: costColumnOf[settings.cost],
         spread: settings.spread,
       };
@@ -160,13 +162,13 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
         billed,
         dropped: withMalformed(malformed.lines, used.report.dropped),
         errors: [...malformed.errors, ...lost.errors],
-        answers: { deliveries: request.deliveries, usage: used.answers } satisfies Answers,
+        answers: { deliveries: countedOf(touching), usage: used.answers } satisfies Answers,
       };
     },
     async answersAsBefore(window, { ofWindow }, signal) {
       const { deliveries, usage: used } = ofWindow as Answers;
       const now = touchingWindow(await currentDeliveries(needed(ofStore), settings), window);
-      if (JSON.stringify(deliveries) !== JSON.stringify(idsOf(now))) return false;
+      if (JSON.stringify(deliveries) !== JSON.stringify(countedOf(now))) return false;
       // What the store has lost since is told at each run.
       if ((await withoutLines(needed(store).client, now, signal)).length > 0) return false;
       return await usage.answersAsBefore(needed(ofStore), window, used, signal);
@@ -176,8 +178,16 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
 
 /** What a window was made of. */
 interface Answers {
-  readonly deliveries: readonly number[];
+  /** Numbers; with a digest of what of them does not count, where there is something. */
+  readonly deliveries: readonly (number | readonly [number, string])[];
   readonly usage: UsageAnswers;
+}
+
+function countedOf(deliveries: readonly RecordedDelivery[]): Answers["deliveries"] {
+  return deliveries.map(({ delivery_id, retired, superseded }) => {
+    const left = [...retired, ...superseded];
+    return left.length === 0 ? Number(delivery_id) : [Number(delivery_id), digestOf(left)];
+  });
 }
 
 function withMalformed(lines: number, dropped: Readonly<Record<string, number>>) {
@@ -194,6 +204,10 @@ function loadSettings(settings: Settings, keepFrom: string): LoadSettings {
     today: new Date().toISOString().slice(0, 10),
     keepFrom,
     spread: settings.spread,
+    overlaps: {
+      precedence: settings.precedence,
+      adding: new Set(settings.sources.filter(({ overlap }) => overlap === "add").map(({ name }) => name)),
+    },
   };
 }
 

@@ -36,6 +36,19 @@ const settings = mapping(
       }),
     ),
     usage: usageSettings,
+    precedence: list(
+      text({
+        description: "The name of a source, or a glob of `SOURCE/FILE`, such as `azure/**/*-final.csv`.",
+        maxLength: 2000,
+      }),
+      {
+        description:
+          "Of bills that have the same charges, the one that matches an earlier entry is charged, and the other one is superseded. Without an entry that decides, the month waits.",
+        maxItems: 1000,
+        default: [],
+        inert: true,
+      },
+    ),
     shrink_limit_percent: integer({
       description:
         "A new bill of a month that is over waits for a person when it has lost more than this of its lines or of an amount.",

@@ -4,6 +4,7 @@ import type { Pool } from "pg";
 import type { ChangeGate } from "../../../../store/change-gate.js";
 import type { Spread } from "../lines/charge-days.js";
 import type { CostColumn } from "../load/landing-columns.js";
+import type { OverlapSettings } from "../overlaps/decide.js";
 
 export interface DeliveryStore {
   readonly client: ClickHouseClient;
@@ -25,4 +26,5 @@ export interface LoadSettings {
   /** First UTC day that is kept. */
   readonly keepFrom: string;
   readonly spread: Spread;
+  readonly overlaps: OverlapSettings;
 }

@@ -3,10 +3,14 @@
 import { errorText } from "../../../../store/clickhouse/error-text.js";
 import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
-import type { BillSource, Delivery } from "../sources/delivery.js";
+import { periodsOf } from "../load/summary.js";
+import { compareBills } from "../overlaps/compare.js";
+import { contentKey, scopeKey, settleOverlaps } from "../overlaps/settle.js";
+import type { BillSource, Delivery, SourceListing } from "../sources/delivery.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
+import { knownFiles, withoutTwin } from "./duplicates.js";
 import { expireOld, expiryOf } from "./expiry.js";
-import { type LoadOutcome, loadDelivery } from "./load-delivery.js";
+import { type LoadOutcome, loadDelivery, loadOutcome } from "./load-delivery.js";
 import { isRecordOf, movedRecords, settleMoved } from "./moved.js";
 import { dropUnrecorded, withoutLines } from "./partitions.js";
 import { forgetLoading, type RecordedDelivery, recordedDeliveries, scopeOf } from "./records.js";
@@ -27,20 +31,25 @@ export async function loadDeliveries(
   signal: AbortSignal,
 ): Promise<LoadReport> {
   const { client, postgres, gate, tenantName, epoch } = store;
+  const configured = sources.map(({ name }) => name);
   const { recorded, lost } = await gate.change(async () => {
     await runStatement(postgres, forgetLoading(tenantName, epoch));
+    await recordPeriods(store, signal);
     const before = await recordedDeliveries(store);
     const recorded = (await expireOld(store, before, settings)) ? await recordedDeliveries(store) : before;
     const stored = recorded.filter(({ state }) => state !== "expired");
     await dropUnrecorded(client, new Set(stored.map(({ delivery_id }) => delivery_id)), signal);
-    return { recorded, lost: new Set(await withoutLines(client, stored, signal)) };
+    const alone = await withoutTwin(store, recorded, configured);
+    const lines = await withoutLines(client, stored, signal);
+    return { recorded, lost: new Set([...lines, ...recorded.filter((each) => alone.has(each.delivery_id))]) };
   }, signal);
-  const errors: string[] = [];
-  const warnings: string[] = [];
-  const notes: string[] = [];
+  const report = { errors: [] as string[], warnings: [] as string[], notes: [] as string[] };
+  const { errors, warnings, notes } = report;
+  const listings = new Map<BillSource, SourceListing>();
   for (const source of sources) {
-    try {
+    await ofOneSource(store, source, report, signal, async () => {
       const listing = await source.list(signal);
+      listings.set(source, listing);
       const { deliveries, waiting, remarks, nothing } = listing;
       notes.push(...remarks.map((remark) => `${source.name}: ${remark}`));
       warnings.push(...waiting.map(({ name, reason }) => `${source.name}: ${name}: ${reason}`));
@@ -51,28 +60,139 @@ export async function loadDeliveries(
       const others: string[] = [];
       for (const delivery of deliveries) {
         warnings.push(...delivery.remarks.map((remark) => `${titleOf(delivery)}: ${remark}`));
-        const outcome = await loadIfNew(store, delivery, { ofSource, moved, lost }, settings, signal);
+        const known = { ofSource, moved, lost, configured };
+        const outcome = await loadIfNew(store, delivery, known, settings, signal);
         if (outcome.state === "held") held = true;
-        else if (outcome.state === "current")
-          notes.push(...(outcome.remarks ?? []).map((remark) => `${titleOf(delivery)}: ${remark}`));
         else if (outcome.state === "no_bill") others.push(`${titleOf(delivery)}: ${outcome.problem}`);
-        else if (outcome.state !== "expired") errors.push(`${titleOf(delivery)}: ${outcome.problem}`);
+        else tell(report, delivery, outcome);
       }
       // A source whose files are all something else is a mistake in its `location`.
       const hasBill = others.length < deliveries.length + listing.pending.length;
       if (hasBill) notes.push(...others);
       else errors.push(...others);
-      if (!held && moved.length === 0) continue;
+      if (!held && moved.length === 0) return;
       const problem = await settleMoved(store, source.name, listing, settings, signal);
       if (problem !== undefined) errors.push(`${source.name}: ${problem}`);
-    } catch (error) {
-      // One source that is down does not concern the others; a store that is, or a lost lease, concerns all.
-      signal.throwIfAborted();
-      if (error instanceof LeaseLostError || !(await client.ping()).success) throw error;
-      errors.push(`${source.name}: ${errorText(error)}`);
-    }
+    });
   }
-  return { errors, warnings, notes };
+  await loadWithoutTwin(store, listings, { settings, configured, report }, signal);
+  await compareOlder(store, configured, settings, signal);
+  const counted = recorded.filter(({ state }) => state === "current");
+  const run = {
+    configured,
+    counted: new Set(counted.map(({ delivery_id }) => delivery_id)),
+    scopes: new Set(counted.map(scopeKey)),
+    listed: listedOf(sources, listings),
+  };
+  const settled = await settleOverlaps(store, run, settings.overlaps, signal);
+  errors.push(...settled.errors);
+  notes.push(...settled.notes);
+  return report;
+}
+
+function listedOf(
+  sources: readonly BillSource[],
+  listings: ReadonlyMap<BillSource, SourceListing>,
+): Map<string, ReadonlySet<string> | undefined> {
+  return new Map(
+    sources.map((source) => {
+      const deliveries = listings.get(source)?.deliveries;
+      const keys = deliveries?.map((each) => contentKey({ scope: scopeOf(each), content_id: each.id }));
+      return [source.name, keys && new Set(keys)];
+    }),
+  );
+}
+
+/** A delivery may lack a file for the sake of another delivery that this run has replaced. */
+async function loadWithoutTwin(
+  store: DeliveryStore,
+  listings: ReadonlyMap<BillSource, SourceListing>,
+  { settings, configured, report }: { settings: LoadSettings; configured: readonly string[]; report: Told },
+  signal: AbortSignal,
+): Promise<void> {
+  const recorded = await recordedDeliveries(store);
+  const alone = await withoutTwin(store, recorded, configured);
+  if (alone.size === 0) return;
+  const lost = new Set(recorded.filter((each) => alone.has(each.delivery_id)));
+  for (const [source, { deliveries }] of listings)
+    await ofOneSource(store, source, report, signal, async () => {
+      const ofSource = recorded.filter((each) => each.source === source.name);
+      for (const delivery of deliveries) {
+        if (!ofSource.some((each) => lost.has(each) && isRecordOf(each, delivery, settings.hash))) continue;
+        const known = { ofSource, moved: [], lost, configured };
+        tell(report, delivery, await loadIfNew(store, delivery, known, settings, signal));
+      }
+    });
+}
+
+interface Told {
+  readonly errors: string[];
+  readonly warnings: string[];
+  readonly notes: string[];
+}
+
+function tell({ errors, notes }: Told, delivery: Delivery, outcome: LoadOutcome): void {
+  // What is said of overlaps is said once all bills have been compared.
+  if (outcome.state === "expired" || outcome.state === "undecided") return;
+  if (outcome.state === "current") {
+    notes.push(...(outcome.remarks ?? []).map((remark) => `${titleOf(delivery)}: ${remark}`));
+    return;
+  }
+  const list = outcome.state === "superseded" ? notes : errors;
+  list.push(`${titleOf(delivery)}: ${outcome.problem}`);
+}
+
+/** One source that is down does not concern the others; a store that is down, or a lost lease, concerns all. */
+async function ofOneSource(
+  { client }: DeliveryStore,
+  { name }: BillSource,
+  { errors }: Told,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof LeaseLostError || !(await client.ping()).success) throw error;
+    errors.push(`${name}: ${errorText(error)}`);
+  }
+}
+
+/** Compares deliveries that were loaded by a version that did not do so, each with those before it. */
+async function compareOlder(
+  store: DeliveryStore,
+  configured: readonly string[],
+  { cost }: LoadSettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const withLines = (await recordedDeliveries(store))
+    .filter(({ state, source }) => state === "current" && configured.includes(source))
+    .map((each) => ({ ...each, lines: Number(each.lines ?? 0) }));
+  for (const [at, record] of withLines.entries()) {
+    if (record.shared_charges !== null) continue;
+    const before = withLines.slice(0, at).filter((each) => scopeKey(each) !== scopeKey(record));
+    const overlaps = await compareBills(store.client, record, before, cost, signal);
+    await runStatement(store.postgres, {
+      query: "UPDATE deliveries SET shared_charges = $2::jsonb WHERE delivery_id = $1",
+      params: [record.delivery_id, JSON.stringify(overlaps)],
+    });
+  }
+}
+
+/** Of deliveries that were loaded by a version that did not record them. */
+async function recordPeriods(store: DeliveryStore, signal: AbortSignal): Promise<void> {
+  const unknown = (await recordedDeliveries(store)).filter(({ state, periods }) => {
+    return periods === null && (state === "current" || state === "waiting_for_acceptance");
+  });
+  if (unknown.length === 0) return;
+  const ids = unknown.map(({ delivery_id }) => delivery_id);
+  const found = await periodsOf(store.client, ids, signal);
+  for (const [id, periods] of found)
+    await runStatement(store.postgres, {
+      query: "UPDATE deliveries SET periods = $2::jsonb WHERE delivery_id = $1 AND periods IS NULL",
+      params: [id, JSON.stringify(periods)],
+    });
 }
 
 function noBill(nothing: string, recorded: readonly RecordedDelivery[]): string {
@@ -87,30 +207,48 @@ function noBill(nothing: string, recorded: readonly RecordedDelivery[]): string 
 interface Known {
   readonly ofSource: readonly RecordedDelivery[];
   readonly moved: readonly RecordedDelivery[];
-  /** Of those, the ones whose lines the store does not have any more. */
+  /** Of those, the ones that lack lines: the store has lost them, or they were those of another file that does not count any more. */
   readonly lost: ReadonlySet<RecordedDelivery>;
+  /** Names of all sources. */
+  readonly configured: readonly string[];
 }
 
 async function loadIfNew(
   store: DeliveryStore,
   delivery: Delivery,
-  { ofSource, moved, lost }: Known,
+  { ofSource, moved, lost, configured }: Known,
   settings: LoadSettings,
   signal: AbortSignal,
 ): Promise<LoadOutcome> {
   const same = ofSource.findLast((each) => isRecordOf(each, delivery, settings.hash));
   const isKeptAgain = same?.state === "expired" && expiryOf(same, settings) === undefined;
-  if (same !== undefined && !isKeptAgain && !lost.has(same)) return outcomeOf(same);
+  const isWhole = same !== undefined && same.retired.length === 0;
+  if (isWhole && !isKeptAgain && !lost.has(same)) return outcomeOf(same);
   const scope = scopeOf(delivery);
-  const old = ofSource.find((each) => each.state === "current" && each.scope === scope);
-  const others = moved.filter((each) => each.state === "current" && each !== old);
-  return await loadDelivery(store, delivery, { old, moved: others }, settings, signal);
+  const old = ofSource.filter((each) => each.state === "current" && each.scope === scope);
+  const moving = moved.filter((each) => each.state === "current" && !old.includes(each));
+  const ids = new Set(moved.map(({ delivery_id }) => delivery_id));
+  const isReplaced = (each: RecordedDelivery) =>
+    (each.source === delivery.source && each.scope === scope) || ids.has(each.delivery_id);
+  const mayReplace = ofSource.filter(isReplaced);
+  const known = await knownFiles(store, delivery, { configured, mayReplace });
+  const beside = (await recordedDeliveries(store)).filter((each) => {
+    const { state, waits_for, lines } = each;
+    const mayCount =
+      state === "current" ||
+      state === "superseded" ||
+      (state === "waiting_for_acceptance" && waits_for !== "moved");
+    return mayCount && Number(lines ?? 0) > 0 && configured.includes(each.source) && !isReplaced(each);
+  });
+  return await loadDelivery(store, delivery, { old, moved: moving, known, others: beside }, settings, signal);
 }
 
-function outcomeOf({ state, problem, replaces }: RecordedDelivery): LoadOutcome {
+function outcomeOf({ state, problem, waits_for, replaces }: RecordedDelivery): LoadOutcome {
   if (state === "current") return { state };
-  const isHeld = state === "waiting_for_acceptance" && replaces.length > 0;
-  return { state: isHeld ? "held" : state, problem: problem ?? "" };
+  if (state !== "waiting_for_acceptance") return { state, problem: problem ?? "" };
+  // Versions that did not record why it waits.
+  const why = waits_for ?? (replaces.length > 0 ? "moved" : "shrunk");
+  return loadOutcome({ problem, waits_for: why });
 }
 
 function titleOf({ source, billing_period, files }: Delivery): string {

@@ -1,40 +1,74 @@
 /** Brings one delivery into the store and makes it count, or leaves everything as it was. */
 import { UnreadableFile } from "../../../../focus/format.js";
 import { LeaseLostError } from "../../../../store/lease-lost.js";
+import { retirementsOf } from "../../../../store/postgres/retirement.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
 import { withTransaction } from "../../../../store/postgres/transaction.js";
 import { NO_CHARGE_DATE } from "../load/findings.js";
 import { type LoadedFile, loadFile } from "../load/load-file.js";
-import { type LoadedLines, LoadMismatch, requireEqualSums, summarise } from "../load/summary.js";
+import { type LoadedLines, LoadMismatch, NO_LINES, requireEqualSums, summarise } from "../load/summary.js";
+import { compareBills, type Overlap } from "../overlaps/compare.js";
 import type { Delivery } from "../sources/delivery.js";
+import { compare } from "../sources/file-names.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
+import { duplicateRemarks, type KnownFile, twinOf } from "./duplicates.js";
 import { type CoveredDays, expiryOf } from "./expiry.js";
 import { NOT_ALL_READ, sharedDays } from "./moved.js";
 import { dropDelivery } from "./partitions.js";
 import {
   beginDelivery,
+  type DuplicateFile,
   type FinishedDelivery,
   finishDelivery,
   type RecordedDelivery,
   refuseDelivery,
 } from "./records.js";
-import { shrinkage } from "./shrinkage.js";
+import { addedUp, shrinkageOf } from "./shrinkage.js";
 
 export type LoadOutcome =
-  /** Remarks: sentences about files of the delivery that are no bills. */
+  /** Remarks: sentences about files of the delivery that are no bills, or whose bytes count elsewhere. */
   | { readonly state: "current"; readonly remarks?: readonly string[] }
-  /** held: its charges lie in deliveries of other scopes as well; who loads all of a source decides when it takes their place. */
+  /**
+   * held: its charges lie in deliveries of other scopes as well; who loads all of a source decides when it takes their place. undecided: so do some
+   * of its charges; who loads all sources decides which one counts.
+   */
   | {
-      readonly state: "held" | "waiting_for_acceptance" | "refused" | "expired" | "no_bill";
+      readonly state:
+        | "held"
+        | "undecided"
+        | "waiting_for_acceptance"
+        | "refused"
+        | "expired"
+        | "superseded"
+        | "no_bill";
       readonly problem: string;
     };
 
+/** Until all that is delivered has been compared. */
+const NOT_DECIDED = "some of its charges are in another bill as well";
+
+export function loadOutcome({
+  problem,
+  waits_for,
+}: {
+  readonly problem: string | null;
+  readonly waits_for: RecordedDelivery["waits_for"];
+}): LoadOutcome {
+  const state =
+    waits_for === "moved" ? "held" : waits_for === "overlap" ? "undecided" : "waiting_for_acceptance";
+  return { state, problem: problem ?? "" };
+}
+
 /** What there is of the source until now. */
 interface Before {
-  /** What counts of the scope. */
-  readonly old: RecordedDelivery | undefined;
+  /** What counts of the scope: several where each has other periods. */
+  readonly old: readonly RecordedDelivery[];
   /** What counts of other scopes, and is not delivered in that way any more. */
   readonly moved: readonly RecordedDelivery[];
+  /** Files of other deliveries that count. */
+  readonly known: readonly KnownFile[];
+  /** Deliveries that it does not take the place of, and that may have its charges as well. */
+  readonly others: readonly RecordedDelivery[];
 }
 
 /**
@@ -43,7 +77,7 @@ interface Before {
 export async function loadDelivery(
   store: DeliveryStore,
   delivery: Delivery,
-  { old, moved }: Before,
+  { old, moved, known, others }: Before,
   settings: LoadSettings,
   signal: AbortSignal,
 ): Promise<LoadOutcome> {
@@ -54,40 +88,52 @@ export async function loadDelivery(
   const { delivery_id: deliveryId } = begun;
   let mayCount = false;
   try {
-    const files: LoadedFile[] = [];
-    for (const [at, file] of delivery.files.entries()) {
-      const { cost, currency } = settings;
-      files.push(await loadFile(client, { delivery: deliveryId, at, file, cost, currency }, signal));
-    }
-    const remarks = files.flatMap(({ name, dataset }) =>
+    const { files, left } = await loadFiles(store, deliveryId, delivery, { known, settings }, signal);
+    const noBills = files.flatMap(({ name, dataset }) =>
       dataset === undefined ? [] : `${JSON.stringify(name)} holds ${dataset}, and is left alone`,
     );
-    if (remarks.length > 0 && remarks.length === files.length) throw new NoBill(remarks);
+    if (noBills.length > 0 && noBills.length === files.length && left.length === 0) throw new NoBill(noBills);
     const bills = files.filter(({ dataset }) => dataset === undefined);
     await requireEqualSums(client, deliveryId, bills.filter(({ format }) => format === "CSV").length, signal);
     const loaded = await summarise(
       client,
       deliveryId,
-      delivery.files.map(({ name }) => name),
+      files.map(({ name }) => name),
       signal,
     );
     requireDates(loaded);
+    const duplicates = left.map((each) => withLines(each, files, loaded));
+    const told = duplicateRemarks(delivery.source, duplicates);
+    const remarks = [...noBills, ...told];
     const { shrinkLimit: limit, today } = settings;
     const shared = await sharedDays(client, moved, [deliveryId], settings, signal);
     const replaces = shared.map((each) => each.delivery);
-    const shrunk = old === undefined ? undefined : shrinkage({ old, loaded, limit, today });
-    const problem = replaces.length === 0 ? shrunk : NOT_ALL_READ;
-    const outcome = outcomeOf(problem, expiryOf(daysOf(delivery, loaded), settings));
+    const billing_period = delivery.billing_period ?? null;
+    const elsewhere = duplicates.filter(({ sha256 }) => !files.some((file) => file.sha256 === sha256));
+    const newer = { ...withDuplicates(loaded, elsewhere), billing_period };
+    const shrunk = shrinkageOf(old, newer, { limit, today });
+    const comparable = {
+      ...{ delivery_id: deliveryId, lines: loaded.lines, retired: [], superseded: [] },
+      files: files.map((file, at) => ({ ...file, ...(loaded.files.get(at) ?? NO_LINES) })),
+    };
+    const beside = others.map((each) => ({ ...each, lines: Number(each.lines) }));
+    const overlaps = await compareBills(client, comparable, beside, settings.cost, signal);
+    const expiry = expiryOf(daysOf(delivery, loaded), settings);
+    const outcome: FinishedDelivery["outcome"] =
+      bills.length === 0 && duplicates.length > 0
+        ? { state: "superseded", problem: `all of it counts already: ${told.join(" ")}` }
+        : outcomeOf({ shrunk, replaces, overlaps, expiry });
+    const retirements = outcome.state === "waiting_for_acceptance" ? [] : retirementsOf(old, newer);
     await store.gate.change(async () => {
       mayCount = true;
-      await finish(store, { deliveryId, epoch, files, loaded, outcome, replaces, remarks });
+      const finished = { deliveryId, epoch, files, duplicates, remarks, loaded, outcome, overlaps, replaces };
+      await finish(store, { ...finished, retirements });
       if (outcome.state === "expired") await dropDelivery(client, deliveryId);
-      if (problem === undefined && old !== undefined) await dropDelivery(client, old.delivery_id);
+      for (const { delivery_id, retired } of retirements)
+        if (retired === undefined) await dropDelivery(client, delivery_id);
     }, signal);
     if (outcome.state === "current") return { ...outcome, remarks };
-    return outcome.state === "waiting_for_acceptance" && replaces.length > 0
-      ? { ...outcome, state: "held" }
-      : outcome;
+    return "waits_for" in outcome ? loadOutcome(outcome) : outcome;
   } catch (error) {
     // What this cannot drop, because the store is away, the next run drops. It also does where nobody knows whether Postgres has recorded it.
     if (!mayCount) await dropDelivery(client, deliveryId).catch(() => undefined);
@@ -113,9 +159,66 @@ class NoBill extends Error {
   }
 }
 
-function outcomeOf(problem: string | undefined, expiry: string | undefined): FinishedDelivery["outcome"] {
-  if (problem !== undefined) return { state: "waiting_for_acceptance", problem };
-  return expiry === undefined ? { state: "current" } : { state: "expired", problem: expiry };
+/** Loads each file whose bytes are not known yet. The place of a loaded file is its number in the store. */
+async function loadFiles(
+  { client }: DeliveryStore,
+  deliveryId: string,
+  { source, files }: Delivery,
+  { known, settings }: { readonly known: readonly KnownFile[]; readonly settings: LoadSettings },
+  signal: AbortSignal,
+): Promise<{ files: LoadedFile[]; left: DuplicateFile[] }> {
+  const loaded: LoadedFile[] = [];
+  const left: DuplicateFile[] = [];
+  const { cost, currency } = settings;
+  // The plainest name comes first: it is the copies whose names are longer.
+  for (const file of [...files].sort((a, b) => a.name.length - b.name.length || compare(a.name, b.name))) {
+    const own = loaded.map((each) => ({ ...each, ...NO_LINES, source }));
+    const twin = await twinOf(file, [...known, ...own], signal);
+    if (twin !== undefined) left.push(twin);
+    else
+      loaded.push(
+        await loadFile(client, { delivery: deliveryId, at: loaded.length, file, cost, currency }, signal),
+      );
+  }
+  return { files: loaded, left };
+}
+
+/** What a file adds up to is known once all of its delivery is loaded. */
+function withLines(
+  duplicate: DuplicateFile,
+  files: readonly LoadedFile[],
+  loaded: LoadedLines,
+): DuplicateFile {
+  const at = files.findIndex(({ sha256 }) => sha256 === duplicate.sha256);
+  return at < 0 ? duplicate : { ...duplicate, ...(loaded.files.get(at) ?? NO_LINES) };
+}
+
+/** With the lines that were left out, because they count elsewhere: they are delivered all the same. */
+function withDuplicates(loaded: LoadedLines, duplicates: readonly DuplicateFile[]) {
+  const sums = addedUp([...loaded.sums, ...duplicates.flatMap((each) => each.sums)]);
+  const elsewhere = duplicates.flatMap(({ periods, sums }) =>
+    periods.map(([account, period]) => ({ account, period, first_day: null, last_day: null, sums })),
+  );
+  const lines = sums.reduce((all, each) => all + Number(each.lines), 0);
+  return { lines, sums, periods: [...loaded.periods, ...elsewhere] };
+}
+
+function outcomeOf({
+  shrunk,
+  replaces,
+  overlaps,
+  expiry,
+}: {
+  readonly shrunk: string | undefined;
+  readonly replaces: readonly string[];
+  readonly overlaps: readonly Overlap[];
+  readonly expiry: string | undefined;
+}): FinishedDelivery["outcome"] {
+  const state = "waiting_for_acceptance";
+  if (replaces.length > 0) return { state, waits_for: "moved", problem: NOT_ALL_READ };
+  if (shrunk !== undefined) return { state, waits_for: "shrunk", problem: shrunk };
+  if (expiry !== undefined) return { state: "expired", problem: expiry };
+  return overlaps.length === 0 ? { state: "current" } : { state, waits_for: "overlap", problem: NOT_DECIDED };
 }
 
 function daysOf({ billing_period }: Delivery, loaded: LoadedLines): CoveredDays {

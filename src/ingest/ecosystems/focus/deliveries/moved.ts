@@ -11,12 +11,11 @@ import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
 import { withTransaction } from "../../../../store/postgres/transaction.js";
 import { lastDay } from "../lines/charge-days.js";
-import type { CurrencySums } from "../load/summary.js";
 import type { Delivery, SourceListing } from "../sources/delivery.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { dropDelivery } from "./partitions.js";
 import { holdMoved, type RecordedDelivery, recordedDeliveries, replaceMoved, scopeOf } from "./records.js";
-import { shrinkage } from "./shrinkage.js";
+import { addedUp, shrinkage } from "./shrinkage.js";
 
 /** Why a delivery does not count whose charges lie in those of other scopes as well, until all of the source are read. */
 export const NOT_ALL_READ =
@@ -173,21 +172,8 @@ function lackOf(
 }
 
 function totalOf(records: readonly RecordedDelivery[]) {
-  const sums = new Map<string, CurrencySums>();
-  for (const each of records.flatMap((record) => record.sums)) {
-    const before = sums.get(each.currency);
-    // Only for comparing: a float is exact enough for that.
-    const add = (name: "billed_cost" | "effective_cost" | "contracted_cost" | "list_cost") =>
-      String(Number(before?.[name] ?? 0) + Number(each[name]));
-    sums.set(each.currency, {
-      currency: each.currency,
-      lines: (before?.lines ?? 0) + Number(each.lines),
-      ...{ billed_cost: add("billed_cost"), effective_cost: add("effective_cost") },
-      ...{ contracted_cost: add("contracted_cost"), list_cost: add("list_cost") },
-    });
-  }
   const lines = records.reduce((total, record) => total + Number(record.lines ?? 0), 0);
-  return { lines, sums: [...sums.values()] };
+  return { lines, sums: addedUp(records.flatMap((record) => record.sums)) };
 }
 
 const MOST_NAMED = 3;

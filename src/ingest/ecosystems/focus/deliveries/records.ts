@@ -1,13 +1,24 @@
 /** Statements on the records of deliveries. */
 import type { Pool } from "pg";
+import { type Retirement, retireDelivery, type Uncounted } from "../../../../store/postgres/retirement.js";
 import { runStatement, type Statement } from "../../../../store/postgres/statement.js";
 import type { DayWindow } from "../../../ecosystem.js";
 import { NO_CHARGE_DATE } from "../load/findings.js";
 import type { LoadedFile } from "../load/load-file.js";
-import type { LoadedLines } from "../load/summary.js";
+import { type FileLines, type LoadedLines, NO_LINES } from "../load/summary.js";
+import type { Comparable, Overlap } from "../overlaps/compare.js";
 import type { Delivery } from "../sources/delivery.js";
 
-/** A delivery whose lines are in the store; or which was refused, has expired, or is no bill. */
+/** A file that was not loaded, because another file with the same bytes counts; with what that one adds up to. */
+export interface DuplicateFile extends FileLines {
+  readonly name: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly same_as: string;
+  readonly same_as_source: string;
+}
+
+/** A delivery whose lines are in the store; or which was refused, has expired, is no bill, or whose charges count in others. */
 export interface RecordedDelivery {
   readonly delivery_id: string;
   readonly source: string;
@@ -18,10 +29,24 @@ export interface RecordedDelivery {
   readonly content_id: string;
   readonly settings_hash: string;
   readonly billing_period: string | null;
-  readonly state: "current" | "waiting_for_acceptance" | "refused" | "expired" | "no_bill";
+  readonly state: "current" | "waiting_for_acceptance" | "refused" | "expired" | "no_bill" | "superseded";
   readonly lines: string | null;
   readonly sums: LoadedLines["sums"];
   readonly month_sums: LoadedLines["month_sums"];
+  readonly duplicates: readonly DuplicateFile[];
+  /** Null where it was loaded by a version that did not record it. */
+  readonly periods: LoadedLines["periods"] | null;
+  /** What newer deliveries of its scope have replaced. */
+  readonly retired: readonly Uncounted[];
+  /** What counts in another file or delivery. */
+  readonly superseded: readonly Uncounted[];
+  /** By their numbers. */
+  readonly files: Comparable["files"];
+  /** What its bills share with each other and with deliveries that were there when it was loaded; null where nobody compared them. */
+  readonly shared_charges: readonly Overlap[] | null;
+  readonly waits_for: "shrunk" | "moved" | "overlap" | null;
+  /** Milliseconds since 1970, when a person decided that it counts. */
+  readonly accepted_at: number | null;
   readonly first_day: string | null;
   /** Null also where it was loaded by a version that did not record it. */
   readonly last_start_day: string | null;
@@ -45,13 +70,17 @@ export function scopeOf({ kind, billing_period, files }: Delivery): string {
   return kind === "additive" ? (files[0]?.name ?? "") : (billing_period ?? "");
 }
 
-/** Those that count, wait, were refused, have expired or are no bills, oldest first. */
+/** Those that count, wait, were refused, have expired, are superseded or no bills, oldest first. */
 function readDeliveries(tenantName: string): Statement {
   return {
     query: `SELECT delivery_id::text, source, scope, kind, files->0->>'version' AS version, content_id, settings_hash, billing_period, state,
-        lines::text, sums, month_sums, first_day::text, last_start_day::text, last_day::text, findings @> $2::jsonb AS has_undated_lines, problem,
+        lines::text, sums, month_sums, duplicates, periods, retired, superseded, shared_charges, waits_for,
+        (extract(epoch FROM accepted_at) * 1000)::float8 AS accepted_at,
+        (SELECT coalesce(json_agg(json_build_object('name', file->>'name', 'unit', file->>'unit', 'sha256', file->>'sha256', 'periods',
+            coalesce(file->'periods', (SELECT json_agg(json_build_array(part->>'account', part->>'period')) FROM jsonb_array_elements(periods) AS part)::jsonb, '[]'))
+            ORDER BY place), '[]') FROM jsonb_array_elements(files) WITH ORDINALITY AS each (file, place)) AS files, first_day::text, last_start_day::text, last_day::text, findings @> $2::jsonb AS has_undated_lines, problem,
         replaces::text[]
-      FROM deliveries WHERE tenant_name = $1 AND state IN ('current', 'waiting_for_acceptance', 'refused', 'expired', 'no_bill')
+      FROM deliveries WHERE tenant_name = $1 AND state IN ('current', 'waiting_for_acceptance', 'refused', 'expired', 'no_bill', 'superseded')
       ORDER BY delivery_id`,
     params: [tenantName, JSON.stringify([{ id: NO_CHARGE_DATE }])],
   };
@@ -127,38 +156,51 @@ export interface FinishedDelivery {
   readonly deliveryId: string;
   readonly epoch: number;
   readonly files: readonly LoadedFile[];
+  readonly duplicates: readonly DuplicateFile[];
+  /** Sentences that loading adds to those of the listing. */
+  readonly remarks: readonly string[];
   readonly loaded: LoadedLines;
   /** Why it does not count yet, or does not any more. */
   readonly outcome:
     | { readonly state: "current" }
-    | { readonly state: "waiting_for_acceptance" | "expired"; readonly problem: string };
+    | { readonly state: "expired" | "superseded"; readonly problem: string }
+    | {
+        readonly state: "waiting_for_acceptance";
+        readonly problem: string;
+        readonly waits_for: "shrunk" | "moved" | "overlap";
+      };
+  readonly overlaps: readonly Overlap[];
   /** As `RecordedDelivery.replaces`. */
   readonly replaces: readonly string[];
-  /** Sentences that loading adds to those of the listing. */
-  readonly remarks: readonly string[];
+  /** What counted of its scope and does so no more; nothing while it waits. */
+  readonly retirements: readonly Retirement[];
 }
 
-/** In one transaction, in this order: the second gives no row when the lease is lost, and then nothing may be kept. */
+/** In one transaction, in this order: the last gives no row when the lease is lost, and then nothing may be kept. */
 export function finishDelivery({
   deliveryId,
   epoch,
   files,
+  duplicates,
+  remarks,
   loaded,
   outcome,
+  overlaps,
   replaces,
-  remarks,
+  retirements,
 }: FinishedDelivery): Statement[] {
   const replaced = `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now(), problem = NULL, loaded_at = coalesce(old.loaded_at, now())
     FROM deliveries AS new WHERE new.delivery_id = $1 AND old.tenant_name = new.tenant_name AND old.source = new.source
       AND old.scope = new.scope AND old.delivery_id <> new.delivery_id AND old.state IN (SELECT unnest($2::text[]))`;
   const { state } = outcome;
-  const states = ["waiting_for_acceptance", "refused", "expired", "no_bill"];
-  if (state !== "waiting_for_acceptance") states.push("current");
+  const ended = ["waiting_for_acceptance", "refused", "expired", "no_bill", "superseded"];
   return [
-    { query: replaced, params: [deliveryId, states] },
+    { query: replaced, params: [deliveryId, ended] },
+    ...retirements.map(retireDelivery),
     {
       query: `UPDATE deliveries SET state = $3, problem = $4, files = $5::jsonb, lines = $6, sums = $7::jsonb, findings = $8::jsonb,
-          first_day = $9, last_start_day = $10, last_day = $11, replaces = $12, remarks = remarks || $13::jsonb, month_sums = $14::jsonb, loaded_at = now(),
+          first_day = $9, last_start_day = $10, last_day = $11, replaces = $12, duplicates = $13::jsonb,
+          periods = $14::jsonb, remarks = remarks || $15::jsonb, shared_charges = $16::jsonb, waits_for = $17, month_sums = $18::jsonb, loaded_at = now(),
           expired_at = CASE WHEN $3 = 'expired' THEN now() END
         WHERE delivery_id = $1 AND state = 'loading'
           AND EXISTS (SELECT FROM leases WHERE leases.tenant_name = deliveries.tenant_name AND leases.epoch = $2)
@@ -168,7 +210,7 @@ export function finishDelivery({
         epoch,
         state,
         state === "current" ? null : outcome.problem,
-        JSON.stringify(files),
+        JSON.stringify(files.map((file, at) => ({ ...file, ...(loaded.files.get(at) ?? NO_LINES) }))),
         loaded.lines,
         JSON.stringify(loaded.sums),
         JSON.stringify(loaded.findings),
@@ -176,7 +218,11 @@ export function finishDelivery({
         loaded.last_start_day ?? null,
         loaded.last_day ?? null,
         replaces,
+        JSON.stringify(duplicates),
+        JSON.stringify(loaded.periods),
         JSON.stringify(remarks),
+        JSON.stringify(overlaps),
+        "waits_for" in outcome ? outcome.waits_for : null,
         JSON.stringify(loaded.month_sums),
       ],
     },
@@ -208,7 +254,7 @@ export function replaceMoved({ tenantName, source, epoch, retired, held }: Moved
     },
     {
       query:
-        "UPDATE deliveries SET state = 'current', problem = NULL WHERE tenant_name = $1 AND delivery_id = ANY ($2::bigint[])",
+        "UPDATE deliveries SET state = 'current', problem = NULL, waits_for = NULL WHERE tenant_name = $1 AND delivery_id = ANY ($2::bigint[])",
       params: [tenantName, held],
     },
   ];

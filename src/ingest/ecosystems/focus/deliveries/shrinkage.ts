@@ -1,9 +1,10 @@
 /** Whether a delivery takes away so much of what it replaces that a person should look. */
-import type { LoadedLines } from "../load/summary.js";
+import { type NewDelivery, replacesWhole } from "../../../../store/postgres/retirement.js";
+import type { CurrencySums, LoadedLines, PeriodLines } from "../load/summary.js";
 import type { RecordedDelivery } from "./records.js";
 
 export interface Replacement {
-  readonly old: RecordedDelivery;
+  readonly old: Pick<RecordedDelivery, "billing_period" | "last_day" | "lines" | "sums">;
   readonly loaded: Pick<LoadedLines, "lines" | "sums">;
   /** Largest share that may be lost: 0.5 is half. */
   readonly limit: number;
@@ -32,7 +33,66 @@ export function shrinkage({ old, loaded, limit, today }: Replacement): string | 
   return undefined;
 }
 
-function isOver({ billing_period, last_day }: RecordedDelivery, today: string): boolean {
+function isOver({ billing_period, last_day }: Replacement["old"], today: string): boolean {
   const month = billing_period ?? last_day?.slice(0, 7);
   return month !== undefined && month < today.slice(0, 7);
 }
+
+/** Sums by currency. Only for comparing: a float is exact enough for that. */
+export function addedUp(sums: readonly CurrencySums[]): CurrencySums[] {
+  const total = new Map<string, CurrencySums>();
+  for (const each of sums) {
+    const before = total.get(each.currency);
+    const add = (name: "billed_cost" | "effective_cost" | "contracted_cost" | "list_cost") =>
+      String(Number(before?.[name] ?? 0) + Number(each[name]));
+    total.set(each.currency, {
+      currency: each.currency,
+      lines: Number(before?.lines ?? 0) + Number(each.lines),
+      ...{ billed_cost: add("billed_cost"), effective_cost: add("effective_cost") },
+      ...{ contracted_cost: add("contracted_cost"), list_cost: add("list_cost") },
+    });
+  }
+  return [...total.values()];
+}
+
+/** Compares what is replaced with what replaces it: the whole scope, or each period whose days the newer delivery covers. */
+export function shrinkageOf(
+  old: readonly RecordedDelivery[],
+  newer: NewDelivery & Replacement["loaded"] & { readonly periods: readonly PeriodLines[] },
+  { limit, today }: Pick<Replacement, "limit" | "today">,
+): string | undefined {
+  const linesOf = (sums: readonly CurrencySums[]) => sums.reduce((all, { lines }) => all + Number(lines), 0);
+  if (replacesWhole(newer) || old.some(({ periods }) => periods === null)) {
+    const [last] = [...old].sort((a, b) => ((a.last_day ?? "") < (b.last_day ?? "") ? 1 : -1));
+    if (last === undefined) return undefined;
+    const parts = old.flatMap(({ periods, retired, sums }) =>
+      periods === null ? sums : periods.filter(isWholeIn(retired)).flatMap((part) => part.sums),
+    );
+    const sums = addedUp(parts);
+    return shrinkage({ old: { ...last, sums, lines: String(linesOf(sums)) }, loaded: newer, limit, today });
+  }
+  for (const { account, period, first_day, last_day, sums } of newer.periods) {
+    const parts = old.flatMap(({ periods, retired }) =>
+      (periods ?? []).filter(
+        (part) =>
+          isWholeIn(retired)(part) &&
+          part.account === account &&
+          part.period === period &&
+          (first_day === null || (part.first_day !== null && first_day <= part.first_day)) &&
+          (last_day === null || (part.last_day !== null && last_day >= part.last_day)),
+      ),
+    );
+    const before = addedUp(parts.flatMap((part) => part.sums));
+    if (before.length === 0) continue;
+    const problem = shrinkage({
+      old: { billing_period: period, last_day: null, sums: before, lines: String(linesOf(before)) },
+      loaded: { sums, lines: linesOf(sums) },
+      ...{ limit, today },
+    });
+    if (problem !== undefined) return `${period}: ${problem}`;
+  }
+  return undefined;
+}
+
+const isWholeIn = (retired: RecordedDelivery["retired"]) => (part: PeriodLines) =>
+  !retired.some(({ account, period }) => account === part.account && period === part.period);

@@ -11,6 +11,8 @@ import { chargeStart, dayPlaces, partOf, type Spread } from "./charge-days.js";
 export interface LinesRequest {
   readonly window: DayWindow;
   readonly deliveries: readonly number[];
+  /** SQL of `isCounted`. */
+  readonly counted: string;
   readonly cost: CostColumn;
   readonly spread: Spread;
 }
@@ -58,8 +60,8 @@ const sorted = "charge_day, ServiceName, ResourceId, line_id";
  * Equal lines become one, with the sum of their amounts. Only they are grouped: a group holds all columns of its line in memory, which took 7 KiB
  * a line. Which lines they are is found by a set of ids, some 60 bytes each; by the order of forty parts it took seven times as long.
  */
-export function billingLines({ window, deliveries, cost, spread }: LinesRequest): Statement {
-  const lines = `SELECT * FROM focus_lines WHERE ${ofWindow(spread)} AND ${isCharged(cost)}`;
+export function billingLines({ window, deliveries, counted, cost, spread }: LinesRequest): Statement {
+  const lines = `SELECT * FROM focus_lines WHERE ${ofWindow(spread)} AND ${isCharged(cost)} AND ${counted}`;
   const several = `SELECT line_id FROM (${lines}) GROUP BY line_id HAVING count() > 1`;
   const days = `ARRAY JOIN ${dayPlaces(spread)} AS place WHERE charge_day + place >= {start:Date} AND charge_day + place < {end:Date}`;
   const ofSingle = `SELECT ${columnsOf(single, cost, spread)} FROM (${lines}) ${days} AND line_id NOT IN (${several})`;

@@ -22,19 +22,19 @@ const kinds: readonly Kind[] = [
 ];
 
 /** What the newest line says that says anything; of two of a day, the same one each time. A line without a readable date was seen on no day. */
-function resourcesOfKind({ id, type, name, parent }: Kind, rank: number): string {
+function resourcesOfKind({ id, type, name, parent }: Kind, rank: number, counted: string): string {
   const newest = (value: string) => `argMaxIf(${value}, (charge_day, ${value}), ${value} != '')`;
   return `
 SELECT ${id} AS resource_id, ${rank} AS rank, ${newest(type)} AS resource_type, ${newest(name)} AS display_name, ${newest(parent)} AS parent_id,
   minOrNullIf(charge_day, charge_day > toDate(0)) AS first_day, if(isNull(first_day), NULL, max(charge_day)) AS last_day
-FROM focus_lines WHERE delivery IN {deliveries:Array(UInt64)} AND ${id} != '' GROUP BY resource_id`;
+FROM focus_lines WHERE delivery IN {deliveries:Array(UInt64)} AND ${id} != '' AND ${counted} GROUP BY resource_id`;
 }
 
-/** As `InventorySink.resourceRows` takes them. */
-export function resourcesOf(deliveries: readonly number[]): Statement {
+/** As `InventorySink.resourceRows` takes them. `counted`: SQL of `isCounted`. */
+export function resourcesOf(deliveries: readonly number[], counted: string): Statement {
   const query = `
 SELECT resource_id, resource_type, display_name, parent_id, '' AS owner_id, first_day, last_day
-FROM (${kinds.map(resourcesOfKind).join("\nUNION ALL")}
+FROM (${kinds.map((kind, rank) => resourcesOfKind(kind, rank, counted)).join("\nUNION ALL")}
 ) ORDER BY rank DESC LIMIT 1 BY resource_id`;
   return { query, params: { deliveries } };
 }

@@ -34,7 +34,7 @@ export async function malformedLines(
       query: `SELECT toString(delivery) AS delivery, toString(charge_day) AS day,
           toString(${lastDay(spread)}) AS last, charge_day > toDate(0) AS dated, toString(count()) AS lines
         FROM focus_lines
-        WHERE delivery IN {deliveries:Array(UInt64)} AND NOT (${isCharged(cost)}) AND ((${ofWindow(spread)}) OR charge_day = toDate(0))
+        WHERE delivery IN {deliveries:Array(UInt64)} AND NOT (${isCharged(cost)}) AND ${request.counted} AND ((${ofWindow(spread)}) OR charge_day = toDate(0))
         GROUP BY delivery, day, last, dated ORDER BY delivery, day, last`,
       params,
     },

@@ -8,6 +8,7 @@ import { longStatement } from "../../../csv/header.js";
 import { reading } from "../../../csv/reading.js";
 import { unreadable } from "../../../csv/unreadable.js";
 import type { DeliveredFile } from "../sources/delivery.js";
+import { hashing } from "./hashed.js";
 import type { CostColumn } from "./landing-columns.js";
 import { landingStatement } from "./landing-sql.js";
 import { openFile } from "./open-file.js";
@@ -25,6 +26,10 @@ export interface LoadedFile {
   readonly name: string;
   readonly size: number;
   readonly version: string;
+  /** As `DeliveredFile.unit`. */
+  readonly unit: string | undefined;
+  /** In hexadecimal; undefined where its last bytes were not needed, such as those behind the end of an archive. */
+  readonly sha256: string | undefined;
   readonly format: "CSV" | "Parquet";
   /** Undefined where its columns fit several. */
   readonly focus_version: FocusVersion | undefined;
@@ -39,15 +44,16 @@ export async function loadFile(
   signal: AbortSignal,
 ): Promise<LoadedFile> {
   let broken: unknown;
+  const hashed = hashing(file);
   try {
-    const opened = await openFile(client, file, signal);
+    const opened = await openFile(client, hashed.file, signal);
     try {
       const { format, written, endMark, body } = opened;
-      const { name, size, version } = file;
+      const { name, size, version, unit } = file;
       const names = written.map((column) => column.name);
-      const loaded = { name, size, version, format, focus_version: detectVersion(names) };
+      const loaded = { name, size, version, unit, format, focus_version: detectVersion(names) };
       const dataset = otherDataset(names);
-      if (dataset !== undefined) return { ...loaded, focus_version: undefined, dataset };
+      if (dataset !== undefined) return { ...loaded, sha256: undefined, focus_version: undefined, dataset };
       const { query, columns } = landingStatement({ delivery, file: at, format, written, endMark, currency });
       requireColumns(columns, { cost, currency });
       body.once("error", (error) => {
@@ -60,7 +66,7 @@ export async function loadFile(
         clickhouse_settings: { ...csvSettings, ...reading, ...longStatement },
       });
       await drainStream(stream);
-      return loaded;
+      return { ...loaded, sha256: hashed.digest() };
     } finally {
       await opened.close();
     }

@@ -4,6 +4,7 @@ import { sumText } from "../../../../numbers/exact.js";
 import { readRows } from "../../../../store/clickhouse/statement.js";
 import { lastDay } from "../lines/charge-days.js";
 import { groupFindings, lineFindings } from "./findings.js";
+import { PERIOD, periodText } from "./period.js";
 
 const costs = [
   ["billed_cost", "BilledCost"],
@@ -29,10 +30,34 @@ export interface Finding {
   readonly examples: readonly string[];
 }
 
+/** Lines of one billing account and billing period. */
+export interface PeriodLines {
+  readonly account: string;
+  /** `YYYY-MM`; empty where the lines have no readable date. */
+  readonly period: string;
+  /** The first and the last day on which charges begin; null where none has a readable date. */
+  readonly first_day: string | null;
+  readonly last_day: string | null;
+  readonly sums: readonly CurrencySums[];
+}
+
+/** Billing account and billing period, as in `PeriodLines`. */
+export type PeriodKey = readonly [account: string, period: string];
+
+export interface FileLines {
+  readonly sums: readonly CurrencySums[];
+  readonly periods: readonly PeriodKey[];
+}
+
+export const NO_LINES: FileLines = { sums: [], periods: [] };
+
 export interface LoadedLines {
   readonly lines: number;
   readonly sums: readonly CurrencySums[];
   readonly month_sums: readonly MonthSums[];
+  /** By the number of the file; none of a file without lines. */
+  readonly files: ReadonlyMap<number, FileLines>;
+  readonly periods: readonly PeriodLines[];
   readonly findings: readonly Finding[];
   /** The first and the last day on which charges begin, and the last one on which one is still running; undefined without a readable date. */
   readonly first_day: string | undefined;
@@ -74,6 +99,8 @@ export async function summarise(
     lines: sums.reduce((total, { lines }) => total + Number(lines), 0),
     sums,
     month_sums,
+    files: await linesOfFiles(client, delivery, signal),
+    periods: (await periodsOf(client, [delivery], signal)).get(delivery) ?? [],
     findings: await findingsOf(client, delivery, files, signal),
     first_day: dated?.first,
     last_start_day: dated?.last_start,
@@ -96,6 +123,75 @@ function currencySums(months: readonly MonthSums[]): CurrencySums[] {
     };
   });
 }
+
+const sumsOfLines = `BillingCurrency AS currency, count() AS lines, ${costs.map(([name, column]) => `toString(sum(ifNull(toDecimal256(${column}, 12), 0))) AS ${name}`).join(", ")}`;
+
+async function linesOfFiles(
+  client: ClickHouseClient,
+  delivery: string,
+  signal: AbortSignal,
+): Promise<Map<number, FileLines>> {
+  const rows = await readRows<CurrencySums & { file: number; periods: [string, number][] }>(
+    client,
+    {
+      query: `SELECT file, arraySort(groupUniqArray((BillingAccountId, ${PERIOD}))) AS periods, ${sumsOfLines}
+        FROM focus_lines WHERE delivery = {delivery:UInt64} GROUP BY file, currency ORDER BY file, currency`,
+      params: { delivery },
+    },
+    signal,
+  );
+  const files = new Map<number, FileLines>();
+  for (const { file, periods, ...sums } of rows) {
+    const before = files.get(Number(file));
+    const keys = periods.map(([account, period]): PeriodKey => [account, periodText(Number(period))]);
+    const all = new Map([...(before?.periods ?? []), ...keys].map((key) => [JSON.stringify(key), key]));
+    files.set(Number(file), { sums: [...(before?.sums ?? []), sums], periods: [...all.values()] });
+  }
+  return files;
+}
+
+/** What the lines of deliveries are of, by the number of the delivery. */
+export async function periodsOf(
+  client: ClickHouseClient,
+  deliveries: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, PeriodLines[]>> {
+  const rows = await readRows<
+    CurrencySums & { delivery: string; account: string; period: number; first: string; last: string }
+  >(
+    client,
+    {
+      query: `SELECT toString(delivery) AS delivery, BillingAccountId AS account, ${PERIOD} AS period, ${sumsOfLines},
+          toString(minIf(charge_day, charge_day > toDate(0))) AS first, toString(max(charge_day)) AS last
+        FROM focus_lines WHERE delivery IN {deliveries:Array(UInt64)} GROUP BY delivery, account, period, currency
+        ORDER BY delivery, account, period, currency`,
+      params: { deliveries: deliveries.map(Number) },
+    },
+    signal,
+  );
+  const found = new Map<string, PeriodLines[]>();
+  for (const { delivery, account, period: month, first, last, ...sums } of rows) {
+    const periods = found.get(delivery) ?? [];
+    found.set(delivery, periods);
+    const period = periodText(Number(month));
+    const [first_day, last_day] = [dayOrNull(first), dayOrNull(last)];
+    const before = periods.at(-1);
+    if (before?.account !== account || before.period !== period)
+      periods.push({ account, period, first_day, last_day, sums: [sums] });
+    else
+      periods[periods.length - 1] = {
+        ...before,
+        first_day: earlier(before.first_day, first_day),
+        last_day: later(before.last_day, last_day),
+        sums: [...before.sums, sums],
+      };
+  }
+  return found;
+}
+
+const dayOrNull = (day: string) => (day === "1970-01-01" ? null : day);
+const earlier = (a: string | null, b: string | null) => (a === null || (b !== null && b < a) ? b : a);
+const later = (a: string | null, b: string | null) => (a === null || (b !== null && b > a) ? b : a);
 
 interface FindingRow {
   readonly lines: string;

@@ -63,12 +63,18 @@ function obstacle({ files, manifest }: Bill, { limits, now }: AssembleInput): st
 function deliveryOf(bills: readonly Bill[], { source, open, manifestDigests }: AssembleInput): Delivery {
   const ordered = [...bills].sort(byName);
   const [first] = ordered;
-  const files = ordered.flatMap((bill) => bill.files).sort(byName);
+  const files = ordered
+    .flatMap((bill) =>
+      bill.files.map((file) => ({
+        file,
+        ...file,
+        unit: bill.manifest === undefined ? undefined : bill.name,
+      })),
+    )
+    .sort(byName);
   const manifests = ordered.map(({ manifest }) =>
     manifest === undefined ? null : [manifest.name, manifestDigests.get(manifest) ?? ""],
   );
-  const names = ordered.map(({ name }) => name).join(", ");
-  const several = ordered.length > 1 ? [`${ordered.length} exports deliver this month: ${names}.`] : [];
   return {
     source,
     billing_period: first?.billing_period,
@@ -76,12 +82,10 @@ function deliveryOf(bills: readonly Bill[], { source, open, manifestDigests }: A
     id: createHash("sha256")
       .update(JSON.stringify([files.map(({ name, size, version }) => [name, size, version]), manifests]))
       .digest("hex"),
-    files: files.map((file) => ({
-      name: file.name,
-      size: file.size,
-      version: file.version,
+    files: files.map(({ file, name, size, version, unit }) => ({
+      ...{ name, size, version, unit },
       open: (signal) => open(file, signal),
     })),
-    remarks: [...several, ...ordered.flatMap((bill) => bill.remarks)],
+    remarks: ordered.flatMap((bill) => bill.remarks),
   };
 }

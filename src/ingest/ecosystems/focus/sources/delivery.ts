@@ -11,6 +11,8 @@ export interface DeliveredFile {
    * (in ns), the inode and the size.
    */
   readonly version: string;
+  /** The export whose manifest names the file. Files of one export have no line in common; other files may. */
+  readonly unit?: string | undefined;
   /**
    * The bytes from the start. Throws FileChanged when the file is not (or, while it is read, no longer) the one of `version`: nothing is read from
    * a file that changes while it is read.
@@ -41,7 +43,7 @@ export interface SourceListing {
   readonly pending: readonly PendingBill[];
   /** Seen but not complete yet or not understood, with the reason. */
   readonly waiting: readonly { readonly name: string; readonly reason: string }[];
-  /** Sentences about what is there, is no bill, and is not read. */
+  /** Sentences about what is there, is no bill or is excluded, and is not read. */
   readonly remarks: readonly string[];
   /** Why there is nothing of all this: a part of a sentence. Undefined where there is something. */
   readonly nothing?: string;

@@ -1,6 +1,7 @@
 /** A configured source of bills: its store, its layout, and what they come to. */
 import { createHash } from "node:crypto";
 import pLimit from "p-limit";
+import picomatch from "picomatch";
 import { defaultS3 } from "../../../../config/s3.js";
 import { assemble } from "./assemble.js";
 import type { BillSource, SourceListing } from "./delivery.js";
@@ -49,8 +50,11 @@ export function openBillSource(settings: BillSourceSettings, context: SourceCont
     name,
     async list(signal): Promise<SourceListing> {
       const { files: found, skipped, leftovers } = await store.list(signal);
-      const remarks = leftoverRemarks(leftovers);
-      const files = [...found].sort((a, b) => compare(a.name, b.name));
+      const isExcluded = picomatch([...settings.exclude], { dot: true });
+      const all = [...found].sort((a, b) => compare(a.name, b.name));
+      const files = all.filter((file) => !isExcluded(file.name));
+      const excluded = all.filter((file) => isExcluded(file.name)).map((file) => file.name);
+      const remarks = [...leftoverRemarks(leftovers), ...excludedRemarks(excluded)];
       const layout = settings.layout === "auto" ? detect(files) : settings.layout;
       if (typeof layout !== "string")
         return { deliveries: [], pending: [], waiting: shown([...skipped, ...layout.waiting]), remarks };
@@ -91,6 +95,16 @@ export function openBillSource(settings: BillSourceSettings, context: SourceCont
     },
     close: () => store.close(),
   };
+}
+
+const MOST_EXCLUDED = 5;
+
+function excludedRemarks(names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const more = names.length > MOST_EXCLUDED ? `, and ${names.length - MOST_EXCLUDED} more` : "";
+  const shown = names.slice(0, MOST_EXCLUDED).map(quoted).join(", ");
+  const files = names.length === 1 ? "1 file is" : `${names.length} files are`;
+  return [`${files} left alone by \`exclude\`: ${shown}${more}`];
 }
 
 function storeOf(settings: BillSourceSettings, context: SourceContext, now: () => number): FileStore {

@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { keysRule, secretText } from "../../../../config/credential-keys.js";
 import { s3Settings } from "../../../../config/s3.js";
-import { choice, integer, mapping, section, text } from "../../../../config/setting.js";
+import { choice, integer, list, mapping, section, text } from "../../../../config/setting.js";
 import { parseLocation, readLocation } from "./location.js";
 
 export const LAYOUTS = ["auto", "plain", "aws_data_exports", "azure_exports", "oci"] as const;
@@ -90,6 +90,17 @@ const properties = {
         "Whether the files of a month are its whole bill, or each file adds to what was there. Left out: `additive` in the layout `oci`, else `snapshot`.",
     }),
   ),
+  exclude: list(text({ description: "A glob of names, such as `**/*-draft.csv`.", maxLength: 2000 }), {
+    description: "Files that are left alone, by their names below `location`. A note of each run names them.",
+    maxItems: 1000,
+    default: [],
+  }),
+  overlap: choice(["hold", "add"], {
+    description:
+      "What becomes of a bill that has charges of another one: `hold` lets it wait until `precedence` or `exclude` decides, `add` charges both.",
+    default: "hold",
+    inert: true,
+  }),
   s3: Type.Optional(s3Settings),
   https: Type.Optional(httpsSettings),
   limits,

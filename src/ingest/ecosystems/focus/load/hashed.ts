@@ -1,0 +1,37 @@
+/** SHA-256 of files, taken while their bytes pass: equal bytes are the same charges, whatever the files are called. */
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import type { DeliveredFile } from "../sources/delivery.js";
+
+export interface HashedFile {
+  readonly file: DeliveredFile;
+  /** In hexadecimal; undefined until the file has been read to its end. */
+  digest(): string | undefined;
+}
+
+/** The file, whose digest is known once it has been read. */
+export function hashing(file: DeliveredFile): HashedFile {
+  let digest: string | undefined;
+  async function* passed(source: Readable) {
+    const hash = createHash("sha256");
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      yield chunk;
+    }
+    digest = hash.digest("hex");
+  }
+  const open = async (signal: AbortSignal) => {
+    const source = await file.open(signal);
+    const bytes = Readable.from(passed(source), { objectMode: false });
+    bytes.once("close", () => source.destroy());
+    return bytes;
+  };
+  return { file: { ...file, open }, digest: () => digest };
+}
+
+/** Reads the file for its digest alone. Throws what the file throws. */
+export async function digestOf(file: DeliveredFile, signal: AbortSignal): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of (await file.open(signal)) as AsyncIterable<Buffer>) hash.update(chunk);
+  return hash.digest("hex");
+}

@@ -1,0 +1,145 @@
+/** Which of two bills that overlap is charged. Decided anew by each run, from what is recorded and what is set; no line is read for it. */
+import picomatch from "picomatch";
+import type { Uncounted } from "../../../../store/postgres/retirement.js";
+import type { Overlap, Side } from "./compare.js";
+
+export interface OverlapSettings {
+  /** Names of sources, or globs of `SOURCE/FILE`: what matches an earlier one is charged. */
+  readonly precedence: readonly string[];
+  /** Sources all of whose bills add up, even where they look alike. */
+  readonly adding: ReadonlySet<string>;
+}
+
+export interface Contender {
+  readonly delivery_id: string;
+  readonly source: string;
+  /** charged: it counted before this run, or follows one of its scope that did. waiting: it does not count yet. */
+  readonly standing: "charged" | "new" | "waiting";
+  /** Milliseconds since 1970, when a person decided that it counts. */
+  readonly accepted: number | undefined;
+  readonly overlaps: readonly Overlap[];
+}
+
+export interface Decision {
+  /** What holds it: it must not count until they are decided. */
+  readonly held: readonly Overlap[];
+  /** Lines of it that are charged in another bill. */
+  readonly superseded: readonly Uncounted[];
+  /** Overlaps of which it keeps charging one side alone, because it counted before anybody compared them. */
+  readonly undecided: readonly Overlap[];
+}
+
+/** By the number of the delivery; nothing for those that no overlap concerns. */
+export function decide(
+  contenders: readonly Contender[],
+  settings: OverlapSettings,
+): ReadonlyMap<string, Decision> {
+  const byId = new Map(contenders.map((each) => [each.delivery_id, each]));
+  const rank = rankBy(settings.precedence);
+  const held = new Map<string, Overlap[]>();
+  const superseded = new Map<string, Uncounted[]>();
+  const undecided = new Map<string, Overlap[]>();
+  const add = <T>(to: Map<string, T[]>, { delivery_id }: Contender, what: T) =>
+    to.set(delivery_id, [...(to.get(delivery_id) ?? []), what]);
+  const pairs = contenders.flatMap((own) =>
+    own.overlaps.flatMap((overlap) => {
+      const other = byId.get(overlap.other.delivery);
+      const adds =
+        settings.adding.has(own.source) || (other !== undefined && settings.adding.has(other.source));
+      return other === undefined || adds
+        ? []
+        : [{ own, other, overlap, first: firstOf(own, other, overlap, rank) }];
+    }),
+  );
+  const lost = pairs.flatMap(({ own, other, overlap, first }) => {
+    if (own !== other || (first !== "side" && first !== "other")) return [];
+    return [{ own, overlap, files: (first === "side" ? overlap.other : overlap.side).files }];
+  });
+  /** Whether one of the two gives way to a third bill of its own delivery, so that they are no conflict. */
+  const isLost = ({ account, period, side, other, days }: Overlap, own: Contender) =>
+    lost.some(
+      (each) =>
+        each.own === own &&
+        each.overlap.account === account &&
+        each.overlap.period === period &&
+        days.every((day) => each.overlap.days.includes(day)) &&
+        [side, other].some(({ files }) => files.every((file) => each.files.includes(file))),
+    );
+  for (const { own, other, overlap, first } of pairs) {
+    if (first !== undefined || (own === other && isLost(overlap, own))) continue;
+    const [charged, late] = incumbentOf(own, other);
+    if (charged === undefined) for (const each of new Set([own, other])) add(held, each, overlap);
+    else if (late.standing !== "charged") add(held, late, overlap);
+    else {
+      // Both were charged before anybody compared them: the older one goes on.
+      add(undecided, own, overlap);
+      add(superseded, own, partOf(overlap, overlap.side, overlap.other));
+    }
+  }
+  for (const { own, other, overlap, first } of pairs) {
+    if (first === undefined || first === "both") continue;
+    const [winner, loser] = first === "side" ? [own, other] : [other, own];
+    // A bill that is held takes nothing away from one that is not.
+    if (held.has(winner.delivery_id)) continue;
+    const [lost, won] = first === "side" ? [overlap.other, overlap.side] : [overlap.side, overlap.other];
+    add(superseded, loser, partOf(overlap, lost, won));
+  }
+  const concerned = new Set([...held.keys(), ...superseded.keys(), ...undecided.keys()]);
+  return new Map(
+    [...concerned].map((id) => [
+      id,
+      { held: held.get(id) ?? [], superseded: superseded.get(id) ?? [], undecided: undecided.get(id) ?? [] },
+    ]),
+  );
+}
+
+/** The side that a person or a setting puts first; both where a person accepted one delivery with two bills that overlap. */
+function firstOf(
+  own: Contender,
+  other: Contender,
+  { side, other: second, same_bytes }: Overlap,
+  rank: (source: string, name: string) => number,
+): "side" | "other" | "both" | undefined {
+  if (own === other && own.accepted !== undefined) return "both";
+  if (own.accepted !== other.accepted) return (own.accepted ?? 0) > (other.accepted ?? 0) ? "side" : "other";
+  const [a, b] = [rank(own.source, side.name), rank(other.source, second.name)];
+  if (a !== b) return a < b ? "side" : "other";
+  if (!same_bytes) return undefined;
+  return own.standing === "charged" && other.standing !== "charged" ? "side" : "other";
+}
+
+function rankBy(precedence: readonly string[]): (source: string, name: string) => number {
+  const matches = precedence.map((pattern) => {
+    const glob = picomatch(pattern, { dot: true });
+    return (source: string, name: string) => pattern === source || glob(`${source}/${name}`);
+  });
+  return (source, name) => {
+    const at = matches.findIndex((match) => match(source, name));
+    return at < 0 ? matches.length : at;
+  };
+}
+
+/** The one that was charged before, and the other one; of two such the older one. */
+function incumbentOf(own: Contender, other: Contender): readonly [Contender | undefined, Contender] {
+  if (own === other) return own.standing === "charged" ? [own, own] : [undefined, own];
+  if (other.standing === "charged") return [other, own];
+  return own.standing === "charged" ? [own, other] : [undefined, own];
+}
+
+/** Days that the other side does not reach stay charged. */
+function partOf({ account, period }: Overlap, lost: Side, won: Side): Uncounted {
+  return { account, period, from: won.first_day, to: won.last_day, files: [...lost.files] };
+}
+
+/** A sentence on an overlap that nothing decides. */
+export function overlapProblem(
+  { account, period, side, other, days, amounts }: Overlap,
+  sourceOf: (delivery: string) => string,
+  end: string,
+): string {
+  const named = ({ delivery, name }: Side) => `${JSON.stringify(name)} of the source ${sourceOf(delivery)}`;
+  const first = days[0] ?? "";
+  const span = days.length === 1 ? first : `${days.length} days from ${first} to ${days.at(-1) ?? ""}`;
+  const stake = amounts.map(({ currency, amount }) => `${amount} ${currency}`).join(" and ");
+  return `${named(side)} and ${named(other)} have the same charges of account ${JSON.stringify(account)} in ${period} (${span}, ${stake}): ${end}. To decide, name a source or a file first in \`precedence\`, leave files out with \`exclude\`, or set \`overlap: add\` if both are to be charged`;
+}

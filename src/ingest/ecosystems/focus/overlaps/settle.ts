@@ -1,0 +1,201 @@
+/** Applies what is decided on bills that overlap: some begin to count, others wait, of others only a part counts. */
+import { LeaseLostError } from "../../../../store/lease-lost.js";
+import { retireDelivery, retirementsOf, type Uncounted } from "../../../../store/postgres/retirement.js";
+import { runStatement, type Statement } from "../../../../store/postgres/statement.js";
+import { withTransaction } from "../../../../store/postgres/transaction.js";
+import type { DeliveryStore } from "../deliveries/delivery-store.js";
+import { dropDelivery } from "../deliveries/partitions.js";
+import { type RecordedDelivery, recordedDeliveries } from "../deliveries/records.js";
+import type { Overlap } from "./compare.js";
+import { type Contender, type Decision, decide, type OverlapSettings, overlapProblem } from "./decide.js";
+
+export interface OverlapReport {
+  /** Sentences: overlaps that hold a bill, or of which one side alone is charged until somebody decides. */
+  readonly errors: readonly string[];
+  /** Sentences: bills that count in others, because a setting or a person decided so. */
+  readonly notes: readonly string[];
+}
+
+export interface BillsOfRun {
+  /** Names of the configured sources. */
+  readonly configured: readonly string[];
+  /** Numbers of deliveries that counted when the run began. */
+  readonly counted: ReadonlySet<string>;
+  /** Source and scope of these. */
+  readonly scopes: ReadonlySet<string>;
+  /** Source, scope and content of what the sources have now; undefined for a source that could not be listed. */
+  readonly listed: ReadonlyMap<string, ReadonlySet<string> | undefined>;
+}
+
+export const scopeKey = ({ source, scope }: Pick<RecordedDelivery, "source" | "scope">) =>
+  JSON.stringify([source, scope]);
+export const contentKey = ({ scope, content_id }: Pick<RecordedDelivery, "scope" | "content_id">) =>
+  JSON.stringify([scope, content_id]);
+
+export async function settleOverlaps(
+  store: DeliveryStore,
+  run: BillsOfRun,
+  settings: OverlapSettings,
+  signal: AbortSignal,
+): Promise<OverlapReport> {
+  const records = (await recordedDeliveries(store)).filter((each) => takesPart(each, run));
+  const decisions = decide(
+    records.map((each) => contenderOf(each, run)),
+    settings,
+  );
+  const changes = records.flatMap((record) => {
+    const change = changeOf(record, decisions.get(record.delivery_id), records);
+    return change === undefined ? [] : [change];
+  });
+  if (changes.length > 0) await apply(store, changes, signal);
+  const sourceOf = sourcesOf(records);
+  const errors = new Set<string>();
+  const notes: string[] = [];
+  for (const record of records) {
+    const { held, undecided, superseded } = decisions.get(record.delivery_id) ?? NOTHING;
+    for (const each of held) errors.add(overlapProblem(each, sourceOf, waits(each, records, run)));
+    for (const each of undecided)
+      errors.add(overlapProblem(each, sourceOf, `${JSON.stringify(each.other.name)} alone is charged`));
+    if (held.length === 0 && undecided.length === 0 && superseded.length > 0)
+      notes.push(`${titleOf(record)}: ${supersededText(superseded)}`);
+  }
+  return { errors: [...errors], notes };
+}
+
+const NOTHING: Decision = { held: [], superseded: [], undecided: [] };
+
+/** Bills with lines that count or may count. One that waits and is not delivered any more concerns nobody. */
+function takesPart(record: RecordedDelivery, { configured, listed }: BillsOfRun): boolean {
+  const { source, state, waits_for, lines } = record;
+  if (!configured.includes(source) || Number(lines ?? 0) === 0) return false;
+  if (state === "current" || state === "superseded") return true;
+  if (state !== "waiting_for_acceptance" || waits_for === "moved") return false;
+  return listed.get(source)?.has(contentKey(record)) ?? true;
+}
+
+function contenderOf(record: RecordedDelivery, { counted, scopes }: BillsOfRun): Contender {
+  const { delivery_id, source, state, accepted_at, shared_charges } = record;
+  const charged =
+    state !== "waiting_for_acceptance" && (counted.has(delivery_id) || scopes.has(scopeKey(record)));
+  return {
+    ...{ delivery_id, source, accepted: accepted_at ?? undefined, overlaps: shared_charges ?? [] },
+    standing: charged ? "charged" : state === "waiting_for_acceptance" ? "waiting" : "new",
+  };
+}
+
+const sourcesOf = (records: readonly RecordedDelivery[]) => {
+  const sources = new Map(records.map(({ delivery_id, source }) => [delivery_id, source]));
+  return (delivery: string) => sources.get(delivery) ?? "?";
+};
+
+function waits(
+  { side, other }: Overlap,
+  records: readonly RecordedDelivery[],
+  { counted }: BillsOfRun,
+): string {
+  const charged = [side, other].find(({ delivery }) => counted.has(delivery));
+  if (charged !== undefined) return `what was charged before stays, which is ${JSON.stringify(charged.name)}`;
+  const late = records.find(({ delivery_id }) => delivery_id === side.delivery);
+  const before = records.some(
+    (each) =>
+      each.state === "current" && each !== late && late !== undefined && scopeKey(each) === scopeKey(late),
+  );
+  return before ? "what was charged before stays" : "neither is charged";
+}
+
+function titleOf({ source, billing_period, scope }: RecordedDelivery): string {
+  return [source, billing_period ?? scope].filter((part) => part !== "").join(" ");
+}
+
+function supersededText(superseded: readonly Uncounted[]): string {
+  const parts = superseded.map(
+    ({ account, period, from, to }) =>
+      `${period} of account ${JSON.stringify(account)} from ${from ?? ""} to ${to ?? ""}`,
+  );
+  return `another bill is charged for ${[...new Set(parts)].join(", ")}`;
+}
+
+interface Change {
+  readonly statements: readonly Statement[];
+  /** Deliveries whose lines go. */
+  readonly drop: readonly string[];
+}
+
+function changeOf(
+  record: RecordedDelivery,
+  decision: Decision = NOTHING,
+  records: readonly RecordedDelivery[],
+): Change | undefined {
+  const { delivery_id: id, state, waits_for } = record;
+  // What lacks too much of the bill before waits for a person, whatever it overlaps with.
+  if (state === "waiting_for_acceptance" && waits_for === "shrunk") return undefined;
+  const { held, superseded } = decision;
+  if (held.length > 0) {
+    const problem = overlapProblem(held[0] as Overlap, sourcesOf(records), "it waits");
+    if (state === "waiting_for_acceptance" && record.problem === problem) return undefined;
+    return {
+      drop: [],
+      statements: [
+        {
+          query: `UPDATE deliveries SET state = 'waiting_for_acceptance', waits_for = 'overlap', problem = $2, superseded = '[]' WHERE delivery_id = $1`,
+          params: [id, problem],
+        },
+      ],
+    };
+  }
+  const wanted = isCovered(record, superseded) ? "superseded" : "current";
+  if (state === wanted && JSON.stringify(superseded) === JSON.stringify(record.superseded)) return undefined;
+  const settle: Statement = {
+    query: `UPDATE deliveries SET state = $2, waits_for = NULL, problem = $3, superseded = $4::jsonb WHERE delivery_id = $1`,
+    params: [
+      id,
+      wanted,
+      wanted === "superseded" ? supersededText(superseded) : null,
+      JSON.stringify(superseded),
+    ],
+  };
+  const old =
+    state === "waiting_for_acceptance"
+      ? records.filter(
+          (each) => each !== record && each.state === "current" && scopeKey(each) === scopeKey(record),
+        )
+      : [];
+  const retirements = retirementsOf(old, {
+    billing_period: record.billing_period,
+    periods: record.periods ?? [],
+  });
+  return {
+    statements: [...retirements.map(retireDelivery), settle],
+    drop: retirements.flatMap(({ delivery_id, retired }) => (retired === undefined ? [delivery_id] : [])),
+  };
+}
+
+/** Whether all of its lines with a date are charged in other bills. */
+function isCovered({ periods, files }: RecordedDelivery, superseded: readonly Uncounted[]): boolean {
+  if (superseded.length === 0) return false;
+  return (periods ?? []).every(
+    ({ account, period, first_day, last_day }) =>
+      period === "" ||
+      superseded.some(
+        (each) =>
+          each.account === account &&
+          each.period === period &&
+          (each.files === null || each.files.length === files.length) &&
+          (each.from ?? "") <= (first_day ?? "") &&
+          (last_day ?? "") <= (each.to ?? "9"),
+      ),
+  );
+}
+
+async function apply(store: DeliveryStore, changes: readonly Change[], signal: AbortSignal): Promise<void> {
+  const { client, postgres, gate, tenantName, epoch } = store;
+  await gate.change(async () => {
+    await withTransaction(postgres, async (on) => {
+      const lease = "SELECT epoch FROM leases WHERE tenant_name = $1 AND epoch = $2 FOR SHARE";
+      if ((await runStatement(on, { query: lease, params: [tenantName, epoch] })).rowCount !== 1)
+        throw new LeaseLostError(epoch);
+      for (const statement of changes.flatMap((each) => each.statements)) await runStatement(on, statement);
+    });
+    for (const id of changes.flatMap((each) => each.drop)) await dropDelivery(client, id);
+  }, signal);
+}

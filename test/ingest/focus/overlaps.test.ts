@@ -1,0 +1,190 @@
+/** Charges that two bills have in common are charged once: the month waits, or a setting decides. */
+import t, { type Test } from "tap";
+import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
+import { isCounted, type PartlyCounted } from "../../../src/ingest/ecosystems/focus/lines/counted.js";
+import type { OverlapSettings } from "../../../src/ingest/ecosystems/focus/overlaps/decide.js";
+import type { DeliveredFile, Delivery } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
+import { acceptDelivery } from "../../../src/store/postgres/accept-delivery.js";
+import { csv, deliveryOf, fileOf, openDeliveryStore, rowsOf, settings } from "./bills.js";
+
+const store = await openDeliveryStore(t);
+const signal = new AbortController().signal;
+t.beforeEach(async () => {
+  await store.postgres.query("DELETE FROM deliveries");
+});
+
+type Lines = Readonly<Record<string, number>>;
+/** A bill with a line of each `DAY RESOURCE`, at its amount. */
+const text = (lines: Lines, month = "2026-05") =>
+  csv(
+    Object.entries(lines).map(([key, amount]) => {
+      const [day = "01", resource = "i-1"] = key.split(" ");
+      return {
+        ...{ EffectiveCost: String(amount), BilledCost: String(amount), ResourceId: resource },
+        ChargePeriodStart: `${month}-${day}T00:00:00Z`,
+        ChargePeriodEnd: `${month}-${day}T23:00:00Z`,
+      };
+    }),
+  );
+const file = (name: string, lines: Lines, month?: string) => fileOf(name, text(lines, month));
+const bill = (source: string, files: readonly DeliveredFile[], changes: Partial<Delivery> = {}) =>
+  deliveryOf(files, { source, ...changes });
+
+const undecided: OverlapSettings = { precedence: [], adding: new Set() };
+async function run(
+  sources: Readonly<Record<string, readonly Delivery[]>>,
+  overlaps: OverlapSettings = undecided,
+) {
+  const opened = Object.entries(sources).map(([name, deliveries]) => ({
+    name,
+    list: async () => ({ deliveries, pending: [], waiting: [], remarks: [] }),
+    close: async () => undefined,
+  }));
+  return await loadDeliveries(store, opened, { ...settings, overlaps }, signal);
+}
+
+async function charged(): Promise<number> {
+  const { rows } = await store.postgres.query<PartlyCounted>(
+    "SELECT delivery_id::text, retired, superseded FROM deliveries WHERE state = 'current'",
+  );
+  const ids = rows.map(({ delivery_id }) => delivery_id).join(", ") || "0";
+  const query = `SELECT toFloat64(sum(EffectiveCost)) AS sum FROM focus_lines WHERE delivery IN (${ids}) AND ${isCounted(rows)}`;
+  return Number((await rowsOf<{ sum: number }>(store, query))[0]?.sum);
+}
+
+/** There is one error, and it says so. */
+function one(t: Test, errors: readonly string[], says: RegExp, why = "one error"): void {
+  t.equal(errors.length, 1, why);
+  t.ok(says.test(errors[0] ?? ""), `${why}: ${errors[0] ?? ""}`);
+}
+
+const decideBy =
+  "To decide, name a source or a file first in `precedence`, leave files out with `exclude`, or set `overlap: add` if both are to be charged";
+
+t.test("a draft beside its final version holds the month, until one of the two is gone", async (t) => {
+  const [draft, final] = [
+    file("2026-05-draft.csv", { "01 a": 10, "02 a": 5 }),
+    file("2026-05-final.csv", { "01 a": 10, "02 a": 5.5 }),
+  ];
+  const both = { bills: [bill("bills", [draft, final])] };
+  const { errors } = await run(both);
+  t.strictSame(errors, [
+    `"2026-05-draft.csv" of the source bills and "2026-05-final.csv" of the source bills have the same charges of account "payer" in 2026-05 (2 days from 2026-05-01 to 2026-05-02, 15 USD): neither is charged. ${decideBy}`,
+  ]);
+  t.equal(await charged(), 0);
+  t.strictSame((await run(both)).errors, errors, "each run says so");
+  const { rows } = await store.postgres.query("SELECT state, waits_for FROM deliveries");
+  t.strictSame(rows, [{ state: "waiting_for_acceptance", waits_for: "overlap" }]);
+  const finalFirst = { ...undecided, precedence: ["bills/*-final.csv"] };
+  t.strictSame((await run(both, finalFirst)).errors, []);
+  t.equal(await charged(), 15.5, "a glob decides");
+  t.strictSame((await run(both, { ...undecided, precedence: ["bills/*-draft.csv"] })).errors, []);
+  t.equal(await charged(), 15, "and is decided anew by each run");
+  t.strictSame((await run({ bills: [bill("bills", [final])] })).errors, []);
+  t.equal(await charged(), 15.5, "a file that is gone");
+});
+
+t.test("what was charged before stays when another source delivers the same charges", async (t) => {
+  const first = [bill("first", [file("a.csv", { "01 a": 10, "02 a": 5 })])];
+  const second = [bill("second", [file("b.csv", { "01 a": 11, "02 a": 6 })])];
+  await run({ first });
+  const { errors } = await run({ first, second });
+  t.strictSame(errors, [
+    `"b.csv" of the source second and "a.csv" of the source first have the same charges of account "payer" in 2026-05 (2 days from 2026-05-01 to 2026-05-02, 17 USD): what was charged before stays, which is "a.csv". ${decideBy}`,
+  ]);
+  t.equal(await charged(), 15);
+  const next = [bill("first", [file("a.csv", { "01 a": 10, "02 a": 5, "03 a": 1 })])];
+  t.strictSame(
+    (await run({ first: next, second })).errors.map((error) => error.slice(0, 30)),
+    ['"a.csv" of the source first and'],
+    "its next delivery counts all the same",
+  );
+  t.equal(await charged(), 16);
+  const { notes } = await run({ first: next, second }, { ...undecided, precedence: ["second"] });
+  t.strictSame(notes, [
+    'first 2026-05: another bill is charged for 2026-05 of account "payer" from 2026-05-01 to 2026-05-02',
+  ]);
+  t.equal(await charged(), 18, "the second one, and the day that it does not have");
+  t.strictSame(
+    (await run({ first: next, second }, { precedence: [], adding: new Set(["second"]) })).errors,
+    [],
+  );
+  t.equal(await charged(), 33, "both, as is set");
+});
+
+t.test(
+  "two sources that are new with the same charges: neither is charged, whichever is read first",
+  async (t) => {
+    const first = [bill("first", [file("a.csv", { "01 a": 10 })])];
+    const second = [bill("second", [file("b.csv", { "01 a": 11 })])];
+    one(t, (await run({ first, second })).errors, /neither is charged/);
+    t.equal(await charged(), 0);
+    one(t, (await run({ first, second })).errors, /neither is charged/);
+    t.equal(await charged(), 0);
+    const { rows } = await store.postgres.query("SELECT max(delivery_id)::int AS id FROM deliveries");
+    await acceptDelivery(store.postgres, store.tenantName, rows[0].id);
+    t.strictSame((await run({ first, second })).errors, []);
+    t.equal(await charged(), 11, "a person decides");
+  },
+);
+
+t.test("an addition that is gone from its source ends what it held", async (t) => {
+  const addition = (name: string, lines: Lines) =>
+    bill("bills", [file(name, lines)], { kind: "additive", billing_period: undefined });
+  const [a, b] = [addition("a.csv", { "01 a": 10 }), addition("b.csv", { "01 a": 12 })];
+  one(t, (await run({ bills: [a, b] })).errors, /neither is charged/);
+  t.equal(await charged(), 0);
+  t.strictSame((await run({ bills: [a] })).errors, []);
+  t.equal(await charged(), 10);
+});
+
+t.test("parts of one bill do not overlap", async (t) => {
+  const parts = [
+    file("part-0.csv", { "01 a": 1, "02 a": 2, "03 a": 3 }),
+    file("part-1.csv", { "01 b": 4, "02 b": 5, "03 a": 6, "03 b": 1, "03 c": 2 }),
+    file("part-2.csv", { "04 a": 7 }),
+  ];
+  t.strictSame(await run({ bills: [bill("bills", parts)] }), { errors: [], warnings: [], notes: [] });
+  t.equal(await charged(), 31);
+});
+
+t.test(
+  "files that one manifest names are disjoint by its word, two exports of a month are not",
+  async (t) => {
+    const of = (unit: string, each: DeliveredFile) => ({ ...each, unit });
+    const [a, b] = [file("a.csv", { "01 a": 10 }), file("b.csv", { "01 a": 12 })];
+    t.strictSame((await run({ bills: [bill("bills", [of("daily", a), of("daily", b)])] })).errors, []);
+    t.equal(await charged(), 22);
+    await store.postgres.query("DELETE FROM deliveries");
+    one(
+      t,
+      (await run({ bills: [bill("bills", [of("daily", a), of("once", b)])] })).errors,
+      /^"daily" of the source bills and "once" of the source bills have the same charges/,
+    );
+    t.equal(await charged(), 0);
+  },
+);
+
+t.test("a bill that an earlier version charged twice is charged once", async (t) => {
+  const both = { bills: [bill("bills", [file("a.csv", { "01 a": 10 }), file("b.csv", { "01 a": 12 })])] };
+  await run(both);
+  await store.postgres.query(
+    "UPDATE deliveries SET state = 'current', problem = NULL, waits_for = NULL, shared_charges = NULL, periods = NULL",
+  );
+  t.equal(await charged(), 22, "as before");
+  one(t, (await run(both)).errors, /"b.csv" alone is charged/);
+  t.equal(await charged(), 12);
+  one(t, (await run(both)).errors, /"b.csv" alone is charged/, "each run says so");
+});
+
+t.test("a file that moves on to the next month takes nothing of the last one away", async (t) => {
+  const rolling = (lines: Lines, month: string) =>
+    bill("bills", [file("latest.csv", lines, month)], { billing_period: undefined });
+  await run({ bills: [rolling({ "01 a": 10, "30 a": 20 }, "2026-05")] });
+  t.strictSame((await run({ bills: [rolling({ "01 a": 3 }, "2026-06")] })).errors, []);
+  t.equal(await charged(), 33);
+  t.strictSame((await run({ bills: [rolling({ "01 a": 4, "02 a": 5 }, "2026-06")] })).errors, []);
+  t.equal(await charged(), 39);
+  t.strictSame((await run({ bills: [rolling({ "01 a": 10, "30 a": 20 }, "2026-05")] })).errors, []);
+  t.equal(await charged(), 39, "the former one again");
+});

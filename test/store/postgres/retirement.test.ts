@@ -1,0 +1,64 @@
+/** What a newer delivery takes the place of. */
+import t from "tap";
+import {
+  type PeriodOfLines,
+  replacesWhole,
+  retirement,
+  type Uncounted,
+} from "../../../src/store/postgres/retirement.js";
+
+const part = (period: string, first = "01", last = "28", account = "payer"): PeriodOfLines => {
+  const day = (of: string) => (period === "" ? null : `${period}-${of}`);
+  return { account, period, first_day: day(first), last_day: day(last) };
+};
+const gone = (period: string, from = "01", to = "28", account = "payer"): Uncounted => {
+  return { account, period, from: `${period}-${from}`, to: `${period}-${to}`, files: null };
+};
+const rolling = (...periods: PeriodOfLines[]) => ({ billing_period: null, periods });
+const old = (periods: readonly PeriodOfLines[] | null, retired: readonly Uncounted[] = []) => ({
+  periods,
+  retired,
+});
+
+t.test("a file without a month takes the place of the periods that it has", async (t) => {
+  const october = old([part("2026-10")]);
+  t.strictSame(retirement(october, rolling(part("2026-11"))), [], "the next month takes nothing away");
+  t.equal(retirement(october, rolling(part("2026-10"), part("2026-11"))), undefined);
+  t.strictSame(
+    retirement(old([part("2026-09"), part("2026-10")]), rolling(part("2026-10"))),
+    [gone("2026-10")],
+    "and the month before stays",
+  );
+  t.strictSame(retirement(october, rolling()), [], "a file without lines takes nothing away");
+});
+
+t.test("a period of another account stays", async (t) => {
+  const both = old([part("2026-10"), part("2026-10", "01", "28", "other")]);
+  t.strictSame(retirement(both, rolling(part("2026-10"))), [gone("2026-10")]);
+});
+
+t.test("days that a rolling window has left stay, and go when they are delivered again", async (t) => {
+  const october = old([part("2026-10")]);
+  const later = retirement(october, rolling(part("2026-10", "03", "28")));
+  t.strictSame(later, [gone("2026-10", "03", "28")]);
+  const rest = old([part("2026-10")], later);
+  t.strictSame(retirement(rest, rolling(part("2026-10", "02", "02")))?.length, 2, "the first day stays");
+  t.equal(retirement(rest, rolling(part("2026-10", "01", "02"))), undefined, "side by side, nothing stays");
+});
+
+t.test("a month that is named is replaced whole, by a delivery that has lines of it", async (t) => {
+  const named = (...periods: PeriodOfLines[]) => ({ billing_period: "2026-10", periods });
+  const october = old([part("2026-10"), part("2026-09", "28", "28")]);
+  t.equal(retirement(october, named(part("2026-10", "05", "28"))), undefined);
+  t.strictSame(retirement(october, named(part("2026-11"))), [], "lines decide, and not the name");
+  t.strictSame([replacesWhole(named()), replacesWhole(named(part("2026-11")))], [true, false]);
+});
+
+t.test("lines without a date go with the last of the others", async (t) => {
+  t.equal(retirement(old([part("2026-10"), part("")]), rolling(part("2026-10"))), undefined);
+  t.strictSame(retirement(old([part("2026-10"), part("")]), rolling(part("2026-11"), part(""))), []);
+});
+
+t.test("a delivery of which nobody knows the periods is replaced whole", async (t) => {
+  t.equal(retirement(old(null), rolling(part("2026-11"))), undefined);
+});
