@@ -201,11 +201,28 @@ t.test("a bill waits while it may still be copied, and when a part of it cannot 
   });
 });
 
-t.test("two formats of one name are told", async (t) => {
-  const location = await folderOf(t, { "a.csv": "", "a.parquet": "", "b.csv": "" });
-  t.strictSame((await sourceOf(t, { location }).seen()).deliveries[0]?.remarks, [
-    "These files have one name and are all counted: a.csv, a.parquet.",
-  ]);
+t.test("folders of Hive and of six digits name a month", async (t) => {
+  const location = await folderOf(t, {
+    "year=2026/month=9/part-0.csv": "",
+    "year=2026/month=10/part-0.csv": "",
+    "202611/part-0.csv": "",
+    "run-202612/part-0.csv": "",
+  });
+  t.strictSame(
+    (await sourceOf(t, { location }).seen()).deliveries.map(({ billing_period }) => billing_period),
+    [undefined, "2026-09", "2026-10", "2026-11"],
+  );
+});
+
+t.test("files that are excluded are left alone, and named", async (t) => {
+  const location = await folderOf(t, { "a/2026-05.csv": "", "a/2026-05-draft.csv": "", "b/2026-05.csv": "" });
+  const source = sourceOf(t, { location, exclude: ["**/*-draft.csv", "b/**"] });
+  const { deliveries, remarks } = await source.list();
+  t.strictSame(
+    deliveries.flatMap(({ files }) => files.map(({ name }) => name)),
+    ["a/2026-05.csv"],
+  );
+  t.strictSame(remarks, ['2 files are left alone by `exclude`: "a/2026-05-draft.csv", "b/2026-05.csv"']);
 });
 
 t.test("a folder that cannot be listed completely is an error", async (t) => {

@@ -153,7 +153,6 @@ t.test("exports of one month are one bill, and wait for one another", async (t) 
       billing_period: "2026-05",
       kind: "snapshot",
       files: [`a/data/${base}/a.csv`, `b/data/${base}/b.csv`],
-      remarks: ["2 exports deliver this month: a, b."],
     },
   ]);
 });
@@ -237,12 +236,20 @@ t.test("Azure: scopes that contain one another are not charged twice", async (t)
     }),
   });
   const nested = { ...run("a", "/subscriptions/S"), ...run("b", "/subscriptions/s/resourceGroups/g/") };
-  const same =
-    "a and b export the same charges: make a source of its own for the one that counts, and remove the other";
-  t.strictSame(await seen(t, nested), {
-    deliveries: [],
-    waiting: [`a, 2026-05: ${same}`, `b, 2026-05: ${same}`],
-  });
+  const held = (name: string) =>
+    `${name}, 2026-05: a and b export the same charges: leave all but one of them out, such as with \`exclude: ["${name}/**"]\``;
+  t.strictSame(await seen(t, nested), { deliveries: [], waiting: [held("a"), held("b")] });
+  const named = (scope: string, name: string) =>
+    `${scope}/providers/Microsoft.CostManagement/exports/${name}`;
+  const exports = {
+    ...run("a", named("/subscriptions/S", "daily")),
+    ...run("b", named("/subscriptions/s", "once").toLowerCase()),
+  };
+  t.strictSame(
+    await seen(t, exports),
+    { deliveries: [], waiting: [held("a"), held("b")] },
+    "a manifest names its export below the scope",
+  );
   t.strictSame(
     (await seen(t, { ...run("a", "/subscriptions/s1"), ...run("b", "/subscriptions/s10") })).deliveries,
     [
@@ -250,15 +257,29 @@ t.test("Azure: scopes that contain one another are not charged twice", async (t)
         billing_period: "2026-05",
         kind: "snapshot",
         files: ["a/20260501-20260531/run/part.csv", "b/20260501-20260531/run/part.csv"],
-        remarks: ["2 exports deliver this month: a, b."],
       },
     ],
   );
-  const account = run("b", "/providers/Microsoft.Billing/billingAccounts/1");
-  t.strictSame((await seen(t, { ...run("a", "/subscriptions/s"), ...account })).deliveries[0]?.remarks, [
-    "2 exports deliver this month: a, b.",
-    "a and b may have charges in common: their scopes differ in kind.",
-  ]);
+});
+
+t.test("Azure: a run for some dates of a month takes no other days away", async (t) => {
+  const run = (to: string, digit: number, submittedTime: string): Files => ({
+    [`e/20260501-${to}/${RUN(digit)}/part.csv`]: "",
+    [`e/20260501-${to}/${RUN(digit)}/manifest.json`]: azure([`${RUN(digit)}/part.csv`], {
+      runInfo: { submittedTime },
+    }),
+  });
+  const whole = run("20260531", 1, "2026-06-01T04:00:00Z");
+  const part = run("20260520", 2, "2026-06-03T04:00:00Z");
+  const earlier = run("20260510", 3, "2026-05-11T04:00:00Z");
+  t.strictSame(await seen(t, { ...whole, ...part, ...earlier }), {
+    deliveries: [
+      { billing_period: "2026-05", kind: "snapshot", files: [`e/20260501-20260531/${RUN(1)}/part.csv`] },
+    ],
+    waiting: [
+      `e/20260501-20260520/${RUN(2)}: it ends on 2026-05-20, and e/20260501-20260531/${RUN(1)} has the days until 2026-05-31: that one counts. Run the export for the whole month, so that what it corrects is charged`,
+    ],
+  });
 });
 
 t.test("Oracle: every file adds to the bill, whatever the day of its folder", async (t) => {

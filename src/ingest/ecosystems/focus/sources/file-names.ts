@@ -14,11 +14,6 @@ export function looksLikeData(name: string): boolean {
   return !hasDataExtension(name) && LOOKS_LIKE_DATA.test(name);
 }
 
-/** Without its extension: two files that differ in nothing else may be the same rows twice. */
-export function stemOf(name: string): string {
-  return name.replace(DATA, "");
-}
-
 /**
  * Whether one part of a path names what a program left behind, such as `_temporary`, `_delta_log` or `.part.csv.crc`. Readers of data lakes skip such
  * names, too. `_month=2026-05` is a partition, and `.` and `..` are refused elsewhere.

@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { hasDataExtension, quoted, unnamedRemarks } from "../file-names.js";
+import { compare, hasDataExtension, quoted, unnamedRemarks } from "../file-names.js";
 import type { StoredFile, Waiting } from "../stores/store.js";
 import { grouped, type Layout, type LayoutInput, manifestProblem } from "./layout.js";
 import { newestFirst, type Run, stampOf } from "./newest.js";
@@ -54,6 +54,7 @@ function placeOf(file: StoredFile): Place | undefined {
 }
 
 const folderOf = ({ base, from, to, run }: Place) => `${base}${from}-${to}/${run}`;
+const dayOf = (digits: string) => `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`;
 const monthOf = ({ from }: Place) => `${from.slice(0, 4)}-${from.slice(4, 6)}`;
 /** The bill of a month begins with its first day; a run that begins later would replace it by a part. */
 const isMonth = ({ from, to }: Place) => from.endsWith("01") && to.slice(0, 6) === from.slice(0, 6);
@@ -83,8 +84,19 @@ export const azureExports: Layout = async (input) => {
   }
   const bills: ScopedBill[] = [];
   for (const scope of grouped(runs, (run) => JSON.stringify([run.base, monthOf(run)])).values()) {
-    const [newest] = newestFirst(scope);
+    const ordered = newestFirst(scope);
+    const until = scope
+      .map(({ to }) => to)
+      .sort(compare)
+      .at(-1);
+    const newest = ordered.find(({ to }) => to === until);
     if (newest === undefined) continue;
+    // A run for some dates of the month has no charges of the others.
+    for (const run of ordered.slice(0, ordered.indexOf(newest)))
+      waiting.push({
+        name: folderOf(run),
+        reason: `it ends on ${dayOf(run.to)}, and ${folderOf(newest)} has the days until ${dayOf(newest.to)}: that one counts. Run the export for the whole month, so that what it corrects is charged`,
+      });
     const type = "blobs" in newest.content ? newest.content.exportConfig?.type : undefined;
     if (type === undefined || type === "FocusCost")
       bills.push(billOf(newest, parts.get(folderOf(newest)) ?? []));

@@ -1,13 +1,20 @@
 /** Files as they are: all of a month are its bill, or each adds to what there is. */
-import { compare, hasDataExtension, looksLikeData, stemOf } from "../file-names.js";
+import { hasDataExtension, looksLikeData } from "../file-names.js";
 import { type Bill, grouped, type Layout } from "./layout.js";
 
 /** A month that is not the beginning of a date: `2026-05`, not `2026-05-31`, which may be the day of delivery. */
 const MONTH = /(?<![\d])(20\d\d-(?:0[1-9]|1[0-2]))(?![\d]|-\d)/g;
 
+/** Folders such as `year=2026/month=10`, as Hive and Spark write them, and `202610`. */
+const FOLDERS = /(?<=^|\/)(?:year=(20\d\d)\/month=(0?[1-9]|1[0-2])|(20\d\d)(0[1-9]|1[0-2]))(?=\/)/gi;
+
 /** The month that a path names, unless it names several. */
 function monthOf(name: string): string | undefined {
-  const months = new Set([...name.matchAll(MONTH)].map(([, month]) => month));
+  const inFolders = [...name.matchAll(FOLDERS)].map(
+    ([, hiveYear, hiveMonth, year, month]) =>
+      `${hiveYear ?? year}-${(hiveMonth ?? month ?? "").padStart(2, "0")}`,
+  );
+  const months = new Set([...[...name.matchAll(MONTH)].map(([, month]) => month), ...inFolders]);
   return months.size === 1 ? [...months][0] : undefined;
 }
 
@@ -27,10 +34,7 @@ export const plain: Layout = async ({ files, delivery }) => {
         billing_period: month === "" ? undefined : month,
         kind: "snapshot",
         files: parts,
-        remarks: [
-          ...(mixed ? ["Some files name no month in their path, while others do."] : []),
-          ...twins(parts.map(({ name }) => name)),
-        ],
+        remarks: mixed ? ["Some files name no month in their path, while others do."] : [],
       };
     }),
   };
@@ -45,11 +49,4 @@ export function additionOf(file: Parameters<Layout>[0]["files"][number]): Bill {
     files: [file],
     remarks: [],
   };
-}
-
-/** `a.csv` beside `a.parquet` is often one bill in two formats. */
-function twins(names: readonly string[]): string[] {
-  return [...grouped([...names].sort(compare), stemOf).values()]
-    .filter((same) => same.length > 1)
-    .map((same) => `These files have one name and are all counted: ${same.join(", ")}.`);
 }
