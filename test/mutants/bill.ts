@@ -10,6 +10,10 @@ const expiry = ["test/ingest/focus/expiry.test.ts"];
 const killed = ["test/ingest/focus/kill.test.ts"];
 const zstd = ["test/ingest/unzstd.test.ts"];
 
+const duplicates = ["test/ingest/focus/duplicates.test.ts"];
+const overlaps = ["test/ingest/focus/overlaps.test.ts"];
+const retired = ["test/store/postgres/retirement.test.ts"];
+
 /** Bills of clouds: how they are read, what rules did with them, and how they leave. */
 export const billMutants = [
   ...mutantsOf("src/ingest/csv/unzstd.ts", zstd, [
@@ -51,6 +55,29 @@ export const billMutants = [
   ]),
   ...mutantsOf("src/ingest/ecosystems/focus/deliveries/moved.ts", expiry, [
     ["days that retention drops are lacking", "NOT shared AND kept)) AS lacking", "NOT shared)) AS lacking"],
+  ]),
+  ...mutantsOf("src/ingest/ecosystems/focus/deliveries/duplicates.ts", duplicates, [
+    ["files of one size are the same", "each.sha256 === sha256", "each.size === file.size"],
+    ["a file stays left out when its twin is gone", "some.length === 0", "some.length >= 0"],
+  ]),
+  ...mutantsOf("src/store/postgres/retirement.ts", retired, [
+    ["a month of one account retires that of all", "a.account === b.account && a.period", "a.period"],
+    ["a named month is replaced by lines of another", "period === named", "period !== ''"],
+    ["days behind a rolling window go", "if (range.from > from) return false;", ""],
+  ]),
+  ...mutantsOf("src/ingest/ecosystems/focus/lines/counted.ts", overlaps, [
+    ["retired lines count", "[...retired, ...superseded]", "[...superseded]"],
+    ["superseded lines count", "[...retired, ...superseded]", "[...retired]"],
+    ["a superseded file takes the others with it", "files === null ?", "files !== undefined ?"],
+  ]),
+  ...mutantsOf("src/ingest/ecosystems/focus/overlaps/compare.ts", overlaps, [
+    ["one line in common is the same bill", "smaller * SHARE", "0"],
+    ["files of one manifest are compared", "unit ?? name", "name"],
+  ]),
+  ...mutantsOf("src/ingest/ecosystems/focus/overlaps/decide.ts", overlaps, [
+    ["a copy stops the bill that is charged", "add(held, late, overlap)", "add(held, charged, overlap)"],
+    ["of two new bills one is charged", "new Set([own, other])", "new Set([own])"],
+    ["days that the winner does not have go", "to: won.last_day", "to: null"],
   ]),
   ...mutantsOf("src/ingest/ecosystems/focus/load/column-sql.ts", load, [
     ["decimals with more places are cut", "places <= 12 &&", ""],
