@@ -36,7 +36,7 @@ export function expiryOf(delivery: CoveredDays, { keepFrom, spread }: Kept): str
   return `its last day is ${until}, and retention_days keeps days from ${keepFrom} on`;
 }
 
-/** Of deliveries of a tenant, expires those that count, and those that wait to replace nothing else. Returns whether there were any. */
+/** Of deliveries of a tenant, expires those that count, those that count in others, and those that wait to replace nothing else. Returns whether there were any. */
 export async function expireOld(
   store: DeliveryStore,
   records: readonly RecordedDelivery[],
@@ -47,7 +47,8 @@ export async function expireOld(
   const expired = records.flatMap((each) => {
     const reason = expiryOf(each, settings);
     const waits = each.state === "waiting_for_acceptance";
-    if (reason === undefined || !(waits || each.state === "current")) return [];
+    if (reason === undefined || !(waits || each.state === "current" || each.state === "superseded"))
+      return [];
     if (waits && stays.some((other) => wouldReplace(each, other))) return [];
     return [{ id: each.delivery_id, reason }];
   });

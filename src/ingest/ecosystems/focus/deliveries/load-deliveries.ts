@@ -243,8 +243,9 @@ async function loadIfNew(
   return await loadDelivery(store, delivery, { old, moved: moving, known, others: beside }, settings, signal);
 }
 
-function outcomeOf({ state, problem, waits_for, replaces }: RecordedDelivery): LoadOutcome {
+function outcomeOf({ state, problem, waits_for, replaces, lines }: RecordedDelivery): LoadOutcome {
   if (state === "current") return { state };
+  if (state === "superseded" && Number(lines) > 0) return { state: "undecided", problem: problem ?? "" };
   if (state !== "waiting_for_acceptance") return { state, problem: problem ?? "" };
   // Versions that did not record why it waits.
   const why = waits_for ?? (replaces.length > 0 ? "moved" : "shrunk");

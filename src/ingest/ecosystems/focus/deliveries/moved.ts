@@ -11,6 +11,7 @@ import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
 import { withTransaction } from "../../../../store/postgres/transaction.js";
 import { lastDay } from "../lines/charge-days.js";
+import { isCounted } from "../lines/counted.js";
 import type { Delivery, SourceListing } from "../sources/delivery.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { dropDelivery } from "./partitions.js";
@@ -72,7 +73,7 @@ export async function sharedDays(
   const query = `SELECT toString(delivery) AS delivery, toUInt32(countIf(NOT shared AND kept)) AS lacking,
       toString(minIf(charge_day, NOT shared AND kept)) AS first
     FROM (SELECT delivery, charge_day, charge_day IN (${days("now")}) AS shared, max(${lastDay(spread)}) >= {keepFrom:Date} AS kept FROM focus_lines
-      WHERE delivery IN {moved:Array(UInt64)} AND charge_day > toDate(0) GROUP BY delivery, charge_day)
+      WHERE delivery IN {moved:Array(UInt64)} AND charge_day > toDate(0) AND ${isCounted(moved)} GROUP BY delivery, charge_day)
     GROUP BY delivery HAVING countIf(shared) > 0 ORDER BY delivery`;
   const numbers = (ids: readonly string[]) => ids.map(Number);
   const params = { moved: numbers(moved.map(({ delivery_id }) => delivery_id)), now: numbers(now), keepFrom };

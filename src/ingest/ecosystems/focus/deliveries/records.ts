@@ -280,7 +280,7 @@ export function expireDeliveries({ tenantName, epoch, expired }: ExpiredDeliveri
   return {
     query: `UPDATE deliveries SET state = 'expired', expired_at = now(), problem = old.reason
       FROM unnest($3::bigint[], $4::text[]) AS old (id, reason)
-      WHERE tenant_name = $1 AND delivery_id = old.id AND state IN ('current', 'waiting_for_acceptance')
+      WHERE tenant_name = $1 AND delivery_id = old.id AND state IN ('current', 'waiting_for_acceptance', 'superseded')
         AND EXISTS (SELECT FROM leases WHERE leases.tenant_name = $1 AND leases.epoch = $2)
       RETURNING delivery_id::text`,
     params: [tenantName, epoch, expired.map(({ id }) => id), expired.map(({ reason }) => reason)],

@@ -74,9 +74,9 @@ function takesPart(record: RecordedDelivery, { configured, listed }: BillsOfRun)
 }
 
 function contenderOf(record: RecordedDelivery, { counted, scopes }: BillsOfRun): Contender {
-  const { delivery_id, source, state, accepted_at, shared_charges } = record;
-  const charged =
-    state !== "waiting_for_acceptance" && (counted.has(delivery_id) || scopes.has(scopeKey(record)));
+  const { delivery_id, source, state, accepted_at, shared_charges, replaces } = record;
+  const follows = counted.has(delivery_id) || scopes.has(scopeKey(record)) || replaces.length > 0;
+  const charged = state !== "waiting_for_acceptance" && follows;
   return {
     ...{ delivery_id, source, accepted: accepted_at ?? undefined, overlaps: shared_charges ?? [] },
     standing: charged ? "charged" : state === "waiting_for_acceptance" ? "waiting" : "new",
@@ -128,7 +128,7 @@ function changeOf(
 ): Change | undefined {
   const { delivery_id: id, state, waits_for } = record;
   // What lacks too much of the bill before waits for a person, whatever it overlaps with.
-  if (state === "waiting_for_acceptance" && waits_for === "shrunk") return undefined;
+  if (state === "waiting_for_acceptance" && waits_for !== "overlap") return undefined;
   const { held, superseded } = decision;
   if (held.length > 0) {
     const problem = overlapProblem(held[0] as Overlap, sourcesOf(records), "it waits");
