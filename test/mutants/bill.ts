@@ -75,7 +75,7 @@ export const billMutants = [
     ["files of one manifest are compared", "unit ?? name", "name"],
   ]),
   ...mutantsOf("src/ingest/ecosystems/focus/overlaps/decide.ts", overlaps, [
-    ["a copy stops the bill that is charged", "add(held, late, overlap)", "add(held, charged, overlap)"],
+    ["a copy stops the bill that is charged", "a < b ? own : other", "a < b ? other : own"],
     ["of two new bills one is charged", "new Set([own, other])", "new Set([own])"],
     ["days that the winner does not have go", "to: won.last_day", "to: null"],
   ]),

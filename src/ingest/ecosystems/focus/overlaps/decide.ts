@@ -13,8 +13,8 @@ export interface OverlapSettings {
 export interface Contender {
   readonly delivery_id: string;
   readonly source: string;
-  /** charged: it counted before this run, or follows one of its scope that did. waiting: it does not count yet. */
-  readonly standing: "charged" | "new" | "waiting";
+  /** charged: it counted before this run. follows: it waits to take the place of one of its scope that did. new: nothing of it was charged. */
+  readonly standing: "charged" | "follows" | "new";
   /** Milliseconds since 1970, when a person decided that it counts. */
   readonly accepted: number | undefined;
   readonly overlaps: readonly Overlap[];
@@ -28,6 +28,9 @@ export interface Decision {
   /** Overlaps of which it keeps charging one side alone, because it counted before anybody compared them. */
   readonly undecided: readonly Overlap[];
 }
+
+/** What stands further behind goes on. */
+const STANDINGS: readonly Contender["standing"][] = ["new", "follows", "charged"];
 
 /** By the number of the delivery; nothing for those that no overlap concerns. */
 export function decide(
@@ -67,9 +70,9 @@ export function decide(
     );
   for (const { own, other, overlap, first } of pairs) {
     if (first !== undefined || (own === other && isLost(overlap, own))) continue;
-    const [charged, late] = incumbentOf(own, other);
-    if (charged === undefined) for (const each of new Set([own, other])) add(held, each, overlap);
-    else if (late.standing !== "charged") add(held, late, overlap);
+    const [a, b] = [STANDINGS.indexOf(own.standing), STANDINGS.indexOf(other.standing)];
+    if (a !== b) add(held, a < b ? own : other, overlap);
+    else if (own.standing !== "charged") for (const each of new Set([own, other])) add(held, each, overlap);
     else {
       // Both were charged before anybody compared them: the older one goes on.
       add(undecided, own, overlap);
@@ -117,13 +120,6 @@ function rankBy(precedence: readonly string[]): (source: string, name: string) =
     const at = matches.findIndex((match) => match(source, name));
     return at < 0 ? matches.length : at;
   };
-}
-
-/** The one that was charged before, and the other one; of two such the older one. */
-function incumbentOf(own: Contender, other: Contender): readonly [Contender | undefined, Contender] {
-  if (own === other) return own.standing === "charged" ? [own, own] : [undefined, own];
-  if (other.standing === "charged") return [other, own];
-  return own.standing === "charged" ? [own, other] : [undefined, own];
 }
 
 /** Days that the other side does not reach stay charged. */

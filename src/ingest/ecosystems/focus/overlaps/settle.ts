@@ -38,22 +38,31 @@ export async function settleOverlaps(
   settings: OverlapSettings,
   signal: AbortSignal,
 ): Promise<OverlapReport> {
-  const records = (await recordedDeliveries(store)).filter((each) => takesPart(each, run));
-  const decisions = decide(
-    records.map((each) => contenderOf(each, run)),
-    settings,
-  );
-  const changes = records.flatMap((record) => {
-    const change = changeOf(record, decisions.get(record.delivery_id), records);
-    return change === undefined ? [] : [change];
-  });
-  if (changes.length > 0) await apply(store, changes, signal);
+  // A bill that begins to count takes the place of others, which then overlap with nothing any more.
+  for (let pass = 1; ; pass++) {
+    const records = (await recordedDeliveries(store)).filter((each) => takesPart(each, run));
+    const contenders = records.map((each) => contenderOf(each, run));
+    const decisions = decide(contenders, settings);
+    const changes = records.flatMap(
+      (record) => changeOf(record, decisions.get(record.delivery_id), records) ?? [],
+    );
+    if (changes.length === 0 || pass === MOST_PASSES) return reportOf(records, decisions);
+    await apply(store, changes, signal);
+  }
+}
+
+const MOST_PASSES = 5;
+
+function reportOf(
+  records: readonly RecordedDelivery[],
+  decisions: ReadonlyMap<string, Decision>,
+): OverlapReport {
   const sourceOf = sourcesOf(records);
   const errors = new Set<string>();
   const notes: string[] = [];
   for (const record of records) {
     const { held, undecided, superseded } = decisions.get(record.delivery_id) ?? NOTHING;
-    for (const each of held) errors.add(overlapProblem(each, sourceOf, waits(each, records, run)));
+    for (const each of held) errors.add(overlapProblem(each, sourceOf, waits(each, records)));
     for (const each of undecided)
       errors.add(overlapProblem(each, sourceOf, `${JSON.stringify(each.other.name)} alone is charged`));
     if (held.length === 0 && undecided.length === 0 && superseded.length > 0)
@@ -76,10 +85,9 @@ function takesPart(record: RecordedDelivery, { configured, listed }: BillsOfRun)
 function contenderOf(record: RecordedDelivery, { counted, scopes }: BillsOfRun): Contender {
   const { delivery_id, source, state, accepted_at, shared_charges, replaces } = record;
   const follows = counted.has(delivery_id) || scopes.has(scopeKey(record)) || replaces.length > 0;
-  const charged = state !== "waiting_for_acceptance" && follows;
   return {
     ...{ delivery_id, source, accepted: accepted_at ?? undefined, overlaps: shared_charges ?? [] },
-    standing: charged ? "charged" : state === "waiting_for_acceptance" ? "waiting" : "new",
+    standing: !follows ? "new" : state === "waiting_for_acceptance" ? "follows" : "charged",
   };
 }
 
@@ -88,18 +96,12 @@ const sourcesOf = (records: readonly RecordedDelivery[]) => {
   return (delivery: string) => sources.get(delivery) ?? "?";
 };
 
-function waits(
-  { side, other }: Overlap,
-  records: readonly RecordedDelivery[],
-  { counted }: BillsOfRun,
-): string {
-  const charged = [side, other].find(({ delivery }) => counted.has(delivery));
+function waits({ side, other }: Overlap, records: readonly RecordedDelivery[]): string {
+  const current = records.filter(({ state }) => state === "current");
+  const charged = [side, other].find(({ delivery }) => current.some((each) => each.delivery_id === delivery));
   if (charged !== undefined) return `what was charged before stays, which is ${JSON.stringify(charged.name)}`;
   const late = records.find(({ delivery_id }) => delivery_id === side.delivery);
-  const before = records.some(
-    (each) =>
-      each.state === "current" && each !== late && late !== undefined && scopeKey(each) === scopeKey(late),
-  );
+  const before = current.some((each) => late !== undefined && scopeKey(each) === scopeKey(late));
   return before ? "what was charged before stays" : "neither is charged";
 }
 
