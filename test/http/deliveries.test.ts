@@ -94,7 +94,17 @@ t.test("deliveries", async (t) => {
     );
     t.strictSame(items[4], {
       ...{ delivery_id: first, source: "aws", billing_period: "2026-05", kind: "snapshot", state: "current" },
-      ...{ problem: null, files, file_count: 1, duplicates: [], overlaps: [], lines: 2, sums, classes, findings },
+      ...{
+        problem: null,
+        files,
+        file_count: 1,
+        duplicates: [],
+        overlaps: [],
+        lines: 2,
+        sums,
+        classes,
+        findings,
+      },
       remarks: ["odd"],
       ...{ first_day: "2026-05-01", last_day: "2026-05-31", started_at: "2026-06-01T00:00:00Z" },
       ...{ loaded_at: "2026-06-01T00:01:00Z", accepted_at: null, replaced_at: null },

@@ -63,10 +63,13 @@ async function controlTotals(
   const { cost, spread, sources } = settings;
   const deliveries = (await recordedDeliveries(store)).filter(
     ({ state, source }) =>
-      (state === "current" || state === "waiting_for_acceptance") &&
+      (state === "current" || state === "waiting_for_acceptance" || state === "superseded") &&
       sources.some(({ name }) => name === source),
   );
-  const counted = deliveries.map(({ delivery_id, state }) => [delivery_id, state]);
+  const counted = deliveries.map(({ delivery_id, state, retired, superseded }) => [
+    ...[delivery_id, state],
+    ...[...retired, ...superseded],
+  ]);
   const digest = digestOf([counted, window, keepFrom, cost, spread]);
   if (digest === last) return undefined;
   const totals = await classifyLines(

@@ -7,6 +7,8 @@ import type { CostColumn } from "../load/landing-columns.js";
 
 export interface LinesToCount {
   readonly deliveries: readonly number[];
+  /** SQL of `isCounted`. */
+  readonly counted: string;
   readonly cost: CostColumn;
   readonly spread: Spread;
 }
@@ -29,26 +31,29 @@ export interface CountedLines {
 
 export const NO_DAY = "1970-01-01";
 
-/** Why a line is left out: its first malformed finding, or `no_cost` where it has no value in the column that is charged. */
-function leftOutReason(cost: CostColumn): string {
+/** The reason of lines that count in another file or delivery. */
+export const SUPERSEDED = "superseded";
+
+/** Why a line is left out: it counts elsewhere, its first malformed finding, or `no_cost` where it has no value in the column that is charged. */
+function leftOutReason(cost: CostColumn, counted: string): string {
   const cases = lineFindings.flatMap((finding, bit) =>
     "malformed" in finding ? [`bitTest(findings, ${bit}), '${finding.id}'`] : [],
   );
-  return `multiIf(${cases.join(", ")}, isNull(${cost}), 'no_cost', '')`;
+  return `multiIf(NOT (${counted}), '${SUPERSEDED}', ${cases.join(", ")}, isNull(${cost}), 'no_cost', '')`;
 }
 
 /**
  * One row for each line, or for each day that a line is spread over. A spread line counts as one row, on its first day; its amounts
  * count on the days that they are charged to, exactly as they are staged.
  */
-function dayParts({ cost, spread }: LinesToCount, where: string): string {
+function dayParts({ cost, spread, counted }: LinesToCount, where: string): string {
   const amount = (column: string) => `toDecimal256(${partOf(`ifNull(${column}, 0)`, spread)}, 12)`;
   const places =
     spread === "none"
       ? ""
       : ` ARRAY JOIN if(charge_day = toDate(0), [toUInt32(0)], ${dayPlaces(spread)}) AS place`;
   const [day, first] = spread === "none" ? ["charge_day", "true"] : ["charge_day + place", "place = 0"];
-  return `SELECT delivery, line_id, ${day} AS of_day, BillingCurrency AS currency, ${leftOutReason(cost)} AS reason,
+  return `SELECT delivery, line_id, ${day} AS of_day, BillingCurrency AS currency, ${leftOutReason(cost, counted)} AS reason,
     ifNull(${cost}, 0) = 0 AS is_zero, ${first} AS is_first, ${amount(cost)} AS part_of_cost, ${amount("BilledCost")} AS part_of_billed, ${amount("EffectiveCost")} AS part_of_effective
   FROM focus_lines${places} WHERE delivery IN {deliveries:Array(UInt64)}${where}`;
 }
@@ -85,11 +90,11 @@ export function publishedAmounts(): Statement {
 }
 
 /** What the lines of a window add up to on each of its days, apart from the statement that stages them: rows `{day, currency, amount}`. */
-export function billedOfWindow({ window, deliveries, cost, spread }: LinesRequest): Statement {
-  const lines = { deliveries, cost, spread };
+export function billedOfWindow({ window, deliveries, counted, cost, spread }: LinesRequest): Statement {
+  const lines = { deliveries, counted, cost, spread };
   return {
     query: `SELECT toString(of_day) AS day, currency, toString(sum(part_of_cost)) AS amount
-      FROM (${dayParts(lines, ` AND (${ofWindow(spread)}) AND ${isCharged(cost)}`)})
+      FROM (${dayParts(lines, ` AND (${ofWindow(spread)}) AND ${isCharged(cost)} AND ${counted}`)})
       WHERE of_day >= {start:Date} AND of_day < {end:Date} GROUP BY of_day, currency`,
     params: { deliveries, start: window.start, end: window.end },
   };

@@ -11,6 +11,7 @@ import type { ControlTotal } from "../../../../store/control-totals.js";
 import type { DayWindow } from "../../../ecosystem.js";
 import type { BilledAmount } from "../../../reports.js";
 import type { RecordedDelivery } from "../deliveries/records.js";
+import { isCounted } from "../lines/counted.js";
 import type { CostName } from "../load/summary.js";
 import {
   type CountedLines,
@@ -19,13 +20,14 @@ import {
   type LinesToCount,
   NO_DAY,
   publishedAmounts,
+  SUPERSEDED,
 } from "./class-sql.js";
 
 export interface ClassifyInput {
   readonly client: ClickHouseClient;
-  /** Deliveries that are loaded: those that count, and those that wait. */
+  /** Deliveries that are loaded: those that count, those whose charges count in others, and those that wait. */
   readonly deliveries: readonly RecordedDelivery[];
-  readonly lines: Omit<LinesToCount, "deliveries">;
+  readonly lines: Omit<LinesToCount, "deliveries" | "counted">;
   /** Name of the charged cost in `sums`. */
   readonly costName: CostName;
   /** Days that every run gathers: `[today − lookback_days, today − cutoff_days)`. */
@@ -50,13 +52,13 @@ export async function classifyLines(input: ClassifyInput, signal: AbortSignal): 
   const { client, deliveries } = input;
   const idsOf = (records: readonly RecordedDelivery[]) =>
     records.map(({ delivery_id }) => Number(delivery_id));
-  const counting = deliveries.filter(({ state }) => state === "current");
-  const waiting = deliveries.filter(({ state }) => state !== "current");
-  const lines = { ...input.lines, deliveries: idsOf(counting) };
+  const counting = deliveries.filter(({ state }) => state === "current" || state === "superseded");
+  const waiting = deliveries.filter(({ state }) => state === "waiting_for_acceptance");
+  const lines = { ...input.lines, deliveries: idsOf(counting), counted: isCounted(counting) };
   const counted = await readRows<CountedLines>(client, countLines(lines), signal);
   const held = await readRows<CountedLines>(
     client,
-    countLines({ ...input.lines, deliveries: idsOf(waiting) }),
+    countLines({ ...input.lines, deliveries: idsOf(waiting), counted: "true" }),
     signal,
   );
   const published = await readRows<BilledAmount>(client, publishedAmounts(), signal);
@@ -90,6 +92,7 @@ type ClassAndReason = Pick<ControlTotal, "class" | "reason">;
 const isOfBill = ({ reason }: CountedLines) => reason === "";
 
 function classOf({ reason, is_zero }: CountedLines): ClassAndReason {
+  if (reason === SUPERSEDED) return { class: "superseded", reason: "" };
   if (reason !== "") return { class: "left_out", reason };
   return { class: is_zero ? "zero" : "charged", reason: "" };
 }
