@@ -54,6 +54,8 @@ const focus = tenant("focus", {
       name: "aws",
       location: "s3://bills/aws",
       layout: "aws_data_exports",
+      exclude: ["**/*-draft.csv"],
+      overlap: "add",
       s3,
       limits: { max_files: 1000, max_file_mib: 100, settle_seconds: 5 },
     },
@@ -86,6 +88,7 @@ const focus = tenant("focus", {
       { metric: "bytes", query: "sum by (team) (bytes)", identity_label: "team", resource_id: "db" },
     ],
   },
+  precedence: ["aws", "saas/*"],
   shrink_limit_percent: 50,
 });
 

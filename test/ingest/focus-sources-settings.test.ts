@@ -36,6 +36,8 @@ t.test("the defaults", async (t) => {
     name: "aws",
     location: "/bills",
     layout: "auto",
+    exclude: [],
+    overlap: "hold",
     limits: { max_files: 100_000, max_file_mib: 51_200, settle_seconds: 60 },
   });
   t.strictSame(Reflect.get(read({ location: "s3://bills/x", s3: {} }), "s3"), {
