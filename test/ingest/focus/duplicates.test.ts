@@ -101,7 +101,11 @@ t.test("a file of another size is not read twice", async (t) => {
       return await file.open(signal);
     },
   });
-  const files = [fileOf("a.csv", text("10")), fileOf("b.csv", text("200")), fileOf("c.csv", text("30"))];
+  const files = [
+    fileOf("a.csv", text("10")),
+    fileOf("b.csv", text("200", "i-2")),
+    fileOf("c.csv", text("30", "i-3")),
+  ];
   await run({ bills: [bill("bills", files.map(counted))] });
   t.strictSame(opened, ["a.csv", "b.csv", "c.csv", "c.csv"], "c.csv has the size of a.csv and other bytes");
   t.equal(await charged(), 240);

@@ -95,7 +95,7 @@ t.test("what was charged before stays when another source delivers the same char
   t.equal(await charged(), 15);
   const next = [bill("first", [file("a.csv", { "01 a": 10, "02 a": 5, "03 a": 1 })])];
   t.strictSame(
-    (await run({ first: next, second })).errors.map((error) => error.slice(0, 30)),
+    (await run({ first: next, second })).errors.map((error) => error.slice(0, 31)),
     ['"a.csv" of the source first and'],
     "its next delivery counts all the same",
   );
