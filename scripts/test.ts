@@ -6,13 +6,13 @@
  * The output is TAP. A terminal gets tap's report of it instead. `--times FILE` writes the processor time of each test file to a file.
  */
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, normalize, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { build } from "esbuild";
 import { t } from "tap";
 import { projectRoot } from "../src/config/project.js";
+import { compileProject, filesBelow } from "../test/compiled.js";
 import { longTests } from "../test/long-tests.js";
 import { memoryFolder } from "../test/memory-folder.js";
 import { MIGRATED_CLICKHOUSE, makeMigratedClickHouse } from "../test/migrated-clickhouse.js";
@@ -24,12 +24,6 @@ const TIMEOUT_S = 900;
 
 const root = projectRoot();
 process.chdir(root);
-const filesBelow = (folder: string, ending: string) =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(ending))
-    .map((file) => join(folder, file))
-    .sort();
-
 const tests = filesBelow("test", ".test.ts");
 const { values: options, positionals } = parseArgs({
   options: { all: { type: "boolean", default: false }, times: { type: "string" } },
@@ -56,19 +50,7 @@ process.on("exit", () => {
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
 
-await build({
-  entryPoints: ["src", "test", "scripts", "bench"]
-    .flatMap((folder) => filesBelow(folder, ".ts"))
-    .filter((file) => !file.startsWith(join("src", "console"))),
-  outdir: compiled,
-  outbase: root,
-  format: "esm",
-  platform: "node",
-  target: "node20",
-  sourcemap: "inline",
-  sourcesContent: false,
-  logLevel: "warning",
-});
+await compileProject(root, ["src", "test", "scripts", "bench"], compiled);
 
 if (process.stdout.isTTY) {
   const report = spawn("tap", ["-"], { stdio: ["pipe", "inherit", "inherit"] });

@@ -120,6 +120,26 @@ t.test("days that lack something: marked, or waited for as long as somebody asks
   );
 });
 
+t.test("a day that the store has lost keeps the file that was written of it", async (t) => {
+  const days = [day("2026-02-01"), day("2026-02-02")];
+  const records = done(input({ days }));
+  const lost = [day("2026-02-01", "v2", 2, true), day("2026-02-02", "v2")];
+  t.same(written(input({ days: lost, records })), ["2026-02-02"], "with other rows");
+  t.same(removed(input({ days: lost, records })), []);
+  const empty = [day("2026-02-01", "v2", 0, true), day("2026-02-02")];
+  t.same(written(input({ days: empty, records })), [], "without rows, it does not become a header");
+  t.same(written(input({ days: empty })), ["2026-02-02"], "and gets no file where it had none");
+  const month = { span: "month", keepFrom: "2026-01-01" } as const;
+  const ofMonth = done(input({ ...month, days }));
+  t.same(written(input({ ...month, days: lost, records: ofMonth })), [], "nor does its month change");
+  const back = [day("2026-02-01", "v3"), day("2026-02-02")];
+  t.same(
+    written(input({ days: back, records })),
+    ["2026-02-01"],
+    "once it is calculated anew, it is written",
+  );
+});
+
 t.test("what has to be removed", async (t) => {
   const days = [day("2026-02-01"), day("2026-02-02")];
   const records = done(input({ days }));

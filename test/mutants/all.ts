@@ -1,5 +1,6 @@
 import { allocateMutants } from "./allocate.js";
 import { billMutants } from "./bill.js";
+import { edgeMutants } from "./edges.js";
 import { guardMutants } from "./guard.js";
 import { ingestMutants } from "./ingest.js";
 import type { Mutant } from "./mutant.js";
@@ -13,4 +14,5 @@ export const mutants: readonly Mutant[] = [
   ...ingestMutants,
   ...billMutants,
   ...guardMutants,
+  ...edgeMutants,
 ];

@@ -3,10 +3,14 @@
  * the word. Works on a copy. The tests that a mutant names have to pass without it, and one of them has to fail with it.
  */
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { build } from "esbuild";
 import { projectRoot } from "../../src/config/project.js";
+import { compileOptions, compileProject } from "../compiled.js";
+import { MIGRATED_CLICKHOUSE, makeMigratedClickHouse } from "../migrated-clickhouse.js";
+import { MIGRATED_POSTGRES, makeMigratedPostgres } from "../migrated-postgres.js";
 import { mutants as all } from "./all.js";
 import type { Mutant } from "./mutant.js";
 
@@ -27,16 +31,26 @@ function copyOfProject(): string {
   return folder;
 }
 
+const folder = copyOfProject();
+const compiled = join(folder, ".compiled");
+const compiledName = (file: string) => join(compiled, file.replace(/\.tsx?$/, ".js"));
+const migrated = {
+  postgres: join(folder, "migrated-postgres"),
+  clickhouse: join(folder, "migrated-clickhouse"),
+};
+
 /** Fewer lines than CI draws: a mutant is in most of them. */
 const environment = {
   ...process.env,
   FC_LINES: process.env.FC_LINES ?? "1500",
   FC_SEED: process.env.FC_SEED ?? "1",
   TAP_TIMEOUT: "900",
+  [MIGRATED_POSTGRES]: migrated.postgres,
+  [MIGRATED_CLICKHOUSE]: migrated.clickhouse,
 };
 
-async function passes(folder: string, test: string): Promise<boolean> {
-  const child = spawn(process.execPath, ["--import", "tsx", test], {
+async function passes(test: string): Promise<boolean> {
+  const child = spawn(process.execPath, [compiledName(test)], {
     cwd: folder,
     env: environment,
     stdio: "ignore",
@@ -44,31 +58,35 @@ async function passes(folder: string, test: string): Promise<boolean> {
   return await new Promise((resolve) => child.once("exit", (code) => resolve(code === 0)));
 }
 
-async function survives(folder: string, { file, from, to, tests }: Mutant): Promise<boolean> {
+async function survives({ file, from, to, tests }: Mutant): Promise<boolean> {
   const path = join(folder, file);
   const text = readFileSync(path, "utf8");
   if (text.split(from).length !== 2) throw new Error(`${file} does not have this once: ${from}`);
-  writeFileSync(
-    path,
-    text.replace(from, () => to),
-  );
+  const write = async (content: string) => {
+    writeFileSync(path, content);
+    await build({ ...compileOptions, entryPoints: [path], outfile: compiledName(file) });
+  };
+  await write(text.replace(from, () => to));
   try {
-    for (const test of tests) if (!(await passes(folder, test))) return false;
+    for (const test of tests) if (!(await passes(test))) return false;
     return true;
   } finally {
-    writeFileSync(path, text);
+    await write(text);
   }
 }
 
 const word = process.argv[2] ?? "";
 const chosen = all.filter(({ name, file }) => name.includes(word) || file.includes(word));
-const folder = copyOfProject();
 try {
+  await compileProject(folder, ["src", "test"], compiled);
+  for (const each of Object.values(migrated)) mkdirSync(each);
+  await makeMigratedPostgres(migrated.postgres);
+  await makeMigratedClickHouse(migrated.clickhouse, migrated.postgres);
   for (const test of new Set(chosen.flatMap(({ tests }) => tests)))
-    if (!(await passes(folder, test))) throw new Error(`${test} fails without any mutant`);
+    if (!(await passes(test))) throw new Error(`${test} fails without any mutant`);
   let survived = 0;
   for (const mutant of chosen) {
-    const isAlive = await survives(folder, mutant);
+    const isAlive = await survives(mutant);
     if (isAlive) survived += 1;
     console.log(`${isAlive ? "SURVIVED" : "killed"}  ${mutant.file}: ${mutant.name}`);
   }

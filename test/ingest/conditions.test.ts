@@ -1,0 +1,63 @@
+/** Conditions of configured rules on the engine: what a bound takes, and that a glob has no wildcard but `*`. */
+import t from "tap";
+import { type WrittenWhere, whereOf } from "../../src/config/allocation/condition.js";
+import { columnsOfLines } from "../../src/config/allocation/line-columns.js";
+import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
+import { whereSql } from "../../src/ingest/configured/condition-sql.js";
+import { readRows } from "../../src/store/clickhouse/statement.js";
+import { testLogger } from "../stores.js";
+
+const columns = columnsOfLines({ cost: { sql: "total_cost", type: "decimal" } });
+const lines = [
+  ["below", "10.499999999999", "r_1"],
+  ["exact", "10.5", "rx1"],
+  ["above", "10.500000000001", "50%"],
+  ["refund", "-10.5", "50 percent"],
+  ["zero", "0", String.raw`a\b`],
+] as const;
+
+t.test("which lines conditions take", async (t) => {
+  const engine = await openScratchEngine(testLogger);
+  t.teardown(() => engine.close());
+  await engine.client.command({
+    query: `CREATE TABLE lines (name String, total_cost Decimal(38, 12), resource_id String, product_type String, line_tags Map(String, String))
+      ENGINE = Memory`,
+  });
+  await engine.client.insert({
+    table: "lines",
+    values: lines.map(([name, total_cost, resource_id]) => ({ name, total_cost, resource_id })),
+    format: "JSONEachRow",
+  });
+  const taken = async (where: WrittenWhere) => {
+    const query = `SELECT name FROM lines WHERE ${whereSql(whereOf(where), columns)} ORDER BY name`;
+    return (await readRows<{ name: string }>(engine.client, { query, params: {} })).map(({ name }) => name);
+  };
+
+  await t.test("a cost exactly at a bound is neither above nor below it", async (t) => {
+    t.strictSame(await taken({ cost: { above: "10.5" } }), ["above"]);
+    t.strictSame(await taken({ cost: { below: "10.5" } }), ["below", "refund", "zero"]);
+    t.strictSame(await taken({ cost: { above: "10.499999999999", below: "10.500000000001" } }), ["exact"]);
+    t.strictSame(await taken({ cost: { above: "0" } }), ["above", "below", "exact"]);
+    t.strictSame(await taken({ cost: { below: "0" } }), ["refund"]);
+    t.strictSame(await taken({ cost: { below: "-10.5" } }), []);
+  });
+
+  await t.test("in a glob, an underscore, a percent sign and a backslash are themselves", async (t) => {
+    t.strictSame(await taken({ resource_id: "r_*" }), ["below"]);
+    t.strictSame(await taken({ resource_id: "50%*" }), ["above"]);
+    t.strictSame(await taken({ resource_id: "*%" }), ["above"]);
+    t.strictSame(await taken({ resource_id: String.raw`a\*` }), ["zero"]);
+    t.strictSame(await taken({ resource_id: "r*1" }), ["below", "exact"]);
+    t.strictSame(await taken({ resource_id: "*" }), ["above", "below", "exact", "refund", "zero"]);
+    t.strictSame(await taken({ resource_id: "r_1" }), ["below"], "without a glob, the whole text");
+    t.strictSame(await taken({ resource_id: { not: ["r_*", "50%*"] } }), ["exact", "refund", "zero"]);
+  });
+
+  await t.test("all conditions hold, and one of the alternatives", async (t) => {
+    t.strictSame(
+      await taken({ cost: { above: "0" }, any: [{ resource_id: "rx*" }, { resource_id: "50*" }] }),
+      ["above", "exact"],
+    );
+    t.strictSame(await taken({}), ["above", "below", "exact", "refund", "zero"]);
+  });
+});

@@ -1,3 +1,0 @@
-import { others, samplesTest } from "./focus-samples.js";
-
-samplesTest("bills of other makers: in, out and in again", others);
