@@ -94,7 +94,7 @@ t.test("statements", async (t) => {
       ...["CreateRoleQuery", "GrantQuery", "CreateSettingsProfileQuery", "CreateSettingsProfileQuery"],
       ...["CreateQuotaQuery", "CreateQuotaQuery", "CreateUserQuery", "GrantQuery", "CreateUserQuery"],
     ]);
-    await t.rejects(kindOf("GRANT SELECT ON acme.t FROM r"), "the parser refuses");
+    await t.rejects(kindOf("GRANT SELECT ON acme.t FROM r"), /Syntax error/, "the parser refuses");
     const set = [...(lines[3] ?? "").matchAll(/(\w+) = /g)].map(([, name]) => literal(name ?? ""));
     const known = await text(engine, `SELECT count() FROM system.settings WHERE name IN (${set.join(", ")})`);
     t.strictSame([set.length, known], [5, "5"], "settings are those of the engine");

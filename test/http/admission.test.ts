@@ -161,7 +161,7 @@ t.test("heavy reads of the service", async (t) => {
 
     await t.test("who abandons a request leaves the line", async (t) => {
       client.abort();
-      await t.rejects(waiting);
+      await t.rejects(waiting, { name: "AbortError" });
       await loaded(2, 0);
       t.pass("nobody waits any more");
     });

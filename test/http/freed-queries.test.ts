@@ -91,7 +91,7 @@ t.test("nothing runs on in a store for a request that is over", async (t) => {
       const slow = fetch(patient + url, { ...init, signal: gone.signal });
       await runs();
       gone.abort();
-      await t.rejects(slow);
+      await t.rejects(slow, { name: "AbortError" });
       await isFree();
     });
   }
@@ -107,12 +107,12 @@ t.test("nothing runs on in a store for a request that is over", async (t) => {
     const waiting = fetch(url, { signal: second.signal });
     await eventually("one waits", async () => (await load("waiting")) === 1);
     second.abort();
-    await t.rejects(waiting);
+    await t.rejects(waiting, { name: "AbortError" });
     await eventually("none waits", async () => (await load("waiting")) === 0);
     t.equal(await load("running"), 1);
     t.equal(await reads(), 1, "the first one's statement, and no other");
     first.abort();
-    await t.rejects(running);
+    await t.rejects(running, { name: "AbortError" });
     await isFree();
     await eventually("its place is free", async () => (await load("running")) === 0);
   });
@@ -139,7 +139,7 @@ t.test("nothing runs on in a store for a request that is over", async (t) => {
       const abandoned = urls.map((url) => fetch(patient + url, { signal: gone.signal }));
       await waits(urls.length);
       gone.abort();
-      for (const each of abandoned) await t.rejects(each);
+      for (const each of abandoned) await t.rejects(each, { name: "AbortError" });
       await waits(0);
       // More than the pool has connections: none of them is left behind.
       const many = Array.from({ length: 30 }, () => fetch(hasty + path("tags?search=a")));

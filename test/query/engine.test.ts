@@ -115,7 +115,7 @@ t.test("reads on the engine", async (t) => {
     reading.catch(() => undefined);
     await reached(1);
     stop.abort(new Error("enough"));
-    await t.rejects(reading);
+    await t.rejects(reading, /enough/);
     await reached(0);
   });
 });
