@@ -16,7 +16,9 @@ import { startService } from "./service.js";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 30);
 const seed = Number(
-  process.env.FUZZ_SEED ?? (process.env.FUZZ_RUNS === undefined ? 20260310 : Date.now() % 2 ** 31),
+  process.env.FUZZ_SEED ??
+    process.env.FC_SEED ??
+    (process.env.FUZZ_RUNS === undefined ? 20260310 : Date.now() % 2 ** 31),
 );
 const slow = runs > 30;
 
