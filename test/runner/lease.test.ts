@@ -154,7 +154,7 @@ t.test("a lease that cannot be given back is given back when Postgres has return
     const answer: unknown = await postgres.query("SELECT 1").catch((error: unknown) => error);
     return answer instanceof Error;
   });
-  await t.rejects(async () => await lease?.release(), /zzz/);
+  await t.rejects(async () => await lease?.release(), /ECONNREFUSED|ENOENT/);
   let next: Awaited<ReturnType<typeof acquireLease>>;
   await until("another gets the lease", async () => {
     next = await acquireLease(postgres, tenantName, "b").catch(() => undefined);
