@@ -5,6 +5,7 @@ import {
   reconcileAttributions,
   reconcileDays,
 } from "../query/state/reconcile.js";
+import { damageText, findDamage } from "../store/facts/damage.js";
 import { type OpenedStores, openStores } from "../store/open-stores.js";
 import { type Command, type CommandIo, type Options, parseOptions } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
@@ -39,11 +40,13 @@ export const reconcile: Command = {
 
 /**
  * `nothing`: there are tenants without a published day, and no differences in the others. `lost`: what is there adds up, and published days
- * are not there.
+ * are not there. `damaged`: stored files do not have their checksums, so no sums are read.
  */
-export type Proof = "adds_up" | "differences" | "lost" | "nothing";
+export type Proof = "adds_up" | "differences" | "lost" | "damaged" | "nothing";
 
-export const exitCodes: Readonly<Record<Proof, number>> = { adds_up: 0, differences: 1, lost: 1, nothing: 3 };
+export const exitCodes: Readonly<Record<Proof, number>> = {
+  ...{ adds_up: 0, differences: 1, lost: 1, damaged: 1, nothing: 3 },
+};
 
 /** Prints the tenants' days and totals, also of attributions to topics where there are any, and what they prove. */
 export async function printReconciliation(
@@ -56,8 +59,15 @@ export async function printReconciliation(
   const attributions: TenantSums[] = [];
   const delivered: TenantControl[] = [];
   const losses: string[] = [];
+  let isDamaged = false;
   for (const tenant of tenants) {
-    const { client } = await stores.tenant(tenant);
+    const { client, place } = await stores.tenant(tenant);
+    const damage = place.isEmbedded ? await findDamage(client, io.signal) : [];
+    for (const each of damage) io.stdout.write(`DAMAGED: ${tenant}: ${each.period}: ${damageText(each)}.\n`);
+    if (damage.length > 0) {
+      isDamaged = true;
+      continue;
+    }
     losses.push(...(await lostDays(stores, tenant, io.signal)));
     chargebacks.push({ tenant, sums: await reconcileDays(client, io.signal) });
     const sums = await reconcileAttributions(client, io.signal);
@@ -79,7 +89,9 @@ export async function printReconciliation(
   const proof = isAccounted ? proofOf([...having, ...attributions], without) : "differences";
   io.stdout.write(verdict(proof, having.length > 0, without));
   for (const loss of losses) io.stdout.write(`LOST: ${loss}\n`);
-  return losses.length > 0 && proof !== "differences" ? "lost" : proof;
+  if (proof === "differences") return proof;
+  if (isDamaged) return "damaged";
+  return losses.length > 0 ? "lost" : proof;
 }
 
 interface TenantSums {

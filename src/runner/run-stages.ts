@@ -15,6 +15,7 @@ import { copyNewDimensions } from "../tags/copy-new-dimensions.js";
 import { checkMirror, mirrorWaiting } from "../tags/mirror.js";
 import { dayOf } from "../time/days.js";
 import { checkClock } from "./check-clock.js";
+import { checkFiles } from "./check-files.js";
 import { emitFiles } from "./emit-files.js";
 import { gatherTenant } from "./gather.js";
 import type { Lease } from "./lease.js";
@@ -121,6 +122,7 @@ export async function runStages(
   const firstDays = { keepFrom, keepAttributionsFrom, gatheredFrom: usualWindow.start };
   const retention = { client: store.client, epoch, postgres, tenantName, ...firstDays };
   await gate.change(() => applyRetention(retention), signal);
+  progress.errors.push(...(await checkFiles(store, postgres, signal)));
   const mirror = { client: store.client, postgres, tenantName, signal };
   await checkMirror(mirror);
   await mirrorWaiting(mirror);

@@ -10,9 +10,26 @@ const sqlAttacks = ["test/store/clickhouse/embedded/sql-port-attacks.test.ts"];
 const sqlPort = ["test/store/clickhouse/embedded/sql-port-limits.test.ts"];
 
 /** Of what keeps others out, and of what keeps what is secret in. */
+const signOn = ["test/http/sign-on.test.ts"];
+const damage = ["test/store/facts/damage.test.ts"];
+const modest = ["test/http/modest-json.test.ts"];
 const fullDisk = ["test/runner/full-postgres-disk.test.ts"];
 
 export const guardMutants = [
+  ...mutantsOf("src/http/authenticate.ts", signOn, [
+    [
+      "the user name of Basic authentication is taken for the token",
+      'credentials.slice(credentials.indexOf(":") + 1)',
+      'credentials.slice(0, credentials.indexOf(":"))',
+    ],
+  ]),
+  ...mutantsOf("src/http/input/modest-json.ts", modest, [
+    ["a backslash does not escape a quote", "if (byte === BACKSLASH) at += 1;\n      else if", "if"],
+    ["levels that end count on", "else if (CLOSING.has(byte)) levels -= 1;", ""],
+  ]),
+  ...mutantsOf("src/store/facts/damage.ts", damage, [
+    ["a part without its checksum passes", "is_passed === 1 ? [] : [periodOf(part_path)]", "[]"],
+  ]),
   ...mutantsOf("src/store/change-gate.ts", gate, [
     [
       "a pause does not wait for changes that have begun",

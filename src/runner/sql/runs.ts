@@ -5,7 +5,7 @@ export type RunTrigger = "schedule" | "api" | "cli";
 /** One thing that went wrong in a run: of a day, or of a source. */
 export interface RunError {
   readonly date: string | null;
-  readonly source: "gather" | "calculate" | "emit" | "run";
+  readonly source: "gather" | "calculate" | "emit" | "store" | "run";
   readonly message: string;
 }
 

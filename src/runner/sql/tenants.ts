@@ -107,3 +107,21 @@ export function suspendedTenants(tenantNames: readonly string[]): Statement {
     params: [tenantNames],
   };
 }
+
+/** One row when all files of the tenant's store are to be read: once a day. In: tenant. */
+export function filesCheckIsDue(tenantName: string): Statement {
+  return {
+    query: `
+SELECT FROM tenants
+WHERE tenant_name = $1 AND coalesce(files_checked_at < now() - interval '1 day', true)`,
+    params: [tenantName],
+  };
+}
+
+/** Notes that all files were read. Where some are damaged, the next run reads them again. */
+export function filesChecked(input: { tenantName: string; areGood: boolean }): Statement {
+  return {
+    query: "UPDATE tenants SET files_checked_at = CASE WHEN $2 THEN now() END WHERE tenant_name = $1",
+    params: [input.tenantName, input.areGood],
+  };
+}
