@@ -6,6 +6,7 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { hasNoRoom } from "../store/store-trouble.js";
 import type { Stores } from "../store/stores.js";
 import { checkMirror, mirrorWaiting } from "./mirror.js";
 import { isWaiting, mirroredTenants } from "./outbox.js";
@@ -13,7 +14,10 @@ import { isWaiting, mirroredTenants } from "./outbox.js";
 export interface TagMirror {
   /** After a commit. Never throws: the change is safe, and mirrored later if not now. */
   afterWrite(tenantName: string): Promise<void>;
-  /** Before a read that shows tags. Never throws: the read itself says what is wrong with the store. */
+  /**
+   * Before a read that shows tags. Throws where the store has no room for them: the read would work, and show the tags of before. What else
+   * is wrong with the store, the read itself says.
+   */
   beforeRead(tenantName: string): Promise<void>;
   /** Begins looking after the mirrors by itself. */
   start(): void;
@@ -93,7 +97,9 @@ export function createTagMirror(options: TagMirrorOptions): TagMirror {
         POSTGRES_MS,
       );
       if (waiting === undefined) return; // no Postgres, nothing to mirror
-      if (waiting || mirror.isDue()) await waitFor(mirror.update(), timing.readerPatience);
+      if (!waiting && !mirror.isDue()) return;
+      const failure = await waitFor(mirror.update(), timing.readerPatience);
+      if (hasNoRoom(failure)) throw failure;
     },
     start() {
       timer ??= setTimeout(look, 0).unref();
@@ -133,13 +139,14 @@ function tenantMirror(
     signal: AbortSignal;
   },
 ) {
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
+  let running: Promise<unknown> | undefined;
+  let next: Promise<unknown> | undefined;
   let checkedAt = Number.NEGATIVE_INFINITY;
   let failedAt = Number.NEGATIVE_INFINITY;
   let isDown = false;
   const isDue = () => performance.now() - checkedAt > timing.checked;
-  const updateNow = async () => {
+  /** Returns why it failed. */
+  const updateNow = async (): Promise<unknown> => {
     try {
       const { client } = await stores.tenant(tenantName);
       const target = { client, postgres: stores.postgres, tenantName, signal };
@@ -150,15 +157,17 @@ function tenantMirror(
       await mirrorWaiting(target);
       if (isDown) logger.info({ tenant: tenantName }, "tags are being mirrored again");
       isDown = false;
+      return undefined;
     } catch (error) {
       checkedAt = Number.NEGATIVE_INFINITY;
       failedAt = performance.now();
       if (!isDown && !signal.aborted)
         logger.warn({ err: error, tenant: tenantName }, "cannot mirror tags now; they stay pending");
       isDown = true;
+      return error;
     }
   };
-  const begin = (): Promise<void> => {
+  const begin = (): Promise<unknown> => {
     running = updateNow().finally(() => {
       running = undefined;
     });
@@ -167,8 +176,8 @@ function tenantMirror(
   return {
     isDue,
     isPausing: () => performance.now() - failedAt < timing.pause,
-    /** Mirrors at least what is committed now. */
-    update(): Promise<void> {
+    /** Mirrors at least what is committed now. Resolves with why it failed, or with undefined. */
+    update(): Promise<unknown> {
       if (running === undefined) return begin();
       next ??= running.then(() => {
         next = undefined;

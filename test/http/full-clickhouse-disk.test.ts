@@ -1,0 +1,68 @@
+/** The disk of ClickHouse, and nobody else's, is full: what becomes of exports, and of tags, which are kept in Postgres and copied to it. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { buildApp } from "../../src/http/app.js";
+import { openStores } from "../../src/store/open-stores.js";
+import { shortTenants } from "../runner/runs.js";
+import { mounts, smallDisk } from "../small-disk.js";
+import { temporaryFolder, testConfig, testLogger } from "../stores.js";
+import { dimensionIds, mirrored, recordDimensions, send, tag, written } from "../tags/tagging.js";
+import { until } from "../until.js";
+import { insertChargebacks, NOW } from "./service.js";
+
+t.test("exports and tags on a full disk of ClickHouse", mounts, async (t) => {
+  const folder = temporaryFolder(t);
+  const data = join(folder, "data");
+  mkdirSync(data, { mode: 0o700 });
+  const disk = smallDisk(t, join(data, "clickhouse"), 200);
+  const config = testConfig(`data_dir: ${data}\n${shortTenants(["acme"])}`, folder);
+  const stores = await openStores({ config, logger: testLogger });
+  t.teardown(() => stores.close());
+  const app = await buildApp({
+    ...{ config, stores, control: undefined, logger: testLogger, version: "1", mode: "both" },
+    clock: () => NOW,
+  });
+  t.teardown(() => app.close());
+  const timestamp = "2026-03-01T00:00:00Z";
+  const identities = Array.from({ length: 3_000 }, (_, i) => `sa-${i}`);
+  await insertChargebacks(
+    stores,
+    "acme",
+    identities.map((identity_id) => ({ timestamp, amount: "1", identity_id })),
+  );
+  await recordDimensions(stores, "acme");
+  const period = { start_date: "2026-03-01", end_date: "2026-03-01" };
+  const exported = async (accept: string, columns?: readonly string[]) => {
+    const answer = await app.inject({
+      ...{ method: "POST", url: "/api/v1/tenants/acme/export", headers: { accept } },
+      payload: { ...period, ...(columns && { columns }) },
+    });
+    return answer.statusCode === 200 ? answer.rawPayload.toString("base64") : String(answer.statusCode);
+  };
+  const formats = ["text/csv", "application/vnd.apache.parquet", "application/vnd.apache.arrow.stream"];
+  const whole = new Map<string, string>();
+  for (const format of formats) whole.set(format, await exported(format));
+  const [first = 0] = await dimensionIds(stores, "acme", "sa-1");
+
+  disk.fill();
+  for (const format of formats)
+    t.equal(await exported(format), whole.get(format), `${format} needs no room, and is whole`);
+  const made = await send(app, "POST", `acme/chargebacks/${first}/tags`, tag("team", "web"));
+  t.equal(made.status, 201, "Postgres has room");
+  t.strictSame(await written(stores, "acme"), [`${first} team=web`]);
+  t.equal(
+    await exported("text/csv", ["identity_id", "tags"]),
+    "503",
+    "an export never lacks a tag that was taken",
+  );
+  disk.empty();
+
+  await until("tags are copied", async () => (await exported("text/csv", ["identity_id", "tags"])) !== "503");
+  const tagged = Buffer.from(await exported("text/csv", ["identity_id", "tags"]), "base64").toString();
+  t.strictSame(
+    tagged.split("\n").filter((line) => line.includes("web")),
+    ["sa-1,web"],
+  );
+  t.strictSame(await mirrored(stores, "acme"), await written(stores, "acme"));
+});
