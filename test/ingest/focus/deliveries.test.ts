@@ -21,7 +21,10 @@ async function told(
   return await loadDeliveries(of, [sourceOf(...deliveries)], { ...settings, ...changes }, signal);
 }
 const bill = (amount: string, lines = 4, name = "bill.csv") =>
-  fileOf(name, csv(Array(lines).fill({ EffectiveCost: amount, BilledCost: amount })));
+  fileOf(
+    name,
+    csv(Array(lines).fill({ EffectiveCost: amount, BilledCost: amount, ResourceId: `i-${amount}` })),
+  );
 /** State, lines and effective cost of each delivery that is recorded, and the partitions that there are. */
 async function kept() {
   const records = await recorded(store);

@@ -45,7 +45,7 @@ const states = async () =>
 
 t.test("a copy of a file in one bill counts once, with a remark and what it adds up to", async (t) => {
   const files = [fileOf("2026-05 (1).csv", text("10")), fileOf("2026-05.csv", text("10"))];
-  const remark = '"2026-05 (1).csv" has the same bytes as "2026-05.csv", and counts once.';
+  const remark = '"2026-05.csv" has the same bytes as "2026-05 (1).csv", and counts once.';
   t.strictSame(await run({ bills: [bill("bills", files)] }), {
     ...{ errors: [], warnings: [] },
     notes: [`bills 2026-05: ${remark}`],
@@ -56,7 +56,7 @@ t.test("a copy of a file in one bill counts once, with a remark and what it adds
   const [duplicate] = rows[0].duplicates;
   t.strictSame(
     [duplicate.name, duplicate.same_as, duplicate.same_as_source, duplicate.sums[0].effective_cost],
-    ["2026-05 (1).csv", "2026-05.csv", "bills", "10"],
+    ["2026-05.csv", "2026-05 (1).csv", "bills", "10"],
   );
   t.equal(duplicate.sha256, rows[0].files[0].sha256);
   t.strictSame(rows[0].files[0].periods, [["payer", "2026-05"]]);

@@ -9,7 +9,6 @@ import { type LoadedFile, loadFile } from "../load/load-file.js";
 import { type LoadedLines, LoadMismatch, NO_LINES, requireEqualSums, summarise } from "../load/summary.js";
 import { compareBills, type Overlap } from "../overlaps/compare.js";
 import type { Delivery } from "../sources/delivery.js";
-import { compare } from "../sources/file-names.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { duplicateRemarks, type KnownFile, twinOf } from "./duplicates.js";
 import { type CoveredDays, expiryOf } from "./expiry.js";
@@ -170,8 +169,7 @@ async function loadFiles(
   const loaded: LoadedFile[] = [];
   const left: DuplicateFile[] = [];
   const { cost, currency } = settings;
-  // The plainest name comes first: it is the copies whose names are longer.
-  for (const file of [...files].sort((a, b) => a.name.length - b.name.length || compare(a.name, b.name))) {
+  for (const file of files) {
     const own = loaded.map((each) => ({ ...each, ...NO_LINES, source }));
     const twin = await twinOf(file, [...known, ...own], signal);
     if (twin !== undefined) left.push(twin);
