@@ -1,6 +1,6 @@
 /** What is asked in one question and fails in part: the failing days and resources stand alone, and a full outage costs few requests. */
 import t from "tap";
-import { type Part, type Patience, piecesOf } from "../../src/ingest/prometheus/pieces.js";
+import { newPatience, type Part, type Patience, piecesOf } from "../../src/ingest/prometheus/pieces.js";
 import { daysOf, pointsOf } from "../../src/ingest/prometheus/points.js";
 import { addDays } from "../../src/time/days.js";
 import { UpstreamError } from "../../src/upstream-http/upstream-error.js";
@@ -20,7 +20,7 @@ function placesOf({ range, resources = [""] }: Part): string[] {
 }
 
 /** An upstream that fails whenever it is asked about something broken, and what comes of asking it. */
-async function asked({ days, resources, broken }: Question, patience: Patience = { exhausted: false }) {
+async function asked({ days, resources, broken }: Question, patience: Patience = newPatience()) {
   const names = Array.from({ length: resources }, (_, index) => `r-${index}`);
   const range = pointsOf({ start: dayAt(0), end: dayAt(days) }, 3600);
   let requests = 0;
@@ -37,7 +37,8 @@ async function asked({ days, resources, broken }: Question, patience: Patience =
       status: 422,
     });
   };
-  const asking = { ask, patience, tooLarge: () => t.fail("nothing is too large here") };
+  const probe = async (part: Part) => void (await ask(part));
+  const asking = { ask, probe, patience, tooLarge: () => t.fail("nothing is too large here") };
   for await (const part of piecesOf(asking, { range, resources: names })) {
     if (part.kind === "failed") failed.push(placesOf(part));
     else answered.push(...placesOf(part));
@@ -121,23 +122,70 @@ t.test(
   },
 );
 
-t.test("after an outage nothing is divided until an answer comes", async (t) => {
-  const all = (days: number, resources: number) =>
-    new Set(
-      Array.from({ length: days }, (_, day) =>
-        Array.from({ length: resources }, (_, resource) => `${dayAt(day)} r-${resource}`),
-      ).flat(),
+/** `day resource` of these days and resources. */
+function rectangle(days: number, resources: Iterable<number>): string[] {
+  return [...resources].flatMap((resource) =>
+    Array.from({ length: days }, (_, day) => `${dayAt(day)} r-${resource}`),
+  );
+}
+
+t.test("resources that are broken on every day lose no day of any other resource", async (t) => {
+  const seen = { one: 0, some: 0, "after a metric that is always refused": 0, "many days": 0 };
+  const arbitrary = fc
+    .tuple(fc.integer({ min: 2, max: 40 }), fc.integer({ min: 2, max: 60 }))
+    .chain(([resources, days]) =>
+      fc.record({
+        resources: fc.constant(resources),
+        days: fc.constant(days),
+        broken: fc.uniqueArray(fc.nat({ max: resources - 1 }), {
+          minLength: 1,
+          maxLength: Math.min(3, resources - 1),
+        }),
+        refusedBefore: fc.nat({ max: 4 }),
+      }),
     );
-  const patience = { exhausted: false };
-  const down = { days: 31, resources: 100, broken: all(31, 100) };
-  const first = await asked(down, patience);
-  t.equal(patience.exhausted, true);
-  t.ok(first.requests > 10 && first.requests <= 40, `${first.requests} requests`);
-  const second = await asked(down, patience);
-  t.equal(second.requests, 1);
-  t.strictSame(second.failed, [second.whole], "it fails as a whole");
+  await fc.assert(
+    fc.asyncProperty(arbitrary, async ({ resources, days, broken, refusedBefore }) => {
+      const patience = newPatience();
+      for (let metric = 0; metric < refusedBefore; metric += 1)
+        await asked({ days, resources: 1, broken: new Set(rectangle(days, [0])) }, patience);
+      const lost = rectangle(days, broken).sort();
+      // Two windows of two metrics.
+      for (let query = 0; query < 4; query += 1) {
+        const { failed, answered, whole } = await asked({ days, resources, broken: new Set(lost) }, patience);
+        if (JSON.stringify(failed.flat().sort()) !== JSON.stringify(lost))
+          throw new Error(`query ${query}: ${failed.flat().length} places failed, and not ${lost.length}`);
+        if (answered.length + lost.length !== whole.length)
+          throw new Error(`query ${query}: places are lost`);
+      }
+      seen.one += Number(broken.length === 1);
+      seen.some += Number(broken.length > 1);
+      seen["after a metric that is always refused"] += Number(refusedBefore > 0);
+      seen["many days"] += Number(days > 32);
+    }),
+    { numRuns: 100 },
+  );
+  for (const [kind, times] of Object.entries(seen)) t.ok(times >= 10, `${kind}: ${times}`);
+});
+
+t.test("a query that is always refused costs a few requests, and ever fewer", async (t) => {
+  const patience = newPatience();
+  const down = { days: 31, resources: 100, broken: new Set(rectangle(31, Array(100).keys())) };
+  const requests: number[] = [];
+  for (let query = 0; query < 6; query += 1) {
+    const { failed, whole, requests: sent } = await asked(down, patience);
+    t.strictSame(failed, [whole], "it fails as a whole");
+    requests.push(sent);
+  }
+  t.strictSame(requests, [33, 17, 9, 5, 5, 5]);
   await asked({ days: 1, resources: 1, broken: new Set() }, patience);
-  t.equal(patience.exhausted, false);
-  const again = await asked({ ...down, broken: new Set([`${dayAt(3)} r-7`]) }, patience);
-  t.strictSame(again.failed, [[`${dayAt(3)} r-7`]]);
+  t.equal((await asked(down, patience)).requests, 33, "after a response there is patience again");
+});
+
+t.test("a resource that is broken in all but one day of a month keeps that day", async (t) => {
+  for (const good of [0, 13, 30]) {
+    const broken = new Set(rectangle(31, [3]).filter((place) => place !== `${dayAt(good)} r-3`));
+    const { failed } = await asked({ days: 31, resources: 9, broken });
+    t.strictSame(failed.flat().sort(), [...broken].sort());
+  }
 });

@@ -12,6 +12,7 @@ import type { UpstreamAuth } from "../../src/upstream-http/credentials.js";
 import type { UpstreamError } from "../../src/upstream-http/upstream-error.js";
 import { holds } from "../holds.js";
 import { daysAgo, forever, silent } from "./generic-tenant.js";
+import { startScriptedPrometheus } from "./scripted-prometheus.js";
 
 const QUERY = `sum by (principal) (increase(${BYTES_IN}[1h]))`;
 
@@ -112,6 +113,45 @@ t.test("one day of an outage fails alone", async (t) => {
   const { failed, days } = await gathered(sourceOf(t, url), week);
   t.same(failed, [daysAgo(5)]);
   t.equal(days.length, 6);
+});
+
+t.test("a resource that fails on all days takes no other with it, in any window or metric", async (t) => {
+  const resources = Array.from({ length: 9 }, (_, index) => `lkc-${index}`);
+  const { url } = await startScriptedPrometheus(t, (query) => {
+    if (query.includes("lkc-4")) return 422;
+    return resources
+      .filter((id) => query.includes(id))
+      .map((id) => ({ labels: { principal: id }, at: () => 1 }));
+  });
+  const source = sourceOf(t, url);
+  const expressionOf = (metric: string) => (some: readonly string[]) =>
+    `sum(${metric}{id=~"${some.join("|")}"})`;
+  const windows = [
+    { start: daysAgo(40), end: daysAgo(20) },
+    { start: daysAgo(20), end: daysAgo(2) },
+  ];
+  const failed: string[] = [];
+  const had: string[] = [];
+  for (const window of windows) {
+    for (const metric of ["sent", "received"]) {
+      const among = { resources, expressionOf: expressionOf(metric) };
+      const query = { expression: among.expressionOf(resources), among, window, stepSeconds: 3600 };
+      for await (const piece of source.range(query, () => t.fail("nothing is dropped"), forever)) {
+        if (piece.kind === "failed")
+          failed.push(
+            ...piece.days.flatMap((day) => (piece.resources ?? []).map((id) => `${metric} ${id} ${day}`)),
+          );
+        else
+          piece.each(({ principal }, from) => {
+            if (from % 86_400 === 0) had.push(`${metric} ${principal} ${dayOfSeconds(from)}`);
+          });
+      }
+    }
+  }
+  t.equal(new Set(had).size, 2 * 8 * 38, "no good day is lost");
+  t.equal(had.length, 2 * 8 * 38, "nor had twice");
+  t.equal(new Set(failed).size, 2 * 38);
+  t.strictSame([...new Set(failed.map((place) => place.split(" ")[1]))], ["lkc-4"]);
 });
 
 t.test("an upstream that is down altogether is an error, not many failed days", async (t) => {

@@ -86,6 +86,11 @@ export const ingestMutants = [
         'error.code === "too_large" ? divided(part, "time", 1) : undefined',
         "undefined",
       ],
+      [
+        "one place that fails passes for an outage",
+        "yield { range: rangeOfDay(range, day)",
+        "if (index > 0) return;\n    yield { range: rangeOfDay(range, day)",
+      ],
     ],
   ),
   ...mutantsOf("src/ingest/prometheus/source.ts", source, [

@@ -66,3 +66,13 @@ export function daysOf({ first, last, stepSeconds }: PointRange): string[] {
   for (let at = from - (from % DAY_SECONDS); at < last; at += DAY_SECONDS) days.push(dayOfSeconds(at));
   return days;
 }
+
+/** The points of a range whose steps lie in one UTC day. */
+export function rangeOfDay(range: PointRange, day: string): PointRange {
+  const start = midnightSeconds(day);
+  const { first, last, stepSeconds } = range;
+  return {
+    ...{ first: Math.max(first, start + stepSeconds), last: Math.min(last, start + DAY_SECONDS) },
+    stepSeconds,
+  };
+}

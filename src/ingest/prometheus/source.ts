@@ -10,7 +10,7 @@ import { digesting, digestOf } from "../../upstream-http/digest.js";
 import type { DayWindow } from "../ecosystem.js";
 import { type MicroUnits, microUnits, microUnitsAt } from "../micro-units.js";
 import { type Answer, areBytes, isSample, readAnswer, type Series } from "./answer.js";
-import { type Asking, piecesOf } from "./pieces.js";
+import { type Asking, newPatience, type Part, piecesOf } from "./pieces.js";
 import { chunksOf, coveredFrom, daysOf, type PointRange, pointsOf } from "./points.js";
 import { scanSamples } from "./sample-bytes.js";
 
@@ -111,7 +111,7 @@ export function createPrometheusSource(
 ): PrometheusSource {
   /** Points that an expression's answers were small enough for, learnt from one that was not. */
   const fitting = new Map<string, number>();
-  const patience = { exhausted: false };
+  const patience = newPatience();
 
   async function ask<T>(
     expression: string,
@@ -160,17 +160,27 @@ export function createPrometheusSource(
         among === undefined || resources === undefined ? expression : among.expressionOf(resources);
       const failed = (range: PointRange, resources = among?.resources) =>
         onAnswer?.({ expression: expressionOf(resources), ...range, digest: FAILED });
+      const decode = (body: Buffer) => ({
+        ...readAnswer(body, "matrix"),
+        digest: onAnswer && digestOf(body),
+      });
+      const request = async ({ range, resources }: Part, attempts: number | undefined) =>
+        await ask(
+          expressionOf(resources),
+          range,
+          { decode, ...(attempts === undefined ? {} : { attempts }) },
+          signal,
+        );
       const asking: Asking = {
         patience,
         tooLarge: (points) => void fitting.set(expression, points),
-        async ask({ range, resources }, attempts) {
+        async probe(part, attempts) {
+          await request(part, attempts);
+        },
+        async ask(part, attempts) {
+          const { range, resources } = part;
           const asked = expressionOf(resources);
-          const decode = (body: Buffer) => ({
-            ...readAnswer(body, "matrix"),
-            digest: onAnswer && digestOf(body),
-          });
-          const how = { decode, ...(attempts === undefined ? {} : { attempts }) };
-          const answer = await ask(asked, range, how, signal);
+          const answer = await request(part, attempts);
           logRemarks(answer);
           if (answer.digest !== undefined) onAnswer?.({ expression: asked, ...range, digest: answer.digest });
           return answer.series;
