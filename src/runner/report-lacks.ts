@@ -10,27 +10,41 @@ import type { RunError } from "./sql/runs.js";
 
 const called = { chargebacks: "chargebacks", topic_attributions: "attributions to topics" } as const;
 
-/** Of days that are published without something: which are provisional, and which were settled without it, and why. */
+/** What a run says about days that lack something. */
+interface LackReport {
+  readonly errors: readonly RunError[];
+  /** About days that an earlier run settled: nothing changes any more, and nobody has to act. */
+  readonly notes: readonly string[];
+}
+
+/** About days that are published without something: which are provisional, which were settled without it, and why. */
 export async function reportLacks(
   postgres: Pool,
   {
     tenantName,
     window,
+    runId,
     limits,
   }: {
     readonly tenantName: string;
     readonly window: DayWindow;
+    readonly runId: string;
     readonly limits: Readonly<Record<LedgerName, number>>;
   },
-): Promise<RunError[]> {
-  const { rows } = await runStatement<LackingDays>(postgres, lackingDays({ tenantName, ...window }));
-  return rows.map(({ ledger, lack, provisional, days }) => {
+): Promise<LackReport> {
+  const { rows } = await runStatement<LackingDays>(postgres, lackingDays({ tenantName, ...window, runId }));
+  const errors: RunError[] = [];
+  const notes: string[] = [];
+  for (const { ledger, lack, provisional, calculated_now, days } of rows) {
     const limit = limits[ledger];
     const state = provisional
       ? "provisional"
       : `settled without it after ${limit} attempt${limit === 1 ? "" : "s"}`;
-    return aboutDays(days, `the ${called[ledger]} are ${state}: ${lack}`);
-  });
+    const message = `the ${called[ledger]} are ${state}: ${lack}`;
+    if (provisional || calculated_now) errors.push(aboutDays(days, message));
+    else notes.push(`${daysInWords(days)}: ${message}`);
+  }
+  return { errors, notes };
 }
 
 /** Of days that stay as they are published. */

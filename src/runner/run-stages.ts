@@ -108,7 +108,9 @@ export async function runStages(
     chargebacks: tenant.allocation_retry_limit,
     topic_attributions: tenant.topic_attribution_retry_limit,
   };
-  progress.errors.push(...(await reportLacks(postgres, { tenantName, window, limits })));
+  const lacks = await reportLacks(postgres, { tenantName, window, runId: run.runId, limits });
+  progress.errors.push(...lacks.errors);
+  progress.notes.push(...lacks.notes);
   await dropNeedlessStaging(publication);
   await copyNewDimensions({ client: store.client, postgres, tenantName, signal });
   if (repaired > 0 || progress.dates_calculated > 0) {
