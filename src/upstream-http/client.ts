@@ -10,7 +10,7 @@ import type { Logger } from "pino";
 import { attempt, type Condenser } from "./attempt.js";
 import { shownEndpoint, underBase } from "./base-url.js";
 import { openConnections } from "./connections.js";
-import { authorization, gateKey, secretsOf, type UpstreamAuth } from "./credentials.js";
+import { authorization, CredentialFileError, gateKey, secretsOf, type UpstreamAuth } from "./credentials.js";
 import { openGate, type Pace } from "./gate.js";
 import { judge } from "./judge.js";
 import { excerpt } from "./redact.js";
@@ -20,6 +20,8 @@ import { UpstreamError } from "./upstream-error.js";
 export interface UpstreamClientOptions {
   readonly baseUrl: string;
   readonly auth: UpstreamAuth;
+  /** Sent with every request, beside the client's own. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly logger: Logger;
   readonly pace: Pace;
   readonly retry?: Partial<RetryPolicy>;
@@ -61,9 +63,9 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const { baseUrl, auth, logger, explain } = options;
   const policy = { ...defaultRetryPolicy, ...options.retry };
   const connections = openConnections(options.connectTimeoutMs);
-  const headers = { accept: "application/json", "user-agent": "chargehouse", ...authorization(auth) };
-  const secrets = secretsOf(auth);
-  const gate = openGate(gateKey(baseUrl, auth), options.pace);
+  const own = { accept: "application/json", "user-agent": "chargehouse" };
+  const secrets = () => secretsOf(auth);
+  const gate = openGate(gateKey(baseUrl, [auth, options.headers ?? {}]), options.pace);
 
   async function request<T>(request: UpstreamRequest<T>, signal: AbortSignal): Promise<T> {
     const url = underBase(baseUrl, request.path, request.query);
@@ -74,7 +76,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
       attempt(
         {
           url,
-          headers,
+          headers: { ...options.headers, ...own, ...authorization(auth) },
           connections,
           maxBytes,
           condense: request.condense,
@@ -89,7 +91,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
         const outcome = await gate.pass(once, signal);
         const quota = outcome.kind === "answer" ? quotaOf(outcome.headers, Date.now()) : undefined;
         if (quota !== undefined) gate.learn(quota);
-        const judged = judge(outcome, { decode: request.decode, explain, maxBytes, secrets });
+        const judged = judge(outcome, { decode: request.decode, explain, maxBytes, secrets: secrets() });
         if ("value" in judged) return judged.value;
         const { code, reason, status } = judged;
         if (!judged.retry || attempts >= limit)
@@ -103,6 +105,8 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
         await delay(wait, undefined, { signal });
       }
     } catch (error) {
+      if (error instanceof CredentialFileError)
+        throw new UpstreamError({ code: "unauthorized", endpoint, reason: error.message, attempts: 1 });
       if (error instanceof UpstreamError || !signal.aborted) throw error;
       throw new UpstreamError({ code: "aborted", endpoint, reason: "the request was given up", attempts: 1 });
     }
@@ -110,7 +114,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
 
   return {
     request,
-    shown: (text) => excerpt(text, secrets),
+    shown: (text) => excerpt(text, secrets()),
     close: () => {
       gate.release();
       void connections.destroy();

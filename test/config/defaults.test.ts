@@ -146,6 +146,10 @@ t.test("credentials of metrics come as one value", async (t) => {
     password: "p",
   });
   t.same(metricsAuth({ ...metrics, auth_type: "bearer", bearer_token: "t" }), { kind: "bearer", token: "t" });
+  t.strictSame(metricsAuth({ ...metrics, auth_type: "bearer", bearer_token_file: "/run/token" }), {
+    kind: "bearer_file",
+    file: "/run/token",
+  });
   t.throws(() => metricsAuth({ ...metrics, auth_type: "bearer" }), /not checked/);
 });
 

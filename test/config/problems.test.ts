@@ -360,7 +360,7 @@ const cases: Case[] = [
       },
     )}`,
     problems: [
-      "9: tenants.a.plugin_settings.metrics.bearer_token: is required with auth_type bearer",
+      "9: tenants.a.plugin_settings.metrics.bearer_token: is required with auth_type bearer, unless there is a bearer_token_file",
       "17: tenants.b.plugin_settings.metrics.password: is not used with auth_type none: remove it",
     ],
   },

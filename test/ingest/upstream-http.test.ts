@@ -1,5 +1,7 @@
 /** The shared HTTP client against a real server that misbehaves in every way it has to cope with. */
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
+import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { pino } from "pino";
 import t, { type Test } from "tap";
@@ -48,6 +50,49 @@ t.test("a path prefix of the base address is kept", async (t) => {
     ["/prometheus/api/v1/query", "/prometheus/api/v1/query"],
   );
 });
+
+t.test("configured headers travel with every request, and never in place of the client's own", async (t) => {
+  const { url, seen } = await upstream(t, answers(200));
+  const headers = { "X-Scope-OrgID": "team-1", accept: "text/html" };
+  await clientOf(t, url, { headers, auth: { kind: "bearer", token: "abc" } }).request(get(), forever);
+  holds(t, seen[0]?.headers, {
+    "x-scope-orgid": "team-1",
+    accept: "application/json",
+    authorization: "Bearer abc",
+  });
+});
+
+t.test(
+  "a token file is read again when it changes, and what cannot be used is refused by its name",
+  async (t) => {
+    const { url, seen } = await upstream(t, answers(200));
+    const dir = t.testdir({ first: "first\n", second: "second-token", empty: " \n" });
+    const file = join(dir, "token");
+    symlinkSync("first", file);
+    const client = clientOf(t, url, { auth: { kind: "bearer_file", file } });
+    await client.request(get(), forever);
+    // A cluster replaces a token by another link.
+    rmSync(file);
+    symlinkSync("second", file);
+    await client.request(get(), forever);
+    writeFileSync(join(dir, "second"), "third-one");
+    await client.request(get(), forever);
+    t.strictSame(
+      seen.map((request) => request.headers.authorization),
+      ["Bearer first", "Bearer second-token", "Bearer third-one"],
+    );
+    for (const [name, reason] of [
+      ["none", "ENOENT"],
+      ["empty", "it has no token of printable characters"],
+    ] as const) {
+      const broken = clientOf(t, url, { auth: { kind: "bearer_file", file: join(dir, name) } });
+      const { code, message } = await failure(broken.request(get(), forever));
+      t.equal(code, "unauthorized");
+      t.ok(message.endsWith(`the token file ${join(dir, name)} cannot be used: ${reason}`), message);
+    }
+    t.equal(seen.length, 3, "nothing is sent without a token");
+  },
+);
 
 t.test("credentials travel as basic or bearer", async (t) => {
   const { url, seen } = await upstream(t, answers(200));

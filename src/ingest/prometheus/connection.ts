@@ -17,6 +17,7 @@ export function connectPrometheus(
   const client = createUpstreamClient({
     baseUrl: metrics.url,
     auth: metricsAuth(metrics),
+    headers: metrics.headers,
     logger,
     pace: { concurrency: MOST_REQUESTS, minIntervalMs: 0 },
     retry: { attempts: ATTEMPTS },
