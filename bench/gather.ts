@@ -163,6 +163,7 @@ async function gatherConfluent(source: PrometheusSource, sink: StagingSink): Pro
       wanted,
       resourceLabel: "kafka_id",
       ownerOf: (labels: Readonly<Record<string, string>>) => () => labels.principal_id || null,
+      unnamed: "nobodys" as const,
       keepsZeros: true,
     };
     await measure(source, measurement, sink, refuse, new AbortController().signal);

@@ -29,6 +29,11 @@ export interface Ecosystem<Settings = unknown> extends EcosystemSettings {
    */
   derivingMetrics(settings: Settings): readonly string[];
   /**
+   * True if `UNALLOCATED` becomes a member of these sets: usage whose principal exists, but whose owner nobody knows. Left out if usage of
+   * `UNALLOCATED` is that of series without the label, which may be anything.
+   */
+  readonly unknownOwnersAreActive?: true;
+  /**
    * Product types whose lines are attributed to topics as well, by an ecosystem that has the settings `topic_attribution`; its
    * gatherers then have `gatherTopics`.
    */
@@ -230,7 +235,9 @@ export type BillingLine = FactRecord<"billing">;
 export type UsageFact = FactRecord<"usage">;
 
 /** A usage fact for each of some periods. */
-export interface UsageSeries extends Omit<UsageFact, "timestamp" | "micro_units"> {
+export interface UsageSeries extends Omit<UsageFact, "timestamp" | "micro_units" | "scale"> {
+  /** Decimal places of all quantities beyond six. */
+  readonly scale: number;
   /** Where the periods start, in whole seconds since 1970. */
   readonly starts: readonly number[];
   /** The quantity of each of them. */

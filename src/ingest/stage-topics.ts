@@ -13,6 +13,7 @@ import { ledgers } from "../store/ledger.js";
 import { addDays } from "../time/days.js";
 import type { Gatherer } from "./ecosystem.js";
 import type { TopicReport } from "./reports.js";
+import { alignScales } from "./staging/align-scales.js";
 import { attributionContents, type DayContent } from "./staging/content-hash.js";
 import { dayLacks, type Lacks } from "./staging/day-lacks.js";
 import { keepDroppedUsage } from "./staging/keep-dropped.js";
@@ -86,6 +87,7 @@ export async function stageTopics(options: StageTopicsOptions): Promise<StagedTo
       : await keepDroppedUsage(client, { epoch, days }, { facts, stillCovers }, signal);
   const again = [...new Set([...kept.keys(), ...undropped])];
   await leaveOutExcluded(client, { epoch, days: again }, topics.isExcluded, signal);
+  await alignScales(client, { epoch, days }, { ledger: facts.ledger, rulesHash: topics.rulesHash }, signal);
   const lacks = await dayLacks(client, { epoch, days }, ledgers.topic_attributions, signal);
   const inputs = { days, rulesHash: topics.rulesHash, decimalPlaces, lacks, productTypes };
   const contents = await attributionContents(client, epoch, inputs, signal);

@@ -19,6 +19,7 @@ import type { WindowReport } from "./reports.js";
 import { rememberGathered, unchangedWindow, warnOfDropped } from "./same-window.js";
 import { noTopics, type StagedTopics, stageTopics } from "./stage-topics.js";
 import type { DayRemark, StagedWindow, StageWindowOptions } from "./staged-window.js";
+import { alignScales } from "./staging/align-scales.js";
 import { dayContents } from "./staging/content-hash.js";
 import { dayLacks, type Lacks } from "./staging/day-lacks.js";
 import { deriveMetricSets } from "./staging/derive-sets.js";
@@ -72,7 +73,14 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     { ledger: ledgers.chargebacks, rulesHash: options.rulesHash },
     signal,
   );
-  await deriveMetricSets(client, { epoch, days: measured, metrics: options.derivingMetrics }, signal);
+  await alignScales(
+    client,
+    { epoch, days: measured },
+    { ledger: ledgers.chargebacks, rulesHash: options.rulesHash },
+    signal,
+  );
+  const { derivingMetrics: metrics, unknownOwnersAreActive = false } = options;
+  await deriveMetricSets(client, { epoch, days: measured, metrics, unknownOwnersAreActive }, signal);
   await applyConfiguration(options, complete, repriced);
 
   const { rulesHash, decimalPlaces, inventoryLacks, retryLimit, force = false } = options;

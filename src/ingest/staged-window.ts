@@ -20,6 +20,8 @@ export interface StageWindowOptions {
   readonly decimalPlaces: number;
   /** `Ecosystem.derivingMetrics` of the tenant. */
   readonly derivingMetrics: readonly string[];
+  /** `Ecosystem.unknownOwnersAreActive`. */
+  readonly unknownOwnersAreActive?: true | undefined;
   /** Identity sources and rules of the tenant; undefined where it has none. */
   readonly allocation?: AllocationPlan | undefined;
   /** Sentences: what this run could not gather of resources and identities. Every day of the window lacks it. */

@@ -1,24 +1,24 @@
-/** How much one identity used of one resource, step by step: the usage of an answer without an object for each fact. */
-import { isoTime } from "../time/days.js";
+/** How much one identity used of one resource, step by step: the usage of a response without an object for each fact. */
+import { dayOfSeconds, isoTime } from "../time/days.js";
 import type { UsageFact, UsageSeries } from "./ecosystem.js";
-import { type MicroUnits, plusMicroUnits } from "./micro-units.js";
+import { type Amount, type MicroUnits, plusAmounts, roughly, unitsAt } from "./micro-units.js";
 
 /** Steps in ascending order, each once. */
 export interface StepAmounts {
   readonly starts: number[];
-  readonly microUnits: MicroUnits[];
+  readonly amounts: Amount[];
 }
 
 export function noAmounts(): StepAmounts {
-  return { starts: [], microUnits: [] };
+  return { starts: [], amounts: [] };
 }
 
 /** `merge`: what becomes of a step that has an amount already; without it, both are added up. Steps usually come in order: any other is looked for. */
 export function addAmount(
-  { starts, microUnits: sums }: StepAmounts,
+  { starts, amounts: sums }: StepAmounts,
   start: number,
-  amount: MicroUnits,
-  merge: (before: MicroUnits, amount: MicroUnits) => MicroUnits = plusMicroUnits,
+  amount: Amount,
+  merge: (before: Amount, amount: Amount) => Amount = plusAmounts,
 ): void {
   const last = starts.at(-1);
   if (last === undefined || start > last) {
@@ -47,15 +47,68 @@ function firstNotBefore(ascending: readonly number[], value: number): number {
   return from;
 }
 
+/** Usage of one identity, before its unit is chosen. */
+export type MeasuredSeries = Omit<UsageSeries, "scale" | "microUnits"> & StepAmounts;
+
+/** The largest sample of a metric, resource and day has at least so many digits, unless all of them are whole millionths. */
+const DIGITS = 12;
+/** More decimal places than any unit needs: 10^24 of them still fit 128 bits. */
+const MOST_PLACES = 48;
+
+/**
+ * Series of one metric in whole numbers. The unit is the same for all samples of a resource and day in these series, so that what is
+ * rounded does not depend on whose sample it is.
+ */
+export function inWholeUnits(series: readonly MeasuredSeries[]): UsageSeries[] {
+  const scales = new Map<string, number>();
+  for (const { resource_id, starts, amounts } of series) {
+    if (!amounts.some((amount) => typeof amount === "object")) continue;
+    for (const [at, amount] of amounts.entries())
+      if (typeof amount === "object") scales.set(placeOf(resource_id, starts[at] ?? 0), 0);
+  }
+  if (scales.size === 0)
+    return series.map(({ amounts, ...whose }) => ({
+      ...{ ...whose, scale: 0 },
+      microUnits: amounts.map((amount) => unitsAt(amount, 0)),
+    }));
+  const largest = new Map<string, number>();
+  for (const { resource_id, starts, amounts } of series)
+    for (const [at, amount] of amounts.entries()) {
+      const place = placeOf(resource_id, starts[at] ?? 0);
+      if (scales.has(place)) largest.set(place, Math.max(largest.get(place) ?? 0, roughly(amount)));
+    }
+  for (const [place, units] of largest) scales.set(place, scaleFor(units));
+  return series.flatMap(({ starts, amounts, ...whose }) => {
+    const byScale = new Map<number, { starts: number[]; microUnits: MicroUnits[] }>();
+    for (const [at, start] of starts.entries()) {
+      const scale = scales.get(placeOf(whose.resource_id, start)) ?? 0;
+      const whole = byScale.get(scale) ?? { starts: [], microUnits: [] };
+      byScale.set(scale, whole);
+      whole.starts.push(start);
+      whole.microUnits.push(unitsAt(amounts[at] ?? 0, scale));
+    }
+    return [...byScale].map(([scale, whole]) => ({ ...whose, scale, ...whole }));
+  });
+}
+
+const placeOf = (resource: string, start: number) => `${dayOfSeconds(start)} ${resource}`;
+
+/** In steps of three, so that the units of two days or pieces are seldom different. */
+function scaleFor(units: number): number {
+  const missing = DIGITS - 1 - 6 - Math.floor(Math.log10(units));
+  return Math.min(MOST_PLACES, Math.max(0, 3 * Math.ceil(missing / 3)));
+}
+
 /** The facts of series, one by one. */
 export function factsOf(batch: readonly UsageSeries[]): UsageFact[] {
-  return batch.flatMap(({ metric, resource_id, identity_id, starts, microUnits }) =>
+  return batch.flatMap(({ metric, resource_id, identity_id, scale, starts, microUnits }) =>
     starts.map((start, at) => ({
       timestamp: isoTime(start),
       metric,
       resource_id,
       identity_id,
       micro_units: String(microUnits[at] ?? ""),
+      ...(scale > 0 && { scale: String(scale) }),
     })),
   );
 }

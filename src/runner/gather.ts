@@ -147,6 +147,7 @@ async function gatherAll(
       allocation: input.allocation,
       decimalPlaces: tenant.allocation.decimal_places,
       derivingMetrics: input.ecosystem.derivingMetrics(tenant.plugin_settings),
+      unknownOwnersAreActive: input.ecosystem.unknownOwnersAreActive,
       inventoryLacks: inventory.lacks,
       completeTypes: inventory.completeTypes,
       retryLimit: tenant.allocation_retry_limit,

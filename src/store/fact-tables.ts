@@ -23,8 +23,10 @@ export const columnTypes = {
   decimal: "Decimal(38, 12)",
   /** What of an amount fits whole ten-thousandths. */
   ten_thousandths: "Decimal(18, 4)",
-  /** A quantity in millionths of its unit: a whole number, 0 or more, as text. */
+  /** A quantity in millionths of its unit, or in `scale` decimal places more than that: a whole number, 0 or more, as text. */
   micro_units: "Int128",
+  /** How many decimal places `micro_units` has beyond six: a number of up to 48, as text. Left out: none. */
+  scale: "UInt8",
   /** A number of up to 255. */
   number: "UInt8",
   flag: "Bool",
@@ -123,6 +125,7 @@ export const factTableColumns = {
     resource_id: { kind: "id" },
     identity_id: { kind: "id" },
     micro_units: { kind: "micro_units" },
+    scale: { kind: "scale" },
   },
   identity_sets: {
     day: { kind: "day" },
@@ -161,6 +164,7 @@ export const factTableColumns = {
     resource_id: { kind: "id" },
     topic_name: { kind: "id" },
     micro_units: { kind: "micro_units" },
+    scale: { kind: "scale" },
   },
   topic_usage_gaps: gap,
   topic_attributions: {
@@ -218,6 +222,8 @@ export function shownColumns<Table extends FactTable>(table: Table): ShownColumn
 export type FactRecord<Table extends FactTable> = {
   readonly [Name in Exclude<
     keyof ColumnsOf<Table>,
-    ColumnLike<Table, { readonly statedBy: string }>
+    ColumnLike<Table, { readonly statedBy: string }> | ColumnLike<Table, { readonly kind: "scale" }>
   >]: ColumnsOf<Table>[Name] extends { readonly kind: "json" } ? Readonly<Record<string, unknown>> : string;
+} & {
+  readonly [Name in ColumnLike<Table, { readonly kind: "scale" }>]?: string;
 };

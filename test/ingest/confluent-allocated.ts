@@ -42,6 +42,7 @@ export async function openAllocation(t: Test) {
       {
         gatherer: gathererOf(allocation),
         derivingMetrics: derivingMetrics(),
+        unknownOwnersAreActive: true,
         rulesHash: rules.hash,
         force: true,
       },

@@ -204,6 +204,107 @@ t.test("giving up ends a gathering with the reason that was given", async (t) =>
   await t.rejects(gathering, { message: "Execution timed out after 1 seconds" });
 });
 
+t.test("6 of 24 hours are a gap: no smaller use, and no mean that passes for the day's", async (t) => {
+  const [first, broken, short] = [daysAgo(6), daysAgo(4), daysAgo(3)];
+  const prometheus = await startScriptedPrometheus(t, (query) => [
+    {
+      ...(query.includes("sessions") && { labels: { user: "a" } }),
+      at: (point) => {
+        const day = dayOf(new Date((point - 1) * 1000));
+        const hour = Math.floor(((point - 1) % 86_400) / 3600);
+        if (day < first || (day === broken && (hour < 8 || hour > 13))) return undefined;
+        return day === short && hour > 21 ? undefined : 2 ** 30;
+      },
+    },
+  ]);
+  const gathered = async (changes: Record<string, unknown>) => {
+    const gatherer = connectGeneric({
+      metrics: { type: "prometheus", url: prometheus.url, auth_type: "none" },
+      cluster_id: "db",
+      identity_source: { source: "prometheus", label: "user", discovery_query: "group by (user) (sessions)" },
+      ...changes,
+    });
+    t.teardown(() => gatherer.close());
+    const sink = recordingSink();
+    const { completeDays, partialDays, errors } = await gatherer.gatherWindow(window, sink, forever);
+    const { recorded } = sink;
+    return {
+      ...{ completeDays, partialDays, errors },
+      gaps: recorded.usageGaps.map(({ day, metric, reason }) => `${day} ${metric}: ${reason}`),
+      billed: recorded.billing
+        .filter(({ timestamp }) => timestamp.startsWith(broken))
+        .map(({ product_type }) => product_type),
+    };
+  };
+  const storage = {
+    ...even,
+    name: "S",
+    rate: "1",
+    cost_quantity: { type: "storage_gib", query: "sum(size)" },
+  };
+  const network = {
+    ...even,
+    name: "N",
+    rate: "1",
+    cost_quantity: { type: "network_gib", query: "sum(sent)" },
+  };
+  const usage = {
+    ...fixed,
+    allocation_strategy: "usage_ratio",
+    allocation_query: "sum by (user) (sessions)",
+    allocation_label: "user",
+  };
+  const days = [first, daysAgo(5), short, daysAgo(2)].filter((day) => day < window.end);
+  const why = "only 6 of 24 hours were measured";
+  const all = await gathered({ cost_types: [storage, network, usage] });
+  t.strictSame(all.completeDays, days);
+  t.strictSame(all.partialDays, [broken], "it is billed for the rest, and provisional");
+  t.strictSame(
+    all.gaps.sort(),
+    ["N", "S", "alloc_X"].map((metric) => `${broken} ${metric}: ${why}`),
+  );
+  t.strictSame(all.billed, ["X"]);
+  const alone = await gathered({ cost_types: [storage] });
+  t.strictSame(alone.errors, [`${broken}: S: ${why}`], "without any other line there is no bill");
+  t.strictSame(alone.billed, []);
+});
+
+t.test("usage without the label of the identity is nobody's, and makes nobody else pay", async (t) => {
+  const prometheus = await startScriptedPrometheus(t, () => [
+    { labels: { user: "a" }, at: () => 1 },
+    { labels: { host: "h1" }, at: () => 4 },
+    { labels: { user: "" }, at: () => 5 },
+  ]);
+  const gatherer = connectGeneric({
+    metrics: { type: "prometheus", url: prometheus.url, auth_type: "none" },
+    cluster_id: "db",
+    cost_types: [
+      {
+        ...fixed,
+        allocation_strategy: "usage_ratio",
+        allocation_query: "sum by (user) (sessions)",
+        allocation_label: "user",
+      },
+    ],
+    identity_source: { source: "prometheus", label: "user", discovery_query: "group by (user) (sessions)" },
+  });
+  t.teardown(() => gatherer.close());
+  const sink = recordingSink();
+  const day = { start: daysAgo(3), end: daysAgo(2) };
+  const { dropped } = await gatherer.gatherWindow(day, sink, forever);
+  const used = new Map<string, number>();
+  for (const { metric, identity_id, micro_units } of sink.recorded.usage) {
+    const key = `${metric} ${identity_id}`;
+    used.set(key, (used.get(key) ?? 0) + Number(micro_units));
+  }
+  t.strictSame(Object.fromEntries(used), {
+    "alloc_X a": 24_000_000,
+    "alloc_X UNALLOCATED": 9 * 24_000_000,
+    "discovery a": 24_000_000,
+  });
+  t.strictSame(dropped, { without_identity: 2 * 24 }, "a query that only says who was there says nothing");
+});
+
 t.test("samples without the label are counted, not charged to nobody", async (t) => {
   const { gather } = await simulated(
     t,
@@ -230,7 +331,7 @@ t.test("a gauge that is off at midnight: days with samples are there, whatever d
         if (Math.abs(point - Date.now() / 1000) < 60) return 2 ** 30;
         const day = dayOf(new Date((point - 1) * 1000));
         const hour = new Date(point * 1000).getUTCHours();
-        return day >= first && day !== off && hour >= 8 && hour <= 18 ? 2 ** 30 : undefined;
+        return day >= first && day !== off && hour >= 1 ? 2 ** 30 : undefined;
       },
     },
   ]);

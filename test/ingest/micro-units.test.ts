@@ -1,17 +1,24 @@
-/** Micro-units: the quick way of reading them gives what the exact way gives, whatever the text. */
+/** Amounts of samples: the quick way of reading them gives what the exact way gives, whatever the text, and no digit that matters is lost. */
 import t from "tap";
-import { isTooLarge, microUnits, microUnitsAt, plusMicroUnits } from "../../src/ingest/micro-units.js";
-import { parseExact, roundedQuotient } from "../../src/numbers/exact.js";
+import {
+  type Amount,
+  amountAt,
+  amountOf,
+  isTooLarge,
+  plusAmounts,
+  unitsAt,
+} from "../../src/ingest/micro-units.js";
+import { type Exact, parseExact, plus, roundedQuotient } from "../../src/numbers/exact.js";
 import fc from "../property.js";
 import { Classes } from "./classes.js";
 
 /** Read from the middle of bytes that would change it. */
 function readAt(text: string) {
-  return microUnitsAt(Buffer.from(`9.9${text}9.9`, "latin1"), 3, 3 + text.length);
+  return amountAt(Buffer.from(`9.9${text}9.9`, "latin1"), 3, 3 + text.length);
 }
 
 t.test("texts of samples", async (t) => {
-  const cases: [string, number | bigint | undefined][] = [
+  const cases: [string, Amount | undefined][] = [
     ["0", 0],
     ["0.0", 0],
     ["-0", 0],
@@ -20,12 +27,17 @@ t.test("texts of samples", async (t) => {
     ["0.5", 500_000],
     [".5", 500_000],
     ["5.", 5_000_000],
-    ["1.2345674", 1_234_567],
-    ["1.2345675", 1_234_568],
-    ["1.23456749999", 1_234_567],
-    ["0.0000005", 1],
-    ["0.00000049", 0],
-    ["9.9999995", 10_000_000],
+    ["1.2345670", 1_234_567],
+    ["0.0000000", 0],
+    ["1.2345674", { units: 12_345_674n, scale: 7 }],
+    ["0.00000049", { units: 49n, scale: 8 }],
+    ["4.5e-7", { units: 45n, scale: 8 }],
+    ["5e-324", { units: 5n, scale: 324 }],
+    ["999999.9999999", { units: 9_999_999_999_999n, scale: 7 }],
+    ["1000000.0000004", 1_000_000_000_000],
+    ["1000000.0000005", 1_000_000_000_001],
+    ["1234567.9999999", 1_234_568_000_000],
+    ["12345678.0000000", 12_345_678_000_000],
     ["1.5e+10", 15_000_000_000_000_000n],
     ["9007199254.740991", 9_007_199_254_740_991],
     ["9007199254.740992", 9_007_199_254_740_992n],
@@ -44,8 +56,8 @@ t.test("texts of samples", async (t) => {
     [`0.${"0".repeat(1300)}`, undefined],
   ];
   for (const [text, wanted] of cases) {
-    t.equal(microUnits(text), wanted, text.slice(0, 30));
-    t.equal(readAt(text), wanted, `${text.slice(0, 30)}, in bytes`);
+    t.strictSame(amountOf(text), wanted, text.slice(0, 30));
+    t.strictSame(readAt(text), wanted, `${text.slice(0, 30)}, in bytes`);
   }
 });
 
@@ -73,6 +85,7 @@ const classes = [
   "exponent",
   "negative",
   "no number",
+  "kept exactly",
 ] as const;
 
 function classesOf(text: string): (typeof classes)[number][] {
@@ -81,7 +94,7 @@ function classesOf(text: string): (typeof classes)[number][] {
   if (value.units < 0n) return ["negative"];
   const units = roundedQuotient(value, 1n, 6);
   const [whole = "", fraction = ""] = text.split(".");
-  const roundedUp = /^\d+\.\d{6}[5-9]\d*$/.test(text);
+  const roundedUp = units >= 10n ** 12n && /^\d+\.\d{6}[5-9]\d*$/.test(text);
   return [
     ...(/^\d+$/.test(text) ? ["whole" as const] : []),
     ...(/^\d+\.\d+$/.test(text) ? ["fraction" as const] : []),
@@ -90,8 +103,12 @@ function classesOf(text: string): (typeof classes)[number][] {
     ...(units > 2n ** 53n ? ["beyond 2^53" as const] : []),
     ...(/^0\d/.test(whole) ? ["leading zero" as const] : []),
     ...(/e/i.test(text) ? ["exponent" as const] : []),
+    ...(typeof amountOf(text) === "object" ? ["kept exactly" as const] : []),
   ];
 }
+
+const isBelowAMillion = ({ units, scale }: Exact) => units < 10n ** BigInt(6 + scale);
+const isWholeMillionths = ({ units, scale }: Exact) => (units * 10n ** 6n) % 10n ** BigInt(scale) === 0n;
 
 t.test("the quick way is the exact way", async (t) => {
   const met = new Classes<(typeof classes)[number]>();
@@ -99,12 +116,14 @@ t.test("the quick way is the exact way", async (t) => {
     fc.property(sampleTexts, (text) => {
       for (const name of classesOf(text)) met.met(name);
       const value = parseExact(text);
-      const exact = value === undefined || value.units < 0n ? undefined : roundedQuotient(value, 1n, 6);
       const read = readAt(text);
-      const isNumber = exact !== undefined && exact <= BigInt(Number.MAX_SAFE_INTEGER);
+      t.strictSame(read, amountOf(text));
+      if (value === undefined || value.units < 0n) return read === undefined;
+      if (typeof read === "object") return isBelowAMillion(value) && !isWholeMillionths(value);
+      const exact = roundedQuotient(value, 1n, 6);
       return (
-        read === microUnits(text) &&
-        (exact === undefined ? read === undefined : read === (isNumber ? Number(exact) : exact))
+        (isWholeMillionths(value) || !isBelowAMillion(value)) &&
+        read === (exact <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(exact) : exact)
       );
     }),
     { numRuns: 5000 },
@@ -119,8 +138,9 @@ t.test("sums are those of integers", async (t) => {
   const met = new Classes<string>();
   fc.assert(
     fc.property(amounts, amounts, (a, b) => {
-      const sum = plusMicroUnits(a, b);
+      const sum = plusAmounts(a, b);
       met.met(`${typeof a} + ${typeof b} = ${typeof sum}`);
+      if (typeof sum === "object") throw new Error("whole numbers have a whole sum");
       return BigInt(sum) === BigInt(a) + BigInt(b) && (typeof sum === "bigint" || Number.isSafeInteger(sum));
     }),
     { numRuns: 2000 },
@@ -129,8 +149,19 @@ t.test("sums are those of integers", async (t) => {
   t.same(met.missing(kinds, 10), []);
 });
 
+t.test("a sum with fine amounts is exact, in whatever order it is made", async (t) => {
+  const texts = ["0.1", "0.0000000001", "3", "12345678901234567890", "4.5e-7", "0.30000000000000004"];
+  const wanted = texts.map((text) => parseExact(text) ?? { units: -1n, scale: 0 }).reduce(plus);
+  for (const order of [texts, [...texts].reverse()]) {
+    const sum = order.map((text) => amountOf(text) ?? 0).reduce(plusAmounts);
+    t.equal(unitsAt(sum, 30), roundedQuotient(wanted, 1n, 36));
+  }
+});
+
 t.test("10^24 units are a usage, and no more", async (t) => {
   t.notOk(isTooLarge(10n ** 30n));
   t.ok(isTooLarge(10n ** 30n + 1n));
+  t.ok(isTooLarge({ units: 10n ** 30n + 1n, scale: 6 }));
+  t.notOk(isTooLarge({ units: 1n, scale: 9 }));
   t.notOk(isTooLarge(Number.MAX_SAFE_INTEGER));
 });

@@ -215,6 +215,7 @@ t.test("staging a window", async (t) => {
       metric: "m",
       resource_id: "c\\1",
       identity_id,
+      scale: 0,
       starts,
       microUnits,
     });

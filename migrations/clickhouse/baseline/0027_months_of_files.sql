@@ -549,7 +549,8 @@ CREATE TABLE topic_usage
     `metric` LowCardinality(String) COMMENT 'what was measured: topic_bytes_in, topic_bytes_out or topic_retained_bytes' CODEC(ZSTD(1)),
     `resource_id` LowCardinality(String) COMMENT 'cluster of the topic' CODEC(ZSTD(1)),
     `topic_name` LowCardinality(String) COMMENT 'topic it was measured for, also with usage 0' CODEC(ZSTD(1)),
-    `micro_units` Int128 COMMENT 'measured quantity in millionths of the metric\'s unit' CODEC(GCD, ZSTD(1))
+    `micro_units` Int128 COMMENT 'measured quantity in millionths of the metric\'s unit' CODEC(GCD, ZSTD(1)),
+    `scale` UInt8 DEFAULT 0 COMMENT 'decimal places of micro_units beyond six; the same for all of a day, metric and cluster' CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 PARTITION BY day
@@ -578,6 +579,7 @@ CREATE TABLE usage
     `resource_id` LowCardinality(String) COMMENT 'resource it was measured on' CODEC(ZSTD(1)),
     `identity_id` LowCardinality(String) COMMENT 'identity it was measured for' CODEC(ZSTD(1)),
     `micro_units` Int128 COMMENT 'measured quantity in millionths of the metric\'s unit' CODEC(GCD, ZSTD(1)),
+    `scale` UInt8 DEFAULT 0 COMMENT 'decimal places of micro_units beyond six; the same for all of a day, metric and resource' CODEC(ZSTD(1)),
     PROJECTION by_day
     (
         SELECT
@@ -622,7 +624,8 @@ CREATE TABLE usage_uploads
     `resource_id` LowCardinality(String) COMMENT 'resource that it was used of, as lines of the bill name it',
     `identity_id` LowCardinality(String) COMMENT 'who used it',
     `micro_units` Int128 COMMENT 'how much, in millionths' CODEC(ZSTD(1)),
-    `refused` LowCardinality(String) COMMENT 'column whose value cannot be taken, while an upload is checked; empty in one that counts'
+    `refused` LowCardinality(String) COMMENT 'column whose value cannot be taken, while an upload is checked; empty in one that counts',
+    `scale` UInt8 DEFAULT 0 COMMENT 'decimal places of micro_units beyond six' CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 PARTITION BY upload_id
@@ -1652,7 +1655,7 @@ CREATE VIEW usage_quantities
     `metric` LowCardinality(String) COMMENT 'what was measured',
     `resource_id` LowCardinality(String) COMMENT 'resource it was measured on',
     `identity_id` LowCardinality(String) COMMENT 'identity it was measured for',
-    `quantity` Decimal(38, 6) COMMENT 'measured quantity, in the unit of the metric'
+    `quantity` Decimal(38, 12) COMMENT 'measured quantity, in the unit of the metric; what is below the twelfth place is cut off'
 )
 COMMENT 'Measured usage that costs are split by'
 AS SELECT
@@ -1661,5 +1664,5 @@ AS SELECT
     metric,
     resource_id,
     identity_id,
-    reinterpret(micro_units, 'Decimal(38, 6)') AS quantity
+    reinterpret(toInt128(if(scale <= 6, micro_units * intExp10(6 - least(scale, 6)), intDiv(micro_units, toInt128(exp10(least(scale, 28) - 6))))), 'Decimal(38, 12)') AS quantity
 FROM usage;

@@ -2,7 +2,8 @@
  * What configured rules weigh by, as usage facts and identity sets of the staged days: costs that were charged directly, fixed shares, and
  * lists of identities. A day gets them if a line of it was taken by a rule that needs them.
  *
- * A weight of costs is in the currency of the place that it is for, rounded down to millionths; what is not above 0 does not weigh.
+ * A weight of costs is in the currency of the place that it is for, rounded down to millionths, or to as many more places as give the largest weight
+ * of the place twelve digits. What is not above 0 does not weigh.
  */
 import { isDerivedMetric } from "../../config/allocation/derived-facts.js";
 import type { AllocationPlan, DirectShares, PlannedCosts } from "../../config/allocation/plan.js";
@@ -97,13 +98,20 @@ function costFacts(epoch: number, costs: PlannedCosts, plan: AllocationPlan): st
            WHERE ${ofMonth} AND day NOT IN {days:Array(Date)} AND day NOT IN (SELECT DISTINCT day FROM ${billing})
          )`;
   return `
-INSERT INTO ${stagedTable("usage", epoch)} (timestamp, metric, resource_id, identity_id, micro_units)
-SELECT toDateTime(target, 'UTC'), ${literal(costs.metric)}, place, identity, toInt128(weight)
+INSERT INTO ${stagedTable("usage", epoch)} (timestamp, metric, resource_id, identity_id, micro_units, scale)
+SELECT toDateTime(target, 'UTC'), ${literal(costs.metric)}, place, identity, toInt128(intDiv(cost, toInt256(intExp10(12 - scale)))) AS weight,
+  if(rounded, toUInt8(least(12, greatest(0, 3 * ceil((5 - floor(log10(largest) - 18)) / 3)))), 0) AS scale
 FROM (
-  SELECT target, place, identity, intDiv(sum(CAST(reinterpret(total_cost, 'Int128') AS Int256) * share), 1000000000000) AS weight
-  FROM (${source})
-  WHERE share > 0 AND identity != ''
-  GROUP BY target, place, identity
+  SELECT *, max(cost) OVER place_of_day AS largest, max(cost % 1000000000000 != 0) OVER place_of_day AS rounded
+  FROM (
+    -- In 10^-18: twelve places of the cost, six of the share.
+    SELECT target, place, identity, sum(CAST(reinterpret(total_cost, 'Int128') AS Int256) * share) AS cost
+    FROM (${source})
+    WHERE share > 0 AND identity != ''
+    GROUP BY target, place, identity
+    HAVING cost > 0
+  )
+  WINDOW place_of_day AS (PARTITION BY target, place)
 )
 WHERE weight > 0`;
 }

@@ -4,10 +4,13 @@ import { type Exact, plus } from "../../numbers/exact.js";
 import { dayOfSeconds } from "../../time/days.js";
 import type { DayWindow } from "../ecosystem.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";
+import { partlyMeasured } from "./partly-measured.js";
 
 export interface CostSamples {
   readonly sums: ReadonlyMap<string, ReadonlyMap<number, Exact>>;
   readonly failed: ReadonlyMap<string, string>;
+  /** Days with samples of a part of the day alone, and how large it is. They have no sums. */
+  readonly partly: ReadonlyMap<string, string>;
 }
 
 export async function costSamples(
@@ -31,5 +34,8 @@ export async function costSamples(
       sums.set(day, ofDay);
     });
   }
-  return { sums, failed };
+  const steps = new Set([...sums.values()].flatMap((ofDay) => [...ofDay.keys()]));
+  const partly = await partlyMeasured(source, query, steps, signal);
+  for (const day of partly.keys()) sums.delete(day);
+  return { sums, failed, partly };
 }

@@ -1,13 +1,16 @@
 /**
  * Usage facts of one query: how much each identity used in each step. Several series of an identity are added up, one
- * answer at a time, so that memory holds one answer and its sums.
+ * response at a time, so that memory holds one response and its sums. Usage of a series without the identity's label is used by nobody that is
+ * known: it weighs for `UNALLOCATED`, so that the others do not pay for it. A series that only says who was there says nothing without the label.
  */
+import { UNALLOCATED } from "../../config/allocation-rule.js";
 import { dayOfSeconds, daysOfWindow } from "../../time/days.js";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { DayWindow, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
 import { isTooLarge } from "../micro-units.js";
 import type { DropReason, PrometheusSource, RangePiece, RangeQuery } from "../prometheus/source.js";
-import { addAmount, noAmounts, type StepAmounts } from "../usage-series.js";
+import { addAmount, inWholeUnits, noAmounts, type StepAmounts } from "../usage-series.js";
+import { partlyMeasured } from "./partly-measured.js";
 
 export interface UsageMetric {
   readonly metric: string;
@@ -51,10 +54,22 @@ export async function gatherUsage(
   const gaps = new Map<string, UsageGap>();
   const note: NoteGap = (day, reason, resource_id = everywhere) =>
     void gaps.set(JSON.stringify([day, resource_id]), { day, metric, resource_id, reason });
+  const steps = new Set<number>();
   try {
     for await (const piece of source.range(query, dropped, signal)) {
-      if (piece.kind === "failed") for (const day of piece.days) note(day, piece.reason);
-      else await sink.usageSeries(seriesOf(query, piece, note, dropped));
+      if (piece.kind === "failed") {
+        for (const day of piece.days) note(day, piece.reason);
+        continue;
+      }
+      const series = seriesOf(query, piece, note, dropped);
+      for (const { starts } of series) for (const start of starts) steps.add(start);
+      await sink.usageSeries(series);
+    }
+    // Whoever is seen for an hour was there, but usage of an hour is not that of a day.
+    if (query.measure === "value") {
+      const failed = new Set([...gaps.values()].map(({ day }) => day));
+      for (const [day, reason] of await partlyMeasured(source, query, steps, signal))
+        if (!failed.has(day)) note(day, reason);
     }
   } catch (error) {
     if (!(error instanceof UpstreamError) || signal.aborted) throw error;
@@ -74,19 +89,20 @@ function seriesOf(
   dropped: UsageDropped,
 ): UsageSeries[] {
   const { metric } = query;
-  return usedBy(query, piece, dropped).flatMap(({ resource_id, identity_id, amounts }) => {
+  const series = usedBy(query, piece, dropped).flatMap(({ resource_id, identity_id, amounts }) => {
     const fitting = withoutTooLarge(amounts, (day) =>
       note(day, "a sample is too large to be a usage", resource_id),
     );
     return fitting.starts.length === 0 ? [] : [{ metric, resource_id, identity_id, ...fitting }];
   });
+  return inWholeUnits(series);
 }
 
-function withoutTooLarge(amounts: StepAmounts, tooLarge: (day: string) => void): StepAmounts {
-  if (!amounts.microUnits.some(isTooLarge)) return amounts;
+function withoutTooLarge(all: StepAmounts, tooLarge: (day: string) => void): StepAmounts {
+  if (!all.amounts.some(isTooLarge)) return all;
   const fitting = noAmounts();
-  for (const [at, start] of amounts.starts.entries()) {
-    const amount = amounts.microUnits[at] ?? 0;
+  for (const [at, start] of all.starts.entries()) {
+    const amount = all.amounts[at] ?? 0;
     if (isTooLarge(amount)) tooLarge(dayOfSeconds(start));
     else addAmount(fitting, start, amount);
   }
@@ -103,9 +119,10 @@ function usedBy({ of, label, measure }: UsageQuery, piece: SamplesPiece, dropped
   const used = new Map<string, Used>();
   piece.eachSeries((labels) => {
     const resource_id = "resource" in of ? of.resource : (labels[of.label] ?? "");
-    const identity_id = labels[label] ?? "";
+    const named = labels[label] ?? "";
     if (resource_id === "") return () => dropped("without_resource");
-    if (identity_id === "") return () => dropped("without_identity");
+    if (named === "" && measure === "seen") return () => dropped("without_identity");
+    const identity_id = named === "" ? UNALLOCATED : named;
     const key = JSON.stringify([resource_id, identity_id]);
     const { amounts } = used.get(key) ?? { amounts: noAmounts() };
     used.set(key, { resource_id, identity_id, amounts });

@@ -28,7 +28,7 @@ export interface MeteredTenant {
   /** Identities that are active on every day, because the configuration names them. */
   readonly namedIdentities: readonly string[];
   /**
-   * `no_bill`: a day that lacks the samples of a product is incomplete, and an upstream that is down fails the window.
+   * `no_bill`: a day that lacks all samples of a product is incomplete, and an upstream that is down fails the window.
    * `partial_bill`: it is billed for the others, as a partial day that is provisional as one without its usage is.
    */
   readonly whenUnmeasured: "no_bill" | "partial_bill";
@@ -105,7 +105,7 @@ export async function gatherMeteredWindow(
   }
 }
 
-const NOTHING_TO_MEASURE: CostSamples = { sums: new Map(), failed: new Map() };
+const NOTHING_TO_MEASURE: CostSamples = { sums: new Map(), failed: new Map(), partly: new Map() };
 
 async function samplesOf(
   { source, stepSeconds, whenUnmeasured }: MeteredTenant,
@@ -121,7 +121,8 @@ async function samplesOf(
   } catch (error) {
     if (whenUnmeasured === "no_bill" || !(error instanceof UpstreamError) || signal.aborted) throw error;
     if (error.code === "unauthorized") refused(error.message);
-    return { sums: new Map(), failed: new Map(daysOfWindow(window).map((day) => [day, error.message])) };
+    const failed = new Map(daysOfWindow(window).map((day) => [day, error.message]));
+    return { ...NOTHING_TO_MEASURE, failed };
   }
 }
 
@@ -144,9 +145,11 @@ async function absentDays(
   const metered = measured.filter(({ product }) => product.quantity.type !== "fixed");
   const days = daysOfWindow(window);
   const lacking = days.filter((day) =>
-    metered.some(({ samples }) => !samples.sums.has(day) && !samples.failed.has(day)),
+    metered.some(
+      ({ samples }) => ![samples.sums, samples.failed, samples.partly].some((each) => each.has(day)),
+    ),
   );
-  const hasSamples = ({ samples }: Measured, day: string) => samples.sums.has(day);
+  const hasSamples = ({ samples }: Measured, day: string) => samples.sums.has(day) || samples.partly.has(day);
   const billed = days.filter((day) =>
     whenUnmeasured === "no_bill"
       ? metered.every((each) => hasSamples(each, day))
@@ -172,7 +175,11 @@ async function sendBill(
   for (const day of days) {
     const { lines, unmeasured } = priceOf(tenant, day, measured);
     missing.push(...unmeasured);
-    if (unmeasured.length > 0 && (tenant.whenUnmeasured === "no_bill" || lines.length === 0)) continue;
+    const isPartly = measured.every(({ product, samples }) =>
+      unmeasured.every(({ metric }) => metric !== product.name || samples.partly.has(day)),
+    );
+    const isBilled = tenant.whenUnmeasured === "partial_bill" || isPartly;
+    if (unmeasured.length > 0 && (!isBilled || lines.length === 0)) continue;
     await sink.billing(unmeasured.length === 0 ? lines : lines.map((line) => noted(line, unmeasured)));
     (unmeasured.length === 0 ? completeDays : partialDays).push(day);
   }
@@ -197,7 +204,7 @@ function priceOf(
   const lines: BillingLine[] = [];
   const unmeasured: UsageGap[] = [];
   for (const { product, samples } of measured) {
-    const failure = samples.failed.get(day);
+    const failure = samples.failed.get(day) ?? samples.partly.get(day);
     const sums = samples.sums.get(day) ?? new Map();
     const expectedSamples = DAY_SECONDS / stepSeconds;
     const line =

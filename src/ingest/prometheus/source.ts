@@ -8,7 +8,7 @@ import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
 import type { UpstreamClient, UpstreamRequest } from "../../upstream-http/client.js";
 import { digesting, digestOf } from "../../upstream-http/digest.js";
 import type { DayWindow } from "../ecosystem.js";
-import { type MicroUnits, microUnits, microUnitsAt } from "../micro-units.js";
+import { type Amount, amountAt, amountOf } from "../micro-units.js";
 import { type Answer, areBytes, isSample, readAnswer, type Series } from "./answer.js";
 import { type Asking, newPatience, type Part, piecesOf } from "./pieces.js";
 import { chunksOf, coveredFrom, daysOf, type PointRange, pointsOf } from "./points.js";
@@ -55,7 +55,7 @@ export type RangePiece =
       readonly kind: "samples";
       readonly days: readonly string[];
       readonly each: (visit: SampleVisitor) => void;
-      /** The same, series by series, in micro-units: a fraction of the time. */
+      /** The same, series by series, without an object for most samples: a fraction of the time. */
       readonly eachSeries: (visit: SeriesVisitor) => void;
     }
   | {
@@ -69,7 +69,7 @@ export type RangePiece =
 /** `from`: start of the step that the sample covers, in seconds since 1970. */
 export type SampleVisitor = (labels: Labels, from: number, value: Exact) => void;
 /** Called once for each series; what it returns is called for each of the series' samples. */
-export type SeriesVisitor = (labels: Labels) => (from: number, value: MicroUnits) => void;
+export type SeriesVisitor = (labels: Labels) => (from: number, value: Amount) => void;
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -253,7 +253,7 @@ function visiting(series: readonly Series[], range: PointRange, dropped: Dropped
       visitSamples(series, { range, dropped, reader: exactly, ofSeries });
     },
     eachSeries(ofSeries: SeriesVisitor) {
-      visitSamples(series, { range, dropped, reader: inMicroUnits, ofSeries });
+      visitSamples(series, { range, dropped, reader: asAmounts, ofSeries });
     },
   };
 }
@@ -264,13 +264,13 @@ interface ValueReader<Value> {
   ofBytes(bytes: Buffer, from: number, to: number): Value | undefined;
 }
 
-const inMicroUnits: ValueReader<MicroUnits> = { ofText: microUnits, ofBytes: microUnitsAt };
+const asAmounts: ValueReader<Amount> = { ofText: amountOf, ofBytes: amountAt };
 const exactly: ValueReader<Exact> = {
-  ofText: amount,
-  ofBytes: (bytes, from, to) => amount(bytes.toString("latin1", from, to)),
+  ofText: exactAmount,
+  ofBytes: (bytes, from, to) => exactAmount(bytes.toString("latin1", from, to)),
 };
 
-function amount(text: string): Exact | undefined {
+function exactAmount(text: string): Exact | undefined {
   const value = parseExact(text);
   return value === undefined || value.units < 0n ? undefined : value;
 }

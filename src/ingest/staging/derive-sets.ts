@@ -3,19 +3,26 @@
  * has a gap the set may lack somebody: the gap is one of the set, too.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { UNALLOCATED } from "../../config/allocation-rule.js";
 import { isoDay } from "../../store/clickhouse/sql-text.js";
 import { stagedTable } from "../../store/clickhouse/staging.js";
 
 export async function deriveMetricSets(
   client: ClickHouseClient,
-  { epoch, days, metrics }: { epoch: number; days: readonly string[]; metrics: readonly string[] },
+  {
+    epoch,
+    days,
+    metrics,
+    unknownOwnersAreActive,
+  }: { epoch: number; days: readonly string[]; metrics: readonly string[]; unknownOwnersAreActive: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   if (days.length === 0 || metrics.length === 0) return;
   const ofMetrics = "WHERE day IN {days:Array(Date)} AND metric IN {metrics:Array(String)}";
+  const ofNamed = unknownOwnersAreActive ? "" : ` AND identity_id != '${UNALLOCATED}'`;
   const statements = [
     `INSERT INTO ${stagedTable("identity_sets", epoch)} (day, scope, resource_id, identity_id)
-     SELECT DISTINCT day, 'metrics_derived', resource_id, identity_id FROM ${stagedTable("usage", epoch)} ${ofMetrics}`,
+     SELECT DISTINCT day, 'metrics_derived', resource_id, identity_id FROM ${stagedTable("usage", epoch)} ${ofMetrics}${ofNamed}`,
     `INSERT INTO ${stagedTable("usage_gaps", epoch)} (day, metric, resource_id, reason)
      SELECT day, 'metrics_derived', resource_id, any(reason) FROM ${stagedTable("usage_gaps", epoch)} ${ofMetrics}
      GROUP BY day, resource_id`,

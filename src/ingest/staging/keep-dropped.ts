@@ -56,7 +56,7 @@ export async function keepDroppedUsage(
     ...{ table: facts.ledger.usage, epoch, days: daysKept, signal, params: scope.query_params },
     ...{ select: "*", where: `NOT (${isKept})` },
   });
-  const columns = `timestamp, metric, resource_id, ${facts.ledger.recipient}, micro_units`;
+  const columns = `timestamp, metric, resource_id, ${facts.ledger.recipient}, micro_units, scale`;
   await client.command({
     ...scope,
     query: `INSERT INTO ${usage} (${columns}) SELECT ${columns} FROM ${facts.ledger.usage} WHERE ${isKept}`,
@@ -64,18 +64,23 @@ export async function keepDroppedUsage(
   return daysKept;
 }
 
+/** In millionths. */
+const QUANTITY = "toFloat64(micro_units) / exp10(scale)";
+/** The unit that is stored may have changed since: what is rounded in another place is not less. */
+const ROUNDING = "1.000000001";
+
 /** Rows `{day, metric, resource_id}`. Only of resources that are billed now, and of metrics that could be had. */
 function thinnerFacts(epoch: number, { ledger: { usage, gaps, recipient, nobody } }: MeasuredFacts): string {
   const inDays = "WHERE day IN {days:Array(Date)}";
   const of = "day, toString(metric) AS metric, toString(resource_id) AS resource_id";
   const both = (columns: string) => `
-      SELECT ${of}, ${columns}, micro_units AS before, toInt128(0) AS now, 1 AS was_seen, 0 AS is_seen FROM ${usage} ${inDays} AND NOT ${isDerivedMetric("metric")}
+      SELECT ${of}, ${columns}, ${QUANTITY} AS before, toFloat64(0) AS now, 1 AS was_seen, 0 AS is_seen FROM ${usage} ${inDays} AND NOT ${isDerivedMetric("metric")}
       UNION ALL
-      SELECT ${of}, ${columns}, toInt128(0), micro_units, 0, 1 FROM ${stagedTable(usage, epoch)} ${inDays}`;
+      SELECT ${of}, ${columns}, toFloat64(0), ${QUANTITY}, 0, 1 FROM ${stagedTable(usage, epoch)} ${inDays}`;
   return `
     SELECT DISTINCT day, metric, resource_id FROM (
       SELECT day, metric, resource_id FROM (${both("timestamp")})
-      GROUP BY day, metric, resource_id, timestamp HAVING sum(before) > sum(now)
+      GROUP BY day, metric, resource_id, timestamp HAVING sum(before) > sum(now) * ${ROUNDING}
       UNION ALL
       SELECT day, metric, resource_id FROM (${both(`toString(${recipient}) AS who`)})
       GROUP BY day, metric, resource_id, who HAVING max(was_seen) > max(is_seen) AND who != '${nobody}'

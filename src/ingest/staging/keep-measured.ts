@@ -37,8 +37,8 @@ export async function keepMeasuredUsage(
     clickhouse_settings: { max_partitions_per_insert_block: "1000" },
     abort_signal: signal,
     query: `
-      INSERT INTO ${usage} (${columns}, micro_units)
-      SELECT ${columns}, micro_units FROM ${facts.ledger.usage}
+      INSERT INTO ${usage} (${columns}, micro_units, scale)
+      SELECT ${columns}, micro_units, scale FROM ${facts.ledger.usage}
       WHERE day IN {days:Array(Date)}
         AND (day, toString(metric), toString(resource_id)) IN (SELECT day, metric, resource_id FROM (${measured}))
         AND (${columns}) NOT IN (SELECT ${columns} FROM ${usage} WHERE day IN {days:Array(Date)})`,

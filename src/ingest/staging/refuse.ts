@@ -27,6 +27,8 @@ const checks: Readonly<Partial<Record<ColumnKind, Check>>> = {
     DECIMAL.test(text) ? undefined : `its ${name} is not a decimal of at most 26 digits and 12 places`,
   micro_units: (name, text) =>
     MICRO_UNITS.test(text) ? undefined : `${name} is not a whole number of at most 31 digits`,
+  scale: (name, text) =>
+    /^([0-3]?\d|4[0-8])?$/.test(text) ? undefined : `${name} is not a whole number from 0 to 48`,
   json: (name, value) =>
     JSON.stringify(value).length > LONGEST_METADATA ? `its ${name} is too long` : undefined,
 };

@@ -56,6 +56,7 @@ function fieldOf(name: string, { kind, statedBy }: Column, tenant: TenantColumns
 const textOfKind: Readonly<Partial<Record<ColumnKind, (value: never) => string>>> = {
   time: (timestamp: string) => `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)}`,
   json: (value: unknown) => escaped(JSON.stringify(value)),
+  scale: (value: string | undefined) => value ?? "0",
 };
 
 const SPECIAL = /[\\\t\n\r\0]/;

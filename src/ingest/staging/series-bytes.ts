@@ -19,7 +19,10 @@ const columns = written("usage").map(([name, { kind }]) => ({ name, kind, list: 
 
 /** The row of a series, in parts. */
 export function seriesBytes(series: UsageSeries): Buffer[] {
-  return columns.map(({ name, list }) => list?.[1](series) ?? textBytes(String(series[name as "metric"])));
+  return columns.map(({ name, list, kind }) => {
+    if (kind === "scale") return Buffer.of(series.scale);
+    return list?.[1](series) ?? textBytes(String(series[name as "metric"]));
+  });
 }
 
 /** Selects the facts from the rows. */

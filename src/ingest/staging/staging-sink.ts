@@ -67,8 +67,9 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
   const [from, to] = [midnightSeconds(window.start), midnightSeconds(window.end)];
   const isInside = (start: number) => start >= from && start < to && Number.isInteger(start);
   /** Whether all facts of a series are such as are taken: of any other, each is looked at for itself. */
-  const isStorable = ({ starts, microUnits, ...whose }: UsageSeries) =>
-    refuseFact({ ...whose, timestamp: isoTime(from), micro_units: "0" }) === undefined &&
+  const isStorable = ({ starts, microUnits, scale, ...whose }: UsageSeries) =>
+    refuseFact({ ...whose, scale: String(scale), timestamp: isoTime(from), micro_units: "0" }) ===
+      undefined &&
     starts.length === microUnits.length &&
     starts.every(isInside) &&
     microUnits.every(isStorableAmount);

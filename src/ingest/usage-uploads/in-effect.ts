@@ -53,7 +53,7 @@ export async function sendUploaded(
 
 function uploadedFacts(covered: readonly CoveredDay[]): Statement {
   return {
-    query: `SELECT timestamp, metric, resource_id, identity_id, micro_units FROM ${UPLOADS_TABLE}
+    query: `SELECT timestamp, metric, resource_id, identity_id, micro_units, scale FROM ${UPLOADS_TABLE}
       WHERE upload_id IN {uploads:Array(UInt64)} AND refused = '' AND (day, toString(metric), upload_id) IN (
         SELECT arrayJoin(arrayZip({days:Array(Date)}, {metrics:Array(String)}, {uploads:Array(UInt64)})))`,
     params: {

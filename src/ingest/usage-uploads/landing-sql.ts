@@ -19,6 +19,12 @@ const HOUR = "^\\d{4}-\\d{2}-\\d{2}T([01]\\d|2[0-3])(:00(:00)?)?Z$";
 const CONTROL = "\\p{Cc}";
 const NUMBER = "^(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d{1,3})?$";
 
+/** Decimal places that a quantity is read with. */
+const PLACES = 38;
+const tenTo = (exponent: number) => `toInt256('1${"0".repeat(exponent)}')`;
+/** What a quantity is divided by for a scale of 0, 3, 6, … */
+const units = Array.from({ length: 11 }, (_, index) => tenTo(PLACES - 6 - 3 * index));
+
 export function uploadStatement({ uploadId, header, metrics, endMark }: LandingUpload): string {
   const structure = Array.from({ length: header.size }, (_, at) => `c${at + 1} String`).join(", ");
   const text = (column: UploadColumn) => `c${(header.get(column) ?? 0) + 1}`;
@@ -44,15 +50,19 @@ export function uploadStatement({ uploadId, header, metrics, endMark }: LandingU
     ],
   ];
   const refused = checks.map(([column, holds]) => `NOT (${holds}), ${literal(column)}`).join(", ");
-  return `INSERT INTO usage_uploads (upload_id, row, day, timestamp, metric, resource_id, identity_id, micro_units, refused)
+  return `INSERT INTO usage_uploads (upload_id, row, day, timestamp, metric, resource_id, identity_id, micro_units, scale, refused)
 SELECT ${literal(uploadId)}, row, toDate(known_day), toDateTime(known_day, 'UTC') + if(refused = '', ${seconds}, 0),
   if(refused = '', ${text("metric")}, ''), if(refused = '', ${text("resource_id")}, ''), if(refused = '', ${text("identity_id")}, ''),
-  if(refused = '', toInt128(round(assumeNotNull(amount), 6) * toDecimal256('1000000', 0)), 0), refused
+  if(refused = '', toInt128(intDiv(raw + intDiv(unit, 2), unit)), 0), scale, refused
 FROM (
   SELECT *, if(is_day, assumeNotNull(${day}), toDate32('${FIRST_DAY}')) AS known_day,
-    multiIf(c1 = ${literal(endMark)}, '${END}', ${refused}, '') AS refused
+    multiIf(c1 = ${literal(endMark)}, '${END}', ${refused}, '') AS refused,
+    -- Twelve digits, as of samples, unless all of the quantity is whole millionths.
+    reinterpret(if(refused = '', assumeNotNull(amount), 0), 'Int256') AS raw,
+    if(raw % ${tenTo(PLACES - 6)} = 0, 0, toUInt8(least(${PLACES - 8}, greatest(0, 3 * ceil((5 - floor(log10(toFloat64(raw)) - ${PLACES})) / 3))))) AS scale,
+    [${units.join(", ")}][1 + intDiv(scale, 3)] AS unit
   FROM (
-    SELECT *, ${isDay} AS is_day, toDecimal256OrNull(${text("quantity")}, 38) AS amount
+    SELECT *, ${isDay} AS is_day, toDecimal256OrNull(${text("quantity")}, ${PLACES}) AS amount
     FROM (SELECT rowNumberInAllBlocks() AS row, * FROM input(${literal(structure)}))
     WHERE row > 0
   )

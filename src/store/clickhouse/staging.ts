@@ -37,6 +37,8 @@ interface Rewrite {
   readonly days: readonly string[];
   /** The columns of the table, in its order, and which of its rows stay. */
   readonly select: string;
+  /** What the rows are read from. Default: the staging table. */
+  readonly from?: string;
   readonly where: string;
   readonly params: Params;
   readonly signal: AbortSignal;
@@ -51,12 +53,13 @@ export async function rewriteStagedDays(client: ClickHouseClient, rewrite: Rewri
   const { table, epoch, days, select, where, params, signal } = rewrite;
   if (days.length === 0) return;
   const staged = stagedTable(table, epoch);
+  const { from = staged } = rewrite;
   await client.command({
     query: `CREATE OR REPLACE TABLE ${REWRITTEN_DAYS} AS ${staged}`,
     abort_signal: signal,
   });
   await client.command({
-    query: `INSERT INTO ${REWRITTEN_DAYS} SELECT ${select} FROM ${staged}
+    query: `INSERT INTO ${REWRITTEN_DAYS} SELECT ${select} FROM ${from}
       WHERE day IN {rewritten_days:Array(Date)} AND (${where})`,
     query_params: { ...params, rewritten_days: days.map(isoDay) },
     clickhouse_settings: { max_partitions_per_insert_block: "1000" },

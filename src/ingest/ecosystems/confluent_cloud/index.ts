@@ -24,6 +24,7 @@ export const confluentCloud: AnyEcosystem = {
   name: "confluent_cloud",
   rules: (settings) => allocationRules(own(settings)),
   derivingMetrics: () => derivingMetrics(),
+  unknownOwnersAreActive: true,
   usageMetrics: (settings) => usageMetricsOf(allocationRules(own(settings)), derivingMetrics()),
   identitySets: ({ metrics }) =>
     identityScopes.filter((scope) => scope !== "metrics_derived" || metrics !== undefined),

@@ -109,6 +109,7 @@ export async function gatherTopics(
           resourceLabel: CLUSTER,
           // A series that names no topic is of the whole cluster.
           ownerOf: (labels: Readonly<Record<string, string>>) => () => labels[TOPIC_LABEL] || null,
+          unnamed: "dropped" as const,
           keepsZeros: true,
         };
         const into = {
@@ -139,13 +140,7 @@ function topicFacts(
   isExcluded: (name: string) => boolean,
 ): TopicUsageFact[] {
   return factsOf(batch.filter(({ identity_id }) => !isExcluded(identity_id))).map(
-    ({ identity_id: topic_name, timestamp, resource_id, micro_units }) => ({
-      timestamp,
-      metric,
-      resource_id,
-      topic_name,
-      micro_units,
-    }),
+    ({ identity_id: topic_name, ...fact }) => ({ ...fact, metric, topic_name }),
   );
 }
 

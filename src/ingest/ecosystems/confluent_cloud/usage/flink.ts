@@ -31,7 +31,14 @@ export async function gatherFlinkUsage(
     const used = new Set<string>();
     const onUsed = (day: string, pool: string) => void used.add(`${day} ${pool}`);
     gaps.push(
-      ...(await readMetric(gathering, { metric, wanted: unmeasured, ownerOf, keepsZeros: false, onUsed })),
+      ...(await readMetric(gathering, {
+        metric,
+        wanted: unmeasured,
+        ownerOf,
+        unnamed: "beside_others",
+        keepsZeros: false,
+        onUsed,
+      })),
     );
     unmeasured = without(unmeasured, used);
   }

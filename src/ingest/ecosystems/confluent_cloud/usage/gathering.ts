@@ -26,6 +26,7 @@ export interface MetricReading {
   readonly metric: MeasuredMetric;
   readonly wanted: Wanted;
   ownerOf(labels: Readonly<Record<string, string>>): OwnerOfStep;
+  readonly unnamed: "nobodys" | "beside_others";
   readonly keepsZeros: boolean;
   readonly onUsed?: (day: string, resource: string) => void;
 }

@@ -19,7 +19,7 @@ export async function gatherKafkaUsage(
   const gaps = await together(
     gathering.stop,
     ([BYTES_IN, BYTES_OUT] as const).map((metric) =>
-      readMetric(gathering, { metric, wanted, ownerOf, keepsZeros: true }),
+      readMetric(gathering, { metric, wanted, ownerOf, unnamed: "nobodys", keepsZeros: true }),
     ),
   );
   return gaps.flat();

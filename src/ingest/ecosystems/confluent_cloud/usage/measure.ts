@@ -19,11 +19,17 @@ import type {
   RangePiece,
   RangeQuery,
 } from "../../../prometheus/source.js";
-import { addAmount, noAmounts, type StepAmounts } from "../../../usage-series.js";
+import {
+  addAmount,
+  inWholeUnits,
+  type MeasuredSeries,
+  noAmounts,
+  type StepAmounts,
+} from "../../../usage-series.js";
 
 export type UsageDropped = (reason: DropReason | "without_identity") => void;
 
-/** Owner of a step that begins then; null when the series names nobody, undefined when nobody knows the owner. */
+/** Owner of a step that begins then. Null if the series names nobody, undefined if nobody knows the owner. */
 export type OwnerOfStep = (from: number) => string | null | undefined;
 
 export interface Measurement {
@@ -39,6 +45,11 @@ export interface Measurement {
   readonly resourceLabel: string;
   /** Who used it, asked once for each series. */
   ownerOf(labels: Labels): OwnerOfStep;
+  /**
+   * What becomes of series that name nobody. `nobodys`: their usage weighs for `UNALLOCATED`, so that the others do not pay for it.
+   * `beside_others`: the same, but only on days and resources that somebody is known to have used; without any, another metric is tried.
+   */
+  readonly unnamed: "nobodys" | "beside_others" | "dropped";
   /** Whether a sample of 0 says that somebody was there. */
   readonly keepsZeros: boolean;
   /** Called for each day and resource that somebody used. */
@@ -58,19 +69,21 @@ export async function measure(
   const { metric, wanted } = measurement;
   const gaps: Gaps = new Map();
   const seen: Seen = new Map();
+  const unnamed: Unnamed = new Map();
   try {
     for await (const piece of source.range(measurement, dropped, signal)) {
       if (piece.kind === "failed") {
         noteGaps(gaps, wanted, piece);
         continue;
       }
-      const used = usedIn(measurement, piece, dropped);
+      const used = usedIn(measurement, piece, unnamed, dropped);
       await sink.usageSeries(seriesOf(measurement, used, seen, gaps));
     }
   } catch (error) {
     if (!(error instanceof UpstreamError) || signal.aborted) throw error;
     noteGaps(gaps, wanted, { days: [...wanted.keys()], reason: error.message });
   }
+  await sink.usageSeries(seriesOf(measurement, unnamedIn(measurement, unnamed, seen), seen, gaps));
   if (measurement.keepsZeros) {
     await sink.usageSeries(zerosOf(metric, seen));
   }
@@ -105,14 +118,17 @@ function noteGaps(
 
 /** Resource → owner → what was used in each step. */
 type Used = Map<string, Map<string, StepAmounts>>;
+/** Resource → usage of series that name nobody. It is held until the end: whether it counts does not depend on how responses are cut. */
+type Unnamed = Map<string, StepAmounts>;
 /** Day → resource → owner → whether anything was used. */
 type Seen = Map<string, Map<string, Map<string, boolean>>>;
 
 type SamplesPiece = Extract<RangePiece, { kind: "samples" }>;
 
 function usedIn(
-  { wanted, resourceLabel, ownerOf }: Measurement,
+  { wanted, resourceLabel, ownerOf, unnamed: kept }: Measurement,
   piece: SamplesPiece,
+  unnamed: Unnamed,
   dropped: UsageDropped,
 ): Used {
   const used: Used = new Map();
@@ -133,7 +149,11 @@ function usedIn(
       }
       if (!isWanted) return;
       const found = ownerOfStep(from);
-      if (found === null) return dropped("without_identity");
+      if (found === null) {
+        if (kept === "dropped") dropped("without_identity");
+        else addAmount(entry(unnamed, resource, noAmounts), from, value);
+        return;
+      }
       if (amounts === undefined || found !== owner) {
         owner = found;
         amounts = entry(ofResource, found ?? UNALLOCATED, noAmounts);
@@ -144,16 +164,31 @@ function usedIn(
   return used;
 }
 
+function unnamedIn({ unnamed: kept }: Measurement, unnamed: Unnamed, seen: Seen): Used {
+  const counts = (resource: string, start: number) =>
+    kept === "nobodys" || [...(seen.get(dayOfSeconds(start))?.get(resource)?.values() ?? [])].includes(true);
+  return new Map(
+    [...unnamed].map(([resource, { starts, amounts }]) => {
+      const counted = noAmounts();
+      for (const [at, start] of starts.entries()) {
+        const amount = amounts[at] ?? 0;
+        if (amount !== 0 && counts(resource, start)) addAmount(counted, start, amount);
+      }
+      return [resource, new Map([[UNALLOCATED, counted]])];
+    }),
+  );
+}
+
 function seriesOf({ metric, onUsed }: Measurement, used: Used, seen: Seen, gaps: Gaps): UsageSeries[] {
-  const series: UsageSeries[] = [];
+  const series: MeasuredSeries[] = [];
   for (const [resource_id, owners] of used) {
-    for (const [identity_id, { starts, microUnits }] of owners) {
+    for (const [identity_id, { starts, amounts }] of owners) {
       const counted = noAmounts();
       let of = "";
       let known = new Map<string, boolean>();
       for (let at = 0; at < starts.length; at += 1) {
         const start = starts[at] ?? Number.NaN;
-        const amount = microUnits[at] ?? 0;
+        const amount = amounts[at] ?? 0;
         const day = dayOfSeconds(start);
         if (day !== of) {
           of = day;
@@ -176,19 +211,21 @@ function seriesOf({ metric, onUsed }: Measurement, used: Used, seen: Seen, gaps:
           onUsed?.(day, resource_id);
         }
         counted.starts.push(start);
-        counted.microUnits.push(amount);
+        counted.amounts.push(amount);
       }
       if (counted.starts.length > 0) series.push({ metric, resource_id, identity_id, ...counted });
     }
   }
-  return series;
+  return inWholeUnits(series);
 }
 
 function zerosOf(metric: string, seen: Seen): UsageSeries[] {
   return [...seen].flatMap(([day, resources]) =>
     [...resources].flatMap(([resource_id, owners]) =>
       [...owners].flatMap(([identity_id, isUsed]) =>
-        isUsed ? [] : [{ metric, resource_id, identity_id, starts: [midnightSeconds(day)], microUnits: [0] }],
+        isUsed
+          ? []
+          : [{ metric, resource_id, identity_id, scale: 0, starts: [midnightSeconds(day)], microUnits: [0] }],
       ),
     ),
   );
