@@ -27,6 +27,7 @@ const tenantProperties = {
     ...days,
     description:
       "How far back from today upstreams are asked. Also the range of API requests that name no dates.",
+    expected: "an integer from 1 to 364 (`chargehouse run --from DAY --to DAY` charges older days)",
     minimum: 1,
     maximum: 364,
     default: 200,

@@ -94,7 +94,7 @@ const cases: Case[] = [
     name: "the bounds of the interface's limits",
     text: oneTenant({ tenant: ["lookback_days: 365", "cutoff_days: 0", "retention_days: 731"] }),
     problems: [
-      "6: tenants.acme.lookback_days: must be an integer from 1 to 364, not 365",
+      "6: tenants.acme.lookback_days: must be an integer from 1 to 364 (`chargehouse run --from DAY --to DAY` charges older days), not 365",
       "7: tenants.acme.cutoff_days: must be an integer from 1 to 30, not 0",
       "8: tenants.acme.retention_days: must be an integer from 1 to 730, not 731",
     ],
