@@ -1,5 +1,6 @@
 /** How CSV is read so that nothing of it is lost. */
 import { literal } from "../store/clickhouse/sql-text.js";
+import type { Separator } from "./csv-dialect.js";
 
 /**
  * Nothing is lost while reading: blanks stay, `\N` is text, no value is taken for a number, and a row that has more or fewer values than
@@ -11,6 +12,15 @@ export const csvSettings = {
   input_format_csv_allow_variable_number_of_columns: 0,
   format_csv_null_representation: "\u0001",
 } as const;
+
+/** `csvSettings` for values that are divided in this way. Without the second setting, the engine refuses a tab. */
+export function settingsFor(separator: Separator) {
+  return {
+    ...csvSettings,
+    format_csv_delimiter: separator,
+    input_format_csv_allow_whitespace_or_tab_as_delimiter: separator === "\t" ? 1 : 0,
+  } as const;
+}
 
 export function csvStructure(columns: number): string {
   return Array.from({ length: columns }, (_, at) => `c${at + 1} Nullable(String)`).join(", ");

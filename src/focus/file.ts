@@ -55,7 +55,7 @@ export function readColumns(written: readonly WrittenColumn[], version: FocusVer
   const renamed: (() => void)[] = [];
   for (const [at, each] of written.entries()) {
     const { name } = each;
-    const key = name.toLowerCase();
+    const key = name.trim().toLowerCase();
     const column = expected.get(key);
     const successor = successorOf(key, expected);
     if (seen.has(key)) odd.push({ name, oddity: "duplicate" });

@@ -1,13 +1,19 @@
 import { literal } from "../store/clickhouse/sql-text.js";
 
 /**
- * ISO spellings alone: best effort would read 05/01/2026 as one of its two meanings, and 25:00 as an hour of the next day. A date without a
- * zone is one of UTC.
+ * ISO 8601, and what exporters write almost like it: `2026-10-18 00:00:00 UTC` (BigQuery), `+0000` and `2026-10-18T00:00Z[UTC]` (Java), `+00`
+ * (Postgres), a blank before the zone (Snowflake, Go), `t` and `z`. Any other spelling could be read in two ways, as `05/01/2026` can. A time without
+ * a zone is UTC.
  */
-const readable =
-  "^\\d{4}-\\d\\d-\\d\\d([T ]([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d)?)?$";
+const day = "([12]\\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01]))";
+const time = "((?:[01]\\d|2[0-3]):[0-5]\\d)(:[0-5]\\d(?:\\.\\d+)?)?";
+const offset = "([+-](?:0\\d|1[0-4]))(?::?([0-5]\\d))?(?: UTC)?";
+const readable = `^ *${day}(?:[Tt ]${time}(?: ?(?:${offset}|[Zz]|UTC|GMT))?(?:\\[[A-Za-z0-9_+/-]{1,64}\\])?)? *$`;
+/** Without the zone's name: a time without an offset is UTC. */
+const canonical = "\\1T\\2\\3\\4\\5";
 
 /** SQL of the instant that a text states, or null. */
 export function isoInstant(text: string): string {
-  return `if(match(${text}, ${literal(readable)}), parseDateTime64BestEffortOrNull(${text}, 3, 'UTC'), NULL)`;
+  const spelt = `replaceRegexpOne(${text}, ${literal(readable)}, ${literal(canonical)})`;
+  return `if(match(${text}, ${literal(readable)}), parseDateTime64BestEffortOrNull(${spelt}, 3, 'UTC'), NULL)`;
 }

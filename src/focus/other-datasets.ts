@@ -46,7 +46,7 @@ const SHOWN = 3;
 export function otherDataset(names: readonly string[]): string | undefined {
   const spellings = new Set(names.map(spelling));
   if (ofBillsAlone.some((name) => spellings.has(name))) return undefined;
-  const has = (name: string) => names.some((each) => each.toLowerCase() === name.toLowerCase());
+  const has = (name: string) => names.some((each) => each.trim().toLowerCase() === name.toLowerCase());
   const known = datasets.find(({ marks }) => marks.some(has));
   if (known !== undefined) return known.what;
   const isTable = names.length > 1 && spellings.size === names.length;

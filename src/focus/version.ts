@@ -29,7 +29,7 @@ const marks: readonly (readonly [FocusVersion, readonly string[]])[] = [
 
 /** By the names of a file's columns, in any case and order; undefined where they fit several versions. */
 export function detectVersion(columns: readonly string[]): FocusVersion | undefined {
-  const names = new Set(columns.map((name) => name.toLowerCase()));
+  const names = new Set(columns.map((name) => name.trim().toLowerCase()));
   const has = (name: string) => names.has(name.toLowerCase());
   // 1.4 removed ProviderName, for which ServiceProviderName stands since 1.3.
   if (has("ServiceProviderName") && !has("ProviderName")) return "1.4";

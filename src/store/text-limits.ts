@@ -3,6 +3,9 @@
 /** Most characters of an id, and of the other names that upstreams give: environments, products, metrics, teams. */
 export const LONGEST_ID = 1000;
 
+/** Most characters of the other texts that a bill has in a line: descriptions, tags, JSON, columns of its own. */
+export const LONGEST_TEXT = 100_000;
+
 /** Codes of ISO 4217 are three capital letters; which of them are in use changes. */
 export const CURRENCY = "^[A-Z]{3}$";
 

@@ -38,7 +38,7 @@ t.test("the defaults", async (t) => {
     layout: "auto",
     exclude: [],
     overlap: "hold",
-    limits: { max_files: 100_000, max_file_mib: 51_200, settle_seconds: 60 },
+    limits: { max_files: 100_000, max_file_mib: 51_200, max_unpacked_mib: 102_400, settle_seconds: 60 },
   });
   t.strictSame(Reflect.get(read({ location: "s3://bills/x", s3: {} }), "s3"), {
     region: "us-east-1",

@@ -7,7 +7,6 @@ import { randomUUID } from "node:crypto";
 import { symlink, unlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ClickHouseError } from "@clickhouse/client";
-import { errorText } from "../../store/clickhouse/error-text.js";
 import { focusColumns } from "../columns.js";
 import { readColumns, type WrittenColumn } from "../file.js";
 import { type Source, UnreadableFile } from "../format.js";
@@ -99,7 +98,7 @@ function problemOf(error: ClickHouseError, { format }: Source): Error {
       `cannot be read as CSV: row ${Number(row) - 1} behind the header has ${lengthProblem(message)}`,
     );
   return new UnreadableFile(
-    `cannot be read as ${format}: ${clean(errorText(error).split("\n")[0] ?? "", 200)}`,
+    `cannot be read as ${format}: it is damaged, cut off, or has a type that is not supported`,
   );
 }
 

@@ -1,57 +1,41 @@
 /** The header of a CSV file, which is its first row, and the whole file again. */
 import { Readable } from "node:stream";
-import type { ClickHouseClient } from "@clickhouse/client";
-import { csvSettings, csvStructure, withoutMark } from "../../focus/csv.js";
+import { CsvError, parse } from "csv-parse/sync";
+import { preambleOf, type Separator, separatorOf } from "../../focus/csv-dialect.js";
 import type { WrittenColumn } from "../../focus/file.js";
 import { MOST_COLUMNS, UnreadableFile } from "../../focus/format.js";
-import { literal } from "../../store/clickhouse/sql-text.js";
-import { readRows, readTuples } from "../../store/clickhouse/statement.js";
 import { notUtf8 } from "./utf8.js";
 
 const LONGEST_HEADER_BYTES = 1_048_576;
 
 export interface CsvHeader {
+  /** Their names are without blanks around them. */
   readonly written: readonly WrittenColumn[];
-  /** From the start. */
+  readonly separator: Separator;
+  /** From the header on. */
   readonly text: Readable;
 }
 
 /** Throws `UnreadableFile`, and what the stream throws. */
-export async function csvHeader(
-  client: ClickHouseClient,
-  plain: Readable,
-  signal: AbortSignal,
-): Promise<CsvHeader> {
-  const [start, text] = await peeked(plain, LONGEST_HEADER_BYTES, endOfRow);
-  const end = endOfRow(start) ?? (start.length < LONGEST_HEADER_BYTES ? start.length : undefined);
+export async function csvHeader(plain: Readable): Promise<CsvHeader> {
+  const [start, text] = await peeked(plain, LONGEST_HEADER_BYTES, endOfHeader, beginOfHeader);
+  const end = endOfHeader(start) ?? (start.length < LONGEST_HEADER_BYTES ? start.length : undefined);
   if (end === undefined) throw new UnreadableFile("has a header of more than 1 MiB");
-  return { written: await csvColumns(client, start.subarray(0, end), signal), text };
+  const header = textOf(start.subarray(beginOfHeader(start), end));
+  const separator = preambleOf(latin1(start))?.separator ?? separatorOf(header);
+  const written = namesOf(header, separator).map((name) => ({ name: name.trim(), type: null }));
+  requireColumns(written.length);
+  return { written, separator, text };
 }
 
-/** @param header the first row of the file */
-async function csvColumns(
-  client: ClickHouseClient,
-  header: Buffer,
-  signal: AbortSignal,
-): Promise<WrittenColumn[]> {
-  const row = literal(textOf(header));
-  const described = await readRows<{ name: string }>(
-    client,
-    { query: `DESCRIBE TABLE format(CSV, ${row})`, params: {} },
-    signal,
-    { ...csvSettings, ...longStatement },
-  );
-  requireColumns(described.length);
-  const structure = literal(csvStructure(described.length));
-  const [names = []] = await readTuples<(string | null)[]>(
-    client,
-    {
-      query: `SELECT * FROM format(CSV, ${structure}, ${row}) LIMIT 1 SETTINGS input_format_csv_trim_whitespaces = 0`,
-      params: {},
-    },
-    signal,
-  );
-  return names.map((name, at) => ({ name: at === 0 ? withoutMark(name ?? "") : (name ?? ""), type: null }));
+function namesOf(header: string, separator: Separator): string[] {
+  try {
+    const options = { delimiter: separator, relax_quotes: true, relax_column_count: true, to: 1 } as const;
+    return parse(header, options)[0] ?? [];
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new UnreadableFile("has a header in which a quote is not closed, or text follows one");
+  }
 }
 
 /** Settings of a statement with a header or a footer in it. */
@@ -70,11 +54,16 @@ function textOf(header: Buffer): string {
   }
 }
 
-/** The first bytes of a stream, and the whole stream again. */
+/**
+ * The first bytes of a stream, and the stream again.
+ *
+ * @param skipped how many of the first bytes the stream is without
+ */
 export async function peeked(
   stream: Readable,
   most: number,
   enough: (head: Buffer) => number | undefined = () => undefined,
+  skipped: (head: Buffer) => number = () => 0,
 ): Promise<[Buffer, Readable]> {
   const chunks = stream[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
@@ -84,7 +73,8 @@ export async function peeked(
     head = Buffer.concat([head, Buffer.from(value)]);
   }
   async function* again() {
-    if (head.length > 0) yield head;
+    const rest = head.subarray(skipped(head));
+    if (rest.length > 0) yield rest;
     for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
   }
   const whole = Readable.from(again(), { objectMode: false });
@@ -92,12 +82,24 @@ export async function peeked(
   return [head, whole];
 }
 
-/** Where the first row ends: at the first line break that is not within quotes. */
-function endOfRow(text: Buffer): number | undefined {
+/** Each byte becomes one character, so that places in the text are places in the bytes. */
+function latin1(bytes: Buffer): string {
+  return bytes.toString("latin1");
+}
+
+/** 0 where no header begins. */
+function beginOfHeader(start: Buffer): number {
+  return preambleOf(latin1(start))?.length ?? 0;
+}
+
+/** Where the header ends: at the first line break that is not within quotes. */
+function endOfHeader(start: Buffer): number | undefined {
+  const preamble = preambleOf(latin1(start));
+  if (preamble === undefined) return undefined;
   let isQuoted = false;
-  for (const [at, byte] of text.entries()) {
-    if (byte === 0x22) isQuoted = !isQuoted;
-    else if (byte === 0x0a && !isQuoted) return at + 1;
+  for (let at = preamble.length; at < start.length; at++) {
+    if (start[at] === 0x22) isQuoted = !isQuoted;
+    else if (start[at] === 0x0a && !isQuoted) return at + 1;
   }
   return undefined;
 }

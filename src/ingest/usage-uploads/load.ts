@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
-import { csvSettings } from "../../focus/csv.js";
+import { settingsFor } from "../../focus/csv.js";
 import { formatOf } from "../../focus/format.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 import { errorToReader } from "../../store/error-to-reader.js";
@@ -29,7 +29,8 @@ export interface UploadLimits {
 /** Pairs of a day and a metric in one file: all days of centuries, or a hundred metrics of years. */
 const MOST_DAY_METRICS = 100_000;
 
-const UNEVEN = "Must have as many values as the header, and every quote closed.";
+const UNEVEN =
+  "Must have as many values as the header, every quote closed, and quotes within a value doubled.";
 
 /** The file is longer than is allowed. */
 export class UploadTooLarge extends Error {
@@ -62,15 +63,15 @@ export async function loadUpload(
     const { format, compression } = formatOf(head, "CSV that is not compressed");
     if (format !== "CSV" || compression !== "none")
       throw refusedFile("The file must be CSV, and not compressed.");
-    const { written, text } = await csvHeader(client, all, signal);
+    const { written, separator, text } = await csvHeader(all);
     const header = readHeader(written);
     const endMark = `end ${randomUUID()}`;
-    const endRow = `${endMark}${",".repeat(written.length - 1)}\n`;
+    const endRow = `${endMark}${separator.repeat(written.length - 1)}\n`;
     const { stream } = await client.exec({
       query: uploadStatement({ uploadId, header, metrics: limits.metrics, endMark }),
       values: Readable.from(withEnd(text, endRow), { objectMode: false }),
       abort_signal: signal,
-      clickhouse_settings: { ...csvSettings, ...reading, ...longStatement },
+      clickhouse_settings: { ...settingsFor(separator), ...reading, ...longStatement },
     });
     await drainStream(stream);
   } catch (error) {

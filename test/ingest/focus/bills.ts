@@ -33,13 +33,14 @@ export async function openDeliveryStore(t: Test): Promise<DeliveryStore> {
   return { client: store.client, postgres, gate, tenantName: store.tenantName, epoch: EPOCH };
 }
 
-export function fileOf(name: string, content: Buffer | string): DeliveredFile {
+export function fileOf(name: string, content: Buffer | string, maxUnpackedMib = 100): DeliveredFile {
   const bytes = Buffer.from(content);
   const version = createHash("sha256").update(bytes).digest("hex");
   return {
     name,
     size: bytes.length,
     version,
+    maxUnpackedMib,
     open: async () => Readable.from([bytes], { objectMode: false }),
   };
 }

@@ -131,7 +131,7 @@ export async function loadDelivery(
       for (const { delivery_id, retired } of retirements)
         if (retired === undefined) await dropDelivery(client, delivery_id);
     }, signal);
-    if (outcome.state === "current") return { ...outcome, remarks };
+    if (outcome.state === "current") return remarks.length === 0 ? outcome : { ...outcome, remarks };
     return "waits_for" in outcome ? loadOutcome(outcome) : outcome;
   } catch (error) {
     // What this cannot drop, because the store is away, the next run drops. It also does where nobody knows whether Postgres has recorded it.

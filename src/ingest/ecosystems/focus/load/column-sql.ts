@@ -68,8 +68,12 @@ export function columnSql({ name, kind }: LandingColumn, column: string, type: s
       return { direct, derived, value, text, unread: "NOT are_tags" };
     }
     default:
-      return { direct, derived: [], value: text, text };
+      return { direct, derived: [], value: isCurrency(name) ? `upper(trimBoth(${text}))` : text, text };
   }
+}
+
+function isCurrency(name: string): boolean {
+  return name === "BillingCurrency" || name === "PricingCurrency";
 }
 
 /** Whether values of the type are taken as they are, and need not become text and be read from it. */

@@ -23,3 +23,21 @@ export async function parquetColumns(
   requireColumns(columns.length);
   return columns.map(({ name, type }) => ({ name, type }));
 }
+
+/** @param footer as above. @returns what the file's columns unpack to, as the footer says */
+export async function unpackedBytes(
+  client: ClickHouseClient,
+  footer: Buffer,
+  signal: AbortSignal,
+): Promise<number> {
+  const [row] = await readRows<{ bytes: number }>(
+    client,
+    {
+      query: `SELECT toFloat64(total_uncompressed_size) AS bytes FROM format(ParquetMetadata, base64Decode(${literal(footer.toString("base64"))}))`,
+      params: {},
+    },
+    signal,
+    longStatement,
+  );
+  return row?.bytes ?? 0;
+}

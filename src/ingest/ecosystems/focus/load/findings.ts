@@ -17,7 +17,7 @@ export const lineFindings = [
     what: "A cost is no number, or has more than 26 digits before the point.",
     malformed: true,
   },
-  { id: "no_currency", what: "BillingCurrency is not three capital letters.", malformed: true },
+  { id: "no_currency", what: "BillingCurrency is not a code of three letters.", malformed: true },
   {
     id: "rounded_cost",
     what: "A cost has more than 12 decimal places, and was rounded half away from zero.",

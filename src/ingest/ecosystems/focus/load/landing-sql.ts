@@ -2,7 +2,8 @@
 import { type FocusFile, readColumns, type WrittenColumn } from "../../../../focus/file.js";
 import { writtenText } from "../../../../focus/written-text.js";
 import { identifier, literal } from "../../../../store/clickhouse/sql-text.js";
-import { notUtf8Column } from "../../../csv/unreadable.js";
+import { LONGEST_ID, LONGEST_TEXT } from "../../../../store/text-limits.js";
+import { notUtf8Column, tooLongColumn } from "../../../csv/unreadable.js";
 import { type ColumnSql, columnSql, type Named, textOf } from "./column-sql.js";
 import { findingsMask } from "./findings.js";
 import { costColumns, LANDING_VERSION, type LandingKind, landingColumns } from "./landing-columns.js";
@@ -29,12 +30,21 @@ export interface LandingFile {
 /** Of 53 bits, as numbers of JavaScript are exact. */
 const LARGEST_LINE_ID = "9007199254740991";
 
+/** Kinds of columns whose texts may be longer than ids. */
+const longTexts: ReadonlySet<LandingKind> = new Set(["json", "tags", "long_text"]);
+
 /** Tags of bills without `Tags`, in this order. */
 const otherTags = ["x_labels", "x_tags"];
 
 export function landingStatement(landing: LandingFile): LandingStatement {
   const { written, format, delivery, file, endMark, currency } = landing;
   const at = placesOf(readColumns(written, LANDING_VERSION), written);
+  const lengths = new Map(
+    landingColumns.flatMap(({ name, kind }) => {
+      const place = at.get(name);
+      return place === undefined ? [] : [[place, longTexts.has(kind) ? LONGEST_TEXT : LONGEST_ID] as const];
+    }),
+  );
   const columns = landingColumns.flatMap((column) => {
     const place = at.get(column.name);
     if (place === undefined) return [];
@@ -91,7 +101,7 @@ export function landingStatement(landing: LandingFile): LandingStatement {
 SELECT ${listOf(values.map(([sql, name]) => [sql, identifier(`to ${name}`)]))}
 FROM (SELECT *, ${listOf([...columns.flatMap(({ derived }) => derived), [customMap, "custom"]])}
   FROM (SELECT *, ${listOf(columns.flatMap(({ direct }) => direct))}
-    FROM (${linesOf(landing)})))
+    FROM (${linesOf(landing, lengths)})))
 FORMAT ${format}`;
   return { query, columns: columns.map(({ name }) => name) };
 }
@@ -106,16 +116,29 @@ function fileColumn(at: number): string {
 }
 
 /** The file's own columns, whatever their names, as `c1`, `c2`, …, and `row`, from 1. */
-function linesOf({ format, written }: LandingFile): string {
+function linesOf({ format, written }: LandingFile, lengths: ReadonlyMap<number, number>): string {
+  const isShort = lengthChecks(written, lengths);
   if (format === "CSV") {
     const structure = written.map((_, at) => `${fileColumn(at)} String`).join(", ");
-    return `SELECT rowNumberInAllBlocks() AS row, * FROM input(${literal(structure)}) WHERE row > 0`;
+    const where = ["row > 0", ...isShort].join(" AND ");
+    return `SELECT rowNumberInAllBlocks() AS row, * FROM input(${literal(structure)}) WHERE ${where}`;
   }
   const structure = written.map(({ name, type }) => `${identifier(name)} ${type}`).join(", ");
   const renamed = written.map(({ name }, at) => `file.${identifier(name)} AS ${fileColumn(at)}`);
-  const checked = written.flatMap((column) => textCheck(column));
+  const checked = [...written.flatMap((column) => textCheck(column)), ...isShort];
   const where = checked.length === 0 ? "" : ` WHERE ${checked.join(" AND ")}`;
   return `SELECT rowNumberInAllBlocks() + 1 AS row, ${renamed.join(", ")} FROM input(${literal(structure)}) AS file${where}`;
+}
+
+/** Conditions that throw where a text has more characters than its column may have. */
+function lengthChecks(written: readonly WrittenColumn[], lengths: ReadonlyMap<number, number>): string[] {
+  return written.flatMap(({ name, type }, at) => {
+    if (type !== null && !type.includes("String")) return [];
+    const text =
+      type === null ? fileColumn(at) : `ifNull(${writtenText(`file.${identifier(name)}`, type)}, '')`;
+    const most = lengths.get(at) ?? LONGEST_TEXT;
+    return [`throwIf(lengthUTF8(${text}) > ${most}, ${literal(tooLongColumn(name, most))}) = 0`];
+  });
 }
 
 /** Throws where a text of the column is not in UTF-8, also within a map or a list. Of CSV, the bytes are checked on their way. */
@@ -131,7 +154,7 @@ function placesOf({ columns }: FocusFile, written: readonly WrittenColumn[]): Ma
   for (const name of [...at.keys()])
     if (!landingColumns.some((column) => column.name === name)) at.delete(name);
   if (at.has("Tags")) return at;
-  const names = written.map(({ name }) => name.toLowerCase());
+  const names = written.map(({ name }) => name.trim().toLowerCase());
   const place = otherTags.map((name) => names.indexOf(name)).find((each) => each >= 0);
   if (place !== undefined) at.set("Tags", place);
   return at;
@@ -140,7 +163,8 @@ function placesOf({ columns }: FocusFile, written: readonly WrittenColumn[]): Ma
 /** What has no column of its own, by name; a name that repeats is numbered. */
 function customOf(written: readonly WrittenColumn[], taken: ReadonlySet<number>): string {
   const seen = new Map<string, number>();
-  const entries = written.flatMap(({ name, type }, at) => {
+  const entries = written.flatMap(({ name: writtenName, type }, at) => {
+    const name = writtenName.trim();
     const count = (seen.get(name) ?? 0) + 1;
     seen.set(name, count);
     if (taken.has(at)) return [];

@@ -1,6 +1,6 @@
 /** Reads one file of a delivery into the landing table. */
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
-import { csvSettings } from "../../../../focus/csv.js";
+import { settingsFor } from "../../../../focus/csv.js";
 import { UnreadableFile } from "../../../../focus/format.js";
 import { otherDataset } from "../../../../focus/other-datasets.js";
 import { detectVersion, type FocusVersion } from "../../../../focus/version.js";
@@ -48,7 +48,7 @@ export async function loadFile(
   try {
     const opened = await openFile(client, hashed.file, signal);
     try {
-      const { format, written, endMark, body } = opened;
+      const { format, written, separator, endMark, body } = opened;
       const { name, size, version, unit } = file;
       const names = written.map((column) => column.name);
       const loaded = { name, size, version, unit, format, focus_version: detectVersion(names) };
@@ -63,7 +63,11 @@ export async function loadFile(
         query,
         values: body,
         abort_signal: signal,
-        clickhouse_settings: { ...csvSettings, ...reading, ...longStatement },
+        clickhouse_settings: {
+          ...settingsFor(separator),
+          ...reading,
+          ...longStatement,
+        },
       });
       await drainStream(stream);
       return { ...loaded, sha256: hashed.digest() };

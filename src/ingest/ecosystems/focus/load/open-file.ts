@@ -8,19 +8,23 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { ClickHouseClient } from "@clickhouse/client";
+import type { Separator } from "../../../../focus/csv-dialect.js";
 import type { WrittenColumn } from "../../../../focus/file.js";
 import { formatOf, type Source, UnreadableFile } from "../../../../focus/format.js";
 import { errorToReader } from "../../../../store/error-to-reader.js";
 import { csvHeader, peeked } from "../../../csv/header.js";
+import { limited, tooMuchUnpacked } from "../../../csv/limited.js";
 import { unzstd } from "../../../csv/unzstd.js";
 import { utf8 } from "../../../csv/utf8.js";
 import { withEnd } from "../../../csv/with-end.js";
 import type { DeliveredFile } from "../sources/delivery.js";
-import { parquetColumns } from "./columns-of.js";
+import { parquetColumns, unpackedBytes } from "./columns-of.js";
 
 export interface OpenedFile {
   readonly format: "CSV" | "Parquet";
   readonly written: readonly WrittenColumn[];
+  /** Of the values of a CSV file. */
+  readonly separator: Separator;
   /** First value of the row behind the last one of a CSV file. */
   readonly endMark: string;
   readonly body: Readable;
@@ -39,18 +43,17 @@ export async function openFile(
   try {
     const [head, all] = await peeked(bytes, 4);
     const source = formatOf(head);
-    if (source.format === "Parquet") return await openParquet(client, all, signal);
-    const plain = decompressed(all, source);
-    const { written, text } = await csvHeader(client, plain, signal);
+    if (source.format === "Parquet") return await openParquet(client, all, file.maxUnpackedMib, signal);
+    const plain = decompressed(all, source, file.maxUnpackedMib);
+    const { written, separator, text } = await csvHeader(plain);
     const endMark = `end ${randomUUID()}`;
-    const body = Readable.from(withEnd(utf8(text), `${endMark}${",".repeat(written.length - 1)}\n`), {
-      objectMode: false,
-    });
+    const endRow = `${endMark}${separator.repeat(written.length - 1)}\n`;
+    const body = Readable.from(withEnd(utf8(text), endRow), { objectMode: false });
     const close = async () => {
       body.destroy();
       bytes.destroy();
     };
-    return { format: "CSV", written, endMark, body, close };
+    return { format: "CSV", written, separator, endMark, body, close };
   } catch (error) {
     bytes.destroy();
     throw error;
@@ -61,6 +64,7 @@ export async function openFile(
 async function openParquet(
   client: ClickHouseClient,
   bytes: Readable,
+  maxUnpackedMib: number,
   signal: AbortSignal,
 ): Promise<OpenedFile> {
   const folder = await mkdtemp(join(tmpdir(), "chargehouse-bill-"));
@@ -72,9 +76,12 @@ async function openParquet(
   try {
     const path = join(folder, "part.parquet");
     await pipeline(bytes, createWriteStream(path), { signal });
-    const written = await parquetColumns(client, await footerOf(path), signal);
+    const footer = await footerOf(path);
+    if ((await unpackedBytes(client, footer, signal)) > maxUnpackedMib * 1_048_576)
+      throw tooMuchUnpacked(maxUnpackedMib);
+    const written = await parquetColumns(client, footer, signal);
     body = errorToReader(createReadStream(path));
-    return { format: "Parquet", written, endMark: "", body, close };
+    return { format: "Parquet", written, separator: ",", endMark: "", body, close };
   } catch (error) {
     await close();
     throw error;
@@ -100,9 +107,14 @@ async function footerOf(path: string): Promise<Buffer> {
   }
 }
 
-function decompressed(bytes: Readable, { compression }: Source): Readable {
+/** `bytes` as they are, or what they unpack to. */
+export function decompressed(bytes: Readable, { compression }: Source, maxUnpackedMib: number): Readable {
   if (compression === "none") return bytes;
-  if (compression === "zstd") return Readable.from(unzstd(bytes), { objectMode: false });
+  const unpacked = compression === "zstd" ? unzstd(bytes) : gunzipped(bytes);
+  return Readable.from(limited(unpacked, maxUnpackedMib), { objectMode: false });
+}
+
+function gunzipped(bytes: Readable): Readable {
   const decoder = createGunzip();
   bytes.once("error", (error) => decoder.destroy(error));
   decoder.once("close", () => bytes.destroy());

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Delivery, PendingBill, SourceListing } from "./delivery.js";
 import { compare } from "./file-names.js";
 import { type Bill, grouped } from "./layouts/layout.js";
-import type { BillSourceSettings } from "./settings.js";
+import { type BillSourceSettings, DEFAULT_UNPACKED_MIB } from "./settings.js";
 import type { FileStore, StoredFile, Waiting } from "./stores/store.js";
 
 export interface AssembleInput {
@@ -60,7 +60,10 @@ function obstacle({ files, manifest }: Bill, { limits, now }: AssembleInput): st
 }
 
 /** Of bills of one scope, each complete. */
-function deliveryOf(bills: readonly Bill[], { source, open, manifestDigests }: AssembleInput): Delivery {
+function deliveryOf(
+  bills: readonly Bill[],
+  { source, open, limits: { max_unpacked_mib: maxUnpackedMib }, manifestDigests }: AssembleInput,
+): Delivery {
   const ordered = [...bills].sort(byName);
   const [first] = ordered;
   const files = ordered
@@ -75,15 +78,23 @@ function deliveryOf(bills: readonly Bill[], { source, open, manifestDigests }: A
   const manifests = ordered.map(({ manifest }) =>
     manifest === undefined ? null : [manifest.name, manifestDigests.get(manifest) ?? ""],
   );
+  // A bill that was refused is read again once the limit is another one.
+  const limited = maxUnpackedMib === DEFAULT_UNPACKED_MIB ? [] : [maxUnpackedMib];
   return {
     source,
     billing_period: first?.billing_period,
     kind: first?.kind ?? "snapshot",
     id: createHash("sha256")
-      .update(JSON.stringify([files.map(({ name, size, version }) => [name, size, version]), manifests]))
+      .update(
+        JSON.stringify([
+          files.map(({ name, size, version }) => [name, size, version]),
+          manifests,
+          ...limited,
+        ]),
+      )
       .digest("hex"),
     files: files.map(({ file, name, size, version, unit }) => ({
-      ...{ name, size, version, unit },
+      ...{ name, size, version, unit, maxUnpackedMib },
       open: (signal) => open(file, signal),
     })),
     remarks: ordered.flatMap((bill) => bill.remarks),

@@ -13,6 +13,8 @@ export interface DeliveredFile {
   readonly version: string;
   /** The export whose manifest names the file. Files of one export have no line in common; other files may. */
   readonly unit?: string | undefined;
+  /** A file that unpacks to more MiB is refused (`limits.max_unpacked_mib`). */
+  readonly maxUnpackedMib: number;
   /**
    * The bytes from the start. Throws FileChanged when the file is not (or, while it is read, no longer) the one of `version`: nothing is read from
    * a file that changes while it is read.

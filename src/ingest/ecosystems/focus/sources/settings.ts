@@ -38,6 +38,9 @@ const httpsSettings = mapping(httpsProperties, {
   ],
 });
 
+/** 100 GiB: ten times the largest parts that exporters write, and a tenth of what gzip can make of `max_file_mib`. */
+export const DEFAULT_UNPACKED_MIB = 102_400;
+
 const limits = section(
   {
     max_files: integer({
@@ -53,6 +56,14 @@ const limits = section(
       minimum: 1,
       maximum: 1_048_576,
       default: 51_200,
+    }),
+    max_unpacked_mib: integer({
+      description:
+        "A bill with a file that unpacks to more is refused, and the bill before it counts. If you change it, the bills of the source are read again.",
+      unit: "MiB",
+      minimum: 1,
+      maximum: 16_777_216,
+      default: DEFAULT_UNPACKED_MIB,
     }),
     settle_seconds: integer({
       description:

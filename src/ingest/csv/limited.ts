@@ -1,0 +1,18 @@
+/** Bytes of a file on their way, until there are too many of them: a few bytes may unpack to a thousand times their number. */
+import { UnreadableFile } from "../../focus/format.js";
+
+const MIB = 1_048_576;
+
+/** @yields the same bytes. Throws `UnreadableFile` once there are more than `mib` MiB. */
+export async function* limited(chunks: AsyncIterable<Uint8Array>, mib: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > mib * MIB) throw tooMuchUnpacked(mib);
+    yield chunk;
+  }
+}
+
+export function tooMuchUnpacked(mib: number): UnreadableFile {
+  return new UnreadableFile(`unpacks to more than ${mib} MiB (limits.max_unpacked_mib)`);
+}
