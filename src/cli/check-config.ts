@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import { tagsRead } from "../config/allocation/tags-read.js";
 import { refusalToListen } from "../config/api.js";
 import type { Config } from "../config/config.js";
 import { describeConfig } from "../config/describe.js";
@@ -12,6 +13,7 @@ import { type Command, type CommandIo, type Options, parseOptions, UsageError } 
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { createLogger } from "./logger.js";
 import { probeTable, type TenantProbes } from "./probe-table.js";
+import { withTagRemarks } from "./tag-remarks.js";
 import { selectTenants } from "./tenants.js";
 
 const options = {
@@ -55,10 +57,11 @@ async function connectTenants(
     const parallelQueries = tenant.metrics_prefetch_workers;
     const window = gatherWindow(dayOf(new Date()), tenant.lookback_days, tenant.cutoff_days);
     const context = { tenantName, tenantId, logger, parallelQueries };
-    const probes = await probeTenant({ ecosystem, settings, context, window }, signal);
+    const answers = await probeTenant({ ecosystem, settings, context, window }, signal);
+    const probes = withTagRemarks(answers, tagsRead(tenant.allocation));
     const told: TenantProbes = { tenantName, ecosystem: tenant.ecosystem, probes };
     stdout.write(withoutSecrets(`${asked === 0 ? "" : "\n"}${probeTable([told])}`));
-    asked += probes.length;
+    asked += answers.length;
     failures += probes.filter(({ failure }) => failure !== undefined).length;
   }
   stderr.write(

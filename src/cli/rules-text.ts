@@ -2,9 +2,10 @@
 import type { RuleSums, RulesReport } from "../query/rules/report.js";
 import type { Terminal } from "./command.js";
 import { type AmountRow, writeAmounts } from "./table.js";
+import { percentOf } from "./tag-remarks.js";
 
 export function writeRules(stdout: Terminal, report: RulesReport): void {
-  const { rules, product_rules: products, other_product_rules: others } = report;
+  const { rules, product_rules: products, other_product_rules: others, tag_hints: hints } = report;
   const rows = [
     ...rules.flatMap(({ name, configured, keep, sums }) =>
       rowsOf(`${name}${configured ? "" : " (no longer configured)"}${keep ? " (keep)" : ""}`, sums),
@@ -19,6 +20,10 @@ export function writeRules(stdout: Terminal, report: RulesReport): void {
   else stdout.write("No published lines.\n");
   const idle = rules.filter(({ took_nothing }) => took_nothing).map(({ name }) => name);
   if (idle.length > 0) stdout.write(`Took nothing: ${idle.join(", ")}\n`);
+  for (const { share, currency, tag, similar_tag: similar } of hints)
+    stdout.write(
+      `Of the cost in ${currency}, ${percentOf(Number(share))} has a tag "${shown(similar)}", and no "${tag}": did you mean it? ignore_case: true reads it\n`,
+    );
 }
 
 const HEAD = ["RULE", "LINES", "AMOUNT"];

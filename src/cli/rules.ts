@@ -42,7 +42,8 @@ export const rules: Command = {
     try {
       for (const { tenant, window } of tenants) {
         const { client } = await stores.tenant(tenant.tenant_name);
-        const input = { window, rules: tenant.allocation.rules };
+        const { rules: configured, identity } = tenant.allocation;
+        const input = { window, rules: configured, identity };
         reports.push([tenant.tenant_name, await readRulesReport(client, input, io.signal)]);
       }
     } finally {

@@ -103,3 +103,6 @@ export type CostType = (typeof costTypes)[number];
 
 /** Identity of whatever nobody was found for. */
 export const UNALLOCATED = "UNALLOCATED";
+
+/** Texts, in any case, that programs write where there is no value: they are nobody's name. */
+export const noNames: readonly string[] = ["null", "none", "n/a", "nan", "\\n"];

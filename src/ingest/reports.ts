@@ -76,6 +76,13 @@ export interface TopicReport {
   readonly errors: readonly string[];
 }
 
+/** The first lines of a bill. */
+export interface SampledTags {
+  readonly file: string;
+  /** Keys of the line's tags, and its cost without its sign. */
+  readonly lines: readonly { readonly keys: readonly string[]; readonly size: number }[];
+}
+
 /** What one question to an upstream came to. */
 export interface Probe {
   /** What was asked for: `cost PG_STORAGE`, `usage bytes_in`, `bill`. */
@@ -86,6 +93,7 @@ export interface Probe {
   readonly labels?: readonly string[];
   /** Why it failed: one sentence without secrets. */
   readonly failure?: string;
+  readonly tags?: SampledTags;
   /** What may be a mistake, and may be meant. */
   readonly remark?: string;
 }

@@ -162,6 +162,50 @@ t.test("check-config --connect", async (t) => {
     );
   });
 
+  await t.test("points out tags of a bill that the configuration reads in another case", async (t) => {
+    const bills = join(folder, "tagged");
+    mkdirSync(bills);
+    const lines = [
+      ["94", { CostCenter: "7" }],
+      ["-4", { CostCenter: "7", costcenter: "8" }],
+      ["1.5", [{ Key: "COSTCENTER", Value: "7" }]],
+      ["0.5", { other: "x" }],
+      ["0", { Costcenter: "x" }],
+    ] as const;
+    const quoted = (tags: unknown) => `"${JSON.stringify(tags).replaceAll('"', '""')}"`;
+    const rows = lines.map(([cost, tags]) => `2026-05-01;${cost};USD;${quoted(tags)}`);
+    const header = "ChargePeriodStart;EffectiveCost;BillingCurrency;Tags";
+    writeFileSync(join(bills, "2026-04.csv"), `${header}\n`);
+    writeFileSync(join(bills, "2026-05.csv"), [header, ...rows, "broken", ""].join("\n"));
+    const tenant = (identity: unknown, rules: unknown) => ({
+      acme: {
+        ecosystem: "focus",
+        tenant_id: "acme",
+        storage: { connection_string: "embedded:acme" },
+        allocation: { identity, rules },
+        plugin_settings: { sources: [{ name: "aws", location: bills, limits: { settle_seconds: 0 } }] },
+      },
+    });
+    const shown = async (...[identity, rules]: Parameters<typeof tenant>) => {
+      const { code, stdout } = await check(tenant(identity, rules));
+      t.equal(code, 0);
+      return stdout.replaceAll(/\s+/g, " ").replace(/.* source aws 2 bills, 2 files ?/, "");
+    };
+    const said = (share: string, key: string) =>
+      `look source aws ${share} of the cost has a tag "${key}", and no "costcenter": did you mean it? \`ignore_case: true\` reads it (first 5 lines of 2026-05.csv) `;
+    const split = [{ by: "line" }];
+    t.equal(
+      await shown([{ tag: "costcenter" }], [{ name: "all", split }]),
+      said("94 %", "CostCenter") + said("1 %", "COSTCENTER"),
+    );
+    t.equal(await shown([{ tag: "costcenter", ignore_case: true }], [{ name: "all", split }]), "");
+    t.equal(
+      await shown([{ tag: "x" }], [{ name: "all", where: { "tag.costcenter": "7" }, split }]),
+      said("94 %", "CostCenter") + said("1 %", "COSTCENTER"),
+      "a rule reads it as well",
+    );
+  });
+
   await t.test("asks the bill and every list of Confluent Cloud", async (t) => {
     const cloud = await startConfluentCloud({ size: "tiny", days: 9 });
     t.teardown(() => cloud.close());

@@ -94,6 +94,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
       rules: configured.map((rule) => ({ ...rule, took_nothing: true, sums: [] })),
       product_rules: [],
       other_product_rules: [],
+      tag_hints: [],
     });
   });
 
@@ -204,8 +205,53 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
       ],
       product_rules: [own("__proto__", "-30"), own("STORAGE", "20", 2), own("' OR 1", "1")],
       other_product_rules: [],
+      tag_hints: [],
     });
   });
+
+  await t.test(
+    "a tag in another case is pointed out, with its share of the cost in each currency",
+    async (t) => {
+      const line = (
+        total_cost: string,
+        line_tags: Record<string, string>,
+        more: Partial<Line> = {},
+      ): Line => ({
+        ...{ total_cost, line_tags, rule: "support", product_type: "Support", ...more },
+        rows: [{ amount: total_cost, ...nobody }],
+      });
+      await put("globex", [
+        line("90", { Cluster: "a" }, { resource_id: "r-1" }),
+        line("-4", { Cluster: "a", CLUSTER: "b" }, { resource_id: "r-2" }),
+        line("5", { cluster: "a", Cluster: "b" }, { resource_id: "r-3" }),
+        line("1", { clusters: "a" }, { resource_id: "r-4" }),
+        line("7", { CLUSTER: "" }, { resource_id: "r-5", currency: "EUR" }),
+      ]);
+      const { body } = await get(
+        app,
+        "/api/v1/tenants/globex/rules?start_date=2026-03-01&end_date=2026-03-01",
+      );
+      t.strictSame(body.tag_hints, [
+        { currency: "EUR", tag: "cluster", similar_tag: "CLUSTER", line_count: 1, amount: "7", share: "1" },
+        {
+          currency: "USD",
+          tag: "cluster",
+          similar_tag: "Cluster",
+          line_count: 1,
+          amount: "90",
+          share: "0.9",
+        },
+        {
+          currency: "USD",
+          tag: "cluster",
+          similar_tag: "CLUSTER",
+          line_count: 1,
+          amount: "-4",
+          share: "0.04",
+        },
+      ]);
+    },
+  );
 
   await t.test("other days have nothing of it", async (t) => {
     const { body } = await get(app, "/api/v1/tenants/acme/rules?start_date=2026-03-02&end_date=2026-03-03");

@@ -95,10 +95,18 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
         { ...byPattern, reason: "no_identity", value: "team-" },
       ],
     }),
-    item("22.5", "i-1", {
-      ...{ environment_id: "e-1", account_id: "a", line_count: 2, example_date: "2026-03-02" },
+    item("12.5", "i-1", {
+      ...{ environment_id: "e-1", account_id: "a", example_date: "2026-03-02" },
       lacks: [
         { tag: "team", reason: "no_tag", value: "" },
+        { ...byMap, reason: "not_in_map", value: "e-1" },
+        { ...byPattern, reason: "no_match", value: "i-1" },
+      ],
+    }),
+    item("10", "i-1", {
+      ...{ environment_id: "e-1", account_id: "a" },
+      lacks: [
+        { tag: "team", reason: "no_tag", value: "", similar_tag: "Team" },
         { ...byMap, reason: "not_in_map", value: "e-1" },
         { ...byPattern, reason: "no_match", value: "i-1" },
       ],
@@ -126,15 +134,15 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
   ];
   await t.test("each says what every source lacks, the largest first", async (t) => {
     const { items: found, ...page } = await ask();
-    t.strictSame(page, { total: 6, page: 1, page_size: 100, pages: 1, next_cursor: null });
+    t.strictSame(page, { total: 7, page: 1, page_size: 100, pages: 1, next_cursor: null });
     t.strictSame(found, items);
   });
 
   await t.test("in pages", async (t) => {
     const second = await ask("&page=2&page_size=2");
-    t.strictSame([second.items, second.total, second.pages], [items.slice(2, 4), 6, 3]);
+    t.strictSame([second.items, second.total, second.pages], [items.slice(2, 4), 7, 4]);
     const past = await ask("&page=9&page_size=2");
-    t.strictSame([past.items, past.total], [[], 6]);
+    t.strictSame([past.items, past.total], [[], 7]);
   });
 
   await t.test("of ten thousand values the largest are on the first page", async (t) => {

@@ -6,6 +6,7 @@ import { UNALLOCATED } from "../../src/config/allocation-rule.js";
 import { identitySql } from "../../src/ingest/configured/identity-sql.js";
 import { prepareStore } from "../../src/ingest/configured/store-maps.js";
 import { lackOf, lackReasons } from "../../src/query/rules/lacks.js";
+import { type FoundValue, foundSql } from "../../src/query/rules/worklist-sql.js";
 import { readRows } from "../../src/store/clickhouse/statement.js";
 import { LONGEST_ID } from "../../src/store/text-limits.js";
 import fc from "../property.js";
@@ -40,6 +41,9 @@ const source: fc.Arbitrary<IdentitySource> = fc.oneof(
     { column: "env_id" },
     { tag: "team", map: MAP },
     { column: "env_id", map: MAP },
+    { tag: "team", ignore_case: true },
+    { tag: "team", map: MAP, ignore_case: true },
+    { column: "env_id", map: MAP, ignore_case: true },
   ),
   fc.record({ tag: fc.constant("team"), pattern: fc.constantFrom(...patterns) }),
   fc.record({ column: fc.constant("env_id"), pattern: fc.constantFrom(...patterns) }),
@@ -51,6 +55,12 @@ const value = fc.oneof(
     "\nweb",
     "a-1",
     " a-1",
+    "A-1",
+    "null",
+    "None",
+    "N/A",
+    "nan",
+    "NANCY",
     "nobody",
     UNALLOCATED,
     ` ${UNALLOCATED} `,
@@ -73,20 +83,25 @@ t.test("a source that gave no identity lacks something, and one that gave it doe
   await prepareStore(client, { identity: [], maps, configured: [] }, new AbortController().signal);
   const met = new Map<string, number>();
   await fc.assert(
-    fc.asyncProperty(source, value, fc.boolean(), async (source, value, isThere) => {
-      const exists = isThere && !(source.column !== undefined && value === "");
-      const given = exists ? value : "";
-      const lack = lackOf(source, [exists, given], maps);
-      const line = `SELECT if({exists:Bool}, map('team', {value:String}), CAST(map(), 'Map(String, String)')) AS line_tags, {value:String} AS env_id`;
-      const [row] = await readRows<{ identity: string }>(client, {
-        query: `SELECT ${identitySql({ identity: [source], maps, columns })} AS identity FROM (${line})`,
-        params: { value: given, exists },
+    fc.asyncProperty(source, value, fc.constantFrom("", "team", "TEAM"), async (source, value, key) => {
+      const line = `SELECT if({key:String} = '', CAST(map(), 'Map(String, String)'), map({key:String}, {value:String})) AS line_tags, {value:String} AS env_id`;
+      const [row] = await readRows<{ identity: string; found: FoundValue }>(client, {
+        query: `SELECT ${identitySql({ identity: [source], maps, columns })} AS identity, ${foundSql(source, columns)} AS found FROM (${line})`,
+        params: { value, key },
       });
-      met.set(lack.reason, (met.get(lack.reason) ?? 0) + 1);
-      if (row?.identity !== (lack.identity ?? "")) throw new Error(JSON.stringify({ row, lack }));
+      if (row === undefined) throw new Error("no row");
+      const lack = lackOf(source, row.found, maps);
+      for (const class_ of [
+        lack.reason,
+        ...(lack.similar_tag === undefined ? [] : [`similar ${lack.reason}`]),
+      ])
+        met.set(class_, (met.get(class_) ?? 0) + 1);
+      const isSimilar = source.tag !== undefined && source.ignore_case !== true && key === "TEAM";
+      if (row.identity !== (lack.identity ?? "") || (lack.similar_tag === "TEAM") !== isSimilar)
+        throw new Error(JSON.stringify({ row, lack }));
     }),
-    { numRuns: 400 },
+    { numRuns: 600 },
   );
-  t.strictSame([...met.keys()].sort(), [...lackReasons].sort(), "every reason was met");
+  t.strictSame([...met.keys()].sort(), [...lackReasons, "similar no_tag"].sort(), "every reason was met");
   t.comment(Object.fromEntries(met));
 });

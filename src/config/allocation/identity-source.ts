@@ -1,6 +1,6 @@
 /** `tenants.T.allocation.identity`: where a line names who pays. */
 import { type Static, Type } from "@sinclair/typebox";
-import { list, mapping, text } from "../setting.js";
+import { flag, list, mapping, text } from "../setting.js";
 import { groupPosition, refusePattern } from "./patterns.js";
 
 /** The group of a pattern that is the identity. */
@@ -38,6 +38,12 @@ const identitySource = mapping(
         maxLength: 1000,
       }),
     ),
+    ignore_case: Type.Optional(
+      flag({
+        description:
+          "Whether the key of the tag, and values in `map`, count in any case: with `tag: team`, `Team` is read where the line has no `team`. Left out: they do not.",
+      }),
+    ),
   },
   {
     description: "A source of identities.",
@@ -50,6 +56,13 @@ const identitySource = mapping(
             report(["column"], "excludes tag: give one of the two");
           if (map !== undefined && pattern !== undefined)
             report(["pattern"], "excludes map: give one of the two");
+        },
+      },
+      {
+        rule: "`ignore_case` goes with `tag` or `map`.",
+        check({ tag, map, ignore_case }, report) {
+          if (ignore_case === true && tag === undefined && map === undefined)
+            report(["ignore_case"], "needs tag or map; a pattern ignores case with `(?i)`");
         },
       },
       {

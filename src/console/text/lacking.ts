@@ -5,11 +5,14 @@ type Lack = Schemas["WorklistItem"]["lacks"][number];
 
 const readFrom = ({ tag, column }: Lack) => (tag === undefined ? `the column ${column}` : `the tag ${tag}`);
 
+const meantBy = ({ similar_tag: similar }: Lack) =>
+  similar === undefined ? "" : `, but a tag ${similar}: did you mean it?`;
+
 const fileOf = (path = "") => path.split("/").at(-1);
 
 const reasons: Readonly<Record<Lack["reason"], (lack: Lack) => string>> = {
-  no_tag: ({ tag }) => `no tag ${tag}`,
-  no_value: (lack) => `${readFrom(lack)} is empty`,
+  no_tag: (lack) => `no tag ${lack.tag}${meantBy(lack)}`,
+  no_value: (lack) => `${readFrom(lack)} is empty${meantBy(lack)}`,
   not_in_map: (lack) => `${lack.value} is not in ${fileOf(lack.map)} (${readFrom(lack)})`,
   no_match: (lack) => `${lack.value} does not match ${lack.pattern} (${readFrom(lack)})`,
   no_identity: (lack) => `${lack.value} cannot be an identity (${readFrom(lack)})`,

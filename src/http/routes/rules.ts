@@ -46,8 +46,8 @@ export const ruleRoutes =
       },
       async (request) => {
         const { client, signal } = await tenantRead(context, request);
-        const { rules } = request.tenant.allocation;
-        return readRulesReport(client, { window: request.window, rules }, signal);
+        const { rules, identity } = request.tenant.allocation;
+        return readRulesReport(client, { window: request.window, rules, identity }, signal);
       },
     );
 

@@ -78,6 +78,21 @@ const Rule = Type.Object({
   sums,
 });
 
+const TagHint = Type.Object({
+  currency,
+  tag: text("Key of the tag in the configuration.", "costcenter"),
+  similar_tag: text(
+    "Key of the tag that the lines have instead: perhaps the one that is meant.",
+    "CostCenter",
+  ),
+  line_count: count("Lines with `similar_tag` and without `tag`.", 940),
+  amount: decimal("Sum of what these lines cost.", "1128.5"),
+  share: decimal(
+    "Share of the bill that these lines are: from 0 to 1. Refunds count without their sign.",
+    "0.94",
+  ),
+});
+
 export const RulesReport = Type.Object(
   {
     rules: Type.Array(Rule, {
@@ -91,6 +106,10 @@ export const RulesReport = Type.Object(
       Type.Object({ ...linesTaken, product_type_count: count("Product types that are summed.", 20) }),
       { description: "The other product types, summed by currency. Empty when there are none." },
     ),
+    tag_hints: Type.Array(TagHint, {
+      description:
+        "Tags of the bill whose key differs from one that identity sources or rules read in nothing but its case, on lines that lack that one; the largest share first.",
+    }),
   },
   { title: "RulesReport", description: "What the rules took from the published days of a period." },
 );

@@ -15,7 +15,19 @@ const Lack = Type.Object({
       "value. `no_identity`: what the source gives cannot be an identity. `now_known`: the source gives an identity by now, and the days were calculated before.",
     examples: ["not_in_map"],
   }),
+  ignore_case: Type.Optional(
+    Type.Boolean({
+      description: "Whether the source reads the tag, or looks up values, in any case.",
+      examples: [true],
+    }),
+  ),
   value: text("Value of the tag or column; empty when there is none.", "123456789012"),
+  similar_tag: Type.Optional(
+    text(
+      "Key of a tag that the lines have and that differs from `tag` in nothing but its case: perhaps the one that is meant, and `ignore_case: true` reads it. Only of `no_tag` and `no_value`.",
+      "Team",
+    ),
+  ),
   identity: Type.Optional(text("Identity that the source gives by now; only of `now_known`.", "payments")),
 });
 

@@ -8,13 +8,13 @@ import {
 } from "../../config/allocation/identity-source.js";
 import { groupPosition } from "../../config/allocation/patterns.js";
 import type { AllocationPlan } from "../../config/allocation/plan.js";
-import { UNALLOCATED } from "../../config/allocation-rule.js";
+import { noNames, UNALLOCATED } from "../../config/allocation-rule.js";
 import { literal } from "../../store/clickhouse/sql-text.js";
 import { textOf } from "../../store/facts/line-value.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
 
 /**
- * The first source that gives an identity; empty when none does. What cannot be one (nobody's name, control characters, a text that
+ * The first source that gives an identity; empty when none does. What cannot be one (nobody's name, `null`, control characters, a text that
  * is too long) is none.
  */
 export function identitySql({
@@ -24,11 +24,11 @@ export function identitySql({
 }: Pick<AllocationPlan, "identity" | "maps" | "columns">): string {
   if (identity.length === 0) return "''";
   const sources = identity.map((source) => {
-    const text = textOf(sourceColumn(source), columns);
+    const text = textOf(sourceColumn(source), columns, source.ignore_case);
     const map = source.map === undefined ? undefined : maps.get(source.map);
     return `trimBoth(toString(${found(text, source, map)}))`;
   });
-  const fit = `x -> notEmpty(x) AND x != ${literal(UNALLOCATED)} AND lengthUTF8(x) <= ${LONGEST_ID} AND NOT match(x, '[[:cntrl:]]')`;
+  const fit = `x -> notEmpty(x) AND x != ${literal(UNALLOCATED)} AND lower(x) NOT IN (${noNames.map(literal).join(", ")}) AND lengthUTF8(x) <= ${LONGEST_ID} AND NOT match(x, '[[:cntrl:]]')`;
   return `arrayFirst(${fit}, [${sources.join(", ")}])`;
 }
 
@@ -40,7 +40,15 @@ function found(text: string, source: IdentitySource, map: IdentityMap | undefine
   if (source.map === undefined) return text;
   if (map === undefined) throw new Error(`a map that was not read: ${source.map}`);
   if (map.entries.size === 0) return "''";
-  const column = (name: "value" | "identity") =>
-    `(SELECT groupArray(${name}) FROM (SELECT value, identity FROM identity_maps WHERE map_hash = ${literal(map.hash)} ORDER BY value))`;
-  return `transform(${text}, ${column("value")}, ${column("identity")}, '')`;
+  const entries = `SELECT value, identity FROM identity_maps WHERE map_hash = ${literal(map.hash)} ORDER BY value`;
+  const exact = lookedUp(text, entries);
+  if (source.ignore_case !== true) return exact;
+  const lowered = `SELECT lowerUTF8(value) AS value, identity FROM (${entries}) LIMIT 1 BY value`;
+  return `arrayFirst(x -> notEmpty(x), [${exact}, ${lookedUp(`lowerUTF8(${text})`, lowered)}])`;
+}
+
+/** The identity that entries have for a value; empty without one. */
+function lookedUp(value: string, entries: string): string {
+  const column = (name: "value" | "identity") => `(SELECT groupArray(${name}) FROM (${entries}))`;
+  return `transform(${value}, ${column("value")}, ${column("identity")}, '')`;
 }

@@ -20,7 +20,7 @@ export interface SummedLines {
 const sums = `toUInt64(sum(n)) AS lines, toString(sum(cost)) AS net, toString(sum(size)) AS gross`;
 
 /** Lines with the same tag keys together: there are far fewer of these than lines. */
-function kinds(condition: string): string {
+export function kinds(condition: string): string {
   return `
   SELECT toString(currency) AS currency, toString(product_type) AS product, mapKeys(line_tags) AS keys, count() AS n, sum(total_cost) AS cost,
     sum(abs(total_cost)) AS size

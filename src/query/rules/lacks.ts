@@ -2,7 +2,7 @@
 import { RE2JS } from "re2js";
 import type { IdentityMaps } from "../../config/allocation/check-allocation.js";
 import { IDENTITY_GROUP, type IdentitySource } from "../../config/allocation/identity-source.js";
-import { UNALLOCATED } from "../../config/allocation-rule.js";
+import { noNames, UNALLOCATED } from "../../config/allocation-rule.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
 import type { FoundValue } from "./worklist-sql.js";
 
@@ -16,17 +16,26 @@ export const lackReasons = [
   "now_known",
 ] as const;
 
-export interface Lack extends Pick<IdentitySource, "tag" | "column" | "map" | "pattern"> {
+export interface Lack extends Pick<IdentitySource, "tag" | "column" | "map" | "pattern" | "ignore_case"> {
   readonly reason: (typeof lackReasons)[number];
   /** Of the tag or column. */
   readonly value: string;
+  /** A tag of the lines whose key differs from `tag` in nothing but its case. */
+  readonly similar_tag?: string;
   /** Only where it is known by now. */
   readonly identity?: string;
 }
 
-export function lackOf(source: IdentitySource, [exists, value]: FoundValue, maps: IdentityMaps): Lack {
-  if (!exists) return { ...source, reason: source.tag === undefined ? "no_value" : "no_tag", value };
-  if (value === "") return { ...source, reason: "no_value", value };
+export function lackOf(
+  source: IdentitySource,
+  [exists, value, similar]: FoundValue,
+  maps: IdentityMaps,
+): Lack {
+  if (value === "") {
+    const isMissing = source.tag !== undefined && !exists;
+    const meant = source.ignore_case !== true && similar !== "" && { similar_tag: similar };
+    return { ...source, reason: isMissing ? "no_tag" : "no_value", value, ...meant };
+  }
   const given = identityBy(source, value, maps);
   if (given !== undefined) {
     const identity = given.replace(/^ +| +$/g, "");
@@ -37,8 +46,18 @@ export function lackOf(source: IdentitySource, [exists, value]: FoundValue, maps
   return { ...source, reason: source.map === undefined ? "no_match" : "not_in_map", value };
 }
 
-function identityBy({ map, pattern }: IdentitySource, value: string, maps: IdentityMaps): string | undefined {
-  if (map !== undefined) return maps.get(map)?.entries.get(value);
+function identityBy(
+  { map, pattern, ignore_case: ignoresCase }: IdentitySource,
+  value: string,
+  maps: IdentityMaps,
+): string | undefined {
+  if (map !== undefined) {
+    const entries = maps.get(map)?.entries;
+    const exact = entries?.get(value);
+    if (exact !== undefined || ignoresCase !== true) return exact;
+    const wanted = value.toLowerCase();
+    return [...(entries ?? [])].find(([each]) => each.toLowerCase() === wanted)?.[1];
+  }
   if (pattern === undefined) return value;
   // As in the store, a dot also fits a line break.
   const matcher = RE2JS.compile(pattern, RE2JS.DOTALL).matcher(value);
@@ -49,5 +68,6 @@ function identityBy({ map, pattern }: IdentitySource, value: string, maps: Ident
 function isFit(identity: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   const hasControls = /[\u0000-\u001f\u007f]/.test(identity);
-  return identity !== "" && identity !== UNALLOCATED && [...identity].length <= LONGEST_ID && !hasControls;
+  const isName = identity !== "" && identity !== UNALLOCATED && !noNames.includes(identity.toLowerCase());
+  return isName && [...identity].length <= LONGEST_ID && !hasControls;
 }

@@ -1,9 +1,12 @@
 /** What each rule of a tenant did in a period: configured rules in their order, rules of days before them, and those of product types. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { ConfiguredRule } from "../../config/allocation/configured-rule.js";
+import type { IdentitySource } from "../../config/allocation/identity-source.js";
+import { tagsRead } from "../../config/allocation/tags-read.js";
 import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 import type { DateWindow } from "../time/date-window.js";
+import { readTagHints, type TagHint } from "./tag-hints.js";
 import { linesTaken, type TakenRow, type TierRow, tiersTaken } from "./taken.js";
 
 export interface TierSums {
@@ -46,17 +49,23 @@ export interface RulesReport {
   readonly product_rules: ProductRuleReport[];
   /** The product types beyond the largest, summed. */
   readonly other_product_rules: (LinesTaken & { readonly product_type_count: number })[];
+  readonly tag_hints: TagHint[];
 }
 
 export async function readRulesReport(
   client: ClickHouseClient,
-  input: { readonly window: Pick<DateWindow, "from" | "to">; readonly rules: readonly ConfiguredRule[] },
+  input: {
+    readonly window: Pick<DateWindow, "from" | "to">;
+    readonly rules: readonly ConfiguredRule[];
+    readonly identity: readonly IdentitySource[];
+  },
   signal?: AbortSignal,
 ): Promise<RulesReport> {
   const taken = await readRows<TakenRow>(client, linesTaken(input.window), signal);
   const rest = taken.filter((row) => row.is_rest);
   const each = taken.filter((row) => !row.is_rest);
   const products = [...new Set(each.filter(({ rule }) => rule === "").map((row) => row.product_type))];
+  const hints = await readTagHints(client, { window: input.window, tags: tagsRead(input) }, signal);
   const tiers = await readRows<TierRow>(client, tiersTaken(input.window, products), signal);
   const sumsOf = sumsBy(each, tiers);
   const names = new Set(input.rules.map(({ name }) => name));
@@ -68,6 +77,7 @@ export async function readRulesReport(
     ],
     product_rules: products.map((product) => ({ product_type: product, sums: sumsOf("", product) })),
     other_product_rules: rest.map((row) => ({ ...linesOf(row), product_type_count: row.product_types })),
+    tag_hints: hints,
   };
 }
 

@@ -3,7 +3,7 @@ import { type IdentitySource, sourceColumn } from "../../config/allocation/ident
 import type { LineColumns } from "../../config/allocation/line-columns.js";
 import { issueDetails, UNALLOCATED } from "../../config/allocation-rule.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
-import { existsOf, textOf } from "../../store/facts/line-value.js";
+import { existsOf, otherCaseOf, textOf } from "../../store/facts/line-value.js";
 import { ledgers, lineKeySql, rowKeySql } from "../../store/ledger.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import type { PageRequest } from "../page/days.js";
@@ -16,8 +16,8 @@ export interface WorklistInput extends PageRequest {
   readonly columns: LineColumns;
 }
 
-/** What a source found in the lines: whether there is the tag or a value at all, and which. */
-export type FoundValue = readonly [exists: boolean, value: string];
+/** What a source found in the lines: whether there is the tag or a value at all, which, and a key of a tag that differs in nothing but its case. */
+export type FoundValue = readonly [exists: boolean, value: string, similar: string];
 
 export interface UnallocatedRow {
   readonly currency: string;
@@ -51,11 +51,8 @@ export function unallocatedLines({ window, sources, columns, page, page_size }: 
   const { condition, params } = rowsInWindow(window);
   const ledger = ledgers.chargebacks;
   const key = lineKeySql(ledger);
-  const found = sources.map((source) => {
-    const name = sourceColumn(source);
-    return `tuple(toBool(${existsOf(name, columns)}), ${textOf(name, columns)})`;
-  });
-  const none = "CAST([], 'Array(Tuple(Bool, String))')";
+  const found = sources.map((source) => foundSql(source, columns));
+  const none = "CAST([], 'Array(Tuple(Bool, String, String))')";
   const read = found.length === 0 ? none : `if(named_identity = '', [${found.join(", ")}], ${none})`;
   const nobodys = `${condition} AND identity_id = '${UNALLOCATED}' AND allocation_detail IN {issue_details:Array(String)}`;
   return {
@@ -86,4 +83,12 @@ ORDER BY abs(toDecimal128(amount, 12)) DESC, ${group}
 LIMIT {page_size:UInt32} OFFSET {offset:UInt64}`,
     params: { ...params, issue_details: issueDetails, page_size, offset: (page - 1) * page_size },
   };
+}
+
+/** A `FoundValue` of a line. */
+export function foundSql(source: IdentitySource, columns: LineColumns): string {
+  const name = sourceColumn(source);
+  const similar = source.tag === undefined ? "''" : otherCaseOf(source.tag);
+  const ignoresCase = source.ignore_case;
+  return `tuple(toBool(${existsOf(name, columns, ignoresCase)}), ${textOf(name, columns, ignoresCase)}, ${similar})`;
 }

@@ -1,0 +1,31 @@
+/** Tags that the configuration reads and bills write in another case: perhaps they are meant. */
+import type { Probe } from "../ingest/reports.js";
+
+/** @param tags keys that the configuration reads. @returns the probes, each followed by what is odd about its tags */
+export function withTagRemarks(probes: readonly Probe[], tags: readonly string[]): Probe[] {
+  return probes.flatMap((probe) => [probe, ...tags.flatMap((tag) => remarksOn(probe, tag))]);
+}
+
+function remarksOn({ name, tags: sampled }: Probe, tag: string): Probe[] {
+  if (sampled === undefined) return [];
+  const wanted = tag.toLowerCase();
+  const sizes = new Map<string, number>();
+  let all = 0;
+  for (const { keys, size } of sampled.lines) {
+    all += size;
+    const similar = keys.includes(tag) ? undefined : keys.find((key) => key.toLowerCase() === wanted);
+    if (similar !== undefined) sizes.set(similar, (sizes.get(similar) ?? 0) + size);
+  }
+  return [...sizes]
+    .filter(([, size]) => size > 0)
+    .map(([similar, size]) => ({
+      name,
+      remark: `${percentOf(size / all)} of the cost has a tag ${JSON.stringify(similar)}, and no ${JSON.stringify(tag)}: did you mean it? \`ignore_case: true\` reads it (first ${sampled.lines.length} lines of ${sampled.file})`,
+    }));
+}
+
+/** Of a share from 0 to 1, rounded down. */
+export function percentOf(share: number): string {
+  const percent = Math.floor(share * 100);
+  return percent === 0 ? "less than 1 %" : `${percent} %`;
+}
