@@ -132,6 +132,44 @@ t.test("lines are split by what Prometheus measured", needs("prometheus", "promt
   t.strictSame(await chargedOn(stores, "acme", "2026-06-25"), ["web: 4"]);
 });
 
+t.test(
+  "usage of a resource that the bill writes in another case is pointed out, and counts with `ignore_case`",
+  needs("prometheus", "promtool"),
+  async (t) => {
+    const { url } = await startRealPrometheus(t, openMetrics);
+    const folder = temporaryFolder(t);
+    write(folder, [
+      { ...on(24), EffectiveCost: "8", ResourceId: "EKS-1" },
+      { ...on(24), EffectiveCost: "5", ResourceId: "eks-2" },
+    ]);
+    const exact = tenant(folder, url).replace('"eks-*"', '["eks-*", "EKS-*"]');
+    const ignoring = exact.replace(
+      "resource_label: cluster",
+      "resource_label: cluster\n            ignore_case: true",
+    );
+    const { stores, folder: home } = await openTestStores(t, exact);
+    const first = await runOnce(runContext(stores), testConfig(exact, home), "acme");
+    const note =
+      'metric cpu_hours: 1 resource is billed in another case alone, such as "eks-1" as "EKS-1": did you mean `ignore_case: true`?';
+    t.strictSame(
+      first.notes.filter((each) => each.includes("another case")),
+      [note],
+    );
+    const even = ["ops: 4 no_metrics_located", "web: 4 no_metrics_located"];
+    t.strictSame((await chargedOn(stores, "acme", DAY)).toSorted(), [...even, "ops: 5"].toSorted());
+    const second = await runOnce(runContext(stores), testConfig(ignoring, home), "acme");
+    t.strictSame(
+      second.notes.filter((each) => each.includes("another case")),
+      [],
+    );
+    t.strictSame(
+      (await chargedOn(stores, "acme", DAY)).toSorted(),
+      ["data: 2", "ops: 5", "web: 6"].toSorted(),
+      "as it was measured",
+    );
+  },
+);
+
 t.test("a rule that names a metric which is not configured is refused", async (t) => {
   const problemsOf = (text: string) => {
     const loaded = loadConfig(text, { file: "c.yaml", env: {}, ecosystems });

@@ -154,7 +154,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       const billed = await readRows<BilledAmount>(client, billedOfWindow(request), signal);
       const malformed = await malformedLines(client, request, touching, signal);
       const lost = await lostLines(client, request, touching, signal);
-      const used = await usage.gather(needed(ofStore), window, sink, signal);
+      const used = await usage.gather(needed(ofStore), request, sink, signal);
       const days = daysOfWindow(window);
       const lacking = days.filter((day) => malformed.days.includes(day) || lost.days.includes(day));
       return {

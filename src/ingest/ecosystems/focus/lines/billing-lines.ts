@@ -29,6 +29,10 @@ export function piecesOf(window: DayWindow, lines: number, spread: Spread): read
   return daysOfWindow(window).map((day) => ({ start: day, end: addDays(day, 1) }));
 }
 
+/** SQL of the `resource_id` of a line. */
+export const billedResource =
+  "multiIf(ResourceId != '', ResourceId, SubAccountId != '', SubAccountId, BillingAccountId != '', BillingAccountId, 'unknown')";
+
 /** What of a line belongs to the bill: it has a day, a currency, and the cost that is charged. */
 export function isCharged(cost: CostColumn): string {
   return `bitAnd(findings, ${MALFORMED}) = 0 AND isNotNull(${cost})`;
@@ -85,13 +89,11 @@ function columnsOf({ same, sum }: Of, cost: CostColumn, spread: Spread): string 
         ? `'${name}', ${same(`ifNull(toString(${name}), '')`)}`
         : `'${name}', ${same(`toString(${identifier(name)})`)}`;
     });
-  const resource =
-    "multiIf(ResourceId != '', ResourceId, SubAccountId != '', SubAccountId, BillingAccountId != '', BillingAccountId, 'unknown')";
   const granularity =
     "multiIf(ChargePeriodEnd - ChargePeriodStart <= 3600, 'hourly', ChargePeriodEnd - ChargePeriodStart <= 86400, 'daily', 'period')";
   return `${chargeStart} AS timestamp,
     ${same("SubAccountId")} AS env_id,
-    ${same(resource)} AS resource_id,
+    ${same(billedResource)} AS resource_id,
     ${same("ServiceCategory")} AS product_category,
     ${same("if(ServiceName = '', 'unknown', ServiceName)")} AS product_type,
     ${amount("coalesce(ConsumedQuantity, PricingQuantity)")} AS quantity,

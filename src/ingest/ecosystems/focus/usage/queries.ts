@@ -1,7 +1,14 @@
 /** Usage of a `focus` tenant that is read from Prometheus. Its bill stands without it: what fails is a gap, and the day is provisional. */
 import pLimit from "p-limit";
 import type { PluginSettings } from "../../../../config/plugin-settings.js";
-import type { DayWindow, GatherContext, Gatherer, UsageGap, WindowSink } from "../../../ecosystem.js";
+import type {
+  DayWindow,
+  GatherContext,
+  Gatherer,
+  UsageGap,
+  UsageSeries,
+  WindowSink,
+} from "../../../ecosystem.js";
 import { probeMetered } from "../../../metered/probe.js";
 import { createSilentMetrics } from "../../../metered/silent-metrics.js";
 import { stillCovers } from "../../../metered/still-covers.js";
@@ -12,11 +19,17 @@ import { sameAnswers } from "../../../prometheus/same-answers.js";
 import { failuresOf, type RangeAnswer } from "../../../prometheus/source.js";
 import type { WindowReport } from "../../../reports.js";
 import { together } from "../../../together.js";
+import { asBilled, type BilledSpellings, otherSpelling } from "./billed-spelling.js";
 import type { UsageSettings } from "./settings.js";
 
 export interface UsageQueries extends Required<Pick<Gatherer, "probe" | "stillCovers">> {
-  /** After the bill of the window. */
-  gather(window: DayWindow, sink: WindowSink, signal: AbortSignal): Promise<QueriedUsage>;
+  /** After the bill of the window, whose resources are `billed`. */
+  gather(
+    window: DayWindow,
+    billed: BilledSpellings,
+    sink: WindowSink,
+    signal: AbortSignal,
+  ): Promise<QueriedUsage>;
   /** Whether all that was asked is answered as it was. A request that fails is a difference, unless it failed then. */
   answersAsBefore(answers: readonly RangeAnswer[], signal: AbortSignal): Promise<boolean>;
   close(): void;
@@ -41,7 +54,16 @@ export function connectQueries(
   const silent = createSilentMetrics(source, asked, stepSeconds);
   const metered = { source, products: [], usage: asked, stepSeconds, parallelQueries };
 
-  async function gather(window: DayWindow, sink: WindowSink, signal: AbortSignal): Promise<QueriedUsage> {
+  const ignoring = new Set(
+    queries.filter(({ ignore_case }) => ignore_case === true).map(({ metric }) => metric),
+  );
+
+  async function gather(
+    window: DayWindow,
+    billed: BilledSpellings,
+    sink: WindowSink,
+    signal: AbortSignal,
+  ): Promise<QueriedUsage> {
     const dropped: Record<string, number> = {};
     const onDropped = (reason: string) => {
       dropped[reason] = (dropped[reason] ?? 0) + 1;
@@ -49,11 +71,17 @@ export function connectQueries(
     const refusals: string[] = [];
     const answers: RangeAnswer[] = [];
     const heard = new Set<string>();
+    const misspelt = misspeltResources(billed);
     const listening: WindowSink = {
       ...sink,
       usageSeries: async (batch) => {
-        for (const { metric } of batch.slice(0, 1)) heard.add(metric);
-        await sink.usageSeries(batch);
+        const [metric = ""] = batch.map((series) => series.metric);
+        if (metric !== "") heard.add(metric);
+        if (ignoring.has(metric)) await sink.usageSeries(asBilled(batch, billed));
+        else {
+          misspelt.note(metric, batch);
+          await sink.usageSeries(batch);
+        }
       },
     };
     const stop = new AbortController();
@@ -69,8 +97,15 @@ export function connectQueries(
       limit(() => gatherUsage(source, { ...query, ...asking }, listening, onDropped, either)),
     );
     const gaps = (await together(stop, work)).flat();
-    const notes = await silent.missed({ window, heard, gaps }, signal);
-    await sendGaps(gaps, sink);
+    const notes = [...(await silent.missed({ window, heard, gaps }, signal)), ...misspelt.notes()];
+    await sendGaps(
+      gaps.map((gap) =>
+        ignoring.has(gap.metric)
+          ? { ...gap, resource_id: otherSpelling(billed, gap.resource_id) ?? gap.resource_id }
+          : gap,
+      ),
+      sink,
+    );
     const [refused] = refusals;
     const failures = failuresOf(answers);
     return { answers, dropped, notes, failures, ...(refused !== undefined && { refused }) };
@@ -110,4 +145,27 @@ async function sendGaps(gaps: readonly UsageGap[], sink: WindowSink): Promise<vo
   await sink.usageGapsOfBilled(
     gaps.filter(isEverywhere).map(({ day, metric, reason }) => ({ day, metric, reason })),
   );
+}
+
+/** Resources that are billed in another case alone: their usage weighs for nothing. */
+function misspeltResources(billed: BilledSpellings) {
+  const found = new Map<string, Map<string, string>>();
+  return {
+    note(metric: string, batch: readonly UsageSeries[]): void {
+      for (const { resource_id } of batch) {
+        const spelling = otherSpelling(billed, resource_id);
+        if (spelling === undefined) continue;
+        const ofMetric = found.get(metric) ?? new Map<string, string>();
+        found.set(metric, ofMetric.set(resource_id, spelling));
+      }
+    },
+    /** A sentence for each metric. */
+    notes(): string[] {
+      return [...found].map(([metric, spellings]) => {
+        const [[measured, spelling] = ["", ""]] = [...spellings].sort();
+        const count = spellings.size === 1 ? "1 resource is" : `${spellings.size} resources are`;
+        return `metric ${metric}: ${count} billed in another case alone, such as ${JSON.stringify(measured)} as ${JSON.stringify(spelling)}: did you mean \`ignore_case: true\`?`;
+      });
+    },
+  };
 }

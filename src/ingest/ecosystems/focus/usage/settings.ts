@@ -1,6 +1,6 @@
 /** `usage` of a `focus` tenant: by what rules `by: usage` can split its lines. */
 import { type Static, Type } from "@sinclair/typebox";
-import { integer, list, mapping, section, text } from "../../../../config/setting.js";
+import { flag, integer, list, mapping, section, text } from "../../../../config/setting.js";
 import { LABEL, promql } from "../../../metered/identity-source.js";
 import type { UploadLimits } from "../../../usage-uploads/load.js";
 
@@ -28,6 +28,12 @@ const usageQuery = mapping(
         maxLength: 1000,
       }),
     ),
+    ignore_case: Type.Optional(
+      flag({
+        description:
+          "Whether the value of `resource_label` stands for a `resource_id` of the bill that differs in nothing but its case. Left out: it does not.",
+      }),
+    ),
   },
   {
     description: "A metric that is read from Prometheus.",
@@ -38,6 +44,12 @@ const usageQuery = mapping(
           if (label === undefined && id === undefined) report([], "needs resource_label or resource_id");
           if (label !== undefined && id !== undefined)
             report(["resource_id"], "excludes resource_label: give one of the two");
+        },
+      },
+      {
+        rule: "`ignore_case` goes with `resource_label`.",
+        check({ resource_label: label, ignore_case }, report) {
+          if (ignore_case === true && label === undefined) report(["ignore_case"], "needs resource_label");
         },
       },
     ],

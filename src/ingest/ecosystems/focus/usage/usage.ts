@@ -4,6 +4,7 @@ import type { DayWindow, GatherContext, Gatherer, GatherStore, WindowSink } from
 import type { RangeAnswer } from "../../../prometheus/source.js";
 import type { WindowReport } from "../../../reports.js";
 import { coverDigest, coveredDays, sendUploaded } from "../../../usage-uploads/in-effect.js";
+import { type BillOfWindow, billedSpellings } from "./billed-spelling.js";
 import { connectQueries, type QueriedUsage } from "./queries.js";
 import type { UsageSettings } from "./settings.js";
 import { type FolderReport, openUploadFolder } from "./upload-folder.js";
@@ -27,8 +28,13 @@ export interface Usage {
   readonly ofQueries: Partial<Pick<Gatherer, "probe" | "stillCovers">>;
   /** Takes new files of the folder, before the windows. */
   takeFiles(store: UsageStore, signal: AbortSignal): Promise<FolderReport>;
-  /** After the bill of the window. */
-  gather(store: UsageStore, window: DayWindow, sink: WindowSink, signal: AbortSignal): Promise<GatheredUsage>;
+  /** After the bill of the window, which is of these deliveries. */
+  gather(
+    store: UsageStore,
+    bill: BillOfWindow,
+    sink: WindowSink,
+    signal: AbortSignal,
+  ): Promise<GatheredUsage>;
   answersAsBefore(
     store: UsageStore,
     window: DayWindow,
@@ -50,8 +56,12 @@ export function connectUsage(
   return {
     ofQueries: queries === undefined ? {} : { probe: queries.probe, stillCovers: queries.stillCovers },
     takeFiles: (store, signal) => folder.takeFiles(store, signal),
-    async gather(store, window, sink, signal) {
-      const { answers: queried, ...report } = (await queries?.gather(window, sink, signal)) ?? NOTHING_ASKED;
+    async gather(store, bill, sink, signal) {
+      const { window } = bill;
+      const { answers: queried, ...report } =
+        queries === undefined
+          ? NOTHING_ASKED
+          : await queries.gather(window, await billedSpellings(store.client, bill, signal), sink, signal);
       const covered = await coveredDays(store, window, metrics);
       await sendUploaded(store, covered, sink, signal);
       return { report, answers: { queried, uploaded: coverDigest(covered) } };
