@@ -96,19 +96,19 @@ t.test("teams get what they caused, and their part of what is shared", async (t)
     [
       "i-ops ops line_identity line_identity_allocation EUR 5",
       "plan support ops cost_ratio cost_ratio_allocation EUR 3",
-      // 15 of 20 by shares, 5 of 20 in equal parts: what is left of a tick goes to the first by name.
-      "eks shared-cluster data even_split even_split_allocation USD 1.6667",
+      // 15 of 20 by shares, 5 of 20 in equal parts: the odd ticks go where the line's offset puts them.
+      "eks shared-cluster data even_split even_split_allocation USD 1.6666",
       "eks shared-cluster data fixed_ratio fixed_ratio_allocation USD 3.75",
       "eks shared-cluster ops even_split even_split_allocation USD 1.6667",
-      "eks shared-cluster web even_split even_split_allocation USD 1.6666",
+      "eks shared-cluster web even_split even_split_allocation USD 1.6667",
       "eks shared-cluster web fixed_ratio fixed_ratio_allocation USD 11.25",
       "i-data data line_identity line_identity_allocation USD 30",
       "i-nobody UNALLOCATED terminal no_identity_on_line USD 1",
       "i-refund ops line_identity line_identity_allocation USD -8",
       "i-web web line_identity line_identity_allocation USD 60",
       "nat network data cost_ratio cost_ratio_allocation USD 4",
-      "plan support data cost_ratio cost_ratio_allocation USD 3.3333",
-      "plan support web cost_ratio cost_ratio_allocation USD 6.6667",
+      "plan support data cost_ratio cost_ratio_allocation USD 3.3334",
+      "plan support web cost_ratio cost_ratio_allocation USD 6.6666",
       "vpn network UNALLOCATED terminal no_identities_located USD 2",
     ],
   );
@@ -193,8 +193,8 @@ t.test("teams get what they caused, and their part of what is shared", async (t)
         ...[identity_id, weight, amount],
       ]),
       [
-        ["web", "60", "6.6667"],
-        ["data", "30", "3.3333"],
+        ["web", "60", "6.6666"],
+        ["data", "30", "3.3334"],
       ],
     );
     // By the costs of the line's account alone, in its currency.
