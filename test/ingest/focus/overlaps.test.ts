@@ -188,3 +188,18 @@ t.test("a file that moves on to the next month takes nothing of the last one awa
   t.strictSame((await run({ bills: [rolling({ "01 a": 10, "30 a": 20 }, "2026-05")] })).errors, []);
   t.equal(await charged(), 39, "the former one again");
 });
+
+t.test("a copy that gave way to a bill gives way to the next delivery of it", async (t) => {
+  const precedence = { ...undecided, precedence: ["first"] };
+  const second = [bill("second", [file("copy.csv", { "01 a": 10 })])];
+  const first = (...lines: Lines[]) => [
+    bill(
+      "first",
+      lines.map((each, at) => file(`bill-${at}.csv`, each)),
+    ),
+  ];
+  await run({ second, first: first({ "01 a": 11 }) }, precedence);
+  t.equal(await charged(), 11);
+  await run({ second, first: first({ "01 a": 11 }, { "02 a": 5 }) }, precedence);
+  t.equal(await charged(), 16);
+});

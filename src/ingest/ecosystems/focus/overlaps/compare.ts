@@ -137,6 +137,8 @@ async function pairsOf(
   const lines = Math.max(...taken.map((each) => each.lines));
   const every = 2 ** Math.max(0, Math.ceil(Math.log2(lines / SAMPLE_LINES)));
   const numbers = (values: readonly number[]) => `[${values.map(Number).join(", ")}]`;
+  // What another bill is charged for today may be charged tomorrow, by other settings.
+  const notRetired = taken.map((each) => ({ ...each, superseded: [] }));
   const places = units.flatMap((unit, at) => unit.files.map((file) => ({ ...unit, file, at })));
   const placeOf = (delivery: string, file: number) => BigInt(delivery) * MOST_FILES + BigInt(file);
   const keys = places.map((each) => placeOf(each.delivery, each.file)).join(", ");
@@ -148,7 +150,7 @@ async function pairsOf(
         arrayJoin(arrayFlatten(arrayMap(x -> arrayMap(y -> (x, y), arrayFilter(y -> y >= x, owners)), owners))) AS pair
       FROM (SELECT toInt32(${unitOf}) AS unit, charge_day AS day, BillingCurrency AS currency, ${KEY} AS key FROM focus_lines
         WHERE ${ofKey} AND delivery IN (${taken.map(({ delivery_id }) => Number(delivery_id)).join(", ")})
-          AND ${newestDays} AND ${isCounted(taken)} AND key % ${every} = 0 AND unit >= 0)
+          AND ${newestDays} AND ${isCounted(notRetired)} AND key % ${every} = 0 AND unit >= 0)
       GROUP BY day, currency, key)
     GROUP BY a, b, day, currency ORDER BY a, b, day`;
   const params = { account, period: periodNumber(period) };
