@@ -57,7 +57,7 @@ const focus = tenant("focus", {
       exclude: ["**/*-draft.csv"],
       overlap: "add",
       s3,
-      limits: { max_files: 1000, max_file_mib: 100, settle_seconds: 5 },
+      limits: { max_files: 1000, max_file_mib: 100, max_unpacked_mib: 1000, settle_seconds: 5 },
     },
     {
       name: "saas",
@@ -84,6 +84,7 @@ const focus = tenant("focus", {
         query: "sum by (team, id) (increase(requests_total[$step]))",
         identity_label: "team",
         resource_label: "id",
+        ignore_case: true,
       },
       { metric: "bytes", query: "sum by (team) (bytes)", identity_label: "team", resource_id: "db" },
     ],
@@ -111,7 +112,7 @@ const tenantKeys = tenant(
     allocation: {
       decimal_places: 4,
       identity: [
-        { tag: "team" },
+        { tag: "team", ignore_case: true },
         { column: "resource_id", pattern: "^(?<identity>[a-z]+)-" },
         { column: "resource_id", map: "owners.csv" },
       ],

@@ -68,7 +68,7 @@ const openMetrics = [
   ...hourly('app_cpu{cluster="eks-1",namespace="data",pod="b"}', DAY, 0.5),
   ...hourly('app_cpu{cluster="eks-2",namespace="ops"}', DAY, 7),
   ...hourly('app_cpu{cluster="eks-9",namespace="nobody"}', DAY, 7),
-  ...hourly('app_cpu{cluster="eks-1"}', DAY, 100),
+  ...hourly('app_cpu{cluster="eks-1"}', DAY, 4),
   ...hourly('app_cpu{namespace="web"}', DAY, 100),
   "# TYPE app_gpu gauge",
   ...hourly('app_gpu{team="ml"}', DAY, 1),
@@ -84,7 +84,10 @@ const bill = [
   { ...on(24), EffectiveCost: "9", ResourceId: "gpu-1" },
   { ...on(24), EffectiveCost: "1", ResourceId: "i-1", Tags: '{"team":"web"}' },
 ];
-const measured = ["data: 2", "web: 6", "ops: 5", "ops: 1 no_metrics_located", "web: 1 no_metrics_located"];
+const measured = [
+  ...["UNALLOCATED: 4 owner_unknown", "data: 1", "web: 3"],
+  ...["ops: 5", "ops: 1 no_metrics_located", "web: 1 no_metrics_located"],
+];
 const [charged, others] = [[...measured, "ml: 9"], "web: 1 line_identity_allocation"];
 const away = [
   "ops: 4 metrics_fetch_failed",
@@ -164,7 +167,7 @@ t.test(
     );
     t.strictSame(
       (await chargedOn(stores, "acme", DAY)).toSorted(),
-      ["data: 2", "ops: 5", "web: 6"].toSorted(),
+      ["UNALLOCATED: 4 owner_unknown", "data: 1", "ops: 5", "web: 3"].toSorted(),
       "as it was measured",
     );
   },
