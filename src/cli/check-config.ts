@@ -49,6 +49,7 @@ async function connectTenants(
   // Failures are told in the table; what is logged beside it would say them twice.
   const logger = createLogger({ ...config.logging, level: "fatal" });
   let failures = 0;
+  let looks = 0;
   let asked = 0;
   for (const tenant of selectTenants(config, names)) {
     const ecosystem = ecosystems.get(tenant.ecosystem);
@@ -63,11 +64,16 @@ async function connectTenants(
     stdout.write(withoutSecrets(`${asked === 0 ? "" : "\n"}${probeTable([told])}`));
     asked += answers.length;
     failures += probes.filter(({ failure }) => failure !== undefined).length;
+    looks += probes.filter(({ failure, remark }) => failure === undefined && remark !== undefined).length;
   }
   stderr.write(
     failures === 0
       ? "The configuration is valid, and every upstream answers.\n"
       : `The configuration is valid; ${failures} of ${asked} questions to upstreams failed.\n`,
   );
+  if (looks > 0)
+    stderr.write(
+      `Look at ${looks === 1 ? "1 response, which is" : `${looks} responses, which are`} marked \`look\` above.\n`,
+    );
   return failures === 0 ? 0 : 1;
 }

@@ -85,7 +85,10 @@ t.test("check-config --connect", async (t) => {
       });
       const both = await check(tenants);
       t.equal(both.code, 1);
-      t.equal(both.stderr, "The configuration is valid; 2 of 14 questions to upstreams failed.\n");
+      t.equal(
+        both.stderr,
+        "The configuration is valid; 2 of 14 questions to upstreams failed.\nLook at 1 response, which is marked `look` above.\n",
+      );
       const said = both.stdout.replaceAll(/\s+/g, " ");
       t.match(
         said,
@@ -148,7 +151,7 @@ t.test("check-config --connect", async (t) => {
             "look source azure /bills/empty has no files: check `location` " +
             "look source glob no file matches /bills/*.parquet: check `location`",
         ),
-        "The configuration is valid, and every upstream answers.\n",
+        "The configuration is valid, and every upstream answers.\nLook at 2 responses, which are marked `look` above.\n",
       ],
     );
     const failing = await check(tenant(source("aws", `${bills}/none`), source("new", bills, 86_400)));

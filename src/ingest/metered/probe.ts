@@ -20,10 +20,17 @@ export async function probeMetered(
   const asked = { window, stepSeconds };
   const queries: ProbedQuery[] = [
     ...products.flatMap(({ name, quantity }) =>
-      quantity.type === "fixed" ? [] : [{ ...asked, name: `cost ${name}`, expression: quantity.query }],
+      quantity.type === "fixed"
+        ? []
+        : [
+            {
+              ...{ ...asked, name: `cost ${name}`, expression: quantity.query },
+              isSum: quantity.type === "network_gib",
+            },
+          ],
     ),
-    ...usage.map(({ metric, expression, label }) => ({
-      ...asked,
+    ...usage.map(({ metric, expression, label, measure }) => ({
+      ...{ ...asked, isSum: measure === "value" },
       name: `usage ${metric}`,
       expression,
       label,

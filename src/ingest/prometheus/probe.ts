@@ -10,6 +10,8 @@ export interface ProbedQuery {
   readonly expression: string;
   /** The label that holds the identity, where the query is asked for identities. */
   readonly label?: string | undefined;
+  /** Its samples are added up, so that the range it looks back over must be the step. */
+  readonly isSum?: boolean;
   /** Something stands in for it where it has no series. */
   readonly isOptional?: boolean;
   readonly window: DayWindow;
@@ -48,6 +50,9 @@ export async function probeQuery(
     const remarks = [
       ...(days.length === 0 ? [noDays(window)] : []),
       ...(label !== undefined && identities.size === 0 ? [`no series has the label ${label}`] : []),
+      ...unlabelled(series, label, identities.size),
+      ...replicated(series),
+      ...(query.isSum ? otherRanges(expression, query.stepSeconds) : []),
     ];
     return { name, found, labels, ...(remarks.length > 0 && { remark: remarks.join("; ") }) };
   } catch (error) {
@@ -57,6 +62,67 @@ export async function probeQuery(
 }
 
 type Labels = Readonly<Record<string, string>>;
+
+function unlabelled(series: readonly Labels[], label: string | undefined, identities: number): string[] {
+  if (label === undefined || identities === 0) return [];
+  const without = series.filter((labels) => (labels[label] ?? "") === "").length;
+  return without === 0
+    ? []
+    : [`${without} of ${series.length} series have no label ${label}: their usage goes to UNALLOCATED`];
+}
+
+/** Two servers that scrape the same targets write each series once for each of them, told apart by such a label. */
+const REPLICA_LABEL = /replica/i;
+
+function replicated(series: readonly Labels[]): string[] {
+  const names = new Set(
+    series.flatMap((labels) => Object.keys(labels)).filter((name) => REPLICA_LABEL.test(name)),
+  );
+  return [...names].flatMap((name) => {
+    const copies = new Map<string, number>();
+    for (const labels of series) {
+      const others = JSON.stringify(
+        Object.entries(labels)
+          .filter(([each]) => each !== name)
+          .sort(),
+      );
+      copies.set(others, (copies.get(others) ?? 0) + 1);
+    }
+    const most = Math.max(...copies.values());
+    return most < 2
+      ? []
+      : [
+          `each series is there up to ${most} times, by the label ${name}, and counts as often: use \`max without (${name})\``,
+        ];
+  });
+}
+
+const RANGE = /\[\s*((?:\d+(?:ms|[smhdwy]))+)\s*\]/g;
+const MILLISECONDS = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+  y: 31_536_000_000,
+};
+
+/** Ranges of an expression that are not the step, within a millisecond. */
+function otherRanges(expression: string, stepSeconds: number): string[] {
+  const others = [...expression.matchAll(RANGE)].flatMap(([, written = ""]) => {
+    const parts = [...written.matchAll(/(\d+)(ms|[smhdwy])/g)];
+    const length = parts.reduce(
+      (sum, [, count, unit]) => sum + Number(count) * MILLISECONDS[unit as keyof typeof MILLISECONDS],
+      0,
+    );
+    return Math.abs(length - stepSeconds * 1000) <= 1 ? [] : [`[${written}]`];
+  });
+  if (others.length === 0) return [];
+  return [
+    `it looks back over ${[...new Set(others)].join(", ")} at each step of ${stepSeconds} s, so that time is left out or counted twice: use [$step]`,
+  ];
+}
 
 async function seriesOn(
   day: string,
