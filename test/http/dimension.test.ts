@@ -75,7 +75,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     await recordDimensions(stores, "globex");
     const usage = (metric: string, identity_id: string, micro_units: string) => ({
       ...{ timestamp: "2026-03-06 03:00:00", resource_id: "r-9" },
-      ...{ metric, identity_id, micro_units },
+      ...{ metric, identity_id, micro_units, scale: 30 },
     });
     await client.insert({
       table: "usage",
@@ -83,7 +83,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
       values: [
         usage("in", "by-usage", "1500000"),
         usage("out", "by-usage", "1"),
-        usage("in", "other", "500000"),
+        usage("in", "other", `5${"0".repeat(36)}`),
       ],
     });
     const { items } = (await send(app, "GET", "globex/chargebacks?resource_id=r-9")).body;
@@ -107,7 +107,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     ]);
     t.strictSame(weights.sort(), [
       ["UNALLOCATED", "1", "1"],
-      ["by-usage", "1.500001", "2.000001"],
+      ["by-usage", `0.${"0".repeat(29)}1500001`, `5.${"0".repeat(29)}1500001`],
       ["even-1", "1", "2"],
       ["even-2", "1", "2"],
       ["owner", "1", "1"],

@@ -229,6 +229,25 @@ t.test("an explanation", async (t) => {
     );
   });
 
+  await t.test(
+    "weights and samples of usage below a millionth of its unit have all their digits",
+    async (t) => {
+      const { client } = await stores.tenant("acme");
+      const usage = [measured("r-1", "bytes_in", "sa-1", 1n), measured("r-1", "bytes_in", "sa-2", 2n)];
+      await publish({ ...nothing, lines: [lineOf("r-1", "NETWORK", 10n * unit)], usage });
+      await client.command({
+        query: "ALTER TABLE usage UPDATE scale = 9 WHERE 1 SETTINGS mutations_sync = 1",
+      });
+      const { body } = await get(app, await firstPath());
+      holds(t, body, { weights_kept: true, split: { total_weight: "0.000000000000003" } });
+      t.equal(body.samples[0].quantity, body.this.weight);
+      t.strictSame(
+        body.recipients.items.map(({ weight }: Record<string, unknown>) => weight),
+        ["0.000000000000002", "0.000000000000001"],
+      );
+    },
+  );
+
   await t.test("without weights shows what is published of the amounts, and says so", async (t) => {
     const { client } = await stores.tenant("acme");
     const facts = {

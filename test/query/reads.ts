@@ -29,7 +29,7 @@ import {
 } from "../../src/query/chargebacks/explain/recipients.js";
 import { chargebackPage, chargebacksBefore } from "../../src/query/chargebacks/list.js";
 import { pageLookups } from "../../src/query/chargebacks/page-lookups.js";
-import { partsOf, usageOf } from "../../src/query/chargebacks/row-weights.js";
+import { partsOf, scalesOf, usageOf } from "../../src/query/chargebacks/row-weights.js";
 import { defaultExportColumns, exportColumnNames } from "../../src/query/export/columns.js";
 import { currenciesInWindow } from "../../src/query/export/columns-with-currency.js";
 import { chargebackExport } from "../../src/query/export/statement.js";
@@ -294,6 +294,7 @@ export const reads: Readonly<Record<string, Statement>> = {
   }),
   "explain-charged": chargedOfSplit(split),
   "usage-of-rows": usageOf([["2026-03-01", "in", "r-1"]], ["sa-1"]),
+  "scales-of-rows": scalesOf([["2026-03-01", "in", "r-1"]]),
   "parts-of-rows": partsOf([
     ["2026-03-01", "2026-03-01 00:00:00", "env-1", "r-1", "KAFKA", "STORAGE", "USD", 0, 0],
   ]),

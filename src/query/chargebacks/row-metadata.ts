@@ -45,7 +45,7 @@ export function weightJoins(rows: string): string {
   return `
 LEFT JOIN (
   SELECT u.day AS day, u.resource_id AS resource_id, wanted.metrics AS metrics, u.identity_id AS identity_id,
-    sum(u.own_usage) AS weight, sum(weight) OVER (PARTITION BY day, resource_id, metrics) AS total_weight
+    sum(u.own_usage) AS weight, sum(weight) OVER (PARTITION BY day, resource_id, metrics) AS total_weight, max(scaled.scale) AS scale
   FROM (
     SELECT day, metric, resource_id, identity_id, sum(micro_units) AS own_usage FROM usage
     WHERE (day, metric, resource_id) IN (
@@ -57,6 +57,11 @@ LEFT JOIN (
     SELECT DISTINCT day, resource_id, toString(metric) AS metrics, arrayJoin(splitByChar('+', toString(metric))) AS one_metric
     FROM ${rows} WHERE allocation_method = 'usage_ratio'
   ) AS wanted ON u.day = wanted.day AND u.resource_id = wanted.resource_id AND u.metric = wanted.one_metric
+  LEFT JOIN (
+    SELECT day, metric, resource_id, max(usage.scale) AS scale FROM usage
+    WHERE usage.scale != 0 AND (day, resource_id) IN (SELECT day, resource_id FROM ${rows} WHERE allocation_method = 'usage_ratio')
+    GROUP BY day, metric, resource_id
+  ) AS scaled ON scaled.day = u.day AND scaled.resource_id = u.resource_id AND scaled.metric = u.metric
   GROUP BY day, resource_id, metrics, identity_id
 ) AS measured ON measured.day = r.day AND measured.resource_id = r.resource_id AND measured.metrics = r.metric
   AND measured.identity_id = r.identity_id
@@ -69,7 +74,13 @@ LEFT JOIN (
 ) AS divided ON ${splitKey.map((column) => `divided.${column} = r.${column}`).join(" AND ")}`;
 }
 
-const units = (microUnits: string) => `toString(toDecimal256(${microUnits}, 6) / 1000000)`;
+/** A plain decimal. Quantities with a scale have more places than the engine's decimals. */
+const units = (microUnits: string) => {
+  const places = "(6 + toInt32(measured.scale))";
+  const digits = `leftPad(toString(${microUnits}), 7 + toInt32(measured.scale), '0')`;
+  const decimal = `concat(substring(${digits}, 1, length(${digits}) - ${places}), '.', substring(${digits}, length(${digits}) - ${places} + 1))`;
+  return `if(measured.scale = 0, toString(toDecimal256(${microUnits}, 6) / 1000000), replaceRegexpOne(${decimal}, '\\\\.?0+$', ''))`;
+};
 
 /** JSON text of a row of `r`, with `weightJoins` joined. Text is quoted by the engine; numbers need none. */
 export const metadataSql = `concat(

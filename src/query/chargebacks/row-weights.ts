@@ -4,6 +4,7 @@
  */
 import { type ClickHouseClient, TupleParam } from "@clickhouse/client";
 import type { AllocationMethod } from "../../config/allocation-rule.js";
+import { decimalText } from "../../numbers/exact.js";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { columnTypes, factTableColumns } from "../../store/fact-tables.js";
 import { type LineOfRow, type RowMetadata, splitKey } from "./row-metadata.js";
@@ -96,6 +97,24 @@ HAVING ${wanted}`,
   };
 }
 
+/** Rows `{day, metric, resource_id, scale}`, where it is not 0: hardly any usage has one, and sums of a day do not hold it. */
+export function scalesOf(measured: readonly Measured[]): Statement {
+  const wanted = "(day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))}";
+  return {
+    query: `
+SELECT day, metric, resource_id, max(usage.scale) AS scale
+FROM usage
+WHERE indexHint(${wanted}) AND metric IN {metrics:Array(String)} AND resource_id IN {resources:Array(String)} AND usage.scale != 0
+GROUP BY day, metric, resource_id
+HAVING ${wanted}`,
+    params: {
+      measured: measured.map((each) => new TupleParam(each)),
+      metrics: distinct(measured.map(([, metric]) => metric)),
+      resources: distinct(measured.map(([, , resource_id]) => resource_id)),
+    },
+  };
+}
+
 const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
 
 interface UsageRow {
@@ -106,6 +125,13 @@ interface UsageRow {
   readonly quantity: string;
 }
 
+interface ScaleRow {
+  readonly day: string;
+  readonly metric: string;
+  readonly resource_id: string;
+  readonly scale: number;
+}
+
 async function readUsage(
   client: ClickHouseClient,
   rows: readonly SplitRow[],
@@ -114,7 +140,13 @@ async function readUsage(
   if (rows.length === 0) return () => ({});
   const measured = new Map(rows.flatMap(measuredOf).map((each) => [keyOf(each), each]));
   const identities = distinct(rows.map(({ identity_id }) => identity_id));
-  const found = await readRows<UsageRow>(client, usageOf([...measured.values()], identities), signal);
+  const [found, scaled] = await Promise.all([
+    readRows<UsageRow>(client, usageOf([...measured.values()], identities), signal),
+    readRows<ScaleRow>(client, scalesOf([...measured.values()]), signal),
+  ]);
+  const scales = new Map(
+    scaled.map(({ day, metric, resource_id, scale }) => [keyOf([day, metric, resource_id]), scale]),
+  );
   const totals = new Map<string, bigint>();
   const own = new Map<string, bigint>();
   for (const { day, metric, resource_id, place, quantity } of found) {
@@ -127,7 +159,10 @@ async function readUsage(
     const keys = measuredOf(row).map(keyOf);
     const weight = sumOf(keys.map((key) => own.get(keyOf([key, row.identity_id]))));
     if (weight === 0n) return {};
-    return { weight: unitsOf(weight), total_weight: unitsOf(sumOf(keys.map((key) => totals.get(key)))) };
+    // The metrics of a row have one scale, because they are weighed together.
+    const scale = Math.max(...keys.map((key) => scales.get(key) ?? 0));
+    const total = sumOf(keys.map((key) => totals.get(key)));
+    return { weight: unitsOf(weight, scale), total_weight: unitsOf(total, scale) };
   };
 }
 
@@ -186,8 +221,7 @@ const storable = (row: SplitRow): SplitRow => ({
 
 const keyOf = (values: readonly (string | number)[]) => JSON.stringify(values);
 
-/** Micro-units as plain units: `1500000n` is `1.5`. */
-function unitsOf(microUnits: bigint): string {
-  const digits = microUnits.toString().padStart(7, "0");
-  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, "");
+/** Micro-units, or so many decimal places more, as plain units: `1500000n` is `1.5`. */
+function unitsOf(microUnits: bigint, scale: number): string {
+  return decimalText(microUnits, 6 + scale);
 }

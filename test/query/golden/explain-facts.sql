@@ -22,7 +22,7 @@ SELECT 'set', toString(scope), toString(resource_id), toDateTime(0, 'UTC'), toSt
 FROM identity_sets WHERE day = {day:Date} AND scope IN {scopes:Array(String)} AND resource_id IN ({resource_id:String}, '')
 GROUP BY scope, resource_id
 UNION ALL
-SELECT 'sample', toString(metric), '', toStartOfHour(timestamp) AS hour, toString(sum(micro_units))
+SELECT 'sample', toString(metric), toString(max(scale)), toStartOfHour(timestamp) AS hour, toString(sum(micro_units))
 FROM usage
 WHERE day = {day:Date} AND metric IN {metrics:Array(String)} AND resource_id = {resource_id:String} AND identity_id = {identity_id:String}
 GROUP BY hour, metric

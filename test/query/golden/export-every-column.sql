@@ -46,7 +46,7 @@ SELECT
   if(r.env_id = '', '', concat(',"env_id":', toJSONString(toString(r.env_id)))),
   multiIf(
     r.allocation_method = 'usage_ratio', concat(',"metric":', toJSONString(toString(r.metric)),
-      if(measured.weight = 0, '', concat(',"weight":"', toString(toDecimal256(measured.weight, 6) / 1000000), '","total_weight":"', toString(toDecimal256(measured.total_weight, 6) / 1000000), '"'))),
+      if(measured.weight = 0, '', concat(',"weight":"', if(measured.scale = 0, toString(toDecimal256(measured.weight, 6) / 1000000), replaceRegexpOne(concat(substring(leftPad(toString(measured.weight), 7 + toInt32(measured.scale), '0'), 1, length(leftPad(toString(measured.weight), 7 + toInt32(measured.scale), '0')) - (6 + toInt32(measured.scale))), '.', substring(leftPad(toString(measured.weight), 7 + toInt32(measured.scale), '0'), length(leftPad(toString(measured.weight), 7 + toInt32(measured.scale), '0')) - (6 + toInt32(measured.scale)) + 1)), '\\.?0+$', '')), '","total_weight":"', if(measured.scale = 0, toString(toDecimal256(measured.total_weight, 6) / 1000000), replaceRegexpOne(concat(substring(leftPad(toString(measured.total_weight), 7 + toInt32(measured.scale), '0'), 1, length(leftPad(toString(measured.total_weight), 7 + toInt32(measured.scale), '0')) - (6 + toInt32(measured.scale))), '.', substring(leftPad(toString(measured.total_weight), 7 + toInt32(measured.scale), '0'), length(leftPad(toString(measured.total_weight), 7 + toInt32(measured.scale), '0')) - (6 + toInt32(measured.scale)) + 1)), '\\.?0+$', '')), '"'))),
     r.allocation_method IN ('cost_ratio', 'fixed_ratio'), concat(',"metric":', toJSONString(toString(r.metric))),
     r.allocation_method = 'even_split', concat(',"weight":"1","total_weight":"', toString(divided.parts), '"'),
     ',"weight":"1","total_weight":"1"'
@@ -61,7 +61,7 @@ SELECT
 FROM rows AS r
 LEFT JOIN (
   SELECT u.day AS day, u.resource_id AS resource_id, wanted.metrics AS metrics, u.identity_id AS identity_id,
-    sum(u.own_usage) AS weight, sum(weight) OVER (PARTITION BY day, resource_id, metrics) AS total_weight
+    sum(u.own_usage) AS weight, sum(weight) OVER (PARTITION BY day, resource_id, metrics) AS total_weight, max(scaled.scale) AS scale
   FROM (
     SELECT day, metric, resource_id, identity_id, sum(micro_units) AS own_usage FROM usage
     WHERE (day, metric, resource_id) IN (
@@ -73,6 +73,11 @@ LEFT JOIN (
     SELECT DISTINCT day, resource_id, toString(metric) AS metrics, arrayJoin(splitByChar('+', toString(metric))) AS one_metric
     FROM rows WHERE allocation_method = 'usage_ratio'
   ) AS wanted ON u.day = wanted.day AND u.resource_id = wanted.resource_id AND u.metric = wanted.one_metric
+  LEFT JOIN (
+    SELECT day, metric, resource_id, max(usage.scale) AS scale FROM usage
+    WHERE usage.scale != 0 AND (day, resource_id) IN (SELECT day, resource_id FROM rows WHERE allocation_method = 'usage_ratio')
+    GROUP BY day, metric, resource_id
+  ) AS scaled ON scaled.day = u.day AND scaled.resource_id = u.resource_id AND scaled.metric = u.metric
   GROUP BY day, resource_id, metrics, identity_id
 ) AS measured ON measured.day = r.day AND measured.resource_id = r.resource_id AND measured.metrics = r.metric
   AND measured.identity_id = r.identity_id

@@ -23,14 +23,14 @@ export interface DayFactsInput {
  * - `usage`: a metric, and how many identities have it; `set`: the same of a scope of identity sets.
  * - `gap`: a metric or a scope, and why it could not be fetched.
  * - `owner`: an identity of the `owner` set.
- * - `sample`: a metric, the start of an hour and what was measured in it, in millionths of the metric's unit.
+ * - `sample`: a metric, the start of an hour and what was measured in it, in millionths of the metric's unit or in `scale` decimal places more.
  * - `charged`: the digest of who is charged what.
  * - `publication`: the hash of the day's input, and the epoch of the lease of the run that published it.
  */
 export interface DayFact {
   readonly fact: "usage" | "set" | "gap" | "owner" | "sample" | "charged" | "publication";
   readonly name: string;
-  /** Of `usage`, `set` and `gap`; empty: of the whole tenant. */
+  /** Of `usage`, `set` and `gap`: empty if it is of the whole tenant. Of `sample` it is the scale. */
   readonly of_resource: string;
   /** `2026-01-01T05:00:00Z`. */
   readonly at: string;
@@ -75,7 +75,7 @@ FROM identity_sets WHERE day = {day:Date} AND scope IN {scopes:Array(String)} AN
 GROUP BY scope, resource_id`,
     metrics.length > 0 &&
       `
-SELECT 'sample', toString(metric), '', toStartOfHour(timestamp) AS hour, toString(sum(micro_units))
+SELECT 'sample', toString(metric), toString(max(scale)), toStartOfHour(timestamp) AS hour, toString(sum(micro_units))
 FROM usage
 WHERE day = {day:Date} AND metric IN {metrics:Array(String)} AND resource_id = {resource_id:String} AND identity_id = {identity_id:String}
 GROUP BY hour, metric`,

@@ -7,6 +7,7 @@ import { amountOf, decimalOf, shareText } from "./arithmetic.js";
 import type { DayLine, DayRow } from "./day.js";
 import type { How } from "./how.js";
 import type { OwnerOnDay } from "./owner.js";
+import { isMeasuredBy } from "./recipients.js";
 import type { Charged, SplitTotals } from "./shared.js";
 import type { TriedTier } from "./tiers.js";
 
@@ -163,7 +164,7 @@ export function ruleOf({ tiers, line, isGivenUp }: How, { rules_hash }: DayRow):
 export function splitOf(
   how: How,
   { decimal_places }: DayRow,
-  { weight, offset, residuePoint }: SplitTotals,
+  { scale, weight, offset, residuePoint }: SplitTotals,
 ): ExplainedSplit {
   const { line, component } = how;
   return {
@@ -172,15 +173,15 @@ export function splitOf(
     line_ticks: line.ticks.toString(),
     residue: decimalOf(line.residue),
     component_ticks: component.ticks.toString(),
-    total_weight: weightText(how, weight.toString()),
-    rounding_offset: weightText(how, offset.toString()),
-    residue_point: weightText(how, residuePoint.toString()),
+    total_weight: weightText(how, scale, weight.toString()),
+    rounding_offset: weightText(how, scale, offset.toString()),
+    residue_point: weightText(how, scale, residuePoint.toString()),
   };
 }
 
 /** Usage, costs and shares are counted in millionths of the metric's unit, members one by one. */
-function weightText({ tier }: How, weight: string): string {
-  return ["usage", "cost", "fixed"].includes(tier.kind) ? microUnits(weight) : weight;
+function weightText({ tier }: How, scale: number, weight: string): string {
+  return isMeasuredBy(tier) ? quantityText(weight, scale) : weight;
 }
 
 export function recipientOf(names: KnownNames, how: How | undefined, totals: SplitTotals | undefined) {
@@ -190,9 +191,9 @@ export function recipientOf(names: KnownNames, how: How | undefined, totals: Spl
       return Object.assign(named, unexplained);
     const { by, has_residue } = weighed;
     return Object.assign(named, {
-      weight: weightText(how, by.weight),
+      weight: weightText(how, by.scale, by.weight),
       share: shareText(BigInt(by.weight), totals.weight),
-      weight_up_to: weightText(how, by.weight_up_to),
+      weight_up_to: weightText(how, by.scale, by.weight_up_to),
       ticks: by.ticks,
       has_residue,
     });
@@ -201,4 +202,5 @@ export function recipientOf(names: KnownNames, how: How | undefined, totals: Spl
 
 const unexplained = { weight: null, share: null, weight_up_to: null, ticks: null, has_residue: null };
 
-export const microUnits = (text: string) => decimalOf(BigInt(text), 6);
+/** Of millionths, or of as many more decimal places. */
+export const quantityText = (text: string, scale: number) => decimalOf(BigInt(text), 6 + scale);

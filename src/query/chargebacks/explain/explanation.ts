@@ -15,7 +15,7 @@ import {
   type ExplainedDimension,
   type ExplainedLine,
   type Explanation,
-  microUnits,
+  quantityText,
   recipientOf,
   rowHow,
   rowOf,
@@ -100,10 +100,10 @@ export async function readExplanation(
       page_size: input.page_size,
       pages: Math.ceil(shared.total / input.page_size),
     },
-    samples: facts.sample.map(({ at, name, value }) => ({
+    samples: facts.sample.map(({ at, name, value, of_resource: scale }) => ({
       timestamp: at,
       metric: name,
-      quantity: microUnits(value),
+      quantity: quantityText(value, Number(scale)),
     })),
     owner: { owner_ids: facts.owner.map(({ name }) => name), ...known },
     published_at: state?.published_at ?? null,

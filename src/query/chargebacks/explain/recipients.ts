@@ -12,7 +12,7 @@ import { pointSql } from "../../../store/line-points.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { splitKey } from "../row-metadata.js";
 import { storedInstant } from "../scan.js";
-import type { DayRow } from "./day.js";
+import type { DayRow, RuleTierRow } from "./day.js";
 import type { How } from "./how.js";
 
 /** Whose page, of which row's split. */
@@ -33,7 +33,7 @@ export interface SplitInput
   readonly columns: LineColumns;
 }
 
-/** Whole numbers as text; weights in millionths of the metric's unit. */
+/** Whole numbers as text. */
 export interface SplitRecipient {
   readonly identity_id: string;
   readonly weight: string;
@@ -117,13 +117,15 @@ FROM chargebacks WHERE ${published.query}`,
   };
 }
 
-/** Rows `{who, weight}`, as the tier finds them. */
-function weightsOf(input: SplitInput): Statement {
+type Measured = "weights" | "scale";
+
+/** Rows `{who, weight}`, as the tier finds them. Or one row `{scale}`: the decimal places of measured weights beyond six. */
+function weightsOf(input: SplitInput, what: Measured = "weights"): Statement {
   const { dimension, day, row, tier } = input;
   const resource_id = tier.set_of === "tenant" ? "" : dimension.resource_id;
   switch (tier.kind) {
     case "usage":
-      return measuredAt(input, { query: "{set_of:String}", params: { set_of: dimension.resource_id } });
+      return measuredAt(input, { query: "{set_of:String}", params: { set_of: dimension.resource_id } }, what);
     case "even":
     case "owner":
       return {
@@ -135,9 +137,9 @@ function weightsOf(input: SplitInput): Statement {
     case "cost":
     case "fixed": {
       const within = columnOfPlace(tier.set_of);
-      if (within !== undefined) return weightsWithin(input, within);
+      if (within !== undefined) return weightsWithin(input, within, what);
       const set_of = tier.set_of === "tenant" ? "" : row.currency;
-      return measuredAt(input, { query: "{set_of:String}", params: { set_of } });
+      return measuredAt(input, { query: "{set_of:String}", params: { set_of } }, what);
     }
     case "line":
       return { query: "SELECT {identity_id:String} AS who, toInt256(1) AS weight", params: {} };
@@ -154,24 +156,29 @@ export function columnOfPlace(place: SetOf): string | undefined {
 }
 
 /** The value of the column is that of the published line, as the allocation statement takes it. */
-function weightsWithin(input: SplitInput, column: string): Statement {
+function weightsWithin(input: SplitInput, column: string, what: Measured): Statement {
   const lines = conditionsOf(
     input,
     splitKey.filter((each) => each !== "component"),
   );
   const value = textOf(column, input.columns);
-  return measuredAt(input, {
+  const place = {
     query: `(SELECT any(concat(toString(currency), ':', toString(${value}))) FROM published_billing WHERE ${lines.query})`,
     params: lines.params,
-  });
+  };
+  return measuredAt(input, place, what);
 }
 
 /** By what is measured, or was derived, of a place: an expression for `resource_id`. No condition looks at single samples, so that a projection serves it. */
-function measuredAt({ day, tier }: SplitInput, place: Statement): Statement {
+function measuredAt({ day, tier }: SplitInput, place: Statement, what: Measured): Statement {
+  const facts = `FROM usage
+    WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND resource_id = ${place.query}`;
   return {
-    query: `
-    SELECT toString(identity_id) AS who, toInt256(sum(micro_units)) AS weight FROM usage
-    WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND resource_id = ${place.query}
+    query:
+      what === "scale"
+        ? `SELECT max(usage.scale) AS scale ${facts} AND usage.scale != 0`
+        : `
+    SELECT toString(identity_id) AS who, toInt256(sum(micro_units)) AS weight ${facts}
     GROUP BY identity_id HAVING weight > 0`,
     params: { ...place.params, day, sources: tier.sources },
   };
@@ -204,8 +211,23 @@ export async function readSplit(
   client: ClickHouseClient,
   input: SplitInput,
   signal?: AbortSignal,
-): Promise<SplitRecipient[]> {
-  return await readRows<SplitRecipient>(client, recipientsOfSplit(input), signal, oneThread);
+): Promise<(SplitRecipient & Scaled)[]> {
+  const isMeasured = isMeasuredBy(input.tier);
+  const [found, [scaled]] = await Promise.all([
+    readRows<SplitRecipient>(client, recipientsOfSplit(input), signal, oneThread),
+    isMeasured ? readRows<Scaled>(client, weightsOf(input, "scale"), signal, oneThread) : [],
+  ]);
+  return found.map((recipient) => ({ ...recipient, scale: scaled?.scale ?? 0 }));
+}
+
+/** Decimal places of weights beyond six. */
+export interface Scaled {
+  readonly scale: number;
+}
+
+/** Whether the weights are quantities: usage, costs or shares. */
+export function isMeasuredBy({ kind }: Pick<RuleTierRow, "kind">): boolean {
+  return kind === "usage" || kind === "cost" || kind === "fixed";
 }
 
 /** Where the weights are not kept: who has a row. */

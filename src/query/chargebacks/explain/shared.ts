@@ -3,7 +3,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { amountOf, decimalOf } from "./arithmetic.js";
 import type { DayRow } from "./day.js";
 import type { How } from "./how.js";
-import { type RecipientsInput, readCharged, type SplitRecipient } from "./recipients.js";
+import { type RecipientsInput, readCharged, type Scaled, type SplitRecipient } from "./recipients.js";
 
 export interface Shared {
   /** Present where the weights are kept, and say what is published. */
@@ -13,7 +13,7 @@ export interface Shared {
   readonly total: number;
 }
 
-export interface SplitTotals {
+export interface SplitTotals extends Scaled {
   readonly weight: bigint;
   /** Points of the weight: where rounding begins, and where the residue goes. */
   readonly offset: bigint;
@@ -28,13 +28,13 @@ export interface Charged {
 }
 
 interface Weighed {
-  readonly by: SplitRecipient;
+  readonly by: SplitRecipient & Scaled;
   readonly has_residue: boolean;
 }
 
 /** Those who share the component, by their weights. Undefined where the amounts that these make are not those that are published. */
 export function sharedBy(
-  found: readonly SplitRecipient[],
+  found: readonly (SplitRecipient & Scaled)[],
   {
     page,
     how,
@@ -45,6 +45,7 @@ export function sharedBy(
   if (own === undefined || charged === undefined) return undefined;
   if (how.line.direction * BigInt(own.digest) !== BigInt(charged)) return undefined;
   const split = {
+    scale: own.scale,
     weight: BigInt(own.total_weight),
     offset: BigInt(own.rounding_offset),
     residuePoint: BigInt(own.residue_point),
@@ -54,7 +55,7 @@ export function sharedBy(
 }
 
 function chargedOf({ line, component }: How) {
-  return (by: SplitRecipient): Charged => {
+  return (by: SplitRecipient & Scaled): Charged => {
     const has_residue = by.at_residue_point === 1 && component.hasResidue && line.residue > 0n;
     const amount = decimalOf(amountOf(line, BigInt(by.ticks), has_residue));
     return { identity_id: by.identity_id, amount, weighed: { by, has_residue } };
