@@ -66,10 +66,12 @@ export const readMutants = [
   ...mutantsOf(
     "src/query/chargebacks/explain/arithmetic.ts",
     ["test/http/explain-cases.test.ts"],
-    [
-      ["nobody has the residue", "? line.residue : 0n", "? 0n : 0n"],
-      ["components are explained without their offset", "ticks * millionths + offset", "ticks * millionths"],
-    ],
+    [["nobody has the residue", "? line.residue : 0n", "? 0n : 0n"]],
+  ),
+  ...mutantsOf(
+    "src/query/chargebacks/explain/arithmetic.ts",
+    ["test/http/explain.test.ts"],
+    [["components are explained without their offset", "ticks * millionths + offset", "ticks * millionths"]],
   ),
   ...mutantsOf(
     "src/query/chargebacks/explain/shared.ts",
