@@ -32,13 +32,14 @@ function mark({ failure, remark }: Probe): string {
   return remark === undefined ? "ok" : "look";
 }
 
-function outcome({ found, labels = [], failure, remark }: Probe): string {
+function outcome({ found, period, labels = [], failure, remark }: Probe): string {
   if (failure !== undefined) return failure;
   const counts = Object.entries(found ?? {}).map(([what, count]) => `${count} ${what}`);
   const shown = labels.slice(0, MOST_LABELS);
   const more = labels.length > shown.length ? [`${labels.length - shown.length} more`] : [];
   return [
     ...(found === undefined ? [] : [counts.length === 0 ? "none" : counts.join(", ")]),
+    ...(period === undefined ? [] : [period]),
     ...(shown.length === 0 ? [] : [`labels: ${[...shown, ...more].join(", ")}`]),
     ...(remark === undefined ? [] : [remark]),
   ].join("; ");

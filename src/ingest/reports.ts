@@ -89,6 +89,8 @@ export interface Probe {
   readonly name: string;
   /** How much of what was returned, in the order to show it. */
   readonly found?: Readonly<Record<string, number>>;
+  /** Which periods it is about, and which days are charged. */
+  readonly period?: string;
   /** Names of the labels that the series have. */
   readonly labels?: readonly string[];
   /** Why it failed: one sentence without secrets. */

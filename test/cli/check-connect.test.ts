@@ -122,7 +122,8 @@ t.test("check-config --connect", async (t) => {
   await t.test("says what each source of FOCUS bills has, and why it has nothing", async (t) => {
     const bills = join(folder, "bills");
     mkdirSync(join(bills, "empty"), { recursive: true });
-    writeFileSync(join(bills, "2026-05.csv"), "no line is read\n");
+    const [month, older] = [daysAgo(40).slice(0, 7), daysAgo(400).slice(0, 7)];
+    for (const each of [month, older]) writeFileSync(join(bills, `${each}.csv`), `a bill of ${each}\n`);
     const source = (name: string, location: string, settle_seconds = 0) => ({
       name,
       location,
@@ -147,7 +148,9 @@ t.test("check-config --connect", async (t) => {
       [
         0,
         squeezed(
-          "acme (focus) ok resources none ok identities none ok source aws 1 bill, 1 file " +
+          "acme (focus) ok resources none ok identities none ok source aws 2 bills, 2 files; " +
+            `${older} to ${month}; charged: ${daysAgo(200)} to ${daysAgo(6)} ` +
+            `look source aws the bill of ${older} lies before ${daysAgo(200)} (lookback_days) and will not be charged: \`run --from DAY --to DAY\` charges older days ` +
             "look source azure /bills/empty has no files: check `location` " +
             "look source glob no file matches /bills/*.parquet: check `location`",
         ),
@@ -160,7 +163,8 @@ t.test("check-config --connect", async (t) => {
       squeezed(failing.stdout),
       squeezed(
         "acme (focus) ok resources none ok identities none FAILS source aws /bills/none: there is no such folder " +
-          "FAILS source new 2026-05: 2026-05.csv changed less than 86400 seconds ago (limits.settle_seconds)",
+          `FAILS source new ${older}: ${older}.csv changed less than 86400 seconds ago (limits.settle_seconds) ` +
+          `FAILS source new ${month}: ${month}.csv changed less than 86400 seconds ago (limits.settle_seconds)`,
       ),
     );
   });
@@ -178,8 +182,9 @@ t.test("check-config --connect", async (t) => {
     const quoted = (tags: unknown) => `"${JSON.stringify(tags).replaceAll('"', '""')}"`;
     const rows = lines.map(([cost, tags]) => `2026-05-01;${cost};USD;${quoted(tags)}`);
     const header = "ChargePeriodStart;EffectiveCost;BillingCurrency;Tags";
-    writeFileSync(join(bills, "2026-04.csv"), `${header}\n`);
-    writeFileSync(join(bills, "2026-05.csv"), [header, ...rows, "broken", ""].join("\n"));
+    const [before, month] = [daysAgo(70).slice(0, 7), daysAgo(35).slice(0, 7)];
+    writeFileSync(join(bills, `${before}.csv`), `${header}\n`);
+    writeFileSync(join(bills, `${month}.csv`), [header, ...rows, "broken", ""].join("\n"));
     const tenant = (identity: unknown, rules: unknown) => ({
       acme: {
         ecosystem: "focus",
@@ -192,10 +197,12 @@ t.test("check-config --connect", async (t) => {
     const shown = async (...[identity, rules]: Parameters<typeof tenant>) => {
       const { code, stdout } = await check(tenant(identity, rules));
       t.equal(code, 0);
-      return stdout.replaceAll(/\s+/g, " ").replace(/.* source aws 2 bills, 2 files ?/, "");
+      return stdout
+        .replaceAll(/\s+/g, " ")
+        .replace(/.* source aws 2 bills, 2 files; \S+ to \S+; charged: \S+ to \S+ ?/, "");
     };
     const said = (share: string, key: string) =>
-      `look source aws ${share} of the cost has a tag "${key}", and no "costcenter": did you mean it? \`ignore_case: true\` reads it (first 5 lines of 2026-05.csv) `;
+      `look source aws ${share} of the cost has a tag "${key}", and no "costcenter": did you mean it? \`ignore_case: true\` reads it (first 5 lines of ${month}.csv) `;
     const split = [{ by: "line" }];
     t.equal(
       await shown([{ tag: "costcenter" }], [{ name: "all", split }]),

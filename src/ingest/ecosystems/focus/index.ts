@@ -135,7 +135,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       };
     },
     async probe(window, resources, signal) {
-      const probes = await probeSources(sources, costColumnOf[settings.cost], signal);
+      const probes = await probeSources(sources, { cost: costColumnOf[settings.cost], window }, signal);
       return [...probes, ...((await usage.ofQueries.probe?.(window, resources, signal)) ?? [])];
     },
     async gatherWindow(window, sink, signal) {

@@ -1,5 +1,7 @@
 /** What the sources have: their bills, and the tags of the first lines of the newest one. */
 import { errorText } from "../../../../store/clickhouse/error-text.js";
+import { addDays, lastOfMonth } from "../../../../time/days.js";
+import type { DayWindow } from "../../../ecosystem.js";
 import type { Probe } from "../../../reports.js";
 import type { CostColumn } from "../load/landing-columns.js";
 import { sampleTags } from "../load/sample-tags.js";
@@ -10,7 +12,7 @@ const counted = (count: number, what: string) => ({ [count === 1 ? what : `${wha
 /** A source, and each bill of it that waits. */
 export async function probeSources(
   sources: readonly BillSource[],
-  cost: CostColumn,
+  { cost, window }: { readonly cost: CostColumn; readonly window: DayWindow },
   signal: AbortSignal,
 ): Promise<Probe[]> {
   const probes: Probe[] = [];
@@ -23,7 +25,8 @@ export async function probeSources(
       if (nothing !== undefined) probes.push({ name, remark: `${nothing}: check \`location\`` });
       else if (deliveries.length > 0) {
         const tags = await tagsOf(deliveries.at(-1), cost, signal);
-        probes.push({ name, found, ...(tags && { tags }) });
+        probes.push({ name, found, period: periodOf(deliveries, window), ...(tags && { tags }) });
+        probes.push(...beforeLookback(deliveries, window).map((remark) => ({ name, remark })));
       }
       probes.push(...remarks.map((remark) => ({ name, remark })));
       probes.push(...waiting.map(({ name: bill, reason }) => ({ name, failure: `${bill}: ${reason}` })));
@@ -33,6 +36,34 @@ export async function probeSources(
     }
   }
   return probes;
+}
+
+/** Which bills there are, and which of their days every run charges. */
+function periodOf(deliveries: readonly Delivery[], { start, end }: DayWindow): string {
+  const months = monthsOf(deliveries);
+  const bills = months.length === 0 ? "no month in the paths" : spanOf(months);
+  return `${bills}; charged: ${start} to ${addDays(end, -1)}`;
+}
+
+/** A sentence about bills all of whose charges begin before the window. */
+function beforeLookback(deliveries: readonly Delivery[], { start }: DayWindow): string[] {
+  const older = monthsOf(deliveries).filter((month) => lastOfMonth(`${month}-01`) < start);
+  if (older.length === 0) return [];
+  const bills =
+    older.length === 1 ? `the bill of ${spanOf(older)} lies` : `the bills of ${spanOf(older)} lie`;
+  return [
+    `${bills} before ${start} (lookback_days) and will not be charged: \`run --from DAY --to DAY\` charges older days`,
+  ];
+}
+
+/** Months that the paths or manifests name, ascending. */
+function monthsOf(deliveries: readonly Delivery[]): string[] {
+  return [...new Set(deliveries.flatMap(({ billing_period: month }) => month ?? []))].sort();
+}
+
+function spanOf(months: readonly string[]): string {
+  const [first = "", last = ""] = [months[0], months.at(-1)];
+  return first === last ? first : `${first} to ${last}`;
 }
 
 /** Of the newest bill. Why it cannot be read is for the run to say. */
