@@ -176,7 +176,7 @@ const refused: [string, Record<string, string | undefined>, string[]][] = [
     "the window at its old place",
     { i: "identity_source: {discovery_window_hours: 2}" },
     [
-      "identity_source.discovery_window_hours: unknown key; known here: source, label, discovery_query, principal_to_team, default_team, static_identities",
+      "identity_source.discovery_window_hours: unknown key; `discovery_window_hours` is a key of `tenants.acme.plugin_settings`",
     ],
   ],
   [

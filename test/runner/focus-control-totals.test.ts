@@ -134,6 +134,39 @@ t.test("each line of a bill is in one class, and the classes add up to the file"
   ]);
 });
 
+t.test("rows of a copy are duplicates, and rows of a bill that gives way are superseded", async (t) => {
+  const folder = temporaryFolder(t);
+  const bill = csv([on("2026-06-24", "7", { ResourceId: "a" }), on("2026-06-25", "3", { ResourceId: "b" })]);
+  for (const name of ["2026-06", "2026-06 (1)"]) writeFileSync(join(folder, `${name}.csv`), bill);
+  const { config, stores } = await openTestStores(t, tenant(folder, 'precedence: ["cloud/*final*"]'));
+  const first = await runOnce(runContext(stores), config, "acme");
+  t.strictSame([first.status, first.dates_calculated], ["completed", 2]);
+  t.strictSame((await readControlTotals(stores.postgres, "acme")).map(shown), [
+    {
+      delivered: "4 20 20",
+      classes: ["charged  2 10 10", "duplicate  2 10 10"],
+      difference: none,
+      published_only: "0",
+    },
+  ]);
+  writeFileSync(
+    join(folder, "2026-06-final.csv"),
+    csv([on("2026-06-24", "7.5", { ResourceId: "a" }), on("2026-06-25", "3", { ResourceId: "b" })]),
+  );
+  const decided = await runOnce(runContext(stores), config, "acme");
+  const gaveWay =
+    'cloud 2026-06: another bill is charged for 2026-06 of account "payer" from 2026-06-24 to 2026-06-25';
+  t.strictSame([decided.dates_calculated, decided.errors, decided.notes], [1, [], [gaveWay]]);
+  t.strictSame((await readControlTotals(stores.postgres, "acme")).map(shown), [
+    {
+      delivered: "6 30.5 30.5",
+      classes: ["charged  2 10.5 10.5", "superseded  2 10 10", "duplicate  2 10 10"],
+      difference: none,
+      published_only: "0",
+    },
+  ]);
+});
+
 t.test("a day whose staged lines do not add up to the rows of the bill is not calculated", async (t) => {
   const { config, stores } = await openTestStores(t, tenant(temporaryFolder(t)));
   const gatherer = (billed: string): AnyEcosystem => ({

@@ -1,6 +1,7 @@
 import { withoutSecrets } from "../../secrets/known-secrets.js";
 import { isLostConnection, isLostPostgres } from "../lost-connection.js";
 import { messageOf } from "../message-of.js";
+import { StoreNotOpened } from "../store-not-opened.js";
 import { hasNoRoom, storeInTrouble } from "../store-trouble.js";
 
 /** What to do where a disk is full. */
@@ -38,6 +39,7 @@ function wentAway(error: unknown, said: string): string {
  */
 export function storeErrorText(error: unknown): string {
   const text = errorText(error);
-  if (!isLostConnection(error) || isLostPostgres(error)) return text;
+  // A store that was never reached says so itself, with its setting.
+  if (!isLostConnection(error) || isLostPostgres(error) || error instanceof StoreNotOpened) return text;
   return `ClickHouse went away (${text}): the next run does what is left`;
 }

@@ -66,9 +66,12 @@ async function controlTotals(
       (state === "current" || state === "waiting_for_acceptance" || state === "superseded") &&
       sources.some(({ name }) => name === source),
   );
-  const counted = deliveries.map(({ delivery_id, state, retired, superseded }) => [
-    ...[delivery_id, state],
-    ...[...retired, ...superseded],
+  const counted = deliveries.map(({ delivery_id, state, retired, superseded, duplicates }) => [
+    delivery_id,
+    state,
+    retired,
+    superseded,
+    duplicates.map(({ sha256 }) => sha256),
   ]);
   const digest = digestOf([counted, window, keepFrom, cost, spread]);
   if (digest === last) return undefined;

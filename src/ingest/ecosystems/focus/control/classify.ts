@@ -12,7 +12,7 @@ import type { DayWindow } from "../../../ecosystem.js";
 import type { BilledAmount } from "../../../reports.js";
 import type { RecordedDelivery } from "../deliveries/records.js";
 import { isCounted } from "../lines/counted.js";
-import type { CostName } from "../load/summary.js";
+import type { CostName, CurrencySums } from "../load/summary.js";
 import {
   type CountedLines,
   countLines,
@@ -133,18 +133,28 @@ function totalOf(
   };
 }
 
-function deliveredTotals({ delivery_id, month_sums }: RecordedDelivery, costName: CostName): ControlTotal[] {
-  return month_sums.map((sum) => ({
-    delivery: delivery_id,
-    day: sum.month,
+/** All rows of the files, by month, and those of files that were not loaded because another file has the same bytes. */
+function deliveredTotals(
+  { delivery_id: delivery, month_sums, duplicates }: RecordedDelivery,
+  costName: CostName,
+): ControlTotal[] {
+  const total = (of: ControlTotal["class"], day: string | null, sum: CurrencySums): ControlTotal => ({
+    delivery,
+    day,
     currency: sum.currency,
-    class: "delivered",
+    class: of,
     reason: "",
     rows: Number(sum.lines),
     cost: sumText([sum[costName]]),
     billed: sumText([sum.billed_cost]),
     effective: sumText([sum.effective_cost]),
-  }));
+  });
+  return [
+    ...month_sums.map((sum) => total("delivered", sum.month, sum)),
+    ...duplicates.flatMap(({ sums }) =>
+      sums.flatMap((sum) => [total("delivered", null, sum), total("duplicate", null, sum)]),
+    ),
+  ];
 }
 
 /** Published amounts without a delivered line: a day before the window whose bill has lost or changed a line, or whose delivery is gone. */

@@ -9,11 +9,13 @@ export interface PartlyCounted {
   readonly superseded: readonly Uncounted[];
 }
 
-/** SQL of a condition on lines of these deliveries. */
+/** SQL of a condition on rows of `focus_lines`. Columns are qualified, because statements name results `delivery` and `file` as well. */
 export function isCounted(deliveries: readonly PartlyCounted[]): string {
   const left = deliveries.flatMap(({ delivery_id, retired, superseded }) => {
     const parts = [...retired, ...superseded].map(partSql);
-    return parts.length === 0 ? [] : [`(delivery = ${Number(delivery_id)} AND (${parts.join(" OR ")}))`];
+    return parts.length === 0
+      ? []
+      : [`(focus_lines.delivery = ${Number(delivery_id)} AND (${parts.join(" OR ")}))`];
   });
   return left.length === 0 ? "true" : `NOT (${left.join(" OR ")})`;
 }
@@ -24,6 +26,6 @@ function partSql({ account, period, from, to, files }: Uncounted): string {
     `${PERIOD} = ${periodNumber(period)}`,
     ...(from === null ? [] : [`charge_day >= toDate(${literal(from)})`]),
     ...(to === null ? [] : [`charge_day <= toDate(${literal(to)})`]),
-    ...(files === null ? [] : [`file IN (${files.map(Number).join(", ")})`]),
+    ...(files === null ? [] : [`focus_lines.file IN (${files.map(Number).join(", ")})`]),
   ].join(" AND ");
 }
