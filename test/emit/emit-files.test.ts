@@ -217,16 +217,16 @@ t.test("files of emitters", async (t) => {
       });
     t.same(namesIn(out), ["2026-06.csv", `summed_${first}.csv`, `summed_${second}.csv`]);
     t.same(sums("2026-06.csv"), [
-      "2026-06-01T00:00:00Z r-1 ann 1.500000000001 even_split ",
-      "2026-06-01T00:00:00Z r-1 bob 1.5 even_split ",
+      "2026-06-01T00:00:00Z r-1 ann 1.5 even_split ",
+      "2026-06-01T00:00:00Z r-1 bob 1.500000000001 even_split ",
       "2026-06-01T00:00:00Z r-2 ann -0.5 even_split ",
       "2026-06-01T00:00:00Z r-2 bob -0.5 even_split ",
     ]);
-    t.same(sums(`summed_${second}.csv`), [`${second}T00:00:00Z r-1 ann 0.000000000001 even_split `]);
+    t.same(sums(`summed_${second}.csv`), [`${second}T00:00:00Z r-1 bob 0.000000000001 even_split `]);
     const before = stateOf(out);
     upstream.bill.set(third, { "r-1": "10" });
     holds(t, await run(), { status: "completed" });
-    holds(t, sums("2026-06.csv"), [/ r-1 ann 6.500000000001 /, / r-1 bob 6.5 /, / r-2 /, / r-2 /]);
+    holds(t, sums("2026-06.csv"), [/ r-1 ann 6.5 /, / r-1 bob 6.500000000001 /, / r-2 /, / r-2 /]);
     const { "2026-06.csv": _, [`summed_${third}.csv`]: new_, ...others } = stateOf(out);
     const { "2026-06.csv": __, ...wanted } = before;
     t.ok(new_);
