@@ -25,6 +25,11 @@ export const longTests: readonly LeftOut[] = [
     kind: "soak",
     why: "draws requests to every route at random; each parameter has its own test",
   },
+  {
+    file: "http/freed-queries.test.ts",
+    kind: "soak",
+    why: "needs eight statements to run at the same moment within a time limit of two seconds",
+  },
   { file: "leaks/leaks.test.ts", kind: "soak", why: "repeats requests until growth of memory would show" },
   {
     file: "runner/cut-connections.test.ts",

@@ -144,8 +144,13 @@ function derived(lines: readonly KnownLine[], configuration: Configuration): Fac
         const key = JSON.stringify([place, line.named]);
         sums.set(key, { place, identity: line.named, sum: (sums.get(key)?.sum ?? 0n) + line.cost * share });
       }
-      for (const { place, identity, sum } of sums.values())
-        usage.push({ day, metric, resource_id: place, identity_id: identity, weight: sum / 10n ** 12n });
+      const positive = [...sums.values()].filter(({ sum }) => sum > 0n);
+      for (const { place, identity, sum } of positive) {
+        const divisor = unitOfWeights(
+          positive.filter((each) => each.place === place).map((each) => each.sum),
+        );
+        usage.push({ day, metric, resource_id: place, identity_id: identity, weight: sum / divisor });
+      }
     }
   }
   for (const rule of configuration.rules) {
@@ -168,6 +173,19 @@ function derived(lines: readonly KnownLine[], configuration: Configuration): Fac
     }
   }
   return { usage, sets };
+}
+
+/**
+ * What one unit of the weights of a place is, in 10^-18: a millionth; or so many thousandths of that, at most a millionth of a millionth, as give the
+ * largest weight at least twelve digits, if some weight is no whole number of millionths.
+ */
+function unitOfWeights(sums: readonly bigint[]): bigint {
+  const millionth = 10n ** 12n;
+  if (sums.every((sum) => sum % millionth === 0n)) return millionth;
+  const [largest = 0n] = [...sums].sort((a, b) => (a < b ? 1 : -1));
+  const exponent = largest.toString().length - 1 - 18;
+  const places = Math.min(12, Math.max(0, 3 * Math.ceil((5 - exponent) / 3)));
+  return 10n ** BigInt(12 - places);
 }
 
 /** Millionths of the line whose first tier is the identity that it names. */

@@ -167,7 +167,7 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
 
   for (const [body, named] of [
     [{ columns: ["amonut"] }, /`columns\[0\]` must be one of timestamp, .*metadata/],
-    [{ columns: ["dimension_id"] }, /columns\[0\]/],
+    [{ columns: ["dimension"] }, /columns\[0\]/],
     [{ columns: "amount" }, /`columns` must be a list/],
     [{ filters: { identityid: "a" } }, /Unknown field `identityid`, did you mean `identity_id`/],
     [{ filters: { identity_id: 1 } }, /`filters.identity_id` must be text/],

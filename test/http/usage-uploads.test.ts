@@ -117,7 +117,8 @@ t.test("uploads by request", async (t) => {
   const TEXT =
     "Must be a text of 1 to 1000 characters, without control characters and without blanks around it.";
   const NUMBER = "Must be a decimal of 0 or more, below 10^24, such as 12.5 or 1e-3.";
-  const UNEVEN = "Must have as many values as the header, and every quote closed.";
+  const UNEVEN =
+    "Must have as many values as the header, every quote closed, and quotes within a value doubled.";
   const refusals: [title: string, body: string | Buffer, details: string[]][] = [
     [
       "every kind of value",
@@ -196,12 +197,12 @@ t.test("uploads by request", async (t) => {
     const { status, body } = await post(`\uFEFF${hours}`, "hours");
     t.equal(status, 200, JSON.stringify(body));
     const { client } = await stores.tenant("acme");
-    const query = `SELECT toString(day) AS day, toString(timestamp) AS at, resource_id AS r, identity_id AS i, toString(micro_units) AS m
+    const query = `SELECT toString(day) AS day, toString(timestamp) AS at, resource_id AS r, identity_id AS i, toString(micro_units) AS m, scale
       FROM usage_uploads WHERE upload_id = ${body.upload_id} AND refused = '' ORDER BY row`;
     t.strictSame(await (await client.query({ query, format: "JSONEachRow" })).json(), [
-      { day: "2026-06-24", at: "2026-06-24 05:00:00", r: "À", i: 'a,"b"', m: "1" },
-      { day: "2026-06-24", at: "2026-06-24 23:00:00", r: "r", i: "b", m: "1" },
-      { day: "2026-06-24", at: "2026-06-24 23:00:00", r: "r", i: "b", m: "0" },
+      { day: "2026-06-24", at: "2026-06-24 05:00:00", r: "À", i: 'a,"b"', m: "1", scale: 0 },
+      { day: "2026-06-24", at: "2026-06-24 23:00:00", r: "r", i: "b", m: "500000000000", scale: 12 },
+      { day: "2026-06-24", at: "2026-06-24 23:00:00", r: "r", i: "b", m: "490000000000", scale: 12 },
     ]);
   });
 

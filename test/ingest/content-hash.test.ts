@@ -35,7 +35,7 @@ t.test("the hash of a day's input changes with every column of it", async (t) =>
       if (column === "timestamp") return [column, `${day} 0${changed === column ? 1 : 0}:00:00`];
       if (column === "metadata") return [column, changed === column ? '{"a":"1"}' : "{}"];
       if (column === "granularity") return [column, changed === column ? "hourly" : "daily"];
-      if (["quantity", "unit_price", "total_cost", "micro_units"].includes(column))
+      if (["quantity", "unit_price", "total_cost", "micro_units", "scale"].includes(column))
         return [column, changed === column ? "2" : "1"];
       return [column, changed === column ? "two" : "one"];
     });
