@@ -63,7 +63,14 @@ for (const [name, ecosystem] of ecosystems) {
 }
 
 t.test("those that do not count are credentials, the pace and what happens to results", async (t) => {
-  const common = ["metrics.auth_type", "metrics.bearer_token", "metrics.password", "metrics.username"];
+  const common = [
+    "metrics.auth_type",
+    "metrics.bearer_token",
+    "metrics.bearer_token_file",
+    "metrics.headers.*",
+    "metrics.password",
+    "metrics.username",
+  ];
   const expected = [
     [confluentCloud, ["ccloud_api.key", "ccloud_api.secret", "flink[].key", "flink[].secret"]],
     [genericMetricsOnly, []],

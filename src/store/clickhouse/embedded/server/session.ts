@@ -4,31 +4,14 @@
  */
 import { currentSettings, restore } from "./client-sessions.js";
 import type { EngineSession } from "./engine.js";
-import type { Port, PortUser } from "./port.js";
+import type { Port } from "./port.js";
+import type { PreparedSession, SessionRequest } from "./prepared-session.js";
 import type { QueryText } from "./query-text.js";
 import { isPlainRead, renewal, sessionKey } from "./reading-sessions.js";
 import type { QueryRequest } from "./request.js";
 import { SESSION_DEFAULTS } from "./settings.js";
 import { openSqlSession } from "./sql-port/session.js";
 import { type Surroundings, surround } from "./surroundings.js";
-
-export interface PreparedSession {
-  readonly session: EngineSession;
-  /** The statement to run; on the port of SQL clients it is the engine's rewriting of what was asked. */
-  readonly text: QueryText;
-  /** `isWhole`: the statement ended by itself, without an error. */
-  release(isWhole: boolean): Promise<void>;
-  /** How long the statement may take, where it is not for the engine alone to know. */
-  readonly maxSeconds?: number;
-}
-
-export interface SessionRequest {
-  readonly asked: QueryRequest;
-  readonly text: QueryText;
-  readonly user: PortUser;
-  /** That of the running query, by which it is stopped. */
-  readonly mark: string;
-}
 
 export async function prepareSession(
   { asked: given, text, user, mark }: SessionRequest,

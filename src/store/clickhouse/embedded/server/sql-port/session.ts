@@ -7,7 +7,7 @@ import { identifier, literal } from "../../../sql-text.js";
 import type { EngineSession } from "../engine.js";
 import { exception } from "../exception.js";
 import type { Port, PortUser } from "../port.js";
-import type { PreparedSession, SessionRequest } from "../session.js";
+import type { PreparedSession, SessionRequest } from "../prepared-session.js";
 import { DEFAULT_FORMAT, SESSION_DEFAULTS, setStatement } from "../settings.js";
 import { ADMITTED_SETTINGS, type LOWERABLE_SETTINGS } from "./admitted-settings.js";
 import { CATALOG, catalogFilters } from "./catalog.js";
