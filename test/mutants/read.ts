@@ -69,6 +69,11 @@ export const readMutants = [
     [["nobody has the residue", "? line.residue : 0n", "? 0n : 0n"]],
   ),
   ...mutantsOf(
+    "src/query/chargebacks/explain/shared.ts",
+    ["test/http/explain.test.ts"],
+    [["the residue of another component is shown", "component.hasResidue && line.residue", "line.residue"]],
+  ),
+  ...mutantsOf(
     "src/query/chargebacks/explain/arithmetic.ts",
     ["test/http/explain.test.ts"],
     [["components are explained without their offset", "ticks * millionths + offset", "ticks * millionths"]],
@@ -82,7 +87,6 @@ export const readMutants = [
         "!== BigInt(charged)) return undefined",
         "=== -1n) return undefined",
       ],
-      ["the residue of another component is shown", "component.hasResidue && line.residue", "line.residue"],
     ],
   ),
   ...mutantsOf("src/query/chargebacks/aggregate-result.ts", currencies, [
