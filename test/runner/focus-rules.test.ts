@@ -158,10 +158,15 @@ t.test("teams get what they caused, and their part of what is shared", async (t)
     const { items } = (await get(app, `/api/v1/tenants/acme/worklist?${onDay}`)).body;
     t.strictSame(
       items.map(({ example_resource_id: id, amount, lacks }: Record<string, never>) => [id, amount, lacks]),
-      ["vpn 2", "i-nobody 1"].map((line) => [
+      (
+        [
+          ["vpn 2", {}],
+          ["i-nobody 1", { similar_tag: "Team" }],
+        ] as const
+      ).map(([line, similar]) => [
         ...line.split(" "),
         [
-          { tag: "team", reason: "no_tag", value: "" },
+          { tag: "team", reason: "no_tag", value: "", ...similar },
           { column: "SubAccountId", map: join(folder, "accounts.csv"), reason: "not_in_map", value: "999" },
         ],
       ]),
