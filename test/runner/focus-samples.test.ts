@@ -121,8 +121,12 @@ function tenantYaml(folder: string, sample: Sample, out: string): string {
   const format = place.length % 2 === 0 ? "parquet" : "csv.gz";
   const emitters = [{ type: "focus", params: { location: out, format } }];
   const locations = single ? filesOf(folder, sample) : [""];
+  // Samples of a kind are bills of one account, which would otherwise be held as overlapping.
   const sources = locations.map((file, index) => ({
-    ...{ name: `source-${index}`, location: join(folder, place, file), limits: { settle_seconds: 0 } },
+    name: `source-${index}`,
+    location: join(folder, place, file),
+    limits: { settle_seconds: 0 },
+    ...(single && { overlap: "add" }),
   }));
   return `
   ${tenantName(sample)}:
