@@ -154,7 +154,7 @@ t.test("check-config --connect", async (t) => {
             "look source azure /bills/empty has no files: check `location` " +
             "look source glob no file matches /bills/*.parquet: check `location`",
         ),
-        "The configuration is valid, and every upstream answers.\nLook at 2 responses, which are marked `look` above.\n",
+        "The configuration is valid, and every upstream answers.\nLook at 3 responses, which are marked `look` above.\n",
       ],
     );
     const failing = await check(tenant(source("aws", `${bills}/none`), source("new", bills, 86_400)));

@@ -14,7 +14,7 @@ FROM (
       HAVING cost != 0
     ) AS unpaid
     LEFT ANY JOIN (
-      SELECT timestamp, env_id, resource_id, product_category, product_type, currency, line_id, named_identity AS named, CAST([], 'Array(Tuple(Bool, String))') AS found
+      SELECT timestamp, env_id, resource_id, product_category, product_type, currency, line_id, named_identity AS named, CAST([], 'Array(Tuple(Bool, String, String))') AS found
       FROM published_billing
       WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND (day, resource_id) IN (SELECT day, resource_id FROM chargebacks WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id = 'UNALLOCATED' AND allocation_detail IN {issue_details:Array(String)})
     ) AS line USING (timestamp, env_id, resource_id, product_category, product_type, currency, line_id)
