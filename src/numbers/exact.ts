@@ -52,6 +52,12 @@ export function sumText(texts: readonly string[]): string {
   return decimalText(units, scale);
 }
 
+/** Plain decimals: `from` less `less`, as one. Throws `TypeError` for a text that is no number. */
+export function differenceText(from: string, less: string): string {
+  const { units, scale } = minus(numberOf(from), numberOf(less));
+  return decimalText(units, scale);
+}
+
 function numberOf(text: string): Exact {
   const value = parseExact(text);
   if (value === undefined) throw new TypeError(`no number: ${text}`);

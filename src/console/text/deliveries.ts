@@ -31,7 +31,6 @@ export const deliveries = {
   classes: "Not charged",
   className: (of: string, reason: string) =>
     classNames[reason === "" ? of : reason] ?? `${of} ${reason}`.trim(),
-  lineCount: (count: number) => (count === 1 ? "1 line" : `${count.toLocaleString("en")} lines`),
   odd: "What is odd",
   oddCount: (count: number) => (count === 1 ? "1 finding" : `${count.toLocaleString("en")} findings`),
   onLines: (count: number) => (count === 1 ? "1 line" : `${count.toLocaleString("en")} lines`),

@@ -112,7 +112,7 @@ function Classes({ delivery: { classes } }: { readonly delivery: Delivery }) {
     <ul>
       {others.map((each) => (
         <li key={`${each.class} ${each.reason} ${each.currency}`}>
-          {text.className(each.class, each.reason)}: {text.lineCount(each.rows)},{" "}
+          {text.className(each.class, each.reason)}: {text.onLines(each.rows)},{" "}
           <Amount value={decimal(each.cost)} currency={each.currency} />
         </li>
       ))}

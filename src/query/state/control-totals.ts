@@ -1,6 +1,6 @@
 /** Control totals of a tenant: what its upstreams delivered, and where each of the rows went. */
 import type { Pool } from "pg";
-import { sumText } from "../../numbers/exact.js";
+import { differenceText, sumText } from "../../numbers/exact.js";
 import { type RowClass, rowClasses } from "../../store/control-totals.js";
 import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 
@@ -73,11 +73,7 @@ function currencyControl(currency: string, rows: readonly TotalRow[]): CurrencyC
       .map(({ reason, ...sums }): ClassSums => ({ class: of, reason, ...added([sums]) })),
   );
   const accounted = added(classes);
-  const less = (name: (typeof amounts)[number]) =>
-    sumText([
-      delivered[name],
-      accounted[name].startsWith("-") ? accounted[name].slice(1) : `-${accounted[name]}`,
-    ]);
+  const less = (name: (typeof amounts)[number]) => differenceText(delivered[name], accounted[name]);
   return {
     currency,
     delivered,

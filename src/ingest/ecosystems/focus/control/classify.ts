@@ -5,7 +5,7 @@
  * side is counted anew from the stored lines and from what is published.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { sumText } from "../../../../numbers/exact.js";
+import { differenceText, sumText } from "../../../../numbers/exact.js";
 import { readRows } from "../../../../store/clickhouse/statement.js";
 import type { ControlTotal } from "../../../../store/control-totals.js";
 import type { DayWindow } from "../../../ecosystem.js";
@@ -168,7 +168,7 @@ function publishedOnly(
     charged.set(key, sumText([charged.get(key) ?? "0", total.cost]));
   }
   return published.flatMap(({ day, currency, amount }) => {
-    const rest = sumText([amount, negated(charged.get(`${day} ${currency}`) ?? "0")]);
+    const rest = differenceText(amount, charged.get(`${day} ${currency}`) ?? "0");
     if (rest === "0") return [];
     return [
       {
@@ -184,8 +184,4 @@ function publishedOnly(
       },
     ];
   });
-}
-
-function negated(text: string): string {
-  return text.startsWith("-") ? text.slice(1) : `-${text}`;
 }

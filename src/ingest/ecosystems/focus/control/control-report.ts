@@ -38,7 +38,10 @@ export function controlReport({
       const key = `${sourceOf.get(total.delivery ?? "") ?? ""} ${total.currency}`;
       groups.set(key, [...(groups.get(key) ?? []), total]);
     }
-    return [...groups.values()];
+    return [...groups.values()].map((group) => ({
+      source: sourceOf.get(group[0]?.delivery ?? "") ?? "",
+      ...summed(group),
+    }));
   };
   const outside = (reason: string) =>
     bySource(totals.filter((total) => total.class === "outside_window" && total.reason === reason));
@@ -48,16 +51,16 @@ export function controlReport({
   const notes = [
     ...outside("before_retention").map(
       (group) =>
-        `${describe(group, sourceOf)} before ${keepFrom} ${areOrIs(group)} not kept: retention_days begins with that day`,
+        `${linesOf(group)} before ${keepFrom} ${verb(group)} not kept: retention_days begins with that day`,
     ),
     ...outside("before_lookback").map(
       (group) =>
-        `${describe(group, sourceOf)} before ${window.start} ${areOrIs(group)} not charged: lookback_days begins with that day. \`run --from DAY --to DAY\` charges older days`,
+        `${linesOf(group)} before ${window.start} ${verb(group)} not charged: lookback_days begins with that day. \`run --from DAY --to DAY\` charges older days`,
     ),
-    ...bySource(zeros).map((group) => {
-      const { billed, effective, currency } = summed(group);
-      return `${lineCount(group, sourceOf)} charged with 0 by \`cost: ${costSetting}\`, where BilledCost is ${billed} ${currency} and EffectiveCost is ${effective} ${currency}`;
-    }),
+    ...bySource(zeros).map(
+      (group) =>
+        `${group.source}: ${countOf(group)} ${verb(group)} charged with 0 by \`cost: ${costSetting}\`, where BilledCost is ${group.billed} ${group.currency} and EffectiveCost is ${group.effective} ${group.currency}`,
+    ),
   ];
   return { errors: unaccounted(totals, sourceOf, isSpread), notes };
 }
@@ -98,17 +101,9 @@ function summed(group: readonly ControlTotal[]) {
   };
 }
 
-function describe(group: readonly ControlTotal[], sourceOf: ReadonlyMap<string, string>): string {
-  const { rows, cost, currency } = summed(group);
-  const source = sourceOf.get(group[0]?.delivery ?? "") ?? "";
-  return `${source}: ${rows} ${rows === 1 ? "line" : "lines"} with ${cost} ${currency}`;
-}
+type SourceSums = ReturnType<typeof summed> & { readonly source: string };
 
-function lineCount(group: readonly ControlTotal[], sourceOf: ReadonlyMap<string, string>): string {
-  const { rows } = summed(group);
-  return `${sourceOf.get(group[0]?.delivery ?? "") ?? ""}: ${rows} ${rows === 1 ? "line is" : "lines are"}`;
-}
-
-function areOrIs(group: readonly ControlTotal[]): string {
-  return summed(group).rows === 1 ? "is" : "are";
-}
+const countOf = ({ rows }: Pick<SourceSums, "rows">) => `${rows} ${rows === 1 ? "line" : "lines"}`;
+const verb = ({ rows }: Pick<SourceSums, "rows">) => (rows === 1 ? "is" : "are");
+const linesOf = (group: SourceSums) =>
+  `${group.source}: ${countOf(group)} with ${group.cost} ${group.currency}`;

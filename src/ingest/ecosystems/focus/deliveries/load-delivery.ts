@@ -6,7 +6,14 @@ import { runStatement } from "../../../../store/postgres/statement.js";
 import { withTransaction } from "../../../../store/postgres/transaction.js";
 import { NO_CHARGE_DATE } from "../load/findings.js";
 import { type LoadedFile, loadFile } from "../load/load-file.js";
-import { type LoadedLines, LoadMismatch, NO_LINES, requireEqualSums, summarise } from "../load/summary.js";
+import {
+  addedUp,
+  type LoadedLines,
+  LoadMismatch,
+  NO_LINES,
+  requireEqualSums,
+  summarise,
+} from "../load/summary.js";
 import { compareBills, type Overlap } from "../overlaps/compare.js";
 import type { Delivery } from "../sources/delivery.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
@@ -22,7 +29,7 @@ import {
   type RecordedDelivery,
   refuseDelivery,
 } from "./records.js";
-import { addedUp, shrinkageOf } from "./shrinkage.js";
+import { shrinkageOf } from "./shrinkage.js";
 
 export type LoadOutcome =
   /** Remarks: sentences about files of the delivery that are no bills, or whose bytes count elsewhere. */

@@ -12,11 +12,12 @@ import { runStatement } from "../../../../store/postgres/statement.js";
 import { withTransaction } from "../../../../store/postgres/transaction.js";
 import { lastDay } from "../lines/charge-days.js";
 import { isCounted } from "../lines/counted.js";
+import { addedUp } from "../load/summary.js";
 import type { Delivery, SourceListing } from "../sources/delivery.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { dropDelivery } from "./partitions.js";
 import { holdMoved, type RecordedDelivery, recordedDeliveries, replaceMoved, scopeOf } from "./records.js";
-import { addedUp, shrinkage } from "./shrinkage.js";
+import { shrinkage } from "./shrinkage.js";
 
 /** Why a delivery does not count whose charges lie in those of other scopes as well, until all of the source are read. */
 export const NOT_ALL_READ =

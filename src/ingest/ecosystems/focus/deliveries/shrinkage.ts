@@ -1,6 +1,6 @@
 /** Whether a delivery takes away so much of what it replaces that a person should look. */
 import { type NewDelivery, replacesWhole } from "../../../../store/postgres/retirement.js";
-import type { CurrencySums, LoadedLines, PeriodLines } from "../load/summary.js";
+import { addedUp, type CurrencySums, type LoadedLines, type PeriodLines } from "../load/summary.js";
 import type { RecordedDelivery } from "./records.js";
 
 export interface Replacement {
@@ -36,23 +36,6 @@ export function shrinkage({ old, loaded, limit, today }: Replacement): string | 
 function isOver({ billing_period, last_day }: Replacement["old"], today: string): boolean {
   const month = billing_period ?? last_day?.slice(0, 7);
   return month !== undefined && month < today.slice(0, 7);
-}
-
-/** Sums by currency. Only for comparing: a float is exact enough for that. */
-export function addedUp(sums: readonly CurrencySums[]): CurrencySums[] {
-  const total = new Map<string, CurrencySums>();
-  for (const each of sums) {
-    const before = total.get(each.currency);
-    const add = (name: "billed_cost" | "effective_cost" | "contracted_cost" | "list_cost") =>
-      String(Number(before?.[name] ?? 0) + Number(each[name]));
-    total.set(each.currency, {
-      currency: each.currency,
-      lines: Number(before?.lines ?? 0) + Number(each.lines),
-      ...{ billed_cost: add("billed_cost"), effective_cost: add("effective_cost") },
-      ...{ contracted_cost: add("contracted_cost"), list_cost: add("list_cost") },
-    });
-  }
-  return [...total.values()];
 }
 
 /** Compares what is replaced with what replaces it: the whole scope, or each period whose days the newer delivery covers. */

@@ -83,7 +83,7 @@ export async function summarise(
     },
     signal,
   );
-  const sums = currencySums(month_sums);
+  const sums = addedUp(month_sums);
   const [days] = await readRows<{ first: string; last_start: string; last: string; dated: number }>(
     client,
     {
@@ -108,10 +108,10 @@ export async function summarise(
   };
 }
 
-/** Sums by currency, in the order of the currencies. */
-function currencySums(months: readonly MonthSums[]): CurrencySums[] {
-  return [...new Set(months.map(({ currency }) => currency))].map((currency) => {
-    const own = months.filter((each) => each.currency === currency);
+/** Sums by currency, exactly, in the order in which the currencies come. */
+export function addedUp(sums: readonly CurrencySums[]): CurrencySums[] {
+  return [...new Set(sums.map(({ currency }) => currency))].map((currency) => {
+    const own = sums.filter((each) => each.currency === currency);
     const sum = (name: CostName) => sumText(own.map((each) => each[name]));
     return {
       currency,
