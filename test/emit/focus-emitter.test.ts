@@ -162,6 +162,39 @@ t.test("datasets of a FOCUS emitter", async (t) => {
       t.strictSame(await charged("reader"), await charged("kept"));
     });
 
+    await t.test(
+      "a reader whose files are not what the manifest states says so and charges them",
+      async (t) => {
+        const june = join("kept", "20260601-20260630");
+        const { path, manifest } = manifestIn(join(folder, june));
+        const [file, name] = [join(folder, june, path), join(june, path)];
+        const written = readFileSync(file, "utf8");
+        const [blob] = manifest.blobs;
+        const [sums] = manifest.totals;
+        const changed = {
+          ...{ ...manifest, totals: [{ ...sums, EffectiveCost: "19.99" }] },
+          blobs: [{ ...blob, dataRowCount: 9 }],
+        };
+        writeFileSync(file, JSON.stringify(changed));
+        const advice = "run the export again, because rows may be missing or may be there twice";
+        for (const each of ["first", "second"]) {
+          const run = await runOnce(runContext(stores), config, "reader");
+          t.equal(run.status, "completed_with_errors", `the ${each} run`);
+          t.strictSame(
+            run.errors.map(({ message }) => message),
+            [
+              `chargebacks 2026-06: "${blob.blobName}" has 8 rows, and "${name}" states 9: ${advice}`,
+              `chargebacks 2026-06: the files of "${name}" have EffectiveCost 19.98 USD, and it states 19.99 USD: ${advice}`,
+            ],
+          );
+        }
+        t.strictSame(await charged("reader"), await charged("kept"), "the files are charged as they are");
+        writeFileSync(file, written);
+        const { status, errors } = await runOnce(runContext(stores), config, "reader");
+        t.strictSame([status, errors], ["completed", []]);
+      },
+    );
+
     await t.test("nothing new, nothing written", async (t) => {
       const before = pathsBelow(folder);
       await run();

@@ -33,7 +33,7 @@ export async function write(folder: string, files: Files): Promise<void> {
 }
 
 /** With the defaults of the configuration. */
-function settingsOf(written: Record<string, unknown>): BillSourceSettings {
+export function settingsOf(written: Record<string, unknown>): BillSourceSettings {
   const value = Value.Default(billSourceSettings, { name: "bills", ...structuredClone(written) });
   if (Value.Check(billSourceSettings, value)) return value;
   throw new Error(

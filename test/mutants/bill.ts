@@ -74,6 +74,15 @@ export const billMutants = [
     ["one line in common is the same bill", "smaller * SHARE", "0"],
     ["files of one manifest are compared", "unit ?? name", "name"],
   ]),
+  ...mutantsOf(
+    "src/ingest/ecosystems/focus/deliveries/manifest-totals.ts",
+    ["test/ingest/focus/manifest-totals.test.ts"],
+    [
+      ["rows that a manifest states are not compared", "file.stated !== file.rows", "false"],
+      ["a total of rows is not compared", "manifest.rows !== rows", "false"],
+      ["sums of a manifest are not compared", 'differenceText(costs[name], stated[name]) !== "0"', "false"],
+    ],
+  ),
   ...mutantsOf("src/ingest/ecosystems/focus/overlaps/decide.ts", overlaps, [
     ["a copy stops the bill that is charged", "a < b ? own : other", "a < b ? other : own"],
     ["of two new bills one is charged", "new Set([own, other])", "new Set([own])"],

@@ -19,6 +19,7 @@ import type { Delivery } from "../sources/delivery.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { duplicateRemarks, type KnownFile, twinOf } from "./duplicates.js";
 import { type CoveredDays, expiryOf } from "./expiry.js";
+import { manifestFindings, type ReadFile } from "./manifest-totals.js";
 import { NOT_ALL_READ, sharedDays } from "./moved.js";
 import { dropDelivery } from "./partitions.js";
 import {
@@ -111,6 +112,8 @@ export async function loadDelivery(
     const duplicates = left.map((each) => withLines(each, files, loaded));
     const told = duplicateRemarks(delivery.source, duplicates);
     const remarks = [...noBills, ...told];
+    const read = readFiles(files, loaded, duplicates);
+    const differing = manifestFindings(delivery.totals ?? [], read);
     const { shrinkLimit: limit, today } = settings;
     const shared = await sharedDays(client, moved, [deliveryId], settings, signal);
     const replaces = shared.map((each) => each.delivery);
@@ -132,8 +135,12 @@ export async function loadDelivery(
     const retirements = outcome.state === "waiting_for_acceptance" ? [] : retirementsOf(old, newer);
     await store.gate.change(async () => {
       mayCount = true;
-      const finished = { deliveryId, epoch, files, duplicates, remarks, loaded, outcome, overlaps, replaces };
-      await finish(store, { ...finished, retirements });
+      const finished = { deliveryId, epoch, files, duplicates, outcome, overlaps, replaces, retirements };
+      await finish(store, {
+        ...finished,
+        remarks: [...remarks, ...differing.map(({ what }) => what)],
+        loaded: { ...loaded, findings: [...loaded.findings, ...differing] },
+      });
       if (outcome.state === "expired") await dropDelivery(client, deliveryId);
       for (const { delivery_id, retired } of retirements)
         if (retired === undefined) await dropDelivery(client, delivery_id);
@@ -196,6 +203,17 @@ function withLines(
 ): DuplicateFile {
   const at = files.findIndex(({ sha256 }) => sha256 === duplicate.sha256);
   return at < 0 ? duplicate : { ...duplicate, ...(loaded.files.get(at) ?? NO_LINES) };
+}
+
+/** Each file of a delivery that is a bill, by its name. */
+function readFiles(
+  files: readonly LoadedFile[],
+  loaded: LoadedLines,
+  duplicates: readonly DuplicateFile[],
+): ReadonlyMap<string, ReadFile> {
+  const own = files.map((file, at) => ({ ...file, ...(loaded.files.get(at) ?? NO_LINES) }));
+  const bills = own.filter(({ dataset }) => dataset === undefined);
+  return new Map([...bills, ...duplicates].map((file) => [file.name, file]));
 }
 
 /** With the lines that were left out, because they count elsewhere: they are delivered all the same. */

@@ -8,6 +8,7 @@ import type { LoadedFile } from "../load/load-file.js";
 import { type FileLines, type LoadedLines, NO_LINES } from "../load/summary.js";
 import type { Comparable, Overlap } from "../overlaps/compare.js";
 import type { Delivery } from "../sources/delivery.js";
+import { MANIFEST_TOTALS } from "./manifest-totals.js";
 
 /** A file that was not loaded, because another file with the same bytes counts; with what that one adds up to. */
 export interface DuplicateFile extends FileLines {
@@ -52,6 +53,8 @@ export interface RecordedDelivery {
   readonly last_start_day: string | null;
   readonly last_day: string | null;
   readonly has_undated_lines: boolean;
+  /** Sentences: totals of a manifest that its files do not have. */
+  readonly manifest_problems: readonly string[];
   readonly problem: string | null;
   /** Numbers of deliveries of other scopes that it takes the place of. */
   readonly replaces: readonly string[];
@@ -78,7 +81,9 @@ function readDeliveries(tenantName: string): Statement {
         (extract(epoch FROM accepted_at) * 1000)::float8 AS accepted_at,
         (SELECT coalesce(json_agg(json_build_object('name', file->>'name', 'unit', file->>'unit', 'sha256', file->>'sha256', 'periods',
             coalesce(file->'periods', (SELECT json_agg(json_build_array(part->>'account', part->>'period')) FROM jsonb_array_elements(periods) AS part)::jsonb, '[]'))
-            ORDER BY place), '[]') FROM jsonb_array_elements(files) WITH ORDINALITY AS each (file, place)) AS files, first_day::text, last_start_day::text, last_day::text, findings @> $2::jsonb AS has_undated_lines, problem,
+            ORDER BY place), '[]') FROM jsonb_array_elements(files) WITH ORDINALITY AS each (file, place)) AS files, first_day::text, last_start_day::text, last_day::text, findings @> $2::jsonb AS has_undated_lines,
+        (SELECT coalesce(json_agg(finding->>'what' ORDER BY place), '[]') FROM jsonb_array_elements(findings) WITH ORDINALITY AS each (finding, place)
+          WHERE finding->>'id' = '${MANIFEST_TOTALS}') AS manifest_problems, problem,
         replaces::text[]
       FROM deliveries WHERE tenant_name = $1 AND state IN ('current', 'waiting_for_acceptance', 'refused', 'expired', 'no_bill', 'superseded')
       ORDER BY delivery_id`,

@@ -98,5 +98,6 @@ function deliveryOf(
       open: (signal) => open(file, signal),
     })),
     remarks: ordered.flatMap((bill) => bill.remarks),
+    totals: ordered.flatMap((bill) => bill.totals ?? []),
   };
 }

@@ -22,6 +22,27 @@ export interface DeliveredFile {
   open(signal: AbortSignal): Promise<Readable>;
 }
 
+/** What a manifest says its files hold. Undefined is what it does not say. */
+export interface ManifestTotals {
+  /** Path or key of the manifest. */
+  readonly manifest: string;
+  /** Rows of each file that the manifest names, by the name of the file. */
+  readonly files: ReadonlyMap<string, number | undefined>;
+  /** Rows and bytes of all its files. */
+  readonly rows: number | undefined;
+  readonly bytes: number | undefined;
+  /** Sums of the rows by billing currency, as plain decimals. */
+  readonly currencies: readonly ManifestSums[];
+}
+
+export interface ManifestSums {
+  readonly currency: string;
+  readonly BilledCost: string;
+  readonly EffectiveCost: string;
+  readonly ListCost: string;
+  readonly ContractedCost: string;
+}
+
 /** One complete bill of a scope, or one addition to it. */
 export interface Delivery {
   /** Name of the configured source. */
@@ -35,6 +56,8 @@ export interface Delivery {
   readonly files: readonly DeliveredFile[];
   /** Sentences: what looked odd (overlapping scopes, two manifests…). A delivery that is not complete yet is not returned but reported as waiting. */
   readonly remarks: readonly string[];
+  /** Totals that its manifests state. */
+  readonly totals?: readonly ManifestTotals[];
 }
 
 /** A bill that is there, and is not complete yet or cannot be taken. */

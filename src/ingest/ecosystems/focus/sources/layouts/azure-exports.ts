@@ -4,18 +4,24 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { ManifestTotals } from "../delivery.js";
 import { compare, hasDataExtension, quoted, unnamedRemarks } from "../file-names.js";
 import type { StoredFile, Waiting } from "../stores/store.js";
 import { grouped, type Layout, type LayoutInput, manifestProblem } from "./layout.js";
 import { newestFirst, type Run, stampOf } from "./newest.js";
 import { overlaps, type ScopedBill } from "./overlapping-scopes.js";
 
+const decimal = Type.String({ pattern: "^-?[0-9]+(\\.[0-9]+)?$", maxLength: 100 });
+const count = Type.Optional(Type.Union([Type.Integer(), Type.Null()]));
 const manifest = Type.Object({
   blobCount: Type.Optional(Type.Integer()),
+  byteCount: count,
+  dataRowCount: count,
   blobs: Type.Array(
     Type.Object({
       blobName: Type.String(),
-      byteCount: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+      byteCount: count,
+      dataRowCount: count,
     }),
     { maxItems: 100_000 },
   ),
@@ -26,6 +32,19 @@ const manifest = Type.Object({
 });
 type AzureManifest = Static<typeof manifest>;
 const manifestSchema = { check: (value: unknown): value is AzureManifest => Value.Check(manifest, value) };
+
+/** Sums by billing currency, which the service's own emitter adds to the form of Microsoft. */
+const sums = Type.Object({
+  totals: Type.Array(
+    Type.Object({
+      currency: Type.String(),
+      BilledCost: decimal,
+      EffectiveCost: decimal,
+      ListCost: decimal,
+      ContractedCost: decimal,
+    }),
+  ),
+});
 
 const PATH = /^((?:.*\/)?)((?:20\d\d)(?:0[1-9]|1[0-2])\d\d)-(20\d{6})\/((?:[^/]+\/)?[^/]+)\/([^/]+)$/s;
 
@@ -132,19 +151,26 @@ function billOf(run: AzureRun, parts: readonly Place[]): ScopedBill {
   const { blobs, blobCount } = content;
   if (blobCount !== undefined && blobCount !== blobs.length)
     return without(`${file.name} counts ${blobCount} blobs and names ${blobs.length}`);
-  const files = new Set<StoredFile>();
-  for (const { blobName, byteCount } of blobs) {
+  const files = new Map<StoredFile, number | undefined>();
+  for (const { blobName, byteCount, dataRowCount } of blobs) {
     const part = partNamed(blobName, run, parts);
     const named = `${file.name} names ${quoted(blobName)}`;
     if (part === "outside") return without(`${named}, which is no part of its run`);
     if (part === undefined) return without(`${named}, which is not there`);
     if (typeof byteCount === "number" && byteCount !== part.size)
       return without(`${named} with ${byteCount} bytes; it has ${part.size}`);
-    files.add(part);
+    files.set(part, dataRowCount ?? undefined);
   }
   if (files.size === 0) return without(`${file.name} names no blobs`);
   const unnamed = parts.filter((part) => !files.has(part.file)).map((part) => part.file.name);
-  return { ...bill, files: [...files], remarks: unnamedRemarks(unnamed) };
+  const totals: ManifestTotals = {
+    manifest: file.name,
+    files: new Map([...files].map(([part, rows]) => [part.name, rows])),
+    rows: content.dataRowCount ?? undefined,
+    bytes: content.byteCount ?? undefined,
+    currencies: Value.Check(sums, content) ? content.totals : [],
+  };
+  return { ...bill, files: [...files.keys()], remarks: unnamedRemarks(unnamed), totals };
 }
 
 /** The parts of a run lie beside its manifest, wherever the export was copied to. */

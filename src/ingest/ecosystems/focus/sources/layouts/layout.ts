@@ -2,6 +2,7 @@
  * Layouts: which files are one bill. A layout reads names and manifests, never bills, and its result does not depend on the order in which
  * the files were listed.
  */
+import type { ManifestTotals } from "../delivery.js";
 import type { StoredFile, Waiting } from "../stores/store.js";
 
 export interface LayoutInput {
@@ -29,6 +30,7 @@ export interface Bill {
   readonly files: readonly StoredFile[];
   readonly manifest?: StoredFile;
   readonly remarks: readonly string[];
+  readonly totals?: ManifestTotals;
   /** Why it is not complete, or must not count. */
   readonly problem?: string;
 }

@@ -1,0 +1,83 @@
+/**
+ * Compares what manifests state with what was read of their files. A difference does not hold the bill back, because its files are all
+ * there is to charge; every run reports it while the bill counts.
+ */
+import { differenceText } from "../../../../numbers/exact.js";
+import { addedUp, type CurrencySums, type Finding } from "../load/summary.js";
+import type { ManifestTotals } from "../sources/delivery.js";
+import { quoted } from "../sources/file-names.js";
+
+export const MANIFEST_TOTALS = "manifest_totals";
+/** Files of a manifest that get a sentence each. */
+const MOST_FILES = 5;
+const ADVICE = "run the export again, because rows may be missing or may be there twice";
+
+/** A file of a delivery, with its size in bytes and the sums of its lines. */
+export interface ReadFile {
+  readonly size: number;
+  readonly sums: readonly CurrencySums[];
+}
+
+/** @param read the files of the delivery by name; a file that is no bill is not among them, and its manifest is not compared */
+export function manifestFindings(
+  manifests: readonly ManifestTotals[],
+  read: ReadonlyMap<string, ReadFile>,
+): Finding[] {
+  return manifests
+    .filter(({ files }) => [...files.keys()].every((name) => read.has(name)))
+    .flatMap((manifest) => findingsOf(manifest, read));
+}
+
+function findingsOf(manifest: ManifestTotals, read: ReadonlyMap<string, ReadFile>): Finding[] {
+  const files = [...manifest.files].map(([name, stated]) => {
+    const { size, sums } = read.get(name) ?? { size: 0, sums: [] };
+    return { name, stated, size, sums, rows: rowsOf(sums) };
+  });
+  const sums = addedUp(files.flatMap((file) => file.sums));
+  const rows = rowsOf(sums);
+  const bytes = files.reduce((total, { size }) => total + size, 0);
+  const states = quoted(manifest.manifest);
+  const finding = (what: string, lines: number): Finding => ({
+    ...{ id: MANIFEST_TOTALS, lines, examples: [] },
+    what: `${what}: ${ADVICE}`,
+  });
+  const differing = files.filter((file) => file.stated !== undefined && file.stated !== file.rows);
+  const found = differing
+    .slice(0, MOST_FILES)
+    .map((file) =>
+      finding(`${quoted(file.name)} has ${file.rows} rows, and ${states} states ${file.stated}`, file.rows),
+    );
+  const rest = differing.slice(MOST_FILES);
+  if (rest.length > 0)
+    found.push(
+      finding(
+        `${rest.length} more files of ${states} have other numbers of rows than it states`,
+        rest.reduce((total, file) => total + file.rows, 0),
+      ),
+    );
+  // The total repeats what the files have said.
+  if (differing.length === 0 && manifest.rows !== undefined && manifest.rows !== rows)
+    found.push(finding(`the files of ${states} have ${rows} rows, and it states ${manifest.rows}`, rows));
+  if (manifest.bytes !== undefined && manifest.bytes !== bytes)
+    found.push(finding(`the files of ${states} have ${bytes} bytes, and it states ${manifest.bytes}`, rows));
+  for (const { currency, ...stated } of manifest.currencies) {
+    const own = sums.find((each) => each.currency === currency);
+    const costs = {
+      BilledCost: own?.billed_cost ?? "0",
+      EffectiveCost: own?.effective_cost ?? "0",
+      ListCost: own?.list_cost ?? "0",
+      ContractedCost: own?.contracted_cost ?? "0",
+    };
+    for (const name of ["BilledCost", "EffectiveCost", "ListCost", "ContractedCost"] as const)
+      if (differenceText(costs[name], stated[name]) !== "0")
+        found.push(
+          finding(
+            `the files of ${states} have ${name} ${costs[name]} ${currency}, and it states ${stated[name]} ${currency}`,
+            own?.lines ?? 0,
+          ),
+        );
+  }
+  return found;
+}
+
+const rowsOf = (sums: readonly CurrencySums[]) => sums.reduce((rows, { lines }) => rows + Number(lines), 0);
