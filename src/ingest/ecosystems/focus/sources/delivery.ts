@@ -63,6 +63,16 @@ export interface Delivery {
 /** A bill that is there, and is not complete yet or cannot be taken. */
 export type PendingBill = Pick<Delivery, "billing_period" | "kind">;
 
+/** Older runs of an export that are not read, because a newer one has the whole month. */
+export interface SupersededRuns {
+  readonly billing_period: string;
+  readonly runs: number;
+  /** Rows of all of them; undefined where a manifest does not state them. */
+  readonly rows: number | undefined;
+  /** Path of the run that is read. */
+  readonly by: string;
+}
+
 export interface SourceListing {
   readonly deliveries: readonly Delivery[];
   readonly pending: readonly PendingBill[];
@@ -70,6 +80,7 @@ export interface SourceListing {
   readonly waiting: readonly { readonly name: string; readonly reason: string }[];
   /** Sentences about what is there, is no bill or is excluded, and is not read. */
   readonly remarks: readonly string[];
+  readonly superseded?: readonly SupersededRuns[];
   /** Why there is nothing of all this: a part of a sentence. Undefined where there is something. */
   readonly nothing?: string;
 }

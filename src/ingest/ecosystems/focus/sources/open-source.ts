@@ -71,7 +71,7 @@ export function openBillSource(settings: BillSourceSettings, context: SourceCont
       }
       const manifests = manifestReader(store, signal);
       const at = now();
-      const { bills, waiting } = await LAYOUTS[layout]({
+      const { bills, waiting, superseded } = await LAYOUTS[layout]({
         files,
         delivery,
         now: at,
@@ -90,6 +90,7 @@ export function openBillSource(settings: BillSourceSettings, context: SourceCont
         ...assembled,
         waiting: held,
         remarks,
+        ...(superseded && { superseded }),
         ...(isEmpty && { nothing: nothingAt(settings.location, files.length) }),
       };
     },

@@ -5,7 +5,7 @@ import type { DayWindow } from "../../../ecosystem.js";
 import type { Probe } from "../../../reports.js";
 import type { CostColumn } from "../load/landing-columns.js";
 import { sampleTags } from "../load/sample-tags.js";
-import type { BillSource, Delivery } from "./delivery.js";
+import type { BillSource, Delivery, SupersededRuns } from "./delivery.js";
 
 const counted = (count: number, what: string) => ({ [count === 1 ? what : `${what}s`]: count });
 
@@ -19,7 +19,7 @@ export async function probeSources(
   for (const source of sources) {
     const name = `source ${source.name}`;
     try {
-      const { deliveries, waiting, remarks, nothing } = await source.list(signal);
+      const { deliveries, waiting, remarks, superseded = [], nothing } = await source.list(signal);
       const files = deliveries.reduce((sum, delivery) => sum + delivery.files.length, 0);
       const found = { ...counted(deliveries.length, "bill"), ...counted(files, "file") };
       if (nothing !== undefined) probes.push({ name, remark: `${nothing}: check \`location\`` });
@@ -28,6 +28,7 @@ export async function probeSources(
         probes.push({ name, found, period: periodOf(deliveries, window), ...(tags && { tags }) });
         probes.push(...beforeLookback(deliveries, window).map((remark) => ({ name, remark })));
       }
+      probes.push(...superseded.map((runs) => ({ name, ...supersededRuns(runs) })));
       probes.push(...remarks.map((remark) => ({ name, remark })));
       probes.push(...waiting.map(({ name: bill, reason }) => ({ name, failure: `${bill}: ${reason}` })));
     } catch (error) {
@@ -54,6 +55,14 @@ function beforeLookback(deliveries: readonly Delivery[], { start }: DayWindow): 
   return [
     `${bills} before ${start} (lookback_days) and will not be charged: \`run --from DAY --to DAY\` charges older days`,
   ];
+}
+
+/** A daily export leaves some thirty runs a month: good to know, and nothing to look at. */
+function supersededRuns({ billing_period, runs, rows, by }: SupersededRuns): Pick<Probe, "found" | "period"> {
+  return {
+    found: { ...counted(runs, "older run"), ...(rows !== undefined && counted(rows, "row")) },
+    period: `of ${billing_period}, superseded by ${by}`,
+  };
 }
 
 /** Months that the paths or manifests name, ascending. */

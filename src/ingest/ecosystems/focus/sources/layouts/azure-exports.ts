@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { ManifestTotals } from "../delivery.js";
+import type { ManifestTotals, SupersededRuns } from "../delivery.js";
 import { compare, hasDataExtension, quoted, unnamedRemarks } from "../file-names.js";
 import type { StoredFile, Waiting } from "../stores/store.js";
 import { grouped, type Layout, type LayoutInput, manifestProblem } from "./layout.js";
@@ -102,6 +102,7 @@ export const azureExports: Layout = async (input) => {
     } else runs.push(await runOf(last, input));
   }
   const bills: ScopedBill[] = [];
+  const superseded: SupersededRuns[] = [];
   for (const scope of grouped(runs, (run) => JSON.stringify([run.base, monthOf(run)])).values()) {
     const ordered = newestFirst(scope);
     const until = scope
@@ -117,16 +118,37 @@ export const azureExports: Layout = async (input) => {
         reason: `it ends on ${dayOf(run.to)}, and ${folderOf(newest)} has the days until ${dayOf(newest.to)}: that one counts. Run the export for the whole month, so that what it corrects is charged`,
       });
     const type = "blobs" in newest.content ? newest.content.exportConfig?.type : undefined;
-    if (type === undefined || type === "FocusCost")
+    if (type === undefined || type === "FocusCost") {
       bills.push(billOf(newest, parts.get(folderOf(newest)) ?? []));
-    else
+      const older = ordered.slice(ordered.indexOf(newest) + 1);
+      if (older.length > 0) superseded.push(supersededBy(newest, older));
+    } else
       waiting.push({
         name: folderOf(newest),
         reason: `it is an export of type ${quoted(type)}, not FocusCost`,
       });
   }
-  return { bills: overlaps(bills), waiting };
+  return { bills: overlaps(bills), waiting, superseded };
 };
+
+function supersededBy(newest: AzureRun, older: readonly AzureRun[]): SupersededRuns {
+  const rows = older.map(({ content }) => ("blobs" in content ? rowsStated(content) : undefined));
+  return {
+    billing_period: monthOf(newest),
+    runs: older.length,
+    rows: rows.every((each) => each !== undefined) ? rows.reduce((sum, each) => sum + each, 0) : undefined,
+    by: folderOf(newest),
+  };
+}
+
+/** Of a whole run, or of all its blobs. */
+function rowsStated({ dataRowCount, blobs }: AzureManifest): number | undefined {
+  if (typeof dataRowCount === "number") return dataRowCount;
+  const rows = blobs.map((blob) => blob.dataRowCount);
+  return rows.every((each) => typeof each === "number")
+    ? rows.reduce((sum, each) => sum + each, 0)
+    : undefined;
+}
 
 async function runOf(place: Place, { readManifest }: LayoutInput): Promise<AzureRun> {
   try {

@@ -2,7 +2,7 @@
  * Layouts: which files are one bill. A layout reads names and manifests, never bills, and its result does not depend on the order in which
  * the files were listed.
  */
-import type { ManifestTotals } from "../delivery.js";
+import type { ManifestTotals, SupersededRuns } from "../delivery.js";
 import type { StoredFile, Waiting } from "../stores/store.js";
 
 export interface LayoutInput {
@@ -38,6 +38,7 @@ export interface Bill {
 export interface LayoutResult {
   readonly bills: readonly Bill[];
   readonly waiting: readonly Waiting[];
+  readonly superseded?: readonly SupersededRuns[];
 }
 
 /** The file can be read, and is no manifest of the layout. */
