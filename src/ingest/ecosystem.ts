@@ -29,6 +29,11 @@ export interface Ecosystem<Settings = unknown> extends EcosystemSettings {
    */
   derivingMetrics(settings: Settings): readonly string[];
   /**
+   * Usage metrics that stand in for one another, the preferred first: of those that a resource has usage of on a day, only the first
+   * counts. Left out: none.
+   */
+  readonly standIns?: readonly string[];
+  /**
    * True if `UNALLOCATED` becomes a member of these sets: usage whose principal exists, but whose owner nobody knows. Left out if usage of
    * `UNALLOCATED` is that of series without the label, which may be anything.
    */

@@ -102,12 +102,13 @@ async function gatherToStaging(
   { client, epoch, gatherer, signal }: StageTopicsOptions,
   { days, productTypes }: { readonly days: readonly string[]; readonly productTypes: readonly string[] },
 ): Promise<TopicReport> {
-  const clusters = await billedClusters(client, epoch, { days, productTypes }, signal);
+  const billed = await billedClusters(client, epoch, { days, productTypes }, signal);
+  const clusters = [...billed.keys()];
   const [start] = days;
   const last = days.at(-1);
   if (clusters.length === 0 || start === undefined || last === undefined) return { dropped: {}, errors: [] };
   const writer = createStagingWriter({ client, epoch, prepare: async () => undefined, signal });
-  const sink = createTopicSink(new Set(days), writer);
+  const sink = createTopicSink(new Set(days), billed, writer);
   const errors: string[] = [];
   let answers: unknown;
   let failures = 0;
@@ -135,17 +136,21 @@ async function gatherToStaging(
   return { dropped: sink.dropped, errors, answers, failures };
 }
 
+/** Cluster → days on which it has staged lines of these types. */
 async function billedClusters(
   client: ClickHouseClient,
   epoch: number,
   { days, productTypes }: { readonly days: readonly string[]; readonly productTypes: readonly string[] },
   signal: AbortSignal,
-): Promise<string[]> {
+): Promise<Map<string, ReadonlySet<string>>> {
   const read = {
     query: `
-      SELECT DISTINCT toString(resource_id) AS cluster FROM ${stagedTable("billing", epoch)}
-      WHERE day IN {days:Array(Date)} AND product_type IN {product_types:Array(String)} ORDER BY cluster`,
+      SELECT toString(resource_id) AS cluster, groupUniqArray(toString(day)) AS billed_days
+      FROM ${stagedTable("billing", epoch)}
+      WHERE day IN {days:Array(Date)} AND product_type IN {product_types:Array(String)}
+      GROUP BY cluster ORDER BY cluster`,
     params: { days: days.map(isoDay), product_types: productTypes },
   };
-  return (await readRows<{ cluster: string }>(client, read, signal)).map(({ cluster }) => cluster);
+  const found = await readRows<{ cluster: string; billed_days: string[] }>(client, read, signal);
+  return new Map(found.map(({ cluster, billed_days }) => [cluster, new Set(billed_days)]));
 }

@@ -24,6 +24,7 @@ import { dayContents } from "./staging/content-hash.js";
 import { dayLacks, type Lacks } from "./staging/day-lacks.js";
 import { deriveMetricSets } from "./staging/derive-sets.js";
 import { doubtBills } from "./staging/doubted-bills.js";
+import { dropStandIns } from "./staging/drop-stand-ins.js";
 import { forgetStaged } from "./staging/forget-staged.js";
 import { fullerPublished } from "./staging/fuller-published.js";
 import { keepDroppedUsage } from "./staging/keep-dropped.js";
@@ -73,6 +74,7 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     { ledger: ledgers.chargebacks, rulesHash: options.rulesHash },
     signal,
   );
+  await dropStandIns(client, { epoch, days: measured }, options.standIns ?? [], signal);
   await alignScales(
     client,
     { epoch, days: measured },

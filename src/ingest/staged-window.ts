@@ -20,6 +20,8 @@ export interface StageWindowOptions {
   readonly decimalPlaces: number;
   /** `Ecosystem.derivingMetrics` of the tenant. */
   readonly derivingMetrics: readonly string[];
+  /** `Ecosystem.standIns`. */
+  readonly standIns?: readonly string[] | undefined;
   /** `Ecosystem.unknownOwnersAreActive`. */
   readonly unknownOwnersAreActive?: true | undefined;
   /** Identity sources and rules of the tenant; undefined where it has none. */

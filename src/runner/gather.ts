@@ -147,6 +147,7 @@ async function gatherAll(
       allocation: input.allocation,
       decimalPlaces: tenant.allocation.decimal_places,
       derivingMetrics: input.ecosystem.derivingMetrics(tenant.plugin_settings),
+      standIns: input.ecosystem.standIns,
       unknownOwnersAreActive: input.ecosystem.unknownOwnersAreActive,
       inventoryLacks: inventory.lacks,
       completeTypes: inventory.completeTypes,

@@ -47,7 +47,7 @@ export interface RunOutcome {
 
 export interface SimulationOptions {
   /** The way to an upstream, by the address of the simulator. */
-  readonly through?: (url: string) => Promise<string>;
+  readonly through?: (url: string, upstream: "bill" | "metrics") => Promise<string>;
   /** More settings of each tenant. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
@@ -61,8 +61,8 @@ export async function startSimulatedService(
   t.teardown(() => cloud.close());
   const reached = {
     ...cloud,
-    url: await through(cloud.url),
-    metrics: { ...cloud.metrics, url: await through(cloud.metrics.url) },
+    url: await through(cloud.url, "bill"),
+    metrics: { ...cloud.metrics, url: await through(cloud.metrics.url, "metrics") },
   };
   const metered = { ...size, url: reached.metrics.url };
   const [system] = simulatedTenants(metered);

@@ -29,6 +29,29 @@ export const ingestMutants = [
     ],
   ),
   ...mutantsOf(
+    "src/ingest/staging/drop-stand-ins.ts",
+    ["test/e2e/metrics-outage.test.ts"],
+    [
+      [
+        "usage that stands in stays beside what it stands in for",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the source
+        "where: `preferred.first = 0 OR ${place} <= preferred.first`",
+        'where: "true"',
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    "src/ingest/staging/topic-sink.ts",
+    ["test/e2e/metrics-outage.test.ts"],
+    [
+      [
+        "a failed metric of a cluster that is not billed makes the day provisional",
+        "taken.filter(isBilled).map(gapRow)",
+        "taken.map(gapRow)",
+      ],
+    ],
+  ),
+  ...mutantsOf(
     "src/ingest/prometheus/same-answers.ts",
     ["test/ingest/confluent-answers.test.ts"],
     [["a question that failed is a difference for ever", "if (answer.digest !== FAILED)", "if (true)"]],

@@ -16,13 +16,22 @@ const refuseFact = refuser("topic_usage");
 const usageRow = rowText("topic_usage");
 const gapRow = rowText("topic_usage_gaps");
 
-export function createTopicSink(days: ReadonlySet<string>, writer: StagingWriter): CountingTopicSink {
+/**
+ * `billed`: cluster → the days on which it has lines that are attributed. A cluster that was created or deleted within the window is
+ * missing on the other days, so a gap of these is not stored: it would make their attributions provisional.
+ */
+export function createTopicSink(
+  days: ReadonlySet<string>,
+  billed: ReadonlyMap<string, ReadonlySet<string>>,
+  writer: StagingWriter,
+): CountingTopicSink {
   const dropped: Record<string, number> = {};
   const drop = (reason: string) => {
     dropped[reason] = (dropped[reason] ?? 0) + 1;
     return false;
   };
   const known = new Set<string>();
+  const isBilled = ({ day, resource_id }: UsageGap) => billed.get(resource_id)?.has(day) === true;
   return {
     dropped,
     async usage(batch) {
@@ -42,11 +51,11 @@ export function createTopicSink(days: ReadonlySet<string>, writer: StagingWriter
         return drop("malformed");
       });
       await writer.add("topic_usage", taken.map(usageRow));
-      await writer.add("topic_usage_gaps", gaps.map(gapRow));
+      await writer.add("topic_usage_gaps", gaps.filter(isBilled).map(gapRow));
     },
     async usageGaps(batch) {
       const taken = batch.filter((gap) => days.has(gap.day) || drop("outside_window"));
-      await writer.add("topic_usage_gaps", taken.map(gapRow));
+      await writer.add("topic_usage_gaps", taken.filter(isBilled).map(gapRow));
     },
   };
 }

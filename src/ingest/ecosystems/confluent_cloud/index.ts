@@ -9,7 +9,7 @@ import { connectConfluent, type Tuning } from "./api/connection.js";
 import { gatherInventory } from "./inventory/index.js";
 import { withTopics } from "./inventory/topics.js";
 import { probeConfluent } from "./probe.js";
-import { allocationRules, derivingMetrics } from "./rules.js";
+import { allocationRules, derivingMetrics, flinkUsage } from "./rules.js";
 import { type ConfluentCloudSettings, confluentCloudSettings } from "./settings.js";
 import { stillCovers } from "./still-covers.js";
 import { gatherTopics, topicRules } from "./topics.js";
@@ -24,6 +24,7 @@ export const confluentCloud: AnyEcosystem = {
   name: "confluent_cloud",
   rules: (settings) => allocationRules(own(settings)),
   derivingMetrics: () => derivingMetrics(),
+  standIns: flinkUsage,
   unknownOwnersAreActive: true,
   usageMetrics: (settings) => usageMetricsOf(allocationRules(own(settings)), derivingMetrics()),
   identitySets: ({ metrics }) =>

@@ -19,6 +19,8 @@ export const FLINK_CFU = "flink_cfu";
 export const FLINK_CFU_MINUTES = "flink_cfu_minutes";
 /** Stands in for measured usage: how many statements of an owner ran. */
 export const FLINK_STATEMENTS = "flink_statements";
+/** Usage of compute pools: each metric stands in where there is nothing of those before it. */
+export const flinkUsage = [FLINK_CFU, FLINK_CFU_MINUTES, FLINK_STATEMENTS] as const;
 
 type AllocationSettings = Pick<ConfluentCloudSettings, "allocator_params">;
 

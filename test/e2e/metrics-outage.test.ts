@@ -1,0 +1,147 @@
+/**
+ * The metrics of all three ecosystems fail altogether, in every way that an outage has. What was measured before stays: no day is
+ * calculated again, none is provisional, and everybody pays what they paid.
+ */
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import t from "tap";
+import { reconciled, rowsOf, runRecords, type Test } from "../runner/runs.js";
+import { days, type SimulatedService, startSimulatedService } from "./simulated-cloud.js";
+
+type Outage = "none" | "503" | "refused" | "empty" | "cfu_503" | "cfu_empty";
+
+const CFU = "confluent_flink_num_cfu";
+
+/** A way to an upstream that can be closed, can return 503, or can return no series with status 200. */
+async function startSwitch(t: Test, target: string) {
+  let outage: Outage = "none";
+  const listen = async (port: number) => {
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = Buffer.concat(chunks);
+      const isCfu = `${request.url} ${body}`.includes(CFU);
+      if (outage === "503" || (outage === "cfu_503" && isCfu))
+        return response.writeHead(503, { "retry-after": "0" }).end("down");
+      if (outage === "empty" || (outage === "cfu_empty" && isCfu)) {
+        const resultType = request.url?.includes("query_range") ? "matrix" : "vector";
+        response.writeHead(200, { "content-type": "application/json" });
+        return response.end(JSON.stringify({ status: "success", data: { resultType, result: [] } }));
+      }
+      const answer = await fetch(target + request.url, {
+        method: request.method ?? "GET",
+        headers: { "content-type": request.headers["content-type"] ?? "text/plain" },
+        ...(body.length > 0 && { body }),
+      });
+      response.writeHead(answer.status, { "content-type": "application/json" });
+      return response.end(Buffer.from(await answer.arrayBuffer()));
+    });
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    return server;
+  };
+  const close = async (server: Server) => {
+    const closed = once(server, "close");
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  let server: Server | undefined = await listen(0);
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the switch has no port");
+  t.teardown(async () => {
+    if (server !== undefined) await close(server);
+  });
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    async set(next: Outage) {
+      outage = next;
+      if (next === "refused" && server !== undefined) {
+        await close(server);
+        server = undefined;
+      } else if (next !== "refused") server ??= await listen(address.port);
+    },
+  };
+}
+
+/** Who pays what, by which rule, and whether it may still change. */
+async function charges({ stores }: SimulatedService, tenant: string): Promise<string[]> {
+  const rows = await rowsOf<{ row: string }>(
+    stores,
+    tenant,
+    `SELECT toJSONString(tuple(*)) AS row FROM (
+       SELECT toString(day), 'chargebacks', resource_id, product_type, identity_id, allocation_detail, toString(amount), provisional
+       FROM chargebacks
+       UNION ALL
+       SELECT toString(day), 'attributions', cluster_resource_id, product_type, topic_name, toString(attribution_method), toString(amount), provisional
+       FROM topic_attributions
+     ) ORDER BY row`,
+  );
+  return rows.map(({ row }) => row);
+}
+
+t.test("an outage of all metrics calculates no unchanged day again", async (t) => {
+  const opened: Awaited<ReturnType<typeof startSwitch>>[] = [];
+  const service = await startSimulatedService(t, {
+    through: async (url, upstream) => {
+      if (upstream === "bill") return url;
+      const metrics = await startSwitch(t, url);
+      opened.push(metrics);
+      return metrics.url;
+    },
+    settings: { gather_failure_threshold: 100 },
+  });
+  const [metrics] = opened;
+  const { stores, tenants } = service;
+  const before = new Map<string, string[]>();
+  for (const tenant of tenants) {
+    t.strictSame(await service.run(tenant), { status: "completed", errors: [], published: days }, tenant);
+    before.set(tenant, await charges(service, tenant));
+    t.ok(
+      before.get(tenant)?.some((row) => row.includes("usage_ratio_allocation")),
+      `${tenant} is split by usage`,
+    );
+  }
+  const [cloud] = tenants;
+  const metricsOfPools = await rowsOf<{ metric: string }>(
+    stores,
+    cloud,
+    "SELECT DISTINCT toString(metric) AS metric FROM usage WHERE startsWith(resource_id, 'lfcp-') ORDER BY metric",
+  );
+  t.strictSame(
+    metricsOfPools.map(({ metric }) => metric),
+    ["flink_cfu", "flink_cfu_minutes"],
+    "pools of both metrics",
+  );
+
+  // The other tenants wait for seconds between attempts at an address that nobody listens on.
+  const outages: readonly (readonly [Outage, readonly string[]])[] = [
+    ["503", tenants],
+    ["none", tenants],
+    ["refused", [cloud]],
+    ["empty", tenants],
+    ["cfu_503", [cloud]],
+    ["cfu_empty", [cloud]],
+    ["none", tenants],
+  ];
+  for (const [outage, affected] of outages) {
+    await t.test(`metrics: ${outage}`, async (t) => {
+      await metrics?.set(outage);
+      for (const tenant of affected) {
+        t.strictSame((await service.run(tenant)).published, [], `${tenant}: no day is calculated again`);
+        t.equal((await runRecords(stores, tenant)).at(-1)?.dates_calculated, 0, tenant);
+        const now = await charges(service, tenant);
+        const added = now.filter((row) => before.get(tenant)?.includes(row) !== true);
+        t.strictSame(added, [], `${tenant}: who pays what stays`);
+        t.equal(now.length, before.get(tenant)?.length, tenant);
+        const { off, staged } = await reconciled(stores, tenant);
+        t.strictSame({ off, staged }, { off: [], staged: 0 }, tenant);
+      }
+      const provisional = await stores.postgres.query(
+        `SELECT tracking_date FROM tracking_dates WHERE provisional
+         UNION ALL SELECT tracking_date FROM topic_attribution_dates WHERE provisional`,
+      );
+      t.equal(provisional.rows.length, 0, "nothing is provisional");
+    });
+  }
+});
