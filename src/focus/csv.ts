@@ -1,6 +1,7 @@
 /** How CSV is read so that nothing of it is lost. */
+
+import type { Separator } from "../config/csv-dialect.js";
 import { literal } from "../store/clickhouse/sql-text.js";
-import type { Separator } from "./csv-dialect.js";
 
 /**
  * Nothing is lost while reading: blanks stay, `\N` is text, no value is taken for a number, and a row that has more or fewer values than

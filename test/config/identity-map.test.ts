@@ -49,3 +49,42 @@ t.test("hashes of maps", async (t) => {
     t.not(digest(mapOf("111,web", "222,ops")), digest(map));
   });
 });
+
+t.test("a map is read with any separator, and with lines in front of its header", async (t) => {
+  const file = join(temporaryFolder(t), "map.csv");
+  const read = (text: string | Buffer) => {
+    writeFileSync(file, text);
+    const map = readIdentityMap(file);
+    return "problem" in map ? map.problem : map;
+  };
+  const plain = 'value,identity\n111,web\n"a,b;c|d",data\n';
+  const expected = read(plain);
+  t.strictSame(typeof expected === "string" ? expected : [...expected.entries], [
+    ["111", "web"],
+    ["a,b;c|d", "data"],
+  ]);
+  const separated = (separator: string) =>
+    ["value,identity", "111,web", '"a,b;c|d",data', ""]
+      .map((line, at) => (at === 2 ? line.replace('",', `"${separator}`) : line.replace(",", separator)))
+      .join("\n");
+  for (const [what, text] of Object.entries({
+    semicolons: separated(";"),
+    tabs: separated("\t"),
+    bars: separated("|"),
+    "blanks around names and values": separated(" ; "),
+    "line ends of Windows": separated(";").replaceAll("\n", "\r\n"),
+    "a mark and a line sep=": `\uFEFFsep=;\r\n${separated(";")}`,
+    "comments and empty lines": `# made today\n\n${separated("\t")}`,
+  }))
+    t.strictSame(read(text), expected, what);
+
+  t.equal(read("sep=;\nvalue,identity\n111,web\n"), "must start with the header value,identity");
+  t.equal(read("# nothing else\n"), "must start with the header value,identity");
+  t.equal(read("value;identity\n111,web\n"), "line 2 has 1 fields, not 2", "the header decides");
+  t.equal(read("value\tidentity\n111\t\n"), "line 2 has no identity");
+  t.equal(
+    read("# made today\nsep=;\nvalue;identity\n111;web\n111;ops\n"),
+    'line 5 has the value "111" of line 4 again',
+    "lines are counted from the top of the file",
+  );
+});

@@ -192,6 +192,49 @@ t.test("uploads by request", async (t) => {
   }
   t.strictSame(await partitions(), kept, "nothing of them is kept");
 
+  await t.test("files with another separator are the same usage", async (t) => {
+    const plain = csv(
+      row("2026-06-21", "cpu", "1.5", "a b"),
+      row("2026-06-22", "gpu_hours", "2", "ops", "x-1"),
+    );
+    const quantities = async (uploadId: number) => {
+      const { client } = await stores.tenant("acme");
+      const query = `SELECT toString(day) AS day, metric, resource_id, identity_id, toUInt32(micro_units) AS micro_units FROM usage_uploads
+        WHERE upload_id = ${uploadId} AND refused = '' ORDER BY day`;
+      return await (await client.query({ query, format: "JSONEachRow" })).json();
+    };
+    const expected = [
+      { day: "2026-06-21", metric: "cpu", resource_id: "r-1", identity_id: "a b", micro_units: 1_500_000 },
+      {
+        day: "2026-06-22",
+        metric: "gpu_hours",
+        resource_id: "x-1",
+        identity_id: "ops",
+        micro_units: 2_000_000,
+      },
+    ];
+    for (const [what, body] of Object.entries({
+      commas: plain,
+      semicolons: plain.replaceAll(",", ";"),
+      tabs: plain.replaceAll(",", "\t"),
+      "a mark and a line sep=": `\uFEFFsep=;\r\n${plain.replaceAll(",", ";").replaceAll("\n", "\r\n")}`,
+    })) {
+      const { status, body: taken } = await post(body, `separated by ${what}`);
+      t.equal(status, 200, what);
+      t.strictSame(await quantities(taken.upload_id), expected, what);
+    }
+    const decimalComma = await post(
+      csv(row("2026-06-21", "cpu", "1.5"))
+        .replaceAll(",", ";")
+        .replace("1.5", "1,5"),
+      "a decimal comma",
+    );
+    t.strictSame(
+      [decimalComma.status, decimalComma.body.errors?.map((each: { detail: string }) => each.detail)],
+      [400, [`row 1, column quantity: ${NUMBER}`]],
+    );
+  });
+
   await t.test("what is taken as it is", async (t) => {
     const hours = `hour,quantity,identity_id,resource_id,metric\r\n2026-06-24T05Z,1e-6,"a,""b""",À,cpu\r\n2026-06-24T23:00:00Z,.0000005,b,r,cpu\r\n2026-06-24T23:00Z,0.00000049,b,r,cpu\r\n`;
     const { status, body } = await post(`\uFEFF${hours}`, "hours");

@@ -1,10 +1,11 @@
 /**
- * A map of an identity source: a CSV file with the columns `value` and `identity`. It is read once, with the configuration, so a
- * file that is wrong stops the start and never a run.
+ * A map of an identity source: a CSV file with the columns `value` and `identity`. Its separator and the lines in front of its header
+ * may be any that a bill may have. It is read once, with the configuration, so a file that is wrong stops the start and never a run.
  */
 import { readFileSync, statSync } from "node:fs";
 import { CsvError, parse } from "csv-parse/sync";
 import { UNALLOCATED } from "../allocation-rule.js";
+import { preambleOf, separatorOf } from "../csv-dialect.js";
 import { digestOf } from "../digest.js";
 
 export interface IdentityMap {
@@ -17,6 +18,7 @@ export interface IdentityMap {
 const MOST_BYTES = 32 * 2 ** 20;
 const MOST_ENTRIES = 200_000;
 const HEADER = "value,identity";
+const NO_HEADER = `must start with the header ${HEADER}`;
 const UNFIT = /[\p{Cc}\p{Surrogate}]/u;
 const LONGEST = 1000;
 
@@ -24,25 +26,31 @@ const LONGEST = 1000;
 export function readIdentityMap(file: string): IdentityMap | { problem: string } {
   const text = textOf(file);
   if (typeof text !== "string") return text;
+  const preamble = preambleOf(text);
+  if (preamble === undefined) return { problem: NO_HEADER };
+  const table = text.slice(preamble.length);
+  const delimiter = preamble.separator ?? separatorOf(table.split("\n", 1)[0] ?? "");
+  const linesBefore = text.slice(0, preamble.length).split("\n").length - 1;
   let rows: Row[];
   try {
-    const options = { bom: true, skip_empty_lines: true, trim: true, relax_column_count: true } as const;
+    const options = { delimiter, skip_empty_lines: true, trim: true, relax_column_count: true } as const;
     // The types of the library know rows without `info` alone.
-    rows = parse(text, { ...options, info: true }) as unknown as Row[];
+    rows = parse(table, { ...options, info: true }) as unknown as Row[];
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     return { problem: `is not CSV: ${error.message}` };
   }
   const [header, ...entries] = rows;
-  if (header?.record.join(",") !== HEADER) return { problem: `must start with the header ${HEADER}` };
+  if (header?.record.length !== 2 || header.record.join(",") !== HEADER) return { problem: NO_HEADER };
   if (entries.length > MOST_ENTRIES)
     return { problem: `has ${entries.length} entries; at most ${MOST_ENTRIES} are allowed` };
   const found = new Map<string, { identity: string; line: number }>();
   for (const { record, info } of entries) {
     const [value = "", identity = ""] = record;
+    const line = linesBefore + info.lines;
     const refusal = refuseEntry(record) ?? refuseRepeated(value, found.get(value));
-    if (refusal !== undefined) return { problem: `line ${info.lines} ${refusal}` };
-    found.set(value, { identity, line: info.lines });
+    if (refusal !== undefined) return { problem: `line ${line} ${refusal}` };
+    found.set(value, { identity, line });
   }
   const map = new Map([...found].map(([value, { identity }]) => [value, identity]));
   return { hash: hashOf(map), entries: map };

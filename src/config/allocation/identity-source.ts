@@ -26,7 +26,7 @@ const identitySource = mapping(
     map: Type.Optional(
       text({
         description:
-          "A CSV file with the header `value,identity`, relative to the configuration: what a value stands for. A value that is not in it names nobody.",
+          "A CSV file with the header `value,identity` (separated by `,`, `;`, a tab or `|`), relative to the configuration: what a value stands for. A value that is not in it names nobody.",
         expected: "the path of a CSV file",
         maxLength: 4096,
       }),

@@ -1,7 +1,7 @@
 /** The header of a CSV file, which is its first row, and the whole file again. */
 import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse/sync";
-import { preambleOf, type Separator, separatorOf } from "../../focus/csv-dialect.js";
+import { preambleOf, type Separator, separatorOf } from "../../config/csv-dialect.js";
 import type { WrittenColumn } from "../../focus/file.js";
 import { MOST_COLUMNS, UnreadableFile } from "../../focus/format.js";
 import { notUtf8 } from "./utf8.js";

@@ -8,7 +8,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { Separator } from "../../../../focus/csv-dialect.js";
+import type { Separator } from "../../../../config/csv-dialect.js";
 import type { WrittenColumn } from "../../../../focus/file.js";
 import { formatOf, type Source, UnreadableFile } from "../../../../focus/format.js";
 import { errorToReader } from "../../../../store/error-to-reader.js";

@@ -1,6 +1,6 @@
 /** Which separator a header has, and what stands in front of it. */
 import t from "tap";
-import { preambleOf, separatorOf } from "../../src/focus/csv-dialect.js";
+import { preambleOf, separatorOf } from "../../src/config/csv-dialect.js";
 
 t.test("a header is divided by the separator that gives the most columns", async (t) => {
   const headers: Readonly<Record<string, string>> = {
