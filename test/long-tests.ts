@@ -70,6 +70,11 @@ export const longTests: readonly LeftOut[] = [
   },
   { file: "runner/moving-clock.test.ts", kind: "soak", why: "draws histories of a clock that jumps" },
   {
+    file: "runner/readers-under-kills.test.ts",
+    kind: "soak",
+    why: "kills the engine in the middle of runs again and again; publish-crash.test.ts and one-step.test.ts run on every change",
+  },
+  {
     file: "runner/readers.test.ts",
     kind: "soak",
     why: "reads for minutes while days are published; one-step.test.ts runs on every change",

@@ -9,7 +9,7 @@ t.test("the engine dies within an export", async (t) => {
   const service = await startService(t);
   const { app, stores, log } = service;
   const address = await app.listen({ host: "127.0.0.1", port: 0 });
-  await insertManyChargebacks(stores, "acme", { rows: 200_000, days: 5, identities: 200_000 });
+  await insertManyChargebacks(stores, "acme", { rows: 100_000, days: 5, identities: 100_000 });
   /** More than the sockets on the way hold. */
   const columns = ["identity_id", ...Array.from({ length: 49 }, () => "metadata")];
   const ask = async (accept: string): Promise<IncomingMessage> => {

@@ -72,7 +72,7 @@ t.test("withTransaction", async (t) => {
       await pool.query("SELECT pg_terminate_backend($1)", [pid]);
       await client.query("INSERT INTO rows VALUES (3)");
     });
-    await t.rejects(failing, /terminat|EPIPE|ECONNRESET/);
+    await t.rejects(failing, /terminat|EPIPE|ECONNRESET|not queryable/);
     const { rows } = await pool.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
     t.notOk(backends.has(rows[0]?.pid ?? 0));
     t.equal(await count(), 1);
