@@ -128,6 +128,26 @@ t.test(
   },
 );
 
+t.test("lines that differ in the amount alone are all charged where their source says `add`", async (t) => {
+  const adding = { ...undecided, adding: new Set(["bills"]) };
+  const [a, b] = [file("a.csv", { "01 a": 10, "02 a": 5 }), file("b.csv", { "01 a": 12, "02 a": 5.5 })];
+  const copy = fileOf("b (1).csv", text({ "01 a": 12, "02 a": 5.5 }));
+  const both = { bills: [bill("bills", [a, b, copy])] };
+  t.strictSame((await run(both, adding)).errors, []);
+  t.equal(await charged(), 32.5, "each file counts, and the copy of one of them does not");
+  t.strictSame((await run(both, adding)).errors, []);
+  t.equal(await charged(), 32.5, "the next run adds nothing");
+  one(t, (await run(both)).errors, /"b.csv" alone is charged/, "without the setting");
+  t.equal(await charged(), 17.5);
+
+  await store.postgres.query("DELETE FROM deliveries");
+  const additions = [a, b].map((each) =>
+    bill("bills", [each], { kind: "additive", billing_period: undefined }),
+  );
+  t.strictSame((await run({ bills: additions }, adding)).errors, []);
+  t.equal(await charged(), 32.5, "additions of one source count likewise");
+});
+
 t.test("an addition that is gone from its source ends what it held", async (t) => {
   const addition = (name: string, lines: Lines) =>
     bill("bills", [file(name, lines)], { kind: "additive", billing_period: undefined });

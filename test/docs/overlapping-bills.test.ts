@@ -1,0 +1,63 @@
+/** The configuration of the page about overlapping bills does what the page says, on bills as the page describes them. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { projectRoot } from "../../src/config/project.js";
+import { csv } from "../ingest/focus/bills.js";
+import { type Files, folderOf } from "../ingest/focus-bills.js";
+import { rowsOf, runContext, runOnce } from "../runner/runs.js";
+import { openTestStores } from "../stores.js";
+
+const page = readFileSync(join(projectRoot(), "docs/how-to/charge-overlapping-bills-once.md"), "utf8");
+const [, example = ""] = /^```yaml\n([\s\S]*?)^```$/m.exec(page) ?? [];
+
+const bill = (resource: string, amounts: Readonly<Record<string, string>>) =>
+  csv(
+    Object.entries(amounts).map(([day, cost]) => ({
+      ...{ ResourceId: resource, BilledCost: cost, EffectiveCost: cost },
+      ...{ ChargePeriodStart: `2026-06-${day}T00:00:00Z`, ChargePeriodEnd: `2026-06-${day}T23:59:59Z` },
+    })),
+  );
+
+const bills: Files = {
+  "azure/daily/2026-06.csv": bill("vm", { "10": "100", "11": "200" }),
+  "azure/once/2026-06.csv": bill("vm", { "10": "101", "11": "201", "12": "301" }),
+  "vendor/2026-06-final.csv": bill("seat", { "10": "10" }),
+  "vendor/2026-06-preliminary.csv": bill("seat", { "10": "11" }),
+  "vendor/2026-06-draft.csv": bill("seat", { "10": "12" }),
+  "desks/2026-06-a.csv": bill("desk", { "10": "1" }),
+  "desks/2026-06-b.csv": bill("desk", { "10": "2" }),
+  "desks/2026-06-b (1).csv": bill("desk", { "10": "2" }),
+};
+
+t.test("the page's configuration charges each of its bills as the page says", async (t) => {
+  const charge = async (yaml: string) => {
+    const { config, stores } = await openTestStores(t, yaml.replaceAll("/bills", await folderOf(t, bills)));
+    const { errors, notes } = await runOnce(runContext(stores), config, "cloud");
+    const charged = await rowsOf<Record<string, string>>(
+      stores,
+      "cloud",
+      "SELECT resource_id AS id, toString(day) AS day, toString(sum(amount)) AS amount FROM chargebacks GROUP BY id, day ORDER BY id, day",
+    );
+    return {
+      errors: errors.map(({ message }) => message),
+      notes,
+      charged: charged.map(({ id, day, amount }) => `${id} ${day} ${amount}`),
+    };
+  };
+  const { errors, notes, charged } = await charge(example);
+  t.strictSame(errors, []);
+  t.strictSame(charged, [
+    "desk 2026-06-10 3",
+    "seat 2026-06-10 10",
+    "vm 2026-06-10 100",
+    "vm 2026-06-11 200",
+    "vm 2026-06-12 301",
+  ]);
+  t.ok(notes.includes('vendor: 1 file is left alone by `exclude`: "2026-06-draft.csv"'), notes.join("\n"));
+
+  const undecided = example.replaceAll(/^.*(precedence:|exclude:|overlap:).*\n/gm, "");
+  const held = await charge(undecided);
+  t.strictSame(held.charged, [], "without the settings, every one of these months waits");
+  t.equal(held.errors.length, 5, held.errors.join("\n"));
+});
