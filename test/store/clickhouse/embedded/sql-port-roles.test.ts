@@ -93,6 +93,35 @@ t.test("a role reads its own databases, and the engine refuses it everything els
     t.match(await as("bi", sql), /^(ACCESS_DENIED|READONLY)$/, sql);
   t.equal(await as("bi", "SELECT * FROM merge('another', '.*')"), "CANNOT_EXTRACT_TABLE_STRUCTURE");
 
+  await t.test("its hints at similar names are kept to what the user may read", async (t) => {
+    await service.run("CREATE TABLE another.secrets (a UInt8) ENGINE = MergeTree ORDER BY a");
+    const hint = async (sql: string, user?: string) => {
+      const session = engine.open();
+      try {
+        if (user !== undefined) await session.run(`SET ROLE ${roleOf(user)}`);
+        await session.run("USE facts");
+        await session.run(sql);
+        return "no error";
+      } catch (error) {
+        return /Maybe you meant (.*?)\?/.exec(String(error))?.[1];
+      } finally {
+        session.close();
+      }
+    };
+    for (const form of ["SELECT * FROM", "EXPLAIN SELECT 1 FROM", "DESCRIBE TABLE", "SHOW CREATE TABLE"]) {
+      t.equal(await hint(`${form} way_outt`, "bi"), "facts.way_out", form);
+      for (const [name, meant] of [
+        ["secrett", "another.secrets"],
+        ["facts.secrett", "another.secrets"],
+        ["another.secrett", "another.secrets"],
+        ["anothe.secrets", "another"],
+      ]) {
+        t.equal(await hint(`${form} ${name}`), meant, `${form} ${name} without a role`);
+        t.equal(await hint(`${form} ${name}`, "bi"), undefined, `${form} ${name}`);
+      }
+    }
+  });
+
   await t.test("what no role refuses, so that the port's checks must", async (t) => {
     t.not(await as("bi", "SELECT length(file('/etc/hostname')) > 0"), "ACCESS_DENIED");
     t.equal(await as("bi", "SELECT length(getServerSetting('path')) > 0"), "1");
