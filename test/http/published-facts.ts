@@ -29,6 +29,8 @@ export async function publishFacts(
 ): Promise<void> {
   const { client } = await stores.tenant(tenant);
   await claimStaging(client, epoch);
+  // A day that the input does not have may be staged from before.
+  for (const table of shown) await client.command({ query: `TRUNCATE TABLE ${stagedTable(table, epoch)}` });
   await storeRuleSet(client, rules);
   await stageInput(client, epoch, input);
   const calculate = givenUp ? unallocate : calculateDays;

@@ -18,7 +18,7 @@ const FIRST = daysBefore(LOOKBACK);
 const LAST = daysBefore(CUTOFF);
 
 /** Each example has a tenant of its own: what an earlier one published would hold back days of the next. */
-const EXAMPLES = 12;
+const EXAMPLES = 8;
 const nameOf = (example: number) => `tenant_${example}`;
 
 const tenants = (folder: string, spread: string) =>
@@ -57,6 +57,21 @@ const row: fc.Arbitrary<Row> = fc.record({
   currency: fc.constantFrom("USD", "USD", "EUR", ""),
   resource: fc.constantFrom("a", "b", "c"),
 });
+
+/** One row of each class. */
+const oneOfEach: readonly Row[] = [
+  { age: 3 },
+  { age: 3, micros: 0 },
+  { age: 0 },
+  { age: 20 },
+  { age: 40 },
+  { age: undefined },
+  { age: 3, currency: "" as const },
+  { age: 3, effective: "words" as const },
+].map((each) => ({
+  ...{ days: 1, micros: 2_500_000, effective: "same", currency: "USD", resource: "a" },
+  ...each,
+}));
 
 const text = (micros: number) => `${micros < 0 ? "-" : ""}${(Math.abs(micros) / 1e6).toFixed(6)}`;
 const start = ({ age }: Row) => (age === undefined ? "someday" : `${daysBefore(age)}T00:00:00Z`);
@@ -158,7 +173,7 @@ for (const spread of ["none", "daily"]) {
           "what is published is what the class says",
         );
       }),
-      { numRuns: EXAMPLES, endOnFailure: true },
+      { numRuns: EXAMPLES, examples: [[[...oneOfEach]]], endOnFailure: true },
     );
     t.strictSame(
       [...seen].sort(),

@@ -54,6 +54,13 @@ const steps = fc.array(
   { minLength: 2, maxLength: 6 },
 );
 
+/** The draft never counted, so its removal takes nothing away. */
+const decidedDraftGoes: Step[] = [
+  { what: "precedence", second: false, run: false },
+  { what: "draft", second: false, run: true },
+  { what: "remove", second: false, run: true },
+];
+
 const base = "first/2026-05/bill.csv";
 const month = "2026-05";
 
@@ -146,7 +153,7 @@ t.test("random folders: nothing is charged twice, and nothing is left out unsaid
         await rm(folder, { recursive: true, force: true });
       }
     }),
-    { numRuns: 40, interruptAfterTimeLimit: 240_000 },
+    { numRuns: 40, examples: [[decidedDraftGoes]], interruptAfterTimeLimit: 240_000 },
   );
   const lacking = [...classes, "run", "conflict", "decided"].filter((what) => !seen.has(what));
   t.strictSame(lacking, [], "all classes of cases came up");

@@ -30,7 +30,7 @@ import {
   type RecordedDelivery,
   refuseDelivery,
 } from "./records.js";
-import { shrinkageOf } from "./shrinkage.js";
+import { shrinkageOf, withCountedSums } from "./shrinkage.js";
 
 export type LoadOutcome =
   /** Remarks: sentences about files of the delivery that are no bills, or whose bytes count elsewhere. */
@@ -120,7 +120,7 @@ export async function loadDelivery(
     const billing_period = delivery.billing_period ?? null;
     const elsewhere = duplicates.filter(({ sha256 }) => !files.some((file) => file.sha256 === sha256));
     const newer = { ...withDuplicates(loaded, elsewhere), billing_period };
-    const shrunk = shrinkageOf(old, newer, { limit, today });
+    const shrunk = shrinkageOf(await withCountedSums(client, old, signal), newer, { limit, today });
     const comparable = {
       ...{ delivery_id: deliveryId, lines: loaded.lines, retired: [], superseded: [] },
       files: files.map((file, at) => ({ ...file, ...(loaded.files.get(at) ?? NO_LINES) })),

@@ -17,7 +17,7 @@ import type { Delivery, SourceListing } from "../sources/delivery.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { dropDelivery } from "./partitions.js";
 import { holdMoved, type RecordedDelivery, recordedDeliveries, replaceMoved, scopeOf } from "./records.js";
-import { shrinkage } from "./shrinkage.js";
+import { shrinkage, withCountedSums } from "./shrinkage.js";
 
 /** Why a delivery does not count whose charges lie in those of other scopes as well, until all of the source are read. */
 export const NOT_ALL_READ =
@@ -105,7 +105,8 @@ export async function settleMoved(
   const retired = current.filter(({ delivery_id }) => shared.some((each) => each.delivery === delivery_id));
   if (retired.length + held.length === 0) return undefined;
   const scopes = new Set(held.map(({ scope }) => scope));
-  const old = [...retired, ...records.filter(({ state, scope }) => state === "current" && scopes.has(scope))];
+  const replaced = records.filter(({ state, scope }) => state === "current" && scopes.has(scope));
+  const old = await withCountedSums(client, [...retired, ...replaced], signal);
   const others = listed.filter(({ state }) => state === "no_bill");
   const settled = counting.length + held.length + expired.length + others.length;
   const isWhole = listing.pending.length === 0 && settled === listing.deliveries.length;
@@ -119,10 +120,10 @@ export async function settleMoved(
     return problem;
   }
   const waiting = moved.filter(({ state }) => state !== "current");
-  const replaced = { tenantName, source, epoch, held: ids, retired: idsOf([...retired, ...waiting]) };
+  const replacement = { tenantName, source, epoch, held: ids, retired: idsOf([...retired, ...waiting]) };
   await gate.change(async () => {
     await withTransaction(postgres, async (on) => {
-      const [lease, ...changes] = replaceMoved(replaced);
+      const [lease, ...changes] = replaceMoved(replacement);
       if (lease === undefined || (await runStatement(on, lease)).rowCount !== 1)
         throw new LeaseLostError(epoch);
       for (const statement of changes) await runStatement(on, statement);

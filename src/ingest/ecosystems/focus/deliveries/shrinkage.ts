@@ -1,6 +1,14 @@
 /** Whether a delivery takes away so much of what it replaces that a person should look. */
+import type { ClickHouseClient } from "@clickhouse/client";
 import { type NewDelivery, replacesWhole } from "../../../../store/postgres/retirement.js";
-import { addedUp, type CurrencySums, type LoadedLines, type PeriodLines } from "../load/summary.js";
+import { isCounted } from "../lines/counted.js";
+import {
+  addedUp,
+  type CurrencySums,
+  type LoadedLines,
+  type PeriodLines,
+  periodsOf,
+} from "../load/summary.js";
 import type { RecordedDelivery } from "./records.js";
 
 export interface Replacement {
@@ -10,6 +18,24 @@ export interface Replacement {
   readonly limit: number;
   /** Today, in UTC. */
   readonly today: string;
+}
+
+/** The records with the lines and sums that they are charged with. A draft that never counted is no loss when it goes. */
+export async function withCountedSums(
+  client: ClickHouseClient,
+  records: readonly RecordedDelivery[],
+  signal: AbortSignal,
+): Promise<RecordedDelivery[]> {
+  return await Promise.all(
+    records.map(async (record) => {
+      const { delivery_id, retired, superseded } = record;
+      if (retired.length + superseded.length === 0) return record;
+      const found = await periodsOf(client, [delivery_id], signal, isCounted([record]));
+      const periods = found.get(delivery_id) ?? [];
+      const sums = addedUp(periods.flatMap((each) => each.sums));
+      return { ...record, periods, sums, lines: String(sums.reduce((all, { lines }) => all + lines, 0)) };
+    }),
+  );
 }
 
 /** A sentence, or undefined when it may replace. Bills of a month that is not over may shrink: they are estimates. */

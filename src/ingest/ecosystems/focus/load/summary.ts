@@ -150,11 +150,12 @@ async function linesOfFiles(
   return files;
 }
 
-/** What the lines of deliveries are of, by the number of the delivery. */
+/** Accounts and billing periods of deliveries, by the number of the delivery. `condition`: SQL, for some of their lines. */
 export async function periodsOf(
   client: ClickHouseClient,
   deliveries: readonly string[],
   signal: AbortSignal,
+  condition = "true",
 ): Promise<Map<string, PeriodLines[]>> {
   const rows = await readRows<
     CurrencySums & { delivery: string; account: string; period: number; first: string; last: string }
@@ -163,7 +164,7 @@ export async function periodsOf(
     {
       query: `SELECT toString(delivery) AS delivery, BillingAccountId AS account, ${PERIOD} AS period, ${sumsOfLines},
           toString(minIf(charge_day, charge_day > toDate(0))) AS first, toString(max(charge_day)) AS last
-        FROM focus_lines WHERE delivery IN {deliveries:Array(UInt64)} GROUP BY delivery, account, period, currency
+        FROM focus_lines WHERE delivery IN {deliveries:Array(UInt64)} AND ${condition} GROUP BY delivery, account, period, currency
         ORDER BY delivery, account, period, currency`,
       params: { deliveries: deliveries.map(Number) },
     },
