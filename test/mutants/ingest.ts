@@ -52,6 +52,15 @@ export const ingestMutants = [
     ],
   ),
   ...mutantsOf(
+    "src/ingest/prometheus/replicas.ts",
+    ["test/ingest/replicas.test.ts"],
+    [
+      ["a label that is named is looked for all the same", "if (names(selector)) return false;", ""],
+      ["an aggregation that keeps the label hides the one around it", "if (keepsLabel) continue;", ""],
+      ["series that are there once are told to be copies", "return most > 1", "return most > 0"],
+    ],
+  ),
+  ...mutantsOf(
     "src/ingest/prometheus/same-answers.ts",
     ["test/ingest/confluent-answers.test.ts"],
     [["a question that failed is a difference for ever", "if (answer.digest !== FAILED)", "if (true)"]],

@@ -26,11 +26,12 @@ export async function probeMetered(
             {
               ...{ ...asked, name: `cost ${name}`, expression: quantity.query },
               isSum: quantity.type === "network_gib",
+              addsSeries: true,
             },
           ],
     ),
     ...usage.map(({ metric, expression, label, measure }) => ({
-      ...{ ...asked, isSum: measure === "value" },
+      ...{ ...asked, isSum: measure === "value", addsSeries: measure === "value" },
       name: `usage ${metric}`,
       expression,
       label,

@@ -16,7 +16,7 @@ export interface SilentMetrics {
 
 interface Gathered {
   readonly window: DayWindow;
-  readonly heard: ReadonlySet<string>;
+  readonly heard: { has(metric: string): boolean };
   readonly gaps: readonly UsageGap[];
 }
 

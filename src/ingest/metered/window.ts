@@ -15,6 +15,7 @@ import { type CostSamples, costSamples } from "./cost-samples.js";
 import { dayRanges } from "./day-ranges.js";
 import { type FirstDay, firstDayNote } from "./first-day.js";
 import { type MeteredProduct, priceDay } from "./price-day.js";
+import type { HeardQuery, ReplicaNotes } from "./replica-notes.js";
 import type { SilentMetrics } from "./silent-metrics.js";
 import { gatherUsage, type UsageMetric } from "./usage.js";
 
@@ -37,6 +38,7 @@ export interface MeteredTenant {
   /** Days before it are not there. Undefined when nothing is asked of Prometheus. */
   readonly firstDay: FirstDay | undefined;
   readonly silent: SilentMetrics | undefined;
+  readonly replicas: ReplicaNotes | undefined;
   readonly stepSeconds: number;
   readonly parallelQueries: number;
 }
@@ -59,13 +61,16 @@ export async function gatherMeteredWindow(
   const bill = tenant.products.map((product) =>
     limit(async () => ({ product, samples: await samplesOf(tenant, product, window, asking, either) })),
   );
-  const heard = new Set<string>();
+  /** Metric → start of its last step with usage. */
+  const heard = new Map<string, number>();
   let firstHeard: number | undefined;
   const listening: WindowSink = {
     ...sink,
     usageSeries: async (batch) => {
-      for (const { metric } of batch.slice(0, 1)) heard.add(metric);
-      for (const { starts } of batch) firstHeard = Math.min(firstHeard ?? Infinity, starts[0] ?? Infinity);
+      for (const { metric, starts } of batch) {
+        heard.set(metric, Math.max(heard.get(metric) ?? 0, starts.at(-1) ?? 0));
+        firstHeard = Math.min(firstHeard ?? Infinity, starts[0] ?? Infinity);
+      }
       await sink.usageSeries(batch);
     },
   };
@@ -85,10 +90,11 @@ export async function gatherMeteredWindow(
     const used = firstHeard === undefined ? [] : [dayOfSeconds(firstHeard)];
     const { absent, notes } = await absentDays(tenant, window, { measured, used }, either);
     const silent = await tenant.silent?.missed({ window, heard, gaps: gaps.flat() }, either);
+    const copied = await replicaNotes(tenant, measured, heard, either);
     await sink.usageGaps(gaps.flat().filter(({ day }) => !absent.has(day)));
     await sink.identitySets(namedMembers(tenant, window));
     const days = daysOfWindow(window).filter((day) => !absent.has(day));
-    const said = [...notes, ...(silent ?? [])];
+    const said = [...notes, ...(silent ?? []), ...copied];
     const report = await sendBill(tenant, days, measured, sink);
     const [refused] = refusals;
     return {
@@ -161,6 +167,29 @@ async function absentDays(
   if (first === undefined) return NONE_ABSENT;
   const absent = new Set(days.filter((day) => day < first));
   return { absent, notes: absent.size === 0 ? [] : [firstDayNote(first)] };
+}
+
+async function replicaNotes(
+  { usage, replicas }: MeteredTenant,
+  measured: readonly Measured[],
+  heard: ReadonlyMap<string, number>,
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (replicas === undefined) return [];
+  const queries: HeardQuery[] = [
+    ...measured.flatMap(({ product: { name, quantity }, samples }) => {
+      const [last] = [...samples.sums.values()]
+        .map((ofDay) => Math.max(...ofDay.keys()))
+        .sort((a, b) => b - a);
+      return quantity.type === "fixed"
+        ? []
+        : [{ name: `cost ${name}`, expression: quantity.query, step: last }];
+    }),
+    ...usage.flatMap(({ metric, measure, expression, label }) =>
+      measure === "seen" ? [] : [{ name: `usage ${metric}`, expression, label, step: heard.get(metric) }],
+    ),
+  ];
+  return (await Promise.all(queries.map((query) => replicas.of(query, signal)))).flat();
 }
 
 async function sendBill(

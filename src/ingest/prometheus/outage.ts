@@ -43,10 +43,10 @@ export function askedOnceWhenAway(source: PrometheusSource): PrometheusSource {
         throw remember(error);
       }
     },
-    async labelsNow(expression, stepSeconds, signal) {
+    async labelsNow(expression, stepSeconds, signal, at) {
       if (away !== undefined) throw away;
       try {
-        return await source.labelsNow(expression, stepSeconds, signal);
+        return await source.labelsNow(expression, stepSeconds, signal, at);
       } catch (error) {
         throw remember(error);
       }

@@ -3,6 +3,7 @@ import { addDays } from "../../time/days.js";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { DayWindow } from "../ecosystem.js";
 import type { Probe } from "../reports.js";
+import { replicated } from "./replicas.js";
 import type { PrometheusSource } from "./source.js";
 
 export interface ProbedQuery {
@@ -12,6 +13,8 @@ export interface ProbedQuery {
   readonly label?: string | undefined;
   /** Its samples are added up, so that the range it looks back over must be the step. */
   readonly isSum?: boolean;
+  /** Its series are added up, so that copies of them, which replicas write, count again. */
+  readonly addsSeries?: boolean;
   /** Something stands in for it where it has no series. */
   readonly isOptional?: boolean;
   readonly window: DayWindow;
@@ -36,8 +39,10 @@ export async function probeQuery(
     const now = await source.labelsNow(expression, query.stepSeconds, signal);
     const days = await source.sampledDays({ expression, window }, signal);
     const last = days.at(-1);
-    const series =
-      last === undefined ? now.map(({ labels }) => labels) : await seriesOn(last, source, query, signal);
+    const { series, end } =
+      last === undefined
+        ? { series: now.map(({ labels }) => labels), end: undefined }
+        : await seriesOn(last, source, query, signal);
     if (series.length === 0) return { name, [isOptional ? "remark" : "failure"]: NO_SERIES };
     const identities = new Set(series.map((labels) => labels[label ?? ""] ?? "").filter((id) => id !== ""));
     const found = {
@@ -51,7 +56,7 @@ export async function probeQuery(
       ...(days.length === 0 ? [noDays(window)] : []),
       ...(label !== undefined && identities.size === 0 ? [`no series has the label ${label}`] : []),
       ...unlabelled(series, label, identities.size),
-      ...replicated(series),
+      ...(query.addsSeries ? await replicasOf(source, query, { labels, at: end }, signal) : []),
       ...(query.isSum ? otherRanges(expression, query.stepSeconds) : []),
     ];
     return { name, found, labels, ...(remarks.length > 0 && { remark: remarks.join("; ") }) };
@@ -71,30 +76,24 @@ function unlabelled(series: readonly Labels[], label: string | undefined, identi
     : [`${without} of ${series.length} series have no label ${label}: their usage goes to UNALLOCATED`];
 }
 
-/** Two servers that scrape the same targets write each series once for each of them, told apart by such a label. */
 const REPLICA_LABEL = /replica/i;
 
-function replicated(series: readonly Labels[]): string[] {
-  const names = new Set(
-    series.flatMap((labels) => Object.keys(labels)).filter((name) => REPLICA_LABEL.test(name)),
-  );
-  return [...names].flatMap((name) => {
-    const copies = new Map<string, number>();
-    for (const labels of series) {
-      const others = JSON.stringify(
-        Object.entries(labels)
-          .filter(([each]) => each !== name)
-          .sort(),
-      );
-      copies.set(others, (copies.get(others) ?? 0) + 1);
-    }
-    const most = Math.max(...copies.values());
-    return most < 2
-      ? []
-      : [
-          `each series is there up to ${most} times, by the label ${name}, and counts as often: use \`max without (${name})\``,
-        ];
-  });
+async function replicasOf(
+  source: PrometheusSource,
+  { expression, stepSeconds, label }: ProbedQuery,
+  { labels, at }: { readonly labels: readonly string[]; readonly at: number | undefined },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const query = {
+    ...{ expression, stepSeconds, at, meant: label === undefined ? [] : [label] },
+    labels: labels.filter((name) => REPLICA_LABEL.test(name)),
+  };
+  try {
+    return await replicated(source, query, signal);
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || signal.aborted) throw error;
+    return []; // the query itself is answered
+  }
 }
 
 const RANGE = /\[\s*((?:\d+(?:ms|[smhdwy]))+)\s*\]/g;
@@ -124,16 +123,22 @@ function otherRanges(expression: string, stepSeconds: number): string[] {
   ];
 }
 
+/** The series that have samples on a day, and where the last step with one ends, in seconds since 1970. */
 async function seriesOn(
   day: string,
   source: PrometheusSource,
   { expression, stepSeconds }: ProbedQuery,
   signal: AbortSignal,
-): Promise<Labels[]> {
+): Promise<{ readonly series: Labels[]; readonly end: number | undefined }> {
   const window = { start: day, end: addDays(day, 1) };
   const series = new Map<string, Labels>();
+  let end: number | undefined;
   for await (const piece of source.range({ expression, window, stepSeconds }, () => undefined, signal)) {
-    if (piece.kind === "samples") piece.each((labels) => series.set(JSON.stringify(labels), labels));
+    if (piece.kind !== "samples") continue;
+    piece.each((labels, from) => {
+      series.set(JSON.stringify(labels), labels);
+      end = Math.max(end ?? 0, from + stepSeconds);
+    });
   }
-  return [...series.values()];
+  return { series: [...series.values()], end };
 }

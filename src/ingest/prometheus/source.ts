@@ -94,8 +94,13 @@ export interface PrometheusSource {
     query: Pick<RangeQuery, "expression" | "window">,
     signal: AbortSignal,
   ): Promise<readonly string[]>;
-  /** Labels of the series that have a sample now. */
-  labelsNow(expression: string, stepSeconds: number, signal: AbortSignal): Promise<Answer["series"]>;
+  /** The series that have a sample now, or at a time in seconds since 1970. Throws `UpstreamError`. */
+  labelsNow(
+    expression: string,
+    stepSeconds: number,
+    signal: AbortSignal,
+    at?: number,
+  ): Promise<Answer["series"]>;
   close(): void;
 }
 
@@ -214,12 +219,16 @@ export function createPrometheusSource(
     },
     earliestDay: async (query, signal) => (await sampledDays(query, signal))[0],
     sampledDays,
-    async labelsNow(expression, stepSeconds, signal) {
+    async labelsNow(expression, stepSeconds, signal, at) {
       const answer = await client.request(
         {
           method: "POST",
           path: "api/v1/query",
-          form: { query: withStep(expression, stepSeconds), ...NO_PARTIAL_ANSWERS },
+          form: {
+            query: withStep(expression, stepSeconds),
+            ...(at === undefined ? {} : { time: String(at) }),
+            ...NO_PARTIAL_ANSWERS,
+          },
           maxBytes: largestAnswerBytes,
           decode: (body) => readAnswer(body, "vector"),
         },
@@ -235,7 +244,7 @@ export function createPrometheusSource(
 /** Thanos and VictoriaMetrics then fail instead of leaving something out; Prometheus itself ignores both. */
 const NO_PARTIAL_ANSWERS = { partial_response: "false", deny_partial_response: "1" };
 
-function withStep(expression: string, stepSeconds: number): string {
+export function withStep(expression: string, stepSeconds: number): string {
   return expression.replaceAll("$step", `${stepSeconds}s`);
 }
 

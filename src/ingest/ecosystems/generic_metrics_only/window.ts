@@ -2,6 +2,7 @@
 import { createFirstDay, type FirstDay } from "../../metered/first-day.js";
 import { discovers, namesIdentities } from "../../metered/identity-source.js";
 import type { MeteredProduct } from "../../metered/price-day.js";
+import { createReplicaNotes } from "../../metered/replica-notes.js";
 import { createSilentMetrics } from "../../metered/silent-metrics.js";
 import type { UsageMetric } from "../../metered/usage.js";
 import type { MeteredTenant } from "../../metered/window.js";
@@ -27,6 +28,7 @@ export function meteredTenant(settings: GenericMetricsOnlySettings, connection: 
     currency: settings.currency,
     products: products(settings),
     usage,
+    replicas: prometheus && createReplicaNotes(prometheus, stepSeconds),
     silent: prometheus && createSilentMetrics(prometheus, usage, stepSeconds),
     namedIdentities: namesIdentities(source)
       ? source.static_identities.map(({ identity_id }) => identity_id)

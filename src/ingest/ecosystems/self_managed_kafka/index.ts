@@ -5,6 +5,7 @@ import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
 import { createFirstDay } from "../../metered/first-day.js";
 import { discovers, meteredSets, namesIdentities } from "../../metered/identity-source.js";
 import { probeMetered } from "../../metered/probe.js";
+import { createReplicaNotes } from "../../metered/replica-notes.js";
 import { createSilentMetrics } from "../../metered/silent-metrics.js";
 import { stillCovers } from "../../metered/still-covers.js";
 import type { UsageMetric } from "../../metered/usage.js";
@@ -58,6 +59,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       needed: "any",
       stepSeconds,
     }),
+    replicas: createReplicaNotes(source, stepSeconds),
     silent: createSilentMetrics(source, usage, stepSeconds),
     stepSeconds,
     parallelQueries: context.parallelQueries ?? 4,

@@ -10,6 +10,7 @@ import type {
   WindowSink,
 } from "../../../ecosystem.js";
 import { probeMetered } from "../../../metered/probe.js";
+import { createReplicaNotes } from "../../../metered/replica-notes.js";
 import { createSilentMetrics } from "../../../metered/silent-metrics.js";
 import { stillCovers } from "../../../metered/still-covers.js";
 import { EVERY_RESOURCE, gatherUsage, type UsageMetric, type UsageOf } from "../../../metered/usage.js";
@@ -52,6 +53,7 @@ export function connectQueries(
   const source = askedOnceWhenAway(connectPrometheus(metrics, context));
   const asked = queries.map(askedOf);
   const silent = createSilentMetrics(source, asked, stepSeconds);
+  const replicas = createReplicaNotes(source, stepSeconds);
   const metered = { source, products: [], usage: asked, stepSeconds, parallelQueries };
 
   const ignoring = new Set(
@@ -70,13 +72,15 @@ export function connectQueries(
     };
     const refusals: string[] = [];
     const answers: RangeAnswer[] = [];
-    const heard = new Set<string>();
+    /** Metric → start of its last step with usage. */
+    const heard = new Map<string, number>();
     const misspelt = misspeltResources(billed);
     const listening: WindowSink = {
       ...sink,
       usageSeries: async (batch) => {
         const [metric = ""] = batch.map((series) => series.metric);
-        if (metric !== "") heard.add(metric);
+        for (const { starts } of batch)
+          heard.set(metric, Math.max(heard.get(metric) ?? 0, starts.at(-1) ?? 0));
         if (ignoring.has(metric)) await sink.usageSeries(asBilled(batch, billed));
         else {
           misspelt.note(metric, batch);
@@ -97,7 +101,14 @@ export function connectQueries(
       limit(() => gatherUsage(source, { ...query, ...asking }, listening, onDropped, either)),
     );
     const gaps = (await together(stop, work)).flat();
-    const notes = [...(await silent.missed({ window, heard, gaps }, signal)), ...misspelt.notes()];
+    const copied = asked.map(({ metric, expression, label }) =>
+      replicas.of({ name: `usage ${metric}`, expression, label, step: heard.get(metric) }, signal),
+    );
+    const notes = [
+      ...(await silent.missed({ window, heard, gaps }, signal)),
+      ...misspelt.notes(),
+      ...(await Promise.all(copied)).flat(),
+    ];
     await sendGaps(
       gaps.map((gap) =>
         ignoring.has(gap.metric)
