@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import { pino } from "pino";
 import type { AnyEcosystem, Gatherer } from "../src/ingest/ecosystem.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
-import { observeAll } from "../src/runner/observe.js";
+import { notifyAll } from "../src/runner/run-events.js";
 import type { RunResult } from "../src/runner/sql/runs.js";
 import { startTenantRun, usualLimits } from "../src/runner/tenant-run.js";
 import type { OpenedStores } from "../src/store/open-stores.js";
@@ -58,7 +58,7 @@ export async function measuredRun(
         ecosystems: new Map([...ecosystems].map(([name, each]) => [name, clocked(each, clock.begin)])),
         holder: "bench",
         logger: pino({ level: "warn" }),
-        observer: observeAll([{ gathered: () => clock.begin("allocate and publish") }]),
+        observer: notifyAll([{ gathered: () => clock.begin("allocate and publish") }]),
         now: () => new Date(),
         limits: usualLimits,
       },

@@ -159,7 +159,7 @@ async function gatherConfluent(source: PrometheusSource, sink: StagingSink): Pro
       among: { resources: clusters, expressionOf: () => metric },
       window,
       stepSeconds: STEP_SECONDS,
-      onAnswer: () => undefined,
+      onResponse: () => undefined,
       wanted,
       resourceLabel: "kafka_id",
       ownerOf: (labels: Readonly<Record<string, string>>) => () => labels.principal_id || null,

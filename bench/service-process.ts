@@ -7,11 +7,11 @@ import { roomForBuffers } from "../src/cli/heap.js";
 import { modes, serveStores } from "../src/cli/serve.js";
 import { readConfig } from "../src/config/read-file.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
-import { createChangeGate } from "../src/store/change-gate.js";
 import type { Endpoint } from "../src/store/clickhouse/embedded/supervisor.js";
-import { createStoreHolders } from "../src/store/facts/holders.js";
+import { createStoreOwners } from "../src/store/facts/store-owners.js";
 import { migrationFolders } from "../src/store/open-stores.js";
 import { openPostgres } from "../src/store/postgres/client.js";
+import { createPublishLock } from "../src/store/publish-lock.js";
 import { createTenantStores } from "../src/store/tenant-stores.js";
 
 roomForBuffers();
@@ -36,12 +36,12 @@ const tenants = createTenantStores({
   embedded: { endpoint: async () => endpoint },
   migrations: migrationFolders,
 });
-const holders = createStoreHolders(postgres, logger);
+const holders = createStoreOwners(postgres, logger);
 const stores = {
   ...{
     postgres,
     holders,
-    gate: createChangeGate(),
+    gate: createPublishLock(),
     tenant: tenants.open,
     serverClient: tenants.serverClient,
   },

@@ -14,7 +14,7 @@ for shard in 1 2; do
       test/store/clickhouse/battery.test.ts test/store/fact-tables.test.ts \
       test/ingest/assign-lines.test.ts \
       test/allocate/money.test.ts test/allocate/allocate-days.test.ts \
-      test/query/views.test.ts test/query/rows-by-numbers.test.ts \
+      test/query/views.test.ts test/query/group-by-codes.test.ts \
       test/runner/tenant-run.test.ts test/runner/one-step.test.ts test/runner/retention.test.ts \
       test/runner/provisional.test.ts test/runner/topic-attribution.test.ts test/runner/focus-uploads.test.ts
 done

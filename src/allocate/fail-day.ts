@@ -1,4 +1,4 @@
-import { toldInResult } from "../config/told-in-result.js";
+import { shownInResult } from "../config/shown-in-result.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { runStatement } from "../store/postgres/statement.js";
 import type { LedgerJob } from "./allocation-job.js";
@@ -37,7 +37,7 @@ export async function failDay(
   const isConservation = error instanceof ConservationError;
   if (isConservation) {
     logger.fatal(
-      { [toldInResult]: true, tenant: tenantName, date: day, check: error.check },
+      { [shownInResult]: true, tenant: tenantName, date: day, check: error.check },
       "conservation check failed: the day is not published",
     );
   }

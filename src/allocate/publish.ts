@@ -1,11 +1,11 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
-import type { ChangeGate } from "../store/change-gate.js";
 import { storeErrorText } from "../store/clickhouse/error-text.js";
-import { type NotedDay, noteHeldDays } from "../store/facts/held-days.js";
+import { type RecordedDay, recordPublishedDays } from "../store/facts/store-state.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { runStatement, type Statement } from "../store/postgres/statement.js";
 import { withTransaction } from "../store/postgres/transaction.js";
+import type { PublishLock } from "../store/publish-lock.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { beginPublishing, beginSettling, beginWithdrawing } from "./sql/begin-publishing.js";
 import { finishAttribution } from "./sql/finish-attribution.js";
@@ -21,7 +21,7 @@ import { type AttributionDays, noAttributions, swapDays } from "./swap-days.js";
 export interface Publication {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
-  readonly gate: ChangeGate;
+  readonly gate: PublishLock;
   readonly tenantName: string;
   readonly epoch: number;
   readonly signal: AbortSignal;
@@ -85,7 +85,7 @@ async function carryOut(
   const names = namesOf(days);
   const changes = daysOf(attributions);
   const { gate, signal } = publication;
-  await gate.change(async () => {
+  await gate.shared(async () => {
     await intent();
     // From here on the intent stands, and an abort does not stop it: finish, or leave it to the next run to finish.
     try {
@@ -135,17 +135,17 @@ export async function noteHeld(
 ): Promise<void> {
   const { client, epoch } = publication;
   const noted = await publishingHashes(publication, chargebackLedger, days);
-  await noteHeldDays(client, { ledger: "chargebacks", epoch, days: noted });
+  await recordPublishedDays(client, { ledger: "chargebacks", epoch, days: noted });
   const gone = withdrawn.map((day) => ({ day, hash: "", rows: 0 }));
   const attributed = await publishingHashes(publication, topicLedger, replaced);
-  await noteHeldDays(client, { ledger: "topic_attributions", epoch, days: [...attributed, ...gone] });
+  await recordPublishedDays(client, { ledger: "topic_attributions", epoch, days: [...attributed, ...gone] });
 }
 
 async function publishingHashes(
   { postgres, tenantName }: Publication,
   ledger: SplitLedger,
   days: readonly PublishedDay[],
-): Promise<NotedDay[]> {
+): Promise<RecordedDay[]> {
   if (days.length === 0) return [];
   const { rows } = await runStatement<InterruptedDay>(
     postgres,

@@ -3,7 +3,7 @@ import pRetry from "p-retry";
 import { filledDays, replaceDays } from "../store/clickhouse/partitions.js";
 import { stagedTable } from "../store/clickhouse/staging.js";
 import type { FactTable } from "../store/fact-tables.js";
-import { NEXT_BILLING, showInOneStep } from "../store/facts/publishing-days.js";
+import { NEXT_BILLING, publishAtomically } from "../store/facts/atomic-swap.js";
 
 /** Days whose attributions to topics change, in addition to days whose chargebacks do. */
 export interface AttributionDays {
@@ -67,7 +67,7 @@ async function swapAll(
   await swap("billing", NEXT_BILLING);
   for (const table of inputs) await swap(table);
   if (days.length === 0) return await swap("topic_attributions");
-  await showInOneStep({ client, epoch }, days, {
+  await publishAtomically({ client, epoch }, days, {
     async chargebacks() {
       await swap("chargebacks");
       await swap("topic_attributions");

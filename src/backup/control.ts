@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { isAbsolute, join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { Logger } from "pino";
-import { messageOf } from "../store/message-of.js";
+import { errorMessage } from "../store/error-message.js";
 import type { OpenedStores } from "../store/open-stores.js";
 import { type SocketFolder, socketFolder } from "../store/socket-folder.js";
 import { BackupRefused, type BackupSummary, takeBackup } from "./take-backup.js";
@@ -59,7 +59,7 @@ export async function openBackupControl(options: OpenBackupControl): Promise<Bac
       logger.info({ target, ...summary }, "took a backup");
       send(answer, 200, summary);
     } catch (error) {
-      const message = messageOf(error);
+      const message = errorMessage(error);
       if (!(error instanceof BackupRefused)) logger.error({ err: error }, "could not take a backup");
       send(answer, error instanceof BackupRefused ? 400 : 500, { message });
     }

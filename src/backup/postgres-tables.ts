@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { PoolClient } from "pg";
 import { type CopyToStreamQuery, from as copyFrom, to as copyTo } from "pg-copy-streams";
-import { errorToReader } from "../store/error-to-reader.js";
 import { runStatement } from "../store/postgres/statement.js";
+import { readerError } from "../store/reader-error.js";
 import { type Manifest, UnusableBackup } from "./manifest.js";
 
 type PostgresPart = Manifest["postgres"];
@@ -36,7 +36,7 @@ export async function copyTables(
   const copied: { readonly of: Omit<Table, "rows">; readonly stream: CopyToStreamQuery }[] = [];
   for (const of of found.rows) {
     // The connection can be lost after the last row, when the pipeline listens to nothing any more.
-    const stream = errorToReader(on.query(copyTo(`COPY ${target(of)} TO STDOUT`)));
+    const stream = readerError(on.query(copyTo(`COPY ${target(of)} TO STDOUT`)));
     await pipeline(stream, createWriteStream(fileOf(folder, of.table), { flags: "wx", mode: 0o600 }));
     copied.push({ of, stream });
   }
@@ -73,7 +73,7 @@ export async function loadTables(on: PoolClient, folder: string, part: PostgresP
     params: [],
   });
   for (const { table, columns, rows } of part.tables) {
-    const into = errorToReader(on.query(copyFrom(`COPY ${target({ table, columns })} FROM STDIN`)));
+    const into = readerError(on.query(copyFrom(`COPY ${target({ table, columns })} FROM STDIN`)));
     await pipeline(createReadStream(fileOf(folder, table)), into);
     if (into.rowCount !== rows)
       throw new UnusableBackup(`Table ${table} has ${into.rowCount} rows instead of ${rows}.`);

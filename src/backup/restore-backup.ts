@@ -14,7 +14,7 @@ import { migrationFolders, type OpenedStores, openStores } from "../store/open-s
 import { migratePostgres } from "../store/postgres/migrate.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { withTransaction } from "../store/postgres/transaction.js";
-import { StoreNotOpened } from "../store/store-not-opened.js";
+import { StoreNotOpenedError } from "../store/store-not-opened.js";
 import { beginRestore, endRestore } from "../store/unfinished-restore.js";
 import { restoreDatabase, withEngine } from "./clickhouse-databases.js";
 import { checkFiles } from "./files.js";
@@ -43,7 +43,7 @@ export async function restoreBackup({ config, folder, logger, signal }: RestoreB
   await checkFiles(folder, manifest, signal);
   const dataDir = config.data_dir;
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error) => {
-    throw new StoreNotOpened("data_dir", dataDir, error);
+    throw new StoreNotOpenedError("data_dir", dataDir, error);
   });
   if ((await entriesOf(dataDir)).length > 0)
     throw new BackupRefused(

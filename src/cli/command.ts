@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { messageOf } from "../store/message-of.js";
+import { errorMessage } from "../store/error-message.js";
 import { isDay } from "../time/days.js";
 
 /** A command of the `chargehouse` program, as `--help` lists it. */
@@ -88,7 +88,7 @@ function parsed<Options extends NonNullable<ParseArgsConfig["options"]>>(
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals });
   } catch (error) {
-    throw new UsageError(messageOf(error));
+    throw new UsageError(errorMessage(error));
   }
 }
 

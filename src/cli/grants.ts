@@ -12,9 +12,9 @@ import {
   roleStatements,
 } from "../store/clickhouse/reader-rights.js";
 import { createHostChoice } from "../store/clickhouse/replicas/host-choice.js";
+import { errorMessage } from "../store/error-message.js";
 import { isLostConnection } from "../store/lost-connection.js";
-import { messageOf } from "../store/message-of.js";
-import { StoreNotOpened } from "../store/store-not-opened.js";
+import { StoreNotOpenedError } from "../store/store-not-opened.js";
 import { type Command, CommandFailed, type CommandIo, type Options, parseOptions } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { writeTable } from "./table.js";
@@ -127,7 +127,7 @@ async function apply(
   const { username, database } = storage;
   const setting = `tenants.${tenant}.storage.connection_string`;
   const client = await connect(storage).catch((error) => {
-    throw new StoreNotOpened(setting, describeStorage(storage), error);
+    throw new StoreNotOpenedError(setting, describeStorage(storage), error);
   });
   const run = async (statements: readonly string[]) => {
     for (const query of statements) await client.command({ query });
@@ -145,9 +145,9 @@ async function apply(
     tell(isThere && !renew ? "(unchanged)" : password);
     await run(readerStatements(storage));
   } catch (error) {
-    if (isLostConnection(error)) throw new StoreNotOpened(setting, describeStorage(storage), error);
+    if (isLostConnection(error)) throw new StoreNotOpenedError(setting, describeStorage(storage), error);
     throw new CommandFailed(
-      `Tenant ${tenant}: ${describeStorage(storage)} refused user ${username}: ${messageOf(error)}\n${adviceOn(error, setting)}`,
+      `Tenant ${tenant}: ${describeStorage(storage)} refused user ${username}: ${errorMessage(error)}\n${adviceOn(error, setting)}`,
       1,
     );
   } finally {

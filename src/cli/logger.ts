@@ -1,7 +1,7 @@
 import { type LogFn, type Logger, pino } from "pino";
 import { prettyFactory } from "pino-pretty";
 import type { Config } from "../config/config.js";
-import { toldInResult } from "../config/told-in-result.js";
+import { shownInResult } from "../config/shown-in-result.js";
 import { deepWithoutSecrets } from "../secrets/known-secrets.js";
 import type { Terminal } from "./command.js";
 
@@ -26,7 +26,7 @@ export function createLogger(
       streamWrite: lineWithoutSecrets,
       logMethod(this: Logger, args: Parameters<LogFn>, write: LogFn) {
         const [about]: readonly unknown[] = args;
-        const isTold = typeof about === "object" && about !== null && toldInResult in about;
+        const isTold = typeof about === "object" && about !== null && shownInResult in about;
         if (!(leavesOutResults && isTold)) write.apply(this, args);
       },
     },

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { packageVersion } from "../config/project.js";
 import { withoutSecrets } from "../secrets/known-secrets.js";
-import { messageOf } from "../store/message-of.js";
+import { errorMessage } from "../store/error-message.js";
 import { CommandFailed, type CommandIo, UsageError } from "./command.js";
 import { commands } from "./commands.js";
 import { commandHelp, programHelp, usageHint } from "./help.js";
@@ -41,7 +41,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
     }
     // Loaded when it is needed: it knows the errors of all stores.
     const { adviceOn, errorText } = await import("../store/clickhouse/error-text.js");
-    io.stderr.write(`${adviceOn(error) === "" ? withoutSecrets(messageOf(error)) : errorText(error)}\n`);
+    io.stderr.write(`${adviceOn(error) === "" ? withoutSecrets(errorMessage(error)) : errorText(error)}\n`);
     return 1;
   } finally {
     forget();

@@ -9,7 +9,7 @@ import { acquireLease, thisHolder } from "../runner/lease.js";
 import { registerTenant } from "../runner/sql/tenants.js";
 import { readRows } from "../store/clickhouse/statement.js";
 import { copyFacts } from "../store/facts/copy-facts.js";
-import { readHeldFacts } from "../store/facts/held-days.js";
+import { readStoreState } from "../store/facts/store-state.js";
 import { type OpenedStores, openStores } from "../store/open-stores.js";
 import { runStatement } from "../store/postgres/statement.js";
 import {
@@ -158,10 +158,10 @@ async function requireOurs(
   place: string,
   resume: boolean,
 ): Promise<void> {
-  const { storeId } = await readHeldFacts(from);
+  const { storeId } = await readStoreState(from);
   if (storeId === null)
     throw new CommandFailed("No run has used the tenant's storage yet: there is nothing to move.", 1);
-  const held = await readHeldFacts(to);
+  const held = await readStoreState(to);
   if (held.storeId !== null && held.storeId !== storeId)
     throw new CommandFailed(`${place} holds other facts already: choose a database that is empty.`, 1);
   const rows = await readRows<{ n: number }>(to, {

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { RunObserver } from "../runner/observe.js";
+import type { RunListener } from "../runner/run-events.js";
 import { publishedText } from "./run-summary.js";
 import type { StatusLine } from "./status-line.js";
 
@@ -7,7 +7,7 @@ import type { StatusLine } from "./status-line.js";
  * How far runs are, as a line of a terminal: a bar once there are days to publish. It never goes back: each tenant is an equal part of
  * it, because how many days a tenant has is only known when it has been gathered.
  */
-export function progressOnLine(line: StatusLine, tenantsOfCycle: () => number): RunObserver {
+export function progressOnLine(line: StatusLine, tenantsOfCycle: () => number): RunListener {
   const runs = new Map<string, TenantProgress>();
   const update = (tenant: string, change: (run: TenantProgress) => void) => {
     const run = runs.get(tenant) ?? { state: "gathering", pending: 0, published: 0, rows: 0 };
@@ -39,7 +39,7 @@ export function progressOnLine(line: StatusLine, tenantsOfCycle: () => number): 
 }
 
 /** The same where there is no terminal: a log line for each step. */
-export function progressInLog(logger: Logger): RunObserver {
+export function progressInLog(logger: Logger): RunListener {
   return {
     gathered: (tenant, days) => logger.info({ tenant, days }, `Tenant ${tenant}: gathered ${days} days`),
     pending: (tenant, days) => logger.info({ tenant, days }, `Tenant ${tenant}: ${days} days to calculate`),

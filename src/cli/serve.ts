@@ -5,7 +5,7 @@ import { refusalToListen } from "../config/api.js";
 import type { Config } from "../config/config.js";
 import { packageVersion } from "../config/project.js";
 import { createServiceMetrics } from "../http/metrics.js";
-import { type HttpServer, startServer } from "../http/server.js";
+import { type HttpServer, startServer } from "../http/server/server.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { MigrationRefused } from "../store/migrate/report.js";
 import { type OpenedStores, openStores } from "../store/open-stores.js";

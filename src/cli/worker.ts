@@ -4,7 +4,7 @@ import { ecosystems } from "../ingest/ecosystems/registry.js";
 import type { PipelineControl } from "../runner/control.js";
 import { type CycleRunner, createCycleRunner } from "../runner/cycle.js";
 import { thisHolder } from "../runner/lease.js";
-import { observeAll, type RunObserver } from "../runner/observe.js";
+import { notifyAll, type RunListener } from "../runner/run-events.js";
 import { repeatDue } from "../runner/schedule.js";
 import { type DueTenant, dueTenants } from "../runner/sql/due-tenants.js";
 import { expireLeases } from "../runner/sql/leases.js";
@@ -29,7 +29,7 @@ export interface WorkerOptions {
   readonly config: Config;
   readonly stores: OpenedStores;
   readonly logger: Logger;
-  readonly observers: readonly RunObserver[];
+  readonly observers: readonly RunListener[];
   /** Those that this worker is for; all of the configuration by default. */
   readonly tenants?: readonly TenantConfig[];
   /** Ends every run. */
@@ -48,7 +48,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     ecosystems,
     holder: thisHolder(),
     logger,
-    observer: observeAll(options.observers),
+    observer: notifyAll(options.observers),
     now: () => new Date(),
     limits: usualLimits,
   };

@@ -2,7 +2,6 @@
 import fastify, { type FastifyInstance, type FastifyPluginCallback } from "fastify";
 import { createTagMirror } from "../tags/tag-mirror.js";
 import type { HttpContext } from "./context.js";
-import { createFactsWatch } from "./facts-watch.js";
 import { createServiceMetrics } from "./metrics.js";
 import { access, needs } from "./plugins/access.js";
 import { admission } from "./plugins/admission.js";
@@ -27,7 +26,8 @@ import { timeLimit } from "./plugins/time-limit.js";
 import { unknownMethods } from "./plugins/unknown-methods.js";
 import { unknownPaths } from "./plugins/unknown-paths.js";
 import { routes, workerRoutes } from "./routes/index.js";
-import { serverOptions } from "./server-options.js";
+import { serverOptions } from "./server/server-options.js";
+import { createStoreDriftCheck } from "./store-drift.js";
 
 export type AppOptions = Omit<HttpContext, "clock" | "metrics" | "tags" | "facts"> &
   Partial<Pick<HttpContext, "clock" | "metrics" | "tags">>;
@@ -67,7 +67,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     ...options,
     clock,
     metrics: options.metrics ?? createServiceMetrics(),
-    facts: createFactsWatch({ ...options, tenants: options.config.tenants, clock }),
+    facts: createStoreDriftCheck({ ...options, tenants: options.config.tenants, clock }),
     tags: options.tags ?? createTagMirror({ ...options, tenantNames: [...options.config.tenants.keys()] }),
   };
   const app = fastify(serverOptions(context));

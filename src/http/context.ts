@@ -5,11 +5,11 @@ import type { Config, TenantConfig } from "../config/config.js";
 import type { PipelineControl } from "../runner/control.js";
 import type { Stores, TenantStore } from "../store/stores.js";
 import type { TagMirror } from "../tags/tag-mirror.js";
-import type { FactsWatch } from "./facts-watch.js";
 import type { ServiceMetrics } from "./metrics.js";
 import { storeUnavailable } from "./problem.js";
 import type { Mode } from "./schemas/readiness.js";
-import type { TlsServers } from "./tls-servers.js";
+import type { TlsServers } from "./server/tls-servers.js";
+import type { StoreDriftCheck } from "./store-drift.js";
 
 export interface HttpContext {
   readonly config: Pick<Config, "api" | "tenants">;
@@ -29,7 +29,7 @@ export interface HttpContext {
   /** Of the built console, where it is not the package's own. */
   readonly consoleFolder?: string | undefined;
   /** Whether stores hold what Postgres says is published. */
-  readonly facts: FactsWatch;
+  readonly facts: StoreDriftCheck;
 }
 
 /** The tenant's store. Throws `store_unavailable`; other tenants are not concerned. */

@@ -1,6 +1,6 @@
 /** What Prometheus may know of the service. Labels have few values: route patterns, statuses, configured tenants. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { RunObserver } from "../runner/observe.js";
+import type { RunListener } from "../runner/run-events.js";
 import type { ControlSum } from "../runner/sql/published.js";
 import { midnightSeconds } from "../time/days.js";
 
@@ -12,7 +12,7 @@ export interface ServiceMetrics {
   readonly runs: PipelineMetrics;
 }
 
-export type PipelineMetrics = Required<Pick<RunObserver, "finished" | "skipped" | "suspended">> & {
+export type PipelineMetrics = Required<Pick<RunListener, "finished" | "skipped" | "suspended">> & {
   /** The tenant is not suspended, or no longer: at a start, for every tenant, so that each has its series. */
   resumed(tenantName: string): void;
 };

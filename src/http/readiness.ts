@@ -3,17 +3,17 @@ import type { Static } from "@sinclair/typebox";
 import { type PipelineState, readPipelineStates } from "../query/state/pipeline.js";
 import { instantOf } from "../query/time/instant.js";
 import type { HttpContext } from "./context.js";
-import type { WatchedFacts } from "./facts-watch.js";
 import type { Readiness } from "./schemas/readiness.js";
+import type { StoreDrift } from "./store-drift.js";
 import { CACHE_MS, type ChangeLog, createChangeLog, PROBE_MS } from "./store-probes.js";
 
-export type ReadinessAnswer = Static<typeof Readiness>;
-type TenantReadiness = ReadinessAnswer["tenants"][number];
+export type ReadinessResponse = Static<typeof Readiness>;
+type TenantReadiness = ReadinessResponse["tenants"][number];
 
 /** Responses of the last 2 seconds; requests that come while one is computed share it. */
-export function readinessReader(context: HttpContext): () => Promise<ReadinessAnswer> {
+export function readinessReader(context: HttpContext): () => Promise<ReadinessResponse> {
   const change = createChangeLog(context.logger);
-  let cached: { at: number; answer: Promise<ReadinessAnswer> } | undefined;
+  let cached: { at: number; answer: Promise<ReadinessResponse> } | undefined;
   return () => {
     const now = context.clock().getTime();
     if (cached === undefined || Math.abs(now - cached.at) >= CACHE_MS)
@@ -22,18 +22,18 @@ export function readinessReader(context: HttpContext): () => Promise<ReadinessAn
   };
 }
 
-async function computeReadiness(context: HttpContext, change: ChangeLog): Promise<ReadinessAnswer> {
+async function computeReadiness(context: HttpContext, change: ChangeLog): Promise<ReadinessResponse> {
   const names = [...context.config.tenants.keys()];
   const [states, facts] = await Promise.all([
     pipelineStates(context, names, change),
-    Promise.all(names.map((name) => context.facts.look(name))),
+    Promise.all(names.map((name) => context.facts.check(name))),
   ]);
   const tenants = names.map((name, index) => tenantReadiness(name, states?.get(name), facts[index]));
   return { status: overall(tenants), version: context.version, mode: context.mode, tenants };
 }
 
 /** The instance serves while it can serve somebody: one tenant's dead store takes nothing from the others. */
-function overall(tenants: readonly TenantReadiness[]): ReadinessAnswer["status"] {
+function overall(tenants: readonly TenantReadiness[]): ReadinessResponse["status"] {
   const served = tenants.filter(isServed);
   if (tenants.length > 0 && served.length === 0) return "initializing";
   if (tenants.length > 0 && tenants.every((tenant) => tenant.permanent_failure !== null)) return "error";
@@ -45,7 +45,7 @@ function isServed({ tables_ready, store_state }: TenantReadiness): boolean {
 }
 
 /** Whether the instance is as ready as somebody wants it to be: to serve some tenant, or every one with all its days. */
-export function isReady({ status, tenants }: ReadinessAnswer, wanted: "some" | "all"): boolean {
+export function isReady({ status, tenants }: ReadinessResponse, wanted: "some" | "all"): boolean {
   const whole = tenants.every((tenant) => isServed(tenant) && tenant.days_lost === 0);
   return (status === "ready" || status === "no_data") && (wanted === "some" || whole);
 }
@@ -53,7 +53,7 @@ export function isReady({ status, tenants }: ReadinessAnswer, wanted: "some" | "
 function tenantReadiness(
   name: string,
   state: PipelineState | undefined,
-  facts: WatchedFacts | undefined,
+  facts: StoreDrift | undefined,
 ): TenantReadiness {
   return {
     tenant_name: name,

@@ -5,10 +5,10 @@ import type { AllocationRule, IdentityScope } from "../config/allocation-rule.js
 import type { EcosystemSettings } from "../config/ecosystem-settings.js";
 import type { PluginSettings } from "../config/plugin-settings.js";
 import type { TopicMetric, TopicRule } from "../config/topic-rule.js";
-import type { ChangeGate } from "../store/change-gate.js";
 import type { Statement } from "../store/clickhouse/statement.js";
 import type { ControlTotal } from "../store/control-totals.js";
 import type { FactRecord } from "../store/fact-tables.js";
+import type { PublishLock } from "../store/publish-lock.js";
 import type { KnownInventory } from "./known.js";
 import type { MicroUnits } from "./micro-units.js";
 import type { InventoryReport, Probe, TopicReport, WindowReport } from "./reports.js";
@@ -102,7 +102,7 @@ export interface GatherStore {
   /** Client whose default database is the tenant's. */
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
-  readonly gate: ChangeGate;
+  readonly gate: PublishLock;
   /** Of the lease that is held. */
   readonly epoch: number;
   /** First day that the run gathers. */
@@ -131,7 +131,7 @@ export interface Gatherer {
    * is made of has changed: then it is not gathered again. `answers` are those of the reports. A request that fails is a
    * difference, unless it failed then. Left out: windows are always gathered.
    */
-  answersAsBefore?(window: DayWindow, answers: GatheredAnswers, signal: AbortSignal): Promise<boolean>;
+  isUnchanged?(window: DayWindow, answers: GatheredResponses, signal: AbortSignal): Promise<boolean>;
   /**
    * Asks everything once that a gathering asks of the metrics and the bill, to see whether it is answered and with what. After
    * `gatherInventory`, with the resources that it returned. What fails is an answer here, and nothing is thrown for it. Left out: only the
@@ -147,7 +147,7 @@ export interface Gatherer {
    * On the others it has dropped samples, and what is published stays. `metric` is that of usage facts, or the product type of lines
    * that say in their metadata how many samples they are priced by. Left out: an upstream that drops nothing.
    */
-  stillCovers?(
+  retentionCovers?(
     thinner: {
       readonly metric: string;
       readonly resources: readonly string[];
@@ -163,7 +163,7 @@ export interface Gatherer {
 }
 
 /** Of the gatherer's own form, plain JSON. `ofTopics` is undefined where no topics were asked for. */
-export interface GatheredAnswers {
+export interface GatheredResponses {
   readonly ofWindow: unknown;
   readonly ofTopics: unknown;
 }

@@ -60,15 +60,15 @@ export interface WindowReport {
   readonly refused?: string;
   /** What is worth knowing and no error, as sentences. A run tells each once, however many windows say it. */
   readonly notes?: readonly string[];
-  /** What was answered, as digests, for `answersAsBefore`, and which questions about usage failed. Left out when something of the bill was not. */
-  readonly answers?: unknown;
+  /** What was answered, as digests, for `isUnchanged`, and which questions about usage failed. Left out when something of the bill was not. */
+  readonly responses?: unknown;
   /** How many questions about usage failed. Default 0. */
   readonly failures?: number;
 }
 
 export interface TopicReport {
   /** As in the report of a window. */
-  readonly answers?: unknown;
+  readonly responses?: unknown;
   /** As in the report of a window. */
   readonly failures?: number;
   /** As in the report of a window. */

@@ -15,10 +15,10 @@ import type { Gatherer } from "./ecosystem.js";
 import type { TopicReport } from "./reports.js";
 import { alignScales } from "./staging/align-scales.js";
 import { attributionContents, type DayContent } from "./staging/content-hash.js";
-import { dayLacks, type Lacks } from "./staging/day-lacks.js";
-import { keepDroppedUsage } from "./staging/keep-dropped.js";
-import { keepMeasuredUsage } from "./staging/keep-measured.js";
+import { keepDroppedUsage } from "./staging/keep-published/keep-dropped-usage.js";
+import { keepMeasuredUsage } from "./staging/keep-published/keep-measured-usage.js";
 import { leaveOutExcluded } from "./staging/leave-out-excluded.js";
+import { type MissingData, readMissingData } from "./staging/missing-data.js";
 import { recordAttributable } from "./staging/record-attributable.js";
 import { createStagingWriter } from "./staging/staging-writer.js";
 import { createTopicSink } from "./staging/topic-sink.js";
@@ -54,7 +54,7 @@ export interface StagedTopics {
   /** Days that wait to be attributed, ascending. */
   readonly waiting: readonly string[];
   /** What could not be measured now, and is kept as it was measured before. */
-  readonly kept: Lacks;
+  readonly kept: MissingData;
   readonly contents: readonly DayContent[];
   /** As the report has them. */
   readonly answers?: unknown;
@@ -80,7 +80,7 @@ export async function stageTopics(options: StageTopicsOptions): Promise<StagedTo
   const report = await gatherToStaging(options, { days, productTypes });
   const facts = { ledger: ledgers.topic_attributions, productTypes };
   const kept = await keepMeasuredUsage(client, { epoch, days }, facts, signal);
-  const { stillCovers } = options.gatherer;
+  const { retentionCovers: stillCovers } = options.gatherer;
   const undropped =
     stillCovers === undefined
       ? []
@@ -88,7 +88,7 @@ export async function stageTopics(options: StageTopicsOptions): Promise<StagedTo
   const again = [...new Set([...kept.keys(), ...undropped])];
   await leaveOutExcluded(client, { epoch, days: again }, topics.isExcluded, signal);
   await alignScales(client, { epoch, days }, { ledger: facts.ledger, rulesHash: topics.rulesHash }, signal);
-  const lacks = await dayLacks(client, { epoch, days }, ledgers.topic_attributions, signal);
+  const lacks = await readMissingData(client, { epoch, days }, ledgers.topic_attributions, signal);
   const inputs = { days, rulesHash: topics.rulesHash, decimalPlaces, lacks, productTypes };
   const contents = await attributionContents(client, epoch, inputs, signal);
   const { stagedBefore, force } = options;
@@ -120,7 +120,7 @@ async function gatherToStaging(
       sink.dropped[reason] = (sink.dropped[reason] ?? 0) + count;
     }
     errors.push(...report.errors);
-    answers = report.answers;
+    answers = report.responses;
     failures = report.failures ?? 0;
   } catch (error) {
     signal.throwIfAborted();
@@ -133,7 +133,7 @@ async function gatherToStaging(
     }
   }
   await writer.finish();
-  return { dropped: sink.dropped, errors, answers, failures };
+  return { dropped: sink.dropped, errors, responses: answers, failures };
 }
 
 /** Cluster → days on which it has staged lines of these types. */

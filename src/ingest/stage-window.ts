@@ -16,23 +16,23 @@ import { deriveWeights, dropDerived } from "./configured/derive-weights.js";
 import { daysThatDiffer } from "./control/check-staged-bill.js";
 import { replaceTotalsOfDays } from "./control/record-totals.js";
 import type { WindowReport } from "./reports.js";
-import { rememberGathered, unchangedWindow, warnOfDropped } from "./same-window.js";
 import { noTopics, type StagedTopics, stageTopics } from "./stage-topics.js";
 import type { DayRemark, StagedWindow, StageWindowOptions } from "./staged-window.js";
 import { alignScales } from "./staging/align-scales.js";
 import { dayContents } from "./staging/content-hash.js";
-import { dayLacks, type Lacks } from "./staging/day-lacks.js";
 import { deriveMetricSets } from "./staging/derive-sets.js";
-import { doubtBills } from "./staging/doubted-bills.js";
 import { dropStandIns } from "./staging/drop-stand-ins.js";
 import { forgetStaged } from "./staging/forget-staged.js";
-import { fullerPublished } from "./staging/fuller-published.js";
-import { keepDroppedUsage } from "./staging/keep-dropped.js";
-import { keepMeasuredUsage } from "./staging/keep-measured.js";
-import { keepPricedDays } from "./staging/keep-priced.js";
+import { keepDroppedUsage } from "./staging/keep-published/keep-dropped-usage.js";
+import { daysWithFullerBill } from "./staging/keep-published/keep-fuller-bill.js";
+import { keepMeasuredUsage } from "./staging/keep-published/keep-measured-usage.js";
+import { keepPricedDays } from "./staging/keep-published/keep-priced-days.js";
+import { type MissingData, readMissingData } from "./staging/missing-data.js";
 import { type DayVerdict, recordGathered } from "./staging/record-gathered.js";
 import { createStagingSink, EVERY_DAY, type SinkFindings } from "./staging/staging-sink.js";
 import { createStagingWriter } from "./staging/staging-writer.js";
+import { holdSuspiciousBills } from "./staging/suspicious-bills.js";
+import { recordGathering, unchangedWindow, warnOfDropped } from "./unchanged-window.js";
 
 /**
  * Throws what the gatherer or a store throws. Nothing of the window is then newly staged; days that waited from before still
@@ -51,7 +51,7 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   const taken = takenDays(days, report, findings);
   const partial = partialOf(taken, report);
   const unread = partial.filter((day) => report.unreadDays?.includes(day));
-  const fuller = await fullerPublished(
+  const fuller = await daysWithFullerBill(
     client,
     { epoch, days: partial },
     options.force === true ? [] : unread, // whoever asks for a calculation by force has seen the bill
@@ -59,13 +59,13 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   );
   const whole = taken.filter((day) => !fuller.includes(day));
   const repriced = await keepDropped(options, whole);
-  const doubted = await doubtBills(
+  const doubted = await holdSuspiciousBills(
     { ...options, client, tenantName, days: whole, force: options.force ?? false },
     signal,
   );
   const complete = whole.filter((day) => !doubted.held.includes(day));
   const incomplete = days.filter((day) => !complete.includes(day));
-  const lackingBill = await dayLacks(client, { epoch, days: fuller }, ledgers.chargebacks, signal);
+  const lackingBill = await readMissingData(client, { epoch, days: fuller }, ledgers.chargebacks, signal);
   await dropStagedDays(client, epoch, incomplete);
   const measured = complete.filter((day) => !repriced.includes(day));
   const kept = await keepMeasuredUsage(
@@ -144,7 +144,7 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   };
   warnOfDropped(options, result.dropped);
   await recordControl(options, complete, report);
-  await rememberGathered(options, { report, contents, topics, result });
+  await recordGathering(options, { report, contents, topics, result });
   return result;
 }
 
@@ -241,7 +241,7 @@ function keptDays(days: readonly string[], failure: string, kept: string, until 
 async function keepDropped(options: StageWindowOptions, days: readonly string[]): Promise<readonly string[]> {
   const { store, epoch, gatherer, window, signal, logger } = options;
   const { client, tenantName } = store;
-  const stillCovers = gatherer.stillCovers?.bind(gatherer);
+  const stillCovers = gatherer.retentionCovers?.bind(gatherer);
   if (stillCovers === undefined) return [];
   const priced = await keepPricedDays(client, { epoch, days }, stillCovers, signal);
   const others = days.filter((day) => !priced.includes(day));
@@ -258,16 +258,16 @@ async function keepDropped(options: StageWindowOptions, days: readonly string[])
 }
 
 /** An outage is reported also where it does no harm. */
-function keptOf(kept: Lacks, what: string): DayRemark[] {
+function keptOf(kept: MissingData, what: string): DayRemark[] {
   return [...kept].flatMap(([day, lacks]) => lacks.map((lack) => ({ day, remark: `${lack}: ${what}` })));
 }
 
 async function lacksOfDays(
   { store, epoch, inventoryLacks, signal }: StageWindowOptions,
   days: readonly string[],
-): Promise<Lacks> {
+): Promise<MissingData> {
   const ofInventory = inventoryLacks.map((lack) => `the inventory is incomplete: ${lack}`);
-  const ofMetrics = await dayLacks(store.client, { epoch, days }, ledgers.chargebacks, signal);
+  const ofMetrics = await readMissingData(store.client, { epoch, days }, ledgers.chargebacks, signal);
   return new Map(days.map((day) => [day, [...ofInventory, ...(ofMetrics.get(day) ?? [])]]));
 }
 

@@ -1,9 +1,9 @@
-import { toldInResult } from "../config/told-in-result.js";
-import { recordEnd } from "./late-ends.js";
+import { shownInResult } from "../config/shown-in-result.js";
 import type { Lease } from "./lease.js";
 import type { RunProgress } from "./progress.js";
 import type { BegunRun } from "./run-context.js";
 import { finishRun, type RunResult } from "./sql/runs.js";
+import { recordResult } from "./unrecorded-results.js";
 
 /** Record, lease, log and metrics of a run that is over. A Postgres that is away now is told before the next run. */
 export async function closeRun(
@@ -19,7 +19,7 @@ export async function closeRun(
 ): Promise<void> {
   const { tenant_name: tenantName } = run.tenant;
   try {
-    await recordEnd(run.stores.postgres, tenantName, finishRun({ runId: run.runId, result, cutOff }));
+    await recordResult(run.stores.postgres, tenantName, finishRun({ runId: run.runId, result, cutOff }));
   } catch (error) {
     run.logger.error(
       { err: error, tenant: tenantName, run_id: run.runId },
@@ -53,7 +53,7 @@ function logEnd(run: BegunRun, result: RunResult, seconds: number): void {
   const { dates_gathered: gathered, dates_pending: pending, dates_calculated: calculated } = result;
   const rows = result.chargeback_rows_written;
   const counts = { tenant: tenantName, run_id: run.runId, gathered, pending, calculated, rows, seconds };
-  const details = { [toldInResult]: true, ...counts };
+  const details = { [shownInResult]: true, ...counts };
   for (const note of result.notes) run.logger.info(details, `Tenant ${tenantName}: ${note}`);
   if (result.status === "completed") {
     run.logger.info(

@@ -16,7 +16,7 @@ import { isLostPostgres } from "../store/lost-connection.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { storeInTrouble } from "../store/store-trouble.js";
 import type { TenantStore } from "../store/stores.js";
-import { reportKept } from "./report-lacks.js";
+import { reportKeptData } from "./report-missing-data.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
 import type { RunError } from "./sql/runs.js";
 import { type GatherState, gatherState, noteGather, noteGatherFailure } from "./sql/tenants.js";
@@ -99,7 +99,7 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
     report(`gather failed: ${errorText(error)}`);
     await countFailure(input, errors.at(-1)?.message ?? "");
   }
-  return { days: tally.days, errors: [...errors, ...reportKept(tally.kept)], notes: [...tally.notes] };
+  return { days: tally.days, errors: [...errors, ...reportKeptData(tally.kept)], notes: [...tally.notes] };
 }
 
 /** What the windows of a run came to. */

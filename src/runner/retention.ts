@@ -3,8 +3,8 @@ import type { Pool } from "pg";
 import { filledDays } from "../store/clickhouse/partitions.js";
 import { isoDay } from "../store/clickhouse/sql-text.js";
 import { type FactTable, factTables } from "../store/fact-tables.js";
-import { forgetHeldDays } from "../store/facts/held-days.js";
-import { showInOneStep } from "../store/facts/publishing-days.js";
+import { publishAtomically } from "../store/facts/atomic-swap.js";
+import { deletePublishedDays } from "../store/facts/store-state.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { forgetDimensions } from "../tags/forget-dimensions.js";
 
@@ -52,10 +52,13 @@ export async function applyRetention(retention: Retention): Promise<number> {
   const old = [...new Set([...oldDays("chargebacks"), ...oldDays("billing")])];
   if (old.length > 0) {
     const steps = { chargebacks: () => drop("chargebacks"), billing: () => drop("billing") };
-    await showInOneStep(retention, old, { ...steps, gone: true });
+    await publishAtomically(retention, old, { ...steps, gone: true });
   }
   for (const table of factTables) if (table !== "chargebacks" && table !== "billing") await drop(table);
-  await forgetHeldDays(client, { chargebacks: keepFrom, topic_attributions: retention.keepAttributionsFrom });
+  await deletePublishedDays(client, {
+    chargebacks: keepFrom,
+    topic_attributions: retention.keepAttributionsFrom,
+  });
   await runStatement(retention.postgres, forgetBefore(retention));
   for (const statement of forgetVersionsBefore(retention)) await runStatement(retention.postgres, statement);
   return dropped.size;

@@ -3,7 +3,7 @@ import type { TenantConfig } from "../config/config.js";
 import type { AnyEcosystem, DayWindow } from "../ingest/ecosystem.js";
 import type { Interruption } from "../store/postgres/transaction.js";
 import type { RunStores } from "../store/stores.js";
-import type { RunObserver } from "./observe.js";
+import type { RunListener } from "./run-events.js";
 import type { LeaseTiming } from "./sql/leases.js";
 import type { RunTrigger } from "./sql/runs.js";
 
@@ -13,7 +13,7 @@ export interface TenantRunContext {
   readonly ecosystems: ReadonlyMap<string, AnyEcosystem>;
   readonly holder: string;
   readonly logger: Logger;
-  readonly observer: Required<RunObserver>;
+  readonly observer: Required<RunListener>;
   readonly now: () => Date;
   readonly limits: AllocationLimits;
   /** Default: a lease of 60 s with a heartbeat each 20 s. */

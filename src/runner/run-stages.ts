@@ -8,7 +8,7 @@ import { keepChargedIdentities } from "../ingest/inventory/charged-identities.js
 import { copyNames } from "../ingest/inventory/copy-names.js";
 import { inventoryOwner } from "../ingest/inventory/inventory-sink.js";
 import { claimStaging, dropStagedDaysExcept } from "../store/clickhouse/staging.js";
-import { dropNextBills, endForgottenAnnouncement } from "../store/facts/publishing-days.js";
+import { dropNextBills, finishAbandonedSwap } from "../store/facts/atomic-swap.js";
 import { mendSums } from "../store/facts/sums.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { copyNewDimensions } from "../tags/copy-new-dimensions.js";
@@ -16,20 +16,20 @@ import { checkMirror, mirrorWaiting } from "../tags/mirror.js";
 import { dayOf } from "../time/days.js";
 import { checkClock } from "./check-clock.js";
 import { checkFiles } from "./check-files.js";
+import { claimStore } from "./claim-store.js";
 import { emitFiles } from "./emit-files.js";
 import { gatherTenant } from "./gather.js";
 import type { Lease } from "./lease.js";
 import type { RunProgress } from "./progress.js";
 import { recordControl } from "./record-control.js";
-import { reportLacks, reportSettled } from "./report-lacks.js";
+import { reportFinalDays, reportMissingData } from "./report-missing-data.js";
 import { applyRetention } from "./retention.js";
 import type { BegunRun } from "./run-context.js";
 import { readPublished } from "./sql/published.js";
 import { noteStage } from "./sql/runs.js";
 import { stagedDays } from "./sql/staged-days.js";
-import { takeStore } from "./take-store.js";
 import { tenantRules } from "./tenant-rules.js";
-import { keptFrom, topicPlan } from "./topic-plan.js";
+import { topicPlan, topicRetentionStart } from "./topic-plan.js";
 import { gatherWindow, refuseUnstorable } from "./window.js";
 
 /** What a run does, in order: repair what the last one left, gather, calculate and publish, drop what is too old, emit. */
@@ -55,11 +55,11 @@ export async function runStages(
   const store = await run.stores.tenant(tenantName);
   signal.throwIfAborted();
   const keepFrom = gatherWindow(today, tenant.retention_days, 0).start;
-  const keepAttributionsFrom = keptFrom(tenant, today);
+  const keepAttributionsFrom = topicRetentionStart(tenant, today);
   const kept = { chargebacks: keepFrom, topic_attributions: keepAttributionsFrom };
   const { gate } = run.stores;
-  const { publication, repaired } = await gate.change(async () => {
-    progress.notes.push(...(await takeStore(run, store, lease, kept)));
+  const { publication, repaired } = await gate.shared(async () => {
+    progress.notes.push(...(await claimStore(run, store, lease, kept)));
     const { epoch } = lease;
     const publication: Publication = { client: store.client, postgres, gate, tenantName, epoch, signal };
     return { publication, repaired: await repair(run, publication) };
@@ -103,12 +103,12 @@ export async function runStages(
     ...reporting(run, progress),
   });
   const settled = await settleAbandonedDays(publication, { before: usualWindow.start, gathered: window });
-  progress.notes.push(...reportSettled(settled));
+  progress.notes.push(...reportFinalDays(settled));
   const limits = {
     chargebacks: tenant.allocation_retry_limit,
     topic_attributions: tenant.topic_attribution_retry_limit,
   };
-  const lacks = await reportLacks(postgres, { tenantName, window, runId: run.runId, limits });
+  const lacks = await reportMissingData(postgres, { tenantName, window, runId: run.runId, limits });
   progress.errors.push(...lacks.errors);
   progress.notes.push(...lacks.notes);
   await dropNeedlessStaging(publication);
@@ -123,7 +123,7 @@ export async function runStages(
   }
   const firstDays = { keepFrom, keepAttributionsFrom, gatheredFrom: usualWindow.start };
   const retention = { client: store.client, epoch, postgres, tenantName, ...firstDays };
-  await gate.change(() => applyRetention(retention), signal);
+  await gate.shared(() => applyRetention(retention), signal);
   progress.errors.push(...(await checkFiles(store, postgres, signal)));
   const mirror = { client: store.client, postgres, tenantName, signal };
   await checkMirror(mirror);
@@ -156,7 +156,7 @@ async function repair(run: BegunRun, publication: Publication): Promise<number> 
       { tenant: tenantName, days: lost },
       "an interrupted publish has lost what it was to publish: the days are calculated anew",
     );
-  await endForgottenAnnouncement(publication);
+  await finishAbandonedSwap(publication);
   const mended = await mendSums(publication);
   if (mended.length > 0)
     run.logger.warn(

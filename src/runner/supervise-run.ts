@@ -7,11 +7,11 @@ import { isLostPostgres } from "../store/lost-connection.js";
 import { isStoreFault } from "../store/store-trouble.js";
 import { closeRun } from "./close-run.js";
 import type { Lease } from "./lease.js";
+import { postgresOutage } from "./postgres-outage.js";
 import { newProgress, resultOf } from "./progress.js";
 import type { BegunRun } from "./run-context.js";
 import { runStages } from "./run-stages.js";
 import type { RunResult } from "./sql/runs.js";
-import { whyAway } from "./why-away.js";
 
 /** What still runs so long after an abort is left behind: the epoch keeps it from doing harm. */
 const abortGraceMs = 10_000;
@@ -28,7 +28,7 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
   } catch (error) {
     const ended = signal.aborted ? signal.reason : error;
     const message = signal.aborted ? abortText(signal) : storeErrorText(error);
-    const why = isOfPostgres(ended) ? await whyAway(run.stores.postgres) : undefined;
+    const why = isOfPostgres(ended) ? await postgresOutage(run.stores.postgres) : undefined;
     progress.errors.push({
       date: null,
       source: "run",

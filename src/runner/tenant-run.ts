@@ -3,12 +3,12 @@ import type { TenantConfig } from "../config/config.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { withTransaction } from "../store/postgres/transaction.js";
 import { RunInProgressError, TenantSuspendedError } from "./control.js";
-import { recordLateEnd } from "./late-ends.js";
 import { acquireLease } from "./lease.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
 import { beginRun, failOrphanedRuns, type RunResult, startQueuedRun } from "./sql/runs.js";
 import { registerTenant, type Suspension, tenantSuspension } from "./sql/tenants.js";
 import { superviseRun } from "./supervise-run.js";
+import { recordUnrecordedResult } from "./unrecorded-results.js";
 
 export { type AllocationLimits, type RunRequest, type TenantRunContext, usualLimits } from "./run-context.js";
 
@@ -40,7 +40,7 @@ export async function startTenantRun(
     postgres,
     registerTenant({ tenantName, tenantId: tenant.tenant_id, ecosystem: tenant.ecosystem }),
   );
-  await recordLateEnd(postgres, tenantName);
+  await recordUnrecordedResult(postgres, tenantName);
   signal?.throwIfAborted();
   const state = (await runStatement<Suspension>(postgres, tenantSuspension(tenantName))).rows[0];
   signal?.throwIfAborted();

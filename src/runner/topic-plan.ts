@@ -30,13 +30,13 @@ export function topicPlan(
       rulesHash: rules.hash,
       retryLimit: tenant.topic_attribution_retry_limit,
       isExcluded: topicMatcher(settings.exclude_topic_patterns),
-      from: keptFrom(tenant, today),
+      from: topicRetentionStart(tenant, today),
     },
   };
 }
 
 /** First day whose attribution to topics is kept. */
-export function keptFrom(tenant: TenantConfig, today: string): string {
+export function topicRetentionStart(tenant: TenantConfig, today: string): string {
   const own = topicAttributionOf(tenant.plugin_settings)?.retention_days ?? tenant.retention_days;
   return gatherWindow(today, Math.min(own, tenant.retention_days), 0).start;
 }

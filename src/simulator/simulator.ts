@@ -6,11 +6,11 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { answerText, errorText } from "./answer.js";
 import { type Breakage, deliver, pourForever } from "./deliver.js";
 import { evaluate } from "./evaluate.js";
 import { createFaults, type Fault, type Faults } from "./faults.js";
 import { createOrganisation, type OrganisationOptions } from "./organisation.js";
+import { errorText, responseText } from "./prometheus-response.js";
 import { parametersOf, pointsOf, type SimulatedRequest, selectionOf } from "./request.js";
 import { UnknownQuery } from "./selector.js";
 import { type History, rawSeries, type SeriesOf } from "./series.js";
@@ -121,7 +121,7 @@ async function serve(exchange: Exchange): Promise<void> {
     const results = evaluate(history, selectionOf(parameters), points, faults.distort);
     await deliver(
       response,
-      answerText(results, points, kind === "range" ? "matrix" : "vector", warnings.texts),
+      responseText(results, points, kind === "range" ? "matrix" : "vector", warnings.texts),
       warnings,
     );
   } catch (error) {

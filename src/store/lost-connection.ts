@@ -1,6 +1,6 @@
 /** Errors that say of a store that it was not there, or went away: nothing that was asked of it is at fault. */
 import pg from "pg";
-import { StoreNotOpened } from "./store-not-opened.js";
+import { StoreNotOpenedError } from "./store-not-opened.js";
 
 /** Of Postgres: ended by an administrator, after a crash, and cannot connect now. */
 const postgresCodes = new Set(["57P01", "57P02", "57P03"]);
@@ -21,7 +21,7 @@ const messages = new Set([
 ]);
 
 export function isLostConnection(error: unknown): boolean {
-  if (error instanceof StoreNotOpened) return isLostConnection(error.cause);
+  if (error instanceof StoreNotOpenedError) return isLostConnection(error.cause);
   if (!(error instanceof Error)) return false;
   return messages.has(error.message) || ("code" in error && codes.has(String(error.code)));
 }

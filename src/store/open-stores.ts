@@ -5,15 +5,15 @@ import type { Logger } from "pino";
 import type { Config, TenantConfig } from "../config/config.js";
 import { describePostgres } from "../config/postgres.js";
 import { projectRoot } from "../config/project.js";
-import { createChangeGate } from "./change-gate.js";
 import { createEmbeddedClickHouse, type EmbeddedClickHouse } from "./clickhouse/embedded/supervisor.js";
 import { claimDataDir, type DataDirClaim, DataDirInUse } from "./data-dir.js";
-import { createStoreHolders } from "./facts/holders.js";
+import { createStoreOwners } from "./facts/store-owners.js";
 import { openPostgres } from "./postgres/client.js";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./postgres/embedded.js";
 import { migratePostgres } from "./postgres/migrate.js";
+import { createPublishLock } from "./publish-lock.js";
 import { sqlListenerOf } from "./sql-listener.js";
-import { StoreNotOpened } from "./store-not-opened.js";
+import { StoreNotOpenedError } from "./store-not-opened.js";
 import type { RunStores } from "./stores.js";
 import { createTenantStores } from "./tenant-stores.js";
 import { refuseUnfinishedRestore } from "./unfinished-restore.js";
@@ -74,14 +74,14 @@ export async function openStores(options: OpenStoresOptions): Promise<OpenedStor
     const migrations = options.skipMigrations ? undefined : migrationFolders;
     const tenants = createTenantStores({ ...options, postgres, embedded: clickhouse, migrations });
     closers.push(() => tenants.close());
-    const holders = createStoreHolders(postgres, logger);
+    const holders = createStoreOwners(postgres, logger);
     closers.push(() => holders.release());
     return {
       postgres,
       embeddedClickHouse: clickhouse,
       ownsPostgres: embedded !== undefined,
       holders,
-      gate: createChangeGate(),
+      gate: createPublishLock(),
       tenant: tenants.open,
       serverClient: tenants.serverClient,
       close,
@@ -117,7 +117,7 @@ function claimIfEmbedded(config: Config): DataDirClaim | undefined {
     return claimDataDir(config.data_dir);
   } catch (error) {
     if (error instanceof DataDirInUse) throw error;
-    throw new StoreNotOpened("data_dir", config.data_dir, error);
+    throw new StoreNotOpenedError("data_dir", config.data_dir, error);
   }
 }
 
@@ -136,7 +136,7 @@ async function reachPostgres(postgres: Pool, target: Config["postgres"]): Promis
   try {
     (await postgres.connect()).release();
   } catch (error) {
-    throw new StoreNotOpened("postgres.connection_string", describePostgres(target), error);
+    throw new StoreNotOpenedError("postgres.connection_string", describePostgres(target), error);
   }
 }
 

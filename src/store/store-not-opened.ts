@@ -1,9 +1,9 @@
-import { messageOf } from "./message-of.js";
+import { errorMessage } from "./error-message.js";
 
 /** A store on a server cannot be used as it is configured. The message begins with the setting, and what the server or the network said is the cause. */
-export class StoreNotOpened extends Error {
-  override readonly name = "StoreNotOpened";
+export class StoreNotOpenedError extends Error {
+  override readonly name = "StoreNotOpenedError";
   constructor(setting: string, address: string, cause: unknown) {
-    super(`${setting}: ${address} cannot be used: ${messageOf(cause)}`, { cause });
+    super(`${setting}: ${address} cannot be used: ${errorMessage(cause)}`, { cause });
   }
 }

@@ -5,8 +5,8 @@
 import { ClickHouseError } from "@clickhouse/client";
 import pg from "pg";
 import { isLostConnection, isLostPostgres } from "./lost-connection.js";
-import { PostgresHasNoRoom, saysNoRoom } from "./postgres/no-room.js";
-import { StoreNotOpened } from "./store-not-opened.js";
+import { PostgresDiskFullError, reportsDiskFull } from "./postgres/disk-full.js";
+import { StoreNotOpenedError } from "./store-not-opened.js";
 
 /** By their names in ClickHouse. What a statement's own data can cause is not among them, such as too little memory. */
 const clickHouse = new Set([
@@ -31,9 +31,9 @@ const noRoom = new Set(["243", "53100", "ENOSPC", "EDQUOT"]);
 
 /** What cannot work now, as a sentence begins with it; undefined for every other error. */
 export function storeInTrouble(error: unknown): string | undefined {
-  if (error instanceof StoreNotOpened) return storeInTrouble(error.cause);
+  if (error instanceof StoreNotOpenedError) return storeInTrouble(error.cause);
   if (error instanceof ClickHouseError) return clickHouse.has(error.type ?? "") ? "ClickHouse" : undefined;
-  if (error instanceof PostgresHasNoRoom) return "Postgres";
+  if (error instanceof PostgresDiskFullError) return "Postgres";
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
   if (error instanceof pg.DatabaseError) return cannotWork(error, error.code) ? "Postgres" : undefined;
   return system.has(error.code) ? "A disk" : undefined;
@@ -45,14 +45,16 @@ const INTERNAL = "XX000";
 /** A panic ends the server, whatever its code is. */
 function cannotWork(error: pg.DatabaseError, code: string): boolean {
   const isOfServer = postgresClasses.has(code.slice(0, 2)) || postgresCodes.has(code);
-  return isOfServer || error.severity === "PANIC" || (code === INTERNAL && saysNoRoom.test(error.message));
+  return (
+    isOfServer || error.severity === "PANIC" || (code === INTERNAL && reportsDiskFull.test(error.message))
+  );
 }
 
 /** The disk of what cannot work now is full: the error says so, or its cause does. */
 export function hasNoRoom(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const isFull = "code" in error && noRoom.has(String(error.code));
-  const isSaid = storeInTrouble(error) !== undefined && saysNoRoom.test(error.message);
+  const isSaid = storeInTrouble(error) !== undefined && reportsDiskFull.test(error.message);
   return isFull || isSaid || hasNoRoom(error.cause);
 }
 

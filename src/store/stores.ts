@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import type { ChangeGate } from "./change-gate.js";
-import type { StoreHolders, StorePlace } from "./facts/holders.js";
+import type { StoreLocation, StoreOwners } from "./facts/store-owners.js";
+import type { PublishLock } from "./publish-lock.js";
 
 /**
  * The stores of a running service: one Postgres, and one ClickHouse database per tenant. A tenant's store is opened when it
@@ -17,9 +17,9 @@ export interface Stores {
 /** What runs need beside. */
 export interface RunStores extends Stores {
   /** Which processes have which store open. */
-  readonly holders: StoreHolders;
+  readonly holders: StoreOwners;
   /** What a run changes in both stores goes through it, so that a backup has both as they belong together. */
-  readonly gate: ChangeGate;
+  readonly gate: PublishLock;
 }
 
 export interface TenantStore {
@@ -29,7 +29,7 @@ export interface TenantStore {
   /** Client whose default database is the tenant's. */
   readonly client: ClickHouseClient;
   readonly database: string;
-  readonly place: StorePlace;
+  readonly place: StoreLocation;
   /** Throws `MigrationRefused` when a newer version has migrated Postgres or this store since they were opened. */
   refuseNewerSchema(): Promise<void>;
 }

@@ -11,12 +11,12 @@ import { checkClickHouseSchema, migrateClickHouse } from "./clickhouse/migrate.j
 import { refuseOtherKind } from "./clickhouse/replicas/cluster.js";
 import { type ServerAddress, serverAddress } from "./clickhouse/replicas/server-address.js";
 import { readRows } from "./clickhouse/statement.js";
-import type { StorePlace } from "./facts/holders.js";
+import type { StoreLocation } from "./facts/store-owners.js";
+import { keyedLimit } from "./keyed-limit.js";
 import { MigrationRefused } from "./migrate/report.js";
 import { checkPostgresSchema } from "./postgres/migrate.js";
-import { StoreNotOpened } from "./store-not-opened.js";
+import { StoreNotOpenedError } from "./store-not-opened.js";
 import type { TenantStore } from "./stores.js";
-import { waitingLines } from "./waiting-lines.js";
 
 export interface TenantStoresOptions {
   readonly config: Config;
@@ -49,7 +49,7 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
   const opened = new Map<string, Promise<TenantStore>>();
   const addresses = new Map<string, Promise<ServerAddress>>();
   const clients = new Set<ClickHouseClient>();
-  const lineOf = waitingLines(MIGRATED_AT_ONCE);
+  const lineOf = keyedLimit(MIGRATED_AT_ONCE);
   let isClosed = false;
 
   /** All clients of a tenant speak to the same host, which caught up once. */
@@ -147,7 +147,7 @@ async function reaching<Answer>(
     return await ask();
   } catch (error) {
     if (storage.kind === "embedded" || error instanceof MigrationRefused || signal?.aborted) throw error;
-    throw new StoreNotOpened(
+    throw new StoreNotOpenedError(
       `tenants.${tenant_name}.storage.connection_string`,
       describeStorage(storage),
       error,
@@ -165,7 +165,7 @@ function onceFor<Made>(made: Map<string, Promise<Made>>, key: string, make: () =
   return making;
 }
 
-function placeOf({ storage }: TenantConfig, dataDir: string): StorePlace {
+function placeOf({ storage }: TenantConfig, dataDir: string): StoreLocation {
   const isEmbedded = storage.kind === "embedded";
   const address = isEmbedded
     ? `${storage.database} in ${resolve(dataDir)} on host ${hostname()}`

@@ -49,7 +49,7 @@ async function mirrorSome(target: MirrorTarget): Promise<boolean> {
     const { outboxIds, tags } = await oldestChanges(transaction, tenantName);
     if (outboxIds.length === 0) return false;
     // The first tags come with the mirror's id: without it, the next check would take the mirror for another and fill it anew.
-    if (noted.version === 0) await fillUnlessHeld(target, transaction, noted);
+    if (noted.version === 0) await fillIfOutdated(target, transaction, noted);
     const version = await nextVersion(transaction);
     await limited(signal, (limit) => writeMirror(client, tags, version, limit));
     await forgetChanges(transaction, outboxIds);
@@ -59,7 +59,7 @@ async function mirrorSome(target: MirrorTarget): Promise<boolean> {
 }
 
 /** What a tenant's ClickHouse says of itself: the newest version, and which mirror it is. */
-interface HeldMirror {
+interface MirrorState {
   readonly version: number;
   readonly mirror_id: string | null;
 }
@@ -74,17 +74,17 @@ export async function checkMirror(target: MirrorTarget): Promise<boolean> {
     const noted = await lockMirror(transaction, tenantName);
     // A tenant that never had a tag needs no mirror.
     if (noted.version === 0 && !(await isWaiting(transaction, tenantName))) return false;
-    return await fillUnlessHeld(target, transaction, noted);
+    return await fillIfOutdated(target, transaction, noted);
   });
 }
 
 /** For who holds the lock of the mirror. Returns whether it was filled. */
-async function fillUnlessHeld(
+async function fillIfOutdated(
   { client, tenantName, signal }: MirrorTarget,
   transaction: PoolClient,
   noted: NotedMirror,
 ): Promise<boolean> {
-  const held = await limited(signal, (limit) => readHeldMirror(client, limit));
+  const held = await limited(signal, (limit) => readMirrorState(client, limit));
   if (held.mirror_id === noted.mirror_id && held.version === noted.version) return false;
   const version = await nextVersion(transaction, held.version);
   const mirrorId = randomUUID();
@@ -135,7 +135,7 @@ async function noteVersion(
   });
 }
 
-async function readHeldMirror(client: ClickHouseClient, signal: AbortSignal): Promise<HeldMirror> {
+async function readMirrorState(client: ClickHouseClient, signal: AbortSignal): Promise<MirrorState> {
   const read = {
     query: `
 SELECT (SELECT max(version) FROM dimension_tags) AS version,

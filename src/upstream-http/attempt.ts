@@ -4,7 +4,7 @@ import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { anySignal } from "any-signal";
 import { request as send } from "undici";
-import { type Connections, type NoAnswer, noAnswer } from "./connections.js";
+import { type Connections, type NoResponseError, noResponse } from "./connections.js";
 
 export interface AttemptRequest {
   readonly url: URL;
@@ -33,7 +33,7 @@ export type AttemptOutcome =
       readonly body: Buffer;
     }
   | { readonly kind: "too_large" }
-  | NoAnswer;
+  | NoResponseError;
 
 /** Of an answer that is an error, no more than this is read. */
 const LONGEST_ERROR_BYTES = 65_536;
@@ -66,7 +66,7 @@ export async function attempt(request: AttemptRequest, signal: AbortSignal): Pro
     return whole === undefined ? { kind: "too_large" } : { kind: "answer", status, headers, body: whole };
   } catch (error) {
     signal.throwIfAborted();
-    return noAnswer(error);
+    return noResponse(error);
   } finally {
     either.clear();
   }

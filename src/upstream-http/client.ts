@@ -11,8 +11,8 @@ import { attempt, type Condenser } from "./attempt.js";
 import { shownEndpoint, underBase } from "./base-url.js";
 import { openConnections } from "./connections.js";
 import { authorization, CredentialFileError, gateKey, secretsOf, type UpstreamAuth } from "./credentials.js";
-import { openGate, type Pace } from "./gate.js";
 import { judge } from "./judge.js";
+import { openRateLimit, type Pace } from "./rate-limit.js";
 import { excerpt } from "./redact.js";
 import { defaultRetryPolicy, quotaOf, type RetryPolicy, waitMs } from "./retry.js";
 import { UpstreamError } from "./upstream-error.js";
@@ -65,7 +65,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const connections = openConnections(options.connectTimeoutMs);
   const own = { accept: "application/json", "user-agent": "chargehouse" };
   const secrets = () => secretsOf(auth);
-  const gate = openGate(gateKey(baseUrl, [auth, options.headers ?? {}]), options.pace);
+  const gate = openRateLimit(gateKey(baseUrl, [auth, options.headers ?? {}]), options.pace);
 
   async function request<T>(request: UpstreamRequest<T>, signal: AbortSignal): Promise<T> {
     const url = underBase(baseUrl, request.path, request.query);
@@ -88,7 +88,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
       );
     try {
       for (let attempts = 1; ; attempts += 1) {
-        const outcome = await gate.pass(once, signal);
+        const outcome = await gate.run(once, signal);
         const quota = outcome.kind === "answer" ? quotaOf(outcome.headers, Date.now()) : undefined;
         if (quota !== undefined) gate.learn(quota);
         const judged = judge(outcome, { decode: request.decode, explain, maxBytes, secrets: secrets() });
@@ -97,7 +97,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
         if (!judged.retry || attempts >= limit)
           throw new UpstreamError({ code, endpoint, reason, attempts, status });
         const wait = waitMs(policy, attempts + 1, judged.askedMs);
-        if (code === "rate_limited") gate.hold(wait);
+        if (code === "rate_limited") gate.pause(wait);
         logger.debug(
           { endpoint, code, reason, attempt: attempts, wait_ms: Math.round(wait) },
           "asking the upstream again",

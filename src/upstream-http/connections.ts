@@ -17,13 +17,13 @@ const UNPACKING = /^(Z_|ERR__ERROR_)/;
 /** What OpenSSL says of bytes that are no TLS record, such as the first ones of an HTTP response. */
 const NOT_TLS: readonly string[] = ["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"];
 
-export interface NoAnswer {
+export interface NoResponseError {
   readonly kind: "timeout" | "unreachable";
   readonly reason: string;
 }
 
 /** What a request threw. The library's messages hold addresses: only its codes go on. */
-export function noAnswer(error: unknown): NoAnswer {
+export function noResponse(error: unknown): NoResponseError {
   if (isTimeout(error)) return { kind: "timeout", reason: "no response in time" };
   const code = codeOf(error);
   if (error instanceof errors.ConnectTimeoutError || code === "ETIMEDOUT")

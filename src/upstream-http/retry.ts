@@ -1,6 +1,6 @@
 /** What is worth another attempt, and how long to wait before it. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Quota } from "./gate.js";
+import type { Quota } from "./rate-limit.js";
 
 export interface RetryPolicy {
   /** Attempts in all, the first included. */

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { request as send } from "undici";
 import { attempt, startOf } from "./attempt.js";
 import { shownEndpoint } from "./base-url.js";
-import { type Connections, noAnswer } from "./connections.js";
+import { type Connections, noResponse } from "./connections.js";
 import { judge } from "./judge.js";
 import { excerpt } from "./redact.js";
 import { defaultRetryPolicy, isRetriedStatus, waitMs } from "./retry.js";
@@ -181,7 +181,7 @@ export async function openStream(
 }
 
 function unreachable(error: unknown) {
-  const { kind: code, reason } = noAnswer(error);
+  const { kind: code, reason } = noResponse(error);
   return { failed: true as const, code, reason, retry: true };
 }
 

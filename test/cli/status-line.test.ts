@@ -7,7 +7,7 @@ import { progressOnLine } from "../../src/cli/progress.js";
 import { runSummary } from "../../src/cli/run-summary.js";
 import { statusLine } from "../../src/cli/status-line.js";
 import { type Table, writeTable } from "../../src/cli/table.js";
-import type { RunOutcome } from "../../src/runner/observe.js";
+import type { RunOutcome } from "../../src/runner/run-events.js";
 import type { RunResult } from "../../src/runner/sql/runs.js";
 
 /** A screen without a process; `lines` are those with something on them. */

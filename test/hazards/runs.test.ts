@@ -4,7 +4,7 @@ import t from "tap";
 import { buildApp } from "../../src/http/app.js";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import type { PipelineControl } from "../../src/runner/control.js";
-import { observeAll } from "../../src/runner/observe.js";
+import { notifyAll } from "../../src/runner/run-events.js";
 import { startTenantRun, type TenantRunContext } from "../../src/runner/tenant-run.js";
 import { addDays } from "../../src/time/days.js";
 import { holds } from "../holds.js";
@@ -190,7 +190,7 @@ t.test("runs beside the API", async (t) => {
       return tenants.find((tenant: { tenant_name: string }) => tenant.tenant_name === "late").dates_pending;
     };
     const stop = new AbortController();
-    const observer = observeAll([{ gathered: () => stop.abort(new Error("the service stops")) }]);
+    const observer = notifyAll([{ gathered: () => stop.abort(new Error("the service stops")) }]);
     const cutOff = runContext(stores, { ecosystems, observer });
     holds(t, await runOnce(cutOff, config, "late", { signal: stop.signal }), { dates_calculated: 0 });
     holds(t, await trackingDate(stores, "late", day), {

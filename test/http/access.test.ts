@@ -10,7 +10,7 @@ import t from "tap";
 import { refusalToListen } from "../../src/config/api.js";
 import type { Scope } from "../../src/config/scopes.js";
 import { needs } from "../../src/http/plugins/access.js";
-import { startServer } from "../../src/http/server.js";
+import { startServer } from "../../src/http/server/server.js";
 import { createToken, revokeToken } from "../../src/store/postgres/tokens.js";
 import { holds } from "../holds.js";
 import { get, startService } from "./service.js";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import t from "tap";
 import { createServiceMetrics } from "../../src/http/metrics.js";
-import { startServer } from "../../src/http/server.js";
+import { startServer } from "../../src/http/server/server.js";
 import { promise } from "../promise.js";
 import { openTestStores, testLogger } from "../stores.js";
 

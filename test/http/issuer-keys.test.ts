@@ -12,7 +12,7 @@ import {
   issuerKeys,
   KeysNotReadError,
   USABLE_MS,
-} from "../../src/http/issuer-keys.js";
+} from "../../src/http/auth/issuer-keys.js";
 
 const [first, second] = await Promise.all([1, 2].map(() => generateKeyPair("ES256")));
 if (first === undefined || second === undefined) throw new Error("no keys");

@@ -8,7 +8,7 @@ import { recordingLogger } from "../runner/runs.js";
 const alive = setInterval(() => undefined, 1_000);
 t.teardown(() => clearInterval(alive));
 
-const untilAborted = (signal: AbortSignal) =>
+const abortable = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
 t.test(
@@ -22,11 +22,11 @@ t.test(
     t.equal(await responds(async () => 1), true);
     now += CACHE_MS;
     const began = performance.now();
-    t.equal(await responds(untilAborted), true, "it is late");
+    t.equal(await responds(abortable), true, "it is late");
     t.ok(performance.now() - began < PROBE_MS + 800, "and nobody waits for it");
     t.strictSame(messages(), [], "nothing is said of it");
     await delay(silenceMs);
-    t.equal(await responds(untilAborted), false);
+    t.equal(await responds(abortable), false);
     t.strictSame(messages(), ["a store does not respond"]);
     now += CACHE_MS;
     t.equal(await responds(async () => 1), true);
@@ -37,7 +37,7 @@ t.test(
 t.test("a store that refuses, or that never responded, does not respond", async (t) => {
   const probes = createStoreProbes(() => new Date(0), recordingLogger().logger);
   t.equal(await probes.responds("refusing", () => Promise.reject(new Error("refused"))), false);
-  t.equal(await probes.responds("silent", untilAborted), false);
+  t.equal(await probes.responds("silent", abortable), false);
   t.equal(await probes.responds("good", async () => 1), true);
   probes.doubt("good");
   t.equal(await probes.responds("good", () => Promise.reject(new Error("refused"))), false);

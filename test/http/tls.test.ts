@@ -7,7 +7,7 @@ import { connect, type SecureVersion, type TLSSocket } from "node:tls";
 import pino from "pino";
 import t from "tap";
 import type { ApiSettings } from "../../src/config/api.js";
-import { startServer } from "../../src/http/server.js";
+import { startServer } from "../../src/http/server/server.js";
 import { certificateFiles, first, type Pair, renewed } from "../certificates.js";
 import { promise } from "../promise.js";
 import { openTestStores } from "../stores.js";

@@ -1,8 +1,8 @@
 /** Whether the upstream still answers what it answered: then a window is not read again. */
 import t, { type Test } from "tap";
-import type { GatheredAnswers, Gatherer } from "../../src/ingest/ecosystem.js";
-import { knownDigest } from "../../src/ingest/ecosystems/confluent_cloud/answers.js";
+import type { GatheredResponses, Gatherer } from "../../src/ingest/ecosystem.js";
 import { readEnvelope, readSealed } from "../../src/ingest/ecosystems/confluent_cloud/api/envelope.js";
+import { knownDigest } from "../../src/ingest/ecosystems/confluent_cloud/responses.js";
 import type { KnownInventory } from "../../src/ingest/known.js";
 import { costRow, startBill } from "./confluent-bill.js";
 import { knownAccount, knownConnector, knownKey, knownOf } from "./confluent-known.js";
@@ -32,10 +32,10 @@ async function started(t: Test) {
       settings: { billing_api: { days_per_query }, metrics: { type: "prometheus", url: metrics.url } },
       context: { known: async () => known },
     });
-  const { answers } = await connect().gatherWindow(window, recordingSink(), forever);
+  const { responses: answers } = await connect().gatherWindow(window, recordingSink(), forever);
   if (answers === undefined) throw new Error("the gathering lacked something");
   // As they come back from where they were kept.
-  const kept: GatheredAnswers = { ofWindow: JSON.parse(JSON.stringify(answers)), ofTopics: undefined };
+  const kept: GatheredResponses = { ofWindow: JSON.parse(JSON.stringify(answers)), ofTopics: undefined };
   return {
     bill,
     metrics,
@@ -43,7 +43,7 @@ async function started(t: Test) {
     know: (next: KnownInventory) => {
       known = next;
     },
-    same: async (gatherer: Gatherer = connect()) => gatherer.answersAsBefore?.(window, kept, forever),
+    same: async (gatherer: Gatherer = connect()) => gatherer.isUnchanged?.(window, kept, forever),
   };
 }
 
@@ -109,15 +109,15 @@ t.test("a gathering that lacked something has no answers to compare", async (t) 
   });
   const report = await connect(1).gatherWindow(window, recordingSink(), forever);
   t.equal(report.errors.length, 1);
-  t.equal(report.answers, undefined);
+  t.equal(report.responses, undefined);
 });
 
 t.test("a question that failed is the same while it fails, and asked once", async (t) => {
   const { metrics, connect } = await started(t);
   const gathered = async () => {
-    const { answers, failures } = await connect().gatherWindow(window, recordingSink(), forever);
-    const kept: GatheredAnswers = { ofWindow: JSON.parse(JSON.stringify(answers)), ofTopics: undefined };
-    const same = async () => await connect().answersAsBefore?.(window, kept, forever);
+    const { responses: answers, failures } = await connect().gatherWindow(window, recordingSink(), forever);
+    const kept: GatheredResponses = { ofWindow: JSON.parse(JSON.stringify(answers)), ofTopics: undefined };
+    const same = async () => await connect().isUnchanged?.(window, kept, forever);
     return { failures, same };
   };
   metrics.failing.push({ day: "2026-03-02", match: "request_bytes", status: 422 });

@@ -1,7 +1,7 @@
 /** What is asked in one question and fails in part: the failing days and resources stand alone, and a full outage costs few requests. */
 import t from "tap";
-import { newPatience, type Part, type Patience, piecesOf } from "../../src/ingest/prometheus/pieces.js";
 import { daysOf, pointsOf } from "../../src/ingest/prometheus/points.js";
+import { newPatience, type Part, type Patience, piecesOf } from "../../src/ingest/prometheus/split-query.js";
 import { addDays } from "../../src/time/days.js";
 import { UpstreamError } from "../../src/upstream-http/upstream-error.js";
 import fc from "../property.js";

@@ -24,9 +24,9 @@ t.test("a window that is gathered again", async (t) => {
       ...upstream,
       async gatherWindow(...request) {
         asked = true;
-        return { ...(await upstream.gatherWindow(...request)), answers: { of: "the upstream" }, failures };
+        return { ...(await upstream.gatherWindow(...request)), responses: { of: "the upstream" }, failures };
       },
-      async answersAsBefore(_window, { ofWindow, ofTopics }) {
+      async isUnchanged(_window, { ofWindow, ofTopics }) {
         t.same([ofWindow, ofTopics], [{ of: "the upstream" }, undefined]);
         return same;
       },

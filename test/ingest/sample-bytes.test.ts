@@ -1,6 +1,11 @@
 /** Answers whose samples stay bytes are read as `JSON.parse` alone reads them, whatever they look like. */
 import t from "tap";
-import { type Answer, areBytes, readAnswer, type Series } from "../../src/ingest/prometheus/answer.js";
+import {
+  areBytes,
+  type PrometheusResponse,
+  readResponse,
+  type Series,
+} from "../../src/ingest/prometheus/response.js";
 import { scanSamples } from "../../src/ingest/prometheus/sample-bytes.js";
 import { DecodeError } from "../../src/upstream-http/judge.js";
 import fc from "../property.js";
@@ -17,9 +22,9 @@ function samplesOf({ samples }: Series): readonly unknown[] {
 
 /** What an answer comes down to, or the error that it is. */
 function outcome(body: Buffer): unknown {
-  let answer: Answer;
+  let answer: PrometheusResponse;
   try {
-    answer = readAnswer(body, "matrix");
+    answer = readResponse(body, "matrix");
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     return { code: error.code, message: error.message, retry: error.retry };
@@ -49,7 +54,7 @@ function parsedOutcome(body: Buffer): unknown {
 }
 
 function isTaken(body: Buffer): boolean[] {
-  return readAnswer(body, "matrix").series.map(({ samples }) => areBytes(samples));
+  return readResponse(body, "matrix").series.map(({ samples }) => areBytes(samples));
 }
 
 const matrix = (result: string, more = "") =>

@@ -53,7 +53,7 @@ export const billMutants = [
       "recorded",
     ],
   ]),
-  ...mutantsOf("src/ingest/ecosystems/focus/deliveries/moved.ts", expiry, [
+  ...mutantsOf("src/ingest/ecosystems/focus/deliveries/relocated-deliveries.ts", expiry, [
     ["days that retention drops are lacking", "NOT shared AND kept)) AS lacking", "NOT shared)) AS lacking"],
   ]),
   ...mutantsOf("src/ingest/ecosystems/focus/deliveries/duplicates.ts", duplicates, [
@@ -92,7 +92,7 @@ export const billMutants = [
     ["decimals with more places are cut", "places <= 12 &&", ""],
     ["dates of another century are kept", "unread: `isNotNull(", "unread: `isNull("],
   ]),
-  ...mutantsOf("src/query/rules/taken.ts", report, [
+  ...mutantsOf("src/query/rules/rule-matches.ts", report, [
     [
       "a large refund is a small product type",
       "ORDER BY abs(cost) DESC, product)",
@@ -123,8 +123,8 @@ export const billMutants = [
     ["the example is of any day", "toString(argMax(of_day", "toString(argMin(of_day"],
   ]),
   ...mutantsOf(
-    "src/query/rules/lacks.ts",
-    [...worklist, "test/query/lacks.test.ts"],
+    "src/query/rules/allocation-gaps.ts",
+    [...worklist, "test/query/allocation-gaps.test.ts"],
     [
       ["a value with blanks is nobody", '.replace(/^ +| +$/g, "")', ""],
       ["a dot fits no line break", "RE2JS.DOTALL", "0"],

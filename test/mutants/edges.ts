@@ -12,7 +12,7 @@ const cells = ["test/query/csv-cell.test.ts"];
 const conservation = ["test/allocate/check-conservation.test.ts"];
 const decimals = ["test/console/decimal.test.ts"];
 const crash = ["test/runner/publish-crash.test.ts"];
-const kept = ["test/http/kept-answers.test.ts", "test/http/revalidation.test.ts"];
+const kept = ["test/http/response-cache.test.ts", "test/http/revalidation.test.ts"];
 const tags = ["test/http/tags.test.ts"];
 
 /** Edges of amounts, days and answers: what is exactly at a bound, and what stays as it was. */

@@ -1,6 +1,6 @@
 import { mutantsOf, template } from "./mutant.js";
 
-const gate = ["test/store/change-gate.test.ts"];
+const gate = ["test/store/publish-lock.test.ts"];
 const secrets = ["test/secrets/known-secrets.test.ts"];
 const limits = ["test/http/rate-limits.test.ts"];
 const certificates = ["test/tls/certificate.test.ts"];
@@ -16,7 +16,7 @@ const modest = ["test/http/modest-json.test.ts"];
 const fullDisk = ["test/runner/full-postgres-disk.test.ts"];
 
 export const guardMutants = [
-  ...mutantsOf("src/http/authenticate.ts", signOn, [
+  ...mutantsOf("src/http/auth/authenticate.ts", signOn, [
     [
       "the user name of Basic authentication is taken for the token",
       'credentials.slice(credentials.indexOf(":") + 1)',
@@ -30,7 +30,7 @@ export const guardMutants = [
   ...mutantsOf("src/store/facts/damage.ts", damage, [
     ["a part without its checksum passes", "is_passed === 1 ? [] : [periodOf(part_path)]", "[]"],
   ]),
-  ...mutantsOf("src/store/change-gate.ts", gate, [
+  ...mutantsOf("src/store/publish-lock.ts", gate, [
     [
       "a pause does not wait for changes that have begun",
       "for (const change of begun) await ended(change, signal);",
@@ -93,10 +93,10 @@ export const guardMutants = [
       "onProblem(message);",
     ],
   ]),
-  ...mutantsOf("src/http/tls-servers.ts", tls, [
+  ...mutantsOf("src/http/server/tls-servers.ts", tls, [
     ["a renewed certificate is not served", "server.setSecureContext(renewed.options);", "void server;"],
   ]),
-  ...mutantsOf("src/http/failed-sign-ons.ts", limits, [
+  ...mutantsOf("src/http/auth/failed-sign-ons.ts", limits, [
     ["nobody waits", "if (state.isAllowed || state.remaining > 0) return;", "return;"],
     ["who was let in before has to wait", "|| good.has(digest)) return;", ") return;"],
     ["a revoked token still passes", "      good.delete(digest);\n      const state", "      const state"],
@@ -113,7 +113,7 @@ export const guardMutants = [
       "if (request.is404) return;",
     ],
   ]),
-  ...mutantsOf("src/http/server-options.ts", limits, [
+  ...mutantsOf("src/http/server/server-options.ts", limits, [
     [
       "any client says what its address is",
       "proxyCheck([...api.trusted_proxies, ...(api.proxy?.addresses ?? [])])",
@@ -152,7 +152,7 @@ export const guardMutants = [
     ],
     ["a lowered time counts for nothing", "text: admitted.text, maxSeconds,", "text: admitted.text,"],
   ]),
-  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/session-memory.ts", sqlTools, [
+  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/session-cache.ts", sqlTools, [
     ["users share their sessions", "users.get(user) ?? new Map()", "[...users.values()][0] ?? new Map()"],
   ]),
   ...mutantsOf("src/store/clickhouse/embedded/supervisor.ts", sqlTools, [
@@ -239,13 +239,13 @@ export const guardMutants = [
     ["test/runner/cut-connections.test.ts"],
     [["a Postgres that went away is the upstream's fault", "if (isLostPostgres(error)) throw error;", ""]],
   ),
-  ...mutantsOf("src/runner/late-ends.ts", fullDisk, [
+  ...mutantsOf("src/runner/unrecorded-results.ts", fullDisk, [
     ["an end that could not be recorded is forgotten", "late.set(postgres, ends.set(tenantName, end));", ""],
   ]),
   ...mutantsOf("src/tags/known-dimensions.ts", fullDisk, [
     ["a bulk leaves out what Postgres has no room for", "if (isPostgresFault(error)) throw error;", ""],
   ]),
-  ...mutantsOf("src/store/postgres/no-room.ts", fullDisk, [
+  ...mutantsOf("src/store/postgres/disk-full.ts", fullDisk, [
     ["room is not looked for", "freeOn(cluster) >= wanted", "false"],
   ]),
   ...mutantsOf("src/store/open-stores.ts", fullDisk, [

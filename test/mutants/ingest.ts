@@ -17,7 +17,7 @@ export const ingestMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/ingest/staging/keep-measured.ts",
+    "src/ingest/staging/keep-published/keep-measured-usage.ts",
     ["test/runner/partial-usage.test.ts"],
     [
       [
@@ -61,7 +61,7 @@ export const ingestMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/ingest/prometheus/same-answers.ts",
+    "src/ingest/prometheus/unchanged-responses.ts",
     ["test/ingest/confluent-answers.test.ts"],
     [["a question that failed is a difference for ever", "if (answer.digest !== FAILED)", "if (true)"]],
   ),
@@ -110,7 +110,7 @@ export const ingestMutants = [
     ["a point stands for the step behind it", "return point - stepSeconds", "return point"],
   ]),
   ...mutantsOf(
-    "src/ingest/prometheus/pieces.ts",
+    "src/ingest/prometheus/split-query.ts",
     [...source, "test/ingest/prometheus-pieces.test.ts"],
     [
       [

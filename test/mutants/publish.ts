@@ -64,7 +64,7 @@ export const publishMutants = [
       "filled.get(staged)?.has(day)",
     ],
   ]),
-  ...mutantsOf("src/store/facts/publishing-days.ts", oneStep, [
+  ...mutantsOf("src/store/facts/atomic-swap.ts", oneStep, [
     [
       "the bill is replaced before the chargebacks",
       "  await steps.chargebacks();\n  await Promise.all([sleep(LOOK_MS), remakeSums({ client, epoch }, days)]);\n  await steps.billing();",
@@ -92,7 +92,7 @@ export const publishMutants = [
     ["amounts are not compared", "uniqExact(n, amount) != 1", "uniqExact(n) != 1"],
     ["what was changed by hand stays", "await remakeSums(store, days);\n  return days;", "return days;"],
   ]),
-  ...mutantsOf("src/store/clickhouse/settled.ts", oneStep, [
+  ...mutantsOf("src/store/clickhouse/published-reads.ts", oneStep, [
     [
       "sums are read from their tables while days are published",
       "throwIf(count() > 0,",

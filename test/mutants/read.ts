@@ -164,7 +164,7 @@ export const readMutants = [
   ),
   ...mutantsOf(
     "src/store/sized-memory.ts",
-    ["test/http/kept-answers.test.ts", "test/query/pages-ahead.test.ts"],
+    ["test/http/response-cache.test.ts", "test/query/page-prefetch.test.ts"],
     [
       ["what is kept has no end", "size <= most", "size >= 0"],
       [

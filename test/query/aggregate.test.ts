@@ -4,9 +4,9 @@ import { DateTime } from "luxon";
 import t from "tap";
 import { type Aggregate, readAggregate } from "../../src/query/chargebacks/aggregate.js";
 import { aggregateBuckets } from "../../src/query/chargebacks/aggregate-buckets.js";
-import { readExtent } from "../../src/query/chargebacks/aggregate-extent.js";
 import { type StoredBucket, totalsOf } from "../../src/query/chargebacks/aggregate-result.js";
 import type { AggregateInput } from "../../src/query/chargebacks/aggregate-source.js";
+import { readBucketLimit } from "../../src/query/chargebacks/bucket-limit.js";
 import { type TimeBucket, timeBuckets } from "../../src/query/time/bucket.js";
 import { dateWindow } from "../../src/query/time/date-window.js";
 import { readTuples } from "../../src/store/clickhouse/statement.js";
@@ -265,7 +265,7 @@ t.test("aggregates on the engine", async (t) => {
           ]),
       );
       t.equal(found.truncated, found.total_buckets > 10_000);
-      const extent = await readExtent(client, asked);
+      const extent = await readBucketLimit(client, asked);
       t.same(extent?.all ?? [], totals, "counted without being made");
       t.not(extent?.unsteady, true);
     });

@@ -3,12 +3,13 @@
 import { columnsOfLines } from "../../src/config/allocation/line-columns.js";
 import { billingBefore, billingDays, billingPage } from "../../src/query/billing/list.js";
 import { aggregateBuckets, fewBuckets } from "../../src/query/chargebacks/aggregate-buckets.js";
-import { aggregateExtent } from "../../src/query/chargebacks/aggregate-extent.js";
 import type { AggregateInput } from "../../src/query/chargebacks/aggregate-source.js";
 import { allocationIssueCount, allocationIssues } from "../../src/query/chargebacks/allocation-issues.js";
+import { partsOf, scalesOf, usageOf } from "../../src/query/chargebacks/allocation-weights.js";
 import { breakdownGroups } from "../../src/query/chargebacks/breakdown-groups.js";
 import type { BreakdownInput } from "../../src/query/chargebacks/breakdown-input.js";
 import { breakdownSeries } from "../../src/query/chargebacks/breakdown-series.js";
+import { bucketLimitSql } from "../../src/query/chargebacks/bucket-limit.js";
 import { chargebackDates, chargebackDays } from "../../src/query/chargebacks/days.js";
 import { matchingDimensions } from "../../src/query/chargebacks/dimension-matches.js";
 import { newestRow } from "../../src/query/chargebacks/dimension-row.js";
@@ -29,13 +30,12 @@ import {
 } from "../../src/query/chargebacks/explain/recipients.js";
 import { chargebackPage, chargebacksBefore } from "../../src/query/chargebacks/list.js";
 import { pageLookups } from "../../src/query/chargebacks/page-lookups.js";
-import { partsOf, scalesOf, usageOf } from "../../src/query/chargebacks/row-weights.js";
 import { defaultExportColumns, exportColumnNames } from "../../src/query/export/columns.js";
 import { currenciesInWindow } from "../../src/query/export/columns-with-currency.js";
 import { chargebackExport } from "../../src/query/export/statement.js";
 import { inventoryNames } from "../../src/query/inventory/names.js";
 import { linesByKeyAndProduct, linesByProduct, linesByTagKey } from "../../src/query/rules/coverage-sql.js";
-import { linesTaken, tiersTaken } from "../../src/query/rules/taken.js";
+import { lineMatches, tierMatches } from "../../src/query/rules/rule-matches.js";
 import { unallocatedLines } from "../../src/query/rules/worklist-sql.js";
 import { summedDays } from "../../src/query/state/days-add-up.js";
 import { tagPresence } from "../../src/query/tags/of-dimensions.js";
@@ -76,7 +76,7 @@ const breakdown = (input: Partial<BreakdownInput>): BreakdownInput => ({
   ...{ window: window(), filters: {}, groupBy: ["identity_id"], limit: 10, order: "amount" },
   ...input,
 });
-const extent = (input: Partial<AggregateInput>) => aggregateExtent(aggregateInput(input));
+const extent = (input: Partial<AggregateInput>) => bucketLimitSql(aggregateInput(input));
 
 const exported = (
   columns: Parameters<typeof chargebackExport>[0]["columns"],
@@ -191,8 +191,8 @@ export const reads: Readonly<Record<string, Statement>> = {
     window: window(),
     filters: { environment_id: ["env-1"], "not:account_id": ["1"] },
   }),
-  "lines-taken-by-rules": linesTaken(window()),
-  "tiers-taken-by-rules": tiersTaken(window(), ["STORAGE"]),
+  "lines-taken-by-rules": lineMatches(window()),
+  "tiers-taken-by-rules": tierMatches(window(), ["STORAGE"]),
   "lines-by-product": linesByProduct(window()),
   "lines-by-tag-key": linesByTagKey(window()),
   "lines-by-key-and-product": linesByKeyAndProduct(window(), ["team"], ["STORAGE"]),

@@ -1,5 +1,5 @@
 import t from "tap";
-import { observeAll } from "../../src/runner/observe.js";
+import { notifyAll } from "../../src/runner/run-events.js";
 import { usualLimits } from "../../src/runner/tenant-run.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
@@ -85,7 +85,7 @@ t.test("days that cannot be calculated", async (t) => {
       finished: (_: string, outcome: { conservationFailures: number }) =>
         outcomes.push(outcome.conservationFailures),
     };
-    const context = runContext(stores, { ecosystems, logger, observer: observeAll([observer, finished]) });
+    const context = runContext(stores, { ecosystems, logger, observer: notifyAll([observer, finished]) });
     await runOnce(context, config, "damaged");
     // A tenth of every shared line gets lost, as it would by a rule that is damaged in the store.
     const { client } = await stores.tenant("damaged");

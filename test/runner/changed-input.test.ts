@@ -128,8 +128,11 @@ t.test("an upstream that answers as before is read again when a setting changes 
       const gatherer = ecosystem.connect(...given);
       return {
         ...gatherer,
-        gatherWindow: async (...of) => ({ ...(await gatherer.gatherWindow(...of)), answers: "all of them" }),
-        answersAsBefore: async () => true,
+        gatherWindow: async (...of) => ({
+          ...(await gatherer.gatherWindow(...of)),
+          responses: "all of them",
+        }),
+        isUnchanged: async () => true,
       };
     };
     return [name, { ...ecosystem, connect }];

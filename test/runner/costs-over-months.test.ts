@@ -56,9 +56,9 @@ function remembering(upstream: Upstream, ecosystems: ReadonlyMap<string, AnyEcos
           ...gatherer,
           gatherWindow: async (...given) => ({
             ...(await gatherer.gatherWindow(...given)),
-            answers: answers(),
+            responses: answers(),
           }),
-          answersAsBefore: async (_window, { ofWindow }) => ofWindow === answers(),
+          isUnchanged: async (_window, { ofWindow }) => ofWindow === answers(),
         };
       };
       return [name, { ...ecosystem, connect }];

@@ -2,7 +2,7 @@ import t from "tap";
 import { readPipelineStates } from "../../src/query/state/pipeline.js";
 import { RunInProgressError } from "../../src/runner/control.js";
 import { createCycleRunner } from "../../src/runner/cycle.js";
-import { observeAll } from "../../src/runner/observe.js";
+import { notifyAll } from "../../src/runner/run-events.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import { until } from "../until.js";
@@ -130,7 +130,7 @@ t.test("a cycle over several tenants", async (t) => {
     });
     const { logger, messages } = recordingLogger();
     const { observer, events } = recordingObserver();
-    const context = runContext(stores, { ecosystems, logger, observer: observeAll([observer]) });
+    const context = runContext(stores, { ecosystems, logger, observer: notifyAll([observer]) });
     const runs = (await runRecords(stores, "d")).length;
     const cycles = createCycleRunner(context, 1);
     const long = cycles.run(some("d", "e"), { trigger: "cli", signal });

@@ -1,7 +1,7 @@
 /** Disks that fill up: a run ends, says so, and is counted against nobody; nothing half is seen, and the next run needs nobody. */
 import { join } from "node:path";
 import t from "tap";
-import { observeAll } from "../../src/runner/observe.js";
+import { notifyAll } from "../../src/runner/run-events.js";
 import { openStores } from "../../src/store/open-stores.js";
 import { csvEmitter, emissionsOf, linesOf, namesIn, withEmitters } from "../emit/emitting.js";
 import { mounts, smallDisk } from "../small-disk.js";
@@ -34,7 +34,7 @@ t.test("the disk of the embedded stores is full", mounts, async (t) => {
       isGathered = true;
       onGathered();
     };
-    const context = runContext(stores, { ecosystems, observer: observeAll([{ gathered }]) });
+    const context = runContext(stores, { ecosystems, observer: notifyAll([{ gathered }]) });
     const { status, errors } = await runOnce(context, config, "acme");
     return { ended: [status, ...errors.map(({ message }) => message)], isGathered };
   };

@@ -7,7 +7,7 @@ import type { Config } from "../../src/config/config.js";
 import { buildApp } from "../../src/http/app.js";
 import { migrateClickHouse } from "../../src/store/clickhouse/migrate.js";
 import { checkFacts } from "../../src/store/facts/check-facts.js";
-import { createStoreHolders } from "../../src/store/facts/holders.js";
+import { createStoreOwners } from "../../src/store/facts/store-owners.js";
 import { migrationFolders, type OpenedStores, openStores } from "../../src/store/open-stores.js";
 import { addTag } from "../../src/tags/write.js";
 import { commandIo } from "../cli/command-io.js";
@@ -243,7 +243,7 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
     const second = await openStores({ config: configOf("acme", `${other}/data`), logger: testLogger });
     t.teardown(() => second.close());
     const { postgres } = stores;
-    const onOnePostgres = { ...second, postgres, holders: createStoreHolders(postgres, testLogger) };
+    const onOnePostgres = { ...second, postgres, holders: createStoreOwners(postgres, testLogger) };
     const runThere = async () =>
       await runOnce(runContext(onOnePostgres, { ecosystems, holder: "second" }), config, "acme");
     const refused = await runThere();

@@ -5,7 +5,7 @@ import { noAttributions, swapDays } from "../../src/allocate/swap-days.js";
 import { reconcileDays } from "../../src/query/state/reconcile.js";
 import { claimStaging, dropStagedDays, stagedTable } from "../../src/store/clickhouse/staging.js";
 import { readRows } from "../../src/store/clickhouse/statement.js";
-import { endForgottenAnnouncement } from "../../src/store/facts/publishing-days.js";
+import { finishAbandonedSwap } from "../../src/store/facts/atomic-swap.js";
 import { sumTables } from "../../src/store/sum-tables.js";
 import { openTestStores } from "../stores.js";
 import { until } from "../until.js";
@@ -203,7 +203,7 @@ t.test("a publish that is cut off at any of its statements shows one version of 
     if (!wasCutOff) break;
     const ends = {
       "the publish is run again": () => swapDays({ client, epoch, signal }, days, noAttributions),
-      "nobody runs it again": () => endForgottenAnnouncement({ client, epoch }),
+      "nobody runs it again": () => finishAbandonedSwap({ client, epoch }),
     };
     const how = round % 2 === 0 ? "the publish is run again" : "nobody runs it again";
     await ends[how]();

@@ -3,7 +3,7 @@ import type { Test } from "tap";
 import type { Config, TenantConfig } from "../../src/config/config.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { type DayReconciliation, reconcileDays } from "../../src/query/state/reconcile.js";
-import { observeAll, type RunObserver } from "../../src/runner/observe.js";
+import { notifyAll, type RunListener } from "../../src/runner/run-events.js";
 import type { RunResult } from "../../src/runner/sql/runs.js";
 import {
   type RunRequest,
@@ -30,7 +30,7 @@ export function runContext(stores: OpenedStores, changes: Partial<TenantRunConte
     ecosystems,
     holder: "test",
     logger: testLogger,
-    observer: observeAll([]),
+    observer: notifyAll([]),
     now: () => new Date(`${today}T12:00:00Z`),
     limits: usualLimits,
     ...changes,
@@ -77,9 +77,9 @@ export async function runOnce(
 }
 
 /** Collects what an observer is told. */
-export function recordingObserver(): { observer: RunObserver; events: string[] } {
+export function recordingObserver(): { observer: RunListener; events: string[] } {
   const events: string[] = [];
-  const observer: RunObserver = {
+  const observer: RunListener = {
     gathered: (tenant, days) => events.push(`${tenant} gathered ${days}`),
     pending: (tenant, days) => events.push(`${tenant} pending ${days}`),
     published: (tenant, day) => events.push(`${tenant} published ${day.day}`),

@@ -284,10 +284,13 @@ t.test("costs are attributed to topics beside identities", async (t) => {
   await t.test("never go to excluded topics, also where what was measured before stays", async (t) => {
     const { upstream, ecosystems: scripted } = topicUpstream();
     for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8" });
-    let stillCovers: Gatherer["stillCovers"];
+    let stillCovers: Gatherer["retentionCovers"];
     const forgetful = (ecosystem: AnyEcosystem): AnyEcosystem => ({
       ...ecosystem,
-      connect: (...input) => ({ ...ecosystem.connect(...input), ...(stillCovers && { stillCovers }) }),
+      connect: (...input) => ({
+        ...ecosystem.connect(...input),
+        ...(stillCovers && { retentionCovers: stillCovers }),
+      }),
     });
     const ecosystems = new Map([...scripted].map(([name, ecosystem]) => [name, forgetful(ecosystem)]));
     const context = runContext(stores, { ecosystems });

@@ -7,16 +7,16 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
 import t from "tap";
-import { counted } from "../../src/ingest/ecosystems/focus/sources/stores/counted.js";
+import { counted } from "../../src/ingest/ecosystems/focus/sources/stores/counting-store.js";
 import { measuredBytes } from "../../src/ingest/usage-uploads/load.js";
 import { limitIdle } from "../../src/query/export/idle-limit.js";
-import { errorToReader } from "../../src/store/error-to-reader.js";
+import { readerError } from "../../src/store/reader-error.js";
 
 const uncaught: unknown[] = [];
 process.on("uncaughtException", (error) => void uncaught.push(error));
 
 t.test("a stream that failed before its reader began gives its reader the error", async (t) => {
-  const stream = errorToReader(Readable.from(["never read"]));
+  const stream = readerError(Readable.from(["never read"]));
   stream.destroy(new Error("the disk is broken"));
   await setImmediate();
   await t.rejects(text(stream), { message: "the disk is broken" });

@@ -15,11 +15,11 @@ import { checkLease } from "../check-lease.js";
 import type { Destination, OpenDestination } from "../destination.js";
 import type { Emission } from "../emission.js";
 import type { PlannedFile } from "../plan.js";
-import { bucketShelf } from "./bucket-shelf.js";
+import { bucketStore } from "./bucket-store.js";
 import { addedTotals, type Dataset, partBytes, partTotals, spansOfDataset } from "./dataset.js";
-import { folderShelf } from "./folder-shelf.js";
+import type { FileStore } from "./file-store.js";
+import { folderStore } from "./folder-store.js";
 import { type CurrencyTotals, manifestOf, type WrittenPart } from "./manifest.js";
-import type { Shelf } from "./shelf.js";
 
 const MANIFEST = "manifest.json";
 /** What is ours of a month, unfinished files of runs that were killed as well: other files stay. */
@@ -34,7 +34,7 @@ export function focusDestination(emission: Emission, emitter: FocusEmitter): Des
     // How the bucket is reached changes nothing of what lies in it.
     settings: [emitterName(emitter), "focus", { location, format, focus_version, provisional }],
     async open(): Promise<OpenDestination> {
-      const shelf = isS3(location) ? bucketShelf(location, s3) : await folderShelf(location, tenantName);
+      const shelf = isS3(location) ? bucketStore(location, s3) : await folderStore(location, tenantName);
       return {
         write: (planned) => writeMonth({ emission, emitter, shelf }, planned),
         async remove(file) {
@@ -52,7 +52,7 @@ export function focusDestination(emission: Emission, emitter: FocusEmitter): Des
 interface Writing {
   readonly emission: Emission;
   readonly emitter: FocusEmitter;
-  readonly shelf: Shelf;
+  readonly shelf: FileStore;
 }
 
 async function writeMonth({ emission, emitter, shelf }: Writing, planned: PlannedFile) {
@@ -98,7 +98,7 @@ async function writeMonth({ emission, emitter, shelf }: Writing, planned: Planne
 }
 
 async function filesOfRuns(
-  shelf: Shelf,
+  shelf: FileStore,
   month: string,
   isMeant: (run: string) => boolean,
   signal: AbortSignal,
@@ -117,7 +117,7 @@ function byManifest(names: readonly string[]) {
 }
 
 /** Each run loses its manifest first, and is none from then on. */
-async function removeFiles(shelf: Shelf, names: readonly string[], signal: AbortSignal): Promise<void> {
+async function removeFiles(shelf: FileStore, names: readonly string[], signal: AbortSignal): Promise<void> {
   const manifests = names.filter((name) => name.endsWith(`/${MANIFEST}`));
   for (const name of [...manifests, ...names.filter((name) => !manifests.includes(name))])
     await shelf.remove(name, signal);

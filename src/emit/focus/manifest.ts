@@ -5,7 +5,7 @@
 import type { FocusFileFormat } from "../../config/emitters.js";
 import type { ExportVersion } from "../../config/export-versions.js";
 import type { focusMetadata } from "../../query/export/focus/metadata.js";
-import type { WrittenFile } from "./shelf.js";
+import type { WrittenFile } from "./file-store.js";
 
 export interface WrittenPart extends WrittenFile {
   /** Below the location. */

@@ -5,12 +5,12 @@ import fp from "fastify-plugin";
 import type { ApiSettings } from "../../config/api.js";
 import type { Scope } from "../../config/scopes.js";
 import type { Actor } from "../../store/postgres/audit.js";
-import { authenticator } from "../authenticate.js";
-import { type Caller, may, mayForEveryTenant, stranger } from "../caller.js";
+import { authenticator } from "../auth/authenticate.js";
+import { type Caller, may, mayForEveryTenant, stranger } from "../auth/caller.js";
+import { failedSignOns } from "../auth/failed-sign-ons.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
-import { failedSignOns } from "../failed-sign-ons.js";
-import { withoutPort } from "../proxies.js";
+import { withoutPort } from "../server/trusted-proxies.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {

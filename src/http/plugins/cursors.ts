@@ -1,6 +1,7 @@
 /** Cursors of the lists that ClickHouse holds: from the request to a place in their order, and from the end of a page to the next cursor. */
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { createCountCache } from "../../query/page/count-cache.js";
 import { cursorFingerprint, cursorOf, encodeCursor } from "../../query/page/cursor.js";
 import type { CountDays, PageRequest } from "../../query/page/days.js";
 import {
@@ -11,8 +12,7 @@ import {
   placeOf,
 } from "../../query/page/keyset.js";
 import type { Pages } from "../../query/page/keyset-page.js";
-import { createKnownCounts } from "../../query/page/known-counts.js";
-import { createPagesAhead } from "../../query/page/pages-ahead.js";
+import { createPagePrefetch } from "../../query/page/page-prefetch.js";
 import { envelope } from "../schemas/page.js";
 
 declare module "fastify" {
@@ -43,7 +43,7 @@ interface ListQuery extends PageRequest {
 /** Refuses a cursor before the answer has a name: hence before any handler, and all that wraps it. */
 export const cursors = fp(
   async (app) => {
-    const known = createKnownCounts();
+    const known = createCountCache();
     app.decorateRequest("cursorPage");
     app.addHook("preHandler", async (request) => {
       const { cursors: of } = request.routeOptions.config;
@@ -87,7 +87,7 @@ const ROWS_AHEAD = 800;
  * whatever the number of rows.
  */
 export function createListReader<Item>() {
-  const ahead = createPagesAhead<ReturnType<typeof envelope<Item>>>();
+  const ahead = createPagePrefetch<ReturnType<typeof envelope<Item>>>();
   return async <Query extends ListQuery>(
     { query, window, cursorPage }: ListRequest<Query>,
     read: (input: ReturnType<typeof inputOf<Query>>) => Promise<Pages<Item>>,

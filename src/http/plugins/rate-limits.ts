@@ -1,9 +1,9 @@
 /** How many requests a caller may send in a minute, counted in this process. The last 5,000 callers are remembered. */
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { addressOf } from "../auth/failed-sign-ons.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
-import { addressOf } from "../failed-sign-ons.js";
 
 const MINUTE_MS = 60_000;
 

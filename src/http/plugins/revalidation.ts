@@ -12,12 +12,12 @@ import {
   readPublishedDays,
   readPublishedState,
 } from "../../query/state/published.js";
-import { keptFrom } from "../../runner/topic-plan.js";
+import { topicRetentionStart } from "../../runner/topic-plan.js";
 import { gatherWindow } from "../../runner/window.js";
 import type { LedgerName } from "../../store/ledger.js";
 import { dayOf } from "../../time/days.js";
 import type { HttpContext } from "../context.js";
-import { createKeptAnswers } from "../kept-answers.js";
+import { createResponseCache } from "../response-cache.js";
 import { wrapHandler } from "../wrap-handler.js";
 
 declare module "fastify" {
@@ -60,7 +60,7 @@ const HOUR = 3_600_000;
 
 export const revalidation = fp<RevalidationContext>(
   async (app, context) => {
-    const answers = createKeptAnswers();
+    const answers = createResponseCache();
     app.decorateRequest("publishedState", undefined);
     app.decorateRequest("publishedDays", async () => undefined);
     app.addHook("onRoute", (route) => {
@@ -78,7 +78,7 @@ export const revalidation = fp<RevalidationContext>(
         // Where nothing is published, Postgres may have been lost, and not the store.
         if (read.kept === undefined || request.publishedState?.days === 0) return await handle();
         const json = answers.get(etag) ?? String(reply.serialize(await handle()));
-        answers.keep(etag, json);
+        answers.set(etag, json);
         return reply.type("application/json; charset=utf-8").send(json);
       });
     });
@@ -121,7 +121,9 @@ function publishedInput(
   // Days are dropped in the first run after midnight, by a clock that may be ahead of this one.
   const today = dayOf(new Date(clock().getTime() + HOUR));
   const keepFrom =
-    ledger === "chargebacks" ? gatherWindow(today, tenant.retention_days, 0).start : keptFrom(tenant, today);
+    ledger === "chargebacks"
+      ? gatherWindow(today, tenant.retention_days, 0).start
+      : topicRetentionStart(tenant, today);
   const days = window && { from: from ?? window.from, to: window.to };
   return { tenantName: tenant.tenant_name, ledger, window: days, keepFrom };
 }

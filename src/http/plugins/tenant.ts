@@ -4,7 +4,7 @@
  */
 import fp from "fastify-plugin";
 import type { TenantConfig } from "../../config/config.js";
-import { mayForTenant } from "../caller.js";
+import { mayForTenant } from "../auth/caller.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 import { lacking } from "./access.js";

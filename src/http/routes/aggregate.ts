@@ -1,7 +1,7 @@
 /** Sums of chargebacks. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readAggregate } from "../../query/chargebacks/aggregate.js";
-import { createExtentMemory } from "../../query/chargebacks/known-extents.js";
+import { createBucketLimitCache } from "../../query/chargebacks/bucket-limit-cache.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { Aggregation, aggregateParameters } from "../schemas/aggregate.js";
 import {
@@ -17,7 +17,7 @@ import { notModified, problemResponses } from "../schemas/problem.js";
 export const aggregateRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const memory = createExtentMemory();
+    const memory = createBucketLimitCache();
     app.get(
       "/tenants/:tenant_name/chargebacks/aggregate",
       {

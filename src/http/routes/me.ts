@@ -1,7 +1,7 @@
 /** Who calls, and what they may do. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { scopes } from "../../config/scopes.js";
-import { may, mayForEveryTenant, mayForTenant } from "../caller.js";
+import { may, mayForEveryTenant, mayForTenant } from "../auth/caller.js";
 import type { HttpContext } from "../context.js";
 import { Me } from "../schemas/access.js";
 import { problemResponses } from "../schemas/problem.js";

@@ -1,6 +1,6 @@
 /** `/api/v1/readiness`: what the service has to serve. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { mayForTenant } from "../caller.js";
+import { mayForTenant } from "../auth/caller.js";
 import type { HttpContext } from "../context.js";
 import { isReady, readinessReader } from "../readiness.js";
 import { choice } from "../schemas/fields.js";

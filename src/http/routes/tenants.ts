@@ -5,12 +5,12 @@ import type { TenantConfig } from "../../config/config.js";
 import { topicAttributionOf } from "../../config/topic-attribution.js";
 import { readTrackingDates } from "../../query/state/tenant-status.js";
 import { readTenantDates, type TenantDates } from "../../query/state/tenant-summaries.js";
-import { mayForTenant } from "../caller.js";
+import { mayForTenant } from "../auth/caller.js";
 import type { HttpContext } from "../context.js";
-import type { WatchedFacts } from "../facts-watch.js";
 import { dateRange, inputOf, TenantPath } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 import { TenantSummary, TrackingDate } from "../schemas/tenant.js";
+import type { StoreDrift } from "../store-drift.js";
 
 /** A day that no run has missed yet. */
 const LOST = { chargeback_calculated: false, state: "lost", last_success: null } as const;
@@ -41,7 +41,7 @@ export const tenantRoutes =
         const names = tenants.map(({ tenant_name }) => tenant_name);
         const [dates, held] = await Promise.all([
           readTenantDates(stores.postgres, names, stopSignal),
-          Promise.all(names.map((name) => facts.look(name))),
+          Promise.all(names.map((name) => facts.check(name))),
         ]);
         return tenants.map((tenant, index) => summaryOf(tenant, dates[index], held[index]));
       },
@@ -66,7 +66,7 @@ export const tenantRoutes =
       },
       async ({ tenant, window, stopSignal }) => {
         const days = await readTrackingDates(stores.postgres, tenant.tenant_name, window, stopSignal);
-        const lost = (await facts.look(tenant.tenant_name))?.lostDays;
+        const lost = (await facts.check(tenant.tenant_name))?.lostDays;
         return days.map((day) => (lost?.has(day.tracking_date) ? { ...day, ...LOST } : day));
       },
     );
@@ -75,7 +75,7 @@ export const tenantRoutes =
 function summaryOf(
   { tenant_name, tenant_id, ecosystem, plugin_settings }: TenantConfig,
   known: TenantDates | undefined,
-  facts: WatchedFacts | undefined,
+  facts: StoreDrift | undefined,
 ): Static<typeof TenantSummary> {
   const lost = facts?.lostDays.size ?? 0;
   const dates_calculated = Math.max(0, (known?.dates_calculated ?? 0) - lost);

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
 import { readUsageUploads, type UsageUploadProblem, uploadStates } from "../../query/state/usage-uploads.js";
-import { takeUsage } from "../../runner/take-usage.js";
+import { takeUsage } from "../../runner/load-usage.js";
 import { dayOf } from "../../time/days.js";
 import { type HttpContext, openTenantStore } from "../context.js";
 import { ApiError, invalidRequest } from "../errors.js";

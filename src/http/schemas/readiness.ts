@@ -1,7 +1,7 @@
 /** Liveness and readiness. */
 import { Type } from "@sinclair/typebox";
 import { pipelineStages, runStatuses } from "../../query/state/pipeline.js";
-import { storeStates } from "../facts-watch.js";
+import { storeStates } from "../store-drift.js";
 import { choice, count, nullableChoice, nullableText, text } from "./fields.js";
 
 export const modes = ["api", "worker", "both"] as const;

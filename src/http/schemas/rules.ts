@@ -4,10 +4,10 @@ import type { WrittenWhere } from "../../config/allocation/condition.js";
 import type { ConfiguredComponent } from "../../config/allocation/configured-rule.js";
 import type { ConfiguredTier } from "../../config/allocation/tier.js";
 import { allocationDetails, allocationMethods } from "../../config/allocation-rule.js";
-import { MOST_PRODUCT_TYPES } from "../../query/rules/taken.js";
+import { MOST_PRODUCT_TYPES } from "../../query/rules/rule-matches.js";
 import { choice, count, currency, decimal, rowFields, text } from "./fields.js";
 
-const linesTaken = {
+const lineMatches = {
   currency,
   line_count: count("Lines of the bill that the rule took.", 12),
   amount: decimal("Sum of what these lines cost; refunds count less.", "120.5"),
@@ -24,7 +24,7 @@ const Tier = Type.Object({
 
 const sums = Type.Array(
   Type.Object({
-    ...linesTaken,
+    ...lineMatches,
     tiers: Type.Array(Tier, {
       description: "What each tier split, by component, then tier; their amounts add up to `amount`.",
     }),
@@ -103,7 +103,7 @@ export const RulesReport = Type.Object(
       description: `The ecosystem's own rules, for lines that no configured rule took: the ${MOST_PRODUCT_TYPES} product types with the largest amounts of each currency, the largest first. Signs do not count for the order.`,
     }),
     other_product_rules: Type.Array(
-      Type.Object({ ...linesTaken, product_type_count: count("Product types that are summed.", 20) }),
+      Type.Object({ ...lineMatches, product_type_count: count("Product types that are summed.", 20) }),
       { description: "The other product types, summed by currency. Empty when there are none." },
     ),
     tag_hints: Type.Array(TagHint, {

@@ -1,7 +1,7 @@
 /** Costs that nobody pays, with what is missing. */
 import { Type } from "@sinclair/typebox";
 import { issueDetails } from "../../config/allocation-rule.js";
-import { lackReasons } from "../../query/rules/lacks.js";
+import { gapReasons } from "../../query/rules/allocation-gaps.js";
 import { choice, cloudFields, count, currency, day, decimal, rowFields, text } from "./fields.js";
 
 const Lack = Type.Object({
@@ -9,7 +9,7 @@ const Lack = Type.Object({
   column: Type.Optional(text("Column that the source reads.", "env_id")),
   map: Type.Optional(text("Map that the source looks the value up in, as configured.", "./accounts.csv")),
   pattern: Type.Optional(text("Regular expression of the source.", "^team-(?<identity>[a-z]+)")),
-  reason: choice(lackReasons, {
+  reason: choice(gapReasons, {
     description:
       "`no_tag`: the lines lack the tag. `no_value`: the tag or column is empty. `not_in_map`, `no_match`: the map or pattern does not know the " +
       "value. `no_identity`: what the source gives cannot be an identity. `now_known`: the source gives an identity by now, and the days were calculated before.",

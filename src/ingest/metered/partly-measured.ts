@@ -3,8 +3,8 @@
  * day. A short gap, as a restart leaves one, does no harm.
  */
 import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
+import { coveredDays } from "../prometheus/retention-covers.js";
 import type { PrometheusSource, RangeQuery } from "../prometheus/source.js";
-import { coveredDays } from "../prometheus/still-covers.js";
 
 /** In tenths of the day. */
 const ENOUGH = 9;

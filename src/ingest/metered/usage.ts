@@ -28,7 +28,7 @@ export interface UsageQuery extends UsageMetric {
   readonly of: UsageOf;
   readonly window: DayWindow;
   readonly stepSeconds: number;
-  readonly onAnswer?: RangeQuery["onAnswer"];
+  readonly onResponse?: RangeQuery["onResponse"];
   /** Called when the upstream refuses the credentials, with what it says. */
   readonly onRefused?: (reason: string) => void;
 }

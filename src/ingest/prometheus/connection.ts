@@ -2,7 +2,7 @@
 import { type MetricsSettings, metricsAuth } from "../../config/metrics.js";
 import { createUpstreamClient } from "../../upstream-http/client.js";
 import type { GatherContext } from "../ecosystem.js";
-import { prometheusDetail } from "./answer.js";
+import { prometheusDetail } from "./response.js";
 import { createPrometheusSource, type PrometheusSource } from "./source.js";
 
 /** Requests to one Prometheus with one credential, for all tenants of the process that share them. */

@@ -3,7 +3,7 @@
  * attempts, for every window of a long lookback.
  */
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
-import { failedAnswer, type PrometheusSource } from "./source.js";
+import { failedResponse, type PrometheusSource } from "./source.js";
 
 /** What is wrong with the upstream as a whole, and not with one query. */
 const AWAY: ReadonlySet<string> = new Set(["unreachable", "unauthorized", "redirect_refused"]);
@@ -17,7 +17,7 @@ export function askedOnceWhenAway(source: PrometheusSource): PrometheusSource {
   return {
     async *range(query, dropped, signal) {
       if (away !== undefined) {
-        query.onAnswer?.(failedAnswer(query));
+        query.onResponse?.(failedResponse(query));
         throw away;
       }
       try {
@@ -26,7 +26,7 @@ export function askedOnceWhenAway(source: PrometheusSource): PrometheusSource {
         throw remember(error);
       }
     },
-    answersAsBefore: (answer, signal) => source.answersAsBefore(answer, signal),
+    isUnchanged: (answer, signal) => source.isUnchanged(answer, signal),
     async earliestDay(query, signal) {
       if (away !== undefined) throw away;
       try {

@@ -9,10 +9,10 @@ import type { UpstreamClient, UpstreamRequest } from "../../upstream-http/client
 import { digesting, digestOf } from "../../upstream-http/digest.js";
 import type { DayWindow } from "../ecosystem.js";
 import { type Amount, amountAt, amountOf } from "../micro-units.js";
-import { type Answer, areBytes, isSample, readAnswer, type Series } from "./answer.js";
-import { type Asking, newPatience, type Part, piecesOf } from "./pieces.js";
 import { chunksOf, coveredFrom, daysOf, type PointRange, pointsOf } from "./points.js";
+import { areBytes, isSample, type PrometheusResponse, readResponse, type Series } from "./response.js";
 import { scanSamples } from "./sample-bytes.js";
+import { type Asking, newPatience, type Part, piecesOf } from "./split-query.js";
 
 export interface RangeQuery {
   /** PromQL. The text `$step` in it is replaced by the step (`3600s`), nothing else is. */
@@ -23,7 +23,7 @@ export interface RangeQuery {
   /** Must be the range that the expression looks back over (`[1h]`: 3600), or time is counted twice or lost. */
   readonly stepSeconds: number;
   /** Called with each answer that became a piece, and with each question that failed. */
-  readonly onAnswer?: ((answer: RangeAnswer) => void) | undefined;
+  readonly onResponse?: ((answer: RangeResponse) => void) | undefined;
 }
 
 export interface Divisible {
@@ -33,19 +33,19 @@ export interface Divisible {
 }
 
 /** What was asked for one piece, and a digest of the bytes that came back; `FAILED` where none did. Plain JSON. */
-export interface RangeAnswer extends PointRange {
+export interface RangeResponse extends PointRange {
   readonly expression: string;
   readonly digest: string;
 }
 
 export const FAILED = "failed";
 
-export function failuresOf(answers: readonly RangeAnswer[]): number {
+export function failuresOf(answers: readonly RangeResponse[]): number {
   return answers.filter(({ digest }) => digest === FAILED).length;
 }
 
 /** The question that a query asks first, as one that failed. */
-export function failedAnswer({ expression, window, stepSeconds }: RangeQuery): RangeAnswer {
+export function failedResponse({ expression, window, stepSeconds }: RangeQuery): RangeResponse {
   return { expression, ...pointsOf(window, stepSeconds), digest: FAILED };
 }
 
@@ -80,7 +80,7 @@ export interface PrometheusSource {
   /** Pieces in the order of time. Throws `UpstreamError` when the query as a whole is hopeless. */
   range(query: RangeQuery, dropped: Dropped, signal: AbortSignal): AsyncGenerator<RangePiece>;
   /** Asks once more, reading nothing of the answer but whether it is the same. Throws `UpstreamError`. */
-  answersAsBefore(answer: RangeAnswer, signal: AbortSignal): Promise<boolean>;
+  isUnchanged(answer: RangeResponse, signal: AbortSignal): Promise<boolean>;
   /**
    * The first day of the window on which the query has a sample; undefined when it has none. Days by days, so that months cost the
    * upstream little, and counted, so that the answer is small. A gauge is looked at where days end. Throws `UpstreamError`.
@@ -100,19 +100,19 @@ export interface PrometheusSource {
     stepSeconds: number,
     signal: AbortSignal,
     at?: number,
-  ): Promise<Answer["series"]>;
+  ): Promise<PrometheusResponse["series"]>;
   close(): void;
 }
 
 /** Prometheus refuses more than 11,000 points of a series in one answer. */
 const MOST_POINTS = 10_000;
 /** An answer is held while it is added up, and several queries run at once. */
-const LARGEST_ANSWER_BYTES = 8 * 1_048_576;
+const LARGEST_RESPONSE_BYTES = 8 * 1_048_576;
 
 export function createPrometheusSource(
   client: UpstreamClient,
   logger: Logger,
-  largestAnswerBytes = LARGEST_ANSWER_BYTES,
+  largestAnswerBytes = LARGEST_RESPONSE_BYTES,
 ): PrometheusSource {
   /** Points that an expression's answers were small enough for, learnt from one that was not. */
   const fitting = new Map<string, number>();
@@ -134,7 +134,7 @@ export function createPrometheusSource(
           start: String(first),
           end: String(last),
           step: String(stepSeconds),
-          ...NO_PARTIAL_ANSWERS,
+          ...NO_PARTIAL_RESPONSES,
         },
         maxBytes: largestAnswerBytes,
       },
@@ -142,7 +142,7 @@ export function createPrometheusSource(
     );
   }
 
-  function logRemarks({ remarks }: Answer): void {
+  function logRemarks({ remarks }: PrometheusResponse): void {
     for (const remark of remarks)
       logger.warn({ remark: client.shown(remark) }, "Prometheus returned warnings for a query");
   }
@@ -153,21 +153,21 @@ export function createPrometheusSource(
   ): Promise<string[]> {
     const counted = `count(${withStep(expression, DAY_SECONDS)})`;
     const points = pointsOf(window, DAY_SECONDS);
-    const decode = (body: Buffer) => readAnswer(body, "matrix");
+    const decode = (body: Buffer) => readResponse(body, "matrix");
     const { series } = await ask(counted, points, { decode }, signal);
     const ends = series.flatMap(timesOf);
     return ends.sort((a, b) => a - b).map((end) => dayOfSeconds(coveredFrom(end, DAY_SECONDS)));
   }
 
   return {
-    async *range({ expression, among, window, stepSeconds, onAnswer }, dropped, signal) {
+    async *range({ expression, among, window, stepSeconds, onResponse }, dropped, signal) {
       const expressionOf = (resources: readonly string[] | undefined) =>
         among === undefined || resources === undefined ? expression : among.expressionOf(resources);
       const failed = (range: PointRange, resources = among?.resources) =>
-        onAnswer?.({ expression: expressionOf(resources), ...range, digest: FAILED });
+        onResponse?.({ expression: expressionOf(resources), ...range, digest: FAILED });
       const decode = (body: Buffer) => ({
-        ...readAnswer(body, "matrix"),
-        digest: onAnswer && digestOf(body),
+        ...readResponse(body, "matrix"),
+        digest: onResponse && digestOf(body),
       });
       const request = async ({ range, resources }: Part, attempts: number | undefined) =>
         await ask(
@@ -187,7 +187,8 @@ export function createPrometheusSource(
           const asked = expressionOf(resources);
           const answer = await request(part, attempts);
           logRemarks(answer);
-          if (answer.digest !== undefined) onAnswer?.({ expression: asked, ...range, digest: answer.digest });
+          if (answer.digest !== undefined)
+            onResponse?.({ expression: asked, ...range, digest: answer.digest });
           return answer.series;
         },
       };
@@ -213,7 +214,7 @@ export function createPrometheusSource(
         next = chunk.last + stepSeconds;
       }
     },
-    async answersAsBefore({ expression, digest, ...range }, signal) {
+    async isUnchanged({ expression, digest, ...range }, signal) {
       const decode = (found: Buffer) => found.toString() === digest;
       return await ask(expression, range, { condense: digesting, decode, attempts: 1 }, signal);
     },
@@ -227,10 +228,10 @@ export function createPrometheusSource(
           form: {
             query: withStep(expression, stepSeconds),
             ...(at === undefined ? {} : { time: String(at) }),
-            ...NO_PARTIAL_ANSWERS,
+            ...NO_PARTIAL_RESPONSES,
           },
           maxBytes: largestAnswerBytes,
-          decode: (body) => readAnswer(body, "vector"),
+          decode: (body) => readResponse(body, "vector"),
         },
         signal,
       );
@@ -242,7 +243,7 @@ export function createPrometheusSource(
 }
 
 /** Thanos and VictoriaMetrics then fail instead of leaving something out; Prometheus itself ignores both. */
-const NO_PARTIAL_ANSWERS = { partial_response: "false", deny_partial_response: "1" };
+const NO_PARTIAL_RESPONSES = { partial_response: "false", deny_partial_response: "1" };
 
 export function withStep(expression: string, stepSeconds: number): string {
   return expression.replaceAll("$step", `${stepSeconds}s`);

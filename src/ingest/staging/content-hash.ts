@@ -11,7 +11,7 @@ import { isoDay } from "../../store/clickhouse/sql-text.js";
 import { stagedTable } from "../../store/clickhouse/staging.js";
 import { type Params, readRows } from "../../store/clickhouse/statement.js";
 import { columnsOf } from "../../store/fact-tables.js";
-import type { Lacks } from "./day-lacks.js";
+import type { MissingData } from "./missing-data.js";
 import type { StagedInput } from "./row-text.js";
 
 export interface DayContent {
@@ -26,7 +26,7 @@ export interface HashInputs {
   readonly days: readonly string[];
   readonly rulesHash: string;
   readonly decimalPlaces: number;
-  readonly lacks: Lacks;
+  readonly lacks: MissingData;
 }
 
 /** Raise it when the meaning of the input changes: all days are then calculated anew. */
@@ -85,7 +85,7 @@ export async function attributionContents(
 function contentOf(
   day: string,
   sums: readonly ReadonlyMap<string, TableSum>[],
-  lacks: Lacks,
+  lacks: MissingData,
   settings: readonly (string | number)[],
 ): DayContent {
   const ofDay = sums.map((each) => each.get(day));

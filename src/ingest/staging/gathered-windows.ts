@@ -6,7 +6,7 @@ import type { Pool } from "pg";
 import { digestOf } from "../../config/digest.js";
 import { packageVersion } from "../../config/project.js";
 import { runStatement } from "../../store/postgres/statement.js";
-import type { DayWindow, GatheredAnswers } from "../ecosystem.js";
+import type { DayWindow, GatheredResponses } from "../ecosystem.js";
 import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
 
 /** Raise it when what is made of the same answers changes: all windows are then gathered anew, as with another version of the service. */
@@ -30,8 +30,8 @@ export interface WindowOutcome {
   readonly completeTypes?: readonly string[];
 }
 
-export interface RememberedWindow {
-  readonly answers: GatheredAnswers;
+export interface RecordedWindow {
+  readonly answers: GatheredResponses;
   readonly outcome: WindowOutcome;
   /** Days of the window that have a state, ascending. */
   readonly days: readonly string[];
@@ -69,8 +69,8 @@ const AS_PUBLISHED = `
 export async function publishedAsGathered(
   postgres: Pool,
   { tenantName, window, settingsHash: hash, topicsFrom }: GatheredWindow,
-): Promise<RememberedWindow | undefined> {
-  const { rows } = await runStatement<RememberedWindow>(postgres, {
+): Promise<RecordedWindow | undefined> {
+  const { rows } = await runStatement<RecordedWindow>(postgres, {
     query: AS_PUBLISHED,
     params: [tenantName, window.start, window.end, EMPTY_DAY_HASH, hash, topicsFrom ?? null],
   });
@@ -80,7 +80,7 @@ export async function publishedAsGathered(
 /** $1 tenant, $2 first day, $3 day after the last: windows that overlap are outdated. */
 const FORGET = `DELETE FROM gathered_windows WHERE tenant_name = $1 AND window_start < $3 AND window_end > $2`;
 
-const REMEMBER = `
+const RECORD_WINDOW = `
   WITH forgotten AS (
     DELETE FROM gathered_windows WHERE tenant_name = $1 AND window_start < $3 AND window_end > $2 AND window_start <> $2
   )
@@ -96,12 +96,12 @@ const REMEMBER = `
     outcome = excluded.outcome`;
 
 /** Replaces what was remembered of the window; with `gathered` undefined, forgets it. */
-export async function rememberWindow(
+export async function recordWindow(
   postgres: Pool,
   { tenantName, window, settingsHash: hash }: GatheredWindow,
   gathered:
     | {
-        readonly answers: GatheredAnswers;
+        readonly answers: GatheredResponses;
         readonly outcome: WindowOutcome;
         readonly contents: readonly DayContent[];
         readonly topicContents: readonly DayContent[];
@@ -114,7 +114,7 @@ export async function rememberWindow(
   const json = [hashesOf(contents), hashesOf(topicContents), answers, outcome].map((value) =>
     JSON.stringify(value),
   );
-  await runStatement(postgres, { query: REMEMBER, params: [...key, hash, ...json] });
+  await runStatement(postgres, { query: RECORD_WINDOW, params: [...key, hash, ...json] });
 }
 
 /** Of days with lines. */

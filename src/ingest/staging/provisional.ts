@@ -34,10 +34,10 @@ export const judgedCte = (limit: string) => `
   )`;
 
 /** Sentences of each day, as one parameter of SQL. */
-export function lacksParameter(contents: readonly { readonly lacks: readonly string[] }[]): string[] {
+export function missingParameter(contents: readonly { readonly lacks: readonly string[] }[]): string[] {
   return contents.map(({ lacks }) => JSON.stringify(lacks));
 }
 
 /** Of it, the sentences of one day. */
-export const lacksOfParameter = (column: string) =>
+export const missingFromParameter = (column: string) =>
   `ARRAY(SELECT jsonb_array_elements_text(${column}::jsonb))`;

@@ -2,7 +2,7 @@
 import type { Pool } from "pg";
 import { runStatement } from "../../store/postgres/statement.js";
 import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
-import { judgedCte, lacksOfParameter, lacksParameter } from "./provisional.js";
+import { judgedCte, missingFromParameter, missingParameter } from "./provisional.js";
 
 export interface AttributableDays {
   readonly tenantName: string;
@@ -27,7 +27,7 @@ const RECORD_ATTRIBUTABLE = `
   WITH lease AS (
     SELECT 1 FROM leases WHERE tenant_name = $1 AND epoch = $2 FOR SHARE
   ), found AS (
-    SELECT g.day, g.hash, g.before, g.lines, ${lacksOfParameter("g.lacks")} AS lacks, a.published_hash,
+    SELECT g.day, g.hash, g.before, g.lines, ${missingFromParameter("g.lacks")} AS lacks, a.published_hash,
            coalesce(a.provisional, false) AS was_provisional, coalesce(a.lacks, '{}') AS lacked,
            coalesce(a.provisional_attempts, 0) AS attempts
     FROM unnest($3::date[], $4::text[], $5::text[], $6::text[], $7::bigint[])
@@ -68,7 +68,7 @@ export async function recordAttributable(
       contents.map(({ day }) => day),
       contents.map(({ hash }) => hash),
       contents.map(({ day }) => stagedBefore.get(day) ?? null),
-      lacksParameter(contents),
+      missingParameter(contents),
       contents.map(({ billingLines }) => billingLines),
       force,
       EMPTY_DAY_HASH,

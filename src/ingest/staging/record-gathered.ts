@@ -2,7 +2,7 @@
 import type { Pool } from "pg";
 import { runStatement } from "../../store/postgres/statement.js";
 import type { DayContent } from "./content-hash.js";
-import { judgedCte, lacksOfParameter, lacksParameter } from "./provisional.js";
+import { judgedCte, missingFromParameter, missingParameter } from "./provisional.js";
 
 export interface GatheredDays {
   readonly tenantName: string;
@@ -30,7 +30,7 @@ const RECORD_GATHERED = `
   WITH lease AS (
     SELECT 1 FROM leases WHERE tenant_name = $1 AND epoch = $2 FOR SHARE
   ), found AS (
-    SELECT g.day, g.hash, g.before, g.lines, ${lacksOfParameter("g.lacks")} AS lacks, d.published_hash, d.publishing_hash,
+    SELECT g.day, g.hash, g.before, g.lines, ${missingFromParameter("g.lacks")} AS lacks, d.published_hash, d.publishing_hash,
            coalesce(d.provisional, false) AS was_provisional, coalesce(d.lacks, '{}') AS lacked,
            coalesce(d.provisional_attempts, 0) AS attempts
     FROM unnest($3::date[], $4::text[], $5::text[], $6::text[], $7::bigint[])
@@ -82,7 +82,7 @@ export async function recordGathered(
       contents.map(({ day }) => day),
       contents.map(({ hash }) => hash),
       contents.map(({ day }) => stagedBefore.get(day) ?? null),
-      lacksParameter(contents),
+      missingParameter(contents),
       contents.map(({ billingLines }) => billingLines),
       inventoryComplete,
       force,

@@ -5,7 +5,7 @@ import { type ClickHouseClient, drainStream } from "@clickhouse/client";
 import { settingsFor } from "../../focus/csv.js";
 import { formatOf } from "../../focus/format.js";
 import { readRows } from "../../store/clickhouse/statement.js";
-import { errorToReader } from "../../store/error-to-reader.js";
+import { readerError } from "../../store/reader-error.js";
 import { csvHeader, longStatement, peeked } from "../csv/header.js";
 import { reading } from "../csv/reading.js";
 import { unreadable, unreadableRow } from "../csv/unreadable.js";
@@ -102,7 +102,7 @@ export function measuredBytes(body: Readable, maxBytes: number) {
     }
   }
   return {
-    bytes: errorToReader(Readable.from(measured(), { objectMode: false })),
+    bytes: readerError(Readable.from(measured(), { objectMode: false })),
     /** Once all are read. */
     sums: () => ({ digest: hash.digest("hex"), size }),
   };

@@ -2,8 +2,8 @@
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { bucketKey, bucketLabelSql } from "../time/bucket.js";
 import { type AggregateInput, aggregateSource, distinctColumns } from "./aggregate-source.js";
-import { columnKeys, rowsToSum } from "./rows-to-sum.js";
 import { withNames } from "./scan.js";
+import { columnKeys, rowsToSum } from "./sum-source.js";
 
 export const BUCKET_LIMIT = 10_000;
 

@@ -6,15 +6,15 @@
  * of the rows: what the first says about those days must be what the second finds there. What is published for other days in the
  * meantime does not concern the second, and a publish for these days that changes neither count nor sums leaves the totals true.
  *
- * What the first statement finds of a day holds until that day is published again, and may be remembered (`known-extents.ts`).
+ * What the first statement finds of a day holds until that day is published again, and may be remembered (`bucket-limit-cache.ts`).
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { allocationDetails, allocationMethods, costTypes } from "../../config/allocation-rule.js";
 import { readTuples } from "../../store/clickhouse/statement.js";
 import { aggregateBuckets, BUCKET_LIMIT, fewBuckets } from "./aggregate-buckets.js";
-import { type ExtentOptions, readExtent } from "./aggregate-extent.js";
 import { type Aggregate, addedUp, aggregateOf, type StoredBucket, totalsOf } from "./aggregate-result.js";
 import { type AggregateInput, distinctColumns, type GroupColumn, hasNames } from "./aggregate-source.js";
+import { type BucketLimitOptions, readBucketLimit } from "./bucket-limit.js";
 
 export { BUCKET_LIMIT } from "./aggregate-buckets.js";
 export type { Aggregate } from "./aggregate-result.js";
@@ -26,7 +26,7 @@ const ATTEMPTS = 2;
 export async function readAggregate(
   client: ClickHouseClient,
   input: AggregateInput,
-  { signal, known }: ExtentOptions = {},
+  { signal, known }: BucketLimitOptions = {},
 ): Promise<Aggregate> {
   const columns = distinctColumns(input.groupBy);
   const shape = { columns, named: columns.filter(hasNames), bucketLimit: BUCKET_LIMIT };
@@ -39,7 +39,7 @@ export async function readAggregate(
   }
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     // What does not hold is not remembered for the second attempt.
-    const extent = await readExtent(client, input, { signal, known: attempt === 0 ? known : undefined });
+    const extent = await readBucketLimit(client, input, { signal, known: attempt === 0 ? known : undefined });
     if (extent === undefined) return aggregateOf(shape, []);
     if (extent.unsteady) continue;
     const near = { ...input, window: { ...input.window, to: Math.min(input.window.to, extent.last + 1) } };

@@ -2,9 +2,9 @@
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { aggregateSource, distinctColumns } from "./aggregate-source.js";
 import type { BreakdownInput } from "./breakdown-input.js";
-import { rowsByNumbers, sumsFasterByNumbers } from "./rows-by-numbers.js";
-import { columnKeys, rowsToSum } from "./rows-to-sum.js";
+import { isFasterByCodes, rowsByCodes } from "./group-by-codes.js";
 import { storable, utcInstant, withNames } from "./scan.js";
+import { columnKeys, rowsToSum } from "./sum-source.js";
 
 export type GroupSums = readonly [
   total: string,
@@ -50,8 +50,8 @@ export function breakdownGroups(input: BreakdownInput): Statement {
     is_now: input.comparedFrom === undefined ? "true" : "timestamp >= {now_from:DateTime('UTC')}",
     of_provisional: "toUInt8(provisional)",
   };
-  const rows = sumsFasterByNumbers(source)
-    ? rowsByNumbers(source, whole, flags)
+  const rows = isFasterByCodes(source)
+    ? rowsByCodes(source, whole, flags)
     : {
         names: [],
         sql: rowsToSum(source, { ...columnKeys(columns), cost_type: "cost_type", ...flags }),

@@ -3,8 +3,8 @@ import type { Statement } from "../../store/clickhouse/statement.js";
 import { bucketKey, bucketLabelSql, type TimeBucket } from "../time/bucket.js";
 import { aggregateSource } from "./aggregate-source.js";
 import type { BreakdownInput } from "./breakdown-input.js";
-import { rowsByKeys } from "./rows-to-sum.js";
 import { withNames } from "./scan.js";
+import { rowsByKeys } from "./sum-source.js";
 
 export type StoredAmount = readonly [
   /** Empty in the sums over all time. */

@@ -9,7 +9,7 @@ import { distinctColumns, hasNames } from "./aggregate-source.js";
 import { breakdownGroups, type GroupSums, type StoredGroup } from "./breakdown-groups.js";
 import type { BreakdownInput } from "./breakdown-input.js";
 import { breakdownSeries, type StoredAmount } from "./breakdown-series.js";
-import { hasNewValues } from "./rows-by-numbers.js";
+import { hasNewValues } from "./group-by-codes.js";
 
 /** Plain decimals of one currency. */
 export interface BreakdownSums {

@@ -5,9 +5,9 @@ import { dimensionFields } from "../../store/clickhouse/dimension-id.js";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import type { ShownValues } from "../../store/fact-tables.js";
 import { pick } from "../page/pick.js";
+import { readMetadata, type SplitRow, splitColumns } from "./allocation-weights.js";
 import { readChargebackDates } from "./days.js";
 import type { RowMetadata } from "./row-metadata.js";
-import { readMetadata, type SplitRow, splitColumns } from "./row-weights.js";
 import { cloudColumns } from "./scan.js";
 
 export type DimensionFields = Readonly<Record<(typeof dimensionFields)[number], string>>;

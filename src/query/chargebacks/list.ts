@@ -14,10 +14,10 @@ import { type Pages, readOrderedPages } from "../page/keyset-page.js";
 import { pick } from "../page/pick.js";
 import { tagPair } from "../tags/of-dimensions.js";
 import type { DateWindow } from "../time/date-window.js";
+import { readMetadata, type SplitRow, splitColumns } from "./allocation-weights.js";
 import { chargebackDays } from "./days.js";
 import { type LookedUpRow, readPageLookups } from "./page-lookups.js";
 import type { RowMetadata } from "./row-metadata.js";
-import { readMetadata, type SplitRow, splitColumns } from "./row-weights.js";
 import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
 
 /** Behind `day`. */

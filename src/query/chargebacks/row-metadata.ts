@@ -2,7 +2,7 @@
  * What explains a chargeback row: its component, and the weights it was split by, as the text of a JSON object.
  *
  * The weights are not stored with the rows, because that would double the table. Exports join them from the usage that the day was
- * calculated from (`row-weights.ts` looks up those of a page):
+ * calculated from (`allocation-weights.ts` looks up those of a page):
  * - usage_ratio: usage of the identity, and of all, over the row's metrics on its resource and day, in the metric's unit;
  * - even_split: 1, and the number of identities of the component, without those whose part came out as zero, because they have no
  *   row;

@@ -1,6 +1,6 @@
 /** A stream that is broken off when nobody reads it any more: its reader would be waited for without end. */
 import { addAbortSignal, Readable } from "node:stream";
-import { errorToReader } from "../../store/error-to-reader.js";
+import { readerError } from "../../store/reader-error.js";
 import { ExportIdleError } from "./stream.js";
 
 /** @param idleMs how long no piece may be asked for */
@@ -20,5 +20,5 @@ export function limitIdle<Piece>(pieces: AsyncIterable<Piece>, idleMs: number): 
   }
   const stream = Readable.from(watched());
   stream.once("close", () => clearTimeout(timer));
-  return errorToReader(addAbortSignal(idle.signal, stream));
+  return readerError(addAbortSignal(idle.signal, stream));
 }

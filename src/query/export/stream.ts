@@ -6,7 +6,7 @@ import { addAbortSignal, Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { engineBytes } from "../../store/clickhouse/engine-bytes.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
-import { errorToReader } from "../../store/error-to-reader.js";
+import { readerError } from "../../store/reader-error.js";
 import { chargebackDays } from "../chargebacks/days.js";
 import { readDayCounts } from "../page/days.js";
 import { hasTags } from "../tags/of-dimensions.js";
@@ -110,7 +110,7 @@ export async function openParts(
     }
   }, PACE_CHECK_MS);
   stream.once("close", () => clearInterval(watch));
-  return errorToReader(addAbortSignal(AbortSignal.any([signal, idle.signal]), stream));
+  return readerError(addAbortSignal(AbortSignal.any([signal, idle.signal]), stream));
 }
 
 function* unlessEmpty(bytes: Buffer): Generator<Buffer> {

@@ -5,8 +5,8 @@ import type { Pool } from "pg";
 import type { PrometheusEmitter } from "../../config/emitters.js";
 import { engineBytes } from "../../store/clickhouse/engine-bytes.js";
 import { readRows } from "../../store/clickhouse/statement.js";
-import { errorToReader } from "../../store/error-to-reader.js";
 import { readPostgres } from "../../store/postgres/statement.js";
+import { readerError } from "../../store/reader-error.js";
 import { midnightSeconds } from "../../time/days.js";
 import { readChargebackDates } from "../chargebacks/days.js";
 import { bareLines } from "../export/csv-cell.js";
@@ -43,7 +43,7 @@ type AmountPipeline = keyof typeof amountFamilies;
 export async function openMetricsPage(page: MetricsPage, signal: AbortSignal): Promise<Readable> {
   const days = await shownDays(page, signal);
   const text = Readable.from(textOf(page, days, signal), { objectMode: false, highWaterMark: 1 << 17 });
-  return errorToReader(addAbortSignal(signal, text));
+  return readerError(addAbortSignal(signal, text));
 }
 
 interface Shown {

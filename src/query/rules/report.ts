@@ -6,8 +6,8 @@ import { tagsRead } from "../../config/allocation/tags-read.js";
 import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 import type { DateWindow } from "../time/date-window.js";
+import { lineMatches, type MatchRow, type TierRow, tierMatches } from "./rule-matches.js";
 import { readTagHints, type TagHint } from "./tag-hints.js";
-import { linesTaken, type TakenRow, type TierRow, tiersTaken } from "./taken.js";
 
 export interface TierSums {
   readonly component: number;
@@ -61,12 +61,12 @@ export async function readRulesReport(
   },
   signal?: AbortSignal,
 ): Promise<RulesReport> {
-  const taken = await readRows<TakenRow>(client, linesTaken(input.window), signal);
+  const taken = await readRows<MatchRow>(client, lineMatches(input.window), signal);
   const rest = taken.filter((row) => row.is_rest);
   const each = taken.filter((row) => !row.is_rest);
   const products = [...new Set(each.filter(({ rule }) => rule === "").map((row) => row.product_type))];
   const hints = await readTagHints(client, { window: input.window, tags: tagsRead(input) }, signal);
-  const tiers = await readRows<TierRow>(client, tiersTaken(input.window, products), signal);
+  const tiers = await readRows<TierRow>(client, tierMatches(input.window, products), signal);
   const sumsOf = sumsBy(each, tiers);
   const names = new Set(input.rules.map(({ name }) => name));
   const former = [...new Set(each.map(({ rule }) => rule))].filter((rule) => rule !== "" && !names.has(rule));
@@ -89,14 +89,14 @@ function ruleReport(
   return { ...rule, configured, keep: allocation === "keep", took_nothing: sums.length === 0, sums };
 }
 
-function linesOf({ currency, lines, amount }: TakenRow): LinesTaken {
+function linesOf({ currency, lines, amount }: MatchRow): LinesTaken {
   return { currency, line_count: lines, amount };
 }
 
 /** By rule and product type; currencies in the order of their codes. */
-function sumsBy(taken: readonly TakenRow[], tiers: readonly TierRow[]) {
+function sumsBy(taken: readonly MatchRow[], tiers: readonly TierRow[]) {
   const keyOf = (rule: string, product: string) => JSON.stringify([rule, product]);
-  const byKey = <Row extends TakenRow | TierRow>(rows: readonly Row[]) => {
+  const byKey = <Row extends MatchRow | TierRow>(rows: readonly Row[]) => {
     const found = new Map<string, Row[]>();
     for (const row of rows) {
       const key = keyOf(row.rule, row.product_type);

@@ -2,12 +2,12 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { IdentityMaps } from "../../config/allocation/check-allocation.js";
 import { readRows } from "../../store/clickhouse/statement.js";
-import { type Lack, lackOf } from "./lacks.js";
+import { type AllocationGap, gapOf } from "./allocation-gaps.js";
 import { type UnallocatedRow, unallocatedLines, type WorklistInput } from "./worklist-sql.js";
 
 export interface WorklistItem extends Omit<UnallocatedRow, "found" | "groups"> {
   /** In the order of the sources; empty where the lines name somebody, and where there are no sources. */
-  readonly lacks: Lack[];
+  readonly lacks: AllocationGap[];
 }
 
 export async function readWorklist(
@@ -26,7 +26,7 @@ export async function readWorklist(
     ...row,
     lacks: input.sources.flatMap((source, index) => {
       const value = found[index];
-      return value === undefined ? [] : [lackOf(source, value, input.maps)];
+      return value === undefined ? [] : [gapOf(source, value, input.maps)];
     }),
   }));
   return { items, total: first?.groups ?? 0 };

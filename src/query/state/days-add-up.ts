@@ -12,7 +12,7 @@ import {
 } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 import { valueConditions } from "../value-filters.js";
-import { createDayMemory, type DayMemory, type KnownDays } from "./day-memory.js";
+import { createDayCache, type DayCache, type TenantDayCache } from "./day-cache.js";
 import { type LinesInWindow, reconcileWindow } from "./reconcile.js";
 
 /** Plain decimals of one currency: the bill is what is allocated and what is not, and the difference is 0. */
@@ -99,14 +99,14 @@ interface DaysInput extends LinesInWindow {
 interface DaysOptions {
   readonly signal?: AbortSignal | undefined;
   /** Without it, and by line, all sums are read. */
-  readonly known?: KnownDays<SummedRow> | undefined;
+  readonly known?: TenantDayCache<SummedRow> | undefined;
 }
 
 /** Sums of each of 400 days in one currency: 6 MB. */
 const MOST_SUMMED = 50;
 
-export function createSumsMemory(): DayMemory<SummedRow> {
-  return createDayMemory({ most: MOST_SUMMED, dayOf: ({ day }) => day });
+export function createSumsMemory(): DayCache<SummedRow> {
+  return createDayCache({ most: MOST_SUMMED, dayOf: ({ day }) => day });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { withoutSecrets } from "../../secrets/known-secrets.js";
+import { errorMessage } from "../error-message.js";
 import { isLostConnection, isLostPostgres } from "../lost-connection.js";
-import { messageOf } from "../message-of.js";
-import { StoreNotOpened } from "../store-not-opened.js";
+import { StoreNotOpenedError } from "../store-not-opened.js";
 import { hasNoRoom, storeInTrouble } from "../store-trouble.js";
 
 /** What to do where a disk is full. */
@@ -15,7 +15,7 @@ const longest = 500;
  * belong into nobody's run history. Secrets go before it is cut, so that no half of one stays.
  */
 export function errorText(error: unknown): string {
-  const said = withoutSecrets(messageOf(error))
+  const said = withoutSecrets(errorMessage(error))
     .replace(/:? ?(In scope|While processing|while executing) [\s\S]*$/i, "")
     .trim();
   const store = storeInTrouble(error);
@@ -40,6 +40,6 @@ function wentAway(error: unknown, said: string): string {
 export function storeErrorText(error: unknown): string {
   const text = errorText(error);
   // A store that was never reached says so itself, with its setting.
-  if (!isLostConnection(error) || isLostPostgres(error) || error instanceof StoreNotOpened) return text;
+  if (!isLostConnection(error) || isLostPostgres(error) || error instanceof StoreNotOpenedError) return text;
   return `ClickHouse went away (${text}): the next run does what is left`;
 }

@@ -1,7 +1,7 @@
 /** Statements on a tenant's store as plain values, and the one way to read rows: it can never write, and is cancelled with its signal. */
 import type { ClickHouseClient, ClickHouseSettings, ResultSet, TupleParam } from "@clickhouse/client";
 import { type Decode, decoderOf } from "./decode.js";
-import { asSettled, isPublishing } from "./settled.js";
+import { isPublishing, readingTables } from "./published-reads.js";
 
 /** What a parameter can be: of an object or of nothing it is not said what it should mean. */
 export type ParamValue = string | number | bigint | boolean | TupleParam | readonly ParamValue[];
@@ -82,7 +82,7 @@ async function* answer(
 ): AsyncGenerator<Piece> {
   signal?.throwIfAborted();
   try {
-    yield* publishedAnswer(client, statement, signal, settings);
+    yield* publishedResult(client, statement, signal, settings);
   } catch (error) {
     signal?.throwIfAborted();
     throw error;
@@ -90,22 +90,22 @@ async function* answer(
 }
 
 /** Of the tables, and only while days are being published of the views: the engine says so before it answers anything. */
-async function* publishedAnswer(
+async function* publishedResult(
   client: ClickHouseClient,
   statement: Statement,
   signal: AbortSignal | undefined,
   settings: ClickHouseSettings,
 ): AsyncGenerator<Piece> {
   try {
-    const query = asSettled(statement.query);
-    yield* wholeAnswer(client, { ...statement, query }, signal, settings);
+    const query = readingTables(statement.query);
+    yield* wholeResult(client, { ...statement, query }, signal, settings);
   } catch (error) {
     if (!isPublishing(error)) throw error;
-    yield* wholeAnswer(client, statement, signal, settings);
+    yield* wholeResult(client, statement, signal, settings);
   }
 }
 
-async function* wholeAnswer(
+async function* wholeResult(
   client: ClickHouseClient,
   { query, params }: Statement,
   signal: AbortSignal | undefined,

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { type Ledger, type LedgerName, ledgerNames, ledgers } from "../ledger.js";
 import { runStatement } from "../postgres/statement.js";
-import { type HeldDay, type HeldFacts, type NotedDay, readHeldFacts } from "./held-days.js";
+import { type RecordedDay, readStoreState, type StoredDay, type StoreState } from "./store-state.js";
 
 /**
  * Whether a tenant's store holds what Postgres says is published. It does not when its files were deleted, when it or Postgres was
@@ -16,7 +16,7 @@ export interface FactsCheck {
   /** Days that are not as Postgres has them. */
   readonly differing: readonly DifferingDay[];
   /** Days that are. */
-  readonly agreeing: readonly (NotedDay & { readonly ledger: LedgerName })[];
+  readonly agreeing: readonly (RecordedDay & { readonly ledger: LedgerName })[];
 }
 
 export interface DifferingDay {
@@ -50,7 +50,7 @@ interface Claim {
 export async function checkFacts(tenant: CheckedTenant): Promise<FactsCheck> {
   const knownStoreId = await readKnownStore(tenant.postgres, tenant.tenantName);
   const claims = await readClaims(tenant);
-  const held = await readHeldFacts(tenant.client, tenant.signal);
+  const held = await readStoreState(tenant.client, tenant.signal);
   // A store from before stores had ids has noted nothing: its rows alone count.
   const isNoted = held.storeId !== null || knownStoreId !== null;
   const off = claims.filter((claim) => !isHeld(claim, held, isNoted));
@@ -73,16 +73,16 @@ export async function readKnownStore(postgres: Pool, tenantName: string): Promis
   return rows[0]?.store_id ?? null;
 }
 
-function isHeld({ ledger, day, hash, rows }: Claim, held: HeldFacts, isNoted: boolean): boolean {
+function isHeld({ ledger, day, hash, rows }: Claim, held: StoreState, isNoted: boolean): boolean {
   const found = held.ledgers[ledger].get(day);
   if (rows === 0) return (found?.rows ?? 0) === 0;
   if (found === undefined || found.rows !== rows || !found.isBilled) return false;
   return !isNoted || found.hash === hash;
 }
 
-function wholeDay(found: HeldDay | undefined, isNoted: boolean): DifferingDay["held"] {
+function wholeDay(found: StoredDay | undefined, isNoted: boolean): DifferingDay["held"] {
   if (!isNoted || found?.hash === undefined || found.rows === 0) return undefined;
-  const isWhole = found.isBilled && found.rows === found.notedRows;
+  const isWhole = found.isBilled && found.rows === found.recordedRows;
   return isWhole ? { hash: found.hash, rows: found.rows } : undefined;
 }
 

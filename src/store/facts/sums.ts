@@ -2,7 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { replaceMonths } from "../clickhouse/partitions.js";
 import { isoDay } from "../clickhouse/sql-text.js";
-import { type HeldStore, stagedTable } from "../clickhouse/staging.js";
+import { type OwnedStoreAt, stagedTable } from "../clickhouse/staging.js";
 import { readRows } from "../clickhouse/statement.js";
 import { reasonsOf, type SumTable, sumsOf, sumTables } from "../sum-tables.js";
 
@@ -13,7 +13,7 @@ const MONTHS_AT_ONCE = 12;
  * Makes the sums of days anew, of the chargebacks that are visible, and replaces the months that they are in, of each table in one step. Days without
  * chargebacks have none.
  */
-export async function remakeSums(store: HeldStore, days: readonly string[]): Promise<void> {
+export async function remakeSums(store: OwnedStoreAt, days: readonly string[]): Promise<void> {
   const months = [...new Set(days.map(monthOf))].sort();
   for (let from = 0; from < months.length; from += MONTHS_AT_ONCE) {
     const next = months.slice(from, from + MONTHS_AT_ONCE);
@@ -23,7 +23,7 @@ export async function remakeSums(store: HeldStore, days: readonly string[]): Pro
 }
 
 async function remakeMonths(
-  { client, epoch }: HeldStore,
+  { client, epoch }: OwnedStoreAt,
   days: readonly string[],
   months: readonly number[],
 ): Promise<void> {
@@ -65,7 +65,7 @@ ${sums}`,
  * Makes the sums anew of days whose rows are not as many as they say, as when somebody has dropped a day from a store by hand. Returns the days.
  * By how many there are: what they come to was compared when they were made.
  */
-export async function mendSums(store: HeldStore): Promise<string[]> {
+export async function mendSums(store: OwnedStoreAt): Promise<string[]> {
   const days = await daysOff(store.client, (table) => table);
   await remakeSums(store, days);
   return days;

@@ -1,6 +1,6 @@
 /** The result of migrating a store, and the error that stops a start. */
 
-import { messageOf } from "../message-of.js";
+import { errorMessage } from "../error-message.js";
 import type { KnownRevision, MigrationPlan, RevisionStatus } from "./plan.js";
 import { fileName } from "./revisions.js";
 
@@ -33,7 +33,7 @@ export class MigrationRefused extends Error {
 export class MigrationFailed extends Error {
   readonly code = "migration_failed";
   constructor(store: string, revision: KnownRevision, cause: unknown) {
-    const reason = messageOf(cause);
+    const reason = errorMessage(cause);
     super(`${store}: revision ${fileName(revision)} failed: ${reason}`, { cause });
     this.name = "MigrationFailed";
   }

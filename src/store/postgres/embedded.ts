@@ -12,9 +12,9 @@ import { socketFolder } from "../socket-folder.js";
 import { copyFolders, usableBinaries } from "./binaries.js";
 import { ensureCluster } from "./cluster.js";
 import { clusterFiles, SUPERUSER } from "./cluster-files.js";
-import { endWithUs } from "./end-with-us.js";
-import { stopLeftBehind } from "./left-behind.js";
-import { noRoomOn, PostgresHasNoRoom, roomOrPause, saysNoRoom } from "./no-room.js";
+import { diskFullOn, PostgresDiskFullError, reportsDiskFull, waitForRoom } from "./disk-full.js";
+import { stopOrphan } from "./orphan-postmaster.js";
+import { watchParent } from "./parent-watchdog.js";
 import { type ServerRun, startServer, stopServer, waitUntilReady } from "./server.js";
 import { serverUser } from "./server-user.js";
 
@@ -36,7 +36,7 @@ export interface EmbeddedPostgres {
   /** The postmaster's; changes when the server is restarted after a crash. */
   readonly pid: number;
   /** Why nobody can connect; undefined while it runs, or is started again after any other end. */
-  readonly outage: PostgresHasNoRoom | undefined;
+  readonly outage: PostgresDiskFullError | undefined;
   /** Ends the server, waiting up to 10 s for its checkpoint. Harmless when called twice. */
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const binaries = await usableBinaries({ logger, user, copyFolders: folders, nativeDir: options.nativeDir });
   const password = await ensureCluster(files, binaries, user).catch((error: unknown) => {
     const said = String(error);
-    throw (saysNoRoom.test(said) && noRoomOn(files.cluster, said)) || error;
+    throw (reportsDiskFull.test(said) && diskFullOn(files.cluster, said)) || error;
   });
   const socket = socketFolder(files.cluster, ".s.PGSQL.5432");
   const connection = {
@@ -65,17 +65,17 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
 
   const launch = async (signal: AbortSignal | undefined): Promise<ServerRun> => {
-    await stopLeftBehind(files.cluster, logger);
+    await stopOrphan(files.cluster, logger);
     signal?.throwIfAborted();
     const run = await startServer(files, binaries, user);
-    endWithUs(run, user, logger);
+    watchParent(run, user, logger);
     try {
       await waitUntilReady(run, connection, signal);
       return run;
     } catch (error) {
       await stopServer(run);
       signal?.throwIfAborted();
-      throw noRoomOn(files.cluster, run.lastLines()) ?? error;
+      throw diskFullOn(files.cluster, run.lastLines()) ?? error;
     }
   };
   try {
@@ -98,7 +98,7 @@ interface Supervision {
 function supervise(first: ServerRun, supervision: Supervision): EmbeddedPostgres {
   const { launch, cluster, connection, logger, closed } = supervision;
   let run = first;
-  let outage: PostgresHasNoRoom | undefined;
+  let outage: PostgresDiskFullError | undefined;
   let stopped: Promise<void> | undefined;
   const stopping = new AbortController();
 
@@ -109,14 +109,14 @@ function supervise(first: ServerRun, supervision: Supervision): EmbeddedPostgres
       const how = await run.ended;
       if (stopping.signal.aborted) return;
       const log = run.lastLines();
-      outage = noRoomOn(cluster, log);
+      outage = diskFullOn(cluster, log);
       const why = outage === undefined ? "starting it again" : goesOn(outage);
       logger.error({ pid: run.pid, how, log }, `the embedded Postgres has died, ${why}`);
       if (Date.now() - started > BACKOFF_MS.forgottenAfter) pause = BACKOFF_MS.first;
       let wasFull = false;
       for (let alive = false; !alive && !stopping.signal.aborted; ) {
         wasFull ||= outage !== undefined;
-        await roomOrPause(cluster, pause, stopping.signal);
+        await waitForRoom(cluster, pause, stopping.signal);
         pause = Math.min(pause * 2, BACKOFF_MS.limit);
         alive = !stopping.signal.aborted && (await relaunch());
       }
@@ -132,7 +132,7 @@ function supervise(first: ServerRun, supervision: Supervision): EmbeddedPostgres
       return true;
     } catch (error) {
       const before = outage;
-      outage = error instanceof PostgresHasNoRoom ? error : undefined;
+      outage = error instanceof PostgresDiskFullError ? error : undefined;
       if (outage === undefined) logger.error({ err: error }, "could not restart the embedded Postgres");
       else if (before === undefined)
         logger.error({ err: error }, `could not restart the embedded Postgres, ${goesOn(outage)}`);
@@ -164,6 +164,6 @@ function supervise(first: ServerRun, supervision: Supervision): EmbeddedPostgres
 }
 
 /** Said once, however long it lasts. */
-function goesOn({ message }: PostgresHasNoRoom): string {
+function goesOn({ message }: PostgresDiskFullError): string {
   return `because ${message}. Make room: it is started again by itself then`;
 }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import type { PostgresBinaries } from "./binaries.js";
 import { type ClusterFiles, dataPath, serverEnvironment } from "./cluster-files.js";
-import { clusterName, ENDINGS } from "./left-behind.js";
+import { clusterName, ENDINGS } from "./orphan-postmaster.js";
 import type { ServerUser } from "./server-user.js";
 
 /** Tags, leases and inventory are small: megabytes, not gigabytes. ClickHouse shall have the memory. */

@@ -1,7 +1,7 @@
 /** Statements on Postgres that end when a signal does: pg itself cannot cancel. */
 import { setTimeout as delay } from "node:timers/promises";
 import pg, { type Pool, type PoolClient } from "pg";
-import { untilAborted } from "../until-aborted.js";
+import { abortable } from "../abortable.js";
 
 /** Runs one statement on a connection of the pool. Throws the signal's reason as soon as that aborts. */
 export async function stoppable<T>(
@@ -13,7 +13,7 @@ export async function stoppable<T>(
   const running = run(client);
   let cancelled: Promise<void> | undefined;
   try {
-    const result = await untilAborted(running, signal, () => {
+    const result = await abortable(running, signal, () => {
       cancelled = cancelStatement(pool, client);
     });
     client.release();
@@ -32,7 +32,7 @@ export async function stoppable<T>(
 export async function connectUntil(pool: Pool, signal: AbortSignal): Promise<PoolClient> {
   signal.throwIfAborted();
   const connecting = pool.connect();
-  return await untilAborted(connecting, signal, () => {
+  return await abortable(connecting, signal, () => {
     // The connection may still come: then it goes back.
     connecting.then(
       (late) => late.release(),

@@ -12,8 +12,8 @@ import type {
   DeliveredFile,
   Delivery,
 } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
-import { createChangeGate } from "../../../src/store/change-gate.js";
 import { readRows } from "../../../src/store/clickhouse/statement.js";
+import { createPublishLock } from "../../../src/store/publish-lock.js";
 import { EPOCH, openGatheringStores } from "../gathering-stores.js";
 
 export const settings: LoadSettings = {
@@ -29,7 +29,7 @@ export const settings: LoadSettings = {
 
 export async function openDeliveryStore(t: Test): Promise<DeliveryStore> {
   const { postgres, store } = await openGatheringStores(t);
-  const gate = createChangeGate();
+  const gate = createPublishLock();
   return { client: store.client, postgres, gate, tenantName: store.tenantName, epoch: EPOCH };
 }
 

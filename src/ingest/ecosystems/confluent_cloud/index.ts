@@ -4,14 +4,14 @@ import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
 import { usageMetricsOf } from "../../usage-metrics.js";
-import { answersAsBefore, type TopicAnswers, type WindowAnswers } from "./answers.js";
 import { connectConfluent, type Tuning } from "./api/connection.js";
 import { gatherInventory } from "./inventory/index.js";
 import { withTopics } from "./inventory/topics.js";
 import { probeConfluent } from "./probe.js";
+import { isUnchanged, type TopicResponses, type WindowResponses } from "./responses.js";
+import { retentionCovers } from "./retention-covers.js";
 import { allocationRules, derivingMetrics, flinkUsage } from "./rules.js";
 import { type ConfluentCloudSettings, confluentCloudSettings } from "./settings.js";
-import { stillCovers } from "./still-covers.js";
 import { gatherTopics, topicRules } from "./topics.js";
 import { gatherWindow } from "./window.js";
 
@@ -61,11 +61,11 @@ export function connectGatherer(
     gatherTopics: (request, sink, signal) => {
       return gatherTopics({ settings: topics, source, parallelQueries }, request, sink, signal);
     },
-    stillCovers: (thinner, signal) => stillCovers({ source, topics }, thinner, signal),
-    async answersAsBefore(window, { ofWindow, ofTopics }, signal) {
+    retentionCovers: (thinner, signal) => retentionCovers({ source, topics }, thinner, signal),
+    async isUnchanged(window, { ofWindow, ofTopics }, signal) {
       const asking = { settings, connection, parallelQueries, known, now };
-      const answers = { of: ofWindow as WindowAnswers, topics: ofTopics as TopicAnswers | undefined };
-      const same = await answersAsBefore(asking, window, answers, signal);
+      const answers = { of: ofWindow as WindowResponses, topics: ofTopics as TopicResponses | undefined };
+      const same = await isUnchanged(asking, window, answers, signal);
       if (same) run.billAnswered = true;
       return same;
     },

@@ -14,13 +14,13 @@ import {
   topicMetrics,
 } from "../../../config/topic-rule.js";
 import { DAY_SECONDS, daysOfWindow } from "../../../time/days.js";
+import { allOrStop } from "../../all-or-stop.js";
 import type { TopicRequest, TopicSink, TopicUsageFact, UsageSeries } from "../../ecosystem.js";
-import { failuresOf, type PrometheusSource, type RangeAnswer } from "../../prometheus/source.js";
+import { failuresOf, type PrometheusSource, type RangeResponse } from "../../prometheus/source.js";
 import type { TopicReport } from "../../reports.js";
-import { together } from "../../together.js";
 import { topicMatcher } from "../../topic-patterns.js";
 import { factsOf } from "../../usage-series.js";
-import type { TopicAnswers } from "./answers.js";
+import type { TopicResponses } from "./responses.js";
 import type { TopicSettings } from "./topic-settings.js";
 import { measure } from "./usage/measure.js";
 import { anyOf, CLUSTER } from "./usage/queries.js";
@@ -84,7 +84,7 @@ export async function gatherTopics(
   const { settings, source, parallelQueries } = gathering;
   if (source === undefined) throw new Error("settings that were not checked: topics without metrics");
   const dropped: Record<string, number> = {};
-  const usage: RangeAnswer[] = [];
+  const usage: RangeResponse[] = [];
   const note = (reason: string) => {
     dropped[reason] = (dropped[reason] ?? 0) + 1;
   };
@@ -104,7 +104,7 @@ export async function gatherTopics(
           },
           window,
           stepSeconds: DAY_SECONDS,
-          onAnswer: (answer: RangeAnswer) => void usage.push(answer),
+          onResponse: (answer: RangeResponse) => void usage.push(answer),
           wanted: new Map(daysOfWindow(window).map((day) => [day, new Set(chunk)])),
           resourceLabel: CLUSTER,
           // A series that names no topic is of the whole cluster.
@@ -119,9 +119,9 @@ export async function gatherTopics(
       }),
     ),
   );
-  await sink.usageGaps((await together(stop, queries)).flat());
-  const answers: TopicAnswers = { usage };
-  return { dropped, errors: [], answers, failures: failuresOf(usage) };
+  await sink.usageGaps((await allOrStop(stop, queries)).flat());
+  const answers: TopicResponses = { usage };
+  return { dropped, errors: [], responses: answers, failures: failuresOf(usage) };
 }
 
 export function topicQuery(

@@ -5,10 +5,10 @@
 import pLimit from "p-limit";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { daysOfWindow } from "../../../time/days.js";
+import { allOrStop } from "../../all-or-stop.js";
 import type { DayWindow, WindowSink } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
-import type { PrometheusSource, RangeAnswer } from "../../prometheus/source.js";
-import { together } from "../../together.js";
+import type { PrometheusSource, RangeResponse } from "../../prometheus/source.js";
 import { type BilledResources, billedOn } from "./billed.js";
 import type { ProductFamily } from "./costs/product-types.js";
 import { indexOwners } from "./owners.js";
@@ -42,7 +42,7 @@ export interface GatheredUsage {
   /** Samples that were not taken, by reason. */
   readonly dropped: Record<string, number>;
   readonly errors: string[];
-  readonly answers: readonly RangeAnswer[];
+  readonly answers: readonly RangeResponse[];
 }
 
 /** What cannot be fetched is a gap of its metric, resources and days, sent to the sink; nothing is thrown for it. */
@@ -52,7 +52,7 @@ export async function gatherUsage(
   signal: AbortSignal,
 ): Promise<GatheredUsage> {
   const dropped: Record<string, number> = {};
-  const answers: RangeAnswer[] = [];
+  const answers: RangeResponse[] = [];
   const statements = indexStatements(input.known);
   const pools = wantedOf(input, FLINK);
   let unmeasured = pools;
@@ -68,13 +68,13 @@ export async function gatherUsage(
       dropped: (reason) => {
         dropped[reason] = (dropped[reason] ?? 0) + 1;
       },
-      onAnswer: (answer) => void answers.push(answer),
+      onResponse: (answer) => void answers.push(answer),
       stop,
       signal: AbortSignal.any([signal, stop.signal]),
     };
     const kafka = gatherKafkaUsage(gathering, wantedOf(input, KAFKA), indexOwners(input.known));
     const flink = gatherFlinkUsage(gathering, pools, statements);
-    const [kafkaGaps, ofFlink] = await together(stop, [kafka, flink]);
+    const [kafkaGaps, ofFlink] = await allOrStop(stop, [kafka, flink]);
     unmeasured = ofFlink.unmeasured;
     await sink.usageGaps([...kafkaGaps, ...ofFlink.gaps]);
   }

@@ -13,7 +13,6 @@ import type { DayWindow, WindowSink } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
 import { failuresOf } from "../../prometheus/source.js";
 import type { BilledAmount, WindowReport } from "../../reports.js";
-import { type BillAnswer, knownDigest, type WindowAnswers } from "./answers.js";
 import type { ConfluentConnection } from "./api/connection.js";
 import { type BilledCollector, type BilledResources, collectBilled } from "./billed.js";
 import { createControlCounter } from "./costs/control.js";
@@ -22,6 +21,7 @@ import { familyOf } from "./costs/product-types.js";
 import { requestWindows } from "./costs/request-windows.js";
 import { warnOfUnknownType } from "./costs/unknown-types.js";
 import { writeIdentitySets } from "./identity-sets.js";
+import { type BillResponse, knownDigest, type WindowResponses } from "./responses.js";
 import type { ConfluentCloudSettings } from "./settings.js";
 import { gatherUsage } from "./usage.js";
 
@@ -60,7 +60,7 @@ export async function gatherWindow(
   await writeIdentitySets({ billed, window, known }, sink, signal);
   for (const [reason, count] of Object.entries(usage.dropped))
     dropped[reason] = (dropped[reason] ?? 0) + count;
-  const answers: WindowAnswers = {
+  const answers: WindowResponses = {
     known: knownDigest(known, window),
     bill,
     usage: usage.answers,
@@ -72,13 +72,13 @@ export async function gatherWindow(
     control: control.totals,
     billed: control.billed,
     errors: [...errors, ...usage.errors],
-    ...(isComplete && { answers }),
+    ...(isComplete && { responses: answers }),
     failures: failuresOf(usage.answers),
   };
 }
 
 interface Bill {
-  readonly bill: readonly BillAnswer[];
+  readonly bill: readonly BillResponse[];
   readonly completeDays: string[];
   readonly errors: string[];
   readonly billed: BilledResources;
@@ -99,7 +99,7 @@ async function gatherBill(
   const { cloud } = connection;
   const collector = collectBilled();
   const completeDays: string[] = [];
-  const bill: BillAnswer[] = [];
+  const bill: BillResponse[] = [];
   const failures: { readonly query: DayWindow; readonly error: UpstreamError }[] = [];
   const control: Bill["control"] = { totals: [], billed: [] };
   const today = dayOf(now());

@@ -30,7 +30,7 @@ import { costColumnOf, type FocusSettings, focusSettings, readingHash } from "./
 import { openBillSource } from "./sources/open-source.js";
 import { probeSources } from "./sources/probe.js";
 import { metricsOf, uploadLimits } from "./usage/settings.js";
-import { connectUsage, type UsageAnswers } from "./usage/usage.js";
+import { connectUsage, type UsageResponses } from "./usage/usage.js";
 
 type Settings = PluginSettings & FocusSettings;
 
@@ -168,16 +168,16 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
         billed,
         dropped: withMalformed(malformed.lines, used.report.dropped),
         errors: [...malformed.errors, ...lost.errors],
-        answers: { deliveries: countedOf(touching), usage: used.answers } satisfies Answers,
+        responses: { deliveries: countedOf(touching), usage: used.answers } satisfies Answers,
       };
     },
-    async answersAsBefore(window, { ofWindow }, signal) {
+    async isUnchanged(window, { ofWindow }, signal) {
       const { deliveries, usage: used } = ofWindow as Answers;
       const now = touchingWindow(await currentDeliveries(needed(ofStore), settings), window);
       if (JSON.stringify(deliveries) !== JSON.stringify(countedOf(now))) return false;
       // What the store has lost since is told at each run.
       if ((await withoutLines(needed(store).client, now, signal)).length > 0) return false;
-      return await usage.answersAsBefore(needed(ofStore), window, used, signal);
+      return await usage.isUnchanged(needed(ofStore), window, used, signal);
     },
   };
 }
@@ -186,7 +186,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
 interface Answers {
   /** Numbers; with a digest of what of them does not count, where there is something. */
   readonly deliveries: readonly (number | readonly [number, string])[];
-  readonly usage: UsageAnswers;
+  readonly usage: UsageResponses;
 }
 
 function countedOf(deliveries: readonly RecordedDelivery[]): Answers["deliveries"] {

@@ -4,7 +4,7 @@ import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
 import { meteredSets } from "../../metered/identity-source.js";
 import { probeMetered } from "../../metered/probe.js";
-import { stillCovers } from "../../metered/still-covers.js";
+import { retentionCovers } from "../../metered/retention-covers.js";
 import { gatherMeteredWindow } from "../../metered/window.js";
 import { connectPrometheus } from "../../prometheus/connection.js";
 import { usageMetricsOf } from "../../usage-metrics.js";
@@ -40,7 +40,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
   return {
     daysPerWindow: DAYS_PER_WINDOW,
     gatherInventory: (sink, signal) => gatherInventory(settings, { source, stepSeconds }, sink, signal),
-    stillCovers: (thinner, signal) => stillCovers(tenant, thinner, signal),
+    retentionCovers: (thinner, signal) => retentionCovers(tenant, thinner, signal),
     gatherWindow: (window, sink, signal) => gatherMeteredWindow(tenant, window, sink, signal),
     probe: (window, _resources, signal) => probeMetered(tenant, window, signal),
     close: async () => source?.close(),

@@ -6,8 +6,8 @@ import { createFirstDay } from "../../metered/first-day.js";
 import { discovers, meteredSets, namesIdentities } from "../../metered/identity-source.js";
 import { probeMetered } from "../../metered/probe.js";
 import { createReplicaNotes } from "../../metered/replica-notes.js";
+import { retentionCovers } from "../../metered/retention-covers.js";
 import { createSilentMetrics } from "../../metered/silent-metrics.js";
-import { stillCovers } from "../../metered/still-covers.js";
 import type { UsageMetric } from "../../metered/usage.js";
 import { gatherMeteredWindow, type MeteredTenant } from "../../metered/window.js";
 import { connectPrometheus } from "../../prometheus/connection.js";
@@ -68,7 +68,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
   return {
     daysPerWindow: DAYS_PER_WINDOW,
     gatherInventory: (sink, signal) => gatherInventory(settings, inventory, sink, signal),
-    stillCovers: (thinner, signal) => stillCovers(tenant, thinner, signal),
+    retentionCovers: (thinner, signal) => retentionCovers(tenant, thinner, signal),
     gatherWindow: (window, sink, signal) => gatherMeteredWindow(tenant, window, sink, signal),
     probe: (window, _resources, signal) => probeMetered(tenant, window, signal),
     close: async () => source.close(),

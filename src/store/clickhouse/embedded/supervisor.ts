@@ -12,7 +12,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { programArguments } from "../../../config/program.js";
-import { messageOf } from "../../message-of.js";
+import { errorMessage } from "../../error-message.js";
 import { type SocketFolder, socketFolder } from "../../socket-folder.js";
 import {
   type ChildConfig,
@@ -143,7 +143,7 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
       await kill(started);
       child = undefined;
       ended.throwIfAborted();
-      const reason = messageOf(error);
+      const reason = errorMessage(error);
       throw new Error(`the embedded ClickHouse did not start: ${[reason, ...said].join("; ")}`, {
         cause: error,
       });

@@ -2,7 +2,7 @@
  * Which of a cluster's hosts a client speaks to: the first that can be reached and has caught up, and then the same one until it cannot be
  * reached. Statements of one run follow each other on one host, where each finds what the one before it wrote.
  */
-import { messageOf } from "../../message-of.js";
+import { errorMessage } from "../../error-message.js";
 
 export interface HostChoice {
   /** Address of the host in use. One is looked for when there is none. */
@@ -24,7 +24,7 @@ export interface HostChoiceOptions {
 export class NoHostError extends Error {
   readonly code: string | undefined;
   constructor(failures: readonly { readonly url: string; readonly error: unknown }[]) {
-    const told = failures.map(({ url, error }) => `${url}: ${messageOf(error)}`);
+    const told = failures.map(({ url, error }) => `${url}: ${errorMessage(error)}`);
     super(`none of the hosts can be used (${told.join("; ")})`, { cause: failures[0]?.error });
     this.name = "NoHostError";
     const [first] = failures;

@@ -1,7 +1,7 @@
 /** What BI tools send when they connect, and the settings that come with their statements. */
 import t from "tap";
 import { roleOf } from "../../../../src/store/clickhouse/embedded/server/sql-port/roles.js";
-import { createSessionMemory } from "../../../../src/store/clickhouse/embedded/server/sql-port/session-memory.js";
+import { createSessionMemory } from "../../../../src/store/clickhouse/embedded/server/sql-port/session-cache.js";
 import { freePort } from "../../../free-port.js";
 import { ask, quietClient, sqlListener, startEngine } from "../engine-under-test.js";
 

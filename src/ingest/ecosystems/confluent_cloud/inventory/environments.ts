@@ -1,6 +1,7 @@
 /** Environments and what lies directly in them: Kafka clusters, schema registries, ksqlDB clusters. */
+
+import { allOrStop } from "../../../all-or-stop.js";
 import type { ResourceRecord } from "../../../ecosystem.js";
-import { together } from "../../../together.js";
 import { fieldAt, lowerCase, textAt, timeAt } from "./fields.js";
 import { forEach, type Listing, listResources } from "./listing.js";
 
@@ -26,7 +27,7 @@ export async function gatherClusters(
   listing: Listing,
   environments: readonly ResourceRecord[],
 ): Promise<ResourceRecord[]> {
-  const lists = await together(
+  const lists = await allOrStop(
     listing.stop,
     environments.map(({ resource_id: environment }) =>
       listing.limit(() =>

@@ -6,10 +6,10 @@
  */
 import pLimit from "p-limit";
 import type { Logger } from "pino";
+import { allOrStop } from "../../../all-or-stop.js";
 import type { InventorySink } from "../../../ecosystem.js";
 import type { KnownInventory } from "../../../known.js";
 import type { InventoryReport } from "../../../reports.js";
-import { together } from "../../../together.js";
 import type { ConfluentApi } from "../api/client.js";
 import { indexOwners } from "../owners.js";
 import { gatherConnectors } from "./connectors.js";
@@ -74,6 +74,6 @@ export async function gatherInventory(
       );
     }),
   ];
-  await together(stop, work);
+  await allOrStop(stop, work);
   return tally.report();
 }

@@ -1,7 +1,7 @@
 /** Lists of the vendor's API, turned into records page by page on their way to the inventory. */
 import type { LimitFunction } from "p-limit";
+import { allOrStop } from "../../../all-or-stop.js";
 import type { IdentityRecord, InventorySink, ResourceRecord } from "../../../ecosystem.js";
-import { together } from "../../../together.js";
 import type { ConfluentApi } from "../api/client.js";
 import type { Source, Tally } from "./tally.js";
 
@@ -68,7 +68,7 @@ export async function forEach<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  const results = await together(
+  const results = await allOrStop(
     stop,
     items.map((item) => limit(() => tally.attempt(source, () => work(item)))),
   );

@@ -1,8 +1,8 @@
 /** What the gathering of usage works with, and how it is cut into queries. */
 import type { LimitFunction } from "p-limit";
+import { allOrStop } from "../../../all-or-stop.js";
 import type { DayWindow, UsageGap, WindowSink } from "../../../ecosystem.js";
-import type { PrometheusSource, RangeAnswer } from "../../../prometheus/source.js";
-import { together } from "../../../together.js";
+import type { PrometheusSource, RangeResponse } from "../../../prometheus/source.js";
 import { measure, type OwnerOfStep, type UsageDropped } from "./measure.js";
 import { type MeasuredMetric, resourceLabel, usageQuery } from "./queries.js";
 
@@ -13,7 +13,7 @@ export interface Gathering {
   readonly limit: LimitFunction;
   readonly sink: Pick<WindowSink, "usageSeries">;
   readonly dropped: UsageDropped;
-  readonly onAnswer: (answer: RangeAnswer) => void;
+  readonly onResponse: (answer: RangeResponse) => void;
   /** Ends the gathering; `signal` is aborted by it, and by the run. */
   readonly stop: AbortController;
   readonly signal: AbortSignal;
@@ -36,7 +36,7 @@ const RESOURCES_A_QUERY = 100;
 
 /** One metric of all wanted resources, a number of them at a time. Returns the gaps. */
 export async function readMetric(gathering: Gathering, reading: MetricReading): Promise<UsageGap[]> {
-  const { source, window, stepSeconds, limit, sink, dropped, onAnswer, stop, signal } = gathering;
+  const { source, window, stepSeconds, limit, sink, dropped, onResponse, stop, signal } = gathering;
   const { metric, wanted } = reading;
   const all = [...new Set([...wanted.values()].flatMap((resources) => [...resources]))].sort();
   const gaps = chunksOf(all).map((chunk) =>
@@ -52,12 +52,12 @@ export async function readMetric(gathering: Gathering, reading: MetricReading): 
         wanted: among(wanted, new Set(chunk)),
         window,
         stepSeconds,
-        onAnswer,
+        onResponse,
       };
       return measure(source, measurement, sink, dropped, signal);
     }),
   );
-  return (await together(stop, gaps)).flat();
+  return (await allOrStop(stop, gaps)).flat();
 }
 
 function chunksOf(resources: readonly string[]): string[][] {

@@ -1,6 +1,7 @@
 /** Bytes in and out of every billed Kafka cluster, by the owner of the principal that moved them. */
+
+import { allOrStop } from "../../../all-or-stop.js";
 import type { UsageGap } from "../../../ecosystem.js";
-import { together } from "../../../together.js";
 import type { Owners } from "../owners.js";
 import { BYTES_IN, BYTES_OUT } from "../rules.js";
 import { type Gathering, readMetric, type Wanted } from "./gathering.js";
@@ -16,7 +17,7 @@ export async function gatherKafkaUsage(
     const owner = principal === "" ? null : owners.ofPrincipal(principal);
     return () => owner;
   };
-  const gaps = await together(
+  const gaps = await allOrStop(
     gathering.stop,
     ([BYTES_IN, BYTES_OUT] as const).map((metric) =>
       readMetric(gathering, { metric, wanted, ownerOf, unnamed: "nobodys", keepsZeros: true }),

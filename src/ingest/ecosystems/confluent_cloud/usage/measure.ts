@@ -39,7 +39,7 @@ export interface Measurement {
   readonly among: Divisible;
   readonly window: DayWindow;
   readonly stepSeconds: number;
-  readonly onAnswer?: RangeQuery["onAnswer"];
+  readonly onResponse?: RangeQuery["onResponse"];
   /** Day → resources that are measured on it. What is measured of others is passed over. */
   readonly wanted: ReadonlyMap<string, ReadonlySet<string>>;
   readonly resourceLabel: string;

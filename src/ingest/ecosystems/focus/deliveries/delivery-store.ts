@@ -1,7 +1,7 @@
 /** What deliveries are loaded into, and how. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import type { ChangeGate } from "../../../../store/change-gate.js";
+import type { PublishLock } from "../../../../store/publish-lock.js";
 import type { Spread } from "../lines/charge-days.js";
 import type { CostColumn } from "../load/landing-columns.js";
 import type { OverlapSettings } from "../overlaps/decide.js";
@@ -9,7 +9,7 @@ import type { OverlapSettings } from "../overlaps/decide.js";
 export interface DeliveryStore {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
-  readonly gate: ChangeGate;
+  readonly gate: PublishLock;
   readonly tenantName: string;
   /** Of the lease that is held. */
   readonly epoch: number;

@@ -4,7 +4,7 @@
  */
 import type { Pool } from "pg";
 import { runStatement } from "../../../../store/postgres/statement.js";
-import { digestOf } from "../load/hashed.js";
+import { digestOf } from "../load/hashing-stream.js";
 import type { FileLines } from "../load/summary.js";
 import type { DeliveredFile, Delivery } from "../sources/delivery.js";
 import { quoted } from "../sources/file-names.js";

@@ -11,9 +11,9 @@ import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { knownFiles, withoutTwin } from "./duplicates.js";
 import { expireOld, expiryOf } from "./expiry.js";
 import { type LoadOutcome, loadDelivery, loadOutcome } from "./load-delivery.js";
-import { isRecordOf, movedRecords, settleMoved } from "./moved.js";
 import { dropUnrecorded, withoutLines } from "./partitions.js";
 import { forgetLoading, type RecordedDelivery, recordedDeliveries, scopeOf } from "./records.js";
+import { applyRelocations, isRecordOf, relocatedRecords } from "./relocated-deliveries.js";
 
 export interface LoadReport {
   /** Sentences: a source that could not be listed, a delivery that could not be read or waits for a person. */
@@ -32,7 +32,7 @@ export async function loadDeliveries(
 ): Promise<LoadReport> {
   const { client, postgres, gate, tenantName, epoch } = store;
   const configured = sources.map(({ name }) => name);
-  const { recorded, lost } = await gate.change(async () => {
+  const { recorded, lost } = await gate.shared(async () => {
     await runStatement(postgres, forgetLoading(tenantName, epoch));
     await recordPeriods(store, signal);
     const before = await recordedDeliveries(store);
@@ -55,7 +55,7 @@ export async function loadDeliveries(
       warnings.push(...waiting.map(({ name, reason }) => `${source.name}: ${name}: ${reason}`));
       const ofSource = recorded.filter((each) => each.source === source.name);
       if (nothing !== undefined) notes.push(`${source.name}: ${noBill(nothing, ofSource)}`);
-      const moved = movedRecords(ofSource, listing);
+      const moved = relocatedRecords(ofSource, listing);
       let held = false;
       const others: string[] = [];
       for (const delivery of deliveries) {
@@ -71,7 +71,7 @@ export async function loadDeliveries(
       if (hasBill) notes.push(...others);
       else errors.push(...others);
       if (!held && moved.length === 0) return;
-      const problem = await settleMoved(store, source.name, listing, settings, signal);
+      const problem = await applyRelocations(store, source.name, listing, settings, signal);
       if (problem !== undefined) errors.push(`${source.name}: ${problem}`);
     });
   }

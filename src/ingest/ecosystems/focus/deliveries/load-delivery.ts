@@ -20,7 +20,6 @@ import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { duplicateRemarks, type KnownFile, twinOf } from "./duplicates.js";
 import { type CoveredDays, expiryOf } from "./expiry.js";
 import { manifestFindings, type ReadFile } from "./manifest-totals.js";
-import { NOT_ALL_READ, sharedDays } from "./moved.js";
 import { dropDelivery } from "./partitions.js";
 import {
   beginDelivery,
@@ -30,6 +29,7 @@ import {
   type RecordedDelivery,
   refuseDelivery,
 } from "./records.js";
+import { NOT_ALL_READ, sharedDays } from "./relocated-deliveries.js";
 import { shrinkageOf, withCountedSums } from "./shrinkage.js";
 
 export type LoadOutcome =
@@ -133,7 +133,7 @@ export async function loadDelivery(
         ? { state: "superseded", problem: `all of it counts already: ${told.join(" ")}` }
         : outcomeOf({ shrunk, replaces, overlaps, expiry });
     const retirements = outcome.state === "waiting_for_acceptance" ? [] : retirementsOf(old, newer);
-    await store.gate.change(async () => {
+    await store.gate.shared(async () => {
       mayCount = true;
       const finished = { deliveryId, epoch, files, duplicates, outcome, overlaps, replaces, retirements };
       await finish(store, {

@@ -8,7 +8,7 @@ import { longStatement } from "../../../csv/header.js";
 import { reading } from "../../../csv/reading.js";
 import { unreadable } from "../../../csv/unreadable.js";
 import type { DeliveredFile } from "../sources/delivery.js";
-import { hashing } from "./hashed.js";
+import { hashing } from "./hashing-stream.js";
 import type { CostColumn } from "./landing-columns.js";
 import { landingStatement } from "./landing-sql.js";
 import { openFile } from "./open-file.js";

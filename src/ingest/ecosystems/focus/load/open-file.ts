@@ -11,7 +11,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Separator } from "../../../../config/csv-dialect.js";
 import type { WrittenColumn } from "../../../../focus/file.js";
 import { formatOf, type Source, UnreadableFile } from "../../../../focus/format.js";
-import { errorToReader } from "../../../../store/error-to-reader.js";
+import { readerError } from "../../../../store/reader-error.js";
 import { csvHeader, peeked } from "../../../csv/header.js";
 import { limited, tooMuchUnpacked } from "../../../csv/limited.js";
 import { unzstd } from "../../../csv/unzstd.js";
@@ -80,7 +80,7 @@ async function openParquet(
     if ((await unpackedBytes(client, footer, signal)) > maxUnpackedMib * 1_048_576)
       throw tooMuchUnpacked(maxUnpackedMib);
     const written = await parquetColumns(client, footer, signal);
-    body = errorToReader(createReadStream(path));
+    body = readerError(createReadStream(path));
     return { format: "Parquet", written, separator: ",", endMark: "", body, close };
   } catch (error) {
     await close();

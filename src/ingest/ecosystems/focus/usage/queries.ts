@@ -1,6 +1,7 @@
 /** Usage of a `focus` tenant that is read from Prometheus. Its bill stands without it: what fails is a gap, and the day is provisional. */
 import pLimit from "p-limit";
 import type { PluginSettings } from "../../../../config/plugin-settings.js";
+import { allOrStop } from "../../../all-or-stop.js";
 import type {
   DayWindow,
   GatherContext,
@@ -11,19 +12,18 @@ import type {
 } from "../../../ecosystem.js";
 import { probeMetered } from "../../../metered/probe.js";
 import { createReplicaNotes } from "../../../metered/replica-notes.js";
+import { retentionCovers } from "../../../metered/retention-covers.js";
 import { createSilentMetrics } from "../../../metered/silent-metrics.js";
-import { stillCovers } from "../../../metered/still-covers.js";
 import { EVERY_RESOURCE, gatherUsage, type UsageMetric, type UsageOf } from "../../../metered/usage.js";
 import { connectPrometheus } from "../../../prometheus/connection.js";
 import { askedOnceWhenAway } from "../../../prometheus/outage.js";
-import { sameAnswers } from "../../../prometheus/same-answers.js";
-import { failuresOf, type RangeAnswer } from "../../../prometheus/source.js";
+import { failuresOf, type RangeResponse } from "../../../prometheus/source.js";
+import { areUnchanged } from "../../../prometheus/unchanged-responses.js";
 import type { WindowReport } from "../../../reports.js";
-import { together } from "../../../together.js";
 import { asBilled, type BilledSpellings, otherSpelling } from "./billed-spelling.js";
 import type { UsageSettings } from "./settings.js";
 
-export interface UsageQueries extends Required<Pick<Gatherer, "probe" | "stillCovers">> {
+export interface UsageQueries extends Required<Pick<Gatherer, "probe" | "retentionCovers">> {
   /** After the bill of the window, whose resources are `billed`. */
   gather(
     window: DayWindow,
@@ -32,12 +32,12 @@ export interface UsageQueries extends Required<Pick<Gatherer, "probe" | "stillCo
     signal: AbortSignal,
   ): Promise<QueriedUsage>;
   /** Whether all that was asked is answered as it was. A request that fails is a difference, unless it failed then. */
-  answersAsBefore(answers: readonly RangeAnswer[], signal: AbortSignal): Promise<boolean>;
+  isUnchanged(answers: readonly RangeResponse[], signal: AbortSignal): Promise<boolean>;
   close(): void;
 }
 
 export interface QueriedUsage extends Pick<WindowReport, "dropped" | "notes" | "refused" | "failures"> {
-  readonly answers: readonly RangeAnswer[];
+  readonly answers: readonly RangeResponse[];
 }
 
 type Settings = PluginSettings & { readonly usage: UsageSettings };
@@ -71,7 +71,7 @@ export function connectQueries(
       dropped[reason] = (dropped[reason] ?? 0) + 1;
     };
     const refusals: string[] = [];
-    const answers: RangeAnswer[] = [];
+    const answers: RangeResponse[] = [];
     /** Metric → start of its last step with usage. */
     const heard = new Map<string, number>();
     const misspelt = misspeltResources(billed);
@@ -94,13 +94,13 @@ export function connectQueries(
     const asking = {
       window,
       stepSeconds,
-      onAnswer: (answer: RangeAnswer) => void answers.push(answer),
+      onResponse: (answer: RangeResponse) => void answers.push(answer),
       onRefused: (reason: string) => void refusals.push(reason),
     };
     const work = asked.map((query) =>
       limit(() => gatherUsage(source, { ...query, ...asking }, listening, onDropped, either)),
     );
-    const gaps = (await together(stop, work)).flat();
+    const gaps = (await allOrStop(stop, work)).flat();
     const copied = asked.map(({ metric, expression, label }) =>
       replicas.of({ name: `usage ${metric}`, expression, label, step: heard.get(metric) }, signal),
     );
@@ -124,15 +124,15 @@ export function connectQueries(
 
   return {
     gather,
-    async answersAsBefore(answers, signal) {
+    async isUnchanged(answers, signal) {
       try {
-        return await sameAnswers(source, answers, parallelQueries, signal);
+        return await areUnchanged(source, answers, parallelQueries, signal);
       } catch {
         signal.throwIfAborted();
         return false;
       }
     },
-    stillCovers: (thinner, signal) => stillCovers(metered, thinner, signal),
+    retentionCovers: (thinner, signal) => retentionCovers(metered, thinner, signal),
     probe: (window, _resources, signal) => probeMetered(metered, window, signal),
     close: () => source.close(),
   };

@@ -1,7 +1,7 @@
 /** The usage of a `focus` tenant: what Prometheus measured, and what people uploaded. */
 import type { PluginSettings } from "../../../../config/plugin-settings.js";
 import type { DayWindow, GatherContext, Gatherer, GatherStore, WindowSink } from "../../../ecosystem.js";
-import type { RangeAnswer } from "../../../prometheus/source.js";
+import type { RangeResponse } from "../../../prometheus/source.js";
 import type { WindowReport } from "../../../reports.js";
 import { coverDigest, coveredDays, sendUploaded } from "../../../usage-uploads/in-effect.js";
 import { type BillOfWindow, billedSpellings } from "./billed-spelling.js";
@@ -10,22 +10,22 @@ import type { UsageSettings } from "./settings.js";
 import { type FolderReport, openUploadFolder } from "./upload-folder.js";
 
 /** Plain JSON. */
-export interface UsageAnswers {
-  readonly queried: readonly RangeAnswer[];
+export interface UsageResponses {
+  readonly queried: readonly RangeResponse[];
   /** Of which uploads count. */
   readonly uploaded: string;
 }
 
 export interface GatheredUsage {
   readonly report: Pick<WindowReport, "dropped" | "notes" | "refused">;
-  readonly answers: UsageAnswers;
+  readonly answers: UsageResponses;
 }
 
 export type UsageStore = GatherStore & { readonly tenantName: string };
 
 export interface Usage {
   /** What there is only where Prometheus is asked. */
-  readonly ofQueries: Partial<Pick<Gatherer, "probe" | "stillCovers">>;
+  readonly ofQueries: Partial<Pick<Gatherer, "probe" | "retentionCovers">>;
   /** Takes new files of the folder, before the windows. */
   takeFiles(store: UsageStore, signal: AbortSignal): Promise<FolderReport>;
   /** After the bill of the window, which is of these deliveries. */
@@ -35,16 +35,16 @@ export interface Usage {
     sink: WindowSink,
     signal: AbortSignal,
   ): Promise<GatheredUsage>;
-  answersAsBefore(
+  isUnchanged(
     store: UsageStore,
     window: DayWindow,
-    answers: UsageAnswers,
+    answers: UsageResponses,
     signal: AbortSignal,
   ): Promise<boolean>;
   close(): Promise<void>;
 }
 
-const NOTHING_ASKED: QueriedUsage = { answers: [], dropped: {} };
+const NO_QUERIES: QueriedUsage = { answers: [], dropped: {} };
 
 export function connectUsage(
   settings: PluginSettings & { readonly usage: UsageSettings },
@@ -54,21 +54,22 @@ export function connectUsage(
   const folder = openUploadFolder(settings.usage);
   const { metrics } = settings.usage.uploads;
   return {
-    ofQueries: queries === undefined ? {} : { probe: queries.probe, stillCovers: queries.stillCovers },
+    ofQueries:
+      queries === undefined ? {} : { probe: queries.probe, retentionCovers: queries.retentionCovers },
     takeFiles: (store, signal) => folder.takeFiles(store, signal),
     async gather(store, bill, sink, signal) {
       const { window } = bill;
       const { answers: queried, ...report } =
         queries === undefined
-          ? NOTHING_ASKED
+          ? NO_QUERIES
           : await queries.gather(window, await billedSpellings(store.client, bill, signal), sink, signal);
       const covered = await coveredDays(store, window, metrics);
       await sendUploaded(store, covered, sink, signal);
       return { report, answers: { queried, uploaded: coverDigest(covered) } };
     },
-    async answersAsBefore(store, window, { queried, uploaded }, signal) {
+    async isUnchanged(store, window, { queried, uploaded }, signal) {
       if (coverDigest(await coveredDays(store, window, metrics)) !== uploaded) return false;
-      return queries === undefined || (await queries.answersAsBefore(queried, signal));
+      return queries === undefined || (await queries.isUnchanged(queried, signal));
     },
     async close() {
       queries?.close();

@@ -1,5 +1,5 @@
 /** Errors as a ClickHouse server tells them: code, name, the text in a body, and the HTTP status of each code. */
-import { messageOf } from "../../../message-of.js";
+import { errorMessage } from "../../../error-message.js";
 
 /** Codes that this server raises by itself; all others come from the engine. */
 const OWN = {
@@ -65,7 +65,7 @@ export function exception(type: OwnError, message: string): ServerException {
  * (`Code: 27. DB::Exception: Code: 27. DB::Exception: … (NAME) (version …). (NAME)`): the inner text is the one.
  */
 export function exceptionFromEngine(error: unknown): ServerException {
-  const text = messageOf(error);
+  const text = errorMessage(error);
   const outer = readException(text.trimEnd());
   if (outer === undefined) return exception("UNKNOWN_EXCEPTION", text);
   const wrapped = outer.message.endsWith(".") ? outer.message.slice(0, -1) : outer.message;

@@ -3,7 +3,7 @@ import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { messageOf } from "../../../message-of.js";
+import { errorMessage } from "../../../error-message.js";
 import { clientSessions } from "./client-sessions.js";
 import {
   type ChildConfig,
@@ -127,7 +127,7 @@ process.on("message", (message: ToChild) => {
     serving = serve(message.config);
     serving.then(
       () => tell({ kind: "ready" }),
-      (error: unknown) => tell({ kind: "failed", message: messageOf(error) }),
+      (error: unknown) => tell({ kind: "failed", message: errorMessage(error) }),
     );
   } else if (message.kind === "renew-sql-certificate") {
     serving?.then(

@@ -9,8 +9,8 @@
 import type { EngineSession } from "./engine.js";
 import type { QueryText } from "./query-text.js";
 import type { QueryRequest } from "./request.js";
+import { isShort, type SessionSettings } from "./session-settings.js";
 import { setStatement } from "./settings.js";
-import { isShort, type Surroundings } from "./surroundings.js";
 
 export interface ReadingSessions {
   /** One that was given with this key. */
@@ -51,7 +51,7 @@ export function isPlainRead(
 }
 
 /** The values that a kept session does not have yet; undefined where they are too long for one plain statement. */
-export function renewal({ settings, parameters }: Surroundings): string | undefined {
+export function renewal({ settings, parameters }: SessionSettings): string | undefined {
   const comment = new Map([...settings].filter(([name]) => name === RENEWED));
   const set = setStatement(comment, parameters);
   return set !== undefined && isShort(set) ? set : undefined;
@@ -61,7 +61,7 @@ export function renewal({ settings, parameters }: Surroundings): string | undefi
 const RENEWED = "log_comment";
 
 /** Of sessions that a read with these surroundings may use: all of them but for values that it sets anyway. */
-export function sessionKey({ database, settings, parameters }: Surroundings): string {
+export function sessionKey({ database, settings, parameters }: SessionSettings): string {
   const same = [...settings].filter(([name]) => name !== RENEWED);
   return JSON.stringify([database, same.sort(byName), [...parameters.keys()].sort()]);
 }

@@ -7,14 +7,14 @@
 import { randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../../../message-of.js";
+import { errorMessage } from "../../../error-message.js";
 import type { Engine } from "./engine.js";
 import { tokensOf } from "./lexer.js";
+import { applySessionSettings, type SessionSettings } from "./session-settings.js";
 import { SESSION_DEFAULTS } from "./settings.js";
-import { type Surroundings, surround } from "./surroundings.js";
 
 /** A statement with all that it needs to run again. */
-export interface Replacement extends Surroundings {
+export interface Replacement extends SessionSettings {
   readonly sql: string;
 }
 
@@ -93,7 +93,7 @@ function parsed(text: string): Note | undefined {
 async function redone(engine: Engine, note: Note): Promise<string | undefined> {
   const session = engine.open(SESSION_DEFAULTS);
   try {
-    await surround(session, {
+    await applySessionSettings(session, {
       database: note.database,
       settings: new Map(note.settings),
       parameters: new Map(note.parameters),
@@ -101,7 +101,7 @@ async function redone(engine: Engine, note: Note): Promise<string | undefined> {
     await session.run(note.sql);
     return undefined;
   } catch (error) {
-    return `${note.sql}: ${messageOf(error)}`;
+    return `${note.sql}: ${errorMessage(error)}`;
   } finally {
     session.close();
   }

@@ -1,8 +1,7 @@
 /** One query from its request to its response: read it, wait for a slot, prepare a session, run, respond, clean up. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { untilAborted } from "../../../until-aborted.js";
+import { abortable } from "../../../abortable.js";
 import { abortedLater } from "./aborted-later.js";
-import { answerEncoding } from "./answer-encoding.js";
 import { compress } from "./compressed-blocks.js";
 import type { EngineResult } from "./engine.js";
 import { asException, exception, type ServerException } from "./exception.js";
@@ -14,6 +13,7 @@ import { type QueryText, readQueryText, readStatement } from "./query-text.js";
 import { replacesPartitions } from "./replacements.js";
 import { parseRequest, type QueryRequest } from "./request.js";
 import { HOLD_BYTES, type QueryResponse, queryResponse } from "./response.js";
+import { responseEncoding } from "./response-encoding.js";
 import type { RunningQuery } from "./running.js";
 import { prepareSession, surroundingsOf } from "./session.js";
 import { DEFAULT_FORMAT } from "./settings.js";
@@ -98,7 +98,7 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
   let resume: () => void = () => undefined;
   const formatOf = () =>
     (text.statement.kind === "rows" ? text.statement.format : undefined) ?? defaultFormat;
-  const encoding = answerEncoding(asked, formatOf);
+  const encoding = responseEncoding(asked, formatOf);
   const answered = responseOf(query, response, {
     headers: () => headersOf(query, formatOf()),
     encodeException: (body) => (asked.compress ? compress(body) : body),
@@ -138,7 +138,7 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
         await prepared.release(isWhole);
       }
     });
-    result = await (query.left === undefined ? run : untilAborted(run, query.left));
+    result = await (query.left === undefined ? run : abortable(run, query.left));
     const rest = encoding.end();
     if (rest.length > 0) answered.write(rest);
     await answered.end();

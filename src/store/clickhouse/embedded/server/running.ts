@@ -6,7 +6,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { untilAborted } from "../../../until-aborted.js";
+import { abortable } from "../../../abortable.js";
 import { literal } from "../../sql-text.js";
 import type { Engine } from "./engine.js";
 import { exception } from "./exception.js";
@@ -59,7 +59,7 @@ export function runningQueries(engine: Engine): RunningQueries {
             `Query with id = ${queryId} is already running`,
           );
         }
-        await untilAborted(other.stop(), signal);
+        await abortable(other.stop(), signal);
       }
       const tag = randomBytes(8).toString("hex");
       let leave: () => void = () => undefined;

@@ -9,9 +9,9 @@ import type { PreparedSession, SessionRequest } from "./prepared-session.js";
 import type { QueryText } from "./query-text.js";
 import { isPlainRead, renewal, sessionKey } from "./reading-sessions.js";
 import type { QueryRequest } from "./request.js";
+import { applySessionSettings, type SessionSettings } from "./session-settings.js";
 import { SESSION_DEFAULTS } from "./settings.js";
 import { openSqlSession } from "./sql-port/session.js";
-import { type Surroundings, surround } from "./surroundings.js";
 
 export async function prepareSession(
   { asked: given, text, user, mark }: SessionRequest,
@@ -28,7 +28,7 @@ export async function prepareSession(
     text,
     () => session.close(),
     async () => {
-      await surround(session, surroundingsOf(asked, text));
+      await applySessionSettings(session, surroundingsOf(asked, text));
       if (asked.readOnly) await session.run("SET readonly = 2");
     },
   );
@@ -52,7 +52,7 @@ async function readingSession(
   };
   return await prepared(session, text, release, async () => {
     // Until it is renewed, the session has the mark of the read before: by its own one, nobody who still stops that read stops this one.
-    if (kept === undefined) await surround(session, surroundings);
+    if (kept === undefined) await applySessionSettings(session, surroundings);
     else await session.run(`${mark}${renew}`);
   });
 }
@@ -77,7 +77,7 @@ async function clientSession(
   };
   return await prepared(session, text, release, async () => {
     before = await currentSettings(session, [...asked.settings.keys()]);
-    await surround(session, surroundingsOf(asked, text));
+    await applySessionSettings(session, surroundingsOf(asked, text));
   });
 }
 
@@ -97,6 +97,6 @@ async function prepared(
   return { session, text, release: async (isWhole) => await release(isWhole) };
 }
 
-export function surroundingsOf(asked: QueryRequest, text: QueryText): Surroundings {
+export function surroundingsOf(asked: QueryRequest, text: QueryText): SessionSettings {
   return { database: asked.database, settings: asked.settings, parameters: text.parameters };
 }

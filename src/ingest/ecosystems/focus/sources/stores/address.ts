@@ -1,13 +1,13 @@
 /** One bill at an address. */
 import type { IncomingHttpHeaders } from "node:http";
-import { messageOf } from "../../../../../store/message-of.js";
+import { errorMessage } from "../../../../../store/error-message.js";
 import { openConnections } from "../../../../../upstream-http/connections.js";
 import { authorization, secretsOf, type UpstreamAuth } from "../../../../../upstream-http/credentials.js";
 import { type HttpPlace, type Opened, openStream } from "../../../../../upstream-http/streams.js";
 import { FileChanged } from "../delivery.js";
 import { isLoopback, isSafeScheme } from "../location.js";
 import type { HttpsSettings } from "../settings.js";
-import { counted } from "./counted.js";
+import { counted } from "./counting-store.js";
 import type { FileStore, StoredFile } from "./store.js";
 
 export interface AddressOptions {
@@ -47,7 +47,7 @@ export function addressStore(options: AddressOptions): FileStore {
       try {
         url = allowedRedirect(first, url, opened.headers.location);
       } catch (error) {
-        throw new Error(`${name}: ${messageOf(error)}`);
+        throw new Error(`${name}: ${errorMessage(error)}`);
       }
     }
   }

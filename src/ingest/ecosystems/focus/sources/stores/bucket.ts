@@ -3,7 +3,7 @@ import { type BucketOptions, bucketClient } from "../../../../../s3/client.js";
 import type { ListedObject } from "../../../../../s3/listing.js";
 import { FileChanged } from "../delivery.js";
 import { isWorthNaming, leftoverOf, nameProblem } from "../file-names.js";
-import { counted } from "./counted.js";
+import { counted } from "./counting-store.js";
 import type { FileListing, FileStore, StoredFile } from "./store.js";
 
 export interface BucketStoreOptions extends BucketOptions {

@@ -10,7 +10,7 @@ import { basename, dirname, join, sep } from "node:path";
 import picomatch from "picomatch";
 import { FileChanged } from "../delivery.js";
 import { compare, isLeftover, isWorthNaming, nameProblem } from "../file-names.js";
-import { counted } from "./counted.js";
+import { counted } from "./counting-store.js";
 import type { FileListing, FileStore, StoredFile, Waiting } from "./store.js";
 
 export interface FolderStoreOptions {

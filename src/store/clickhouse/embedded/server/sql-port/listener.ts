@@ -7,7 +7,7 @@ import { Server as TlsServer } from "node:https";
 import { availableParallelism } from "node:os";
 import { readCertificate } from "../../../../../tls/certificate.js";
 import { type Renewal, watchCertificate } from "../../../../../tls/renewal.js";
-import { messageOf } from "../../../../message-of.js";
+import { errorMessage } from "../../../../error-message.js";
 import {
   type ChildConfig,
   type FromChild,
@@ -24,7 +24,7 @@ import { createSlots } from "../slots.js";
 import { createCatalog } from "./catalog.js";
 import { createFailedSignOns } from "./failed-sign-ons.js";
 import { createQuotas } from "./quotas.js";
-import { createSessionMemory } from "./session-memory.js";
+import { createSessionMemory } from "./session-cache.js";
 
 const RETRY_MS = 2_000;
 
@@ -68,7 +68,7 @@ export async function openSqlPort(
       if (stopped) opened.close();
       else server = opened;
     } catch (error) {
-      problem = messageOf(error);
+      problem = errorMessage(error);
       if (!stopped) retry = setTimeout(() => void attempt(), RETRY_MS);
     }
     if (problem !== told) tell({ kind: "sql-port", problem });

@@ -1,7 +1,7 @@
 /** The rules of the port for SQL clients: who may reach it from where, and how much a user may request. */
 import type { FailedSignOns } from "./failed-sign-ons.js";
 import type { Quotas } from "./quotas.js";
-import type { SessionMemory } from "./session-memory.js";
+import type { SessionMemory } from "./session-cache.js";
 
 export interface SqlLimits {
   /** How long a query may take, from its request to the last byte of its response. */

@@ -1,0 +1,78 @@
+/** The process part of the API: listens, and stops so that requests under way can end. */
+import type { Logger } from "pino";
+import { refusalToListen } from "../../config/api.js";
+import type { TlsSettings } from "../../config/tls.js";
+import { readCertificate } from "../../tls/certificate.js";
+import { type Renewal, watchCertificate } from "../../tls/renewal.js";
+import { type AppOptions, buildApp } from "../app.js";
+import { watchIdleConnections } from "./idle-connections.js";
+import { type TlsServers, tlsServers } from "./tls-servers.js";
+
+export interface HttpServer {
+  /** `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** Takes no more requests; answers under way get `graceMs`, then their connections are cut. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/**
+ * Listens where `config.api` says, or throws where that would let everybody in. With the mode `worker`, only what watches over a process
+ * is served there.
+ */
+export async function startServer(options: AppOptions): Promise<HttpServer> {
+  const refusal = refusalToListen(options.config.api);
+  if (refusal !== undefined) throw new Error(refusal);
+  const { config, logger } = options;
+  const tls = config.api.tls && (await openTls(config.api.tls, logger));
+  const app = await buildApp({ ...options, tls: tls?.servers });
+  const idle = watchIdleConnections(app.server);
+  const { host, port } = config.api;
+  const url = await app.listen({ host, port });
+  app.server.on("error", (error) => logger.error({ err: error }, "a connection could not be accepted"));
+  return {
+    url,
+    async close(graceMs = 10_000) {
+      const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      idle.end();
+      tls?.close();
+      try {
+        await app.close();
+      } finally {
+        clearTimeout(cut);
+      }
+    },
+  };
+}
+
+interface Tls {
+  readonly servers: TlsServers;
+  close(): void;
+}
+
+/** The certificate is read again when its files change, and at once on SIGHUP. */
+async function openTls(settings: TlsSettings, logger: Logger): Promise<Tls> {
+  const section = "api.tls";
+  const current = await readCertificate(settings, section);
+  const servers = tlsServers(current);
+  const told = ({ validUntil }: typeof current, message: string) =>
+    logger[validUntil < new Date() ? "warn" : "info"]({ valid_until: validUntil }, message);
+  told(current, `the certificate of ${section}`);
+  const renewal: Renewal = watchCertificate({
+    ...{ settings, section, current },
+    use(renewed) {
+      servers.use(renewed);
+      told(renewed, `the certificate of ${section} was renewed`);
+    },
+    onProblem: (problem) =>
+      logger.error({ problem }, `the files of ${section} changed and are not taken; the certificate stays`),
+  });
+  const onHangUp = () => void renewal.look();
+  process.on("SIGHUP", onHangUp);
+  return {
+    servers,
+    close() {
+      process.off("SIGHUP", onHangUp);
+      renewal.stop();
+    },
+  };
+}

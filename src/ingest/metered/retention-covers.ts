@@ -1,0 +1,17 @@
+/** Which days the Prometheus of a metered tenant still has all samples of, by metric or product. */
+import type { Gatherer } from "../ecosystem.js";
+import { coveredDays } from "../prometheus/retention-covers.js";
+import type { MeteredTenant } from "./window.js";
+
+export async function retentionCovers(
+  { source, products, usage }: Pick<MeteredTenant, "source" | "products" | "usage">,
+  { metric, days }: Parameters<NonNullable<Gatherer["retentionCovers"]>>[0],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const quantity = products.find(({ name }) => name === metric)?.quantity;
+  const ofProduct = quantity === undefined || quantity.type === "fixed" ? undefined : quantity.query;
+  const expression = ofProduct ?? usage.find((each) => each.metric === metric)?.expression;
+  // Of a query that the configuration does not have any more nothing is asked, and nothing was dropped.
+  if (expression === undefined || source === undefined) return days;
+  return await coveredDays(source, expression, days, signal);
+}

@@ -1,0 +1,40 @@
+/**
+ * Partial days that are published with a fuller bill: one with a line for a product that the partial bill lacks. A metrics
+ * outage, or a Prometheus that has dropped its old samples, never takes a line away that was billed before. Nor does a line that cannot be read
+ * any more: beside other lines of its resource and product, it shows in the number of lines, or in the amount without its signs.
+ */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { isoDay } from "../../../store/clickhouse/sql-text.js";
+import { stagedTable } from "../../../store/clickhouse/staging.js";
+import { readRows } from "../../../store/clickhouse/statement.js";
+import type { StagedDays } from "../measured-facts.js";
+
+/** Returns those of the days, ascending. `unread`: as `WindowReport.unreadDays`. */
+export async function daysWithFullerBill(
+  client: ClickHouseClient,
+  { epoch, days }: StagedDays,
+  unread: readonly string[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (days.length === 0) return [];
+  const staged = stagedTable("billing", epoch);
+  const bill = (table: string) =>
+    `(SELECT day, toString(currency) AS currency, count() AS lines, sum(abs(total_cost)) AS amount FROM ${table}
+      WHERE day IN {unread:Array(Date)} GROUP BY day, currency)`;
+  const read = {
+    query: `
+      SELECT DISTINCT day FROM (
+        SELECT day FROM billing
+        WHERE day IN {days:Array(Date)} AND (day, resource_id, product_type) NOT IN (
+          SELECT day, resource_id, product_type FROM ${staged} WHERE day IN {days:Array(Date)}
+        )
+        UNION ALL
+        SELECT published.day FROM ${bill("billing")} AS published
+        LEFT JOIN ${bill(staged)} AS told ON told.day = published.day AND told.currency = published.currency
+        WHERE published.lines > told.lines OR published.amount > told.amount
+      )
+      ORDER BY day`,
+    params: { days: days.map(isoDay), unread: unread.map(isoDay) },
+  };
+  return (await readRows<{ day: string }>(client, read, signal, { join_use_nulls: 0 })).map(({ day }) => day);
+}

@@ -1,0 +1,62 @@
+/**
+ * A day that was priced by samples is not priced again by those that remain of them: where a published line has more samples than
+ * the line of now, or a larger quantity, and the upstream does not have samples from before the day any more, the day is staged
+ * as it is published: bill, usage and sets. So other rules still reach it, and its money stays.
+ */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { filledDays } from "../../../store/clickhouse/partitions.js";
+import { isoDay } from "../../../store/clickhouse/sql-text.js";
+import { dropStagedDays, stagedTable } from "../../../store/clickhouse/staging.js";
+import { readRows } from "../../../store/clickhouse/statement.js";
+import type { StagedDays } from "../measured-facts.js";
+import { notCovered, type ReducedUsage, type RetentionCovers } from "./keep-dropped-usage.js";
+
+const INPUT = ["billing", "usage", "identity_sets", "usage_gaps"] as const;
+
+/** Returns the days that are staged as they are published, ascending. */
+export async function keepPricedDays(
+  client: ClickHouseClient,
+  { epoch, days }: StagedDays,
+  stillCovers: RetentionCovers,
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (days.length === 0) return [];
+  const found = await thinnerLines(client, { epoch, days }, signal);
+  const kept = [...new Set((await notCovered(found, stillCovers, signal)).map(({ day }) => day))].sort();
+  if (kept.length === 0) return [];
+  await dropStagedDays(client, epoch, kept, INPUT);
+  const filled = await filledDays(client, INPUT, signal);
+  for (const table of INPUT) {
+    const published = kept.filter((day) => filled.get(table)?.has(day));
+    if (published.length === 0) continue;
+    const actions = published.map((day) => `ATTACH PARTITION '${isoDay(day)}' FROM ${table}`);
+    await client.command({
+      query: `ALTER TABLE ${stagedTable(table, epoch)} ${actions.join(", ")}`,
+      abort_signal: signal,
+    });
+  }
+  return kept;
+}
+
+/** By product: its name is that of the metric. */
+async function thinnerLines(
+  client: ClickHouseClient,
+  { epoch, days }: StagedDays,
+  signal: AbortSignal,
+): Promise<ReducedUsage[]> {
+  const lines = (table: string) => `
+    SELECT day AS billed_day, toString(resource_id) AS resource, toString(product_type) AS product,
+      JSONExtractUInt(metadata, 'samples') AS samples, quantity
+    FROM ${table} WHERE day IN {days:Array(Date)} AND JSONHas(metadata, 'expected_samples')`;
+  const read = {
+    query: `
+      SELECT product AS metric, arraySort(groupUniqArray(100)(resource)) AS resources,
+        arraySort(groupUniqArray(toString(billed_day))) AS days
+      FROM (${lines("billing")}) AS before
+      INNER JOIN (${lines(stagedTable("billing", epoch))}) AS now USING (billed_day, resource, product)
+      WHERE before.samples > now.samples OR before.quantity > now.quantity
+      GROUP BY metric ORDER BY metric`,
+    params: { days: days.map(isoDay) },
+  };
+  return await readRows<ReducedUsage>(client, read, signal);
+}

@@ -1,0 +1,94 @@
+/**
+ * A bill that vanishes is more often a mistake of the upstream than news. A published day whose bill comes back without a line, or
+ * with less than half of its amount in some currency, keeps what is published until a second run is told exactly the same.
+ *
+ * Amounts are added up without their signs: a refund makes a bill larger, not smaller. By day, and not by window: a window that has
+ * lost most has days that have, and one day that is lost does not show in a month.
+ */
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
+import { isoDay } from "../../store/clickhouse/sql-text.js";
+import { stagedTable } from "../../store/clickhouse/staging.js";
+import { readRows } from "../../store/clickhouse/statement.js";
+import { runStatement } from "../../store/postgres/statement.js";
+
+export interface SuspiciousBills {
+  /** Days that keep what is published, ascending. */
+  readonly held: readonly string[];
+  /** Days whose bill was told a second time, ascending: they go on. */
+  readonly confirmed: readonly string[];
+}
+
+export interface SuspiciousBillInput {
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  readonly tenantName: string;
+  readonly epoch: number;
+  /** Days whose bill was gathered. */
+  readonly days: readonly string[];
+  /** Whoever asks for a calculation by force has seen the bill. */
+  readonly force: boolean;
+}
+
+export async function holdSuspiciousBills(
+  told: SuspiciousBillInput,
+  signal: AbortSignal,
+): Promise<SuspiciousBills> {
+  if (told.days.length === 0) return { held: [], confirmed: [] };
+  const doubted = await lostMost(told, signal);
+  const { tenantName, epoch, days, force } = told;
+  const { rows } = await runStatement<{ day: string; confirmed: boolean }>(told.postgres, {
+    query: RECORD_DOUBTS,
+    params: [tenantName, epoch, days, days.map((day) => doubted.get(day) ?? null)],
+  });
+  const confirmed = new Set(rows.filter((row) => row.confirmed || force).map(({ day }) => day));
+  const ascending = [...doubted.keys()].sort();
+  return {
+    held: ascending.filter((day) => !confirmed.has(day)),
+    confirmed: ascending.filter((day) => confirmed.has(day)),
+  };
+}
+
+/**
+ * $1 tenant, $2 epoch, $3 days, $4 what was told of those in doubt. What was told before stays with the epoch that it was first told
+ * under; a bill that is whole again, or another one, makes the doubt a new one. Returns the days in doubt.
+ */
+const RECORD_DOUBTS = `
+  WITH lease AS (
+    SELECT 1 FROM leases WHERE tenant_name = $1 AND epoch = $2 FOR SHARE
+  ), told AS (
+    SELECT t.*, d.doubted_bill AS before, d.doubted_epoch AS since
+    FROM unnest($3::date[], $4::text[]) AS t (day, bill)
+    JOIN tracking_dates AS d ON d.tenant_name = $1 AND d.tracking_date = t.day
+    WHERE EXISTS (SELECT 1 FROM lease)
+  ), recorded AS (
+    UPDATE tracking_dates AS d
+    SET doubted_bill = told.bill, doubted_epoch = CASE WHEN told.bill IS NOT NULL THEN $2::bigint END
+    FROM told
+    WHERE d.tenant_name = $1 AND d.tracking_date = told.day AND told.before IS DISTINCT FROM told.bill
+  )
+  SELECT to_char(day, 'YYYY-MM-DD') AS day, coalesce(before = bill AND since < $2, false) AS confirmed
+  FROM told WHERE bill IS NOT NULL`;
+
+/** What is told of each day that is published with more than twice as much: how many lines, and how much. */
+async function lostMost(
+  { client, epoch, days }: SuspiciousBillInput,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const bill = (table: string) =>
+    `(SELECT day, currency, count() AS lines, sum(abs(total_cost)) AS amount FROM ${table}
+      WHERE day IN {days:Array(Date)} GROUP BY day, currency)`;
+  const read = {
+    query: `
+      SELECT toString(published.day) AS day,
+             arrayStringConcat(arraySort(groupArray(concat(
+               toString(told.lines), ' lines, ', toString(told.amount), ' ', toString(published.currency)))), '; ') AS bill
+      FROM ${bill("billing")} AS published
+      LEFT JOIN ${bill(stagedTable("billing", epoch))} AS told ON told.day = published.day AND told.currency = published.currency
+      GROUP BY published.day
+      HAVING max(told.lines = 0 OR told.amount * 2 < published.amount)`,
+    params: { days: days.map(isoDay) },
+  };
+  const bills = await readRows<{ day: string; bill: string }>(client, read, signal, { join_use_nulls: 0 });
+  return new Map(bills.map(({ day, bill }) => [day, bill]));
+}

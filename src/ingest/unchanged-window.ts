@@ -1,0 +1,98 @@
+/**
+ * A window that is published as it was gathered, and about which the upstream still answers the same, is left alone: nothing is
+ * staged, hashed or compared again.
+ */
+import { daysOfWindow } from "../time/days.js";
+import type { WindowReport } from "./reports.js";
+import type { StagedTopics } from "./stage-topics.js";
+import type { StagedWindow, StageWindowOptions } from "./staged-window.js";
+import type { DayContent } from "./staging/content-hash.js";
+import {
+  type GatheredWindow,
+  publishedAsGathered,
+  recordWindow,
+  settingsHash,
+} from "./staging/gathered-windows.js";
+
+/** Undefined when the window has to be gathered. */
+export async function unchangedWindow(options: StageWindowOptions): Promise<StagedWindow | undefined> {
+  const { postgres, gatherer, window, force = false, signal } = options;
+  if (force || gatherer.isUnchanged === undefined) return undefined;
+  const remembered = await publishedAsGathered(postgres, identified(options));
+  if (remembered === undefined) return undefined;
+  const { answers, days: unchanged } = remembered;
+  const { completeTypes, ...outcome } = remembered.outcome;
+  if (hasArrived(options, completeTypes)) return undefined;
+  if (!(await gatherer.isUnchanged(window, answers, signal))) return undefined;
+  warnOfDropped(options, outcome.dropped);
+  const empty = daysOfWindow(window).filter((day) => !unchanged.includes(day));
+  return { ...outcome, unchanged, empty, staged: [], incomplete: [], errors: [], kept: [], notes: [] };
+}
+
+/** Whether something of the inventory is known now that the remembered gathering lacked. `before`: as remembered. */
+function hasArrived(
+  { inventoryLacks, completeTypes }: StageWindowOptions,
+  before: readonly string[] | undefined,
+): boolean {
+  if (before === undefined) return false;
+  return inventoryLacks.length === 0 || completeTypes.some((type) => !before.includes(type));
+}
+
+export interface Gathering {
+  readonly report: WindowReport;
+  readonly contents: readonly DayContent[];
+  readonly topics: StagedTopics;
+  readonly result: StagedWindow;
+}
+
+/** Each of them is asked once more by every run. */
+const MOST_FAILURES = 100;
+
+/**
+ * Only a gathering that lacked nothing of the bill is remembered, and none that kept what was published before; any other is the last one,
+ * so what was remembered before is forgotten. A list of the inventory or a metric that an upstream refuses may be missing for ever: days
+ * that were settled without it are left alone until it comes.
+ */
+export async function recordGathering(
+  options: StageWindowOptions,
+  { report, contents, topics, result }: Gathering,
+): Promise<void> {
+  if (options.gatherer.isUnchanged === undefined) return;
+  const { incomplete, errors, kept, refused, dropped, billingLines, usageFacts } = result;
+  const { inventoryLacks, completeTypes } = options;
+  const failures = (report.failures ?? 0) + (topics.failures ?? 0);
+  const isWhole = incomplete.length + errors.length + kept.length === 0 && refused === undefined;
+  const isRemembered = report.responses !== undefined && isWhole && failures <= MOST_FAILURES;
+  const gathered = {
+    answers: { ofWindow: report.responses, ofTopics: topics.answers },
+    outcome: { billingLines, usageFacts, dropped, ...(inventoryLacks.length > 0 && { completeTypes }) },
+    contents,
+    topicContents: topics.contents,
+  };
+  await recordWindow(options.postgres, identified(options), isRemembered ? gathered : undefined);
+}
+
+export function warnOfDropped(
+  { store: { tenantName }, window, logger }: StageWindowOptions,
+  dropped: Readonly<Record<string, number>>,
+): void {
+  if (Object.keys(dropped).length === 0) return;
+  logger.warn({ tenant: tenantName, window, dropped }, "skipped records from the upstream");
+}
+
+function identified(options: StageWindowOptions): GatheredWindow {
+  const { store, window, settingsDigest, rulesHash, decimalPlaces, derivingMetrics, topics } = options;
+  const { tenantName, tenantId, ecosystem } = store;
+  const topicsFrom = topics && daysOfWindow(window).find((day) => day >= topics.from);
+  const settings = [
+    ecosystem,
+    tenantId,
+    settingsDigest,
+    rulesHash,
+    decimalPlaces,
+    derivingMetrics,
+    topicsFrom ?? null,
+    topicsFrom === undefined ? null : (topics?.rulesHash ?? null),
+  ];
+  return { tenantName, window, topicsFrom, settingsHash: settingsHash(settings) };
+}

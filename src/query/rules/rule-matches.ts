@@ -1,0 +1,79 @@
+/** What rules took in a period: lines and amounts of the bill, and how their rows came about, by rule, product type and currency. */
+import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
+import type { Statement } from "../../store/clickhouse/statement.js";
+import { rowsInWindow } from "../chargebacks/scan.js";
+import type { DateWindow } from "../time/date-window.js";
+
+type Window = Pick<DateWindow, "from" | "to">;
+
+/** Product types of lines that no configured rule took; the others are summed. */
+export const MOST_PRODUCT_TYPES = 500;
+
+/** Plain decimal of one currency. */
+export interface MatchRow {
+  /** Empty: the rule of the product type. */
+  readonly rule: string;
+  /** Empty where a configured rule took the lines, and where product types are summed. */
+  readonly product_type: string;
+  readonly currency: string;
+  readonly is_rest: boolean;
+  /** Product types that are summed; of other rows 0. */
+  readonly product_types: number;
+  readonly lines: number;
+  readonly amount: string;
+}
+
+/**
+ * A product type stays for all its currencies if it is among the largest of one. What counts is the amount without its sign: a
+ * large refund is to be seen as well.
+ */
+export function lineMatches(window: Window): Statement {
+  const { condition, params } = rowsInWindow(window);
+  return {
+    query: `
+SELECT rule, if(is_rest, '', product_type) AS product_type, currency, is_rest, if(is_rest, uniqExact(product), 0) AS product_types,
+  sum(taken) AS lines, toString(sum(cost)) AS amount
+FROM (
+  SELECT *, rule = '' AND min(place) OVER (PARTITION BY rule, product) > {most:UInt32} AS is_rest, product AS product_type
+  FROM (
+    SELECT *, row_number() OVER (PARTITION BY rule, currency ORDER BY abs(cost) DESC, product) AS place
+    FROM (
+      SELECT toString(rule) AS rule, if(rule = '', toString(product_type), '') AS product, toString(currency) AS currency,
+        count() AS taken, sum(total_cost) AS cost
+      FROM published_billing WHERE ${condition} GROUP BY rule, product, currency
+    )
+  )
+)
+GROUP BY rule, product_type, currency, is_rest
+ORDER BY is_rest, currency, abs(sum(cost)) DESC, rule, product_type`,
+    params: { ...params, most: MOST_PRODUCT_TYPES },
+  };
+}
+
+export interface TierRow {
+  readonly rule: string;
+  readonly product_type: string;
+  readonly currency: string;
+  readonly component: number;
+  readonly tier: number;
+  readonly allocation_method: AllocationMethod;
+  readonly allocation_detail: AllocationDetail;
+  readonly rows: number;
+  readonly amount: string;
+}
+
+/** Of all configured rules, and of the rules of these product types. */
+export function tierMatches(window: Window, productTypes: readonly string[]): Statement {
+  const { condition, params } = rowsInWindow(window);
+  return {
+    query: `
+SELECT toString(rule) AS rule, if(rule = '', toString(chargebacks.product_type), '') AS product_type, toString(currency) AS currency, component, tier,
+  toString(allocation_method) AS allocation_method, toString(allocation_detail) AS allocation_detail, count() AS rows,
+  toString(sum(amount_hi) + sum(amount_lo)) AS amount
+FROM chargebacks
+WHERE ${condition} AND (chargebacks.rule != '' OR chargebacks.product_type IN {product_types:Array(String)})
+GROUP BY ALL
+ORDER BY currency, rule, product_type, component, tier, allocation_method, allocation_detail`,
+    params: { ...params, product_types: productTypes },
+  };
+}

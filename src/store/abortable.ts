@@ -1,0 +1,21 @@
+/** The promise's outcome, or the signal's reason as soon as it aborts; `cancel` is called in the latter case only. The promise then goes on by itself. */
+export async function abortable<T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+  cancel: () => void = () => undefined,
+): Promise<T> {
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      cancel();
+      reject(signal.reason);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    if (onAbort) signal.removeEventListener("abort", onAbort);
+  }
+}

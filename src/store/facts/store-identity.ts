@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import type { Pool } from "pg";
+import { runStatement } from "../postgres/statement.js";
+import type { TenantStore } from "../stores.js";
+import { readKnownStore } from "./check-facts.js";
+import type { StoreOwners } from "./store-owners.js";
+import { readStoreState, writeStoreId } from "./store-state.js";
+
+/** The tenant's facts are in another store, which another host has open. */
+class StoreInUseError extends Error {
+  override readonly name = "StoreInUseError";
+  constructor(tenantName: string, here: string, there: string) {
+    super(
+      `the facts of tenant ${tenantName} are in another store, which is in use: ${there}. This one (${here}) is left alone. ` +
+        "Several hosts on one Postgres need one ClickHouse server for their facts; to move the tenant here, stop the other host",
+    );
+  }
+}
+
+/**
+ * - `known`: as it was the last time;
+ * - `first`: Postgres knew no store, or this one had no id yet;
+ * - `replaced`: another store than the one that Postgres knew, or an empty one in its place.
+ */
+export type StoreVerdict = "known" | "first" | "replaced";
+
+export interface OwnedStore {
+  readonly store: TenantStore;
+  readonly postgres: Pool;
+  readonly holders: StoreOwners;
+}
+
+/** Looks which store this is, before anything of it is touched. Throws StoreInUseError. Out: its id, null while it has none. */
+export async function checkStoreIdentity({ store, postgres, holders }: OwnedStore): Promise<{
+  readonly storeId: string | null;
+  readonly verdict: StoreVerdict;
+}> {
+  const { client, tenantName, place } = store;
+  const { storeId } = await readStoreState(client);
+  const elsewhere = await holders.ownedElsewhere({ tenantName, storeId, place });
+  if (elsewhere !== undefined) throw new StoreInUseError(tenantName, place.name, elsewhere);
+  const known = await readKnownStore(postgres, tenantName);
+  if (known === null) return { storeId, verdict: "first" };
+  return { storeId, verdict: known === storeId ? "known" : "replaced" };
+}
+
+/**
+ * Makes this store the tenant's: it has an id, Postgres knows it, and what Postgres remembers of the one before is forgotten. For the
+ * holder of the tenant's lease.
+ */
+export async function takeOwnership(
+  { store, postgres, holders }: OwnedStore,
+  { storeId: held, verdict }: { readonly storeId: string | null; readonly verdict: StoreVerdict },
+): Promise<void> {
+  const { client, tenantName, place } = store;
+  const storeId = held ?? randomUUID();
+  if (held === null) await writeStoreId(client, storeId);
+  await holders.register({ tenantName, storeId, place });
+  if (verdict === "known") return;
+  await runStatement(postgres, { query: OWN, params: [tenantName, storeId] });
+}
+
+/** The copy of the dimensions is read from their beginning again, and the mirror of the tags is checked by its own id. */
+const OWN = `
+WITH noted AS (
+  INSERT INTO fact_stores (tenant_name, store_id) VALUES ($1, $2)
+  ON CONFLICT (tenant_name) DO UPDATE SET store_id = excluded.store_id, noted_at = now()
+)
+UPDATE tag_mirrors SET dimensions_up_to = NULL, oldest_day = NULL WHERE tenant_name = $1`;

@@ -1,6 +1,0 @@
-/** What an error says. Node gives none of its own to one that stands for several: a name has two addresses, say, and both refuse. */
-export function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === "")
-    return [...new Set(error.errors.map(messageOf))].join("; ");
-  return error instanceof Error ? error.message : String(error);
-}

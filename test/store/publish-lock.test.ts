@@ -1,0 +1,80 @@
+import t from "tap";
+import { createPublishLock } from "../../src/store/publish-lock.js";
+
+const never = new AbortController().signal;
+
+/** Work that goes on until it is told to end, in the order of a log. */
+function steps() {
+  const log: string[] = [];
+  const work = (name: string) => {
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const run = async () => {
+      log.push(`${name} begins`);
+      await ended;
+      log.push(`${name} ends`);
+      return name;
+    };
+    return { run, end };
+  };
+  return { log, work };
+}
+
+t.test("changes go on side by side, and a pause is alone", async (t) => {
+  const gate = createPublishLock();
+  const { log, work } = steps();
+  const [one, two, three, pause, late] = ["one", "two", "three", "pause", "late"].map(work);
+  if (!one || !two || !three || !pause || !late) throw new Error("five works");
+  const begun = [gate.shared(one.run, never), gate.shared(two.run, never)];
+  await new Promise(setImmediate);
+  t.strictSame(log, ["one begins", "two begins"]);
+  const paused = gate.exclusive(pause.run, never);
+  const waiting = gate.shared(three.run, never);
+  const second = gate.exclusive(late.run, never);
+  two.end();
+  await new Promise(setImmediate);
+  t.strictSame(
+    log.splice(0),
+    ["one begins", "two begins", "two ends"],
+    "a change that has begun is waited for",
+  );
+  one.end();
+  t.strictSame(await Promise.all(begun), ["one", "two"]);
+  await new Promise(setImmediate);
+  t.strictSame(log.splice(0), ["one ends", "pause begins"]);
+  pause.end();
+  three.end();
+  late.end();
+  t.strictSame(await Promise.all([paused, waiting, second]), ["pause", "three", "late"]);
+  t.equal(log[0], "pause ends");
+  t.strictSame(log.slice(1), ["three begins", "three ends", "late begins", "late ends"]);
+});
+
+t.test("whoever waits can give up, and what fails holds nobody off", async (t) => {
+  const gate = createPublishLock();
+  const { log, work } = steps();
+  const [long, never1] = ["long", "not begun"].map(work);
+  if (!long || !never1) throw new Error("two works");
+  const stop = new AbortController();
+  const change = gate.shared(long.run, never);
+  const pause = gate.exclusive(never1.run, stop.signal);
+  const behind = gate.shared(never1.run, stop.signal);
+  stop.abort(new Error("given up"));
+  await t.rejects(pause, /given up/);
+  await t.rejects(behind, /given up/);
+  await t.rejects(gate.shared(never1.run, stop.signal), /given up/);
+  long.end();
+  t.equal(await change, "long");
+  await t.rejects(
+    gate.exclusive(() => Promise.reject(new Error("no disk")), never),
+    /no disk/,
+  );
+  await t.rejects(
+    gate.shared(() => Promise.reject(new Error("no store")), never),
+    /no store/,
+  );
+  t.equal(await gate.exclusive(async () => "free again", never), "free again");
+  t.strictSame(log, ["long begins", "long ends"]);
+});
