@@ -217,7 +217,7 @@ const confluentCloud = tenant(
 );
 
 const metered = tenant("generic_metrics_only", {
-  metrics: prometheus,
+  metrics: { ...prometheus, headers: { "X-Scope-OrgID": "acme" } },
   allocator_params: {},
   topic_attribution: {},
   cluster_id: "k",
@@ -259,7 +259,7 @@ const metered = tenant("generic_metrics_only", {
 });
 
 const selfManagedKafka = tenant("self_managed_kafka", {
-  metrics: prometheus,
+  metrics: { ...prometheus, auth_type: "bearer", bearer_token_file: "/var/run/token" },
   cluster_id: "k",
   broker_count: 3,
   region: "eu",

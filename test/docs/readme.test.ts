@@ -17,7 +17,7 @@ t.test("blocks that no test runs, and why", async (t) => {
     "README.md: suite",
     "docs/how-to/connect-bi-tools.md: server",
     "docs/how-to/connect-bi-tools.md: server",
-    ...["tokens", "tokens", "tokens"].map((why) => `docs/how-to/control-access.md: ${why}`),
+    ...["tokens", "tokens", "tokens", "tokens"].map((why) => `docs/how-to/control-access.md: ${why}`),
     "docs/how-to/read-and-export.md: duckdb",
     ...["root", "docker", "docker", "kubernetes", "root", "root"].map(
       (why) => `docs/how-to/run-in-production.md: ${why}`,
