@@ -30,6 +30,12 @@ export interface BilledAmount {
   readonly amount: string;
 }
 
+/** A sentence about a UTC day; that of many days may be the same. */
+export interface DayRemark {
+  readonly day: string;
+  readonly remark: string;
+}
+
 export interface WindowReport {
   /** Days of the window whose bill is complete, ascending. The others keep what they had. */
   readonly completeDays: readonly string[];
@@ -60,6 +66,8 @@ export interface WindowReport {
   readonly refused?: string;
   /** What is worth knowing and no error, as sentences. A run tells each once, however many windows say it. */
   readonly notes?: readonly string[];
+  /** Sentences about how days of the window are billed. One of a day that keeps the bill that is published is not passed on. */
+  readonly dayNotes?: readonly DayRemark[];
   /** What was answered, as digests, for `isUnchanged`, and which questions about usage failed. Left out when something of the bill was not. */
   readonly responses?: unknown;
   /** How many questions about usage failed. Default 0. */

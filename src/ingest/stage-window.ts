@@ -15,9 +15,9 @@ import { assignLines, unassignLines } from "./configured/assign-lines.js";
 import { deriveWeights, dropDerived } from "./configured/derive-weights.js";
 import { daysThatDiffer } from "./control/check-staged-bill.js";
 import { replaceTotalsOfDays } from "./control/record-totals.js";
-import type { WindowReport } from "./reports.js";
+import type { DayRemark, WindowReport } from "./reports.js";
 import { noTopics, type StagedTopics, stageTopics } from "./stage-topics.js";
-import type { DayRemark, StagedWindow, StageWindowOptions } from "./staged-window.js";
+import type { StagedWindow, StageWindowOptions } from "./staged-window.js";
 import { alignScales } from "./staging/align-scales.js";
 import { dayContents } from "./staging/content-hash.js";
 import { deriveMetricSets } from "./staging/derive-sets.js";
@@ -140,7 +140,11 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
       ...keptOf(topics.kept, "the usage of topics that is published stays"),
     ],
     refused: report.refused,
-    notes: [...(report.notes ?? []), ...lostNote(doubted.confirmed)],
+    notes: [
+      ...(report.notes ?? []),
+      ...(report.dayNotes ?? []).filter(({ day }) => measured.includes(day)).map(({ remark }) => remark),
+      ...lostNote(doubted.confirmed),
+    ],
   };
   warnOfDropped(options, result.dropped);
   await recordControl(options, complete, report);

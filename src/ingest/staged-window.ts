@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { AllocationPlan } from "../config/allocation/plan.js";
 import type { TenantStore } from "../store/stores.js";
 import type { DayWindow, Gatherer } from "./ecosystem.js";
+import type { DayRemark } from "./reports.js";
 import type { TopicStaging } from "./stage-topics.js";
 
 export interface StageWindowOptions {
@@ -61,10 +62,4 @@ export interface StagedWindow {
   readonly refused?: string | undefined;
   /** What could not be had of days that stay as they are published, by day. */
   readonly kept: readonly DayRemark[];
-}
-
-/** A sentence about a day; that of many days may be the same. */
-export interface DayRemark {
-  readonly day: string;
-  readonly remark: string;
 }

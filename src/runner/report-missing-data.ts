@@ -1,7 +1,7 @@
 /** What could not be had, as sentences of a run: one for each cause, however many days it concerns. */
 import type { Pool } from "pg";
 import type { DayWindow } from "../ingest/ecosystem.js";
-import type { DayRemark } from "../ingest/staged-window.js";
+import type { DayRemark } from "../ingest/reports.js";
 import type { LedgerName } from "../store/ledger.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { daysInWords } from "../time/days.js";

@@ -269,6 +269,51 @@ t.test("6 of 24 hours are a gap: no smaller use, and no mean that passes for the
   t.strictSame(alone.billed, []);
 });
 
+t.test("storage of the first sampled day is priced by its measured hours, and a note says so", async (t) => {
+  const first = daysAgo(5);
+  const start = async (step: number, from: number) => {
+    const prometheus = await startScriptedPrometheus(t, () => [
+      {
+        at: (point) => (point > Date.parse(`${first}T00:00:00Z`) / 1000 + from * 3600 ? 2 ** 30 : undefined),
+      },
+    ]);
+    const cost = (name: string, type: string) => ({
+      ...{ ...even, name, rate: "1" },
+      cost_quantity: { type, query: `sum(${name})` },
+    });
+    const gatherer = connectGeneric({
+      metrics: { type: "prometheus", url: prometheus.url, auth_type: "none" },
+      metrics_step_seconds: step,
+      cluster_id: "db",
+      identity_source: staticSource,
+      cost_types: [cost("S", "storage_gib"), cost("N", "network_gib"), fixed],
+    });
+    t.teardown(() => gatherer.close());
+    const sink = recordingSink();
+    const { completeDays, dayNotes } = await gatherer.gatherWindow(window, sink, forever);
+    const costs = sink.recorded.billing.map(
+      ({ timestamp, product_type, total_cost }) => `${timestamp.slice(0, 10)} ${product_type} ${total_cost}`,
+    );
+    return { completeDays, remarks: dayNotes, costs };
+  };
+  const days = [first, daysAgo(4), daysAgo(3)];
+  const whole = days.slice(1).flatMap((day) => [`${day} S 24`, `${day} N 24`, `${day} X 7.2`]);
+  const note = (name: string, size: string) => ({
+    day: first,
+    remark: `${first} is the first day with samples: ${name} is priced by the ${size} that were measured`,
+  });
+  t.strictSame(await start(3600, 18), {
+    completeDays: days,
+    remarks: [note("S", "6 of 24 hours"), note("N", "6 of 24 hours")],
+    costs: [`${first} S 6`, `${first} N 6`, `${first} X 7.2`, ...whole],
+  });
+  const halves = await start(1800, 18.5);
+  t.strictSame(halves.remarks, [note("S", "11 of 48 samples"), note("N", "11 of 48 samples")]);
+  t.equal(halves.costs[0], `${first} S 5.5`, "eleven half hours");
+  const nearly = await start(3600, 2);
+  t.strictSame([nearly.remarks, nearly.costs[0]], [undefined, `${first} S 24`], "a short gap is none");
+});
+
 t.test("usage without the label of the identity is nobody's, and makes nobody else pay", async (t) => {
   const prometheus = await startScriptedPrometheus(t, () => [
     { labels: { user: "a" }, at: () => 1 },

@@ -6,6 +6,7 @@ import { dayRanges } from "../../src/ingest/metered/day-ranges.js";
 import { type MeteredProduct, priceDay } from "../../src/ingest/metered/price-day.js";
 import { type Exact, parseExact } from "../../src/numbers/exact.js";
 import { holds } from "../holds.js";
+import fc from "../property.js";
 import { pluginSettings } from "./generic-tenant.js";
 
 const even = { name: "X", product_category: "c", allocation_strategy: "even_split" } as const;
@@ -55,6 +56,7 @@ t.test("the price of a day", async (t) => {
       product,
       sums: day,
       expectedSamples: 24,
+      onlyMeasured: false,
     });
     holds(
       t,
@@ -70,8 +72,40 @@ t.test("the price of a day", async (t) => {
     product: storage("1"),
     sums: sums(),
     expectedSamples: 24,
+    onlyMeasured: false,
   };
   t.equal(priceDay(nothing), undefined, "no sample, no price");
+  t.equal(priceDay({ ...nothing, onlyMeasured: true }), undefined, "nor on a first day");
+});
+
+t.test("storage of a first day costs the sum of its measured hours, whatever the step is", async (t) => {
+  const quantity = { type: "storage_gib", query: "q" } as const;
+  const product: MeteredProduct = { name: "X", category: "c", rate: "1", quantity };
+  const seen = { whole: 0, partly: 0, shorter: 0 };
+  fc.assert(
+    fc.property(
+      fc.constantFrom(24, 48, 288),
+      fc.double({ min: 0.01, max: 1, noNaN: true }),
+      fc.array(fc.nat(1000), { minLength: 288, maxLength: 288 }),
+      (expectedSamples, share, gibs) => {
+        const measured = gibs.slice(0, Math.max(1, Math.floor(share * expectedSamples)));
+        const sumsOfDay = sums(...measured.map((gib) => String(gib * 2 ** 30)));
+        const day = { resourceId: "c", currency: "EUR", day: "2026-01-01", product, expectedSamples };
+        const first = priceDay({ ...day, sums: sumsOfDay, onlyMeasured: true });
+        // In twelfths of an hour, which all three steps are whole numbers of.
+        const total = measured.reduce((sum, gib) => sum + gib * (288 / expectedSamples), 0);
+        t.equal(Number(first?.total_cost).toFixed(9), (total / 12).toFixed(9));
+        const isWhole = measured.length === expectedSamples;
+        if (isWhole) {
+          t.strictSame(first, priceDay({ ...day, sums: sumsOfDay, onlyMeasured: false }));
+        }
+        seen[isWhole ? "whole" : "partly"] += 1;
+        if (expectedSamples > 24) seen.shorter += 1;
+      },
+    ),
+    { examples: [[24, 1, Array(288).fill(3)]] },
+  );
+  for (const [kind, count] of Object.entries(seen)) t.ok(count > 0, kind);
 });
 
 t.test("rules: a chain for each strategy, the last tier always takes it", async (t) => {

@@ -61,6 +61,17 @@ export const ingestMutants = [
     ],
   ),
   ...mutantsOf(
+    "src/ingest/metered/window.ts",
+    ["test/ingest/generic-metrics-only.test.ts"],
+    [
+      [
+        "storage of the first sampled day is priced as if all of it was measured",
+        "onlyMeasured: samples.first?.day === day",
+        "onlyMeasured: false",
+      ],
+    ],
+  ),
+  ...mutantsOf(
     "src/ingest/prometheus/unchanged-responses.ts",
     ["test/ingest/confluent-answers.test.ts"],
     [["a question that failed is a difference for ever", "if (answer.digest !== FAILED)", "if (true)"]],

@@ -101,14 +101,32 @@ t.test("a Prometheus that has kept a few days", needs("prometheus", "promtool"),
     );
   const begins = `the upstream has samples from ${kept[0]} on; days before are not there, and are left out`;
 
-  for (const tenant of ["pg", "kafka"]) {
+  // A gauge has a sample at nine, so it has one of the hour before; a counter has grown from then on.
+  const partly = (...products: readonly (readonly [name: string, hours: number])[]) =>
+    products.map(
+      ([name, hours]) =>
+        `${kept[0]} is the first day with samples: ${name} is priced by the ${hours} of 24 hours that were measured`,
+    );
+  const priced = new Map([
+    ["pg", partly(["PG_STORAGE", 16])],
+    [
+      "kafka",
+      partly(
+        ["SELF_KAFKA_STORAGE", 16],
+        ["SELF_KAFKA_NETWORK_INGRESS", 15],
+        ["SELF_KAFKA_NETWORK_EGRESS", 15],
+      ),
+    ],
+  ]);
+
+  for (const [tenant, measured] of priced) {
     await t.test(
       `${tenant}: days before the first sample are not there, and nothing has failed`,
       async (t) => {
         const { errors, notes, status, dates_calculated } = await runOnce(context, config, tenant);
         t.strictSame(
           { errors, notes, status, dates_calculated },
-          { errors: [], notes: [begins], status: "completed", dates_calculated: 4 },
+          { errors: [], notes: [begins, ...measured], status: "completed", dates_calculated: 4 },
         );
         t.strictSame(
           (await days(tenant)).map(({ day }) => day),
@@ -138,6 +156,7 @@ t.test("a Prometheus that has kept a few days", needs("prometheus", "promtool"),
         notes: [
           begins,
           "the query of usage alloc_PG_STORAGE has no sample at all, so nothing is divided by it: sum by (datname) (pg_databases_size_bytes)",
+          ...partly(["PG_STORAGE", 16]),
         ],
         status: "completed",
       },

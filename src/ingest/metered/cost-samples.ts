@@ -4,13 +4,15 @@ import { type Exact, plus } from "../../numbers/exact.js";
 import { dayOfSeconds } from "../../time/days.js";
 import type { DayWindow } from "../ecosystem.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";
-import { partlyMeasured } from "./partly-measured.js";
+import { type PartlyMeasured, partlyMeasured } from "./partly-measured.js";
 
 export interface CostSamples {
   readonly sums: ReadonlyMap<string, ReadonlyMap<number, Exact>>;
   readonly failed: ReadonlyMap<string, string>;
   /** Days with samples of a part of the day alone, and how large it is. They have no sums. */
   readonly partly: ReadonlyMap<string, string>;
+  /** The first day that there are samples of, if it is measured in part. It has sums. */
+  readonly first: PartlyMeasured["first"];
 }
 
 export async function costSamples(
@@ -35,7 +37,7 @@ export async function costSamples(
     });
   }
   const steps = new Set([...sums.values()].flatMap((ofDay) => [...ofDay.keys()]));
-  const partly = await partlyMeasured(source, query, steps, signal);
+  const { gaps: partly, first } = await partlyMeasured(source, query, steps, signal);
   for (const day of partly.keys()) sums.delete(day);
-  return { sums, failed, partly };
+  return { sums, failed, partly, first };
 }

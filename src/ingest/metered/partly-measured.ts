@@ -9,29 +9,36 @@ import type { PrometheusSource, RangeQuery } from "../prometheus/source.js";
 /** In tenths of the day. */
 const ENOUGH = 9;
 
-/**
- * Day → reason. `steps`: starts of the steps that have a sample of anybody. The day that the upstream began on, or whose samples it is dropping, is
- * not among them: nothing will ever be added to it, and what was published of it stays. Throws `UpstreamError`.
- */
+export interface PartlyMeasured {
+  /** Day → reason. Their samples do not count. */
+  readonly gaps: ReadonlyMap<string, string>;
+  /**
+   * The day that the upstream began on, or whose samples it is dropping, where it is measured in part: nothing will ever be added to it, so
+   * its samples count. `size`: how much of the day they cover, such as `6 of 24 hours`.
+   */
+  readonly first: { readonly day: string; readonly size: string } | undefined;
+}
+
+/** `steps`: starts of the steps that have a sample of anybody. Throws `UpstreamError`. */
 export async function partlyMeasured(
   source: PrometheusSource,
   { expression, stepSeconds }: Pick<RangeQuery, "expression" | "stepSeconds">,
   steps: ReadonlySet<number>,
   signal: AbortSignal,
-): Promise<Map<string, string>> {
+): Promise<PartlyMeasured> {
   const sizes = new Map<string, number>();
   for (const start of steps) sizes.set(dayOfSeconds(start), (sizes.get(dayOfSeconds(start)) ?? 0) + 1);
   const expected = DAY_SECONDS / stepSeconds;
   const partly = [...sizes].filter(([, size]) => 10 * size < ENOUGH * expected);
-  const [first] = [...sizes.keys()].sort();
-  const isOldest =
-    first !== undefined &&
-    partly.some(([day]) => day === first) &&
-    (await coveredDays(source, expression, [first], signal)).length === 0;
-  const reasonOf = (size: number) => `only ${sizeText(size, stepSeconds)} were measured`;
-  return new Map(
-    partly.flatMap(([day, size]) => (isOldest && day === first ? [] : [[day, reasonOf(size)] as const])),
-  );
+  const [oldest] = [...sizes.keys()].sort();
+  const candidate = partly.find(([day]) => day === oldest);
+  const isFirst =
+    candidate !== undefined && (await coveredDays(source, expression, [candidate[0]], signal)).length === 0;
+  const gaps = partly.filter((each) => !isFirst || each !== candidate);
+  return {
+    gaps: new Map(gaps.map(([day, size]) => [day, `only ${sizeText(size, stepSeconds)} were measured`])),
+    first: isFirst ? { day: candidate[0], size: sizeText(candidate[1], stepSeconds) } : undefined,
+  };
 }
 
 /** `6 of 24 hours`, or `70 of 288 samples` with a step that is not an hour. */

@@ -30,7 +30,7 @@ export interface MeteredProduct {
 export type MeteredQuantity =
   /** So many units for every hour of the day. */
   | { readonly type: "fixed"; readonly count: number }
-  /** The day's mean of a query that gives bytes, in GiB, for every hour of the day. */
+  /** The day's mean of a query that gives bytes, in GiB, for every hour of the day, or of its measured part. */
   | { readonly type: "storage_gib"; readonly query: string }
   /** The day's sum of a query that gives the bytes of each step, in GiB. */
   | { readonly type: "network_gib"; readonly query: string };
@@ -46,6 +46,8 @@ export interface PricedDay {
   /** Empty for a fixed count. */
   readonly sums: DaySums;
   readonly expectedSamples: number;
+  /** Whether only the time with samples is priced: nobody knows whether there was anything to pay for before the first sample. */
+  readonly onlyMeasured: boolean;
 }
 
 const HOURS = 24;
@@ -61,8 +63,9 @@ export function priceDay({
   product,
   sums,
   expectedSamples,
+  onlyMeasured,
 }: PricedDay): BillingLine | undefined {
-  const quantity = quantityOf(product, sums);
+  const quantity = quantityOf(product, sums, onlyMeasured ? expectedSamples : sums.size);
   if (quantity === undefined) return undefined;
   const { value, divisor } = quantity;
   return {
@@ -87,7 +90,8 @@ interface Quotient {
   readonly divisor: bigint;
 }
 
-function quantityOf({ quantity }: MeteredProduct, sums: DaySums): Quotient | undefined {
+/** `parts`: into how many parts of equal length the day is divided, each with one of the sums or, if they are fewer, with nothing. */
+function quantityOf({ quantity }: MeteredProduct, sums: DaySums, parts: number): Quotient | undefined {
   if (quantity.type === "fixed") {
     return { value: { units: BigInt(quantity.count * HOURS), scale: 0 }, divisor: 1n };
   }
@@ -95,7 +99,7 @@ function quantityOf({ quantity }: MeteredProduct, sums: DaySums): Quotient | und
   const total = [...sums.values()].reduce(plus, zero);
   if (quantity.type === "network_gib") return { value: total, divisor: GIB };
   const hours: Exact = { units: BigInt(HOURS), scale: 0 };
-  return { value: times(total, hours), divisor: GIB * BigInt(sums.size) };
+  return { value: times(total, hours), divisor: GIB * BigInt(parts) };
 }
 
 function rateOf({ name, rate }: MeteredProduct): Exact {

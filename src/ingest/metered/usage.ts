@@ -68,8 +68,8 @@ export async function gatherUsage(
     // Whoever is seen for an hour was there, but usage of an hour is not that of a day.
     if (query.measure === "value") {
       const failed = new Set([...gaps.values()].map(({ day }) => day));
-      for (const [day, reason] of await partlyMeasured(source, query, steps, signal))
-        if (!failed.has(day)) note(day, reason);
+      const { gaps: partly } = await partlyMeasured(source, query, steps, signal);
+      for (const [day, reason] of partly) if (!failed.has(day)) note(day, reason);
     }
   } catch (error) {
     if (!(error instanceof UpstreamError) || signal.aborted) throw error;

@@ -10,7 +10,7 @@ import { DAY_SECONDS, dayOfSeconds, daysOfWindow } from "../../time/days.js";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { BillingLine, DayWindow, UsageGap, WindowSink } from "../ecosystem.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";
-import type { WindowReport } from "../reports.js";
+import type { DayRemark, WindowReport } from "../reports.js";
 import { type CostSamples, costSamples } from "./cost-samples.js";
 import { dayRanges } from "./day-ranges.js";
 import { type FirstDay, firstDayNote } from "./first-day.js";
@@ -96,11 +96,13 @@ export async function gatherMeteredWindow(
     const days = daysOfWindow(window).filter((day) => !absent.has(day));
     const said = [...notes, ...(silent ?? []), ...copied];
     const report = await sendBill(tenant, days, measured, sink);
+    const partly = firstDayNotes(measured);
     const [refused] = refusals;
     return {
       ...report,
       dropped: counts,
       ...(said.length > 0 && { notes: said }),
+      ...(partly.length > 0 && { dayNotes: partly }),
       ...(refused !== undefined && { refused }),
     };
   } catch (error) {
@@ -111,7 +113,10 @@ export async function gatherMeteredWindow(
   }
 }
 
-const NOTHING_TO_MEASURE: CostSamples = { sums: new Map(), failed: new Map(), partly: new Map() };
+const NOTHING_TO_MEASURE: CostSamples = {
+  ...{ sums: new Map(), failed: new Map(), partly: new Map() },
+  first: undefined,
+};
 
 async function samplesOf(
   { source, stepSeconds, whenUnmeasured }: MeteredTenant,
@@ -167,6 +172,20 @@ async function absentDays(
   if (first === undefined) return NONE_ABSENT;
   const absent = new Set(days.filter((day) => day < first));
   return { absent, notes: absent.size === 0 ? [] : [firstDayNote(first)] };
+}
+
+/** What a line costs less because its first day is measured in part. */
+function firstDayNotes(measured: readonly Measured[]): DayRemark[] {
+  return measured.flatMap(({ product, samples: { first } }) =>
+    first === undefined
+      ? []
+      : [
+          {
+            day: first.day,
+            remark: `${first.day} is the first day with samples: ${product.name} is priced by the ${first.size} that were measured`,
+          },
+        ],
+  );
 }
 
 async function replicaNotes(
@@ -238,7 +257,15 @@ function priceOf(
     const expectedSamples = DAY_SECONDS / stepSeconds;
     const line =
       failure === undefined
-        ? priceDay({ resourceId, currency, day, product, sums, expectedSamples })
+        ? priceDay({
+            resourceId,
+            currency,
+            day,
+            product,
+            sums,
+            expectedSamples,
+            onlyMeasured: samples.first?.day === day,
+          })
         : undefined;
     if (line !== undefined) lines.push(line);
     else
