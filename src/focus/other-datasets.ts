@@ -29,7 +29,12 @@ const datasets: readonly Dataset[] = [
 
 /** Columns that only bills of FOCUS have. A table with one of them may be a damaged bill, so it is no other dataset. */
 const ofBillsAlone = [
-  ...["ChargePeriodStart", "ChargePeriodEnd", "EffectiveCost", "ContractedCost", "ListCost", "AmortizedCost"],
+  "ChargePeriodStart",
+  "ChargePeriodEnd",
+  "EffectiveCost",
+  "ContractedCost",
+  "ListCost",
+  "AmortizedCost",
 ].map(spelling);
 /** Columns of bills that other datasets of FOCUS have as well. */
 const ofBills = ["BilledCost", "ChargeCategory", "ChargeType"].map(spelling);

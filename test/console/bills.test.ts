@@ -24,14 +24,17 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     ],
   );
   const line = (total_cost: string, resource_id: string, line_tags: Record<string, string>, more = {}) => ({
-    ...{ timestamp: `${day}T00:00:00Z`, total_cost, resource_id, line_tags, product_type: "VM", ...more },
+    timestamp: `${day}T00:00:00Z`,
+    total_cost,
+    resource_id,
+    line_tags,
+    product_type: "VM",
+    ...more,
   });
   const nobody = {
-    ...{
-      identity_id: "UNALLOCATED",
-      allocation_method: "terminal",
-      allocation_detail: "no_identity_on_line",
-    },
+    identity_id: "UNALLOCATED",
+    allocation_method: "terminal",
+    allocation_detail: "no_identity_on_line",
   };
   const evenly = { allocation_method: "even_split", allocation_detail: "even_split_allocation" };
   const long = "i-3-with-a-long-name-that-does-not-fit-into-a-column-of-a-table";
@@ -88,8 +91,11 @@ t.test("bills in the console", needs("chromium"), async (t) => {
   await t.test("on a phone amounts of a rule in several currencies stand below each other", async (t) => {
     const next = "2026-03-02";
     const both = ["USD", "EUR"].map((currency) => ({
-      ...{ timestamp: `${next}T00:00:00Z`, resource_id: "plan", product_type: "Premium Support", currency },
-      ...{ rule: "support" },
+      timestamp: `${next}T00:00:00Z`,
+      resource_id: "plan",
+      product_type: "Premium Support",
+      currency,
+      rule: "support",
     }));
     const amount = "3723.827160459372";
     await insertBilling(

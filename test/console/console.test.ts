@@ -465,7 +465,11 @@ t.test("the console", needs("chromium"), async (t) => {
   await t.test("an amount explains itself, from the row back to the bill", async (t) => {
     const [day = ""] = days;
     const measured = (identity_id: string) => ({
-      ...{ day, metric: "bytes_in", resource_id: "lkc-3", identity_id, weight: 1_500_000n },
+      day,
+      metric: "bytes_in",
+      resource_id: "lkc-3",
+      identity_id,
+      weight: 1_500_000n,
     });
     await publishFacts(stores, "globex", 1, {
       lines: [
@@ -544,7 +548,8 @@ t.test("the console", needs("chromium"), async (t) => {
   await t.test("on a phone a long table has its first rows whole, and the others on request", async (t) => {
     const day = "2026-02-10";
     const many = Array.from({ length: 320 }, (_, index) => ({
-      ...{ timestamp: `${day}T00:00:00Z`, amount: `${1000 - index}.125` },
+      timestamp: `${day}T00:00:00Z`,
+      amount: `${1000 - index}.125`,
       identity_id: `an-identity-with-quite-a-long-name-${index}`,
     }));
     await insertChargebacks(stores, "acme", many);
@@ -646,8 +651,11 @@ t.test("the console", needs("chromium"), async (t) => {
       stores,
       "acme",
       Array.from({ length: 320 }, (_, index) => ({
-        ...{ timestamp: `${day}T00:00:00Z`, amount: `${index + 1}.5`, identity_id: "fleet" },
-        ...{ product_type: product, resource_id: `node-${index}` },
+        timestamp: `${day}T00:00:00Z`,
+        amount: `${index + 1}.5`,
+        identity_id: "fleet",
+        product_type: product,
+        resource_id: `node-${index}`,
       })),
     );
     const address = `/tenants/acme/statement?start_date=${day}&end_date=${day}&identity_id=fleet`;

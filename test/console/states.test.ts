@@ -21,7 +21,9 @@ t.test("a slow API", needs("chromium"), async (t) => {
     "acme",
     ["STORAGE", "NETWORK"].flatMap((product_type, product) =>
       ["sa-1", "sa-2", "sa-3"].map((identity_id, index) => ({
-        ...{ timestamp: `${day}T00:00:00Z`, product_type, identity_id },
+        timestamp: `${day}T00:00:00Z`,
+        product_type,
+        identity_id,
         amount: `${index + 1}.${product}1`,
       })),
     ),
@@ -212,9 +214,14 @@ t.test("a slow API", needs("chromium"), async (t) => {
     async (t) => {
       const issues = (of: string, count: number) =>
         Array.from({ length: count }, (_, index) => ({
-          ...{ timestamp: `${of}T00:00:00Z`, amount: `${1000 - index}`, identity_id: "UNALLOCATED" },
-          ...{ resource_id: `lost-${index}`, product_type: `P-${index}`, cost_type: "shared" as const },
-          ...{ allocation_method: "terminal", allocation_detail: "owner_unknown" },
+          timestamp: `${of}T00:00:00Z`,
+          amount: `${1000 - index}`,
+          identity_id: "UNALLOCATED",
+          resource_id: `lost-${index}`,
+          product_type: `P-${index}`,
+          cost_type: "shared" as const,
+          allocation_method: "terminal",
+          allocation_detail: "owner_unknown",
         }));
       await insertChargebacks(stores, "acme", [...issues("2026-02-01", 130), ...issues("2026-02-02", 3)]);
       await gatherInto(stores, "acme", {
@@ -396,17 +403,28 @@ t.test("hostile names in every view, on a phone", needs("chromium"), async (t) =
   await publishFacts(stores, "acme", 1, {
     lines: hostile.flatMap((resource_id) =>
       ["CKU", "UNHEARD"].map((product_type) => ({
-        ...{ key: "", currency: "USD", day, resource_id, product_type },
+        key: "",
+        currency: "USD",
+        day,
+        resource_id,
+        product_type,
         cost: 10n * unit + unit / 1000n,
       })),
     ),
     usage: hostile.flatMap((resource_id) =>
       hostile.map((identity_id) => ({
-        ...{ day, metric: "bytes_in", resource_id, identity_id, weight: 1_500_000n },
+        day,
+        metric: "bytes_in",
+        resource_id,
+        identity_id,
+        weight: 1_500_000n,
       })),
     ),
     sets: hostile.map((resource_id) => ({
-      ...{ day, scope: "resource_active" as const, resource_id, identity_id: hostile[0] },
+      day,
+      scope: "resource_active" as const,
+      resource_id,
+      identity_id: hostile[0],
     })),
     gaps: [],
     decimalPlaces: 2,
@@ -414,8 +432,13 @@ t.test("hostile names in every view, on a phone", needs("chromium"), async (t) =
   // Of no environment, as all others, and of one with such a name.
   await insertChargebacks(stores, "acme", [
     {
-      ...{ timestamp: `${day}T00:00:00Z`, amount: "1", identity_id: hostile[1], resource_id: hostile[1] },
-      ...{ env_id: hostile[0], product_type: hostile[0], allocation_detail: "owner_unknown" },
+      timestamp: `${day}T00:00:00Z`,
+      amount: "1",
+      identity_id: hostile[1],
+      resource_id: hostile[1],
+      env_id: hostile[0],
+      product_type: hostile[0],
+      allocation_detail: "owner_unknown",
     },
   ]);
   for (const [at, owner] of [
@@ -438,7 +461,9 @@ t.test("hostile names in every view, on a phone", needs("chromium"), async (t) =
     });
   const { client } = await stores.tenant("acme");
   await copyNames({
-    ...{ client, postgres: stores.postgres, tenantName: "acme" },
+    client,
+    postgres: stores.postgres,
+    tenantName: "acme",
     signal: new AbortController().signal,
   });
   const { body: rows } = await get(app, `${api}/chargebacks?${period}&page_size=1000`);

@@ -17,7 +17,9 @@ t.test("tags one by one", needs("chromium"), async (t) => {
     stores,
     "acme",
     ["STORAGE", "NETWORK", "READ"].map((product_type, index) => ({
-      ...{ timestamp: `${day}T00:00:00Z`, identity_id: `sa-${index}`, product_type },
+      timestamp: `${day}T00:00:00Z`,
+      identity_id: `sa-${index}`,
+      product_type,
       amount: `${index + 1}.123456789012`,
     })),
   );

@@ -33,7 +33,12 @@ t.test("the console over TLS", needs("chromium"), async (t) => {
   const { settings } = certificateFiles(t);
   const server = await startServer({
     config: { ...config, api: { ...config.api, port: 0, tls: settings } },
-    ...{ stores, logger, consoleFolder, control: undefined, version: "1.2.3", mode: "both" },
+    stores,
+    logger,
+    consoleFolder,
+    control: undefined,
+    version: "1.2.3",
+    mode: "both",
   });
   t.teardown(() => server.close());
   const { port } = new URL(server.url);

@@ -14,8 +14,13 @@ const ways = "product_type, allocation_method, allocation_detail, component, tie
 t.test("amounts of three ecosystems", async (t) => {
   const { cloud, stores, config, run, tenants } = await startSimulatedService(t);
   const app = await buildApp({
-    ...{ config, stores, control: undefined, logger: pino({ level: "silent" }), version: "1.2.3" },
-    ...{ mode: "both" as const, clock: () => new Date(`${today}T12:00:00Z`) },
+    config,
+    stores,
+    control: undefined,
+    logger: pino({ level: "silent" }),
+    version: "1.2.3",
+    mode: "both" as const,
+    clock: () => new Date(`${today}T12:00:00Z`),
   });
   const contract = holdContract(app);
   t.teardown(() => app.close());

@@ -78,7 +78,9 @@ export async function startSimulatedService(
   });
   const [{ tenant_name: name }] = tenants;
   return {
-    ...{ cloud, stores, config },
+    cloud,
+    stores,
+    config,
     tenants: [name, tenants[1].tenant_name, tenants[2].tenant_name],
     async run(tenantName = name) {
       const before = events.length;

@@ -16,7 +16,9 @@ t.test("kill -9 while a month goes out", async (t) => {
   let fatal: { readonly name: RegExp; readonly method: string } | undefined;
   let die = () => {};
   const s3 = await s3Server(t, {
-    ...{ bucket: "costs", objects, key },
+    bucket: "costs",
+    objects,
+    key,
     instead: (request) => {
       if (fatal === undefined || request.method !== fatal.method) return false;
       if (!fatal.name.test(request.url ?? "")) return false;
@@ -32,10 +34,16 @@ t.test("kill -9 while a month goes out", async (t) => {
     const emitter: EmittingInput["emitter"] = {
       type: "focus",
       params: {
-        ...{ location: "s3://costs/teams", format: "parquet", focus_version: "1.4", provisional: "mark" },
+        location: "s3://costs/teams",
+        format: "parquet",
+        focus_version: "1.4",
+        provisional: "mark",
         s3: {
-          ...{ region: "us-east-1", endpoint: s3.endpoint, credentials: "keys" },
-          ...{ access_key_id: key.id, secret_access_key: key.secret },
+          region: "us-east-1",
+          endpoint: s3.endpoint,
+          credentials: "keys",
+          access_key_id: key.id,
+          secret_access_key: key.secret,
         },
       },
     };

@@ -65,7 +65,9 @@ t.test("datasets of a FOCUS emitter", async (t) => {
   const objects = new Map<string, S3Object>();
   let refused = (_name: string) => false;
   const s3 = await s3Server(t, {
-    ...{ bucket: "costs", objects, key },
+    bucket: "costs",
+    objects,
+    key,
     instead: (request, response) => {
       if (request.method !== "PUT" || !refused(decodeURIComponent(request.url ?? ""))) return false;
       response.writeHead(403).end();
@@ -82,8 +84,11 @@ t.test("datasets of a FOCUS emitter", async (t) => {
   )}`;
   const { config, stores } = await openTestStores(t, yaml);
   const inS3 = {
-    ...{ region: "us-east-1", endpoint: s3.endpoint, credentials: "keys" as const },
-    ...{ access_key_id: key.id, secret_access_key: key.secret },
+    region: "us-east-1",
+    endpoint: s3.endpoint,
+    credentials: "keys" as const,
+    access_key_id: key.id,
+    secret_access_key: key.secret,
   };
 
   const writer = (tenant: string, emitter: FocusEmitter) => {
@@ -128,8 +133,12 @@ t.test("datasets of a FOCUS emitter", async (t) => {
       ]);
       t.strictSame(totals, [
         {
-          ...{ currency: "USD", BilledCost: "19.98", EffectiveCost: "19.98" },
-          ...{ ListCost: "19.98", ContractedCost: "19.98", rows: 8 },
+          currency: "USD",
+          BilledCost: "19.98",
+          EffectiveCost: "19.98",
+          ListCost: "19.98",
+          ContractedCost: "19.98",
+          rows: 8,
         },
       ]);
       t.strictSame(
@@ -172,7 +181,8 @@ t.test("datasets of a FOCUS emitter", async (t) => {
         const [blob] = manifest.blobs;
         const [sums] = manifest.totals;
         const changed = {
-          ...{ ...manifest, totals: [{ ...sums, EffectiveCost: "19.99" }] },
+          ...manifest,
+          totals: [{ ...sums, EffectiveCost: "19.99" }],
           blobs: [{ ...blob, dataRowCount: 9 }],
         };
         writeFileSync(file, JSON.stringify(changed));

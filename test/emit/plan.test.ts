@@ -44,7 +44,11 @@ t.test("what has to be written", async (t) => {
   const all = ["2026-02-01", "2026-02-02"];
   const records = done(input({ days }));
   const never: EmissionRecord = {
-    ...{ span: "day", first_day: "2026-02-01", status: "failed", content_hash: null, file: null },
+    span: "day",
+    first_day: "2026-02-01",
+    status: "failed",
+    content_hash: null,
+    file: null,
   };
   for (const [name, changes, wanted] of [
     ["everything at first", {}, all],

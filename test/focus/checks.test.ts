@@ -27,7 +27,9 @@ interface Case {
 /** One value is changed. */
 function value(id: string, column: string, row: number, text: string | null, example = text): Case {
   return {
-    ...{ id, columns: [column], example: [row + 1, example] },
+    id,
+    columns: [column],
+    example: [row + 1, example],
     change: ({ rows }) => Object.assign(rows[row] ?? {}, { [column]: text }),
   };
 }
@@ -41,7 +43,9 @@ function values(
   example: string | null,
 ): Case {
   return {
-    ...{ id, columns: [column], example: [row + 1, example] },
+    id,
+    columns: [column],
+    example: [row + 1, example],
     change: ({ rows }) => Object.assign(rows[row] ?? {}, changes),
   };
 }
@@ -53,7 +57,9 @@ function parts(
   [row, example]: readonly [number, string],
 ): Case {
   return {
-    ...{ id, columns: [column], example: [row, example] },
+    id,
+    columns: [column],
+    example: [row, example],
     change: ({ rows }) => {
       for (const [each, change] of changes.entries()) Object.assign(rows[at.parts[each] ?? 0] ?? {}, change);
     },
@@ -127,7 +133,10 @@ const cases: readonly Case[] = [
   value("json-keys", "Tags", at.usage, '{"a":1,"a":2}'),
   value("key-value", "Tags", at.usage, '{"a":{"b":1}}'),
   value(
-    ...(["period-order", "ChargePeriodEnd", at.usage, "2026-05-01T00:00:00Z"] as const),
+    "period-order",
+    "ChargePeriodEnd",
+    at.usage,
+    "2026-05-01T00:00:00Z",
     "2026-05-01T00:00:00Z to 2026-05-01T00:00:00Z",
   ),
   value("cost-product", "ListCost", at.usage, "1.00011", "1.00011 is not 0.5 × 2"),
@@ -141,34 +150,46 @@ const cases: readonly Case[] = [
   value("tax-null", "SkuId", at.tax, "sku-1"),
   value("usage-not-null", "PricingCategory", at.usage, null),
   values(
-    ...(["consumed-null", "ConsumedQuantity", at.purchase] as const),
+    "consumed-null",
+    "ConsumedQuantity",
+    at.purchase,
     { ConsumedQuantity: "2", ConsumedUnit: "Hours" },
     "2",
   ),
   values(
-    ...(["consumed-null", "ConsumedQuantity", at.unused] as const),
+    "consumed-null",
+    "ConsumedQuantity",
+    at.unused,
     { ConsumedQuantity: "2", ConsumedUnit: "Hours" },
     "2",
   ),
   values(
-    ...(["consumed-not-null", "ConsumedQuantity", at.usage] as const),
+    "consumed-not-null",
+    "ConsumedQuantity",
+    at.usage,
     { ConsumedQuantity: null, ConsumedUnit: null },
     null,
   ),
   value("commitment-status", "CommitmentDiscountStatus", at.covered, null),
   values(
-    ...(["commitment-quantity", "CommitmentDiscountQuantity", at.covered] as const),
+    "commitment-quantity",
+    "CommitmentDiscountQuantity",
+    at.covered,
     { CommitmentDiscountQuantity: null, CommitmentDiscountUnit: null },
     null,
   ),
   value("commitment-resource", "ResourceId", at.unused, "vm-1"),
   values(
-    ...(["capacity-status", "CapacityReservationStatus", at.usage] as const),
+    "capacity-status",
+    "CapacityReservationStatus",
+    at.usage,
     { CapacityReservationId: "reservation-1" },
     null,
   ),
   values(
-    ...(["service-category", "ServiceCategory", 0] as const),
+    "service-category",
+    "ServiceCategory",
+    0,
     { ServiceCategory: "Storage", ServiceSubcategory: "Block Storage" },
     "Machines: Compute and Storage",
   ),
@@ -181,7 +202,9 @@ const cases: readonly Case[] = [
   value("split-no-details", "AllocatedMethodDetails", at.parts[0], null),
   value("split-tags", "AllocatedTags", at.parts[0], '{"reviewed":true}'),
   values(
-    ...(["split-origin-row", "x_SplitOriginId", at.usage] as const),
+    "split-origin-row",
+    "x_SplitOriginId",
+    at.usage,
     { x_SplitOriginId: "origin-2", x_SplitOriginCost: "1" },
     "origin-2",
   ),
@@ -256,7 +279,11 @@ for (const each of cases)
       t.strictSame(
         findings,
         each.columns.map((column) => ({
-          ...{ id: each.id, level: check?.level, column, count: each.count ?? 1, what: check?.what },
+          id: each.id,
+          level: check?.level,
+          column,
+          count: each.count ?? 1,
+          what: check?.what,
           examples: examplesOf(each),
         })),
       );

@@ -203,8 +203,12 @@ t.test("nothing of a file moves the terminal, and every line has at most 80 colu
   const file = validFile("1.4");
   file.columns.push({ name: `x_\u001b[31m${"wide".repeat(50)}`, from: "x_" });
   Object.assign(file.rows[at.usage] ?? {}, {
-    ...{ ChargeCategory: evil, BillingCurrency: `\u001b[2J${evil}`, Tags: evil, BillingPeriodStart: evil },
-    ...{ BilledCost: `${"9".repeat(19)}.${"9".repeat(38)}`, ChargeDescription: ` ${evil}` },
+    ChargeCategory: evil,
+    BillingCurrency: `\u001b[2J${evil}`,
+    Tags: evil,
+    BillingPeriodStart: evil,
+    BilledCost: `${"9".repeat(19)}.${"9".repeat(38)}`,
+    ChargeDescription: ` ${evil}`,
   });
   const path = join(folder, `${"a long name ".repeat(10)}\u001b[2J.csv`);
   writeFileSync(path, csvOf(file));
@@ -227,7 +231,8 @@ t.test(
     const [usage = {}] = file.rows;
     const count = 40_000;
     file.rows = Array.from({ length: count }, (_, n) => ({
-      ...{ ...usage, ChargeFrequency: n % 10_000 === 9_999 ? `wrong ${n + 1}` : "Usage-Based" },
+      ...usage,
+      ChargeFrequency: n % 10_000 === 9_999 ? `wrong ${n + 1}` : "Usage-Based",
       BilledCost: "0.000000000000000001",
     }));
     const { rows, totals, findings } = await checkFile(
@@ -240,7 +245,8 @@ t.test(
       findings.map(({ id, count, examples }) => ({ id, count, examples })),
       [
         {
-          ...{ id: "value-list", count: 4 },
+          id: "value-list",
+          count: 4,
           examples: [10_000, 20_000, 30_000].map((row) => ({ row, value: `wrong ${row}` })),
         },
       ],

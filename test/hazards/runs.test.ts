@@ -46,7 +46,11 @@ t.test("runs beside the API", async (t) => {
       }),
     };
     const app = await buildApp({
-      ...{ config, stores, control, logger: testLogger, version: "1.2.3" },
+      config,
+      stores,
+      control,
+      logger: testLogger,
+      version: "1.2.3",
       mode: control === undefined ? "api" : "both",
       clock: () => new Date(`${today}T12:00:00Z`),
     });
@@ -226,8 +230,10 @@ t.test("runs beside the API", async (t) => {
     await runOnce(context, config, "cut");
     const orphaned = { status: "failed", stage: null, ended_at: Date, errors: [{ message: /orphaned/ }] };
     holds(t, await runRecords(stores, "cut"), [
-      ...[orphaned, orphaned],
-      ...[{ status: "completed" }, { status: "completed" }],
+      orphaned,
+      orphaned,
+      { status: "completed" },
+      { status: "completed" },
     ]);
   });
 

@@ -11,7 +11,10 @@ import { aws, azure, google } from "../../src/simulator/bills/providers.js";
 import { temporaryFolder, testLogger } from "../stores.js";
 
 const october: MonthOptions = {
-  ...{ seed: 1, resources: 40, month: "2026-10-01", closed: true },
+  seed: 1,
+  resources: 40,
+  month: "2026-10-01",
+  closed: true,
   days: ["2026-10-05", "2026-11-01"],
 };
 

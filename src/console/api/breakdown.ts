@@ -80,8 +80,16 @@ export function sqlAddress(question: BreakdownQuestion, isOverTime: boolean): st
 
 /** Those that an export has if it is asked for none, and the currency of the amount. */
 const exported = [
-  ...["timestamp", "resource_id", "product_category", "product_type", "identity_id", "cost_type"],
-  ...["amount", "currency", "allocation_method", "tags"],
+  "timestamp",
+  "resource_id",
+  "product_category",
+  "product_type",
+  "identity_id",
+  "cost_type",
+  "amount",
+  "currency",
+  "allocation_method",
+  "tags",
 ];
 
 /** The files that the console offers. Excel reads a CSV as UTF-8 only if it begins with a byte order mark. */

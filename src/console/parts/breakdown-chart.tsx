@@ -67,7 +67,8 @@ function wholeTime({ found, question, comparison }: Answer): Bucket[] {
   return all.map(({ label, days }) => {
     const has = shown.get(label) ?? days;
     return {
-      ...{ label, at: places.get(label) ?? -1 },
+      label,
+      at: places.get(label) ?? -1,
       note: has < days ? en.chart.partial(has, days) : undefined,
     };
   });

@@ -47,8 +47,12 @@ function Answer({ tenant, why }: Omit<ExplainProps, "place">) {
   const params = {
     path: { tenant_name: tenant, dimension_id: Number(id) },
     query: {
-      ...{ date: timestamp.slice(0, 10), timestamp, component: Number(component), currency },
-      ...{ page, page_size: PAGE_SIZE },
+      date: timestamp.slice(0, 10),
+      timestamp,
+      component: Number(component),
+      currency,
+      page,
+      page_size: PAGE_SIZE,
     },
   };
   const data = useData(JSON.stringify(["explain", tenant, why, page]), (signal) =>
@@ -201,7 +205,8 @@ function Recipients({ found }: { readonly found: Explanation }) {
   const isOnPage = items.some(({ identity_id }) => identity_id === own.identity_id);
   const columns: Column<Recipient>[] = [
     {
-      ...{ key: "identity", title: en.columns.identity_id ?? "" },
+      key: "identity",
+      title: en.columns.identity_id ?? "",
       cell: (each) => {
         const name = <bdi>{each.identity_name ?? each.identity_id}</bdi>;
         return each.identity_id === own.identity_id ? <strong>{name}</strong> : name;
@@ -209,11 +214,16 @@ function Recipients({ found }: { readonly found: Explanation }) {
     },
     { key: "weight", title: text.weight, isNumber: true, cell: ({ weight }) => grouped(weight ?? "") },
     {
-      ...{ key: "share", title: en.overview.share, isNumber: true },
+      key: "share",
+      title: en.overview.share,
+      isNumber: true,
       cell: ({ share }) => share !== null && <Bar share={share} />,
     },
     {
-      ...{ key: "amount", title: en.overview.amount, isNumber: true, leads: true },
+      key: "amount",
+      title: en.overview.amount,
+      isNumber: true,
+      leads: true,
       money: ({ amount }) => [{ value: decimal(amount) }],
     },
   ];

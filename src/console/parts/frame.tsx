@@ -19,9 +19,25 @@ interface FrameProps {
 
 /** What goes along from one view to the next: the days and the filters. What belongs to a view stays behind. */
 const OF_A_VIEW = [
-  ...["group_by", "time_bucket", "limit", "chart", "compare", "sort", "path", "row"],
-  ...["page", "kind", "search", "status", "type", "rows", "why", "key"],
-  ...["dimension", "history", "lacking_page"],
+  "group_by",
+  "time_bucket",
+  "limit",
+  "chart",
+  "compare",
+  "sort",
+  "path",
+  "row",
+  "page",
+  "kind",
+  "search",
+  "status",
+  "type",
+  "rows",
+  "why",
+  "key",
+  "dimension",
+  "history",
+  "lacking_page",
 ] as const;
 const left = Object.fromEntries(OF_A_VIEW.map((name) => [name, undefined]));
 

@@ -89,12 +89,14 @@ function asShown(versions: readonly Version[]): Version[] {
 
 function columnsOf(kind: HistoryProps["kind"]): Column<Version>[] {
   const plain = (key: string, title: string, of: (each: Version) => string | null): Column<Version> => ({
-    ...{ key, title },
+    key,
+    title,
     cell: (each) => <bdi title={of(each) ?? undefined}>{of(each) ?? ""}</bdi>,
   });
   return [
     {
-      ...{ key: "from", title: en.period.from },
+      key: "from",
+      title: en.period.from,
       cell: ({ valid_from, created_at }) =>
         valid_from !== null
           ? shownInstant(valid_from)
@@ -103,11 +105,13 @@ function columnsOf(kind: HistoryProps["kind"]): Column<Version>[] {
             : shownInstant(created_at),
     },
     {
-      ...{ key: "to", title: en.period.to },
+      key: "to",
+      title: en.period.to,
       cell: ({ valid_to }) => (valid_to === null ? text.now : shownInstant(valid_to)),
     },
     {
-      ...{ key: "status", title: en.inventory.status },
+      key: "status",
+      title: en.inventory.status,
       cell: ({ deleted_at }) => en.inventory.statuses[deleted_at === null ? "active" : "deleted"],
     },
     ...(kind === "resources"

@@ -26,7 +26,8 @@ export function Lacking({ place, tenant }: { readonly place: Place; readonly ten
   useLastPage(place, data, PAGE);
   const columns: Column<Item>[] = [
     {
-      ...{ key: "product", title: en.columns.product_type ?? "" },
+      key: "product",
+      title: en.columns.product_type ?? "",
       cell: (item) => (
         <>
           <Link href={explorer(place, tenant, item)}>
@@ -38,17 +39,23 @@ export function Lacking({ place, tenant }: { readonly place: Place; readonly ten
         </>
       ),
     },
-    { ...{ key: "lacks", title: text.lacks, wraps: true }, cell: lacksOf },
+    { key: "lacks", title: text.lacks, wraps: true, cell: lacksOf },
     {
-      ...{ key: "example", title: text.example },
+      key: "example",
+      title: text.example,
       cell: ({ example_resource_id: resource }) => <bdi title={resource}>{resource}</bdi>,
     },
     {
-      ...{ key: "lines", title: text.lines, isNumber: true },
+      key: "lines",
+      title: text.lines,
+      isNumber: true,
       cell: ({ line_count: lines }) => lines.toLocaleString("en"),
     },
     {
-      ...{ key: "amount", title: en.overview.amount, isNumber: true, leads: true },
+      key: "amount",
+      title: en.overview.amount,
+      isNumber: true,
+      leads: true,
       money: ({ amount, currency }) => [{ value: decimal(amount), currency }],
     },
   ];

@@ -45,7 +45,8 @@ function List({
   readonly page: number;
 }) {
   const query = {
-    ...{ page, page_size: PAGE_SIZE },
+    page,
+    page_size: PAGE_SIZE,
     ...asParameters(periodOf(place)),
     ...filterQuery(filtersOf(place)),
   };
@@ -56,27 +57,34 @@ function List({
   );
   useLastPage(place, data, "rows");
   const plain = (key: "product_type" | "allocation_method", cell: (row: Row) => string): Column<Row> => ({
-    ...{ key, title: columnName(key) },
+    key,
+    title: columnName(key),
     cell: (row) => <bdi>{cell(row)}</bdi>,
   });
   const columns: Column<Row>[] = [
     { key: "timestamp", title: text.time, cell: ({ timestamp }) => shownInstant(timestamp) },
     {
-      ...{ key: "identity", title: columnName("identity_id") },
+      key: "identity",
+      title: columnName("identity_id"),
       cell: (row) => <bdi>{row.identity_name ?? row.identity_id}</bdi>,
     },
     {
-      ...{ key: "resource", title: columnName("resource_id") },
+      key: "resource",
+      title: columnName("resource_id"),
       cell: (row) => <bdi>{row.resource_name ?? row.resource_id}</bdi>,
     },
     plain("product_type", (row) => row.product_type),
     plain("allocation_method", (row) => text.methods[row.allocation_method] ?? row.allocation_method),
     {
-      ...{ key: "amount", title: en.overview.amount, isNumber: true, leads: true },
+      key: "amount",
+      title: en.overview.amount,
+      isNumber: true,
+      leads: true,
       money: (row) => [{ value: decimal(row.amount), currency: row.currency }],
     },
     {
-      ...{ key: "why", title: "" },
+      key: "why",
+      title: "",
       cell: (row) => (
         <Link
           href={changed(place, { why: whyParameter(row) })}
@@ -87,7 +95,8 @@ function List({
       ),
     },
     {
-      ...{ key: "tags", title: "" },
+      key: "tags",
+      title: "",
       cell: (row) => (
         <Link
           href={changed(place, { dimension: String(row.dimension_id) })}

@@ -35,7 +35,8 @@ function hoursOf({ first, last }: Period): Bucket[] | undefined {
   const hourOf = (index: number) => `${String(index % HOURS).padStart(2, "0")}:00:00Z`;
   return Array.from({ length: count }, (_, index) => ({
     label: `${shifted(first, Math.floor(index / HOURS))}T${hourOf(index)}`,
-    ...{ days: 1, shown: 1 },
+    days: 1,
+    shown: 1,
   }));
 }
 

@@ -23,7 +23,9 @@ export const lastOfMonth = (day: string) => shifted(firstOfMonth(shifted(firstOf
 /** `3 Nov 2026`, `3 Nov`: in English, whatever the browser speaks, as all texts are. */
 export function shownDay(day: string, withYear = true): string {
   const format = new Intl.DateTimeFormat("en-GB", {
-    ...{ day: "numeric", month: "short", timeZone: "UTC" },
+    day: "numeric",
+    month: "short",
+    timeZone: "UTC",
     ...(withYear && { year: "numeric" }),
   });
   return format.format(new Date(`${day}T00:00:00Z`));

@@ -24,8 +24,13 @@ export type FilterColumn = (typeof filterColumns)[number] | TagName;
 
 /** Of these, rows without a value are found by an empty one. */
 const emptyColumns: ReadonlySet<string> = new Set<FilterColumn>([
-  ...(["environment_id", "charge_category", "service_provider", "account_id", "region_id"] as const),
-  ...(["sku_id", "rule"] as const),
+  "environment_id",
+  "charge_category",
+  "service_provider",
+  "account_id",
+  "region_id",
+  "sku_id",
+  "rule",
 ]);
 
 /** Of these, a line of the bill has other values than its chargebacks, or none. */

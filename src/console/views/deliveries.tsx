@@ -52,7 +52,8 @@ export function Deliveries({ place, tenant }: { readonly place: Place; readonly 
 function columnsOf(tenant: string, changed: () => void): Column<Delivery>[] {
   return [
     {
-      ...{ key: "source", title: text.source },
+      key: "source",
+      title: text.source,
       cell: ({ source, kind }) => (
         <>
           {source}
@@ -61,11 +62,14 @@ function columnsOf(tenant: string, changed: () => void): Column<Delivery>[] {
       ),
     },
     {
-      ...{ key: "period", title: text.period },
+      key: "period",
+      title: text.period,
       cell: ({ billing_period: period }) => period ?? text.byLines,
     },
     {
-      ...{ key: "state", title: text.state, wraps: true },
+      key: "state",
+      title: text.state,
+      wraps: true,
       cell: (delivery) => (
         <>
           <span class={`status ${statusOf(delivery.state)}`}>{text.states[delivery.state]}</span>
@@ -79,21 +83,27 @@ function columnsOf(tenant: string, changed: () => void): Column<Delivery>[] {
       ),
     },
     {
-      ...{ key: "loaded", title: text.loaded },
+      key: "loaded",
+      title: text.loaded,
       cell: ({ loaded_at: at }) => at !== null && <time dateTime={at}>{shownInstant(at)}</time>,
     },
     {
-      ...{ key: "lines", title: text.lines, isNumber: true },
+      key: "lines",
+      title: text.lines,
+      isNumber: true,
       cell: ({ lines }) => lines?.toLocaleString("en"),
     },
     {
-      ...{ key: "sums", title: text.sums, isNumber: true, leads: true },
+      key: "sums",
+      title: text.sums,
+      isNumber: true,
+      leads: true,
       money: ({ sums }) =>
         sums.map(({ currency, effective_cost: cost }) => ({ value: decimal(cost), currency })),
     },
     { key: "classes", title: text.classes, cell: (delivery) => <Classes delivery={delivery} /> },
-    { ...{ key: "odd", title: text.odd }, cell: (delivery) => <Odd delivery={delivery} /> },
-    { ...{ key: "files", title: text.files }, cell: (delivery) => <Files delivery={delivery} /> },
+    { key: "odd", title: text.odd, cell: (delivery) => <Odd delivery={delivery} /> },
+    { key: "files", title: text.files, cell: (delivery) => <Files delivery={delivery} /> },
   ];
 }
 

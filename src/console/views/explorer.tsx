@@ -42,9 +42,22 @@ const text = en.explorer;
 
 /** Beside those of tags. */
 const groupColumns = [
-  ...["identity_id", "team", "resource_id", "product_type", "product_category"],
-  ...["environment_id", "cost_type", "allocation_method", "allocation_detail", "currency"],
-  ...["charge_category", "service_provider", "account_id", "region_id", "sku_id", "rule"],
+  "identity_id",
+  "team",
+  "resource_id",
+  "product_type",
+  "product_category",
+  "environment_id",
+  "cost_type",
+  "allocation_method",
+  "allocation_detail",
+  "currency",
+  "charge_category",
+  "service_provider",
+  "account_id",
+  "region_id",
+  "sku_id",
+  "rule",
 ];
 const MOST_COLUMNS = 3;
 const limits = [5, 10, 50, 200, 1000];
@@ -277,8 +290,10 @@ function Groups({ place, answer: { found, question, comparison }, totals }: Grou
   const sorting = sortKey === "" ? undefined : { key: sortKey, isDescending: direction === "desc" };
   const textOf = ({ group }: Row, column: string) => (group === undefined ? "" : nameOf(group, [column]));
   const number = (key: string, title: string, of: (sums: Sums) => string): Column<Row> => ({
-    ...{ key, title: key === "total" ? en.inCurrency(title, currency) : title },
-    ...{ isNumber: true, leads: key === "total" },
+    key,
+    title: key === "total" ? en.inCurrency(title, currency) : title,
+    isNumber: true,
+    leads: key === "total",
     money: (row) => [{ value: decimal(of(row)) }],
     order: (a, b) => compare(decimal(of(a)), decimal(of(b))),
     totalMoney: [{ value: decimal(of(totals)) }],
@@ -301,14 +316,19 @@ function Groups({ place, answer: { found, question, comparison }, totals }: Grou
     ),
     number("total", en.overview.amount, ({ total_amount }) => total_amount),
     {
-      ...{ key: "share", title: en.overview.share, isNumber: true, total: percentage(whole, whole) },
+      key: "share",
+      title: en.overview.share,
+      isNumber: true,
+      total: percentage(whole, whole),
       cell: (row) => percentage(amountOf(row), whole),
     },
     ...(comparison !== undefined
       ? [
           number("before", en.overview.before, ({ previous_amount }) => previous_amount ?? "0"),
           {
-            ...{ key: "change", title: en.overview.change, isNumber: true },
+            key: "change",
+            title: en.overview.change,
+            isNumber: true,
             change: (row: Row) => ({ now: amountOf(row), before: before(row), isUnsure }),
             order: (a: Row, b: Row) => compare(minus(amountOf(a), before(a)), minus(amountOf(b), before(b))),
             totalChange: { now: whole, before: before(totals), isUnsure },
@@ -318,12 +338,10 @@ function Groups({ place, answer: { found, question, comparison }, totals }: Grou
     number("usage", text.usage, ({ usage_amount }) => usage_amount),
     number("shared", text.shared, ({ shared_amount }) => shared_amount),
     {
-      ...{
-        key: "rows",
-        title: en.overview.rows,
-        isNumber: true,
-        total: totals.row_count.toLocaleString("en"),
-      },
+      key: "rows",
+      title: en.overview.rows,
+      isNumber: true,
+      total: totals.row_count.toLocaleString("en"),
       cell: (row) => row.row_count.toLocaleString("en"),
       order: (a, b) => a.row_count - b.row_count,
     },

@@ -102,7 +102,8 @@ function useInventory(kind: Kind, { query }: Place, tenant: string, page: number
   const type = query.get("type") ?? "";
   const typeName = kind === "resources" ? "resource_type" : "identity_type";
   const asked = {
-    ...{ page, page_size: PAGE_SIZE },
+    page,
+    page_size: PAGE_SIZE,
     ...given("search"),
     ...(kind === "resources" ? given("status") : {}),
     ...(type === "" ? {} : { [typeName]: type }),
@@ -120,7 +121,10 @@ function useCosts(kind: Kind, place: Place, tenant: string, items: readonly Know
   const column = kind === "resources" ? "resource_id" : "identity_id";
   const values = items.map(idOf);
   const question: BreakdownQuestion = {
-    ...{ tenant, period: periodOf(place), groupBy: [column], limit: PAGE_SIZE },
+    tenant,
+    period: periodOf(place),
+    groupBy: [column],
+    limit: PAGE_SIZE,
     filters: [{ column, isExcluding: false, values }],
   };
   return useData(breakdownKey(question), async (signal) =>
@@ -139,11 +143,13 @@ function columnsOf(
   const explore = (id: string) =>
     changed(datesAlone(place), { [column]: id, group_by: next }, pathOf(tenant, "explorer"));
   const plain = (key: string, title: string, cell: (row: Known) => string | null): Column<Known> => ({
-    ...{ key, title },
+    key,
+    title,
     cell: (row) => <bdi>{cell(row) ?? ""}</bdi>,
   });
   const instant = (key: string, title: string, at: (row: Known) => string | null): Column<Known> => ({
-    ...{ key, title },
+    key,
+    title,
     cell: (row) => {
       const value = at(row);
       return value === null ? "" : <time title={shownInstant(value)}>{shownDay(value.slice(0, 10))}</time>;
@@ -151,7 +157,8 @@ function columnsOf(
   });
   return [
     {
-      ...{ key: "id", title: en.columns[column] ?? "" },
+      key: "id",
+      title: en.columns[column] ?? "",
       cell: (row) => (
         <Link href={explore(idOf(row))}>
           <bdi>{idOf(row)}</bdi>
@@ -159,7 +166,10 @@ function columnsOf(
       ),
     },
     {
-      ...{ key: "cost", title: text.cost, isNumber: true, leads: true },
+      key: "cost",
+      title: text.cost,
+      isNumber: true,
+      leads: true,
       money: (row) =>
         (costs ?? [])
           .filter((group) => group.dimensions[column] === idOf(row))
@@ -176,7 +186,8 @@ function columnsOf(
           plain("team", text.team, (row) => (typeof row.metadata.team === "string" ? row.metadata.team : "")),
         ]),
     {
-      ...{ key: "history", title: "" },
+      key: "history",
+      title: "",
       cell: (row) => (
         <Link href={changed(place, { history: idOf(row) })} aria-label={en.history.of(idOf(row))}>
           {en.history.title}

@@ -165,11 +165,16 @@ function Movers({ answer, place, tenant }: MoversProps) {
       cell: (group) => <GroupLink group={group} place={place} tenant={tenant} />,
     },
     {
-      ...{ key: "now", title: text.amount, isNumber: true, leads: true },
+      key: "now",
+      title: text.amount,
+      isNumber: true,
+      leads: true,
       money: (group) => [{ value: decimal(group.total_amount), currency: group.currency }],
     },
     {
-      ...{ key: "change", title: text.change, isNumber: true },
+      key: "change",
+      title: text.change,
+      isNumber: true,
       change: ({ total_amount, previous_amount }) => ({
         now: decimal(total_amount),
         before: decimal(previous_amount ?? "0"),
@@ -211,13 +216,17 @@ function Issues({
   hasCosts,
 }: PeriodViewProps & { readonly hasCosts: boolean | undefined }) {
   const question: BreakdownQuestion = {
-    ...{ tenant, period, limit: issueReasons.length, groupBy: ["allocation_detail"] },
+    tenant,
+    period,
+    limit: issueReasons.length,
+    groupBy: ["allocation_detail"],
     filters: [{ column: "allocation_detail", isExcluding: false, values: issueReasons }],
   };
   const data = useData(breakdownKey(question), (signal) => askBreakdown(question, signal));
   const columns: Column<Group>[] = [
     {
-      ...{ key: "reason", title: text.reason },
+      key: "reason",
+      title: text.reason,
       cell: ({ dimensions: { allocation_detail } }) => (
         <Link href={changed(datesAlone(place), { allocation_detail }, pathOf(tenant, "worklist"))}>
           {reasonOf(allocation_detail)}
@@ -225,11 +234,16 @@ function Issues({
       ),
     },
     {
-      ...{ key: "rows", title: text.rows, isNumber: true },
+      key: "rows",
+      title: text.rows,
+      isNumber: true,
       cell: ({ row_count }) => row_count.toLocaleString("en"),
     },
     {
-      ...{ key: "amount", title: text.amount, isNumber: true, leads: true },
+      key: "amount",
+      title: text.amount,
+      isNumber: true,
+      leads: true,
       money: (group) => [{ value: decimal(group.total_amount), currency: group.currency }],
     },
   ];

@@ -34,7 +34,9 @@ export function Rules({ place, tenant }: ViewProps) {
     changed(datesAlone(place), { ...filter, group_by: ["identity_id"] }, pathOf(tenant, "explorer"));
   const took: Column<{ readonly sums: readonly Sums[] }>[] = [
     {
-      ...{ key: "lines", title: text.lines, isNumber: true },
+      key: "lines",
+      title: text.lines,
+      isNumber: true,
       cell: ({ sums }) => (
         <div>
           {sums.map(({ currency, line_count: lines }) => (
@@ -44,7 +46,9 @@ export function Rules({ place, tenant }: ViewProps) {
       ),
     },
     {
-      ...{ key: "amount", title: en.overview.amount, isNumber: true },
+      key: "amount",
+      title: en.overview.amount,
+      isNumber: true,
       cell: ({ sums }) => (
         <div>
           {sums.map((each) => (
@@ -56,7 +60,8 @@ export function Rules({ place, tenant }: ViewProps) {
   ];
   const configured: Column<Rule>[] = [
     {
-      ...{ key: "rule", title: en.columns.rule ?? "" },
+      key: "rule",
+      title: en.columns.rule ?? "",
       cell: (rule) => (
         <>
           <Link href={explore({ rule: rule.name })}>{rule.name}</Link>
@@ -67,7 +72,9 @@ export function Rules({ place, tenant }: ViewProps) {
       ),
     },
     {
-      ...{ key: "where", title: text.takes, wraps: true },
+      key: "where",
+      title: text.takes,
+      wraps: true,
       cell: (rule) =>
         rule.configured && (
           <div>
@@ -79,7 +86,8 @@ export function Rules({ place, tenant }: ViewProps) {
   ];
   const products: Column<ProductRule>[] = [
     {
-      ...{ key: "product", title: en.columns.product_type ?? "" },
+      key: "product",
+      title: en.columns.product_type ?? "",
       cell: ({ product_type: product }) => (
         <Link href={explore({ rule: "", product_type: product })}>
           <bdi>{product}</bdi>
@@ -184,7 +192,8 @@ function TagCoverage({ place, tenant }: ViewProps) {
   );
   const columns: Column<CoveredKey>[] = [
     {
-      ...{ key: "key", title: text.tagKey },
+      key: "key",
+      title: text.tagKey,
       cell: ({ tag_key: key }) => (
         <Link
           href={changed(datesAlone(place), { group_by: [`line_tag:${key}`] }, pathOf(tenant, "explorer"))}
@@ -194,11 +203,16 @@ function TagCoverage({ place, tenant }: ViewProps) {
       ),
     },
     {
-      ...{ key: "share", title: text.share, isNumber: true },
+      key: "share",
+      title: text.share,
+      isNumber: true,
       cell: ({ share }) => (share === null ? "–" : `${(Math.floor(Number(share) * 1000) / 10).toFixed(1)} %`),
     },
     {
-      ...{ key: "tagged", title: text.tagged, isNumber: true, leads: true },
+      key: "tagged",
+      title: text.tagged,
+      isNumber: true,
+      leads: true,
       money: ({ tagged_amount: amount, currency }) => [{ value: decimal(amount), currency }],
     },
   ];

@@ -198,27 +198,38 @@ const runColumns: Column<Run>[] = [
   },
   { key: "trigger", title: text.trigger, cell: ({ trigger }) => trigger },
   {
-    ...{ key: "status", title: text.status, leads: true },
+    key: "status",
+    title: text.status,
+    leads: true,
     cell: ({ status }) => <span class={`status ${status}`}>{status.replaceAll("_", " ")}</span>,
   },
   {
-    ...{ key: "took", title: text.took, isNumber: true },
+    key: "took",
+    title: text.took,
+    isNumber: true,
     cell: ({ started_at, ended_at }) => (ended_at === null ? "" : `${seconds(started_at, ended_at)} s`),
   },
   {
-    ...{ key: "gathered", title: text.gathered, isNumber: true },
+    key: "gathered",
+    title: text.gathered,
+    isNumber: true,
     cell: ({ dates_gathered }) => dates_gathered,
   },
   {
-    ...{ key: "calculated", title: text.calculated, isNumber: true },
+    key: "calculated",
+    title: text.calculated,
+    isNumber: true,
     cell: ({ dates_calculated }) => dates_calculated,
   },
   {
-    ...{ key: "rows", title: en.overview.rows, isNumber: true },
+    key: "rows",
+    title: en.overview.rows,
+    isNumber: true,
     cell: ({ chargeback_rows_written }) => chargeback_rows_written.toLocaleString("en"),
   },
   {
-    ...{ key: "errors", title: text.errors },
+    key: "errors",
+    title: text.errors,
     cell: ({ errors, notes }) => (
       <>
         <Sentences

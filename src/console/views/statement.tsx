@@ -83,7 +83,11 @@ function Title({ tenant, period, filters }: TitleProps) {
   const identities = filters.filter(({ column, isExcluding }) => column === "identity_id" && !isExcluding);
   const ids = identities.flatMap(({ values }) => values);
   const question: BreakdownQuestion = {
-    ...{ tenant, period, filters: identities, groupBy: ["identity_id"], limit: MOST_LINES },
+    tenant,
+    period,
+    filters: identities,
+    groupBy: ["identity_id"],
+    limit: MOST_LINES,
   };
   const named = useData(ids.length === 0 ? "no names" : breakdownKey(question), async (signal) =>
     ids.length === 0 ? [] : (await askBreakdown(question, signal)).groups,
@@ -111,7 +115,11 @@ function Choice({ place, tenant }: ViewProps) {
   const [search, setSearch] = useState("");
   const sought = useSettled(search);
   const question: BreakdownQuestion = {
-    ...{ tenant, period: periodOf(place), filters: [], groupBy: ["identity_id"], limit: 50 },
+    tenant,
+    period: periodOf(place),
+    filters: [],
+    groupBy: ["identity_id"],
+    limit: 50,
     search: sought,
   };
   // With what was looked for: the answer before is shown until the next one is there.
@@ -121,12 +129,16 @@ function Choice({ place, tenant }: ViewProps) {
   }));
   const columns: Column<Group | Others>[] = [
     {
-      ...{ key: "identity", title: en.columns.identity_id ?? "" },
+      key: "identity",
+      title: en.columns.identity_id ?? "",
       cell: (row) =>
         "dimensions" in row ? <ToStatement place={place} group={row} /> : text.more(row.group_count),
     },
     {
-      ...{ key: "amount", title: text.charged, isNumber: true, leads: true },
+      key: "amount",
+      title: text.charged,
+      isNumber: true,
+      leads: true,
       money: (row) => [{ value: amountOf(row), currency: row.currency }],
     },
   ];
@@ -280,8 +292,10 @@ function Lines({ found, totals }: { readonly found: Breakdown; readonly totals: 
       (each): Line => ({ key: "others", product: text.others(each.group_count), resource: "", sums: each }),
     );
   const amount = (key: "total_amount" | "usage_amount" | "shared_amount", title: string): Column<Line> => ({
-    ...{ key, title: key === "total_amount" ? en.inCurrency(title, currency) : title },
-    ...{ isNumber: true, leads: key === "total_amount" },
+    key,
+    title: key === "total_amount" ? en.inCurrency(title, currency) : title,
+    isNumber: true,
+    leads: key === "total_amount",
     money: ({ sums }) => [{ value: decimal(sums[key]) }],
     totalMoney: [{ value: decimal(totals[key]) }],
   });

@@ -43,8 +43,11 @@ export function Tags({ place, tenant }: ViewProps) {
   const tagKeys = useTagKeys(tenant, periodOf(place));
   const key = place.query.get("key") ?? tagKeys.value?.tag_keys[0];
   const question: BreakdownQuestion = {
-    ...{ tenant, period: periodOf(place), filters: filtersOf(place) },
-    ...{ groupBy: [`tag:${key ?? ""}`], limit: MOST_VALUES },
+    tenant,
+    period: periodOf(place),
+    filters: filtersOf(place),
+    groupBy: [`tag:${key ?? ""}`],
+    limit: MOST_VALUES,
   };
   const coverage = useData<Breakdown | undefined>(breakdownKey(question), async (signal) =>
     key === undefined ? undefined : await askBreakdown(question, signal),
@@ -102,14 +105,18 @@ function Coverage({ found, place, tenant, tagKey }: CoverageProps) {
   const wholeOf = (group: Group) => found.totals.find(({ currency }) => currency === group.currency);
   const columns: Column<Group>[] = [
     {
-      ...{ key: "value", title: en.tagColumn(tagKey) },
+      key: "value",
+      title: en.tagColumn(tagKey),
       cell: (group) => (
         <Link
           href={changed(
             place,
             {
               ...filterParameters({ column, isExcluding: false, values: [nameOf(group)] }),
-              ...{ group_by: "identity_id", key: undefined, search: undefined, page: undefined },
+              group_by: "identity_id",
+              key: undefined,
+              search: undefined,
+              page: undefined,
             },
             pathOf(tenant, "explorer"),
           )}
@@ -119,14 +126,19 @@ function Coverage({ found, place, tenant, tagKey }: CoverageProps) {
       ),
     },
     {
-      ...{ key: "share", title: en.overview.share, isNumber: true },
+      key: "share",
+      title: en.overview.share,
+      isNumber: true,
       cell: (group) => {
         const whole = wholeOf(group);
         return whole && percentage(amountOf(group), amountOf(whole));
       },
     },
     {
-      ...{ key: "amount", title: en.overview.amount, isNumber: true, leads: true },
+      key: "amount",
+      title: en.overview.amount,
+      isNumber: true,
+      leads: true,
       money: (group) => [{ value: amountOf(group), currency: group.currency }],
     },
   ];
@@ -153,7 +165,8 @@ function EachTag({ place, tenant }: ViewProps) {
   );
   useLastPage(place, data);
   const plain = (key: "tag_key" | "identity_id" | "product_type" | "resource_id" | "created_by") => ({
-    ...{ key, title: key === "tag_key" ? text.key : key === "created_by" ? text.by : columnName(key) },
+    key,
+    title: key === "tag_key" ? text.key : key === "created_by" ? text.by : columnName(key),
     cell: (tag: Tag) => <bdi title={tag[key]}>{tag[key]}</bdi>,
   });
   const columns: Column<Tag>[] = [
@@ -164,7 +177,8 @@ function EachTag({ place, tenant }: ViewProps) {
     plain("resource_id"),
     plain("created_by"),
     {
-      ...{ key: "more", title: "" },
+      key: "more",
+      title: "",
       cell: (tag) => <Link href={changed(place, { dimension: String(tag.dimension_id) })}>{text.more}</Link>,
     },
   ];
@@ -222,8 +236,11 @@ function TagForm({ place, tenant, initialKey }: TagFormProps) {
     setError(undefined);
     remember();
     const body = {
-      ...{ tag_key: key, display_name: name, created_by: author },
-      ...{ override_existing: override, dry_run: dryRun },
+      tag_key: key,
+      display_name: name,
+      created_by: author,
+      override_existing: override,
+      dry_run: dryRun,
       ...asParameters(periodOf(place)),
       ...filterQuery(filtersOf(place)),
     };

@@ -44,7 +44,8 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
   const sum = (count: (tenant: Tenant) => number) => tenants.reduce((all, each) => all + count(each), 0);
   const columns: Column<Tenant>[] = [
     {
-      ...{ key: "tenant", title: en.frame.tenant },
+      key: "tenant",
+      title: en.frame.tenant,
       cell: ({ tenant_name: name }) => (
         <Link href={changed(place, {}, pathOf(name, "overview"))}>
           <bdi>{name}</bdi>
@@ -52,12 +53,17 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
       ),
     },
     {
-      ...{ key: "cost", title: en.overview.cost, isNumber: true, leads: true },
+      key: "cost",
+      title: en.overview.cost,
+      isNumber: true,
+      leads: true,
       money: ({ tenant_name: name }) => moneyOf(found.get(name)),
       totalMoney: totalsOf(known),
     },
     {
-      ...{ key: "health", title: text.health, wraps: true },
+      key: "health",
+      title: text.health,
+      wraps: true,
       cell: ({ tenant_name: name }) => (
         <TenantHealth
           tenant={readiness.value?.find((each) => each.tenant_name === name)}
@@ -66,25 +72,32 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
       ),
     },
     {
-      ...{ key: "provisional", title: text.provisional, isNumber: true },
+      key: "provisional",
+      title: text.provisional,
+      isNumber: true,
       cell: ({ dates_provisional }) => dates_provisional,
       total: sum(({ dates_provisional }) => dates_provisional),
     },
     {
-      ...{ key: "pending", title: text.pending, isNumber: true },
+      key: "pending",
+      title: text.pending,
+      isNumber: true,
       cell: ({ dates_pending }) => dates_pending,
       total: sum(({ dates_pending }) => dates_pending),
     },
     {
-      ...{ key: "calculated", title: text.calculated, isNumber: true },
+      key: "calculated",
+      title: text.calculated,
+      isNumber: true,
       cell: ({ dates_calculated }) => dates_calculated,
       total: sum(({ dates_calculated }) => dates_calculated),
     },
     {
-      ...{ key: "last", title: text.last },
+      key: "last",
+      title: text.last,
       cell: ({ last_calculated_date: last }) => (last ? shownDay(last) : "–"),
     },
-    { ...{ key: "ecosystem", title: text.ecosystem }, cell: ({ ecosystem }) => ecosystem },
+    { key: "ecosystem", title: text.ecosystem, cell: ({ ecosystem }) => ecosystem },
   ];
   const isProvisional = known.some((each) => provisionalDays(each) > 0);
   return tenants.length === 0 ? (
@@ -121,7 +134,8 @@ function TenantHealth({ tenant, isLacking }: TenantHealthProps) {
 function moneyOf(found: Reconciliation | typeof FAILED | undefined): Money[] {
   if (found === undefined || found === FAILED) return [];
   return found.totals.map(({ currency, billing_amount: amount }) => ({
-    ...{ value: decimal(amount), currency },
+    value: decimal(amount),
+    currency,
     broken: !addsUp(found, currency),
   }));
 }

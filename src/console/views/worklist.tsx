@@ -26,7 +26,8 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
   const asked = place.query.get("allocation_detail");
   const reason = isIssueReason(asked) ? asked : undefined;
   const data = useIssues(tenant, period, {
-    ...{ page, page_size: 100 },
+    page,
+    page_size: 100,
     ...(reason !== undefined && { allocation_detail: [reason] }),
   });
   useLastPage(place, data);
@@ -40,20 +41,23 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
     );
   const columns: Column<Issue>[] = [
     {
-      ...{ key: "resource", title: en.columns.resource_id ?? "" },
+      key: "resource",
+      title: en.columns.resource_id ?? "",
       cell: (row) => (
         <Link href={linked("explorer", row, { group_by: "allocation_method" })}>
           <bdi>{row.resource_id}</bdi>
         </Link>
       ),
     },
-    { ...{ key: "product", title: en.columns.product_type ?? "" }, cell: (row) => row.product_type },
+    { key: "product", title: en.columns.product_type ?? "", cell: (row) => row.product_type },
     {
-      ...{ key: "identity", title: text.paidBy },
+      key: "identity",
+      title: text.paidBy,
       cell: (row) => <bdi>{row.identity_name ?? row.identity_id}</bdi>,
     },
     {
-      ...{ key: "reason", title: en.overview.reason },
+      key: "reason",
+      title: en.overview.reason,
       cell: (row) => (
         <details>
           <summary>{text.reasons[row.allocation_detail].why}</summary>
@@ -62,14 +66,19 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       ),
     },
     {
-      ...{ key: "rows", title: en.overview.rows, isNumber: true },
+      key: "rows",
+      title: en.overview.rows,
+      isNumber: true,
       cell: (row) => row.row_count.toLocaleString("en"),
     },
     {
-      ...{ key: "amount", title: en.overview.amount, isNumber: true, leads: true },
+      key: "amount",
+      title: en.overview.amount,
+      isNumber: true,
+      leads: true,
       money: (row) => [{ value: decimal(row.total_cost), currency: row.currency }],
     },
-    { ...{ key: "tag", title: "" }, cell: (row) => <Link href={linked("tags", row)}>{text.tag}</Link> },
+    { key: "tag", title: "", cell: (row) => <Link href={linked("tags", row)}>{text.tag}</Link> },
   ];
   return (
     <>

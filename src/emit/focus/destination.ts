@@ -85,8 +85,18 @@ async function writeMonth({ emission, emitter, shelf }: Writing, planned: Planne
   const days = await readTrackingDates(postgres, tenantName, window, signal);
   const told = { tenantName, version, generatorVersion: packageVersion(), columns, days };
   const manifest = manifestOf({
-    ...{ tenantName, emitter: emitterName(emitter), runId, firstDay, lastDay, contentHash, provisional },
-    ...{ version, format, parts, totals: addedTotals(totals), now: now.toISOString() },
+    tenantName,
+    emitter: emitterName(emitter),
+    runId,
+    firstDay,
+    lastDay,
+    contentHash,
+    provisional,
+    version,
+    format,
+    parts,
+    totals: addedTotals(totals),
+    now: now.toISOString(),
     metadata: focusMetadata({ ...told, now: now.toISOString() }),
   });
   const name = `${month}/${runId}/${MANIFEST}`;

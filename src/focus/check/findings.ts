@@ -36,7 +36,12 @@ export async function findingsOf(
     .map((each, at) => ({ ...each, at }))
     .sort((a, b) => (place.get(a.check.id) ?? 0) - (place.get(b.check.id) ?? 0) || a.at - b.at)
     .map(({ check: { id, level, what }, column, count, examples }) => ({
-      ...{ id, level, column: clean(column, 50), count, what, examples },
+      id,
+      level,
+      column: clean(column, 50),
+      count,
+      what,
+      examples,
     }));
 }
 
@@ -45,7 +50,9 @@ function columnFindings(file: FocusFile): Found[] {
     check.kind !== "columns"
       ? []
       : check.find(file).map(({ column, value }) => ({
-          ...{ check, column, count: 1 },
+          check,
+          column,
+          count: 1,
           examples: value === undefined ? [] : [{ row: null, value: clean(value) }],
         })),
   );

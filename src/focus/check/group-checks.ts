@@ -20,17 +20,23 @@ function onlyOne(of: string, column: string): GroupsCheck["groups"] {
 
 export const groupChecks: readonly Check[] = [
   {
-    ...{ id: "service-category", level: "error", kind: "groups" },
+    id: "service-category",
+    level: "error",
+    kind: "groups",
     what: "A ServiceName has several values of ServiceCategory.",
     groups: onlyOne("ServiceName", "ServiceCategory"),
   },
   {
-    ...{ id: "sku-price-sku", level: "error", kind: "groups" },
+    id: "sku-price-sku",
+    level: "error",
+    kind: "groups",
     what: "A SkuPriceId belongs to several values of SkuId.",
     groups: onlyOne("SkuPriceId", "SkuId"),
   },
   {
-    ...{ id: "commitment-unit", level: "error", kind: "groups" },
+    id: "commitment-unit",
+    level: "error",
+    kind: "groups",
     what: "A CommitmentDiscountId has several values of CommitmentDiscountUnit.",
     groups: onlyOne("CommitmentDiscountId", "CommitmentDiscountUnit"),
   },

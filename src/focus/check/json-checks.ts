@@ -35,7 +35,9 @@ const unit = "ContractCommitmentAppliedUnit";
 
 export const jsonChecks: readonly Check[] = [
   {
-    ...{ id: "split-details", level: "error", kind: "rows" },
+    id: "split-details",
+    level: "error",
+    kind: "rows",
     what: 'AllocatedMethodDetails is not {"Elements": […]} with an AllocatedRatio from 0 to 1 in each element, a UsageUnit beside each UsageQuantity, and other keys beginning with x_.',
     conditions: forColumns(
       ({ name }) => name === "AllocatedMethodDetails",
@@ -48,7 +50,9 @@ export const jsonChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "contract-applied", level: "error", kind: "rows" },
+    id: "contract-applied",
+    level: "error",
+    kind: "rows",
     what: 'ContractApplied is not {"Elements": […]} with ContractId, ContractCommitmentId and either the applied cost or the applied quantity and unit in each element.',
     conditions: forColumns(
       ({ name }, { version }) => name === "ContractApplied" && isAtLeast(version, "1.4"),
@@ -61,7 +65,9 @@ export const jsonChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "commitment-programs", level: "error", kind: "rows" },
+    id: "commitment-programs",
+    level: "error",
+    kind: "rows",
     what: 'CommitmentProgramEligibilityDetails is not {"CommitmentPrograms": […]} with a ProgramType in each element.',
     conditions: forColumns(
       ({ name }) => name === "CommitmentProgramEligibilityDetails",

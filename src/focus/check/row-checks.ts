@@ -36,7 +36,9 @@ function order(from: string, to: string): Rule {
 
 export const rowChecks: readonly Check[] = [
   {
-    ...{ id: "period-order", level: "error", kind: "rows" },
+    id: "period-order",
+    level: "error",
+    kind: "rows",
     what: "The period does not end after its start.",
     conditions: rulesOf([
       order("BillingPeriodStart", "BillingPeriodEnd"),
@@ -44,7 +46,9 @@ export const rowChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "cost-product", level: "warning", kind: "rows" },
+    id: "cost-product",
+    level: "warning",
+    kind: "rows",
     what: "The cost is not unit price × PricingQuantity, by more than 0.01 % of the cost and 0.000001.",
     conditions: rulesOf([
       product("ListCost", "ListUnitPrice"),
@@ -52,7 +56,9 @@ export const rowChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "effective-cost", level: "error", kind: "rows" },
+    id: "effective-cost",
+    level: "error",
+    kind: "rows",
     what: "EffectiveCost of a tax or a credit is not its BilledCost, and neither of them is 0.",
     conditions: rulesOf([
       {
@@ -64,7 +70,9 @@ export const rowChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "purchase-frequency", level: "error", kind: "rows" },
+    id: "purchase-frequency",
+    level: "error",
+    kind: "rows",
     what: "A purchase is not usage-based.",
     conditions: rulesOf([
       {
@@ -75,7 +83,9 @@ export const rowChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "service-subcategory", level: "error", kind: "rows" },
+    id: "service-subcategory",
+    level: "error",
+    kind: "rows",
     what: "ServiceSubcategory belongs to another ServiceCategory.",
     conditions: rulesOf([
       {
@@ -87,7 +97,9 @@ export const rowChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "pair-null", level: "error", kind: "rows" },
+    id: "pair-null",
+    level: "error",
+    kind: "rows",
     what: "One of two columns that are null together is null and the other is not.",
     conditions: rulesOf(
       pairs.map(([first, second]) => ({
@@ -99,7 +111,9 @@ export const rowChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "value-without-id", level: "error", kind: "rows" },
+    id: "value-without-id",
+    level: "error",
+    kind: "rows",
     what: "The value says more about something whose id is null.",
     conditions: rulesOf(
       withoutId.map(([id, other]) => ({
@@ -110,7 +124,9 @@ export const rowChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "sku-price-null", level: "error", kind: "rows" },
+    id: "sku-price-null",
+    level: "error",
+    kind: "rows",
     what: "SkuPriceId is null, and therefore this column has to be null.",
     conditions: rulesOf(
       [...priced, "ConsumedQuantity", "CommitmentDiscountQuantity", "SkuPriceDetails"].map((column) => ({
@@ -121,7 +137,9 @@ export const rowChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "tax-null", level: "error", kind: "rows" },
+    id: "tax-null",
+    level: "error",
+    kind: "rows",
     what: "A tax has no SKU, price or priced quantity: the column has to be null.",
     conditions: rulesOf(
       ["SkuId", "SkuPriceId", ...priced].map((column) => ({
@@ -132,7 +150,9 @@ export const rowChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "usage-not-null", level: "error", kind: "rows" },
+    id: "usage-not-null",
+    level: "error",
+    kind: "rows",
     what: "Usage or a purchase that is no correction has a SKU, prices and a priced quantity: the column must not be null.",
     conditions: rulesOf(
       ["SkuId", "SkuPriceId", ...priced].map((column) => ({
@@ -143,7 +163,9 @@ export const rowChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "consumed-null", level: "error", kind: "rows" },
+    id: "consumed-null",
+    level: "error",
+    kind: "rows",
     what: "ConsumedQuantity has a value on a charge that is not usage, or on the unused part of a commitment.",
     conditions: rulesOf([
       {
@@ -159,7 +181,9 @@ export const rowChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "consumed-not-null", level: "error", kind: "rows" },
+    id: "consumed-not-null",
+    level: "error",
+    kind: "rows",
     what: "ConsumedQuantity is null on usage that has a SkuPriceId, is no correction and is not the unused part of a commitment.",
     conditions: rulesOf([
       {
@@ -170,7 +194,9 @@ export const rowChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "commitment-status", level: "error", kind: "rows" },
+    id: "commitment-status",
+    level: "error",
+    kind: "rows",
     what: "CommitmentDiscountStatus is null on usage that a commitment covers.",
     conditions: rulesOf([
       {
@@ -181,7 +207,9 @@ export const rowChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "commitment-quantity", level: "error", kind: "rows" },
+    id: "commitment-quantity",
+    level: "error",
+    kind: "rows",
     what: "CommitmentDiscountQuantity is null on usage or a purchase of a commitment, or has a value without one.",
     conditions: rulesOf([
       {
@@ -192,7 +220,9 @@ export const rowChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "commitment-resource", level: "warning", kind: "rows" },
+    id: "commitment-resource",
+    level: "warning",
+    kind: "rows",
     what: "On the unused part of a commitment ResourceId is not CommitmentDiscountId.",
     conditions: rulesOf([
       {
@@ -203,7 +233,9 @@ export const rowChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "capacity-status", level: "error", kind: "rows" },
+    id: "capacity-status",
+    level: "error",
+    kind: "rows",
     what: "CapacityReservationStatus is null on usage that has a CapacityReservationId.",
     conditions: rulesOf([
       {

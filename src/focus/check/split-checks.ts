@@ -39,7 +39,9 @@ const allocated = ["AllocatedResourceId", "AllocatedResourceName", "AllocatedTag
 
 export const splitChecks: readonly Check[] = [
   {
-    ...{ id: "split-method", level: "error", kind: "rows" },
+    id: "split-method",
+    level: "error",
+    kind: "rows",
     what: "The row has values of a split charge, but no AllocatedMethodId.",
     conditions: rulesOf(
       allocated.map((column) => ({
@@ -50,7 +52,9 @@ export const splitChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "split-resource-name", level: "error", kind: "rows" },
+    id: "split-resource-name",
+    level: "error",
+    kind: "rows",
     what: "AllocatedResourceName is not null exactly where AllocatedResourceId is null.",
     conditions: rulesOf([
       {
@@ -61,7 +65,9 @@ export const splitChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "split-no-details", level: "warning", kind: "rows" },
+    id: "split-no-details",
+    level: "warning",
+    kind: "rows",
     what: "A row of a split charge has no AllocatedMethodDetails.",
     conditions: rulesOf([
       {
@@ -72,7 +78,9 @@ export const splitChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "split-tags", level: "error", kind: "rows" },
+    id: "split-tags",
+    level: "error",
+    kind: "rows",
     what: "AllocatedTags repeats a tag of Tags, with the same value.",
     conditions: rulesOf([
       {
@@ -83,7 +91,9 @@ export const splitChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "split-origin-row", level: "error", kind: "rows" },
+    id: "split-origin-row",
+    level: "error",
+    kind: "rows",
     what: "The row has an x_SplitOriginId, but no AllocatedMethodId: a charge that was split must not be in the file beside its parts.",
     conditions: rulesOf([
       {
@@ -94,7 +104,9 @@ export const splitChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "split-origin", level: "error", kind: "rows" },
+    id: "split-origin",
+    level: "error",
+    kind: "rows",
     what: "Only one of x_SplitOriginId and x_SplitOriginCost has a value.",
     conditions: rulesOf([
       {
@@ -105,7 +117,9 @@ export const splitChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "split-origin-cost", level: "error", kind: "groups" },
+    id: "split-origin-cost",
+    level: "error",
+    kind: "groups",
     what: "The parts of a charge have several values of x_SplitOriginCost.",
     groups: groupsWith([SPLIT_ORIGIN_ID, SPLIT_ORIGIN_COST, "AllocatedMethodId"], () => [
       {
@@ -118,7 +132,9 @@ export const splitChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "split-cost", level: "error", kind: "groups" },
+    id: "split-cost",
+    level: "error",
+    kind: "groups",
     what: "BilledCost of the parts of a charge does not add up to x_SplitOriginCost.",
     groups: groupsWith([SPLIT_ORIGIN_ID, SPLIT_ORIGIN_COST, "AllocatedMethodId", "BilledCost"], () => [
       {
@@ -131,7 +147,9 @@ export const splitChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "split-ratio", level: "error", kind: "groups" },
+    id: "split-ratio",
+    level: "error",
+    kind: "groups",
     what: "AllocatedRatio of the parts of a charge does not add up to 1.",
     groups: groupsWith([SPLIT_ORIGIN_ID, "AllocatedMethodId", DETAILS], () => [
       {
@@ -144,7 +162,9 @@ export const splitChecks: readonly Check[] = [
     ]),
   },
   {
-    ...{ id: "split-share", level: "warning", kind: "groups" },
+    id: "split-share",
+    level: "warning",
+    kind: "groups",
     what: "A part's share of a cost or quantity is not its AllocatedRatio, by more than 0.01 and 0.01 % of the whole.",
     groups: groupsWith([SPLIT_ORIGIN_ID, "AllocatedMethodId", DETAILS], (file) =>
       file.columns
@@ -164,7 +184,9 @@ export const splitChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "split-dimensions", level: "error", kind: "groups" },
+    id: "split-dimensions",
+    level: "error",
+    kind: "groups",
     what: "The parts of a charge differ in columns that all of them take over unchanged.",
     groups: groupsWith([SPLIT_ORIGIN_ID, "AllocatedMethodId"], (file) => {
       const kept = file.columns

@@ -18,12 +18,16 @@ const isNumber = (name: string) => matches(identifier(name), NUMBER);
 
 export const valueChecks: readonly Check[] = [
   {
-    ...{ id: "value-null", level: "error", kind: "rows" },
+    id: "value-null",
+    level: "error",
+    kind: "rows",
     what: "The value is null, and the column has no nulls.",
     conditions: forColumns(({ nullable }) => !nullable, isNull),
   },
   {
-    ...{ id: "null-text", level: "error", kind: "rows" },
+    id: "null-text",
+    level: "error",
+    kind: "rows",
     what: "A text such as NULL, \\N or N/A, or an empty one, stands where null belongs.",
     conditions: forColumns(
       () => true,
@@ -31,7 +35,9 @@ export const valueChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "text-blanks", level: "warning", kind: "rows" },
+    id: "text-blanks",
+    level: "warning",
+    kind: "rows",
     what: "The text begins or ends with a blank.",
     conditions: forColumns(
       ({ type }) => type === "String",
@@ -39,7 +45,9 @@ export const valueChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "date-format", level: "error", kind: "rows" },
+    id: "date-format",
+    level: "error",
+    kind: "rows",
     what: "The value is not a date and time in UTC as 2026-05-01T00:00:00Z.",
     conditions: forColumns(
       ({ type }) => type === "Date/Time",
@@ -48,7 +56,9 @@ export const valueChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "date-fraction", level: "warning", kind: "rows" },
+    id: "date-fraction",
+    level: "warning",
+    kind: "rows",
     what: "The date and time has a fraction of a second, which the format of the standard does not have.",
     conditions: forColumns(
       ({ type }) => type === "Date/Time",
@@ -56,7 +66,9 @@ export const valueChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "number-format", level: "error", kind: "rows" },
+    id: "number-format",
+    level: "error",
+    kind: "rows",
     what: "The value is not a number such as -1.5 or 1.5E-7, without plus signs, thousands separators, blanks and symbols.",
     conditions: forColumns(
       ({ type }) => type === "Decimal",
@@ -64,7 +76,9 @@ export const valueChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "number-digits", level: "warning", kind: "rows" },
+    id: "number-digits",
+    level: "warning",
+    kind: "rows",
     what: "The number has more than 20 digits before the decimal point or 38 behind it. It is left out of sums, or cut to 38 digits.",
     conditions: forColumns(
       ({ type }) => type === "Decimal",
@@ -77,7 +91,9 @@ export const valueChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "number-negative", level: "error", kind: "rows" },
+    id: "number-negative",
+    level: "error",
+    kind: "rows",
     what: "The unit price is negative. The sign of a refund is in its quantity and its costs.",
     conditions: forColumns(
       ({ nonNegative }) => nonNegative === true,
@@ -85,7 +101,9 @@ export const valueChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "currency-code", level: "error", kind: "rows" },
+    id: "currency-code",
+    level: "error",
+    kind: "rows",
     what: "The value is not a currency's code of ISO 4217, three capital letters.",
     conditions: forColumns(
       ({ format }) => format === "Currency",
@@ -93,7 +111,9 @@ export const valueChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "value-list", level: "error", kind: "rows" },
+    id: "value-list",
+    level: "error",
+    kind: "rows",
     what: "The value is not one of those that the standard allows in this column.",
     conditions: (file) =>
       file.columns.flatMap(({ column: { name, allowed } }) =>
@@ -103,7 +123,9 @@ export const valueChecks: readonly Check[] = [
       ),
   },
   {
-    ...{ id: "unit-format", level: "warning", kind: "rows" },
+    id: "unit-format",
+    level: "warning",
+    kind: "rows",
     what: "The unit is not spelled as the standard recommends, as in GB, GB-Hours, GB/Hour, 1000 Requests.",
     conditions: forColumns(
       ({ format }, { version }) => format === "Unit" && isAtLeast(version, "1.0"),
@@ -111,7 +133,9 @@ export const valueChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "json-object", level: "error", kind: "rows" },
+    id: "json-object",
+    level: "error",
+    kind: "rows",
     what: "The value is not a JSON object.",
     conditions: forColumns(
       ({ type }) => type === "JSON",
@@ -119,7 +143,9 @@ export const valueChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "json-keys", level: "error", kind: "rows" },
+    id: "json-keys",
+    level: "error",
+    kind: "rows",
     what: "The JSON object has a key more than once.",
     conditions: forColumns(
       ({ type }) => type === "JSON",
@@ -130,7 +156,9 @@ export const valueChecks: readonly Check[] = [
     ),
   },
   {
-    ...{ id: "key-value", level: "error", kind: "rows" },
+    id: "key-value",
+    level: "error",
+    kind: "rows",
     what: "A value of the key-value object is an object or an array. Values are text, numbers, true, false or null.",
     conditions: forColumns(
       ({ format }) => format === "Key-Value",

@@ -73,7 +73,12 @@ export async function startCloudBills(options: CloudBillsOptions): Promise<Cloud
   writeFileSync(accountsFile, accounts());
   const server = await startS3Server({ bucket, objects, key });
   return {
-    ...{ endpoint: server.endpoint, bucket, key, folder, days, accountsFile },
+    endpoint: server.endpoint,
+    bucket,
+    key,
+    folder,
+    days,
+    accountsFile,
     deliverAgain() {
       const day = addDays(today, -2);
       const month = firstOfMonth(day);
@@ -157,7 +162,8 @@ function awsExport(month: string, run: string, body: Buffer): Delivered[] {
   const period = `BILLING_PERIOD=${month.slice(0, 7)}`;
   const data = `exports/focus/data/${period}/${run}/focus-00001.snappy.parquet`;
   const manifest = {
-    ...{ exportName: "focus", billingPeriod: month.slice(0, 7) },
+    exportName: "focus",
+    billingPeriod: month.slice(0, 7),
     dataFiles: [`s3://${bucket}/${data}`],
   };
   return [

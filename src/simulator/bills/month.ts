@@ -58,7 +58,11 @@ function resourceOf(provider: Provider, { seed }: MonthOptions, rank: number) {
     ? { shared: "true", environment: "prod" }
     : { team, environment: chance(of, 6) < 0.7 ? "prod" : "staging" };
   return {
-    ...{ of, service, subAccount, region, name },
+    of,
+    service,
+    subAccount,
+    region,
+    name,
     tags: untagged && !shared ? {} : tags,
     committed: service.committed === true && chance(of, 7) < 0.5,
   };
@@ -70,18 +74,25 @@ function usageLine(provider: Provider, options: MonthOptions, resource: Resource
   const units = Math.max(1, Math.round(service.most * (0.3 + 0.6 * noise)));
   const metered = options.corrected?.includes(day) === true ? units + 1 : units;
   const id = provider.resourceId({
-    ...{ subAccount: subAccount[0], region: region[0] },
-    ...{ kind: service.resourceType, name },
+    subAccount: subAccount[0],
+    region: region[0],
+    kind: service.resourceType,
+    name,
   });
   return {
     ...charge(provider, options, day, addDays(day, 1)),
     ...priced(service, metered, committed),
     ...(committed && commitmentOf(provider, "Used", metered)),
-    ...{ ChargeCategory: "Usage", ChargeFrequency: "Usage-Based" },
+    ChargeCategory: "Usage",
+    ChargeFrequency: "Usage-Based",
     ChargeDescription: `${service.name}, ${service.unit}`,
-    ...{ ConsumedQuantity: String(metered), ConsumedUnit: service.unit },
-    ...{ RegionId: region[0], RegionName: region[1] },
-    ...{ ResourceId: id, ResourceName: name, ResourceType: service.resourceType },
+    ConsumedQuantity: String(metered),
+    ConsumedUnit: service.unit,
+    RegionId: region[0],
+    RegionName: region[1],
+    ResourceId: id,
+    ResourceName: name,
+    ResourceType: service.resourceType,
     ...ofSubAccount(provider, subAccount),
     tags,
   };
@@ -95,9 +106,13 @@ function unusedLine(provider: Provider, options: MonthOptions, day: string): Bil
     ...charge(provider, options, day, addDays(day, 1)),
     ...priced(service, units, true),
     ...commitmentOf(provider, "Unused", units),
-    ...{ ChargeCategory: "Usage", ChargeFrequency: "Usage-Based" },
+    ChargeCategory: "Usage",
+    ChargeFrequency: "Usage-Based",
     ChargeDescription: `${provider.commitment.name}, unused`,
-    ...{ ListCost: "0", ListUnitPrice: "0", ContractedCost: "0", ContractedUnitPrice: "0" },
+    ListCost: "0",
+    ListUnitPrice: "0",
+    ContractedCost: "0",
+    ContractedUnitPrice: "0",
     ResourceId: provider.commitment.id,
     ResourceName: provider.commitment.name,
     ResourceType: provider.commitment.type,
@@ -110,7 +125,9 @@ function monthlyLines(provider: Provider, options: MonthOptions): BillLine[] {
   const whole = charge(provider, options, month, addMonths(month, 1));
   const recurring = { ...whole, ChargeFrequency: "Recurring", PricingQuantity: "1", PricingUnit: "Months" };
   const support = {
-    ...{ ServiceName: provider.support, ServiceCategory: "Other", ServiceSubcategory: "Other (Other)" },
+    ServiceName: provider.support,
+    ServiceCategory: "Other",
+    ServiceSubcategory: "Other (Other)",
     ...sku(provider.support, "Standard"),
     ...unitPrice(billionths(resources * 2_370_000_000)),
   };
@@ -129,14 +146,19 @@ function monthlyLines(provider: Provider, options: MonthOptions): BillLine[] {
     ResourceType: provider.commitment.type,
   };
   const tax = {
-    ...{ ServiceName: "Tax", ServiceCategory: "Other", ServiceSubcategory: "Other (Other)" },
+    ServiceName: "Tax",
+    ServiceCategory: "Other",
+    ServiceSubcategory: "Other (Other)",
     ...costs(billionths(resources * 21_300_000_000)),
   };
   return [
     { ...recurring, ...support, ChargeCategory: "Purchase", ChargeDescription: provider.support, tags: {} },
     {
-      ...{ ...recurring, ...purchase, ChargeCategory: "Purchase" },
-      ...{ ChargeDescription: `${provider.commitment.name}, monthly fee`, tags: {} },
+      ...recurring,
+      ...purchase,
+      ChargeCategory: "Purchase",
+      ChargeDescription: `${provider.commitment.name}, monthly fee`,
+      tags: {},
     },
     { ...whole, ...tax, ChargeCategory: "Tax", ChargeDescription: "Value added tax", tags: {} },
   ];
@@ -152,7 +174,8 @@ function creditLine(provider: Provider, options: MonthOptions): BillLine {
     ...charge(provider, options, day, addDays(day, 1)),
     ...serviceOf(service),
     ...costs(billionths(options.resources * -1_250_000_000)),
-    ...{ ChargeCategory: "Credit", ChargeDescription: "Service level credit" },
+    ChargeCategory: "Credit",
+    ChargeDescription: "Service level credit",
     ...ofSubAccount(provider, subAccount),
     tags: { team: teams[0] },
   };
@@ -161,15 +184,19 @@ function creditLine(provider: Provider, options: MonthOptions): BillLine {
 function charge(provider: Provider, { month, closed }: MonthOptions, from: string, to: string) {
   const { account, currency } = provider;
   return {
-    ...{ BillingPeriodStart: start(month), BillingPeriodEnd: start(addMonths(month, 1)) },
-    ...{ ChargePeriodStart: start(from), ChargePeriodEnd: start(to), ChargeFrequency: "One-Time" },
-    ...{ BillingCurrency: currency, PricingCurrency: currency },
-    ...{
-      BillingAccountId: account.id,
-      BillingAccountName: account.name,
-      BillingAccountType: account.type,
-    },
-    ...{ ProviderName: provider.name, PublisherName: provider.publisher, InvoiceIssuerName: provider.name },
+    BillingPeriodStart: start(month),
+    BillingPeriodEnd: start(addMonths(month, 1)),
+    ChargePeriodStart: start(from),
+    ChargePeriodEnd: start(to),
+    ChargeFrequency: "One-Time",
+    BillingCurrency: currency,
+    PricingCurrency: currency,
+    BillingAccountId: account.id,
+    BillingAccountName: account.name,
+    BillingAccountType: account.type,
+    ProviderName: provider.name,
+    PublisherName: provider.publisher,
+    InvoiceIssuerName: provider.name,
     InvoiceId: closed ? `${provider.name.slice(0, 1)}-${month.slice(0, 7)}` : null,
   };
 }
@@ -182,10 +209,14 @@ function priced(service: Service, units: number, committed: boolean) {
   return {
     ...serviceOf(service),
     ...sku(service.name, committed ? "Committed" : "Standard"),
-    ...{ PricingQuantity: String(units), PricingUnit: service.unit },
-    ...{ ListUnitPrice: billionths(service.price * 1000), ListCost: cost(service.price) },
-    ...{ ContractedUnitPrice: billionths(agreed * 1000), ContractedCost: cost(agreed) },
-    ...{ BilledCost: committed ? "0" : paid, EffectiveCost: paid },
+    PricingQuantity: String(units),
+    PricingUnit: service.unit,
+    ListUnitPrice: billionths(service.price * 1000),
+    ListCost: cost(service.price),
+    ContractedUnitPrice: billionths(agreed * 1000),
+    ContractedCost: cost(agreed),
+    BilledCost: committed ? "0" : paid,
+    EffectiveCost: paid,
   };
 }
 

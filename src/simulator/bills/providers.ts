@@ -33,17 +33,23 @@ export interface Provider {
 const machines = { category: "Compute", subcategory: "Virtual Machines", unit: "Hours", most: 24 } as const;
 const containers = { category: "Compute", subcategory: "Containers", unit: "Hours", most: 24 } as const;
 const functions = {
-  ...{ category: "Compute", subcategory: "Serverless Compute" },
-  ...{ unit: "GB-Seconds", most: 900_000 },
+  category: "Compute",
+  subcategory: "Serverless Compute",
+  unit: "GB-Seconds",
+  most: 900_000,
 } as const;
 const objects = { category: "Storage", subcategory: "Object Storage", unit: "GB-Days", most: 9000 } as const;
 const databases = {
-  ...{ category: "Databases", subcategory: "Relational Databases" },
-  ...{ unit: "Hours", most: 24 },
+  category: "Databases",
+  subcategory: "Relational Databases",
+  unit: "Hours",
+  most: 24,
 } as const;
 const transfer = {
-  ...{ category: "Networking", subcategory: "Network Connectivity" },
-  ...{ unit: "GB", most: 800 },
+  category: "Networking",
+  subcategory: "Network Connectivity",
+  unit: "GB",
+  most: 800,
 } as const;
 
 export const aws: Provider = {
@@ -85,7 +91,8 @@ export const azure: Provider = {
   publisher: "Microsoft",
   currency: "EUR",
   account: {
-    ...{ id: "/providers/Microsoft.Billing/billingAccounts/8611537", name: "Acme GmbH" },
+    id: "/providers/Microsoft.Billing/billingAccounts/8611537",
+    name: "Acme GmbH",
     type: "Billing Profile",
   },
   subAccountType: "Subscription",
@@ -139,12 +146,22 @@ export const google: Provider = {
     { ...machines, name: "Compute Engine", resourceType: "Instance", price: 168_000, committed: true },
     { ...objects, name: "Cloud Storage", resourceType: "Bucket", price: 670 },
     {
-      ...{ name: "BigQuery", category: "Databases", subcategory: "Data Warehouses", resourceType: "Dataset" },
-      ...{ unit: "TiB", price: 6_250_000, most: 3 },
+      name: "BigQuery",
+      category: "Databases",
+      subcategory: "Data Warehouses",
+      resourceType: "Dataset",
+      unit: "TiB",
+      price: 6_250_000,
+      most: 3,
     },
     {
-      ...{ name: "Vertex AI", category: "AI and Machine Learning", subcategory: "Generative AI" },
-      ...{ resourceType: "Endpoint", unit: "Hours", price: 1_240_000, most: 24 },
+      name: "Vertex AI",
+      category: "AI and Machine Learning",
+      subcategory: "Generative AI",
+      resourceType: "Endpoint",
+      unit: "Hours",
+      price: 1_240_000,
+      most: 24,
     },
   ],
   support: "Google Cloud Enhanced Support",

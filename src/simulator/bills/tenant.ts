@@ -20,8 +20,10 @@ export function cloudBillsTenant(bills: CloudBills): SimulatedTenant {
           name: "aws",
           location: `s3://${bucket}/exports`,
           s3: {
-            ...{ endpoint, credentials: "keys" },
-            ...{ access_key_id: key.id, secret_access_key: key.secret },
+            endpoint,
+            credentials: "keys",
+            access_key_id: key.id,
+            secret_access_key: key.secret,
           },
         },
         { name: "azure", location: join(folder, "azure") },
