@@ -34,7 +34,9 @@ export const benchConsole: Benchmark = async ({ store, repeat, service }) => {
       await ask();
     });
     figures.push({
-      ...{ benchmark: "console", name, unit: "ms" },
+      benchmark: "console",
+      name,
+      unit: "ms",
       value,
       note: `kept: ${(await medianMs(repeat, ask)).toFixed(1)} ms`,
     });
@@ -51,7 +53,10 @@ export const benchConsole: Benchmark = async ({ store, repeat, service }) => {
       }
       const [first, ...counted] = loads;
       const figure = (what: string, value: number, most?: number): Figure => ({
-        ...{ benchmark: "console", name: `${name}: ${what}`, value, unit: "ms" },
+        benchmark: "console",
+        name: `${name}: ${what}`,
+        value,
+        unit: "ms",
         ...(most !== undefined && { target: { at: "most", value: most } }),
       });
       figures.push(figure("first paint", median(counted.map(({ painted }) => painted)), 500), {

@@ -56,7 +56,10 @@ export async function benchExplain({ stores, folder, repeat, say }: TagBench): P
       () => readRows(client, { query: plainRead, params: {} }),
     );
     const figure = (name: string, value: number, more: Partial<Figure> = {}): Figure => ({
-      ...{ benchmark: "explain", name, value, unit: "ms" },
+      benchmark: "explain",
+      name,
+      value,
+      unit: "ms",
       ...more,
     });
     return [

@@ -33,7 +33,10 @@ export async function loadAsWeDo(store: DeliveryStore, path: string): Promise<Lo
   const { client, postgres, tenantName } = store;
   const source = `bench-${randomUUID()}`;
   const file = {
-    ...{ name: path, size: statSync(path).size, version: "1", maxUnpackedMib: 102_400 },
+    name: path,
+    size: statSync(path).size,
+    version: "1",
+    maxUnpackedMib: 102_400,
     open: async () => createReadStream(path),
   };
   const delivery = {

@@ -87,7 +87,10 @@ export async function benchFocus(
 function configOf(folder: string, allocation: Allocation): Config {
   const source = { name: "bill", location: join(folder, "bill"), limits: { settle_seconds: 0 } };
   const tenant = {
-    ...{ ecosystem: "focus", tenant_id: tenantName, lookback_days: bill.days + 2, cutoff_days: 1 },
+    ecosystem: "focus",
+    tenant_id: tenantName,
+    lookback_days: bill.days + 2,
+    cutoff_days: 1,
     storage: { connection_string: `embedded:${tenantName}` },
     allocation: { identity: [{ tag: "team" }], rules: allocations[allocation] },
     plugin_settings: {
@@ -148,17 +151,17 @@ async function benchStaging({ stores, bills, repeat, say }: Setting, lines: numb
           note: `${own.toFixed(1)} s`,
         },
         {
-          ...{
-            benchmark,
-            name: `staging of ${format} / engine's own INSERT … SELECT, speed`,
-            value: plain / own,
-            unit: "ratio",
-          },
+          benchmark,
+          name: `staging of ${format} / engine's own INSERT … SELECT, speed`,
+          value: plain / own,
+          unit: "ratio",
           target: { at: "least", value: 0.5 },
           note: `it takes ${plain.toFixed(1)} s`,
         },
         {
-          ...{ benchmark, name: `staging of ${format}: service memory above idle`, unit: "MiB" },
+          benchmark,
+          name: `staging of ${format}: service memory above idle`,
+          unit: "MiB",
           value: Math.max(...watched.map(({ service }) => service)),
           target: { at: "most", value: MOST_STAGING_MIB },
           note: `engine ${enginePeak}`,
@@ -213,20 +216,23 @@ function allocationFigures(name: Allocation, turns: readonly AllocationTurn[]): 
   const peak = (of: (run: MeasuredRun) => number) => Math.round(Math.max(...turns.map(({ run }) => of(run))));
   return [
     {
-      ...{ benchmark, name: `by ${name}: allocate and publish`, value: rows / seconds, unit: "rows/s" },
+      benchmark,
+      name: `by ${name}: allocate and publish`,
+      value: rows / seconds,
+      unit: "rows/s",
       note: `${seconds.toFixed(1)} s; before it, lines to staged days ${wall("gather").toFixed(1)} s, rules and hashes ${wall("stage and hash").toFixed(1)} s`,
     },
     {
-      ...{
-        benchmark,
-        name: `by ${name}: allocate and publish / plain INSERT … SELECT, time`,
-        value: seconds / plain,
-        unit: "ratio",
-      },
+      benchmark,
+      name: `by ${name}: allocate and publish / plain INSERT … SELECT, time`,
+      value: seconds / plain,
+      unit: "ratio",
       note: `it takes ${plain.toFixed(1)} s`,
     },
     {
-      ...{ benchmark, name: `by ${name}: service memory, peak of the whole run`, unit: "MiB" },
+      benchmark,
+      name: `by ${name}: service memory, peak of the whole run`,
+      unit: "MiB",
       value: peak(({ servicePeak }) => servicePeak),
       target: { at: "most", value: MOST_SERVICE_MIB },
       note: `engine ${peak(({ enginePeak }) => enginePeak)}`,
@@ -252,12 +258,10 @@ async function benchDuckDb(
       }
       const its = median(taken);
       figures.push({
-        ...{
-          benchmark,
-          name: `staging of ${format} / DuckDB's CREATE TABLE AS, speed`,
-          value: its / seconds[format],
-          unit: "ratio",
-        },
+        benchmark,
+        name: `staging of ${format} / DuckDB's CREATE TABLE AS, speed`,
+        value: its / seconds[format],
+        unit: "ratio",
         note: `it takes ${its.toFixed(1)} s`,
       });
     }

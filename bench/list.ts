@@ -72,19 +72,27 @@ export const benchList: Benchmark = async ({ store, repeat, rows, service }) => 
   const figures: Figure[] = [];
   for (const each of cases)
     figures.push({
-      ...{ benchmark: "list", name: each.name, unit: "ms", value: await measure(each) },
+      benchmark: "list",
+      name: each.name,
+      unit: "ms",
+      value: await measure(each),
       ...(each.most !== undefined && { target: { at: "most", value: each.most } }),
     });
   figures.push({
-    ...{ benchmark: "list", name: `each of ${WALKED} pages by cursor, one after another`, unit: "ms" },
-    ...{ value: await walked(), target: { at: "most", value: 15 } },
+    benchmark: "list",
+    name: `each of ${WALKED} pages by cursor, one after another`,
+    unit: "ms",
+    value: await walked(),
+    target: { at: "most", value: 15 },
   });
   const again = () => readAll(pathOf({ start_date: allDays[0] ?? "" }));
   return [
     ...figures,
     { benchmark: "list", name: "page that is kept", value: await medianMs(repeat, again), unit: "ms" },
     {
-      ...{ benchmark: "list", name: "SELECT 1", unit: "ms" },
+      benchmark: "list",
+      name: "SELECT 1",
+      unit: "ms",
       value: await medianMs(repeat, () => readRows(store.client, { query: "SELECT 1", params: {} })),
     },
   ];

@@ -32,19 +32,20 @@ const postgres = openPostgres(
   { logger, max: 20 },
 );
 const tenants = createTenantStores({
-  ...{ config, postgres, logger, signal },
+  config,
+  postgres,
+  logger,
+  signal,
   embedded: { endpoint: async () => endpoint },
   migrations: migrationFolders,
 });
 const holders = createStoreOwners(postgres, logger);
 const stores = {
-  ...{
-    postgres,
-    holders,
-    gate: createPublishLock(),
-    tenant: tenants.open,
-    serverClient: tenants.serverClient,
-  },
+  postgres,
+  holders,
+  gate: createPublishLock(),
+  tenant: tenants.open,
+  serverClient: tenants.serverClient,
   embeddedClickHouse: undefined,
   ownsPostgres: false,
   async close() {

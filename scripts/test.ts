@@ -69,7 +69,10 @@ const env = {
 
 /** Writes user and system time of the file's processes, in seconds, and the file's name. */
 const timed = (times: string, file: string) => [
-  ...["bash", "-c", `TIMEFORMAT="%U %S $0"; { time "$@" 2>&3; } 3>&2 2>>'${resolve(times)}'`, file],
+  "bash",
+  "-c",
+  `TIMEFORMAT="%U %S $0"; { time "$@" 2>&3; } 3>&2 2>>'${resolve(times)}'`,
+  file,
 ];
 
 t.setTimeout(0);

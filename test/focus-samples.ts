@@ -107,11 +107,16 @@ function* manifests(): Generator<[file: string, manifest: unknown]> {
   ] as const) {
     const blobs = [0, 1].map((part) => ({ blobName: `${AZURE_RUNS[run]}/part_${part}_0001.csv.gz` }));
     const manifest = {
-      ...{ manifestVersion: "2024-04-01", blobCount: blobs.length, blobs },
+      manifestVersion: "2024-04-01",
+      blobCount: blobs.length,
+      blobs,
       exportConfig: { exportName: "focuscost", type: "FocusCost", dataVersion: "1.0r2", timeFrame: "Custom" },
       runInfo: {
-        ...{ executionType: "Scheduled", submittedTime, runId: basename(AZURE_RUNS[run]) },
-        ...{ startDate: "2026-05-01T00:00:00", endDate: "2026-05-31T00:00:00" },
+        executionType: "Scheduled",
+        submittedTime,
+        runId: basename(AZURE_RUNS[run]),
+        startDate: "2026-05-01T00:00:00",
+        endDate: "2026-05-31T00:00:00",
       },
     };
     yield [`azure-1.0r2-csvgz/${AZURE_RUNS[run]}/manifest.json`, manifest];

@@ -44,7 +44,10 @@ tenants:
 export async function makeMigratedClickHouse(folder: string, postgres: string): Promise<void> {
   const dataDir = mkdtempSync(join(folder, "making-"));
   const loaded = loadConfig(`data_dir: ${dataDir}/data\n${template}`, {
-    ...{ file: "template.yaml", env: {}, ecosystems, folder },
+    file: "template.yaml",
+    env: {},
+    ecosystems,
+    folder,
   });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   copyMigratedPostgres(loaded.config.data_dir, postgres);

@@ -9,14 +9,17 @@ import { CommandFailed, type CommandIo, type Options, UsageError } from "./comma
 export const configOptions = {
   config: { type: "string", value: "FILE", help: "the configuration, in YAML" },
   "env-file": {
-    ...{ type: "string", value: "FILE" },
+    type: "string",
+    value: "FILE",
     help: "variables for the configuration; .env beside it, if there is one",
   },
 } as const satisfies Options;
 
 export const tenantsOption = {
   tenant: {
-    ...{ type: "string", value: "NAME", multiple: true },
+    type: "string",
+    value: "NAME",
+    multiple: true,
     help: "this tenant alone; may be given again for more; all by default",
   },
 } as const satisfies Options;

@@ -41,7 +41,8 @@ const options = {
   port: { type: "string", value: "N", default: "8080", help: "port of the API, on loopback" },
   "sql-port": { type: "string", value: "N", default: "8124", help: "port for SQL clients, on loopback" },
   "data-dir": {
-    ...{ type: "string", value: "DIR" },
+    type: "string",
+    value: "DIR",
     help: "where the embedded stores keep their data; a temporary folder by default",
   },
 } as const satisfies Options;

@@ -10,7 +10,11 @@ export function writeDimensions(stdout: Terminal, { items, total, page, page_siz
   const rows = items.map((each) => ({
     currency: each.currency,
     cells: [
-      ...[String(each.dimension_id), each.identity_id, each.resource_id, each.product_type, each.cost_type],
+      String(each.dimension_id),
+      each.identity_id,
+      each.resource_id,
+      each.product_type,
+      each.cost_type,
       each.amount,
     ],
   }));

@@ -26,11 +26,13 @@ const options = {
   resource: { type: "string", value: "NAME", help: "the resource, by id or name" },
   product: { type: "string", value: "TYPE", help: "the product type" },
   dimension: {
-    ...{ type: "string", value: "ID" },
+    type: "string",
+    value: "ID",
     help: "dimension_id of the amount, instead of the three names",
   },
   timestamp: {
-    ...{ type: "string", value: "INSTANT" },
+    type: "string",
+    value: "INSTANT",
     help: "the line of the bill, where the day has several",
   },
   component: { type: "string", value: "N", help: "the component of the line, where it has several" },

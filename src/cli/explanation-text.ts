@@ -107,7 +107,9 @@ function componentTable({ rule, row }: Explanation): Table {
     rows: (rule?.components ?? []).map(({ component, ratio, ticks, amount, has_residue }) => [
       String(component),
       [component === row.component ? "this" : "", has_residue ? "+r" : ""].filter(Boolean).join(", "),
-      ...[ratio, ticks, amount],
+      ratio,
+      ticks,
+      amount,
     ]),
   };
 }
@@ -131,7 +133,9 @@ function tierTable(tiers: readonly TriedTier[]): Table {
     head: ["TIER", "KIND", "OUTCOME", "SOURCES"],
     keys: 4,
     rows: tiers.map(({ tier, kind, outcome, sources }) => [
-      ...[String(tier), kind, outcomes[outcome]],
+      String(tier),
+      kind,
+      outcomes[outcome],
       sources.map(({ name, gap }) => (gap === null ? name : `${name} (${gap})`)).join(", "),
     ]),
   };

@@ -24,7 +24,8 @@ const options = {
     help: "where the days begin, such as Europe/Berlin; UTC by default",
   },
   columns: {
-    ...{ type: "string", value: "A,B,…" },
+    type: "string",
+    value: "A,B,…",
     help: "columns, in this order; by default those of the API, and currency if there are several",
   },
   raw: {
@@ -62,7 +63,9 @@ export const exportCsv: Command = {
     try {
       const { client } = await stores.tenant(tenant.tenant_name);
       const input = {
-        ...{ window, filters: {}, raw: given.raw },
+        window,
+        filters: {},
+        raw: given.raw,
         columns: columns ?? (await columnsWithCurrency(client, window, io.signal)),
       };
       const csv = await openExport(client, input, { signal: io.signal, idleMs, bom: given.bom });

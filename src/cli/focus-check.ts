@@ -10,7 +10,8 @@ import { createLogger } from "./logger.js";
 
 const options = {
   "focus-version": {
-    ...{ type: "string", value: "VERSION" },
+    type: "string",
+    value: "VERSION",
     help: `check as this version of FOCUS: ${focusVersions.join(", ")}; by default the columns tell`,
   },
   json: { type: "boolean", default: false, help: "print the reports as JSON" },

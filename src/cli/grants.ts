@@ -24,11 +24,13 @@ const options = {
   ...configOptions,
   ...tenantsOption,
   apply: {
-    ...{ type: "boolean", default: false },
+    type: "boolean",
+    default: false,
     help: "carry the statements out, by the users of the connection strings, who must be allowed to",
   },
   "new-passwords": {
-    ...{ type: "boolean", default: false },
+    type: "boolean",
+    default: false,
     help: "give users that are there already a new password",
   },
 } as const satisfies Options;
@@ -159,7 +161,10 @@ async function apply(
 async function connect({ urls, username, password }: ServerStorage): Promise<ClickHouseClient> {
   const clientOf = (url: string) =>
     openClickHouseClient({
-      ...{ url, username, password, database: "system" },
+      url,
+      username,
+      password,
+      database: "system",
       applicationName: "chargehouse grants",
     });
   const prepare = async (url: string) => {

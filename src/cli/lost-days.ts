@@ -13,7 +13,11 @@ export async function lostDays(
 ): Promise<string[]> {
   const { client, place } = await tenant(tenantName);
   const { storeId, knownStoreId, differing } = await checkFacts({
-    ...{ client, postgres, tenantName, keepFrom, signal },
+    client,
+    postgres,
+    tenantName,
+    keepFrom,
+    signal,
   });
   const noticed = await runStatement<{ day: string }>(postgres, {
     query: "SELECT tracking_date AS day FROM tracking_dates WHERE tenant_name = $1 AND lost_at IS NOT NULL",

@@ -27,11 +27,13 @@ import { selectTenants } from "./tenants.js";
 const options = {
   ...configOptions,
   "to-config": {
-    ...{ type: "string", value: "FILE" },
+    type: "string",
+    value: "FILE",
     help: "the configuration that will be used afterwards, with the tenant's new storage.connection_string",
   },
   resume: {
-    ...{ type: "boolean", default: false },
+    type: "boolean",
+    default: false,
     help: "go on with a copy that was cut off: what is there already is kept where it is equal, and replaced where it is not",
   },
 } as const satisfies Options;

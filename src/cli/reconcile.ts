@@ -45,7 +45,11 @@ export const reconcile: Command = {
 export type Proof = "adds_up" | "differences" | "lost" | "damaged" | "nothing";
 
 export const exitCodes: Readonly<Record<Proof, number>> = {
-  ...{ adds_up: 0, differences: 1, lost: 1, damaged: 1, nothing: 3 },
+  adds_up: 0,
+  differences: 1,
+  lost: 1,
+  damaged: 1,
+  nothing: 3,
 };
 
 /** Prints the tenants' days and totals, also of attributions to topics where there are any, and what they prove. */

@@ -11,12 +11,14 @@ const options = {
   ...configOptions,
   ...tenantsOption,
   start: {
-    ...{ type: "string", value: "DAY" },
+    type: "string",
+    value: "DAY",
     help: "first UTC day, YYYY-MM-DD; by default the lookback of the tenant before the end",
   },
   end: { type: "string", value: "DAY", help: "last UTC day; by default today" },
   json: {
-    ...{ type: "boolean", default: false },
+    type: "boolean",
+    default: false,
     help: "print what the API's endpoint returns, by tenant",
   },
 } as const satisfies Options;

@@ -28,7 +28,9 @@ export const sampleBill: Command = {
     const { folder } = given;
     if (folder === undefined) throw new UsageError("--folder FOLDER is required");
     const bill = {
-      ...{ folder: resolve(folder), seed: 1, again: given.again },
+      folder: resolve(folder),
+      seed: 1,
+      again: given.again,
       days: whole("days", given.days, 3, 360),
       resources: whole("resources", given.resources, 1, 10_000),
     };

@@ -35,7 +35,9 @@ const shutdownSeconds = 30;
 const options = {
   ...configOptions,
   mode: {
-    ...{ type: "string", value: "MODE", default: "both" },
+    type: "string",
+    value: "MODE",
+    default: "both",
     help: "both: the API and the pipeline; api: never runs the pipeline; worker: no API",
   },
 } as const satisfies Options;
@@ -116,7 +118,12 @@ export async function serveStores(input: ServeStores): Promise<number> {
       const listening = { ...config, api: { ...config.api, port } };
       started.server = await startServer({
         config: listening,
-        ...{ stores, control, logger, version, mode, metrics },
+        stores,
+        control,
+        logger,
+        version,
+        mode,
+        metrics,
       }).catch((error) => {
         throw cannotListen(error, listening.api, `choose another with api.${setting}, or see api.host`);
       });

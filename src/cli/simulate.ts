@@ -20,16 +20,22 @@ const options = {
   },
   identities: { type: "string", value: "N", help: "identities; those of the size by default" },
   port: {
-    ...{ type: "string", value: "N", default: "8090" },
+    type: "string",
+    value: "N",
+    default: "8090",
     help: "port of the Cloud API; the others follow it; 0 for any free ones",
   },
   "rate-limit": { type: "string", value: "REQUESTS/SECONDS", help: "return 429 beyond this, such as 300/60" },
   malformed: {
-    ...{ type: "string", value: "all|KIND,..." },
+    type: "string",
+    value: "all|KIND,...",
     help: `rows of the bill that cannot be read: ${malformedKinds.join(", ")}`,
   },
   fault: {
-    ...{ type: "string", value: "KIND[,NAME=VALUE]...", multiple: true, default: [] as string[] },
+    type: "string",
+    value: "KIND[,NAME=VALUE]...",
+    multiple: true,
+    default: [] as string[],
     help: `what goes wrong; may be given again: ${apiFaultKinds.join(", ")}`,
   },
   "write-config": {

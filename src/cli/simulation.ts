@@ -40,13 +40,16 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   try {
     const bills = await startCloudBills({
-      ...{ seed: options.seed ?? 1, days: options.days ?? 30, folder },
+      seed: options.seed ?? 1,
+      days: options.days ?? 30,
+      folder,
       ...(options.now && { now: options.now }),
       resources: Math.min(2 * principals, MOST_BILLED_RESOURCES),
     });
     const metered = { ...of, url: cloud.metrics.url };
     return {
-      ...{ cloud, bills },
+      cloud,
+      bills,
       tenants: [
         confluentTenant(cloud),
         ...simulatedTenants(metered).slice(0, -1),
@@ -78,15 +81,21 @@ export function tenantsSection(tenants: readonly SimulatedTenant[]): Readonly<Re
 /** What both commands that start a simulation take for its size. */
 export const simulationOptions = {
   size: {
-    ...{ type: "string", value: "SIZE", default: "small" },
+    type: "string",
+    value: "SIZE",
+    default: "small",
     help: "tiny, small, medium, large or huge",
   },
   days: {
-    ...{ type: "string", value: "N", default: "30" },
+    type: "string",
+    value: "N",
+    default: "30",
     help: "length of the history, which ends yesterday; at most 364",
   },
   seed: {
-    ...{ type: "string", value: "N", default: "1" },
+    type: "string",
+    value: "N",
+    default: "1",
     help: "another organisation; the same seed on the same day gives the same one",
   },
 } as const satisfies Options;

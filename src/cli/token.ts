@@ -29,19 +29,26 @@ import { selectTenants } from "./tenants.js";
 const options = {
   name: { type: "string", value: "NAME", help: "create: who uses it; the audit and new tags name it" },
   scope: {
-    ...{ type: "string", value: "SCOPE", multiple: true },
+    type: "string",
+    value: "SCOPE",
+    multiple: true,
     help: `create: what it allows, of ${scopes.join(", ")}; may be given again`,
   },
   tenant: {
-    ...{ type: "string", value: "NAME", multiple: true },
+    type: "string",
+    value: "NAME",
+    multiple: true,
     help: "create: the tenant it is for; may be given again",
   },
   "every-tenant": {
-    ...{ type: "boolean", default: false },
+    type: "boolean",
+    default: false,
     help: "create: it is for every tenant, those of the future too",
   },
   days: {
-    ...{ type: "string", value: "N", default: String(USUAL_DAYS) },
+    type: "string",
+    value: "N",
+    default: String(USUAL_DAYS),
     help: `create: how long it is valid, at most ${MOST_DAYS} days`,
   },
   id: { type: "string", value: "ID", help: "revoke: the token, by its id in the list" },
@@ -153,7 +160,9 @@ function tokenInput(given: Given, config: Config): TokenInput {
     ? null
     : selectTenants(config, tenant).map((each) => each.tenant_name);
   return {
-    ...{ name, scopes: [...new Set(known)], days: whole("days", given.days, 1, MOST_DAYS) },
+    name,
+    scopes: [...new Set(known)],
+    days: whole("days", given.days, 1, MOST_DAYS),
     tenants: tenants && [...new Set(tenants)],
   };
 }

@@ -1,17 +1,21 @@
 /**
- * How a product type is allocated, as data. An ecosystem declares rules, `allocate` turns them into rows that one SQL
- * statement joins: nobody writes allocation code per product.
+ * Allocation rules as data. An ecosystem declares rules for its product types, and `allocate` turns them into rows that
+ * one SQL statement joins, so that no product needs allocation code of its own.
  *
- * A line is divided into components by ratio; for each component the first tier that finds anybody takes all of it.
+ * A line is divided into components by ratio. For each component, the first tier that finds a recipient takes all of
+ * it.
  */
 
 export interface AllocationRule<
   Detail extends string = AllocationDetail,
   Scope extends string = IdentityScope,
 > {
-  /** Product type as the bill names it; `*` is the rule for product types without their own. Empty for a configured rule. */
+  /**
+   * Product type as in the bill. `*` is the rule for product types without a rule of their own. Empty for a configured
+   * rule.
+   */
   readonly product_type: string;
-  /** Name of a configured rule, which takes lines by its conditions. Left out: the rule of a product type. */
+  /** Name of a configured rule, which selects lines by its conditions. Undefined for the rule of a product type. */
   readonly rule?: string;
   readonly components: readonly RuleComponent<Detail, Scope>[];
 }
@@ -22,44 +26,44 @@ export interface RuleComponent<
 > {
   /** Share of the line, a decimal string with at most six places ("0.7"). Ratios of a rule sum to exactly 1. */
   readonly ratio: string;
-  /** Tried in order. The last one is `terminal`, so that no line is ever left without a row. */
+  /** Tried in order. The last tier is `terminal`, so that every line gets at least one row. */
   readonly tiers: readonly RuleTier<Detail, Scope>[];
 }
 
 export type RuleTier<Detail extends string = AllocationDetail, Scope extends string = IdentityScope> =
-  /** Weighed by measured usage: every identity with usage above 0 of the metrics on the line's resource and day. */
+  /** By measured usage: among the identities whose usage of these metrics on the line's resource and day is above 0. */
   | { readonly kind: "usage"; readonly metrics: readonly string[]; readonly detail: Detail }
-  /** Divided evenly among the members of the identity sets of these scopes. */
+  /** Evenly among the members of the identity sets of these scopes. */
   | {
       readonly kind: "even";
       readonly scopes: readonly (Scope | ListScope)[];
       readonly of: SetOf;
       readonly detail: Detail;
     }
-  /** The whole to the identity that the line names. */
+  /** Everything to the identity that the line names. */
   | { readonly kind: "line"; readonly detail: Detail }
-  /** Weighed by what was charged directly, which is staged as usage facts of this metric. */
+  /** By directly charged costs, which are staged as usage facts of this metric. */
   | { readonly kind: "cost"; readonly metric: string; readonly of: SetOf; readonly detail: Detail }
-  /** Weighed by shares of the configuration, which are staged as usage facts of this metric. */
+  /** By configured shares, which are staged as usage facts of this metric. */
   | { readonly kind: "fixed"; readonly metric: string; readonly detail: Detail }
-  /** The whole to the one member of the `owner` set of the line's resource. */
+  /** Everything to the one member of the `owner` set of the line's resource. */
   | { readonly kind: "owner"; readonly detail: Detail }
-  /** Nobody found, or nobody can be: the whole to UNALLOCATED. */
+  /** Everything to UNALLOCATED: no recipient was found, or there can be none. */
   | { readonly kind: "terminal"; readonly detail: Detail };
 
 /**
- * Whose facts and identity sets a tier reads: those of the line's resource, those of the whole tenant, those of its currency, or of
- * its currency and its value of a column.
+ * Which facts and identity sets a tier reads: those of the line's resource, of the whole tenant, of the line's
+ * currency, or of the line's currency together with its value of a column.
  */
 export type SetOf = "resource" | "tenant" | "currency" | `currency@${string}`;
 
-/** Set of the identities that a configured rule lists. */
+/** The identities that a configured rule lists. */
 export type ListScope = `list:${string}`;
 
 export const identityScopes = ["resource_active", "metrics_derived", "tenant_period", "owner"] as const;
 export type IdentityScope = (typeof identityScopes)[number];
 
-/** Details of a healthy allocation. */
+/** Details of an allocation that worked as intended. */
 export const healthyDetails = [
   "usage_ratio_allocation",
   "even_split_allocation",
@@ -71,7 +75,7 @@ export const healthyDetails = [
   "unattributable_by_design",
 ] as const;
 
-/** Details that make a row an allocation issue: somebody should look. */
+/** Details of an allocation issue: a person should look at the row. */
 export const issueDetails = [
   "no_metrics_located",
   "metrics_fetch_failed",
@@ -101,8 +105,8 @@ export type AllocationMethod = (typeof allocationMethods)[number];
 export const costTypes = ["usage", "shared"] as const;
 export type CostType = (typeof costTypes)[number];
 
-/** Identity of whatever nobody was found for. */
+/** The identity of costs without a recipient. */
 export const UNALLOCATED = "UNALLOCATED";
 
-/** Texts, in any case, that programs write where there is no value: they are nobody's name. */
+/** Texts that programs write for a missing value, in lower case. They are never names. */
 export const noNames: readonly string[] = ["null", "none", "n/a", "nan", "\\n"];

@@ -1,4 +1,4 @@
-/** `api`: where the HTTP API listens, and what browsers may call it. */
+/** `api`: address, authentication, CORS and limits of the HTTP API. */
 import { type Static, Type } from "@sinclair/typebox";
 import { hostOf, isLoopback, parseHostName } from "./host-names.js";
 import { choice, flag, integer, list, section, text } from "./setting.js";
@@ -177,7 +177,7 @@ export const apiSettings = section(
 
 export type ApiSettings = Static<typeof apiSettings>;
 
-/** Why the service must not listen there; undefined when it may. */
+/** Returns why the service must not listen on this address, or undefined if it may. */
 export function refusalToListen({
   host,
   auth,

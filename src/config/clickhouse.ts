@@ -1,4 +1,4 @@
-/** `clickhouse`: what the ClickHouse servers of tenants have in common. */
+/** `clickhouse`: settings that the tenants' ClickHouse servers share. */
 import { Type } from "@sinclair/typebox";
 import { section, text } from "./setting.js";
 

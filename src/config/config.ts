@@ -1,4 +1,4 @@
-/** The configuration as the rest of the service uses it: checked, with defaults, addresses taken apart. */
+/** The configuration as the service uses it: validated, with defaults, and with parsed addresses. */
 import { resolve } from "node:path";
 import type { IdentityMaps } from "./allocation/check-allocation.js";
 import type { LineColumns } from "./allocation/line-columns.js";
@@ -10,20 +10,20 @@ import type { WrittenTenant } from "./tenant.js";
 export interface TenantConfig extends Omit<WrittenTenant, "storage"> {
   tenant_name: string;
   storage: StorageTarget;
-  /** The maps of `allocation.identity`, by their paths. */
+  /** Maps of `allocation.identity`, by path. */
   identity_maps: IdentityMaps;
-  /** What rules and identity sources can name of the ecosystem's lines. */
+  /** Columns of the ecosystem's lines that rules and identity sources can name. */
   line_columns: LineColumns;
 }
 
-/** What is worked out of a tenant's settings while they are checked. */
+/** Parts of a tenant that validation derives from its settings. */
 export type Derived = Pick<TenantConfig, "identity_maps" | "line_columns">;
 
 export interface Config extends Omit<WrittenConfig, "postgres" | "tenants"> {
-  /** Absolute. */
+  /** An absolute path. */
   data_dir: string;
   postgres: PostgresTarget;
-  /** In the order of the file. A map, because names come from URLs, where `constructor` is a name like any other. */
+  /** In the order of the file. A `Map`, because names come from URLs, where `constructor` is a valid name. */
   tenants: ReadonlyMap<string, TenantConfig>;
 }
 
@@ -34,7 +34,10 @@ function storageTarget(written: WrittenTenant["storage"], common: string | undef
   return storage.kind === "embedded" ? storage : { ...storage, cluster: written.cluster ?? common };
 }
 
-/** From the checked content of the file; `folder` is what a relative `data_dir` is relative to, `derived` is by the names of tenants. */
+/**
+ * Builds the configuration from the validated content of the file. A relative `data_dir` is relative to `folder`;
+ * `derived` is by tenant name.
+ */
 export function toConfig(
   written: WrittenConfig,
   folder: string,

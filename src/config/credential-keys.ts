@@ -1,10 +1,10 @@
-/** Keys of credentials, of which there are several kinds. */
+/** Rules for settings with several kinds of credentials. */
 import type { Rule } from "./setting.js";
 
-/** Of a text that is never shown. */
+/** Options of a text that is never shown. */
 export const secretText = { secret: true, maxLength: 10_000 } as const;
 
-/** One kind of credentials needs some keys, takes some more, and refuses those of the other kinds. */
+/** A kind of credentials requires some keys, allows others, and excludes the keys of other kinds. */
 export function keysRule<Value extends object>(
   by: keyof Value & string,
   needed: Readonly<Record<string, readonly (keyof Value & string)[]>>,

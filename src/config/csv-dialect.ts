@@ -1,22 +1,25 @@
-/** What writers of CSV do differently: the separator, and what stands in front of the header. */
+/** Detects the separator of a CSV file and the lines before its header. */
 
 const SEPARATORS = [",", ";", "\t", "|"] as const;
 export type Separator = (typeof SEPARATORS)[number];
 
-/** Excel reads the separator from a first line such as `sep=;`, and writes one. */
+/** Excel writes and reads the separator as a first line such as `sep=;`. */
 const SEP_LINE = /^"?sep=([,;\t|])"?[,;\t| ]*$/i;
 
 export interface Preamble {
-  /** Characters in front of the header: a byte order mark, empty lines, comments that begin with `#`, and a line `sep=`. */
+  /**
+   * Number of characters before the header: a byte order mark, empty lines, comments that begin with `#`, and a `sep=`
+   * line.
+   */
   readonly length: number;
-  /** As a line `sep=` says. */
+  /** From a `sep=` line. */
   readonly separator: Separator | undefined;
 }
 
-/** The mark as it is, and as its bytes are where each of them is read as a character. */
+/** The byte order mark, also in the form that it has if each byte is read as a character. */
 const BYTE_ORDER_MARK = /^(?:\uFEFF|\u00EF\u00BB\u00BF)/;
 
-/** @param text the beginning of a file; undefined is returned where it ends before the header begins */
+/** @param text the beginning of a file. @returns undefined if the text ends before the header begins */
 export function preambleOf(text: string): Preamble | undefined {
   let length = BYTE_ORDER_MARK.exec(text)?.[0].length ?? 0;
   let separator: Separator | undefined;
@@ -31,7 +34,7 @@ export function preambleOf(text: string): Preamble | undefined {
   }
 }
 
-/** The separator that divides a header into the most columns; a comma where none does. */
+/** The separator that splits the header into the most columns; a comma if none does. */
 export function separatorOf(header: string): Separator {
   const outside = header.replaceAll(/"[^"]*"/g, "");
   const parts = (separator: Separator) => outside.split(separator).length;

@@ -1,14 +1,14 @@
 /**
- * Exact decimals from text: rates are money, so they never pass through a float.
+ * Exact decimals from text. Rates are money, so they never pass through a float.
  *
- * The bounds are those of the store, `Decimal(38, 12)`: 26 digits before the point and 12 after it.
+ * The bounds are those of the store's `Decimal(38, 12)`: 26 digits before the point and 12 after it.
  */
 import type { Parsed } from "./setting.js";
 
 const INTEGER_DIGITS = 26;
 const DECIMAL_PLACES = 12;
 
-/** `"007.50"` as `"7.5"`, `"-0.0"` as `"0"`: no exponent, no trailing zeros, a digit before the point. */
+/** Normalizes `"007.50"` to `"7.5"` and `"-0.0"` to `"0"`: no exponent, no trailing zeros, a digit before the point. */
 export function parseDecimal(text: string): Parsed {
   const parts = /^(-?)0*(\d+)(?:\.(\d+))?$/.exec(text.trim());
   if (parts === null) {
@@ -24,7 +24,7 @@ export function parseDecimal(text: string): Parsed {
   return { value: magnitude === "0" ? "0" : sign + magnitude };
 }
 
-/** As `parseDecimal`, and not below zero. */
+/** Like `parseDecimal`, but refuses numbers below zero. */
 export function parseNonNegativeDecimal(text: string): Parsed {
   const parsed = parseDecimal(text);
   return "value" in parsed && parsed.value.startsWith("-") ? { problem: "must not be negative" } : parsed;

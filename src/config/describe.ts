@@ -1,4 +1,7 @@
-/** The configuration in force, as `check-config` prints it: in the shape of the file, defaults filled in, secrets masked. */
+/**
+ * The effective configuration as `check-config` prints it: in the shape of the file, with defaults, and with masked
+ * secrets.
+ */
 import type { TSchema } from "@sinclair/typebox";
 import type { Config } from "./config.js";
 import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
@@ -8,7 +11,7 @@ import { configSchema } from "./schema.js";
 import { notesOf } from "./setting.js";
 import { describeStorage, type StorageTarget } from "./storage.js";
 
-/** A cluster is shown where it counts, even when all tenants have it in common. */
+/** The cluster is shown with each tenant, even if all tenants share it. */
 function describedStorage(storage: StorageTarget): Record<string, string> {
   const cluster = storage.kind === "server" ? storage.cluster : undefined;
   return { connection_string: describeStorage(storage), ...(cluster !== undefined && { cluster }) };
@@ -24,7 +27,7 @@ function masked(schema: TSchema | undefined, value: unknown): unknown {
   return Object.fromEntries(parts.map((each) => [each.key, masked(each.definition, each.part)]));
 }
 
-/** Plain data, ready for YAML or JSON. What the schema does not know is masked too. */
+/** Plain data for YAML or JSON. Values without a schema are masked, too. */
 export function describeConfig(config: Config, ecosystems: EcosystemSettingsMap): Record<string, unknown> {
   const { properties } = configSchema(ecosystems);
   const tenantSchema = Object.values(properties.tenants.patternProperties)[0];

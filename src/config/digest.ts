@@ -1,4 +1,4 @@
-/** What values come down to: two that are the same as JSON have the same digest. */
+/** Digests of values: equal for values with equal JSON. */
 import { createHash } from "node:crypto";
 
 /** 32 hexadecimal digits of SHA-256. */

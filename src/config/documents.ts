@@ -1,4 +1,4 @@
-/** The two files that are generated from the settings: the JSON Schema for editors, and the reference page. */
+/** Generates two files from the settings: the JSON Schema for editors, and the reference page. */
 import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
 import { jsonSchema } from "./json-schema.js";
 import { referenceTables } from "./reference-page.js";

@@ -1,10 +1,10 @@
 /**
- * `.env` files: lines of `NAME=value`.
+ * Parser for `.env` files: lines of `NAME=value`.
  *
- * Own parser, because Node's `util.parseEnv` came with 20.12 (this package runs on 20.11) and skips lines it does not
- * understand in silence; here they are problems. Comments start with `#`, at the start of a line or after a space;
- * `export ` in front is ignored; `'…'` is literal; `"…"` knows `\n`, `\r`, `\t`, `\"`, `\\` and `\$` and may span lines.
- * Nothing is expanded inside values.
+ * It does not use Node's `util.parseEnv`, which came with 20.12 (this package runs on 20.11) and silently skips lines
+ * that it does not understand; here they are problems. Comments start with `#`, at the start of a line or after a
+ * space. A leading `export ` is ignored. `'…'` is literal. `"…"` supports `\n`, `\r`, `\t`, `\"`, `\\` and `\$`, and
+ * may span lines. Variables in values are not expanded.
  */
 import type { ConfigProblem } from "./problem.js";
 
@@ -22,7 +22,9 @@ function unquoted(value: string): string {
   return value.replace(/(^|[ \t])#.*$/, "").trim();
 }
 
-/** A quoted value at the start of `rest`, with how many characters it takes up to the end of its last line. */
+/**
+ * Parses a quoted value at the start of `rest`. `length` is the number of characters up to the end of its last line.
+ */
 function quoted(rest: string): { value: string; length: number } | undefined {
   const single = rest.startsWith("'") ? SINGLE_QUOTED.exec(rest) : null;
   if (single !== null && single.index === 0) return { value: single[1] ?? "", length: single[0].length };

@@ -1,8 +1,8 @@
 /**
  * How an ecosystem declares its own settings, and reads them back.
  *
- * The configuration lies below all ecosystems and knows none of them, so their schemas are handed to `loadConfig`. Their
- * keys stand in `plugin_settings` beside the common ones; a key that both declare is the ecosystem's.
+ * The configuration does not depend on ecosystems, so `loadConfig` receives their schemas. Their keys are in
+ * `plugin_settings`, beside the common ones. If both declare a key, the ecosystem's counts.
  */
 import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -12,27 +12,27 @@ import { commonPluginProperties, commonPluginRules, type PluginSettings } from "
 import { mapping, type Rule } from "./setting.js";
 
 export interface EcosystemSettings<Own extends TObject = TObject> {
-  /** For the reference page: what kind of upstream it is. */
+  /** The kind of upstream, for the reference page. */
   description: string;
-  /** The ecosystem's own keys; build it with `mapping`. */
+  /** The ecosystem's own keys, built with `mapping`. */
   settings: Own;
-  /** What is refused between its keys, and between them and the common ones: each one sentence and a check. */
+  /** Rules between its keys, and between them and the common ones. Each has a sentence and a check. */
   refusals?: readonly Rule<OwnAndCommon<Own>>[];
-  /** Columns that rules by configuration can name, beside those that the lines of all ecosystems have. */
+  /** Columns that configured rules can name, in addition to those that every ecosystem has. */
   lineColumns?: LineColumns;
-  /** Metrics that its usage is measured by, which rules by configuration can name; left out, any name is taken. */
+  /** Usage metrics that configured rules can name; undefined allows any name. */
   usageMetrics?(settings: PluginSettings): readonly string[];
-  /** Identity sets that it gathers, which rules by configuration can divide among; left out, any are taken. */
+  /** Identity sets that configured rules can divide among; undefined allows any. */
   identitySets?(settings: PluginSettings): readonly IdentityScope[];
 }
 
-/** The common settings beside the ecosystem's own; where both have a key, it is the ecosystem's. */
+/** The common settings and the ecosystem's own. If both have a key, it is the ecosystem's. */
 export type OwnAndCommon<Own extends TObject> = Omit<PluginSettings, keyof Static<Own>> & Static<Own>;
 
-/** All known ecosystems, by the name that `tenants.T.ecosystem` takes. */
+/** By the name in `tenants.T.ecosystem`. */
 export type EcosystemSettingsMap = ReadonlyMap<string, EcosystemSettings>;
 
-/** All that `plugin_settings` takes for a tenant of this ecosystem. */
+/** The schema of `plugin_settings` for a tenant of this ecosystem. */
 export function pluginDefinition({ description, settings, refusals = [] }: EcosystemSettings) {
   return mapping(
     { ...commonPluginProperties, ...settings.properties },
@@ -40,7 +40,7 @@ export function pluginDefinition({ description, settings, refusals = [] }: Ecosy
   );
 }
 
-/** The settings of a tenant with the type of its ecosystem. Throws when the tenant is of another one. */
+/** Returns the settings of a tenant, typed for its ecosystem. Throws if the tenant has another ecosystem. */
 export function settingsOf<Own extends TObject>(
   ecosystem: EcosystemSettings<Own>,
   pluginSettings: PluginSettings,

@@ -1,4 +1,6 @@
-/** `embedded`: the built-in columnar store, for tenants whose storage is `embedded:NAME`, and its port for SQL clients. */
+/**
+ * `embedded`: the built-in columnar store for tenants whose storage is `embedded:NAME`, and its port for SQL clients.
+ */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { integer, list, mapOf, mapping, type Rule, section, text } from "./setting.js";
 import { TENANT_NAME } from "./tenant.js";

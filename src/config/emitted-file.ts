@@ -1,6 +1,6 @@
 /**
- * Names of emitted files. A template is a plain file name with placeholders; whatever their values are, the result is a file
- * name too: nothing of it leads out of its folder, and two different values never give the same name.
+ * Names of emitted files. A template is a plain file name with placeholders. For any values of the placeholders, the
+ * result is a file name inside the folder, and different values give different names.
  */
 import { parse } from "node:path";
 import type { Parsed } from "./setting.js";
@@ -8,7 +8,7 @@ import type { Parsed } from "./setting.js";
 export const filePlaceholders = ["tenant_id", "tenant_name", "date", "month", "emitter", "pipeline"] as const;
 export type FilePlaceholder = (typeof filePlaceholders)[number];
 
-/** File systems take 255 bytes; the rest is for what stands in front of a name while it is written. */
+/** File systems allow 255 bytes. The rest is for the prefix that a file has while it is written. */
 export const LONGEST_FILE_NAME = 200;
 
 const listed = filePlaceholders.map((name) => `{${name}}`).join(", ");
@@ -29,7 +29,7 @@ export function parseTemplate(text: string): Parsed {
   return { value: text };
 }
 
-/** Which placeholders of the period a template has. */
+/** Returns which placeholders of the period a template contains. */
 export function filePeriods(template: string): { readonly date: boolean; readonly month: boolean } {
   return { date: template.includes("{date}"), month: template.includes("{month}") };
 }
@@ -38,15 +38,15 @@ export interface EmittedFile {
   readonly tenantName: string;
   readonly tenantId: string;
   readonly pipeline: string;
-  /** Of what the file holds: its day, or the first of its month. */
+  /** The day of the file's rows, or the first day of their month. */
   readonly firstDay: string;
-  /** Some of it may still change. Default false. */
+  /** True if some rows may still change. Default false. */
   readonly provisional?: boolean;
 }
 
 const PROVISIONAL = ".provisional";
 
-/** What of an emitter its files are named by. */
+/** The parts of an emitter that file names depend on. */
 interface NamingEmitter {
   readonly name?: string | undefined;
   readonly type: string;
@@ -68,7 +68,9 @@ export function fileNameOf(emitter: NamingEmitter, file: EmittedFile): string {
   return `${filled(name)}${file.provisional ? PROVISIONAL : ""}${filled(ext)}`;
 }
 
-/** Percent-encoded where needed; a full stop in front as well, so that no value makes a hidden file or `..`. */
+/**
+ * Percent-encodes a value where needed, including a leading full stop, so that no value gives a hidden file or `..`.
+ */
 export function safeName(value: string): string {
   const encoded = [...Buffer.from(value)].map((byte) => {
     const character = String.fromCharCode(byte);

@@ -1,4 +1,4 @@
-/** Refused in the whole file: emitted files that would overwrite each other, also across tenants, or lose days. */
+/** Rules across tenants: no emitted files that overwrite each other, and none that lose days. */
 import { join, resolve } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { fileNameOf, LONGEST_FILE_NAME } from "./emitted-file.js";
@@ -7,7 +7,7 @@ import type { PluginSettings } from "./plugin-settings.js";
 import type { Rule } from "./setting.js";
 import { LONGEST_MONTH, monthsProblem } from "./whole-months.js";
 
-/** As far as they could be read. */
+/** Keys that could not be read are missing. */
 interface Tenant {
   tenant_id?: string;
   lookback_days?: number;
@@ -71,13 +71,13 @@ export const emittedDatasetsRule: Rule<{ tenants: Tenants }> = {
   },
 };
 
-/** Without case, which some file systems do not tell apart. */
+/** A comparable form of the location, in lower case, because some file systems ignore case. */
 function placeOf(location: string): string {
   const place = isS3(location) ? location.replace(/\/+$/, "") : resolve(location);
   return place.toLowerCase();
 }
 
-/** Where the tenant's bills are read; none for other ecosystems than `focus`. */
+/** Locations of the tenant's bills. Only `focus` has them. */
 function locationsOf(settings: Partial<PluginSettings> | undefined): string[] {
   const sources: unknown = settings === undefined ? undefined : Reflect.get(settings, "sources");
   return (Array.isArray(sources) ? sources : []).flatMap((source: unknown) => {
@@ -94,10 +94,10 @@ function isWithin(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith("/") ? outer : `${outer}/`);
 }
 
-/** Of a whole month, because the name of a month's file can be that of any of its days. */
+/** A whole month, because the name of a month's file can equal that of any of its days. */
 const DAYS = Array.from({ length: 31 }, (_, day) => `2026-03-${String(day + 1).padStart(2, "0")}`);
 
-/** Takes the emitter's files. */
+/** Adds the emitter's file names to `taken`. Returns the problem if one is too long or taken already. */
 function nameProblem(
   emitter: CsvEmitter,
   tenant: { readonly tenantName: string; readonly tenantId: string },

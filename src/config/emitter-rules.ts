@@ -1,11 +1,11 @@
-/** What is refused between the emitters of one tenant. */
+/** Rules between the emitters of one tenant. */
 import { type Emitter, emitterName } from "./emitters.js";
 import type { Rule } from "./setting.js";
 
 /** Entries that could not be read are missing, and others may lack keys. */
 type ReadEmitters = readonly (Partial<Emitter> | undefined)[];
 
-/** Keys that rules look at, whichever type they belong to. */
+/** The keys that the rules use, of every type of emitter. */
 interface EmitterKeys {
   readonly type: Emitter["type"];
   readonly name?: string | undefined;
@@ -23,13 +23,12 @@ function present(
 
 const spans = ["hourly", "daily", "monthly"];
 
-/** What of `plugin_settings` the rules are about. */
+/** The parts of `plugin_settings` that the rules use. */
 interface EmittingSettings {
   readonly emitters: Emitter[];
   readonly chargeback_granularity: "daily";
 }
 
-/** Rules of `plugin_settings`. */
 export const emitterRules: Rule<EmittingSettings>[] = [
   {
     rule: "No two `emitters` have the same name; one without a name is called like its type.",

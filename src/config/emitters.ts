@@ -1,15 +1,17 @@
-/** `emitters`: where a tenant's results go beside the API. What is refused between them is in `emitter-rules.ts`. */
+/**
+ * `emitters`: where a tenant's results go, in addition to the API. Rules between emitters are in `emitter-rules.ts`.
+ */
 import { type Static, Type } from "@sinclair/typebox";
 import { filePeriods, parseTemplate, TEMPLATE_EXPECTED } from "./emitted-file.js";
 import { exportVersions } from "./export-versions.js";
 import { s3Problem, s3Settings } from "./s3.js";
 import { choice, flag, integer, list, mapping, oneOf, type Parsed, section, text } from "./setting.js";
 
-/** What there is to emit. */
+/** Results that an emitter can emit. */
 export const pipelines = ["chargeback", "billing", "resource", "identity", "topic_attribution"] as const;
 export type Pipeline = (typeof pipelines)[number];
 
-/** Pipelines that files are written of. */
+/** Results that can be written to files. */
 export const filePipelines = ["chargeback", "topic_attribution"] as const;
 export type FilePipeline = (typeof filePipelines)[number];
 
@@ -143,7 +145,7 @@ export const focusEmitterSettings = mapping(
   { description: "Where results go in addition to the API." },
 );
 
-/** A folder, or a part of a bucket. */
+/** Parses the location of a folder, or of a prefix in a bucket. */
 function parseOutLocation(location: string): Parsed {
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(location) ?? [];
   let problem: string | undefined;
@@ -226,17 +228,16 @@ export function emitterName({
   return name ?? type;
 }
 
-/** Those that write files. */
 export function fileEmitters(emitters: readonly Emitter[]): FileEmitter[] {
   return emitters.filter((emitter) => emitter.type !== "prometheus");
 }
 
-/** What it writes files of. */
+/** Returns the results that the emitter writes to files. */
 export function filePipelinesOf(emitter: FileEmitter): readonly FilePipeline[] {
   return emitter.type === "csv" ? emitter.pipelines : ["chargeback"];
 }
 
-/** What the tenant's page for Prometheus shows; undefined where there is none. */
+/** The settings of the tenant's Prometheus page; undefined if it has none. */
 export function prometheusEmitterOf(emitters: readonly Emitter[]): PrometheusEmitter | undefined {
   return emitters.find((emitter) => emitter.type === "prometheus");
 }

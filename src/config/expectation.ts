@@ -1,6 +1,4 @@
-/**
- * What a setting takes, in words: the same words in a problem ("must be …") and in the reference page.
- */
+/** Describes in words what a setting accepts. Problems ("must be …") and the reference page use the same words. */
 import { KindGuard, type TSchema } from "@sinclair/typebox";
 import { notesOf } from "./setting.js";
 
@@ -11,7 +9,7 @@ function range(low: number | undefined, high: number | undefined): string {
   return high === undefined ? "" : ` of at most ${high}`;
 }
 
-/** The words a choice takes, or undefined for a schema that is not a choice of words. */
+/** Returns the words of a choice, or undefined if the schema is not a choice. */
 export function wordsOf(schema: TSchema): string[] | undefined {
   const members = KindGuard.IsUnion(schema) ? schema.anyOf : [schema];
   const words = members.flatMap((member) =>

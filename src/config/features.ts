@@ -1,8 +1,8 @@
-/** `features`: when the pipeline runs by itself, and for how many tenants at once. */
+/** `features`: the schedule of the pipeline, and the number of tenants that run at once. */
 import { DAY_SECONDS } from "../time/days.js";
 import { flag, integer, section } from "./setting.js";
 
-/** Timers take at most 2^31 − 1 milliseconds, a little under 25 days. */
+/** Timers of Node.js are limited to 2^31 − 1 milliseconds, a little under 25 days. */
 export const LONGEST_TIMER_SECONDS = 24 * DAY_SECONDS;
 
 export const featuresSettings = section(

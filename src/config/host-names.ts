@@ -1,37 +1,37 @@
-/** Names and addresses of hosts, as they stand in `Host` headers and in the configuration. */
+/** Parses host names and addresses of `Host` headers and of the configuration. */
 import { isIPv6 } from "node:net";
 import type { Parsed } from "./setting.js";
 
-/** In a list of hosts: every one. */
+/** Matches every host in a list of hosts. */
 export const ANY_HOST = "*";
 
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9_.-]{0,252}[a-z0-9_])?\.?)$/i;
 
-/** In lower case, without port, brackets and the dot at the end; undefined when it is none. */
+/** Returns the host in lower case, without port, brackets and trailing dot; undefined if the text is not a host. */
 export function hostOf(text: string): string | undefined {
   if (isIPv6(text)) return canonical(`[${text}]`);
   const name = text.replace(/:\d{1,5}$/, "");
   return HOST.test(name) ? canonical(name.replace(/\.$/, "")) : undefined;
 }
 
-/** One spelling for each address, as browsers write it. A name that no URL may have is left as it is. */
+/** Normalizes addresses as browsers do. A name that is not valid in a URL stays as it is. */
 function canonical(name: string): string {
   const url = `http://${name}`;
   const host = URL.canParse(url) ? new URL(url).hostname : name.toLowerCase();
   return host.replace(/^\[|\]$/g, "");
 }
 
-/** `0.0.0.0` or `::`: every interface. */
+/** True for `0.0.0.0` and `::`, every interface. */
 export function isWildcard(host: string): boolean {
   return ["0.0.0.0", "::"].includes(hostOf(host) ?? "");
 }
 
-/** Means this machine wherever it is said. */
+/** True for names and addresses that always mean the local machine. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127\.[\d.]+$/.test(host);
 }
 
-/** `costs.example.org`, or `*`. Ports are no part of it. */
+/** Parses a host such as `costs.example.org`, or `*`. Ports are refused. */
 export function parseHostName(text: string): Parsed {
   const given = text.trim();
   if (given === ANY_HOST) return { value: given };

@@ -1,6 +1,6 @@
-/** Host names compared: one machine has several spellings. */
+/** Normalizes host names for comparison, because one machine has several spellings. */
 
-/** `::ffff:7f00:1`, as URLs write an IPv4 address inside IPv6. */
+/** An IPv4 address inside IPv6, such as `::ffff:7f00:1`, as URLs write it. */
 const MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 
 function unmapped(address: string): string {
@@ -12,7 +12,10 @@ function unmapped(address: string): string {
 
 const LOOPBACK = ["localhost", "127.0.0.1", "::1", "0.0.0.0", "::"];
 
-/** One spelling of a host as `URL.hostname` gives it (lower case, punycode, IPv4 in dots, IPv6 compressed in brackets). */
+/**
+ * Returns one spelling for a host that `URL.hostname` returned (lower case, punycode, dotted IPv4, compressed IPv6 in
+ * brackets).
+ */
 export function canonicalHost(hostname: string): string {
   const address = unmapped(hostname.toLowerCase().replace(/^\[(.*)\]$/, "$1")).replace(/\.$/, "");
   return LOOPBACK.includes(address) ? "localhost" : address;

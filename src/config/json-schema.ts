@@ -1,8 +1,9 @@
 /**
- * The JSON Schema of the configuration file (draft 7, which editors know best), from the definitions of the settings.
+ * The JSON Schema of the configuration file (draft 7, which editors support best), generated from the definitions of
+ * the settings.
  *
- * It describes what may be *written*: a number may also be a text with `${…}` in it, a decimal may be a number or a text,
- * and a level may be in any case. What it cannot say (rules between keys) stands in the descriptions.
+ * It describes what may be *written*: a number may be a text with `${…}` in it, a decimal may be a number or a text,
+ * and a level may be in any case. Rules between keys cannot be expressed and are part of the descriptions.
  */
 import { KindGuard, type TArray, type TObject, type TRecord, type TSchema } from "@sinclair/typebox";
 import { wordsOf } from "./expectation.js";
@@ -10,10 +11,10 @@ import { notesOf, openValue } from "./setting.js";
 
 export type JsonSchema = { [key: string]: unknown };
 
-/** A text that holds `${…}`; what comes of it is only known when the service starts. */
+/** A text with `${…}`. Its value is only known when the service starts. */
 const SUBSTITUTED: JsonSchema = { type: "string", pattern: "\\$\\{" };
 
-/** A key without a value counts as not written. */
+/** A key without a value counts as missing. */
 const NOTHING: JsonSchema = { type: "null" };
 
 function anyCase(words: readonly string[]): string {
@@ -34,7 +35,7 @@ function wordSchemas(schema: TSchema, words: readonly string[]): JsonSchema[] {
   return [listed, { type: "string", pattern: anyCase([...words, ...Object.keys(synonyms)]) }];
 }
 
-/** What may stand for a scalar. */
+/** Returns the forms in which a scalar may be written. */
 function scalarForms(schema: TSchema): JsonSchema[] {
   const words = wordsOf(schema);
   if (words !== undefined) return [...wordSchemas(schema, words), SUBSTITUTED];
@@ -117,7 +118,7 @@ function shape(schema: TSchema): JsonSchema {
   return forms.length === 1 ? { ...forms[0] } : { anyOf: forms };
 }
 
-/** The JSON Schema of one setting and of all below it. */
+/** Returns the JSON Schema of a setting and of everything below it. */
 export function jsonSchema(schema: TSchema): JsonSchema {
   const { description, unsupported, rules = [] } = notesOf(schema);
   const said = unsupported ? `Not supported: ${description}` : description;

@@ -1,4 +1,4 @@
-/** From the text of a configuration file to a `Config`, or to everything that is wrong with it. */
+/** Parses the text of a configuration file into a `Config`, or into a list of all its problems. */
 import { dirname } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { checkAllocation } from "./allocation/check-allocation.js";
@@ -15,12 +15,12 @@ import type { WrittenTenant } from "./tenant.js";
 import { parseYaml } from "./yaml.js";
 
 export interface LoadOptions {
-  /** Stands in every problem; the text itself is the first argument. Maps are relative to its folder. */
+  /** Path of the file, for problems. Maps are relative to its folder. */
   file: string;
-  /** What `${NAME}` is taken from. */
+  /** The variables for `${NAME}`. */
   env: Environment;
   ecosystems: EcosystemSettingsMap;
-  /** What a relative `data_dir` is relative to; the working directory unless given. */
+  /** Base of a relative `data_dir`; the working directory by default. */
   folder?: string;
 }
 
@@ -32,7 +32,7 @@ function inOrder(problems: readonly ConfigProblem[]): ConfigProblem[] {
   return [...problems].sort((a, b) => a.line - b.line);
 }
 
-/** Never throws for anything that stands in the text or the environment. Reads the maps that the text names, relative to `file`. */
+/** Never throws for any text or environment. Reads the maps that the text names, relative to `file`. */
 export function loadConfig(
   text: string,
   { file, env, ecosystems, folder = process.cwd() }: LoadOptions,
@@ -50,12 +50,15 @@ export function loadConfig(
   return { ok: true, config: toConfig(value, folder, derived), secrets: context.secrets };
 }
 
-/** What was read, without the parts that could not be. */
+/** The values that could be read. Other parts are missing. */
 type PartialConfig =
   | { readonly tenants?: Readonly<Record<string, unknown>>; readonly api?: unknown }
   | undefined;
 
-/** Holds settings against others, as far as they could be read, so that a person sees these problems together with all others. */
+/**
+ * Checks rules between settings on all values that could be read, so that their problems appear together with all
+ * others.
+ */
 function checkTogether(
   value: PartialConfig,
   {

@@ -1,4 +1,4 @@
-/** `logging`: what the service's log looks like, and how much of it there is. */
+/** `logging`: format and level of the service's log. */
 import { choice, section } from "./setting.js";
 
 export const loggingSettings = section(

@@ -1,4 +1,4 @@
-/** `metrics`: the Prometheus (or Mimir, Thanos, VictoriaMetrics, …) that a tenant's usage is read from. */
+/** `metrics`: the Prometheus (or Mimir, Thanos, VictoriaMetrics, …) that a tenant's usage is queried from. */
 import { type Static, Type } from "@sinclair/typebox";
 import { choice, mapOf, mapping, text } from "./setting.js";
 import { parseBaseUrl } from "./url.js";
@@ -11,12 +11,19 @@ const CREDENTIALS_OF = {
   bearer: ["bearer_token", "bearer_token_file"],
 } as const satisfies Record<string, readonly (typeof CREDENTIALS)[number][]>;
 
-/** A shorter value of a header is no credential: to hide `prod` wherever it stands would garble the log. */
+/** Shorter header values are not treated as credentials: masking every `prod` would garble the log. */
 const SHORTEST_CREDENTIAL = 12;
-/** What the client itself sends. */
+/** Headers that the client sets itself. */
 const OWN_HEADERS = new Set([
-  ...["accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "host"],
-  ...["transfer-encoding", "user-agent"],
+  "accept",
+  "accept-encoding",
+  "authorization",
+  "connection",
+  "content-length",
+  "content-type",
+  "host",
+  "transfer-encoding",
+  "user-agent",
 ]);
 
 const credential = { secret: true, maxLength: 10_000 };
@@ -120,7 +127,7 @@ export type MetricsAuth =
   | { kind: "bearer"; token: string }
   | { kind: "bearer_file"; file: string };
 
-/** The credentials as one value, so that a request cannot be sent with half of them. */
+/** Combines the credentials into one value, so that no request is sent with half of them. */
 export function metricsAuth(settings: Omit<MetricsSettings, "headers">): MetricsAuth {
   const { auth_type, username, password, bearer_token, bearer_token_file } = settings;
   if (auth_type === "basic" && username !== undefined && password !== undefined) {

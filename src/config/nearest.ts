@@ -1,10 +1,11 @@
 /**
- * "did you mean …?": the known name that a mistyped one is nearest to.
+ * Finds the known name that is nearest to a mistyped one, for "did you mean …?".
  *
- * Optimal string alignment distance: insertions, deletions, substitutions and swapped neighbours cost one each.
+ * The measure is the optimal string alignment distance: insertions, deletions, substitutions and swapped neighbours
+ * cost one each.
  */
 
-/** Rows of the classic dynamic programme; O(length × length), on names of at most some dozens of letters. */
+/** Classic dynamic programming, row by row: O(length × length), for names of at most some dozens of letters. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
@@ -27,7 +28,7 @@ function editDistance(from: string, to: string): number {
   return last[to.length] ?? 0;
 }
 
-/** The nearest of `known`, or undefined when nothing is near: a wrong guess is worse than none. */
+/** Returns the nearest of `known`, or undefined if none is near: no suggestion is better than a wrong one. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > 64) return undefined;
   const written = name.toLowerCase().replaceAll("-", "_");

@@ -1,4 +1,4 @@
-/** Which definition each part of a value has: what walks a configuration beside its schema goes by. */
+/** Pairs each part of a parsed value with its schema. */
 import { KindGuard, type TSchema } from "@sinclair/typebox";
 import { formOfKind, notesOf, openValue } from "./setting.js";
 
@@ -6,7 +6,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-/** The form of a mapping that `value` has. */
+/** Returns the variant of the schema that applies to `value`. */
 function formOf(schema: TSchema, value: Record<string, unknown>): TSchema {
   const { discriminator, byKind } = notesOf(schema);
   if (byKind) return formOfKind(schema, "mapping") ?? schema;
@@ -16,7 +16,10 @@ function formOf(schema: TSchema, value: Record<string, unknown>): TSchema {
   return forms.find((form) => form.properties[key]?.const === value[key]) ?? schema;
 }
 
-/** Entries of a mapping, each with its definition; undefined for what the schema does not know. */
+/**
+ * Returns the entries of a mapping with their schemas; `definition` is undefined for keys that the schema does not
+ * have.
+ */
 export function entriesOf(
   schema: TSchema,
   value: Record<string, unknown>,

@@ -1,6 +1,6 @@
 /**
- * The passwords in a connection string, as they are written and as they are meant. The rest of it, such as the host, belongs in
- * messages.
+ * Returns the passwords in a connection string, both as written and decoded. Other parts, such as the host, may appear
+ * in messages.
  */
 export function passwordsIn(connectionString: string): string[] {
   const [, rest = ""] = /^[a-z]+:\/\/(.*)$/is.exec(connectionString) ?? [];

@@ -1,4 +1,6 @@
-/** `tenants.T.plugin_settings`: what every ecosystem takes; each adds its own keys (`ecosystem-settings.ts`). */
+/**
+ * `tenants.T.plugin_settings`: keys that every ecosystem has. Each ecosystem adds its own (`ecosystem-settings.ts`).
+ */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../time/days.js";
 import { emitterRules } from "./emitter-rules.js";

@@ -1,15 +1,15 @@
-/** `postgres`: where tags, tenant state, inventory and run records are kept. */
+/** `postgres`: the database for tags, tenant state, inventory and run records. */
 import { passwordsIn } from "./passwords-in.js";
 import { type Parsed, section, text } from "./setting.js";
 
-/** A Postgres of our own, started and supervised by the service, or one that the user runs. */
+/** An embedded Postgres that the service starts and supervises, or a server that the user runs. */
 export type PostgresTarget = { kind: "embedded" } | { kind: "server"; connection_string: string };
 
 const EXPECTED = "`embedded`, or postgres://user:password@host:5432/database";
 
 /**
- * The host may be empty when `?host=/folder` names a unix socket, as libpq and `pg` understand it. A password with a `/`, `?` or `#` as it is
- * would be read as the host's end, so a port is digits, and a database has no `@`.
+ * The host may be empty if `?host=/folder` names a unix socket, as in libpq and `pg`. An unescaped `/`, `?` or `#` in a
+ * password would end the host, so a port consists of digits, and a database name has no `@`.
  */
 const SERVER =
   /^postgres(?:ql)?:\/\/(?:[^@/?#\s]*@)?((?:\[[^\]@/?#\s]*\]|[^:@/?#\s]*)(?::\d+)?)\/([^@/?#\s]+)(\?[^#\s]*)?$/i;
@@ -29,7 +29,7 @@ export function postgresTarget(connectionString: string): PostgresTarget {
   return { kind: "server", connection_string: connectionString };
 }
 
-/** The address without the password; parameters are left out, because a password can be one of them. */
+/** The address without the password and without parameters, because a parameter can be a password. */
 export function describePostgres(target: PostgresTarget): string {
   if (target.kind === "embedded") return "embedded";
   return target.connection_string

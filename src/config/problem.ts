@@ -1,30 +1,30 @@
 /**
- * What is wrong with a configuration, and how it is said.
+ * Problems of a configuration and their text.
  *
- * A problem names the file, the line and the key path, so that a person can go straight there. It never carries
- * a value that may be a secret: see `scalar.ts` for what is shown of a value at all.
+ * A problem has the file, the line and the key path, so that a person finds the cause at once. It never contains a
+ * value that may be secret; `scalar.ts` decides which values are shown.
  */
 
-/** Where a value stands: keys of mappings and positions in lists, from the root of the file. */
+/** Path of a value: keys of mappings and indexes of lists, from the root of the file. */
 export type Path = readonly (string | number)[];
 
 export interface ConfigProblem {
-  /** The file as the caller named it. */
+  /** The file, as the caller named it. */
   file: string;
-  /** Line in that file, from 1. A missing key has the line of the mapping that lacks it. */
+  /** Line in the file, from 1. A missing key has the line of the mapping where it is missing. */
   line: number;
   /** For example `tenants.acme.plugin_settings.cost_types[0].rate`; empty for the file as a whole. */
   path: string;
   /** One sentence, starting in lower case. */
   message: string;
-  /** What the key takes, where that can be said in a few words: `an integer from 1 to 364`. */
+  /** What the key accepts, if that fits in a few words: `an integer from 1 to 364`. */
   allowed?: string;
 }
 
-/** The most problems that are printed; a file with more has one cause that is repeated. */
+/** The most problems that are printed. A file with more repeats one cause. */
 const MOST_PRINTED = 200;
 
-/** A key as it may be printed: one that looks like a pasted secret or would break the line is not. */
+/** Returns the key, or undefined if printing it could reveal a pasted secret or break the line. */
 export function printableKey(key: string): string | undefined {
   return /^[\w.~ -]{1,100}$/.test(key) ? key : undefined;
 }
@@ -35,12 +35,12 @@ function step(part: string | number): string {
   return `["${printableKey(part) ?? "…"}"]`;
 }
 
-/** `["tenants", "a.b", "cost_types", 0]` as `tenants["a.b"].cost_types[0]`. */
+/** Formats `["tenants", "a.b", "cost_types", 0]` as `tenants["a.b"].cost_types[0]`. */
 export function pathText(path: Path): string {
   return path.map(step).join("").replace(/^\./, "");
 }
 
-/** `chargehouse.yaml:12: tenants.acme.lookback_days: must be an integer from 1 to 364, not "x"` */
+/** For example `chargehouse.yaml:12: tenants.acme.lookback_days: must be an integer from 1 to 364, not "x"`. */
 export function formatProblem(problem: ConfigProblem): string {
   const place = `${problem.file}:${problem.line}: `;
   return `${place}${problem.path === "" ? "" : `${problem.path}: `}${problem.message}`;

@@ -1,9 +1,9 @@
-/** Programs of ours that run as processes of their own. */
+/** Starts programs of this package as processes of their own. */
 import { fileURLToPath } from "node:url";
 
 /**
- * What node is given to run the program at `path`, relative to the file whose `import.meta.url` is `from`. Named by `.js`, as an import
- * is: sources are run by tsx, compiled files as they are.
+ * Returns the arguments of `node` for the program at `path`, relative to the file whose `import.meta.url` is `from`.
+ * The path ends in `.js`, as in an import: sources are run by tsx, compiled files as they are.
  */
 export function programArguments(path: string, from: string): string[] {
   const fromSources = from.endsWith(".ts");

@@ -1,9 +1,9 @@
 /**
- * Where this package lies on disk, and which version it is.
+ * Locates this package on disk and reads its version.
  *
  * The same code runs from `src/` (tests, development), from `dist/` (a clone after the build) and from
- * `node_modules/chargehouse/dist` (an installed package); what lies beside it, such as `migrations/`, is
- * therefore looked up from the nearest `package.json` that is ours, never by a fixed number of `..`.
+ * `node_modules/chargehouse/dist` (an installed package). Folders beside it, such as `migrations/`, are therefore found
+ * from the nearest `package.json` of this package, never by a fixed number of `..`.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
@@ -22,7 +22,7 @@ function manifestOf(folder: string): Manifest | undefined {
   }
 }
 
-/** The folder that holds our `package.json`: the nearest one upward from this file whose name is `chargehouse`. */
+/** Returns the folder of our `package.json`: the nearest one above this file whose name is `chargehouse`. */
 export function projectRoot(): string {
   const start = dirname(fileURLToPath(import.meta.url));
   for (let folder = start; ; folder = dirname(folder)) {
@@ -31,7 +31,7 @@ export function projectRoot(): string {
   }
 }
 
-/** The version that `/health` reports: that of the package where it was built, else `0.0.0-dev`. */
+/** The version that `/health` reports: that of the built package, otherwise `0.0.0-dev`. */
 export function packageVersion(): string {
   const root = projectRoot();
   const isBuilt = relative(root, fileURLToPath(import.meta.url)).startsWith(`dist${sep}`);

@@ -1,4 +1,4 @@
-/** A configuration file on disk, with the `.env` file beside it. */
+/** Reads a configuration file together with its `.env` file. */
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseDotEnv } from "./dotenv.js";
@@ -7,7 +7,7 @@ import type { ConfigProblem } from "./problem.js";
 import type { Environment } from "./substitute.js";
 
 export interface ReadOptions extends Omit<LoadOptions, "file"> {
-  /** Must exist. Without it, a `.env` beside the configuration is read when there is one. */
+  /** Must exist. If undefined, a `.env` beside the configuration is read if there is one. */
   envFile?: string;
 }
 
@@ -42,7 +42,7 @@ async function dotEnv(
   return { values: {}, problems: absent ? [] : [source.problem] };
 }
 
-/** The real environment wins over the `.env` file, also where it sets a variable to nothing. */
+/** The real environment overrides the `.env` file, even with an empty value. */
 export async function readConfig(
   file: string,
   { envFile, env, ...options }: ReadOptions,

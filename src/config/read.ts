@@ -1,8 +1,9 @@
 /**
- * What was written, read as the schema wants it: one walk that gives the values, with defaults, and every problem.
+ * Reads a written configuration by its schema, in one walk that returns the values, with defaults, and every problem.
  *
- * A part that cannot be read is reported and left out, and the walk goes on, so that a person sees all problems of a
- * file at once. Rules between keys therefore see partial values. Each function returns what it read, or undefined.
+ * A part that cannot be read is reported and left out, and the walk continues, so that a person sees all problems of a
+ * file at once. Rules between keys therefore see partial values. Each function returns the value that it read, or
+ * undefined.
  */
 import { KindGuard, type TArray, type TObject, type TRecord, type TSchema } from "@sinclair/typebox";
 import { expectation, wordsOf } from "./expectation.js";
@@ -29,7 +30,7 @@ function unknownKey(name: string, path: Path, schema: TObject, context: ReadingC
     : `unknown key; did you mean \`${guess}\`?`;
 }
 
-/** The mapping around this one, or directly in it, that has a key of this name: the nearest. */
+/** Finds the nearest mapping that has a key of this name, among those directly in this one and those around it. */
 function placeOf(
   name: string,
   path: Path,
@@ -46,7 +47,7 @@ function isEmpty(written: Written): boolean {
   return written.kind === "nothing" || (written.kind === "list" && written.items.length === 0);
 }
 
-/** A left-out section is read as an empty one, so that its keys get their defaults and its rules are held. */
+/** A missing section is read as an empty one, so that its keys get their defaults and its rules are checked. */
 function readDefault(schema: TSchema, line: number, path: Path, context: ReadingContext): unknown {
   const nothing: WrittenMapping = { kind: "mapping", line, entries: new Map() };
   return KindGuard.IsObject(schema)
@@ -106,7 +107,7 @@ function readObject(schema: TObject, written: WrittenMapping, path: Path, contex
   return value;
 }
 
-/** Keys of the user's choice, in a mapping that has fixed keys as well. */
+/** Reads keys that the user chooses, in a mapping that also has fixed keys. */
 function readOpenKeys(
   schema: TObject,
   written: WrittenMapping,
@@ -119,7 +120,10 @@ function readOpenKeys(
   return readEntries({ ...notesOf(schema).keys, item }, entries, path, context);
 }
 
-/** A mapping of several forms. When the key that tells them apart is wrong, what all forms share is still read. */
+/**
+ * Reads a mapping with several forms. If the key that selects the form is wrong, the keys that all forms share are
+ * still read.
+ */
 function readVariant(schema: TSchema, written: WrittenMapping, path: Path, context: ReadingContext): unknown {
   const { discriminator } = notesOf(schema);
   if (discriminator === undefined) throw new Error("a union of mappings needs a discriminator");
@@ -133,7 +137,7 @@ function readVariant(schema: TSchema, written: WrittenMapping, path: Path, conte
   return readObject(forms.get(word) ?? shared, written, path, context);
 }
 
-/** Keys of the user's choice, each with a value of one schema. */
+/** Reads a mapping of keys that the user chooses, with values of one schema. */
 function readRecord(schema: TRecord, written: WrittenMapping, path: Path, context: ReadingContext): unknown {
   const [[pattern, item] = []] = Object.entries(schema.patternProperties);
   if (pattern === undefined || item === undefined)
@@ -193,7 +197,7 @@ function readList(schema: TArray, written: WrittenList, path: Path, context: Rea
   return values;
 }
 
-/** The kind of node that a schema reads, and its reader. */
+/** Reads a value with the reader for the kind of its schema. */
 export function readValue(schema: TSchema, written: Written, path: Path, context: ReadingContext): unknown {
   const form =
     notesOf(schema).byKind && written.kind !== "nothing" ? formOfKind(schema, written.kind) : undefined;

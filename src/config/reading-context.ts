@@ -1,6 +1,4 @@
-/**
- * What the walk over a configuration carries along: the environment, where each path stands, and the problems so far.
- */
+/** State of the walk over a configuration: the environment, the line of each path, and the problems so far. */
 import { type ConfigProblem, type Path, pathText } from "./problem.js";
 import type { Environment } from "./substitute.js";
 
@@ -9,16 +7,16 @@ export type Report = (path: Path, message: string, allowed?: string) => void;
 export interface ReadingContext {
   readonly env: Environment;
   readonly problems: readonly ConfigProblem[];
-  /** The mappings with fixed keys around the value that is read, the outermost first. */
+  /** Enclosing mappings with fixed keys, the outermost first. */
   readonly around: readonly { readonly path: Path; readonly keys: readonly string[] }[];
-  /** Passwords and tokens that were read. */
+  /** Passwords and tokens found so far. */
   readonly secrets: string[];
-  /** Remembers the line of a path. */
+  /** Records the line of a path. */
   place(path: Path, line: number): void;
   report: Report;
-  /** Whether there is no problem with the value at the path, nor with anything in it. */
+  /** True if neither the value at the path nor anything in it has a problem. */
   isReadable(path: Path): boolean;
-  /** Runs a rule of the mapping at `path`; a key that already has a problem does not get a second one for it. */
+  /** Checks a rule of the mapping at `path`. A path that already has a problem does not get a second one. */
   hold(path: Path, rule: (report: Report) => void): void;
 }
 
@@ -26,10 +24,10 @@ export function readingContext(file: string, env: Environment): ReadingContext {
   const lines = new Map<string, number>();
   const problems: ConfigProblem[] = [];
   const reported = new Set<string>();
-  /** Paths with a problem, and all paths around them. */
+  /** Paths with a problem, and the paths of all values that contain them. */
   const unreadable = new Set<string>();
 
-  /** The line of the path, or of the nearest mapping around it. */
+  /** The line of the path, or of the nearest enclosing mapping. */
   function lineOf(path: Path): number {
     for (let length = path.length; length > 0; length--) {
       const line = lines.get(pathText(path.slice(0, length)));

@@ -1,4 +1,4 @@
-/** The reference page of the configuration: a table per section, from the definitions of the settings. */
+/** Generates the reference page of the configuration: a table per section, from the definitions of the settings. */
 import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { expectation, wordsOf } from "./expectation.js";
 import { choice, mapping, notesOf, openValue } from "./setting.js";
@@ -34,10 +34,10 @@ function row(key: string, schema: TSchema): string {
   return `| \`${key}\` | ${typeOf(schema)} | ${defaultOf(schema)} | ${cell(allowed)} | ${cell(meaning)} |`;
 }
 
-/** A mapping that gets a heading and a table of its own. */
+/** A mapping with its own heading and table. */
 interface Part {
   path: string;
-  /** Of which form it is: `ecosystem: confluent_cloud`. */
+  /** The form that the mapping belongs to, such as `ecosystem: confluent_cloud`. */
   form: string;
   schema: TObject;
 }
@@ -46,7 +46,7 @@ function formsOf(schema: TSchema): TObject[] {
   return (KindGuard.IsUnion(schema) ? schema.anyOf : [schema]).filter(KindGuard.IsObject);
 }
 
-/** What all forms share, in one table, and then each form with what it has of its own. */
+/** Returns one part for the keys that all forms share, and one for the keys of each form. */
 function formParts(path: string, form: string, schema: TSchema, key: string, shared: TObject): Part[] {
   const forms = formsOf(schema);
   const words = forms.flatMap((each) => wordsOf(each.properties[key] ?? each) ?? []);
@@ -72,7 +72,7 @@ function formParts(path: string, form: string, schema: TSchema, key: string, sha
   ];
 }
 
-/** The parts that a key opens: a mapping is one, a list of mappings is one, a mapping of several forms is several. */
+/** Returns the parts below a key: one for a mapping or a list of mappings, several for a mapping with several forms. */
 function partsOf(path: string, form: string, schema: TSchema): Part[] {
   const { discriminator, keys, byKind } = notesOf(schema);
   if (byKind && KindGuard.IsUnion(schema)) return schema.anyOf.flatMap((each) => partsOf(path, form, each));
@@ -91,7 +91,7 @@ function rulesOf(schema: TSchema): string[] {
   return rules.length === 0 ? [] : ["", "Rules:", "", ...rules.map(({ rule }) => `- ${rule}`)];
 }
 
-/** A heading, a table of the keys, and the parts that they open. */
+/** Renders the heading, the table of keys, and the parts below. */
 function section({ path, form, schema }: Part, level: number): string[] {
   const { description = "" } = notesOf(schema);
   const open = openValue(schema);
@@ -113,7 +113,6 @@ function section({ path, form, schema }: Part, level: number): string[] {
   ];
 }
 
-/** All keys of the file, section by section. */
 export function referenceTables(schema: TObject): string {
   return section({ path: "", form: "", schema }, 1).join("\n").trim();
 }

@@ -1,4 +1,4 @@
-/** How an S3 service is reached: Amazon's, or another that speaks its protocol. */
+/** Settings of an S3 service: Amazon's, or another one with the same protocol. */
 import { type Static, Type } from "@sinclair/typebox";
 import { keysRule, secretText } from "./credential-keys.js";
 import { choice, flag, mapping, text } from "./setting.js";
@@ -55,10 +55,9 @@ export const s3Settings = mapping(s3Properties, {
 
 export type S3Settings = Static<typeof s3Settings>;
 
-/** Without settings of its own. */
 export const defaultS3: S3Settings = { region: "us-east-1", credentials: "environment" };
 
-/** As S3 allows them: they become a part of a host name. */
+/** Bucket names that S3 allows. They become part of a host name. */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 export function splitS3(location: string): [bucket: string, key: string] {
@@ -66,7 +65,7 @@ export function splitS3(location: string): [bucket: string, key: string] {
   return [bucket, key];
 }
 
-/** What is wrong with a location `s3://…`, or undefined. */
+/** Returns the problem with an `s3://…` location, or undefined. */
 export function s3Problem(location: string): string | undefined {
   const [bucket, key] = splitS3(location);
   if (!BUCKET.test(bucket) || bucket.includes("..")) return "must name a bucket: s3://bucket/prefix";

@@ -1,8 +1,8 @@
 /**
- * One scalar, read as its setting wants it: text, integer, true/false, decimal or one of a list of words.
+ * Reads one scalar by its setting: text, integer, true/false, decimal or one of a list of words.
  *
- * What came out of `${…}` is text and becomes what the setting wants. A problem shows the value, unless the setting
- * is a secret, the value came from the environment (where secrets come from), or it looks like an address with
+ * The result of `${…}` is text and is converted to the type of the setting. A problem quotes the value, unless the
+ * setting is a secret, the value came from the environment (where secrets come from), or it looks like an address with
  * credentials.
  */
 import { KindGuard, type TSchema } from "@sinclair/typebox";
@@ -16,7 +16,7 @@ export type Reading = { value: unknown } | { messages: string[] };
 
 const LONGEST_SHOWN = 60;
 
-/** `, not "x"`, or nothing. */
+/** Returns `, not "x"`, or an empty text if the value must not be shown. */
 function shown(schema: TSchema, scalar: WrittenScalar): string {
   if (notesOf(schema).secret || /:\/\/|@/.test(scalar.text)) return "";
   if (scalar.looks !== "text") return `, not ${scalar.text.slice(0, LONGEST_SHOWN)}`;
@@ -41,7 +41,7 @@ function wordFrom(schema: TSchema, words: readonly string[], text: string): stri
   return words.find((known) => known === meant);
 }
 
-/** A text with its own check and form, such as a URL or a decimal. */
+/** Parses a text with its own syntax, such as a URL or a decimal. */
 function parsed(schema: TSchema, text: string): Reading {
   const { parse } = notesOf(schema);
   const result = parse?.(text) ?? { value: text };

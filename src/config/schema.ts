@@ -1,4 +1,4 @@
-/** The whole configuration file: its sections, and the refusals that span several of them. */
+/** The schema of the whole configuration file: its sections, and the rules that span several of them. */
 import type { Static } from "@sinclair/typebox";
 import { apiSettings } from "./api.js";
 import { clickhouseSettings } from "./clickhouse.js";
@@ -12,10 +12,10 @@ import { mapOf, mapping, type Rule, text } from "./setting.js";
 import { parseStorage, storageKeys } from "./storage.js";
 import { TENANT_NAME, tenantSettings, type WrittenTenant } from "./tenant.js";
 
-/** Tenants as far as they could be read. */
+/** Keys of tenants that could not be read are missing. */
 type Tenants = Record<string, Partial<WrittenTenant>>;
 
-/** Each tenant that has a value of an earlier one, and the first that has it. */
+/** Returns each tenant that repeats a value of an earlier one, together with the first tenant that has it. */
 function repeated(tenants: Tenants, identify: (tenant: Partial<WrittenTenant>) => readonly string[]) {
   const first = new Map<string, string>();
   return Object.entries(tenants).flatMap(([name, tenant]) => {

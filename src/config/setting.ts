@@ -1,9 +1,9 @@
 /**
- * The vocabulary in which every key of the configuration is defined.
+ * Functions that define the keys of the configuration.
  *
- * A key is a TypeBox schema with a description, and whatever else the reader (`read.ts`), the JSON Schema
- * (`json-schema.ts`) and the reference page (`reference-page.ts`) need to know about it. One definition, so
- * the four cannot disagree.
+ * A key is a TypeBox schema with a description, plus whatever the reader (`read.ts`), the JSON Schema
+ * (`json-schema.ts`) and the reference page (`reference-page.ts`) need to know about it. With one definition, the four
+ * cannot disagree.
  */
 import {
   KindGuard,
@@ -19,53 +19,56 @@ import {
 } from "@sinclair/typebox";
 import type { Path } from "./problem.js";
 
-/** What a text becomes (`value`), or why it is refused (`problem`, a sentence that never quotes the text). */
+/** The parsed text (`value`), or why it is refused (`problem`, a sentence that never quotes the text). */
 export type Parsed = { value: string } | { problem: string };
 
-/** A refusal that concerns several keys of one mapping. Keys that could not be read are missing from `value`. */
+/** A rule between keys of one mapping. Keys that could not be read are missing from `value`. */
 export interface Rule<Value> {
-  /** For the reference page: one sentence. */
+  /** One sentence for the reference page. */
   rule: string;
   check(value: Partial<Value>, report: (path: Path, message: string) => void): void;
 }
 
-/** Keys that the user chooses: `name` stands for them in the reference page. */
+/** Keys that the user chooses. The reference page calls them `name`. */
 export interface KeyNotes {
   name: string;
   pattern: string;
   expected: string;
 }
 
-/** What a setting says about itself, beside the JSON Schema keywords. */
+/** Properties of a setting beyond the JSON Schema keywords. */
 export interface Notes {
   description: string;
   /** `seconds`, `days`, `hours`, … */
   unit?: string;
-  /** Never shown: not in problems, not by `check-config`, not in logs. Of a text whose parts alone are secret: which they are. */
+  /**
+   * Never shown in problems, by `check-config` or in logs. A function returns the secret parts of the text, such as the
+   * password in a URL.
+   */
   secret?: boolean | ((value: string) => string[]);
   /**
-   * Cannot change what is gathered, with all below it: who asks and how often. Every other setting makes windows be gathered again when
-   * it changes, except secrets.
+   * True if neither the setting nor anything below it can change what is gathered, such as callers and intervals. A
+   * change of any other setting, except secrets, makes the windows be gathered again.
    */
   inert?: boolean;
-  /** What is allowed, in words, where the JSON Schema keywords cannot say it well. */
+  /** Allowed values in words, if the JSON Schema keywords cannot describe them well. */
   expected?: string;
-  /** Words in any case are taken, and these stand for others. */
+  /** Accepted alternatives, such as aliases of a word. With synonyms, words are accepted in any case. */
   synonyms?: Readonly<Record<string, string>>;
-  /** A number that must keep every digit: read from its text, never through a float. */
+  /** A number that keeps every digit: it is read from its text, never through a float. */
   decimal?: boolean;
-  /** Checks and normalises a text. */
+  /** Validates and normalizes a text. */
   parse?: (text: string) => Parsed;
   rules?: readonly Rule<Record<string, unknown>>[];
-  /** Entries of a list: no two have the same value of this key. */
+  /** The key whose values must be unique among the entries of a list. */
   uniqueBy?: string;
-  /** Which key tells the forms of a mapping apart, and the keys that all forms have. */
+  /** The key that selects the form of a mapping, and the keys that all forms share. */
   discriminator?: { key: string; shared: TObject };
-  /** Of a mapping whose keys the user chooses: what a key must look like. */
+  /** Syntax of the keys of a mapping whose keys the user chooses. */
   keys?: KeyNotes;
-  /** Takes a single value, a list or a mapping: the form of what is written is that of its kind. */
+  /** Accepts several kinds of values (single value, list, mapping). The kind selects the form. */
   byKind?: boolean;
-  /** A key that this release knows and refuses. */
+  /** A key of the specification that this release refuses. */
   unsupported?: boolean;
 }
 
@@ -131,7 +134,7 @@ export function mapOf<Value extends TSchema>(
   });
 }
 
-/** A mapping with some fixed keys, beside keys that the user chooses, all with values of one schema. */
+/** A mapping with fixed keys and with keys that the user chooses, whose values have one schema. */
 export function openMapping<Properties extends TProperties>(
   properties: Properties,
   { keys, value, ...options }: Omit<Notes, "rules" | "keys"> & { keys: KeyNotes; value: TSchema },
@@ -139,12 +142,12 @@ export function openMapping<Properties extends TProperties>(
   return Type.Object(properties, { additionalProperties: value, keys, ...options });
 }
 
-/** A value of several forms, no two of one kind: a single value, a list, a mapping. */
+/** A value with several forms, each of another kind: a single value, a list, a mapping. */
 export function eitherKind(forms: readonly TSchema[], options: Omit<Notes, "rules">) {
   return Type.Union([...forms], { byKind: true, ...options });
 }
 
-/** The form that takes what has this kind. */
+/** Returns the form for values of this kind. */
 export function formOfKind(schema: TSchema, kind: "scalar" | "list" | "mapping"): TSchema | undefined {
   const forms = KindGuard.IsUnion(schema) ? schema.anyOf : [schema];
   return forms.find((form) => {
@@ -153,12 +156,12 @@ export function formOfKind(schema: TSchema, kind: "scalar" | "list" | "mapping")
   });
 }
 
-/** What the keys of the user's choice take, of a mapping that has fixed keys as well. */
+/** Returns the schema of the user's keys in a mapping that also has fixed keys. */
 export function openValue(schema: TObject): TSchema | undefined {
   return KindGuard.IsSchema(schema.additionalProperties) ? schema.additionalProperties : undefined;
 }
 
-/** A mapping of several forms, told apart by the value of `key`; each form has a `Type.Literal` there. */
+/** A mapping with several forms, selected by the value of `key`. Each form has a `Type.Literal` there. */
 export function oneOf<Form extends TObject>(
   key: string,
   shared: TObject,
@@ -176,8 +179,8 @@ export function list<Item extends TSchema>(
 }
 
 /**
- * A key that the specification has and this release does not: writing it is a problem that says so, because a
- * key that is taken and does nothing is worse. An empty value is taken, as it asks for nothing.
+ * A key of the specification that this release does not support. Using it is a problem, because a key without effect
+ * would be worse. An empty value is allowed.
  */
 export function unsupported(description: string) {
   return Type.Optional(Type.Never({ unsupported: true, description }));

@@ -1,5 +1,5 @@
 /**
- * Marks the object of a log line whose text the result of the run has as well: a command that prints the result leaves the line out. A
- * symbol, so that no log ever shows it.
+ * Marks log lines that the command's output repeats, so that the CLI can hide them. A symbol, so that it never appears
+ * in a log.
  */
 export const shownInResult: unique symbol = Symbol("told in the result of the run");

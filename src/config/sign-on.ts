@@ -1,4 +1,4 @@
-/** `api.oidc`, `api.proxy`, `api.roles`: single sign-on, and what whoever comes by it may do. */
+/** `api.oidc`, `api.proxy`, `api.roles`: single sign-on, and the scopes of its users. */
 import { isIP } from "node:net";
 import type { Static } from "@sinclair/typebox";
 import { isLoopback } from "./host-names.js";
@@ -7,7 +7,7 @@ import { scopes } from "./scopes.js";
 import { choice, flag, list, mapping, type Parsed, text } from "./setting.js";
 import { parseBaseUrl } from "./url.js";
 
-/** Keys that come over the network in the clear could be anybody's. */
+/** Refuses plain HTTP, because anybody on the network could replace the keys. */
 function parseKeysUrl(given: string): Parsed {
   const parsed = parseBaseUrl(given);
   if ("problem" in parsed) return parsed;
@@ -61,7 +61,7 @@ const headerName = (description: string, name: string) =>
     default: name,
   });
 
-/** `10.0.0.7`, `fd00::/8`. */
+/** Parses an address or network such as `10.0.0.7` or `fd00::/8`. */
 function parseNetwork(given: string): Parsed {
   const [address = "", bits, ...more] = given.trim().split("/");
   const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
@@ -153,7 +153,7 @@ export type OidcSettings = Static<typeof oidcSettings>;
 export type ProxySettings = Static<typeof proxySettings>;
 export type RoleSettings = Static<typeof roleSettings>;
 
-/** Of `api.roles`: a name that no tenant has would allow nothing, and nobody would notice. */
+/** Reports roles with unknown tenants: they would allow nothing, and nobody would notice. */
 export function checkRoles(roles: RoleSettings, tenants: object, report: Report): void {
   for (const [index, each] of roles.entries()) {
     for (const [place, name] of each.tenants.entries()) {

@@ -1,8 +1,8 @@
 /**
- * `tenants.T.storage.connection_string`: which database holds a tenant's facts.
+ * `tenants.T.storage.connection_string`: the database of a tenant's facts.
  *
- * Two tenants in one database would mix their money, so each needs its own, and `storageKeys` tell when two
- * connection strings are two spellings of one store.
+ * Two tenants in one database would mix their money, so each needs its own. `storageKeys` finds connection strings that
+ * are two spellings of one store.
  */
 import { Type } from "@sinclair/typebox";
 import { clusterName } from "./clickhouse.js";
@@ -17,36 +17,38 @@ interface EmbeddedStorage {
 
 export interface ServerStorage {
   readonly kind: "server";
-  /** The HTTP addresses of the hosts, without credentials and database. The first that can be reached is used. */
+  /** HTTP addresses of the hosts, without credentials and database. The first that can be reached is used. */
   readonly urls: readonly string[];
   readonly username: string;
   readonly password: string;
   readonly database: string;
   readonly tls: boolean;
-  /** The cluster whose replicas hold the database. Undefined: there is one copy, or the service keeps several by itself. */
+  /**
+   * The cluster whose replicas have the database. Undefined if there is one copy, or if the service itself replicates.
+   */
   readonly cluster: string | undefined;
 }
 
 export type StorageTarget = EmbeddedStorage | ServerStorage;
 
-/** What a connection string says of it. */
+/** The parts of a target that the connection string contains. */
 export type ParsedTarget = EmbeddedStorage | Omit<ServerStorage, "cluster">;
 export type ParsedStorage = { storage: ParsedTarget } | { problem: string };
 
 const STORAGE_EXPECTED =
   "`embedded:NAME`, or clickhouse://user:password@host:8123/database (clickhouses:// for TLS; host1,host2 for replicas)";
 
-/** More would only be a longer wait until the last of them has been tried. */
+/** More hosts would only delay the error if none can be reached. */
 const MOST_HOSTS = 10;
 
-/** A name that needs no quoting anywhere: not in SQL, not as a folder. */
+/** Names that need no quoting, neither in SQL nor as a folder. */
 const DATABASE = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 const RESERVED = ["system", "information_schema", "default"];
 
 const DATABASE_RULE =
   "the database name must start with a letter or `_` and hold letters, digits and `_`, at most 63";
 
-/** Embedded names are lower-cased: folders of some file systems do not tell cases apart. */
+/** Lower-cases embedded names, because some file systems ignore case. */
 function parseEmbedded(name: string): ParsedStorage {
   const database = name.trim().toLowerCase();
   if (!DATABASE.test(database)) return { problem: DATABASE_RULE };
@@ -55,12 +57,18 @@ function parseEmbedded(name: string): ParsedStorage {
   return { storage: { kind: "embedded", database } };
 }
 
-/** WHATWG URLs hide a scheme's default port, so that `:80` is only seen when read as https, and `:443` as http. */
+/**
+ * Returns the port that the address names. WHATWG URLs hide a scheme's default port, so `:80` is only visible if parsed
+ * as https, and `:443` as http.
+ */
 function explicitPort(rest: string): string {
   return new URL(`http://${rest}`).port || new URL(`https://${rest}`).port;
 }
 
-/** `user:password@host1,host2/database` once for each of its hosts. Undefined when one of several is empty. */
+/**
+ * Splits `user:password@host1,host2/database` into one address per host. Returns undefined if one of several hosts is
+ * empty.
+ */
 function byHost(rest: string): string[] | undefined {
   const end = rest.search(/[/?#]|$/);
   const start = rest.lastIndexOf("@", end) + 1;
@@ -133,8 +141,8 @@ export function parseStorage(text: string): ParsedStorage {
 }
 
 /**
- * The same for every spelling of one host. How loopback is written does not matter, nor whether a server is reached on its usual port
- * (8123) or its usual TLS port (8443).
+ * Returns one key for all spellings of a host. Spellings of loopback are equal, and so are the usual port (8123) and
+ * the usual TLS port (8443) of a server.
  */
 function hostKey(url: string): string {
   const { hostname, protocol } = new URL(url);
@@ -143,7 +151,7 @@ function hostKey(url: string): string {
   return `${canonicalHost(hostname)}:${port === usual ? "usual" : port}`;
 }
 
-/** One for each host. Two connection strings with one in common lead to one store, whoever logs in. */
+/** Returns a key for each host. Two connection strings with a common key lead to one store, whatever their users. */
 export function storageKeys(storage: ParsedTarget): string[] {
   if (storage.kind === "embedded") return [`embedded:${storage.database}`];
   return storage.urls.map((url) => `server:${hostKey(url)}/${storage.database}`);
@@ -154,7 +162,7 @@ export function isSameStorage(one: ParsedTarget, other: ParsedTarget): boolean {
   return storageKeys(one).some((key) => keys.includes(key));
 }
 
-/** For people and logs: the password is masked. */
+/** For people and logs, with a masked password. */
 export function describeStorage(storage: ParsedTarget): string {
   if (storage.kind === "embedded") return `embedded:${storage.database}`;
   const credentials = `${encodeURIComponent(storage.username)}${storage.password === "" ? "" : ":********"}`;
@@ -162,7 +170,7 @@ export function describeStorage(storage: ParsedTarget): string {
   return `clickhouse${storage.tls ? "s" : ""}://${credentials}@${hosts}/${storage.database}`;
 }
 
-/** What tenants share, for people: the embedded engine, or a server. */
+/** For people: the embedded engine, or the server that tenants share. */
 export function describeServer(storage: StorageTarget): string {
   return storage.kind === "embedded" ? "the embedded ClickHouse" : `ClickHouse at ${storage.urls.join(", ")}`;
 }

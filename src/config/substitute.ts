@@ -1,17 +1,17 @@
 /**
- * Environment variables in values: `${NAME}`, `${NAME:-default}`, and `$${` for a literal `${`.
+ * Substitutes environment variables in values: `${NAME}`, `${NAME:-default}`, and `$${` for a literal `${`.
  *
- * A variable that is set but empty counts as set. What a variable holds is taken as it is: it is not searched for
- * further `${…}`. A `${` that is none of the three forms is a problem, rather than a literal by accident.
+ * A variable that is set but empty counts as set. Values of variables are not searched for further `${…}`. A `${` in no
+ * such form is a problem, rather than a literal by accident.
  */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Substituted {
   text: string;
-  /** Whether any of the text came from a variable or its default; such a text is never shown. */
+  /** True if any of the text came from a variable or its default. Such a text is never shown. */
   fromEnvironment: boolean;
-  /** Sentences, without the place. */
+  /** Sentences without file, line and path. */
   problems: string[];
 }
 
@@ -25,7 +25,7 @@ function resolve(reference: string, env: Environment): { text: string } | { prob
       problem: `holds a "\${…}" that is not "\${NAME}" or "\${NAME:-default}"; a literal "\${" is written "$\${"`,
     };
   }
-  // Own keys only: `${constructor}` on a plain object must be unset, not a function.
+  // Own keys only, so that `${constructor}` is unset rather than a function.
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
   if (value !== undefined) return { text: value };
   if (split < 0) {

@@ -1,4 +1,4 @@
-/** `tenants.T`: one billing boundary, its upstream, its store and its windows. */
+/** `tenants.T`: one billing boundary, with its upstream, its store and its windows. */
 import { type Static, type TObject, type TUnsafe, Type } from "@sinclair/typebox";
 import { rulesSetting } from "./allocation/configured-rule.js";
 import { identitySetting } from "./allocation/identity-source.js";
@@ -8,7 +8,7 @@ import type { PluginSettings } from "./plugin-settings.js";
 import { integer, mapOf, mapping, oneOf, type Rule, section, text } from "./setting.js";
 import { storageSettings } from "./storage.js";
 
-/** What one segment of a URL and a word in a log line carry as they are. */
+/** Names that need no escaping in a URL segment or as a word of a log line. */
 export const TENANT_NAME = {
   name: "T",
   pattern: "^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$",
@@ -149,7 +149,7 @@ const windowRules: Rule<Static<TObject<typeof tenantProperties>>>[] = [
   },
 ];
 
-/** One form of a tenant for each ecosystem, which differ in what `plugin_settings` takes. */
+/** Returns the schema of a tenant, with a form for each ecosystem. The forms differ in `plugin_settings`. */
 export function tenantSettings(ecosystems: EcosystemSettingsMap): TUnsafe<WrittenTenant> {
   const forms = [...ecosystems].map(([name, ecosystem]) =>
     mapping(

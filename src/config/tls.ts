@@ -5,7 +5,7 @@ import { mapping, text } from "./setting.js";
 const file = (description: string) =>
   text({ description, expected: "an absolute path of a PEM file", pattern: "^/", maxLength: 4000 });
 
-/** A schema of its own for each port. */
+/** Returns a new schema, because each port has its own description. */
 export function tlsSettings(description: string) {
   return mapping(
     {

@@ -1,7 +1,7 @@
 /**
- * `topic_attribution`: whether and how the costs of Kafka clusters are attributed to topics. An ecosystem that can do it
- * takes `topicAttributionSettings` as its key `topic_attribution`, with what it has of its own in it, and
- * `topicAttributionRefusals` beside it.
+ * `topic_attribution`: how the costs of Kafka clusters are attributed to topics. An ecosystem that supports it has
+ * `topicAttributionSettings` as its key `topic_attribution`, with additional keys of its own, and includes
+ * `topicAttributionRefusals` in its rules.
  */
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -58,11 +58,11 @@ const common = {
   ),
 };
 
-/** What every ecosystem with topics takes. */
+/** The keys that every ecosystem with topics has. */
 const settings = Type.Object(common);
 export type TopicAttributionSettings = Static<typeof settings>;
 
-/** The section, with keys of the ecosystem's own. */
+/** Returns the section with additional keys of the ecosystem. */
 export function topicAttributionSettings<Own extends TProperties>(own: Own) {
   return section(
     { ...common, ...own },
@@ -70,7 +70,7 @@ export function topicAttributionSettings<Own extends TProperties>(own: Own) {
   );
 }
 
-/** To be held by an ecosystem that takes the section. */
+/** Rules for an ecosystem that has the section. */
 export const topicAttributionRefusals: readonly Rule<{
   topic_attribution: TopicAttributionSettings;
   metrics?: PluginSettings["metrics"];
@@ -84,7 +84,7 @@ export const topicAttributionRefusals: readonly Rule<{
   },
 ];
 
-/** The section of a tenant whose ecosystem takes it; undefined for the others. */
+/** Returns the section of the tenant, or undefined if its ecosystem has none. */
 export function topicAttributionOf(pluginSettings: PluginSettings): TopicAttributionSettings | undefined {
   const part: unknown = Reflect.get(pluginSettings, "topic_attribution");
   return Value.Check(settings, part) ? part : undefined;

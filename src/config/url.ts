@@ -1,7 +1,7 @@
-/** Addresses that may stand in a configuration: no credentials in them, so that they can be shown and logged. */
+/** Parses addresses without credentials, so that they can be shown and logged. */
 import type { Parsed } from "./setting.js";
 
-/** The base address of an HTTP service, without a trailing slash; a path prefix is kept. */
+/** Parses the base address of an HTTP service. Removes a trailing slash and keeps a path prefix. */
 export function parseBaseUrl(text: string): Parsed {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
@@ -15,7 +15,7 @@ export function parseBaseUrl(text: string): Parsed {
   return { value: url.href.replace(/\/+$/, "") };
 }
 
-/** An origin as browsers send it, `https://console.example.org`, or `*` for all. */
+/** Parses an origin as browsers send it, such as `https://console.example.org`, or `*` for all. */
 export function parseOrigin(text: string): Parsed {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   if (text.trim() === "*") return { value: "*" };

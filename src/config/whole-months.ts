@@ -1,8 +1,11 @@
-/** What looks at whole months needs their days for as long as others of the month are gathered. */
+/** Anything that uses whole months needs all days of a month for as long as some of them are still gathered. */
 
 export const LONGEST_MONTH = 31;
 
-/** What is wrong with the settings of a tenant, as far as they could be read, for something that `is monthly`. */
+/**
+ * Returns the problem with a tenant's settings for a feature that `is monthly`. Settings that could not be read are
+ * missing.
+ */
 export function monthsProblem(
   isMonthly: string,
   { lookback_days: lookback, retention_days: retention }: { lookback_days?: number; retention_days?: number },

@@ -1,5 +1,5 @@
 /**
- * The configuration as it was written: mappings, lists and scalars with their lines, free of YAML's machinery.
+ * The configuration as written: mappings, lists and scalars with their lines, independent of the YAML library.
  *
  * Scalars keep the text of the source, so that `0.10` can be read as an exact decimal.
  */
@@ -8,7 +8,7 @@ export type WrittenScalar = {
   kind: "scalar";
   line: number;
   text: string;
-  /** What YAML takes the scalar for. A quoted `"8080"` is text, a bare 8080 a number. */
+  /** The type in YAML. A quoted `"8080"` is text, a bare 8080 is a number. */
   looks: "text" | "number" | "boolean";
 };
 
@@ -19,7 +19,7 @@ export interface WrittenMapping {
 }
 
 export interface WrittenEntry {
-  /** The line of the key, which is where a person looks. */
+  /** The line of the key, where a person looks first. */
   line: number;
   value: Written;
 }
@@ -30,7 +30,7 @@ export interface WrittenList {
   items: readonly Written[];
 }
 
-/** A key without a value counts as not written, so that a section whose keys are all commented out is no problem. */
+/** A key without a value counts as missing, so that a section with all its keys commented out is no problem. */
 export interface WrittenNothing {
   kind: "nothing";
   line: number;

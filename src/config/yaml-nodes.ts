@@ -1,8 +1,8 @@
 /**
- * From the nodes of the YAML library to `Written`: aliases followed, merge keys merged, duplicate keys found.
+ * Converts nodes of the YAML library to `Written`: follows aliases, applies merge keys, finds duplicate keys.
  *
- * Aliases of aliases can stand for exponentially many values in a few lines, and an anchor can hold itself, so
- * depth and number of values are bounded.
+ * Depth and number of values are bounded, because nested aliases can expand exponentially in a few lines, and an anchor
+ * can contain itself.
  */
 import {
   type Alias,
@@ -33,7 +33,10 @@ function isMergeKey(key: Scalar): boolean {
   return typeof key.value === "symbol" || (key.type === "PLAIN" && key.source === "<<");
 }
 
-/** What each alias stands for: the last anchor of its name before it. The library looks through the whole file per alias. */
+/**
+ * Maps each alias to its target, the last anchor of its name before it. The library would search the whole file for
+ * each alias.
+ */
 function targetsOf(document: Document.Parsed<ParsedNode>): ReadonlyMap<unknown, unknown> {
   const anchored = new Map<string, unknown>();
   const targets = new Map<unknown, unknown>();
@@ -48,7 +51,7 @@ function targetsOf(document: Document.Parsed<ParsedNode>): ReadonlyMap<unknown, 
 
 export class Unfolding {
   readonly problems: ConfigProblem[] = [];
-  /** False once something could not be unfolded. A key that stands twice is a problem, and both values are there. */
+  /** False after something could not be expanded. A duplicate key is a problem, but does not make this false. */
   isWhole = true;
   readonly #targets: ReadonlyMap<unknown, unknown>;
   #values = 0;
@@ -63,7 +66,7 @@ export class Unfolding {
     this.#targets = targetsOf(document);
   }
 
-  /** `line` is that of the parent, for nodes that have no place of their own. */
+  /** `line` is that of the parent, for nodes without a position of their own. */
   unfold(node: Node, line: number): Written {
     const here = this.#lineOfNode(node, line);
     this.#values++;
@@ -143,7 +146,9 @@ export class Unfolding {
     entries.set(name, { line: here, value: this.unfold(pair.value, here) });
   }
 
-  /** What a `<<` brings never replaces what the mapping says itself; of several, the earlier wins. */
+  /**
+   * Entries from `<<` never replace the mapping's own. Of several merged mappings, the earlier one takes precedence.
+   */
   #merge(pairs: readonly Pair[], line: number, entries: Map<string, WrittenEntry>): void {
     for (const { key, value } of pairs) {
       if (!isScalar(key) || !isMergeKey(key)) continue;

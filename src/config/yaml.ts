@@ -1,15 +1,15 @@
 /**
- * YAML 1.2 text to `Written`: anchors, aliases and merge keys resolved, every node with its line.
+ * Parses YAML 1.2 into `Written`, with anchors, aliases and merge keys resolved, and with the line of every node.
  *
- * The messages of the YAML library quote the source, which may hold a secret, so its error codes are put into
- * our own sentences. Whatever is in the text, the outcome is a value and problems, never an exception.
+ * Messages of the YAML library quote the source, which may contain a secret, so its error codes are translated into our
+ * own sentences. For any text, the result is a value and problems, never an exception.
  */
 import { type Document, LineCounter, type ParsedNode, parseDocument, type YAMLError } from "yaml";
 import type { ConfigProblem } from "./problem.js";
 import type { Written } from "./written.js";
 import { Unfolding } from "./yaml-nodes.js";
 
-/** A configuration of 1,000 tenants is some 500 kB; more is a wrong file. */
+/** A configuration of 1,000 tenants has some 500 kB. A longer text is a wrong file. */
 const MOST_CHARACTERS = 4_000_000;
 
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -34,7 +34,10 @@ function sentence(error: YAMLError): string {
   return SENTENCES[error.code] ?? `is not valid YAML here (${error.code.toLowerCase().replaceAll("_", " ")})`;
 }
 
-/** The first fault of each line. None behind an unexpected token, because the parser takes all that follows for something else. */
+/**
+ * Returns the first error of each line. Errors behind an unexpected token are dropped, because the parser misreads
+ * everything that follows.
+ */
 function causes(faults: readonly YAMLError[], lineOf: (offset: number) => number): YAMLError[] {
   const firsts = faults.filter(
     ({ pos }, at) => faults.findIndex((each) => lineOf(each.pos[0]) === lineOf(pos[0])) === at,
@@ -44,7 +47,10 @@ function causes(faults: readonly YAMLError[], lineOf: (offset: number) => number
 }
 
 export interface ParsedYaml {
-  /** The root mapping; absent when the text cannot be read at all. It is whole even if a key stands twice, which is a problem. */
+  /**
+   * The root mapping; undefined if the text cannot be read at all. A duplicate key is a problem, but the mapping is
+   * still complete.
+   */
   root?: Written;
   problems: ConfigProblem[];
 }
@@ -63,7 +69,7 @@ export function parseYaml(text: string, file: string): ParsedYaml {
       merge: true,
       prettyErrors: false,
       resolveKnownTags: false,
-      // Checked while unfolding, with a set: the library's check is quadratic in the number of keys.
+      // Checked in `unfold` with a set: the library's check is quadratic in the number of keys.
       uniqueKeys: false,
     });
   } catch {

@@ -174,11 +174,15 @@ t.test("commands on the stores", async (t) => {
       "            component, by a weight of 1 in all",
     ]);
     t.strictSame(lines.slice(lines.indexOf("Tiers of component 0")), [
-      ...["Tiers of component 0", "TIER  KIND      OUTCOME             SOURCES"],
+      "Tiers of component 0",
+      "TIER  KIND      OUTCOME             SOURCES",
       "0     even      nobody in its sets  metrics_derived, resource_active",
-      ...["1     terminal  used", "", "Who shares it: 1, page 1 of 1"],
+      "1     terminal  used",
+      "",
+      "Who shares it: 1, page 1 of 1",
       "IDENTITY     SHARE     WEIGHT  UP TO  TICKS  AMOUNT",
-      ...["UNALLOCATED  ████████       1      1  72000     7.2", ""],
+      "UNALLOCATED  ████████       1      1  72000     7.2",
+      "",
     ]);
     const { code, stdout } = await call(explain, [...args, "--json"]);
     const { row, run: publishedBy, published_at } = JSON.parse(stdout);
@@ -186,7 +190,9 @@ t.test("commands on the stores", async (t) => {
       t,
       { code, row, publishedBy, published_at },
       {
-        ...{ code: 0, row: { amount: "7.2" }, published_at: /^\d{4}-.*Z$/ },
+        code: 0,
+        row: { amount: "7.2" },
+        published_at: /^\d{4}-.*Z$/,
         publishedBy: { trigger: "cli", status: "completed", tenant_name: "acme" },
       },
     );

@@ -91,8 +91,15 @@ t.test("statements", async (t) => {
     const kinds: string[] = [];
     for (const line of lines) kinds.push(await kindOf(line.replace(/;$/, "")));
     t.strictSame(kinds, [
-      ...["CreateRoleQuery", "GrantQuery", "CreateSettingsProfileQuery", "CreateSettingsProfileQuery"],
-      ...["CreateQuotaQuery", "CreateQuotaQuery", "CreateUserQuery", "GrantQuery", "CreateUserQuery"],
+      "CreateRoleQuery",
+      "GrantQuery",
+      "CreateSettingsProfileQuery",
+      "CreateSettingsProfileQuery",
+      "CreateQuotaQuery",
+      "CreateQuotaQuery",
+      "CreateUserQuery",
+      "GrantQuery",
+      "CreateUserQuery",
     ]);
     await t.rejects(kindOf("GRANT SELECT ON acme.t FROM r"), /Syntax error/, "the parser refuses");
     const set = [...(lines[3] ?? "").matchAll(/(\w+) = /g)].map(([, name]) => literal(name ?? ""));

@@ -38,7 +38,9 @@ t.test("chargehouse serve", async (t) => {
     const ended = serveStores({
       config: { ...config, tenants, api: { ...config.api, port: 0 }, ...changed },
       stores: { ...stores, close: async () => undefined },
-      ...{ logger: testLogger, mode, io },
+      logger: testLogger,
+      mode,
+      io,
       onListening: (address) => {
         url = address;
       },

@@ -32,12 +32,20 @@ function screen(cols: number, rows: number) {
 }
 
 const day = (rows: number) => ({
-  ...{ day: "2026-06-01", lines: 1, rows, lines_off: 0 },
-  ...{ billed: "1", charged: "1" },
+  day: "2026-06-01",
+  lines: 1,
+  rows,
+  lines_off: 0,
+  billed: "1",
+  charged: "1",
 });
 const outcome: RunOutcome = {
-  ...{ status: "completed", rows: 7, calculated: 2, failedDays: 0 },
-  ...{ conservationFailures: 0, seconds: 1 },
+  status: "completed",
+  rows: 7,
+  calculated: 2,
+  failedDays: 0,
+  conservationFailures: 0,
+  seconds: 1,
 };
 
 t.test("log lines go above it and stay, also when the screen is full", async (t) => {
@@ -112,8 +120,14 @@ t.test(
   "the summary of a run: a line a tenant, each error once, with its days, and what is worth knowing",
   async (t) => {
     const result = (changes: Partial<RunResult>): RunResult => ({
-      ...{ status: "completed", dates_gathered: 3, dates_pending: 0, dates_calculated: 0 },
-      ...{ chargeback_rows_written: 0, errors: [], notes: [], ...changes },
+      status: "completed",
+      dates_gathered: 3,
+      dates_pending: 0,
+      dates_calculated: 0,
+      chargeback_rows_written: 0,
+      errors: [],
+      notes: [],
+      ...changes,
     });
     const error = (date: string | null, message: string) => ({ date, source: "calculate" as const, message });
     const results = new Map([
@@ -131,7 +145,9 @@ t.test(
       [
         "umbrella",
         result({
-          ...{ status: "failed", dates_calculated: 2, chargeback_rows_written: 9 },
+          status: "failed",
+          dates_calculated: 2,
+          chargeback_rows_written: 9,
           errors: [
             error("2026-06-03", "no prices"),
             error("2026-06-01", "no prices"),

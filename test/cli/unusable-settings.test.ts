@@ -184,7 +184,8 @@ t.test("folders and files that cannot be written", async (t) => {
 
 t.test("an error of several addresses says what each of them says", async (t) => {
   const socket = connect({
-    ...{ host: "two.example", port: 9 },
+    host: "two.example",
+    port: 9,
     lookup: (_host, _options, done) =>
       done(null, [
         { address: "127.0.0.1", family: 4 },

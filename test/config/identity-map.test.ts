@@ -37,7 +37,8 @@ t.test("hashes of maps", async (t) => {
       planAllocation(
         {
           allocation: {
-            ...{ decimal_places: 4, rules: [] },
+            decimal_places: 4,
+            rules: [],
             identity: [{ column: "resource_id", map: "map.csv" }],
           },
           identity_maps: new Map([["map.csv", identity_map]]),

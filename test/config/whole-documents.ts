@@ -324,7 +324,10 @@ const replicas: JsonMapping = {
       cluster_id: "cluster-acme",
       cost_types: [
         {
-          ...{ name: "A", product_category: "c", rate: "0.1", allocation_strategy: "even_split" },
+          name: "A",
+          product_category: "c",
+          rate: "0.1",
+          allocation_strategy: "even_split",
           cost_quantity: { type: "fixed", count: 3 },
         },
       ],

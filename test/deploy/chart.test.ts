@@ -97,7 +97,10 @@ t.test("its processes have no rights, and its configuration is one of the servic
     for (const [label, value] of Object.entries(selector.matchLabels))
       t.equal(template.metadata.labels[label], value, label);
     t.strictSame(template.spec.securityContext, {
-      ...{ runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
+      runAsNonRoot: true,
+      runAsUser: 1000,
+      runAsGroup: 1000,
+      fsGroup: 1000,
       seccompProfile: { type: "RuntimeDefault" },
     });
     const [container] = template.spec.containers;
@@ -109,7 +112,9 @@ t.test("its processes have no rights, and its configuration is one of the servic
     t.strictSame(container?.ports, [{ name: "http", containerPort: ports[mode] }]);
     t.strictSame(container?.livenessProbe, {
       httpGet: { path: "/health", port: "http", scheme: "HTTPS" },
-      ...{ periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
+      periodSeconds: 10,
+      timeoutSeconds: 5,
+      failureThreshold: 6,
     });
     const mounted = container?.volumeMounts.find(({ name }) => name === "tls")?.mountPath ?? "nowhere";
     t.equal(api.tls?.key_file, `${mounted}/tls.key`);

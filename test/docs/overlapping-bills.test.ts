@@ -14,8 +14,11 @@ const [, example = ""] = /^```yaml\n([\s\S]*?)^```$/m.exec(page) ?? [];
 const bill = (resource: string, amounts: Readonly<Record<string, string>>) =>
   csv(
     Object.entries(amounts).map(([day, cost]) => ({
-      ...{ ResourceId: resource, BilledCost: cost, EffectiveCost: cost },
-      ...{ ChargePeriodStart: `2026-06-${day}T00:00:00Z`, ChargePeriodEnd: `2026-06-${day}T23:59:59Z` },
+      ResourceId: resource,
+      BilledCost: cost,
+      EffectiveCost: cost,
+      ChargePeriodStart: `2026-06-${day}T00:00:00Z`,
+      ChargePeriodEnd: `2026-06-${day}T23:59:59Z`,
     })),
   );
 

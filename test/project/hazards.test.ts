@@ -62,6 +62,13 @@ t.test("a title is the whole first argument of a test, and nothing else in its f
   ];
   const found = [...testTitles(source.join("\n").replaceAll("§", "$"))];
   t.strictSame(found.map((title) => title.replace("$", "§")).sort(), [
-    ...["a=1", "case one", "case two", "case §{name}", "inner", "of §{what()}", "outer", "§{query}"],
+    "a=1",
+    "case one",
+    "case two",
+    "case §{name}",
+    "inner",
+    "of §{what()}",
+    "outer",
+    "§{query}",
   ]);
 });

@@ -28,8 +28,20 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   backup: ["runner", "store", "config", "time"],
   http: ["tags", "query", "runner", "store", "tls", "config", "time"],
   cli: [
-    ...["tags", "http", "backup", "runner", "ingest", "allocate", "query", "focus"],
-    ...["store", "tls", "config", "secrets", "simulator", "time"],
+    "tags",
+    "http",
+    "backup",
+    "runner",
+    "ingest",
+    "allocate",
+    "query",
+    "focus",
+    "store",
+    "tls",
+    "config",
+    "secrets",
+    "simulator",
+    "time",
   ],
 };
 

@@ -61,7 +61,8 @@ t.test("property: a run takes the clocks that are near the others", async (t) =>
         // Moments pass between this look at the clock and that of Postgres.
         if (Math.abs(clock - now - DAY) < MINUTE) continue;
         const request = {
-          ...{ trigger: "cli" as const, signal: new AbortController().signal },
+          trigger: "cli" as const,
+          signal: new AbortController().signal,
           ...(said !== undefined && { [said]: true }),
         };
         const check = checkClock({ stores, tenant, request }, new Date(clock));

@@ -35,7 +35,8 @@ t.test("days that the stores cannot hold are refused", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"], ["retention_days: 730"]));
   const run = async (start: string, end: string, now = "1970-02-01") =>
     await runOnce(runContext(stores, { now: () => new Date(`${now}T12:00:00Z`) }), config, "acme", {
-      ...{ window: { start, end }, forceGather: true },
+      window: { start, end },
+      forceGather: true,
     });
   const first = await run("1970-01-01", "1970-01-03");
   t.strictSame([first.status, first.dates_calculated], ["completed", 2]);

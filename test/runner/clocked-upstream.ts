@@ -38,10 +38,17 @@ function linesOf(day: string, today: string): BillingLine[] {
   const cost = (centsOf(day, today) / 100).toFixed(2);
   return resources.flatMap((resource_id) =>
     TIMES.map((time) => ({
-      ...{ timestamp: `${day}T${time}Z`, env_id: "", resource_id, product_category: "test" },
+      timestamp: `${day}T${time}Z`,
+      env_id: "",
+      resource_id,
+      product_category: "test",
       product_type: resource_id === "r-1" ? "SHARED" : "METERED",
-      ...{ quantity: "1", unit_price: cost, total_cost: cost },
-      ...{ currency: "USD", granularity: "daily", metadata: {} },
+      quantity: "1",
+      unit_price: cost,
+      total_cost: cost,
+      currency: "USD",
+      granularity: "daily",
+      metadata: {},
     })),
   );
 }
@@ -63,12 +70,18 @@ export function clockedUpstream(
     rules: () => [evenRule, usageRule],
     derivingMetrics: () => [],
     connect: () => ({
-      ...{ daysPerWindow: 5, cutAtMonths: true, close: async () => undefined },
+      daysPerWindow: 5,
+      cutAtMonths: true,
+      close: async () => undefined,
       async gatherInventory(sink) {
         const identity_type = "principal";
         await sink.identities(
           members.map(([identity_id]) => ({
-            ...{ identity_id, identity_type, display_name: null, created_at: null, metadata: {} },
+            identity_id,
+            identity_type,
+            display_name: null,
+            created_at: null,
+            metadata: {},
           })),
         );
         return { completeResourceTypes: [], completeIdentityTypes: [identity_type], errors: [] };
@@ -94,7 +107,10 @@ async function tell(sink: WindowSink, day: string, now: string): Promise<void> {
   await sink.usage(
     members.flatMap(([identity_id, used]) =>
       TIMES.map((time) => ({
-        ...{ timestamp: `${day}T${time}Z`, metric: "work", resource_id: "metered-1", identity_id },
+        timestamp: `${day}T${time}Z`,
+        metric: "work",
+        resource_id: "metered-1",
+        identity_id,
         micro_units: String(used * 1_000_000),
       })),
     ),

@@ -32,11 +32,13 @@ t.test("a bill in two currencies", async (t) => {
   const files: Emitter[] = [
     csvEmitter(folder),
     csvEmitter(folder, {
-      ...{ name: "monthly", aggregation: "monthly" as const },
+      name: "monthly",
+      aggregation: "monthly" as const,
       params: { filename_template: "{tenant_id}_{date}_month.csv" },
     }),
     csvEmitter(folder, {
-      ...{ name: "topics", pipelines: ["topic_attribution" as const] },
+      name: "topics",
+      pipelines: ["topic_attribution" as const],
       params: { filename_template: "{pipeline}_{date}.csv" },
     }),
     {
@@ -47,10 +49,17 @@ t.test("a bill in two currencies", async (t) => {
   ];
   const config = withEmitters(withTopics(opened.config), "acme", files);
   holds(t, await runOnce(runContext(stores, { ecosystems }), config, "acme"), {
-    ...{ status: "completed_with_errors", dates_calculated: 2, chargeback_rows_written: 10 },
+    status: "completed_with_errors",
+    dates_calculated: 2,
+    chargeback_rows_written: 10,
   });
   const app = await buildApp({
-    ...{ config, stores, control: undefined, logger: testLogger, version: "1", mode: "api" },
+    config,
+    stores,
+    control: undefined,
+    logger: testLogger,
+    version: "1",
+    mode: "api",
     clock: () => new Date(`${today}T12:00:00Z`),
   });
   t.teardown(() => app.close());
@@ -115,7 +124,9 @@ t.test("a bill in two currencies", async (t) => {
   });
 
   const amounts = (total: string, usage: string, shared: string) => ({
-    ...{ total_amount: total, usage_amount: usage, shared_amount: shared },
+    total_amount: total,
+    usage_amount: usage,
+    shared_amount: shared,
   });
   const nothing = { total_amount: null, usage_amount: null, shared_amount: null };
   const EUR = { currency: "EUR", ...amounts("11.666666666667", "-0.333333333333", "12"), row_count: 5 };
@@ -140,8 +151,12 @@ t.test("a bill in two currencies", async (t) => {
     ]);
     const { buckets: _, ...overall } = byIdentity;
     t.strictSame(overall, {
-      ...{ currency: null, ...nothing, totals: [EUR, USD] },
-      ...{ total_rows: 10, total_buckets: 6, truncated: false },
+      currency: null,
+      ...nothing,
+      totals: [EUR, USD],
+      total_rows: 10,
+      total_buckets: 6,
+      truncated: false,
     });
     const byCurrency = await read("chargebacks/aggregate?group_by=currency&time_bucket=month");
     t.same(bucketTexts(byCurrency), ["2026-06 EUR EUR 11.666666666667", "2026-06 USD USD 21"]);
@@ -159,19 +174,32 @@ t.test("a bill in two currencies", async (t) => {
     );
     t.strictSame(buckets, [
       {
-        ...{ dimensions: { currency: "USD" }, display_names: {}, time_bucket: "2026-06", currency: "USD" },
-        ...{ ...amounts("21", "8", "13"), row_count: 5, provisional: true },
+        dimensions: { currency: "USD" },
+        display_names: {},
+        time_bucket: "2026-06",
+        currency: "USD",
+        ...amounts("21", "8", "13"),
+        row_count: 5,
+        provisional: true,
       },
     ]);
     t.strictSame(overall, {
-      ...{ currency: "USD", ...amounts("21", "8", "13"), totals: [USD] },
-      ...{ total_rows: 5, total_buckets: 1, truncated: false },
+      currency: "USD",
+      ...amounts("21", "8", "13"),
+      totals: [USD],
+      total_rows: 5,
+      total_buckets: 1,
+      truncated: false,
     });
     const { buckets: none, ...empty } = await read("chargebacks/aggregate?currency=GBP");
     t.strictSame(none, []);
     t.strictSame(empty, {
-      ...{ currency: null, ...amounts("0", "0", "0"), totals: [] },
-      ...{ total_rows: 0, total_buckets: 0, truncated: false },
+      currency: null,
+      ...amounts("0", "0", "0"),
+      totals: [],
+      total_rows: 0,
+      total_buckets: 0,
+      truncated: false,
     });
   });
 
@@ -235,15 +263,20 @@ t.test("a bill in two currencies", async (t) => {
       `${newer} metered-2 USD 3`,
     ]);
     t.strictSame(overall, {
-      ...{ currency: null, ...nothing },
+      currency: null,
+      ...nothing,
       totals: [
         { currency: "EUR", ...amounts("11.666666666667", "4.666666666667", "7"), row_count: 7 },
         { currency: "USD", ...amounts("21", "11", "10"), row_count: 7 },
       ],
-      ...{ total_rows: 14, total_buckets: 6, truncated: false },
+      total_rows: 14,
+      total_buckets: 6,
+      truncated: false,
     });
     holds(t, await read("topic-attributions/aggregate?currency=USD&group_by=currency"), {
-      ...{ currency: "USD", total_amount: "21", total_rows: 7 },
+      currency: "USD",
+      total_amount: "21",
+      total_rows: 7,
     });
   });
 

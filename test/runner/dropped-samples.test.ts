@@ -74,7 +74,10 @@ t.test("the retention of a Prometheus passes", async (t) => {
   const metrics = { url: prometheus.url, auth_type: "basic", username: "me", password: PASSWORD };
   const tenant = (name: string, ecosystem: string, plugin_settings: unknown) => ({
     [name]: {
-      ...{ ecosystem, tenant_id: name, lookback_days: DAYS, cutoff_days: 1 },
+      ecosystem,
+      tenant_id: name,
+      lookback_days: DAYS,
+      cutoff_days: 1,
       storage: { connection_string: `embedded:${name}` },
       plugin_settings,
     },
@@ -86,7 +89,9 @@ t.test("the retention of a Prometheus passes", async (t) => {
       metrics,
     }),
     ...tenant("own", "self_managed_kafka", {
-      ...{ cluster_id: "orders", broker_count: 1, metrics },
+      cluster_id: "orders",
+      broker_count: 1,
+      metrics,
       cost_model: {
         compute_hourly_rate: 0.1,
         storage_per_gib_hourly: 0.01,
@@ -95,18 +100,23 @@ t.test("the retention of a Prometheus passes", async (t) => {
       },
     }),
     ...tenant("metered", "generic_metrics_only", {
-      ...{ cluster_id: "app", metrics },
+      cluster_id: "app",
+      metrics,
       identity_source: { discovery_query: `sum by (principal) (${moved("bytesin")})` },
       cost_types: [
         {
-          ...{ name: "MOVED", product_category: "app", rate: 0.01 },
+          name: "MOVED",
+          product_category: "app",
+          rate: 0.01,
           cost_quantity: { type: "network_gib", query: `sum(${moved("bytesin")})` },
           allocation_strategy: "usage_ratio",
           allocation_query: `sum by (principal) (${moved("bytesin")})`,
           allocation_label: "principal",
         },
         {
-          ...{ name: "BASE", product_category: "app", rate: 0.1 },
+          name: "BASE",
+          product_category: "app",
+          rate: 0.1,
           cost_quantity: { type: "fixed", count: 1 },
           allocation_strategy: "even_split",
         },

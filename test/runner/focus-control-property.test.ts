@@ -69,7 +69,11 @@ const oneOfEach: readonly Row[] = [
   { age: 3, currency: "" as const },
   { age: 3, effective: "words" as const },
 ].map((each) => ({
-  ...{ days: 1, micros: 2_500_000, effective: "same", currency: "USD", resource: "a" },
+  days: 1,
+  micros: 2_500_000,
+  effective: "same",
+  currency: "USD",
+  resource: "a",
   ...each,
 }));
 

@@ -16,15 +16,22 @@ t.test("bills of three clouds, with periods that are spread over their days", as
   const [bills, out] = [join(folder, "bills"), join(folder, "out")];
   mkdirSync(bills);
   const clouds = await startCloudBills({
-    ...{ seed: 1, resources: 60, days: 45, folder: bills, now: () => Date.parse(noon) },
+    seed: 1,
+    resources: 60,
+    days: 45,
+    folder: bills,
+    now: () => Date.parse(noon),
   });
   t.teardown(() => clouds.close());
   const { tenant_name: name, ...tenant } = cloudBillsTenant(clouds);
   const emitters = ["parquet", "csv.gz"].map((format) => ({
-    ...{ type: "focus", name: format, params: { location: join(out, format), format } },
+    type: "focus",
+    name: format,
+    params: { location: join(out, format), format },
   }));
   const written = {
-    ...{ ...tenant, storage: { connection_string: `embedded:${name}` } },
+    ...tenant,
+    storage: { connection_string: `embedded:${name}` },
     plugin_settings: { ...tenant.plugin_settings, emitters },
   };
   const yaml = `tenants:

@@ -44,8 +44,11 @@ const splitting = `      identity: [{ tag: owner }]
 const asExported = "      identity: [{ column: AllocatedResourceId }]";
 
 const window = {
-  ...{ from: Date.UTC(2026, 5, 20) / 1000, to: Date.UTC(2026, 5, 30) / 1000 },
-  ...{ startDate: "2026-06-20", endDate: "2026-06-29", timezone: "UTC" },
+  from: Date.UTC(2026, 5, 20) / 1000,
+  to: Date.UTC(2026, 5, 30) / 1000,
+  startDate: "2026-06-20",
+  endDate: "2026-06-29",
+  timezone: "UTC",
 };
 
 async function exported(
@@ -71,21 +74,19 @@ function bill(version: FocusVersion = "1.4"): TestFile {
   const { columns, rows } = validFile(version);
   const dated = rows.map((row): TestFile["rows"][number] => ({
     ...row,
-    ...{ BillingPeriodStart: "2026-06-01T00:00:00Z", BillingPeriodEnd: "2026-07-01T00:00:00Z" },
-    ...{ ChargePeriodStart: "2026-06-24T00:00:00Z", ChargePeriodEnd: "2026-06-25T00:00:00Z" },
+    BillingPeriodStart: "2026-06-01T00:00:00Z",
+    BillingPeriodEnd: "2026-07-01T00:00:00Z",
+    ChargePeriodStart: "2026-06-24T00:00:00Z",
+    ChargePeriodEnd: "2026-06-25T00:00:00Z",
   }));
   const other = dated.map((row) => ({
     ...row,
-    ...{
-      BillingCurrency: "USD",
-      ChargePeriodStart: "2026-06-25T05:00:00Z",
-      ChargePeriodEnd: "2026-06-25T06:00:00Z",
-    },
-    ...{
-      Tags: '{"env":"prod","owner":"anna, \\"the\\" =1","cost":"a,b"}',
-      x_CostCenter: "4711",
-      oci_Number: "n-1",
-    },
+    BillingCurrency: "USD",
+    ChargePeriodStart: "2026-06-25T05:00:00Z",
+    ChargePeriodEnd: "2026-06-25T06:00:00Z",
+    Tags: '{"env":"prod","owner":"anna, \\"the\\" =1","cost":"a,b"}',
+    x_CostCenter: "4711",
+    oci_Number: "n-1",
     ...(row.x_SplitOriginId ? { x_SplitOriginId: "origin-2" } : {}),
   }));
   const own = ["x_CostCenter", "oci_Number"].map((name) => ({ name, from: name }));

@@ -57,7 +57,12 @@ t.test("resources and identities of a bill, with the days of their costs", async
     t.strictSame([status, errors], ["completed", []]);
   };
   const app = await buildApp({
-    ...{ config, stores, control: undefined, logger: testLogger, version: "1", mode: "api" as const },
+    config,
+    stores,
+    control: undefined,
+    logger: testLogger,
+    version: "1",
+    mode: "api" as const,
     clock: () => new Date("2026-06-30T12:00:00Z"),
   });
   t.teardown(() => app.close());

@@ -9,8 +9,11 @@ import { openTestStores, temporaryFolder } from "../stores.js";
 import { chargedByDay, reconciled, runContext, runOnce } from "./runs.js";
 
 const charge = (day: string, amount: string) => ({
-  ...{ EffectiveCost: amount, BilledCost: amount, ResourceId: `of-${day}` },
-  ...{ ChargePeriodStart: `${day}T00:00:00Z`, ChargePeriodEnd: `${addDays(day, 1)}T00:00:00Z` },
+  EffectiveCost: amount,
+  BilledCost: amount,
+  ResourceId: `of-${day}`,
+  ChargePeriodStart: `${day}T00:00:00Z`,
+  ChargePeriodEnd: `${addDays(day, 1)}T00:00:00Z`,
 });
 
 t.test("lines that the store has lost", async (t) => {
@@ -64,7 +67,10 @@ t.test("lines that the store has lost", async (t) => {
     await lose();
     t.strictSame(await run(), completed);
     t.strictSame(await bills(), [
-      ...["1 2026-05 replaced", "2 2026-06 replaced", "3 2026-05 current", "4 2026-06 current"],
+      "1 2026-05 replaced",
+      "2 2026-06 replaced",
+      "3 2026-05 current",
+      "4 2026-06 current",
     ]);
     t.strictSame(await chargedByDay(stores, "acme"), charged);
     t.strictSame(await reconciled(stores, "acme"), whole);

@@ -24,8 +24,11 @@ const tenant = (folder: string, retention: number, spread = "none") => `tenants:
           limits: { settle_seconds: 0 }`;
 
 const charge = (day: string, amount: string, days = 1) => ({
-  ...{ EffectiveCost: amount, BilledCost: amount, ResourceId: `of-${day}` },
-  ...{ ChargePeriodStart: `${day}T00:00:00Z`, ChargePeriodEnd: `${addDays(day, days)}T00:00:00Z` },
+  EffectiveCost: amount,
+  BilledCost: amount,
+  ResourceId: `of-${day}`,
+  ChargePeriodStart: `${day}T00:00:00Z`,
+  ChargePeriodEnd: `${addDays(day, days)}T00:00:00Z`,
 });
 
 function write(folder: string, month: string, rows: Parameters<typeof csv>[0]) {
@@ -96,7 +99,9 @@ t.test("the lines of a bill go with its last day, and come back with a longer re
     [expired?.problem, expired?.lines, expired?.sums.map((sum) => sum.effective_cost), expired?.last_day],
     [
       "its last day is 2026-05-29, and retention_days keeps days from 2026-05-30 on",
-      ...[2, ["3.75"], "2026-05-29"],
+      2,
+      ["3.75"],
+      "2026-05-29",
     ],
     "what the bill was is known still",
   );

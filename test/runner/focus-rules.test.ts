@@ -114,7 +114,12 @@ t.test("teams get what they caused, and their part of what is shared", async (t)
   );
 
   const app = await buildApp({
-    ...{ config, stores, control: undefined, logger: testLogger, version: "1", mode: "api" as const },
+    config,
+    stores,
+    control: undefined,
+    logger: testLogger,
+    version: "1",
+    mode: "api" as const,
     clock: () => new Date("2026-06-30T12:00:00Z"),
   });
   t.teardown(() => app.close());
@@ -181,7 +186,9 @@ t.test("teams get what they caused, and their part of what is shared", async (t)
     );
     t.strictSame(
       fixed.recipients.items.map(({ identity_id, weight, amount }: Record<string, string>) => [
-        ...[identity_id, weight, amount],
+        identity_id,
+        weight,
+        amount,
       ]),
       [
         ["web", "3", "11.25"],
@@ -195,7 +202,9 @@ t.test("teams get what they caused, and their part of what is shared", async (t)
     );
     t.strictSame(
       byCost.recipients.items.map(({ identity_id, weight, amount }: Record<string, string>) => [
-        ...[identity_id, weight, amount],
+        identity_id,
+        weight,
+        amount,
       ]),
       [
         ["web", "60", "6.6666"],
@@ -210,7 +219,9 @@ t.test("teams get what they caused, and their part of what is shared", async (t)
     );
     t.strictSame(
       within.recipients.items.map(({ identity_id, weight, amount }: Record<string, string>) => [
-        ...[identity_id, weight, amount],
+        identity_id,
+        weight,
+        amount,
       ]),
       [["data", "30", "4"]],
     );

@@ -85,8 +85,12 @@ const bill = [
   { ...on(24), EffectiveCost: "1", ResourceId: "i-1", Tags: '{"team":"web"}' },
 ];
 const measured = [
-  ...["UNALLOCATED: 4 owner_unknown", "data: 1", "web: 3"],
-  ...["ops: 5", "ops: 1 no_metrics_located", "web: 1 no_metrics_located"],
+  "UNALLOCATED: 4 owner_unknown",
+  "data: 1",
+  "web: 3",
+  "ops: 5",
+  "ops: 1 no_metrics_located",
+  "web: 1 no_metrics_located",
 ];
 const [charged, others] = [[...measured, "ml: 9"], "web: 1 line_identity_allocation"];
 const away = [

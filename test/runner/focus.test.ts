@@ -61,7 +61,10 @@ t.test("lines are charged to their days, equal ones together, currencies apart",
     "SELECT account_id, env_id, line_tags AS tags, toString(billed_cost) AS billed, metadata FROM billing WHERE day = '2026-06-23'";
   t.strictSame(await rowsOf(stores, "acme", cloud), [
     {
-      ...{ account_id: "payer", env_id: "team", tags: { team: "a" }, billed: "2" },
+      account_id: "payer",
+      env_id: "team",
+      tags: { team: "a" },
+      billed: "2",
       metadata: JSON.stringify({
         ChargePeriodEnd: "2026-06-24T00:00:00Z",
         ChargePeriodStart: "2026-06-23T00:00:00Z",

@@ -63,7 +63,10 @@ async function opened(t: Test, yaml: string) {
   t.teardown(() => stores.close());
   const { postgres } = stores;
   return {
-    ...{ disk, config, stores, postgres },
+    disk,
+    config,
+    stores,
+    postgres,
     /** With a full disk there is no room for rows; `log`: nor for Postgres' log. */
     async fill(what: "rows" | "log") {
       disk.fill();
@@ -170,7 +173,12 @@ t.test("runs", mounts, async (t) => {
 t.test("tags and the audit", mounts, async (t) => {
   const { config, stores, postgres, fill, empty } = await opened(t, shortTenants(["acme"]));
   const app = await buildApp({
-    ...{ config, stores, control: undefined, logger: testLogger, version: "1", mode: "both" },
+    config,
+    stores,
+    control: undefined,
+    logger: testLogger,
+    version: "1",
+    mode: "both",
     clock: () => NOW,
   });
   const faults = holdContract(app);
@@ -196,7 +204,8 @@ t.test("tags and the audit", mounts, async (t) => {
   const bulk = (key: string) =>
     send(app, "POST", "acme/tags/bulk-by-filter", {
       ...tag(key, "all"),
-      ...{ start_date: "2026-03-01", end_date: "2026-03-01" },
+      start_date: "2026-03-01",
+      end_date: "2026-03-01",
     });
   /** Tags and entries of the audit that there are to be: those of requests that were answered with success. */
   const wanted: { tags: string[]; entries: string[] } = { tags: [], entries: [] };

@@ -58,7 +58,12 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
   /** What the API and `reconcile` say, of an instance that has just started. */
   const told = async () => {
     const app = await buildApp({
-      ...{ config, stores, control: undefined, logger: testLogger, version: "1", mode: "api" },
+      config,
+      stores,
+      control: undefined,
+      logger: testLogger,
+      version: "1",
+      mode: "api",
       clock: () => new Date(`${today}T12:00:00Z`),
     });
     try {
@@ -69,24 +74,30 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
       const { io, written: printed } = commandIo();
       const proof = await printReconciliation(stores, ["acme"], io, { everyDay: false });
       return {
-        ...{
-          status: readiness.status,
-          store: tenant.store_state,
-          has_data: tenant.has_data,
-          lost: tenant.days_lost,
-        },
+        status: readiness.status,
+        store: tenant.store_state,
+        has_data: tenant.has_data,
+        lost: tenant.days_lost,
         strict: (await get("/readiness?strict=all")).statusCode,
         days: [...new Set(status.map(({ state }) => state))],
         calculated: (await get("/tenants")).json()[0].dates_calculated,
-        ...{ proof, losses: printed.stdout.split("\n").filter((line) => line.startsWith("LOST: ")).length },
+        proof,
+        losses: printed.stdout.split("\n").filter((line) => line.startsWith("LOST: ")).length,
       };
     } finally {
       await app.close();
     }
   };
   const wholeStore = {
-    ...{ status: "ready", store: "known", has_data: true, lost: 0, strict: 200 },
-    ...{ days: ["published"], calculated: 7, proof: "adds_up", losses: 0 },
+    status: "ready",
+    store: "known",
+    has_data: true,
+    lost: 0,
+    strict: 200,
+    days: ["published"],
+    calculated: 7,
+    proof: "adds_up",
+    losses: 0,
   };
   const rows = async () => ({
     chargebacks: await rowsOf(stores, "acme", "SELECT * FROM chargebacks ORDER BY ALL"),
@@ -142,8 +153,15 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
     t.strictSame(await differing(), days, "noticed before any run");
     t.strictSame(await differing("topic_attributions"), days);
     t.strictSame(await told(), {
-      ...{ status: "initializing", store: "lost", has_data: false, lost: 7, strict: 503 },
-      ...{ days: ["lost"], calculated: 0, proof: "lost", losses: 2 },
+      status: "initializing",
+      store: "lost",
+      has_data: false,
+      lost: 7,
+      strict: 503,
+      days: ["lost"],
+      calculated: 0,
+      proof: "lost",
+      losses: 2,
     });
     const result = await run();
     t.strictSame([result.status, result.dates_calculated], ["completed", 7]);
@@ -172,8 +190,15 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
     t.equal(result.status, "failed");
     t.equal(await lost(), 7);
     t.strictSame(await told(), {
-      ...{ status: "no_data", store: "known", has_data: false, lost: 7, strict: 503 },
-      ...{ days: ["lost"], calculated: 0, proof: "lost", losses: 1 },
+      status: "no_data",
+      store: "known",
+      has_data: false,
+      lost: 7,
+      strict: 503,
+      days: ["lost"],
+      calculated: 0,
+      proof: "lost",
+      losses: 1,
     });
     t.strictSame(await written(stores, "acme"), tags);
     upstream.onWindow = async () => undefined;

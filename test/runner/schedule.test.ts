@@ -211,8 +211,15 @@ t.test("with real stores", async (t) => {
       stop.abort();
       await ended;
       t.strictSame(events, [
-        ...["a begins", "Postgres is killed", "a failed"],
-        ...["b begins", "b completed", "c begins", "c completed", "a begins", "a completed"],
+        "a begins",
+        "Postgres is killed",
+        "a failed",
+        "b begins",
+        "b completed",
+        "c begins",
+        "c completed",
+        "a begins",
+        "a completed",
       ]);
       t.strictSame(
         (await runRecords(stores, "a")).map(({ status }) => status),

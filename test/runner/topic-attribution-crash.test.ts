@@ -41,7 +41,11 @@ t.test("a publish of attributions that is cut off", async (t) => {
     await lease(tenantName, "1 minute");
     const { client } = await stores.tenant(tenantName);
     const publication: Publication = {
-      ...{ client, postgres, gate: stores.gate, tenantName, epoch: 2 },
+      client,
+      postgres,
+      gate: stores.gate,
+      tenantName,
+      epoch: 2,
       signal: new AbortController().signal,
     };
     await noteIntent(publication, [changed], both);
@@ -67,7 +71,10 @@ t.test("a publish of attributions that is cut off", async (t) => {
     t.same(await attributedOn(stores, tenantName, kept), ["orders: 4", "users: 4"]);
     for (const day of [changed, kept])
       holds(t, await attributionDate(stores, tenantName, day), {
-        ...{ publishing_hash: null, staged_hash: null, published_hash: String, attribution_rows: 2 },
+        publishing_hash: null,
+        staged_hash: null,
+        published_hash: String,
+        attribution_rows: 2,
       });
     holds(t, await reconciled(stores, tenantName), { days: 2, off: [], staged: 0 });
     const { client } = await stores.tenant(tenantName);

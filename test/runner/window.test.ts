@@ -108,8 +108,10 @@ t.test("property: a run gathers from its lookback up to its cutoff, each day in 
       fc.pre(lookback > cutoff);
       process.env.TZ = zone;
       const atEdge = {
-        ...{ first: FIRST_STORED + lookback, "one before": FIRST_STORED + lookback - 1 },
-        ...{ last: LAST_STORED + 1 + cutoff, "one after": LAST_STORED + 2 + cutoff },
+        first: FIRST_STORED + lookback,
+        "one before": FIRST_STORED + lookback - 1,
+        last: LAST_STORED + 1 + cutoff,
+        "one after": LAST_STORED + 2 + cutoff,
       };
       const today = edge === undefined ? day : atEdge[edge];
       const [first, end] = [today - lookback, today - cutoff];

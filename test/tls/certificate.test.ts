@@ -78,7 +78,9 @@ t.test("a renewed certificate is noticed, and half a one is not taken", async (t
   const used: string[] = [];
   const problems: string[] = [];
   const renewal = watchCertificate({
-    ...{ settings, section: "api.tls", everyMs: 5 },
+    settings,
+    section: "api.tls",
+    everyMs: 5,
     current: await readCertificate(settings, "api.tls"),
     use: ({ options }) => void used.push(options.cert),
     onProblem: (problem) => void problems.push(problem),

@@ -1,6 +1,6 @@
 /**
- * What is refused of a tenant's identity sources and rules as far as they can be read: unknown columns and metrics, patterns that
- * the store would not take, rules that no line can reach, and maps.
+ * Checks a tenant's identity sources and rules: unknown columns and metrics, patterns that the store would refuse,
+ * rules that no line can reach, and unreadable maps. Parts that could not be read are skipped.
  */
 import { resolve } from "node:path";
 import type { IdentityScope } from "../allocation-rule.js";
@@ -19,18 +19,21 @@ import { columnsOfLines, type LineColumns, tagKeyOf } from "./line-columns.js";
 import { refusePattern } from "./patterns.js";
 import type { ConfiguredTier } from "./tier.js";
 
-/** Maps by the path that the configuration gives. */
+/** By the path in the configuration. */
 export type IdentityMaps = ReadonlyMap<string, IdentityMap>;
 
 interface Checking {
-  /** What relative paths are relative to. */
+  /** Base of relative paths. */
   readonly folder: string;
-  /** Whether the part of the tenant at this path could be read. What could not be is reported already, and may lack anything. */
+  /**
+   * False for a part of the tenant with a problem. The problem is reported already, and keys of the part may be
+   * missing.
+   */
   readonly isReadable: (path: Path) => boolean;
   readonly report: Report;
 }
 
-/** Reports what is wrong, with paths from `allocation` on, and returns the maps. */
+/** Reports problems, with paths relative to the tenant, and returns the maps that could be read. */
 export function checkAllocation(
   { allocation, ...tenant }: Partial<WrittenTenant>,
   ecosystem: EcosystemSettings,
@@ -63,11 +66,11 @@ interface Readable<Part> {
 
 interface Known {
   readonly columns: LineColumns;
-  /** Undefined where the ecosystem does not say. */
+  /** Undefined if the ecosystem does not restrict them. */
   readonly metrics: readonly string[] | undefined;
-  /** Undefined where the ecosystem does not say. */
+  /** Undefined if the ecosystem does not restrict them. */
   readonly sets: readonly IdentityScope[] | undefined;
-  /** Why no tier may weigh by the costs of a month. */
+  /** The problem if the tenant's retention is too short for costs of a whole month. */
   readonly ofMonths: string | undefined;
 }
 
@@ -159,7 +162,7 @@ function checkSplit(split: readonly ConfiguredTier[], path: Path, known: Known, 
   }
 }
 
-/** How a tier is called that always finds somebody, or ends the chain. */
+/** The description of a tier behind which no other tier is reached; undefined for other tiers. */
 function takerOf(tier: ConfiguredTier): string | undefined {
   if (tier.by === "even") return Array.isArray(tier.among) ? "a list of identities" : undefined;
   return { nobody: "nobody", fixed: "fixed shares" }[tier.by as string];
@@ -172,7 +175,10 @@ function checkWithin(within: string, path: Path, { columns }: Known, report: Rep
   if (within === "currency") report(path, "is needless: costs always weigh within their currency");
 }
 
-/** A set that is never gathered has nobody on any day, and what it should divide would go to nobody. */
+/**
+ * Reports identity sets that are never gathered: they are empty on every day, so their costs would end up at
+ * UNALLOCATED.
+ */
 function checkSet(tier: ConfiguredTier, path: Path, { sets }: Known, report: Report): void {
   if (sets === undefined) return;
   if (tier.by === "owner" && !sets.includes("owner"))
@@ -202,7 +208,7 @@ function checkMetrics(
   }
 }
 
-/** A rule that no line can reach, because one before it takes everything, or just the same lines. */
+/** Reports rules that no line can reach, because an earlier rule takes every line, or has the same conditions. */
 function checkReach(rules: readonly Readable<ConfiguredRule>[], report: Report): void {
   const seen = new Map<string, string>();
   let taker: string | undefined;
@@ -222,7 +228,7 @@ function takesEverything({ conditions, any }: Where): boolean {
   return any.length === 0 && Object.values(conditions).every((condition) => [condition].flat().includes("*"));
 }
 
-/** Equal for wheres that are written in another order. */
+/** A form in which two `where` with the same conditions in a different order are equal. */
 function canonical({ conditions, any }: Where): unknown {
   const sorted = (each: Conditions) =>
     Object.entries(each)

@@ -1,16 +1,16 @@
-/** `where` of a rule: which lines it takes. */
+/** The `where` of a rule, which selects lines. */
 import { type TUnsafe, Type } from "@sinclair/typebox";
 import { parseDecimal } from "../decimal.js";
 import { eitherKind, flag, list, mapping, openMapping, text } from "../setting.js";
 import { LINE_COLUMN } from "./line-columns.js";
 
-/** A value, where `*` stands for any text, or several of which one must be equal. */
+/** One value, or several of which one must match. `*` matches any text. */
 export type Values = string | readonly string[];
 
-/** All that is given must hold. */
+/** All given comparisons must hold. */
 export interface Comparison {
   readonly not?: Values;
-  /** RE2, found anywhere in the text unless it is anchored. */
+  /** An RE2 pattern. It may match anywhere in the text, unless it is anchored. */
   readonly matches?: string;
   readonly exists?: boolean;
   /** Plain decimals. */
@@ -20,16 +20,16 @@ export interface Comparison {
 
 export type Condition = Values | Comparison;
 
-/** By column or `tag.KEY`: all must hold. */
+/** Conditions by column or `tag.KEY`. All must hold. */
 export type Conditions = Readonly<Record<string, Condition>>;
 
-/** One of `any` must hold as well, if it is given. */
+/** The `conditions`, and one of `any` if it is not empty, must hold. */
 export interface Where {
   readonly conditions: Conditions;
   readonly any: readonly Conditions[];
 }
 
-/** As it is written: `any` stands beside the columns. */
+/** The form in the file: `any` is a key beside the columns. */
 export interface WrittenWhere {
   any?: Conditions[];
   [column: string]: Condition | Conditions[] | undefined;

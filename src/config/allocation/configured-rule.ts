@@ -1,4 +1,4 @@
-/** `tenants.T.allocation.rules`: which lines are split how, before the ecosystem's own rules. */
+/** `tenants.T.allocation.rules`: rules that are tried before the ecosystem's own. */
 import { type TUnsafe, Type } from "@sinclair/typebox";
 import { parseNonNegativeDecimal } from "../decimal.js";
 import { list, mapping, text } from "../setting.js";
@@ -11,13 +11,13 @@ export interface ConfiguredComponent {
   readonly split: readonly ConfiguredTier[];
 }
 
-/** Has one of `split`, `components` and `allocation`. */
+/** Exactly one of `split`, `components` and `allocation` is set. */
 export interface ConfiguredRule {
   readonly name: string;
   readonly where?: WrittenWhere;
   readonly split?: readonly ConfiguredTier[];
   readonly components?: readonly ConfiguredComponent[];
-  /** Left to the ecosystem's own rule. */
+  /** The line is left to the ecosystem's own rule. */
   readonly allocation?: "keep";
 }
 
@@ -83,7 +83,7 @@ const rule = mapping(
 
 const WHOLE = 1_000_000;
 
-/** A ratio of at most 6 decimals as whole millionths. */
+/** Converts a ratio of at most 6 decimals to millionths. */
 function millionths(ratio: string): number {
   const [whole = "0", fraction = ""] = ratio.split(".");
   return Number(whole) * WHOLE + Number(fraction.padEnd(6, "0"));

@@ -1,11 +1,12 @@
 /**
- * What rules by configuration weigh by that no upstream measures: it is staged as usage facts and identity sets of these names, so
- * that the allocation statement finds it as it finds everything else. No ecosystem has metrics of such names.
+ * Names of weights that no upstream measures, such as costs and configured shares. They are staged as usage facts and
+ * identity sets under these names, so that the allocation statement handles them like measured usage. No ecosystem has
+ * metrics with such names.
  */
 import type { ListScope, SetOf } from "../allocation-rule.js";
 
 export interface CostWeights {
-  /** Column or tag that the lines have in common; undefined: all lines of the currency. */
+  /** Column or tag whose value the lines share; undefined: all lines of the currency. */
   readonly within: string | undefined;
   readonly over: "day" | "month";
 }
@@ -15,12 +16,12 @@ export function costMetric({ within, over }: CostWeights): string {
   return `cost${within === undefined ? "" : `@${within}`}${over === "month" ? "/month" : ""}`;
 }
 
-/** Amounts of two currencies never weigh together. */
+/** Costs are never weighed across currencies. */
 export function costPlace({ within }: CostWeights): SetOf {
   return within === undefined ? "currency" : `currency@${within}`;
 }
 
-/** A part of a rule, as its name says it: a rule with one component needs no number. */
+/** Name of a component of a rule. A rule with one component needs no number. */
 export function partName(rule: string, component: number, components: number): string {
   return components === 1 ? rule : `${rule}/${component}`;
 }
@@ -33,7 +34,9 @@ export function listScope(part: string): ListScope {
   return `list:${part}`;
 }
 
-/** Condition in SQL: this column names a metric that is derived from the bill or the configuration, and not gathered. */
+/**
+ * Returns an SQL condition: the column names a metric that is derived from the bill or the configuration, not gathered.
+ */
 export function isDerivedMetric(column: string): string {
   return `match(${column}, '^(cost($|@|/)|fixed:)')`;
 }

@@ -1,6 +1,7 @@
 /**
- * A map of an identity source: a CSV file with the columns `value` and `identity`. Its separator and the lines in front of its header
- * may be any that a bill may have. It is read once, with the configuration, so a file that is wrong stops the start and never a run.
+ * The map of an identity source: a CSV file with the columns `value` and `identity`. The separator and the lines before
+ * the header may vary as in a bill. The file is read once, together with the configuration, so a wrong file prevents
+ * the start and never fails a run.
  */
 import { readFileSync, statSync } from "node:fs";
 import { CsvError, parse } from "csv-parse/sync";
@@ -9,9 +10,9 @@ import { preambleOf, separatorOf } from "../csv-dialect.js";
 import { digestOf } from "../digest.js";
 
 export interface IdentityMap {
-  /** Of the content: files with equal entries have the same. */
+  /** Hash of the entries: equal for files with equal entries. */
   readonly hash: string;
-  /** Value of the column → identity, in the order of the file. */
+  /** Identities by value of the column, in the order of the file. */
   readonly entries: ReadonlyMap<string, string>;
 }
 
@@ -22,7 +23,7 @@ const NO_HEADER = `must start with the header ${HEADER}`;
 const UNFIT = /[\p{Cc}\p{Surrogate}]/u;
 const LONGEST = 1000;
 
-/** Reads a map, or says why it cannot: a sentence that quotes values of the file at most. */
+/** Reads a map, or returns the problem, a sentence that quotes at most values of the file. */
 export function readIdentityMap(file: string): IdentityMap | { problem: string } {
   const text = textOf(file);
   if (typeof text !== "string") return text;
@@ -34,7 +35,7 @@ export function readIdentityMap(file: string): IdentityMap | { problem: string }
   let rows: Row[];
   try {
     const options = { delimiter, skip_empty_lines: true, trim: true, relax_column_count: true } as const;
-    // The types of the library know rows without `info` alone.
+    // The library's types do not cover `info: true`.
     rows = parse(table, { ...options, info: true }) as unknown as Row[];
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;

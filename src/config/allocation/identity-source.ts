@@ -1,9 +1,9 @@
-/** `tenants.T.allocation.identity`: where a line names who pays. */
+/** `tenants.T.allocation.identity`: the columns and tags of a line that name the identity to charge. */
 import { type Static, Type } from "@sinclair/typebox";
 import { flag, list, mapping, text } from "../setting.js";
 import { groupPosition, refusePattern } from "./patterns.js";
 
-/** The group of a pattern that is the identity. */
+/** The named group of a pattern that matches the identity. */
 export const IDENTITY_GROUP = "identity";
 
 const identitySource = mapping(
@@ -88,7 +88,7 @@ export const identitySetting = list(identitySource, {
   default: [],
 });
 
-/** As a condition or `within` would name it. */
+/** The name of the column or tag, as conditions and `within` spell it. */
 export function sourceColumn({ tag, column = "" }: IdentitySource): string {
   return tag === undefined ? column : `tag.${tag}`;
 }

@@ -1,12 +1,12 @@
 /**
- * The columns of a billing line that rules by configuration can name, each with its SQL on the staged bill. The five of all
- * ecosystems are here; an ecosystem adds those that its bill has (`EcosystemSettings.lineColumns`).
+ * The columns of a billing line that configured rules can name, each with its SQL on the staged bill. The five that
+ * every ecosystem has are here. An ecosystem adds its own with `EcosystemSettings.lineColumns`.
  */
 
 export interface LineColumnSource {
-  /** An expression on the columns of `billing`: fixed SQL, never made of what a person wrote. */
+  /** An expression on the columns of `billing`. It is fixed SQL and never contains user input. */
   readonly sql: string;
-  /** `text`: empty when the bill does not say. `decimal`: can be compared by `above` and `below` alone. */
+  /** `text` is empty if the bill has no value. `decimal` supports `above` and `below` only. */
   readonly type: "text" | "decimal";
 }
 
@@ -21,17 +21,16 @@ const ofEveryLine: LineColumns = {
   currency: { sql: "currency", type: "text" },
 };
 
-/** All columns of an ecosystem's lines. */
 export function columnsOfLines(own: LineColumns = {}): LineColumns {
   return { ...ofEveryLine, ...own };
 }
 
-/** The key of a name such as `tag.team`; undefined for a column. */
+/** Returns the key of a name such as `tag.team`, or undefined for a column. */
 export function tagKeyOf(name: string): string | undefined {
   return name.startsWith("tag.") ? name.slice("tag.".length) : undefined;
 }
 
-/** What names a column or a tag in the configuration. */
+/** The syntax of column and tag names in the configuration. */
 export const LINE_COLUMN = {
   name: "COLUMN",
   pattern: "^(tag\\.[^\\u0000-\\u001f\\u007f]{1,500}|[A-Za-z][A-Za-z0-9_]{0,99})$",

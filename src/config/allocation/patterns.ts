@@ -1,7 +1,7 @@
-/** Regular expressions of the configuration: they run in the store, whose syntax is RE2. */
+/** Checks regular expressions of the configuration. They run in the store, so their syntax is RE2. */
 import { RE2JS, RE2JSSyntaxException } from "re2js";
 
-/** Why the store would not take a pattern, or undefined. */
+/** Returns why the store would refuse the pattern, or undefined if it is valid. */
 export function refusePattern(pattern: string): string | undefined {
   try {
     RE2JS.compile(pattern);
@@ -12,7 +12,7 @@ export function refusePattern(pattern: string): string | undefined {
   }
 }
 
-/** Position of a named group among the groups of a valid pattern, from 1; undefined when there is none of this name. */
+/** Position of a named group among the groups of a valid pattern, from 1; undefined if there is no such group. */
 export function groupPosition(pattern: string, name: string): number | undefined {
   return new Map(Object.entries(RE2JS.compile(pattern).namedGroups())).get(name);
 }

@@ -1,6 +1,6 @@
 /**
- * A tenant's identity sources and rules, worked out: the rules as the allocation statement knows them, what has to be staged for them,
- * and a digest of everything that decides who pays. What is written in SQL is made of this.
+ * The allocation plan of a tenant: the rules as the allocation statement takes them, the facts that have to be staged
+ * for them, and a digest of everything that decides who pays. The SQL is built from it.
  */
 import type { AllocationRule, SetOf } from "../allocation-rule.js";
 import type { TenantConfig } from "../config.js";
@@ -24,7 +24,7 @@ export interface AllocationPlan {
   readonly identity: readonly IdentitySource[];
   readonly maps: IdentityMaps;
   readonly columns: LineColumns;
-  /** In order, those with `allocation: keep` too. */
+  /** In order, including rules with `allocation: keep`. */
   readonly configured: readonly ConfiguredRule[];
   /** The rules of `configured` that split their lines. */
   readonly rules: readonly AllocationRule[];
@@ -32,11 +32,11 @@ export interface AllocationPlan {
   readonly shares: readonly PlannedShares[];
   readonly lists: readonly PlannedList[];
   readonly direct: DirectShares;
-  /** Changes with everything that can change who pays. */
+  /** Changes whenever anything changes that can affect who pays. */
   readonly digest: string;
 }
 
-/** Staged for days with lines of one of these rules. */
+/** Costs that are staged as weights on days with lines of one of these rules. */
 export interface PlannedCosts extends CostWeights {
   readonly metric: string;
   readonly place: SetOf;
@@ -46,7 +46,7 @@ export interface PlannedCosts extends CostWeights {
 export interface PlannedShares {
   readonly metric: string;
   readonly rule: string;
-  /** Identity and plain decimal. */
+  /** Pairs of an identity and its weight, a plain decimal. */
   readonly shares: readonly (readonly [string, string])[];
 }
 
@@ -57,16 +57,16 @@ export interface PlannedList {
 }
 
 /**
- * What part of a line is charged directly to the identity that it names, in millionths: of components whose first tier is `line`. Only
- * such costs weigh, so a rule that splits by cost never weighs by its own result.
+ * The part of a line, in millionths, that is charged directly to the identity that it names: the components whose first
+ * tier is `line`. Only these costs count as weights, so that a rule that splits by cost never weighs by its own result.
  */
 export interface DirectShares {
   readonly byRule: ReadonlyMap<string, number>;
-  /** `*` for product types without a rule of their own. */
+  /** `*` is for product types without a rule of their own. */
   readonly byProduct: ReadonlyMap<string, number>;
 }
 
-/** Undefined for a tenant without identity sources and rules. `own` are the rules of its ecosystem. */
+/** Returns undefined for a tenant without identity sources and rules. `own` are the rules of its ecosystem. */
 export function planAllocation(
   { allocation, identity_maps: maps }: Pick<TenantConfig, "allocation" | "identity_maps">,
   { lineColumns }: Pick<EcosystemSettings, "lineColumns">,
@@ -77,7 +77,11 @@ export function planAllocation(
   const columns = columnsOfLines(lineColumns);
   const rules = configured.flatMap((rule) => toAllocationRule(rule) ?? []);
   return {
-    ...{ identity, maps, columns, configured, rules },
+    identity,
+    maps,
+    columns,
+    configured,
+    rules,
     costs: plannedCosts(configured),
     shares: partsOf(configured).flatMap(({ rule, part, tier }) =>
       tier.by === "fixed" ? [{ metric: fixedMetric(part), rule, shares: Object.entries(tier.shares) }] : [],
@@ -95,7 +99,7 @@ export function planAllocation(
   };
 }
 
-/** Every tier of every rule, with the name of its part. */
+/** Returns every tier of every rule, with the name of its component. */
 function partsOf(configured: readonly ConfiguredRule[]) {
   return configured.flatMap((rule) => {
     const components = componentsOf(rule);

@@ -1,4 +1,4 @@
-/** Keys of the tags that a tenant's identity sources and rules read exactly as they are written. */
+/** Finds the keys of the tags that a tenant's identity sources and rules read. Keys are case-sensitive. */
 import { whereOf } from "./condition.js";
 import type { ConfiguredRule } from "./configured-rule.js";
 import type { IdentitySource } from "./identity-source.js";

@@ -1,4 +1,4 @@
-/** `split` of a rule: who gets a line, as a chain of tiers that are tried in turn. */
+/** The `split` of a rule: tiers that are tried in order. */
 import { type TUnsafe, Type } from "@sinclair/typebox";
 import { UNALLOCATED } from "../allocation-rule.js";
 import { parseNonNegativeDecimal } from "../decimal.js";
@@ -6,7 +6,7 @@ import { choice, eitherKind, list, mapOf, mapping, oneOf, text } from "../settin
 import { LONGEST_MONTH } from "../whole-months.js";
 import { LINE_COLUMN } from "./line-columns.js";
 
-/** Identity sets that an ecosystem gathers, and that a line can be divided among. */
+/** Identity sets that an ecosystem gathers and that a line can be divided among. */
 const gatheredSets = ["resource_active", "metrics_derived", "tenant_period"] as const;
 type GatheredSet = (typeof gatheredSets)[number];
 
@@ -19,7 +19,7 @@ export type ConfiguredTier =
   | { readonly by: "even"; readonly among: readonly string[] | GatheredSet }
   | { readonly by: "nobody" };
 
-/** Identities that one tier may name. */
+/** The most identities that one tier may list. */
 const MOST_NAMED = 100_000;
 const LONGEST_CHAIN = 10;
 

@@ -1,10 +1,10 @@
-/** Rules as a person writes them, as rules that the allocation statement goes by. */
+/** Converts configured rules to rules of the allocation statement. */
 import type { AllocationDetail, AllocationRule, RuleTier } from "../allocation-rule.js";
 import type { ConfiguredRule } from "./configured-rule.js";
 import { costMetric, costPlace, fixedMetric, listScope, partName } from "./derived-facts.js";
 import type { ConfiguredTier } from "./tier.js";
 
-/** Undefined for a rule that leaves its lines to the ecosystem. */
+/** Returns undefined for a rule that leaves its lines to the ecosystem. */
 export function toAllocationRule(configured: ConfiguredRule): AllocationRule | undefined {
   const components = componentsOf(configured);
   if (components.length === 0) return undefined;
@@ -18,7 +18,7 @@ export function toAllocationRule(configured: ConfiguredRule): AllocationRule | u
   };
 }
 
-/** Components of a rule, also of one that is written without. */
+/** Returns the components of a rule. A rule without components has one, its `split`. */
 export function componentsOf({ split, components = [] }: ConfiguredRule) {
   return split === undefined ? components : [{ ratio: "1", split }];
 }
@@ -30,7 +30,7 @@ function tiersOf(split: readonly ConfiguredTier[], part: string): RuleTier[] {
   return [...tiers, { kind: "terminal", detail: nobodyDetail(split) }];
 }
 
-/** A rule that names nobody at all means it; else somebody should look why nobody was found. */
+/** If a rule only has the tier `nobody`, UNALLOCATED is intended. Otherwise it is an allocation issue. */
 function nobodyDetail(split: readonly ConfiguredTier[]): AllocationDetail {
   if (split.every(({ by }) => by === "nobody")) return "unattributable_by_design";
   return split.some(({ by }) => by === "line") ? "no_identity_on_line" : "no_identities_located";
@@ -60,7 +60,7 @@ function tierOf(
     case "fixed":
       return { kind: "fixed", metric: fixedMetric(part), detail: "fixed_ratio_allocation" };
     case "even": {
-      // As in the rules of ecosystems: whoever wanted to weigh by usage wants to know that there was none.
+      // As in the ecosystems' rules: a rule by usage reports that there was no usage.
       const measured = before.some(({ by }) => by === "usage");
       const detail = measured ? "no_metrics_located" : "even_split_allocation";
       if (typeof tier.among !== "string")

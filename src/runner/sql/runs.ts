@@ -78,8 +78,13 @@ UPDATE runs SET stage = $2, stage_date = $3, dates_gathered = $4, dates_pending 
   chargeback_rows_written = $7
 WHERE run_id = $1 AND status = 'running'`,
     params: [
-      ...[runId, stage, day, progress.dates_gathered, progress.dates_pending],
-      ...[progress.dates_calculated, progress.chargeback_rows_written],
+      runId,
+      stage,
+      day,
+      progress.dates_gathered,
+      progress.dates_pending,
+      progress.dates_calculated,
+      progress.chargeback_rows_written,
     ],
   };
 }
