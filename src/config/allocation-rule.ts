@@ -109,4 +109,4 @@ export type CostType = (typeof costTypes)[number];
 export const UNALLOCATED = "UNALLOCATED";
 
 /** Texts that programs write for a missing value, in lower case. They are never names. */
-export const noNames: readonly string[] = ["null", "none", "n/a", "nan", "\\n"];
+export const missingValueTexts: readonly string[] = ["null", "none", "n/a", "nan", "\\n"];

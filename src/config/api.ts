@@ -12,7 +12,7 @@ const rateLimit = section(
   {
     max_per_minute: integer({
       description:
-        "How many requests a caller may send: a token, whoever single sign-on names, or else an address (of IPv6, its network of 64 bits).",
+        "How many requests a caller may send. A caller is a token, a user of single sign-on, or else an address (for IPv6, its /64 network).",
       unit: "requests",
       minimum: 1,
       maximum: 1_000_000,
@@ -48,8 +48,8 @@ export const apiSettings = section(
     }),
     auth: choice(authModes, {
       description:
-        "Who may call the API. `none`: whoever reaches it, for everything. `tokens`: whoever sends a token that `chargehouse token create` " +
-        "made. `oidc`: also whoever sends a JWT of the issuer in `oidc`. `proxy`: also whoever a proxy in `proxy` names. `roles` says what " +
+        "Who may call the API. `none`: everybody, with all scopes. `tokens`: clients with a token of `chargehouse token create`. " +
+        "`oidc`: also clients with a JWT of the issuer in `oidc`. `proxy`: also users that a proxy in `proxy` names. `roles` defines what " +
         "the last two may do.",
       default: "none",
     }),
@@ -58,8 +58,8 @@ export const apiSettings = section(
     roles: roleSettings,
     insecure: flag({
       description:
-        "Listen on more than loopback although `auth` is `none`: whoever reaches the address reads and changes everything. For networks " +
-        "that only a proxy with authentication can reach.",
+        "Listen on more than loopback although `auth` is `none`: everybody who can reach the address can read and change everything. Only for networks " +
+        "that only an authenticating proxy can reach.",
       default: false,
     }),
     public: list(
@@ -185,7 +185,7 @@ export function refusalToListen({
 }: Pick<ApiSettings, "host" | "auth" | "insecure">): string | undefined {
   if (auth !== "none" || insecure || isLoopback(hostOf(host) ?? "")) return undefined;
   return (
-    `api.host is ${host}, which is not loopback, and api.auth is none: whoever reaches it could read and change everything. ` +
+    `api.host is ${host}, which is not loopback, and api.auth is none: everybody who can reach it could read and change everything. ` +
     "Set api.auth, or api.insecure: true where only an authenticating proxy can reach the address."
   );
 }

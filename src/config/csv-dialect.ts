@@ -26,10 +26,10 @@ export function preambleOf(text: string): Preamble | undefined {
   for (;;) {
     const end = text.indexOf("\n", length);
     const line = text.slice(length, end < 0 ? undefined : end).replace(/\r$/, "");
-    const said = SEP_LINE.exec(line)?.[1];
-    if (line.trim() !== "" && !line.startsWith("#") && said === undefined) return { length, separator };
+    const declared = SEP_LINE.exec(line)?.[1];
+    if (line.trim() !== "" && !line.startsWith("#") && declared === undefined) return { length, separator };
     if (end < 0) return undefined;
-    separator = SEPARATORS.find((each) => each === said) ?? separator;
+    separator = SEPARATORS.find((each) => each === declared) ?? separator;
     length = end + 1;
   }
 }

@@ -45,7 +45,7 @@ export function parseDotEnv(source: string, file: string): DotEnv {
     const current = rest.slice(0, end).trim();
     const indent = rest.length - rest.trimStart().length;
     const assignment = ASSIGNMENT.exec(current);
-    let taken = end;
+    let consumed = end;
     if (assignment !== null) {
       const start = Math.min(indent, end) + assignment[0].length;
       const value = rest.slice(start);
@@ -55,12 +55,12 @@ export function parseDotEnv(source: string, file: string): DotEnv {
           problem("the quotes around this value are not closed, or something follows them");
         else {
           values.set(assignment[1] ?? "", found.value);
-          taken = start + found.length;
+          consumed = start + found.length;
         }
       } else values.set(assignment[1] ?? "", unquoted(rest.slice(start, end)));
     } else if (current !== "" && !current.startsWith("#")) problem("is not of the form NAME=value");
-    line += rest.slice(0, taken + 1).split("\n").length - 1;
-    rest = rest.slice(taken + 1);
+    line += rest.slice(0, consumed + 1).split("\n").length - 1;
+    rest = rest.slice(consumed + 1);
   }
   result.values = Object.fromEntries(values);
   return result;

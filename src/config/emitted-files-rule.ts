@@ -58,23 +58,25 @@ export const emittedDatasetsRule: Rule<{ tenants: Tenants }> = {
       const taken = new Map<string, string>();
       for (const [index, emitter] of (settings?.emitters ?? []).entries()) {
         if (!Value.Check(focusEmitterSettings, emitter)) continue;
-        const place = placeOf(emitter.params.location);
-        const earlier = taken.get(place);
+        const location = comparableLocation(emitter.params.location);
+        const earlier = taken.get(location);
         const path = ["tenants", tenantName, "plugin_settings", "emitters", index, "params", "location"];
         if (earlier !== undefined)
           report(path, `is that of ${earlier}, and each would remove the files of the other`);
-        else if (locationsOf(settings).some((source) => isWithin(source, place) || isWithin(place, source)))
+        else if (
+          locationsOf(settings).some((source) => isWithin(source, location) || isWithin(location, source))
+        )
           report(path, "overlaps a source of the tenant, whose bill would grow by its own chargebacks");
-        taken.set(place, emitterName(emitter));
+        taken.set(location, emitterName(emitter));
       }
     }
   },
 };
 
 /** A comparable form of the location, in lower case, because some file systems ignore case. */
-function placeOf(location: string): string {
-  const place = isS3(location) ? location.replace(/\/+$/, "") : resolve(location);
-  return place.toLowerCase();
+function comparableLocation(location: string): string {
+  const normalized = isS3(location) ? location.replace(/\/+$/, "") : resolve(location);
+  return normalized.toLowerCase();
 }
 
 /** Locations of the tenant's bills. Only `focus` has them. */
@@ -86,7 +88,7 @@ function locationsOf(settings: Partial<PluginSettings> | undefined): string[] {
     if (typeof location !== "string") return [];
     // The folder above the first pattern of a glob.
     const [plain = ""] = location.split(/[*?[{(!]/, 1);
-    return [placeOf(plain === location ? location : plain.replace(/[^/]*$/, ""))];
+    return [comparableLocation(plain === location ? location : plain.replace(/[^/]*$/, ""))];
   });
 }
 
@@ -114,12 +116,12 @@ function nameProblem(
     const bytes = Buffer.byteLength(name);
     if (bytes > LONGEST_FILE_NAME)
       return `gives names of ${bytes} bytes; at most ${LONGEST_FILE_NAME} are allowed`;
-    const file = placeOf(join(emitter.params.output_dir, name));
-    const who = `${tenant.tenantName}/${emitterName(emitter)}/${pipeline}`;
+    const file = comparableLocation(join(emitter.params.output_dir, name));
+    const writer = `${tenant.tenantName}/${emitterName(emitter)}/${pipeline}`;
     const earlier = taken.get(file);
     if (earlier !== undefined)
-      return `gives ${who} the files of ${earlier}: tell them apart, by another folder or with {tenant_name}, {emitter} or {pipeline}`;
-    taken.set(file, who);
+      return `gives ${writer} the files of ${earlier}: tell them apart, by another folder or with {tenant_name}, {emitter} or {pipeline}`;
+    taken.set(file, writer);
   }
   return undefined;
 }

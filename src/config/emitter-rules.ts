@@ -87,7 +87,9 @@ export const emitterRules: Rule<EmittingSettings>[] = [
       for (const { index, emitter } of present(settings.emitters)) {
         const chosen: readonly (string | undefined)[] = emitter.pipelines ?? [];
         const path = ["emitters", index, "pipelines"];
-        const repeated = chosen.find((name, place) => name !== undefined && chosen.indexOf(name) < place);
+        const repeated = chosen.find(
+          (name, position) => name !== undefined && chosen.indexOf(name) < position,
+        );
         if (repeated !== undefined) report(path, `names ${repeated} twice`);
         if (!enabled && chosen.includes("topic_attribution"))
           report(path, "names topic_attribution, which needs `topic_attribution.enabled: true`");

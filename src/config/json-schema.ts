@@ -121,8 +121,8 @@ function shape(schema: TSchema): JsonSchema {
 /** Returns the JSON Schema of a setting and of everything below it. */
 export function jsonSchema(schema: TSchema): JsonSchema {
   const { description, unsupported, rules = [] } = notesOf(schema);
-  const said = unsupported ? `Not supported: ${description}` : description;
-  const sentences = [said, ...rules.map(({ rule }) => rule)].filter((sentence) => sentence !== undefined);
+  const summary = unsupported ? `Not supported: ${description}` : description;
+  const sentences = [summary, ...rules.map(({ rule }) => rule)].filter((sentence) => sentence !== undefined);
   return {
     ...(sentences.length === 0 ? {} : { description: sentences.join(" ") }),
     ...keywords(schema, ["default"]),

@@ -72,9 +72,9 @@ function checkTogether(
     const { ecosystem: kind } = tenant as Partial<WrittenTenant>;
     const ecosystem = kind === undefined ? undefined : ecosystems.get(kind);
     if (ecosystem === undefined) continue;
-    const place = ["tenants", name];
-    const isReadable = (path: Path) => context.isReadable([...place, ...path]);
-    context.hold(place, (report) =>
+    const tenantPath = ["tenants", name];
+    const isReadable = (path: Path) => context.isReadable([...tenantPath, ...path]);
+    context.checkRule(tenantPath, (report) =>
       derived.set(name, {
         identity_maps: checkAllocation(tenant as WrittenTenant, ecosystem, {
           folder: dirname(file),
@@ -87,6 +87,6 @@ function checkTogether(
   }
   const { api, tenants = {} } = (value ?? {}) as Partial<WrittenConfig>;
   if (api !== undefined && context.isReadable(["api", "roles"]))
-    context.hold(["api", "roles"], (report) => checkRoles(api.roles, tenants, report));
+    context.checkRule(["api", "roles"], (report) => checkRoles(api.roles, tenants, report));
   return derived;
 }

@@ -22,8 +22,8 @@ import {
 
 function unknownKey(name: string, path: Path, schema: TObject, context: ReadingContext): string {
   const known = Object.keys(schema.properties);
-  const place = placeOf(name, path, schema, context);
-  if (place !== undefined) return `unknown key; \`${name}\` is a key of \`${pathText(place)}\``;
+  const owner = nearestMappingWith(name, path, schema, context);
+  if (owner !== undefined) return `unknown key; \`${name}\` is a key of \`${pathText(owner)}\``;
   const guess = nearest(name, known);
   return guess === undefined
     ? `unknown key; known here: ${known.join(", ")}`
@@ -31,7 +31,7 @@ function unknownKey(name: string, path: Path, schema: TObject, context: ReadingC
 }
 
 /** Finds the nearest mapping that has a key of this name, among those directly in this one and those around it. */
-function placeOf(
+function nearestMappingWith(
   name: string,
   path: Path,
   { properties }: TObject,
@@ -63,7 +63,7 @@ function readKey(
   context: ReadingContext,
 ): unknown {
   const entry = written.entries.get(name);
-  if (entry !== undefined) context.place(path, entry.line);
+  if (entry !== undefined) context.setLine(path, entry.line);
   const { unsupported, description } = notesOf(schema);
   if (unsupported) {
     if (entry !== undefined && !isEmpty(entry.value))
@@ -87,7 +87,7 @@ function reportUnknownKeys(
   const known = Object.keys(schema.properties);
   for (const [name, entry] of written.entries) {
     if (known.includes(name)) continue;
-    context.place([...path, name], entry.line);
+    context.setLine([...path, name], entry.line);
     context.report([...path, name], unknownKey(name, path, schema, context));
   }
 }
@@ -103,7 +103,8 @@ function readObject(schema: TObject, written: WrittenMapping, path: Path, contex
   }
   values.push(...readOpenKeys(schema, written, path, inside));
   const value: Record<string, unknown> = Object.fromEntries(values);
-  for (const { check } of notesOf(schema).rules ?? []) context.hold(path, (report) => check(value, report));
+  for (const { check } of notesOf(schema).rules ?? [])
+    context.checkRule(path, (report) => check(value, report));
   return value;
 }
 
@@ -132,8 +133,8 @@ function readVariant(schema: TSchema, written: WrittenMapping, path: Path, conte
   for (const form of (KindGuard.IsUnion(schema) ? schema.anyOf : [schema]).filter(KindGuard.IsObject)) {
     for (const word of wordsOf(form.properties[key] ?? form) ?? []) forms.set(word, form);
   }
-  const which = choice([...forms.keys()].map(String), { description: "" });
-  const word = readKey(key, which, written, [...path, key], context);
+  const selector = choice([...forms.keys()].map(String), { description: "" });
+  const word = readKey(key, selector, written, [...path, key], context);
   return readObject(forms.get(word) ?? shared, written, path, context);
 }
 
@@ -159,7 +160,7 @@ function readEntries(
   const allowed = new RegExp(pattern, "u");
   for (const [name, entry] of entries) {
     const here = [...path, name];
-    context.place(here, entry.line);
+    context.setLine(here, entry.line);
     if (!allowed.test(name)) context.report(here, `the key must be ${expected}`);
     if (entry.value.kind === "nothing") context.report(here, `is empty; it must be ${expectation(item)}`);
     else values.push([name, readValue(item, entry.value, here, context)]);
@@ -188,7 +189,7 @@ function readList(schema: TArray, written: WrittenList, path: Path, context: Rea
   }
   const values = written.items.map((item, index) => {
     const here = [...path, index];
-    context.place(here, item.line);
+    context.setLine(here, item.line);
     if (item.kind === "nothing") context.report(here, `is empty; it must be ${expectation(schema.items)}`);
     return item.kind === "nothing" ? undefined : readValue(schema.items, item, here, context);
   });

@@ -12,12 +12,12 @@ export interface ReadingContext {
   /** Passwords and tokens found so far. */
   readonly secrets: string[];
   /** Records the line of a path. */
-  place(path: Path, line: number): void;
+  setLine(path: Path, line: number): void;
   report: Report;
   /** True if neither the value at the path nor anything in it has a problem. */
   isReadable(path: Path): boolean;
   /** Checks a rule of the mapping at `path`. A path that already has a problem does not get a second one. */
-  hold(path: Path, rule: (report: Report) => void): void;
+  checkRule(path: Path, rule: (report: Report) => void): void;
 }
 
 export function readingContext(file: string, env: Environment): ReadingContext {
@@ -54,13 +54,13 @@ export function readingContext(file: string, env: Environment): ReadingContext {
     problems,
     around: [],
     secrets: [],
-    place: (path, line) => void lines.set(pathText(path), line),
+    setLine: (path, line) => void lines.set(pathText(path), line),
     report,
     isReadable: (path) => !unreadable.has(pathText(path)),
-    hold(path, rule) {
+    checkRule(path, rule) {
       rule((relative, message, allowed) => {
-        const whole = [...path, ...relative];
-        if (!reported.has(pathText(whole))) report(whole, message, allowed);
+        const fullPath = [...path, ...relative];
+        if (!reported.has(pathText(fullPath))) report(fullPath, message, allowed);
       });
     },
   };

@@ -50,24 +50,24 @@ function formsOf(schema: TSchema): TObject[] {
 function formParts(path: string, form: string, schema: TSchema, key: string, shared: TObject): Part[] {
   const forms = formsOf(schema);
   const words = forms.flatMap((each) => wordsOf(each.properties[key] ?? each) ?? []);
-  const which = choice(words, {
+  const selector = choice(words, {
     description: notesOf(forms[0]?.properties[key] ?? schema).description ?? "",
   });
   const { description = "" } = notesOf(schema);
   const { rules = [] } = notesOf(shared);
   const own = forms.map((each, index) => {
-    const kept = Object.entries(each.properties).filter(
+    const ownEntries = Object.entries(each.properties).filter(
       ([name]) => name !== key && !(name in shared.properties),
     );
     const { description: ofForm = "", rules: ownRules = [] } = notesOf(each);
-    const properties = mapping(Object.fromEntries(kept), {
+    const properties = mapping(Object.fromEntries(ownEntries), {
       description: ofForm === description ? "" : ofForm,
       rules: ownRules.filter((rule) => !rules.includes(rule)),
     });
     return { path, form: `${key}: ${words[index]}`, schema: properties };
   });
   return [
-    { path, form, schema: mapping({ [key]: which, ...shared.properties }, { description, rules }) },
+    { path, form, schema: mapping({ [key]: selector, ...shared.properties }, { description, rules }) },
     ...own,
   ];
 }

@@ -6,7 +6,7 @@ export const scopes = ["read", "tags", "run", "admin"] as const;
 export type Scope = (typeof scopes)[number];
 
 /** Tagging requires reading. Starting runs and uploading usage do not. */
-const alsoHeld: Readonly<Record<Scope, readonly Scope[]>> = {
+const implied: Readonly<Record<Scope, readonly Scope[]>> = {
   read: [],
   tags: ["read"],
   run: [],
@@ -14,6 +14,6 @@ const alsoHeld: Readonly<Record<Scope, readonly Scope[]>> = {
 };
 
 /** Returns the given scopes and the scopes that they include. */
-export function heldScopes(given: readonly Scope[]): ReadonlySet<Scope> {
-  return new Set(given.flatMap((scope) => [scope, ...alsoHeld[scope]]));
+export function withImpliedScopes(given: readonly Scope[]): ReadonlySet<Scope> {
+  return new Set(given.flatMap((scope) => [scope, ...implied[scope]]));
 }

@@ -155,9 +155,9 @@ export type RoleSettings = Static<typeof roleSettings>;
 
 /** Reports roles with unknown tenants: they would allow nothing, and nobody would notice. */
 export function checkRoles(roles: RoleSettings, tenants: object, report: Report): void {
-  for (const [index, each] of roles.entries()) {
-    for (const [place, name] of each.tenants.entries()) {
-      if (!Object.hasOwn(tenants, name)) report([index, "tenants", place], "is not the name of a tenant");
+  for (const [index, role] of roles.entries()) {
+    for (const [position, name] of role.tenants.entries()) {
+      if (!Object.hasOwn(tenants, name)) report([index, "tenants", position], "is not the name of a tenant");
     }
   }
 }

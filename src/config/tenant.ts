@@ -26,7 +26,7 @@ const tenantProperties = {
   lookback_days: integer({
     ...days,
     description:
-      "How far back from today upstreams are asked. Also the range of API requests that name no dates.",
+      "How many days before today are gathered. Also the default range of API requests without dates.",
     expected: "an integer from 1 to 364 (`chargehouse run --from DAY --to DAY` charges older days)",
     minimum: 1,
     maximum: 364,

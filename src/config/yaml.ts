@@ -38,9 +38,9 @@ function sentence(error: YAMLError): string {
  * Returns the first error of each line. Errors behind an unexpected token are dropped, because the parser misreads
  * everything that follows.
  */
-function causes(faults: readonly YAMLError[], lineOf: (offset: number) => number): YAMLError[] {
-  const firsts = faults.filter(
-    ({ pos }, at) => faults.findIndex((each) => lineOf(each.pos[0]) === lineOf(pos[0])) === at,
+function causes(errors: readonly YAMLError[], lineOf: (offset: number) => number): YAMLError[] {
+  const firsts = errors.filter(
+    ({ pos }, at) => errors.findIndex((each) => lineOf(each.pos[0]) === lineOf(pos[0])) === at,
   );
   const end = firsts.findIndex(({ code }) => code === "UNEXPECTED_TOKEN");
   return end === -1 ? firsts : firsts.slice(0, end + 1);
@@ -75,9 +75,9 @@ export function parseYaml(text: string, file: string): ParsedYaml {
   } catch {
     return { problems: [at(1, "the file cannot be read as YAML; is it nested too deeply?")] };
   }
-  const faults = [...document.errors, ...document.warnings];
-  if (faults.length > 0)
-    return { problems: causes(faults, lineOf).map((fault) => at(lineOf(fault.pos[0]), sentence(fault))) };
+  const errors = [...document.errors, ...document.warnings];
+  if (errors.length > 0)
+    return { problems: causes(errors, lineOf).map((error) => at(lineOf(error.pos[0]), sentence(error))) };
   const unfolding = new Unfolding(document, file, lineOf);
   const root = unfolding.unfold(document.contents, 1);
   const { problems } = unfolding;

@@ -22,7 +22,7 @@ import type { ConfiguredTier } from "./tier.js";
 /** By the path in the configuration. */
 export type IdentityMaps = ReadonlyMap<string, IdentityMap>;
 
-interface Checking {
+interface CheckContext {
   /** Base of relative paths. */
   readonly folder: string;
   /**
@@ -37,14 +37,14 @@ interface Checking {
 export function checkAllocation(
   { allocation, ...tenant }: Partial<WrittenTenant>,
   ecosystem: EcosystemSettings,
-  { folder, isReadable, report }: Checking,
+  { folder, isReadable, report }: CheckContext,
 ): IdentityMaps {
   const settings = isReadable(["plugin_settings"]) ? tenant.plugin_settings : undefined;
-  const known: Known = {
+  const known: KnownNames = {
     columns: columnsOfLines(ecosystem.lineColumns),
     metrics: settings && ecosystem.usageMetrics?.(settings),
     sets: settings && ecosystem.identitySets?.(settings),
-    ofMonths: monthsProblem("is month", tenant),
+    monthProblem: monthsProblem("is month", tenant),
   };
   const readable = <Part>(key: "identity" | "rules", parts: readonly Part[] = []) =>
     parts.flatMap((part, index) => {
@@ -64,14 +64,14 @@ interface Readable<Part> {
   readonly path: Path;
 }
 
-interface Known {
+interface KnownNames {
   readonly columns: LineColumns;
   /** Undefined if the ecosystem does not restrict them. */
   readonly metrics: readonly string[] | undefined;
   /** Undefined if the ecosystem does not restrict them. */
   readonly sets: readonly IdentityScope[] | undefined;
   /** The problem if the tenant's retention is too short for costs of a whole month. */
-  readonly ofMonths: string | undefined;
+  readonly monthProblem: string | undefined;
 }
 
 function checkSource({ column }: IdentitySource, path: Path, columns: LineColumns, report: Report): void {
@@ -93,7 +93,7 @@ function checkColumn(name: string, path: Path, columns: LineColumns, report: Rep
   );
 }
 
-function checkRule(rule: ConfiguredRule, path: Path, known: Known, report: Report): void {
+function checkRule(rule: ConfiguredRule, path: Path, known: KnownNames, report: Report): void {
   const { conditions, any } = whereOf(rule.where);
   checkConditions(conditions, [...path, "where"], known.columns, report);
   for (const [index, each] of any.entries()) {
@@ -144,31 +144,31 @@ function comparisonOf(condition: Condition): Comparison | undefined {
   return typeof condition === "string" || Array.isArray(condition) ? undefined : (condition as Comparison);
 }
 
-function checkSplit(split: readonly ConfiguredTier[], path: Path, known: Known, report: Report): void {
+function checkSplit(split: readonly ConfiguredTier[], path: Path, known: KnownNames, report: Report): void {
   for (const [index, tier] of split.entries()) {
     const here = [...path, index];
     if (tier.by === "cost" && tier.within !== undefined)
       checkWithin(tier.within, [...here, "within"], known, report);
-    if (tier.by === "cost" && tier.over === "month" && known.ofMonths !== undefined)
-      report([...here, "over"], known.ofMonths);
+    if (tier.by === "cost" && tier.over === "month" && known.monthProblem !== undefined)
+      report([...here, "over"], known.monthProblem);
     if (tier.by === "usage") checkMetrics(tier, here, known, report);
     checkSet(tier, here, known, report);
     const earlier = split.slice(0, index);
-    const taker = earlier.map(takerOf).find((each) => each !== undefined);
-    if (taker !== undefined && tier.by !== "nobody")
-      report(here, `is behind ${taker}, which takes everything`);
+    const catchAll = earlier.map(describeCatchAll).find((each) => each !== undefined);
+    if (catchAll !== undefined && tier.by !== "nobody")
+      report(here, `is behind ${catchAll}, which takes everything`);
     else if (earlier.some((each) => JSON.stringify(each) === JSON.stringify(tier)))
       report(here, "is tried before: it can never find anybody");
   }
 }
 
 /** The description of a tier behind which no other tier is reached; undefined for other tiers. */
-function takerOf(tier: ConfiguredTier): string | undefined {
+function describeCatchAll(tier: ConfiguredTier): string | undefined {
   if (tier.by === "even") return Array.isArray(tier.among) ? "a list of identities" : undefined;
   return { nobody: "nobody", fixed: "fixed shares" }[tier.by as string];
 }
 
-function checkWithin(within: string, path: Path, { columns }: Known, report: Report): void {
+function checkWithin(within: string, path: Path, { columns }: KnownNames, report: Report): void {
   checkColumn(within, path, columns, report);
   if (Object.hasOwn(columns, within) && columns[within]?.type !== "text")
     report(path, "is a number: lines are taken together by a text");
@@ -179,7 +179,7 @@ function checkWithin(within: string, path: Path, { columns }: Known, report: Rep
  * Reports identity sets that are never gathered: they are empty on every day, so their costs would end up at
  * UNALLOCATED.
  */
-function checkSet(tier: ConfiguredTier, path: Path, { sets }: Known, report: Report): void {
+function checkSet(tier: ConfiguredTier, path: Path, { sets }: KnownNames, report: Report): void {
   if (sets === undefined) return;
   if (tier.by === "owner" && !sets.includes("owner"))
     report([...path, "by"], "finds nobody: resources of this tenant have no owners");
@@ -194,7 +194,7 @@ function checkSet(tier: ConfiguredTier, path: Path, { sets }: Known, report: Rep
 function checkMetrics(
   tier: ConfiguredTier & { readonly by: "usage" },
   path: Path,
-  { metrics: known }: Known,
+  { metrics: known }: KnownNames,
   report: Report,
 ): void {
   if (known === undefined) return;
@@ -210,17 +210,18 @@ function checkMetrics(
 
 /** Reports rules that no line can reach, because an earlier rule takes every line, or has the same conditions. */
 function checkReach(rules: readonly Readable<ConfiguredRule>[], report: Report): void {
-  const seen = new Map<string, string>();
-  let taker: string | undefined;
+  const firstRules = new Map<string, string>();
+  let catchAll: string | undefined;
   for (const { part, path: here } of rules) {
     const { name, where } = part;
     const text = JSON.stringify(canonical(whereOf(where)));
-    const same = seen.get(text);
-    if (taker !== undefined) report(here, `can never take a line: rule ${taker} before it takes all of them`);
-    else if (same !== undefined)
-      report(here, `can never take a line: rule ${same} before it takes the same ones`);
-    seen.set(text, same ?? name);
-    if (takesEverything(whereOf(where))) taker ??= name;
+    const firstRule = firstRules.get(text);
+    if (catchAll !== undefined)
+      report(here, `can never take a line: rule ${catchAll} before it takes all of them`);
+    else if (firstRule !== undefined)
+      report(here, `can never take a line: rule ${firstRule} before it takes the same ones`);
+    firstRules.set(text, firstRule ?? name);
+    if (takesEverything(whereOf(where))) catchAll ??= name;
   }
 }
 
@@ -230,8 +231,8 @@ function takesEverything({ conditions, any }: Where): boolean {
 
 /** A form in which two `where` with the same conditions in a different order are equal. */
 function canonical({ conditions, any }: Where): unknown {
-  const sorted = (each: Conditions) =>
-    Object.entries(each)
+  const sorted = (conditions: Conditions) =>
+    Object.entries(conditions)
       .map(([name, condition]) => [name, Array.isArray(condition) ? [...condition].sort() : condition])
       .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
   return [sorted(conditions), any.map(sorted)];
@@ -243,11 +244,11 @@ function readMaps(
   report: Report,
 ): IdentityMaps {
   const maps = new Map<string, IdentityMap>();
-  for (const { part, path: place } of sources) {
+  for (const { part, path: sourcePath } of sources) {
     const { map: path } = part;
     if (path === undefined || maps.has(path)) continue;
     const read = readIdentityMap(resolve(folder, path));
-    if ("problem" in read) report([...place, "map"], read.problem);
+    if ("problem" in read) report([...sourcePath, "map"], read.problem);
     else maps.set(path, read);
   }
   return maps;

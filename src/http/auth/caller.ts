@@ -1,5 +1,5 @@
 /** Who calls, and what they may do. */
-import { heldScopes, type Scope, scopes } from "../../config/scopes.js";
+import { type Scope, scopes, withImpliedScopes } from "../../config/scopes.js";
 import type { Actor } from "../../store/postgres/audit.js";
 
 /** What is allowed together: these scopes, for these tenants; undefined: for every tenant. */
@@ -42,7 +42,7 @@ export function callerOf(
   given: readonly Given[],
 ): Caller {
   const grants = given.map((each) => ({
-    scopes: heldScopes(each.scopes),
+    scopes: withImpliedScopes(each.scopes),
     tenants: each.tenants === null ? undefined : new Set(each.tenants),
   }));
   return { ...who, grants };

@@ -8,7 +8,7 @@ import {
 } from "../../config/allocation/identity-source.js";
 import { groupPosition } from "../../config/allocation/patterns.js";
 import type { AllocationPlan } from "../../config/allocation/plan.js";
-import { noNames, UNALLOCATED } from "../../config/allocation-rule.js";
+import { missingValueTexts, UNALLOCATED } from "../../config/allocation-rule.js";
 import { literal } from "../../store/clickhouse/sql-text.js";
 import { textOf } from "../../store/facts/line-value.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
@@ -28,7 +28,7 @@ export function identitySql({
     const map = source.map === undefined ? undefined : maps.get(source.map);
     return `trimBoth(toString(${found(text, source, map)}))`;
   });
-  const fit = `x -> notEmpty(x) AND x != ${literal(UNALLOCATED)} AND lower(x) NOT IN (${noNames.map(literal).join(", ")}) AND lengthUTF8(x) <= ${LONGEST_ID} AND NOT match(x, '[[:cntrl:]]')`;
+  const fit = `x -> notEmpty(x) AND x != ${literal(UNALLOCATED)} AND lower(x) NOT IN (${missingValueTexts.map(literal).join(", ")}) AND lengthUTF8(x) <= ${LONGEST_ID} AND NOT match(x, '[[:cntrl:]]')`;
   return `arrayFirst(${fit}, [${sources.join(", ")}])`;
 }
 

@@ -2,7 +2,7 @@
 import { RE2JS } from "re2js";
 import type { IdentityMaps } from "../../config/allocation/check-allocation.js";
 import { IDENTITY_GROUP, type IdentitySource } from "../../config/allocation/identity-source.js";
-import { noNames, UNALLOCATED } from "../../config/allocation-rule.js";
+import { missingValueTexts, UNALLOCATED } from "../../config/allocation-rule.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
 import type { FoundValue } from "./worklist-sql.js";
 
@@ -69,6 +69,7 @@ function identityBy(
 function isFit(identity: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   const hasControls = /[\u0000-\u001f\u007f]/.test(identity);
-  const isName = identity !== "" && identity !== UNALLOCATED && !noNames.includes(identity.toLowerCase());
+  const isName =
+    identity !== "" && identity !== UNALLOCATED && !missingValueTexts.includes(identity.toLowerCase());
   return isName && [...identity].length <= LONGEST_ID && !hasControls;
 }
