@@ -1,4 +1,4 @@
-/** The console: which view an address means. */
+/** Entry point of the console: maps the address to a view and renders it. */
 import { Component, type ComponentChildren, type FunctionComponent, render } from "preact";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect } from "preact/hooks";
@@ -10,11 +10,11 @@ import { SignIn } from "./parts/sign-in.js";
 import { Caller } from "./state/caller.js";
 import { type Place, useLocation } from "./state/location.js";
 import { viewOf } from "./state/paths.js";
-import { useIsAsked } from "./state/session.js";
+import { useSignInRequired } from "./state/session.js";
 import { useData } from "./state/use-data.js";
 import { en } from "./text/en.js";
 
-/** A view whose code comes when it is drawn, or before, by `load`. */
+/** A view whose code is loaded when it is rendered, or earlier by `load`. */
 function view(load: () => Promise<FunctionComponent<{ readonly place: Place; readonly tenant: string }>>) {
   return Object.assign(lazy(load), { load });
 }
@@ -36,48 +36,48 @@ const Tenants = lazy(async () => (await import("./views/tenants.js")).Tenants);
 
 function Console() {
   const place = useLocation();
-  const found = viewOf(place.path);
+  const route = viewOf(place.path);
   const why = place.query.get("why");
   const dimension = place.query.get("dimension");
-  // Says which tenants there are, too: how they are takes a look at all their stores, which only the list of them waits for.
+  // `/me` also lists the tenants. `/tenants` looks at the store of each one, so only the list of tenants waits for it.
   const caller = useData("me", (signal) => bodyOf(api.GET("/api/v1/me", { signal })));
-  const title = found?.view === undefined ? en.views.tenants : `${en.views[found.view]} · ${found.tenant}`;
+  const title = route?.view === undefined ? en.views.tenants : `${en.views[route.view]} · ${route.tenant}`;
   useEffect(() => {
     document.title = `${title} · ${en.product}`;
   }, [title]);
   return (
     <Shown data={caller} height="100vh">
       {(me) => {
-        const View = found?.view && views[found.view];
-        const isKnown = found?.tenant === undefined || me.tenants.includes(found.tenant);
+        const View = route?.view && views[route.view];
+        const isKnown = route?.tenant === undefined || me.tenants.includes(route.tenant);
         return (
           <Caller.Provider value={me}>
             <Frame
               place={place}
               tenants={me.tenants}
-              tenant={isKnown ? found?.tenant : undefined}
-              view={found?.view}
+              tenant={isKnown ? route?.tenant : undefined}
+              view={route?.view}
             >
               <Guard key={place.path}>
                 <Suspense fallback={<div class="loading">{en.loading}</div>}>
-                  {found === undefined || !isKnown ? (
+                  {route === undefined || !isKnown ? (
                     <Empty title={en.frame.noSuchPage}>
                       <p>
                         <Link href="/">{en.frame.home}</Link>
                       </p>
                     </Empty>
-                  ) : View !== undefined && found.tenant !== undefined ? (
-                    <View place={place} tenant={found.tenant} />
+                  ) : View !== undefined && route.tenant !== undefined ? (
+                    <View place={place} tenant={route.tenant} />
                   ) : (
                     <Tenants place={place} />
                   )}
                 </Suspense>
-                {isKnown && View !== undefined && found?.tenant !== undefined && (
-                  // Beside the view: while a drawer is loaded the view stays, and so does the focus in it.
+                {isKnown && View !== undefined && route?.tenant !== undefined && (
+                  // Not inside the view: while a drawer loads, the view stays mounted and keeps its focus.
                   <Suspense fallback={null}>
-                    {why !== null && <Explain key={why} place={place} tenant={found.tenant} why={why} />}
+                    {why !== null && <Explain key={why} place={place} tenant={route.tenant} why={why} />}
                     {dimension !== null && (
-                      <Dimension key={dimension} place={place} tenant={found.tenant} dimension={dimension} />
+                      <Dimension key={dimension} place={place} tenant={route.tenant} dimension={dimension} />
                     )}
                   </Suspense>
                 )}
@@ -91,10 +91,10 @@ function Console() {
 }
 
 function App() {
-  return useIsAsked() ? <SignIn /> : <Console />;
+  return useSignInRequired() ? <SignIn /> : <Console />;
 }
 
-/** A view that cannot be drawn says so, and leaves the rest of the page. */
+/** Error boundary: a view that cannot be rendered shows its error, and the rest of the page stays usable. */
 class Guard extends Component<{ readonly children: ComponentChildren }, { readonly error?: unknown }> {
   override state: { readonly error?: unknown } = {};
   static override getDerivedStateFromError(error: unknown) {
@@ -115,6 +115,6 @@ class Guard extends Component<{ readonly children: ComponentChildren }, { readon
 const root = document.getElementById("root");
 if (root !== null) render(<App />, root);
 
-// The code of the view comes while the service is asked who calls. An error shows where the view is drawn.
+// Load the code of the first view in parallel with `/me`. If that fails, the view shows the error when it renders.
 const first = viewOf(location.pathname)?.view;
 if (first !== undefined) views[first].load().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Questions about sums of chargebacks. */
+/** Requests for sums of chargebacks. */
 import { decimal } from "../money/decimal.js";
 import { type Filter, filterQuery } from "../state/filters.js";
 import { asParameters, type Period } from "../state/period.js";
@@ -7,10 +7,10 @@ import { api, bodyOf, type Schemas } from "./client.js";
 export type Breakdown = Schemas["Breakdown"];
 export type Group = Breakdown["groups"][number];
 export type Totals = Breakdown["totals"][number];
-/** What groups, others and totals have in common. */
+/** The fields that groups, others and totals share. */
 export type Sums = Omit<Totals, "group_count" | "amounts">;
 
-export interface BreakdownQuestion {
+export interface BreakdownRequest {
   readonly tenant: string;
   readonly period: Period;
   readonly filters: readonly Filter[];
@@ -19,15 +19,15 @@ export interface BreakdownQuestion {
   readonly limit: number;
   readonly order?: "amount" | "change" | undefined;
   readonly compare?: boolean | undefined;
-  /** What it is compared with; as many days, just before, unless given. */
+  /** The period to compare with. Default: the same number of days, just before. */
   readonly before?: Period | undefined;
-  /** So many that changed most, too. */
+  /** Also return this many groups that changed the most. */
   readonly movers?: number | undefined;
-  /** Only groups whose value or name has this text. */
+  /** Only groups whose value or name contains this text. */
   readonly search?: string | undefined;
 }
 
-/** The question as the query of its address, in the API's own names. */
+/** The request as query parameters of the API. */
 function breakdownQuery({
   period,
   filters,
@@ -39,7 +39,7 @@ function breakdownQuery({
   before,
   movers,
   search,
-}: BreakdownQuestion) {
+}: BreakdownRequest) {
   return {
     ...asParameters(period),
     group_by: [...groupBy],
@@ -55,31 +55,31 @@ function breakdownQuery({
   };
 }
 
-export const breakdownKey = (question: BreakdownQuestion) =>
-  JSON.stringify(["breakdown", question.tenant, breakdownQuery(question)]);
+export const breakdownKey = (request: BreakdownRequest) =>
+  JSON.stringify(["breakdown", request.tenant, breakdownQuery(request)]);
 
-export async function askBreakdown(question: BreakdownQuestion, signal: AbortSignal): Promise<Breakdown> {
-  const path = { tenant_name: question.tenant };
-  // The filters' names are made here; the service checks them.
-  const query = breakdownQuery(question) as never;
+export async function loadBreakdown(request: BreakdownRequest, signal: AbortSignal): Promise<Breakdown> {
+  const path = { tenant_name: request.tenant };
+  // The names of filters are computed, so they have no static type. The service checks them.
+  const query = breakdownQuery(request) as never;
   return await bodyOf(
     api.GET("/api/v1/tenants/{tenant_name}/chargebacks/breakdown", { params: { path, query }, signal }),
   );
 }
 
-/** Address of the breakdown itself, for programs. */
-export const breakdownAddress = (question: BreakdownQuestion) =>
-  addressOf(`${tenantPath(question.tenant)}/chargebacks/breakdown`, breakdownQuery(question));
+/** URL of the breakdown itself, for programs. */
+export const breakdownAddress = (request: BreakdownRequest) =>
+  addressOf(`${tenantPath(request.tenant)}/chargebacks/breakdown`, breakdownQuery(request));
 
-/** Address of the same as SQL for BI tools. Over time, or beside the period before: a statement is one of them. */
-export function sqlAddress(question: BreakdownQuestion, isOverTime: boolean): string {
-  const { timeBucket, compare, ...sums } = question;
-  const asked = isOverTime ? { ...sums, timeBucket } : { ...sums, compare };
-  return addressOf(`${tenantPath(question.tenant)}/chargebacks/breakdown/sql`, breakdownQuery(asked));
+/** URL of the same sums as SQL for BI tools. A statement is either over time or compared, never both. */
+export function sqlAddress(request: BreakdownRequest, isOverTime: boolean): string {
+  const { timeBucket, compare, ...sums } = request;
+  const shown = isOverTime ? { ...sums, timeBucket } : { ...sums, compare };
+  return addressOf(`${tenantPath(request.tenant)}/chargebacks/breakdown/sql`, breakdownQuery(shown));
 }
 
-/** Those that an export has if it is asked for none, and the currency of the amount. */
-const exported = [
+/** The default columns of an export, plus the currency of the amount. */
+const exportColumns = [
   "timestamp",
   "resource_id",
   "product_category",
@@ -92,22 +92,22 @@ const exported = [
   "tags",
 ];
 
-/** The files that the console offers. Excel reads a CSV as UTF-8 only if it begins with a byte order mark. */
+/** File formats to download. Excel reads a CSV as UTF-8 only if it starts with a byte order mark. */
 const exportFiles = {
   csv: { format: "csv" },
   excel: { format: "csv", bom: true },
   parquet: { format: "parquet" },
 } as const;
 
-/** Address of a file with the rows of the period under the filters. */
+/** URL of a file with the rows of the period that match the filters. */
 export function exportAddress(
-  { tenant, period, filters }: Pick<BreakdownQuestion, "tenant" | "period" | "filters">,
+  { tenant, period, filters }: Pick<BreakdownRequest, "tenant" | "period" | "filters">,
   file: keyof typeof exportFiles,
 ): string {
   return addressOf(`${tenantPath(tenant)}/export`, {
     ...asParameters(period),
     ...filterQuery(filters),
-    columns: exported,
+    columns: exportColumns,
     ...exportFiles[file],
   });
 }
@@ -117,7 +117,7 @@ const tenantPath = (tenant: string) => `/api/v1/tenants/${encodeURIComponent(ten
 function addressOf(path: string, query: Readonly<Record<string, unknown>>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
-    for (const each of [value].flat()) parameters.append(name, String(each));
+    for (const item of [value].flat()) parameters.append(name, String(item));
   return `${path}?${parameters}`;
 }
 

@@ -1,6 +1,6 @@
-/** The public REST API, typed by its own description. */
+/** Client of the public REST API. Its types are generated from the OpenAPI description. */
 import createClient from "openapi-fetch";
-import { askToken, tokenOf } from "../state/session.js";
+import { requireSignIn, tokenOf } from "../state/session.js";
 import type { components, paths } from "./schema.js";
 
 export const api = createClient<paths>({ baseUrl: location.origin });
@@ -12,15 +12,15 @@ api.use({
     return request;
   },
   onResponse({ response }) {
-    if (response.status === 401) askToken();
+    if (response.status === 401) requireSignIn();
     return undefined;
   },
 });
 
 export type Schemas = components["schemas"];
 
-/** What went wrong, for people. */
-export class ApiFailure extends Error {
+/** An error response of the API, with a message to show. */
+export class ApiError extends Error {
   override readonly name = "ApiFailure";
   constructor(
     message: string,
@@ -32,20 +32,20 @@ export class ApiFailure extends Error {
   }
 }
 
-interface Answer<T> {
+interface ApiResponse<T> {
   readonly data?: T | undefined;
   readonly error?: unknown;
   readonly response: Response;
 }
 
-/** The body of a good response, of which 204 has none; throws `ApiFailure` for any other. */
-export async function bodyOf<T>(asked: Promise<Answer<T>>): Promise<T> {
-  const { data, error, response } = await asked;
+/** Returns the body of a successful response (undefined for 204). Throws `ApiError` for any other response. */
+export async function bodyOf<T>(pending: Promise<ApiResponse<T>>): Promise<T> {
+  const { data, error, response } = await pending;
   if (data !== undefined || response.status === 204) return data as T;
   const problem: { title?: unknown; detail?: unknown; code?: unknown } =
     typeof error === "object" && error !== null ? error : {};
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
-  throw new ApiFailure(
+  throw new ApiError(
     text(problem.detail) ?? text(problem.title) ?? `The service returned status ${response.status}.`,
     text(problem.code) ?? `http_${response.status}`,
     response.status,

@@ -1,11 +1,14 @@
-/** Questions that several views ask. */
+/** Requests that several views use. */
 import { type Filter, filterQuery } from "../state/filters.js";
 import { asParameters, type Period } from "../state/period.js";
 import { type Data, useData } from "../state/use-data.js";
 import { api, bodyOf, type Schemas } from "./client.js";
 
-/** Whether the bill of each day of the period is what was charged. Its lines were compared before the day was published. `filters`: of lines. */
-export async function askReconciliation(
+/**
+ * Compares the bill of each day with its chargebacks. Totals are enough here: the lines of a day were compared before
+ * it was published. `filters` may use only columns of billing lines.
+ */
+export async function loadReconciliation(
   tenant: string,
   period: Period,
   signal: AbortSignal,
@@ -22,26 +25,26 @@ export function useReconciliation(
   filters: readonly Filter[] = [],
 ): Data<Schemas["Reconciliation"]> {
   return useData(JSON.stringify(["reconciliation", tenant, period, filterQuery(filters)]), (signal) =>
-    askReconciliation(tenant, period, signal, filters),
+    loadReconciliation(tenant, period, signal, filters),
   );
 }
 
 interface IssuesQuery {
   readonly page: number;
   readonly page_size: number;
-  /** Only those of these reasons. */
+  /** Only issues with these reasons. */
   readonly allocation_detail?: Schemas["AllocationIssue"]["allocation_detail"][];
 }
 
 /** Allocation issues of the period, the most expensive first. */
-export function useIssues(tenant: string, period: Period, asked: IssuesQuery) {
-  const params = { path: { tenant_name: tenant }, query: { ...asParameters(period), ...asked } };
+export function useIssues(tenant: string, period: Period, issuesQuery: IssuesQuery) {
+  const params = { path: { tenant_name: tenant }, query: { ...asParameters(period), ...issuesQuery } };
   return useData(JSON.stringify(["issues", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", { params, signal })),
   );
 }
 
-/** How far each day of the period is; days that no run has met yet are not among them. */
+/** The state of each day of the period. Days that no run has seen yet are left out. */
 export function useDays(tenant: string, period: Period): Data<Schemas["TrackingDate"][]> {
   const params = { path: { tenant_name: tenant }, query: asParameters(period) };
   return useData(JSON.stringify(["days", params]), (signal) =>
@@ -51,7 +54,7 @@ export function useDays(tenant: string, period: Period): Data<Schemas["TrackingD
 
 type TagKeys = Schemas["TagKeys"];
 
-/** Keys of the tenant's tags, and of those that the bill's lines of the period have. */
+/** Keys of the tenant's tags, and of the tags on the billing lines of the period. */
 export function useTagKeys(tenant: string, period: Period): Data<TagKeys> {
   const params = { path: { tenant_name: tenant }, query: asParameters(period) };
   return useData(JSON.stringify(["tag keys", params]), (signal) =>
@@ -59,7 +62,7 @@ export function useTagKeys(tenant: string, period: Period): Data<TagKeys> {
   );
 }
 
-/** Columns of tags, beside those that every tenant has; none until the keys are known. */
+/** Names of the tag columns. Empty until the tag keys are loaded. */
 export function tagColumnsOf({ value }: Data<TagKeys>): string[] {
   const { tag_keys = [], line_tag_keys = [] } = value ?? {};
   return [...tag_keys.map((key) => `tag:${key}`), ...line_tag_keys.map((key) => `line_tag:${key}`)];

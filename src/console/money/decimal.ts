@@ -1,9 +1,9 @@
 /**
- * Amounts as the API gives them: decimals as text. They stay exact from the response to the screen; a float is made only for the height of a
- * bar and for a percentage.
+ * Exact decimals, parsed from the text in API responses. They stay exact from the response to the screen; floats are
+ * used only for the height of a bar and for percentages.
  */
 export interface Decimal {
-  /** Whole units of 10^-scale. */
+  /** The value is `units × 10^-scale`. */
   readonly units: bigint;
   readonly scale: number;
 }
@@ -45,12 +45,12 @@ export const absolute = ({ units, scale }: Decimal): Decimal => ({
   scale,
 });
 
-/** For bars and percentages: never for a figure that is shown. */
+/** A float, for bars and percentages only. Never show it as an amount. */
 export function approximate({ units, scale }: Decimal): number {
   return Number(units) / 10 ** scale;
 }
 
-/** Plain decimal without trailing zeros: what is copied and exported. */
+/** A plain decimal without trailing zeros, for copying and tooltips. */
 export function plainText({ units, scale }: Decimal): string {
   const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, "0");
   const whole = digits.slice(0, digits.length - scale);
@@ -58,7 +58,7 @@ export function plainText({ units, scale }: Decimal): string {
   return `${units < 0n ? "-" : ""}${whole}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
-/** All of an amount's digits for the eye: the sign and grouped whole part with two places, and the places beyond. */
+/** All digits of an amount: `main` is the sign, the grouped whole part and two decimal places; `beyond` is the rest. */
 export interface ShownAmount {
   readonly main: string;
   readonly beyond: string;
@@ -72,7 +72,7 @@ export function shownAmount(value: Decimal): ShownAmount {
   };
 }
 
-/** Part of a whole as `12.3 %`; undefined where there is no whole. */
+/** `part` as a percentage of `whole`, such as `12.3 %`; undefined if `whole` is zero. */
 export function percentage(part: Decimal, whole: Decimal): string | undefined {
   if (isZero(whole)) return undefined;
   const percent = (approximate(part) / approximate(whole)) * 100;
@@ -84,7 +84,7 @@ function at({ units, scale }: Decimal, wanted: number): bigint {
   return units * 10n ** BigInt(wanted - scale);
 }
 
-/** A plain decimal with its thousands apart: `1234.5` is `1,234.5`. */
+/** Groups thousands: `1234.5` becomes `1,234.5`. */
 export function grouped(text: string): string {
   const [whole = "", fraction] = text.split(".");
   const apart = whole.replace(/\B(?=(\d{3})+$)/g, ",");

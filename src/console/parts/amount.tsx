@@ -1,4 +1,4 @@
-/** Amounts on the screen. */
+/** Renders amounts and changes of amounts. */
 import {
   absolute,
   type Decimal,
@@ -13,13 +13,13 @@ import { en } from "../text/en.js";
 
 interface AmountProps {
   readonly value: Decimal;
-  /** ISO 4217; left out where a heading has it. */
+  /** ISO 4217. Omitted if a heading names it. */
   readonly currency?: string | undefined;
-  /** So many places beyond two are kept free, so that amounts below each other have their points below each other. */
+  /** Width to reserve for decimal places beyond two, so that the decimal points of a column line up. */
   readonly places?: number | undefined;
 }
 
-/** All digits of an amount, those beyond two places smaller. */
+/** Shows all digits of an amount. Decimal places beyond two are smaller. */
 export function Amount({ value, currency, places = 0 }: AmountProps) {
   const { main, beyond } = shownAmount(value);
   return (
@@ -40,15 +40,15 @@ export function Amount({ value, currency, places = 0 }: AmountProps) {
   );
 }
 
-/** An amount, and the one before. */
+/** An amount of the shown period and of the period before. */
 export interface Compared {
   readonly now: Decimal;
   readonly before: Decimal;
-  /** Days may be missing, so that it is neither good nor bad news. */
+  /** A period may be incomplete, so the change is not coloured as an increase or a decrease. */
   readonly isUnsure?: boolean;
 }
 
-/** In brackets; empty where nothing changed. */
+/** The change as a percentage in brackets; empty if nothing changed. */
 export function changeInPercent({ now, before }: Compared): string {
   const difference = minus(now, before);
   if (isZero(difference)) return "";
@@ -57,12 +57,13 @@ export function changeInPercent({ now, before }: Compared): string {
 }
 
 interface ChangeProps extends Compared {
-  /** As of amounts: so many places beyond two are kept free, and so many letters for the percentage. */
+  /** Width to reserve for decimal places beyond two, as for amounts. */
   readonly places?: number | undefined;
+  /** Width to reserve for the percentage, in characters. */
   readonly percentLetters?: number | undefined;
 }
 
-/** How an amount differs from the one before: more cost is marked as such, and never by colour alone. */
+/** Shows the difference to the period before. Arrow and sign mark the direction, so it does not depend on colour. */
 export function Change({ now, before, isUnsure = false, places = 0, percentLetters = 0 }: ChangeProps) {
   const difference = minus(now, before);
   if (isZero(difference)) return <span class="change">{en.change.none}</span>;

@@ -1,5 +1,5 @@
 import type { Group } from "../api/breakdown.js";
-import type { Answer } from "../api/comparison.js";
+import type { BreakdownResult } from "../api/comparison.js";
 import { decimal, minus, zero } from "../money/decimal.js";
 import { bucketsOf } from "../state/buckets.js";
 import { shifted, shownDay, shownInstant } from "../state/days.js";
@@ -8,40 +8,40 @@ import { type Bucket, Chart, type Series } from "./chart.js";
 
 interface BreakdownChartProps {
   readonly title: string;
-  readonly answer: Answer;
+  readonly result: BreakdownResult;
   readonly currency: string;
   readonly kind?: "bars" | "area";
-  /** The group that was clicked. */
+  /** Called with the group that was clicked. */
   readonly onPick?: ((group: Group) => void) | undefined;
 }
 
-/** Colours of the style sheet. */
+/** Number of series colours in the style sheet. */
 const COLORS = 10;
 
-/** The groups of one currency over time, largest below; what is not among them on top, in grey. */
-export function BreakdownChart({ title, answer, currency, kind = "bars", onPick }: BreakdownChartProps) {
-  const { found, question } = answer;
-  const columns = question.groupBy;
-  const groups = found.groups.filter((group) => group.currency === currency).slice(0, COLORS);
-  const totals = found.totals.find((each) => each.currency === currency);
-  const buckets = wholeTime(answer);
-  const ofGroups = groups.map(
+/** Groups of one currency over time. The largest is at the bottom; all other groups are one grey series on top. */
+export function BreakdownChart({ title, result, currency, kind = "bars", onPick }: BreakdownChartProps) {
+  const { breakdown, request } = result;
+  const columns = request.groupBy;
+  const groups = breakdown.groups.filter((group) => group.currency === currency).slice(0, COLORS);
+  const totals = breakdown.totals.find((each) => each.currency === currency);
+  const buckets = bucketsOfPeriod(result);
+  const groupSeries = groups.map(
     (group, index): Series => ({
       key: keyOf(group, columns),
       name: nameOf(group, columns),
       color: index + 1,
-      values: buckets.map(({ at }) => decimal(group.amounts?.[at] ?? "0")),
+      values: buckets.map(({ position }) => decimal(group.amounts?.[position] ?? "0")),
     }),
   );
-  const rest = buckets.map(({ at }, index) =>
-    ofGroups.reduce(
+  const rest = buckets.map(({ position }, index) =>
+    groupSeries.reduce(
       (left, { values }) => minus(left, values[index] ?? zero),
-      decimal(totals?.amounts?.[at] ?? "0"),
+      decimal(totals?.amounts?.[position] ?? "0"),
     ),
   );
   const others = (totals?.group_count ?? 0) - groups.length;
   const series =
-    others > 0 ? [...ofGroups, { key: "", name: en.other(others), color: 0, values: rest }] : ofGroups;
+    others > 0 ? [...groupSeries, { key: "", name: en.other(others), color: 0, values: rest }] : groupSeries;
   const pick =
     onPick &&
     (({ key }: Series) => {
@@ -51,30 +51,33 @@ export function BreakdownChart({ title, answer, currency, kind = "bars", onPick 
   return <Chart {...{ title, buckets, bucketName, series, currency, kind }} onPick={pick} />;
 }
 
-/** The buckets of the whole period, each with its place in the answer; where nothing is charged there is a gap. */
-function wholeTime({ found, question, comparison }: Answer): Bucket[] {
-  const places = new Map(found.time_buckets.map((label, at) => [label, at]));
-  const all = bucketsOf(question.period, question.timeBucket ?? "");
+/** All buckets of the period, each with its position in the response (-1 if the response leaves it out). */
+function bucketsOfPeriod({ breakdown, request, comparison }: BreakdownResult): Bucket[] {
+  const positions = new Map(breakdown.time_buckets.map((label, position) => [label, position]));
+  const all = bucketsOf(request.period, request.timeBucket ?? "");
   const known = new Set(all?.map(({ label }) => label));
-  if (all === undefined || !found.time_buckets.every((label) => known.has(label)))
-    return found.time_buckets.map((label, at) => ({ label, at, note: undefined }));
+  if (all === undefined || !breakdown.time_buckets.every((label) => known.has(label)))
+    return breakdown.time_buckets.map((label, position) => ({ label, position, note: undefined }));
   const { missing } = comparison ?? {};
   const arrived =
     missing === undefined
       ? all
-      : bucketsOf({ ...question.period, last: shifted(missing.first, -1) }, question.timeBucket ?? "");
-  const shown = new Map(arrived?.map((bucket) => [bucket.label, bucket.shown]));
+      : bucketsOf({ ...request.period, last: shifted(missing.first, -1) }, request.timeBucket ?? "");
+  const shown = new Map(arrived?.map((bucket) => [bucket.label, bucket.shownDays]));
   return all.map(({ label, days }) => {
-    const has = shown.get(label) ?? days;
+    const shownDays = shown.get(label) ?? days;
     return {
       label,
-      at: places.get(label) ?? -1,
-      note: has < days ? en.chart.partial(has, days) : undefined,
+      position: positions.get(label) ?? -1,
+      note: shownDays < days ? en.chart.partial(shownDays, days) : undefined,
     };
   });
 }
 
-/** `3 Nov`, `3 Nov 14:00`; with the year `3 Nov 2026`, `3 Nov 2026, 14:00 UTC`. Weeks and months as the API names them. */
+/**
+ * `3 Nov` or `3 Nov 14:00`; with the year `3 Nov 2026` or `3 Nov 2026, 14:00 UTC`. Weeks and months keep the API's
+ * labels.
+ */
 function bucketName(bucket: string, withYear = false): string {
   const [, day, time] = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}):00Z)?$/.exec(bucket) ?? [];
   if (day === undefined) return bucket;

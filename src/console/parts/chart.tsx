@@ -1,4 +1,4 @@
-/** Costs over time, stacked: bars, or areas where there are many. SVG, so that every part has a title and can be found and clicked. */
+/** Stacked chart of costs over time: bars, or areas if there are many buckets. SVG, so that each bar can be clicked. */
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { approximate, type Decimal, plainText, shownAmount, sumOf, zero } from "../money/decimal.js";
 import { en } from "../text/en.js";
@@ -6,24 +6,24 @@ import { en } from "../text/en.js";
 export interface Series {
   readonly key: string;
   readonly name: string;
-  /** From 1, as `--series-N` of the style sheet; 0 is what is left over. */
+  /** From 1: the number in the style sheet's `--series-N`. 0 is the series of all other groups. */
   readonly color: number;
-  /** One for each bucket. */
+  /** One value for each bucket. */
   readonly values: readonly Decimal[];
 }
 
 export interface Bucket {
   readonly label: string;
-  /** Place among those that have costs; below 0 where it has none. */
-  readonly at: number;
-  /** Which of its days are shown, where some are not. */
+  /** Position among the buckets that have costs; negative if this one has none. */
+  readonly position: number;
+  /** How many of its days are shown, if only some are. */
   readonly note: string | undefined;
 }
 
 interface ChartProps {
   readonly title: string;
   readonly buckets: readonly Bucket[];
-  /** For the axis; in full where there is room. */
+  /** The name of a bucket: short for the axis, with the year for the tooltip. */
   readonly bucketName: (bucket: string, withYear?: boolean) => string;
   readonly series: readonly Series[];
   readonly currency: string;
@@ -33,13 +33,13 @@ interface ChartProps {
 
 const HEIGHT = 260;
 const MARGIN = { top: 8, right: 8, bottom: 24, left: 64 };
-const MOST_BARS = 130;
-/** Of the style sheet's font for ticks; a little more than most letters take. */
+const MAX_BARS = 130;
+/** Estimated width of a character in the tick font; slightly more than most characters need. */
 const LETTER_PX = 6.5;
 
 export function Chart({ title, buckets, bucketName, series, currency, kind = "bars", onPick }: ChartProps) {
   const { frame, width } = useWidth();
-  const [at, setAt] = useState<number>();
+  const [hoveredIndex, setHoveredIndex] = useState<number>();
   const stacks = stacked(series, buckets.length);
   const scale = scaleOf(stacks);
   const inner = {
@@ -50,17 +50,19 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
   const y = (value: number) =>
     MARGIN.top + inner.height * (1 - (value - scale.low) / (scale.high - scale.low));
   const x = (index: number) => MARGIN.left + index * step;
-  const asArea = kind === "area" || buckets.length > MOST_BARS;
-  // All labels have about as many letters as the last.
+  const asArea = kind === "area" || buckets.length > MAX_BARS;
+  // All labels are about as long as the last one.
   const labelPx = LETTER_PX * bucketName(buckets.at(-1)?.label ?? "").length;
   const every = Math.ceil(buckets.length / Math.max(1, Math.floor(inner.width / Math.max(72, labelPx + 18))));
-  const hovered = at === undefined ? undefined : buckets[at];
+  const hovered = hoveredIndex === undefined ? undefined : buckets[hoveredIndex];
   const hatch = useId();
-  // Where nothing has been charged yet, an area is none.
-  const from = buckets.findIndex((bucket) => bucket.at >= 0);
-  const to = buckets.reduce((last, bucket, index) => (bucket.at >= 0 ? index : last), -1);
-  const partial = buckets.flatMap(({ label, at, note }, index) =>
-    note === undefined || at < 0 ? [] : [{ index, text: en.chart.partialBucket(bucketName(label), note) }],
+  // An area covers only the buckets from the first to the last that have costs.
+  const from = buckets.findIndex((bucket) => bucket.position >= 0);
+  const to = buckets.reduce((last, bucket, index) => (bucket.position >= 0 ? index : last), -1);
+  const partial = buckets.flatMap(({ label, position, note }, index) =>
+    note === undefined || position < 0
+      ? []
+      : [{ index, text: en.chart.partialBucket(bucketName(label), note) }],
   );
   return (
     <figure class="chart" ref={frame}>
@@ -74,9 +76,9 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
           const index = Math.floor(
             (clientX - currentTarget.getBoundingClientRect().left - MARGIN.left) / step,
           );
-          setAt(buckets[index] === undefined ? undefined : index);
+          setHoveredIndex(buckets[index] === undefined ? undefined : index);
         }}
-        onPointerLeave={() => setAt(undefined)}
+        onPointerLeave={() => setHoveredIndex(undefined)}
       >
         {partial.length > 0 && (
           <defs>
@@ -91,8 +93,8 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
             </pattern>
           </defs>
         )}
-        {at !== undefined && (
-          <rect class="hover" x={x(at)} width={step} y={MARGIN.top} height={inner.height} />
+        {hoveredIndex !== undefined && (
+          <rect class="hover" x={x(hoveredIndex)} width={step} y={MARGIN.top} height={inner.height} />
         )}
         {scale.ticks.map((tick) => (
           <g key={tick}>
@@ -151,14 +153,14 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
           />
         ))}
       </svg>
-      {at !== undefined && hovered !== undefined && (
+      {hoveredIndex !== undefined && hovered !== undefined && (
         <Tip
           series={series}
-          index={at}
+          index={hoveredIndex}
           bucket={hovered}
           name={bucketName(hovered.label, true)}
           currency={currency}
-          left={Math.min(Math.max(x(at) + step / 2, 130), Math.max(130, width - 130))}
+          left={Math.min(Math.max(x(hoveredIndex) + step / 2, 130), Math.max(130, width - 130))}
         />
       )}
       <ul class="legend">
@@ -189,8 +191,8 @@ function Tip({ series, index, bucket, name, currency, left }: TipProps) {
     <div class="tip" style={{ left: `${left}px` }}>
       <strong>{name}</strong>
       {bucket.note !== undefined && <div>{bucket.note}</div>}
-      {bucket.at < 0 && <div>{en.chart.none}</div>}
-      <table hidden={bucket.at < 0}>
+      {bucket.position < 0 && <div>{en.chart.none}</div>}
+      <table hidden={bucket.position < 0}>
         <tbody>
           {values.map(({ each, value }) => (
             <tr key={each.key}>
@@ -212,7 +214,7 @@ function Tip({ series, index, bucket, name, currency, left }: TipProps) {
   );
 }
 
-/** From where to where each part of a bucket reaches: what is below zero hangs down from it. */
+/** The lower and upper end of each value in the stack. Negative values stack downwards from zero. */
 interface Stack {
   readonly series: Series;
   readonly spans: readonly (readonly [low: number, high: number])[];
@@ -252,7 +254,7 @@ function scaleOf(stacks: readonly Stack[]) {
 }
 
 interface Area {
-  /** First and last bucket that have costs. */
+  /** Indexes of the first and the last bucket with costs. */
   readonly from: number;
   readonly to: number;
   readonly x: (index: number) => number;

@@ -1,4 +1,4 @@
-/** Stands beside changes: what they rest on. */
+/** Notes next to changes: which days are compared, and whether they are complete. */
 import { type Comparison, isWhole } from "../api/comparison.js";
 import { shifted, shownDay } from "../state/days.js";
 import { en } from "../text/en.js";
@@ -6,10 +6,9 @@ import { shownPeriod } from "./period-picker.js";
 
 const text = en.change;
 
-/** Which days are compared. */
 export const comparedWith = ({ before }: Comparison) => en.period.compared(shownPeriod(before));
 
-/** Nothing where every day of both periods is there as a whole. */
+/** Renders nothing if every day of both periods is complete. */
 export function ComparedNotes({ comparison: { missing, days } }: { readonly comparison: Comparison }) {
   const notes = [
     ...(missing === undefined
@@ -22,10 +21,12 @@ export function ComparedNotes({ comparison: { missing, days } }: { readonly comp
           ),
         ]),
     ...(days === undefined ? [text.unknown] : []),
-    ...(days === undefined || isWhole(days.now) ? [] : [text.incompleteNow(days.now.complete, days.now.all)]),
+    ...(days === undefined || isWhole(days.now)
+      ? []
+      : [text.incompleteNow(days.now.complete, days.now.total)]),
     ...(days === undefined || isWhole(days.before)
       ? []
-      : [text.incomplete(days.before.complete, days.before.all)]),
+      : [text.incomplete(days.before.complete, days.before.total)]),
   ];
   return (
     <>

@@ -1,4 +1,4 @@
-/** What one chooses and types in. */
+/** Form controls. */
 import { useEffect, useState } from "preact/hooks";
 import { changed, go, type Place } from "../state/location.js";
 import { useSettled } from "../state/use-settled.js";
@@ -6,12 +6,12 @@ import { useSettled } from "../state/use-settled.js";
 interface ChoiceProps {
   readonly label: string;
   readonly value: string;
-  /** Values and what they are called, in order. */
+  /** Values with their titles, in order. */
   readonly options: readonly (readonly [value: string, title: string])[];
   readonly onChoose: (value: string) => void;
 }
 
-/** One of several, behind its label. */
+/** A labelled select. */
 export function Choice({ label, value, options, onChoose }: ChoiceProps) {
   return (
     <label>
@@ -33,7 +33,7 @@ interface TextProps {
   readonly onInput: (value: string) => void;
 }
 
-/** A text to look for; its label stands in the box. */
+/** A search input whose label is its placeholder. */
 export function SearchBox({ label, value, onInput }: TextProps) {
   return (
     <input
@@ -46,13 +46,13 @@ export function SearchBox({ label, value, onInput }: TextProps) {
   );
 }
 
-/** The first page of what fits; an empty text does not narrow. */
+/** Changes filters of the address and goes back to the first page. An empty value removes its filter. */
 export function narrow(place: Place, changes: Readonly<Record<string, string>>, how = {}): void {
   const given = Object.entries(changes).map(([name, value]) => [name, value === "" ? undefined : value]);
   go(changed(place, { ...Object.fromEntries(given), page: undefined }), how);
 }
 
-/** `search` of the address. */
+/** A search input for the `search` parameter of the address. */
 export function PlaceSearch({ place, label }: { readonly place: Place; readonly label: string }) {
   const [search, setSearch] = useState(place.query.get("search") ?? "");
   const settled = useSettled(search);
@@ -62,7 +62,7 @@ export function PlaceSearch({ place, label }: { readonly place: Place; readonly 
   return <SearchBox label={label} value={search} onInput={setSearch} />;
 }
 
-/** A text that has to be given, behind its label. */
+/** A labelled, required text input. */
 export function Field({ label, value, maxLength, onInput }: TextProps & { readonly maxLength: number }) {
   return (
     <label>

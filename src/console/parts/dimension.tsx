@@ -1,4 +1,4 @@
-/** One dimension and its tags: the drawer that opens beside any view while the address has `dimension`. */
+/** Drawer with one dimension and its tags. It is open while the address has `dimension`. */
 import { api, bodyOf } from "../api/client.js";
 import type { Place } from "../state/location.js";
 import { useData } from "../state/use-data.js";
@@ -33,17 +33,17 @@ function Fields({ tenant, dimension }: { readonly tenant: string; readonly dimen
   );
   return (
     <Shown data={data} height="12rem">
-      {(found) => (
+      {(charge) => (
         <>
           <h2>{en.tags.ofDimension}</h2>
           <dl class="sums">
             {(
               [
-                ["identity_id", found.identity_name ?? found.identity_id],
-                ["product_type", found.product_type],
-                ["resource_id", found.resource_name ?? found.resource_id],
-                ["environment_id", found.env_id],
-                ["cost_type", found.cost_type],
+                ["identity_id", charge.identity_name ?? charge.identity_id],
+                ["product_type", charge.product_type],
+                ["resource_id", charge.resource_name ?? charge.resource_id],
+                ["environment_id", charge.env_id],
+                ["cost_type", charge.cost_type],
               ] as const
             ).map(([column, value]) => (
               <div key={column}>

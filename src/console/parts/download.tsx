@@ -1,12 +1,15 @@
-/** A link to a file of the API. A link sends no token: with one, the file is fetched, and then saved. */
+/**
+ * A link to a file of the API. A plain link cannot send a token, so if there is one, the file is fetched and then
+ * saved.
+ */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { askToken, tokenOf } from "../state/session.js";
+import { requireSignIn, tokenOf } from "../state/session.js";
 import { en } from "../text/en.js";
 
 interface DownloadProps {
   readonly href: string;
-  /** What the browser shows, and does not save unless it has to: then under this name. */
+  /** Set if the browser should open the file rather than save it. The file name if it is saved after all. */
   readonly opened?: string;
   readonly children: ComponentChildren;
 }
@@ -36,7 +39,7 @@ export function Download({ href, opened, children }: DownloadProps) {
 
 async function save(href: string, token: string, name = ""): Promise<void> {
   const response = await fetch(href, { headers: { authorization: `Bearer ${token}` } });
-  if (response.status === 401) return askToken();
+  if (response.status === 401) return requireSignIn();
   if (!response.ok) throw new Error(`status ${response.status}`);
   const address = URL.createObjectURL(await response.blob());
   const link = document.createElement("a");

@@ -5,13 +5,13 @@ import { en } from "../text/en.js";
 
 interface DrawerProps {
   readonly place: Place;
-  /** Of the address: while it has it, the drawer is open. */
+  /** Parameter of the address. The drawer is open while the address has it. */
   readonly parameter: string;
   readonly title: string;
   readonly children: ComponentChildren;
 }
 
-/** Beside the view, for one thing of it. */
+/** A modal dialog next to the view. Closing it removes its parameter from the address. */
 export function Drawer({ place, parameter, title, children }: DrawerProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);

@@ -1,4 +1,4 @@
-/** Why an amount is what it is: the drawer that opens beside any view while the address has `why`. */
+/** Drawer that explains an amount, from the chargeback back to the bill. It is open while the address has `why`. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
@@ -19,10 +19,10 @@ const PAGE_SIZE = 20;
 type Explanation = Schemas["Explanation"];
 type Recipient = Schemas["Recipient"];
 
-/** Dimension, timestamp, component and currency. */
+/** Format of `why`: dimension, timestamp, component and currency. */
 const FORM = /^\d+,\d{4}-\d\d-\d\dT[\d:.]+Z,\d+,[^,]+$/;
 
-/** Which row of which dimension. */
+/** The value of `why` for a row. */
 export function whyParameter(row: Schemas["ChargebackRow"]): string {
   return [row.dimension_id, row.timestamp, row.metadata.component, row.currency].join(",");
 }
@@ -36,12 +36,12 @@ interface ExplainProps {
 export function Explain({ place, tenant, why }: ExplainProps) {
   return (
     <Drawer place={place} parameter="why" title={text.title}>
-      {FORM.test(why) ? <Answer tenant={tenant} why={why} /> : <Empty title={text.noSuchRow} />}
+      {FORM.test(why) ? <ExplanationView tenant={tenant} why={why} /> : <Empty title={text.noSuchRow} />}
     </Drawer>
   );
 }
 
-function Answer({ tenant, why }: Omit<ExplainProps, "place">) {
+function ExplanationView({ tenant, why }: Omit<ExplainProps, "place">) {
   const [page, setPage] = useState(1);
   const [id = "", timestamp = "", component = "", currency = ""] = why.split(",");
   const params = {
@@ -60,9 +60,9 @@ function Answer({ tenant, why }: Omit<ExplainProps, "place">) {
   );
   return (
     <Shown data={data} height="60vh">
-      {(found) => (
+      {(explanation) => (
         <>
-          <Chain found={found} page={page} setPage={setPage} />
+          <Chain explanation={explanation} page={page} setPage={setPage} />
           <Step title={en.views.tags}>
             <DimensionTags tenant={tenant} dimension={params.path.dimension_id} />
           </Step>
@@ -73,14 +73,14 @@ function Answer({ tenant, why }: Omit<ExplainProps, "place">) {
 }
 
 interface ChainProps {
-  readonly found: Explanation;
+  readonly explanation: Explanation;
   readonly page: number;
   readonly setPage: (page: number) => void;
 }
 
-/** From the amount back to the bill, a step a section. */
-function Chain({ found, page, setPage }: ChainProps) {
-  const { row, line, rule, split, tiers, samples } = found;
+/** One section for each step from the amount back to the bill. */
+function Chain({ explanation, page, setPage }: ChainProps) {
+  const { row, line, rule, split, tiers, samples } = explanation;
   const { currency } = row;
   return (
     <>
@@ -88,10 +88,12 @@ function Chain({ found, page, setPage }: ChainProps) {
         <Amount value={decimal(row.amount)} currency={currency} />
       </h2>
       <p>
-        <bdi>{text.what(found.identity_name ?? found.identity_id, shownDay(found.date))}</bdi>
+        <bdi>
+          {text.what(explanation.identity_name ?? explanation.identity_id, shownDay(explanation.date))}
+        </bdi>
         <br />
         <bdi>
-          {found.product_type} · {found.resource_name ?? found.resource_id}
+          {explanation.product_type} · {explanation.resource_name ?? explanation.resource_id}
         </bdi>
         {row.provisional && <strong> · {text.provisional}</strong>}
       </p>
@@ -136,21 +138,27 @@ function Chain({ found, page, setPage }: ChainProps) {
           </ol>
         </Step>
       )}
-      <Step title={text.shares(found.recipients.total)}>
-        {!found.weights_kept && <p class="hint">{text.noWeights}</p>}
-        <Recipients found={found} />
-        {found.recipients.pages > 1 && (
+      <Step title={text.shares(explanation.recipients.total)}>
+        {!explanation.weights_kept && <p class="hint">{text.noWeights}</p>}
+        <Recipients explanation={explanation} />
+        {explanation.recipients.pages > 1 && (
           <p class="pages">
             <button type="button" disabled={page === 1} onClick={() => setPage(page - 1)}>
               {en.pages.before}
             </button>{" "}
-            {en.pages.page(page, found.recipients.pages)}{" "}
-            <button type="button" disabled={page >= found.recipients.pages} onClick={() => setPage(page + 1)}>
+            {en.pages.page(page, explanation.recipients.pages)}{" "}
+            <button
+              type="button"
+              disabled={page >= explanation.recipients.pages}
+              onClick={() => setPage(page + 1)}
+            >
               {en.pages.next}
             </button>
           </p>
         )}
-        {split !== null && found.recipients.total > 1 && <Arithmetic found={found} split={split} />}
+        {split !== null && explanation.recipients.total > 1 && (
+          <Arithmetic explanation={explanation} split={split} />
+        )}
       </Step>
       {samples.length > 0 && (
         <Step title={text.samples}>
@@ -159,11 +167,13 @@ function Chain({ found, page, setPage }: ChainProps) {
       )}
       <Step title={text.published}>
         <p>
-          {found.published_at === null ? text.unknownPublication : shownInstant(found.published_at)}
-          {found.owner.owner_ids.length > 0 && (
+          {explanation.published_at === null
+            ? text.unknownPublication
+            : shownInstant(explanation.published_at)}
+          {explanation.owner.owner_ids.length > 0 && (
             <>
               <br />
-              <bdi>{text.owner(found.owner.owner_ids.join(", "))}</bdi>
+              <bdi>{text.owner(explanation.owner.owner_ids.join(", "))}</bdi>
             </>
           )}
         </p>
@@ -198,10 +208,10 @@ function Tier({
   );
 }
 
-/** Those of the page, and the one that the amount is of. */
-function Recipients({ found }: { readonly found: Explanation }) {
-  const { items } = found.recipients;
-  const own = found.this;
+/** The recipients on this page. The explained identity is added if it is on another page. */
+function Recipients({ explanation }: { readonly explanation: Explanation }) {
+  const { items } = explanation.recipients;
+  const own = explanation.this;
   const isOnPage = items.some(({ identity_id }) => identity_id === own.identity_id);
   const columns: Column<Recipient>[] = [
     {
@@ -229,7 +239,7 @@ function Recipients({ found }: { readonly found: Explanation }) {
   ];
   return (
     <Table
-      caption={text.shares(found.recipients.total)}
+      caption={text.shares(explanation.recipients.total)}
       columns={columns}
       rows={isOnPage ? items : [own, ...items]}
       keyOf={({ identity_id }) => identity_id}
@@ -247,12 +257,12 @@ function Bar({ share }: { readonly share: string }) {
   );
 }
 
-/** How the part of the identity is worked out, in whole ticks. */
+/** The calculation of the identity's part, in whole ticks. */
 function Arithmetic({
-  found: { this: own },
+  explanation: { this: own },
   split,
 }: {
-  readonly found: Explanation;
+  readonly explanation: Explanation;
   readonly split: NonNullable<Explanation["split"]>;
 }) {
   return (
@@ -271,7 +281,7 @@ function Arithmetic({
   );
 }
 
-/** Usage by hour, as bars: each metric by itself. */
+/** One bar chart of hourly usage for each metric. */
 function Samples({ samples }: { readonly samples: Explanation["samples"] }) {
   const metrics = [...new Set(samples.map(({ metric }) => metric))];
   return (

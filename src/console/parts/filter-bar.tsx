@@ -1,6 +1,6 @@
-/** Filters of a view: what is only shown and what is left out, with the values there are and what they cost. */
+/** Filters of a view that include or exclude values, and a chooser that lists the values with their costs. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { askBreakdown, type BreakdownQuestion, breakdownKey, type Group } from "../api/breakdown.js";
+import { type BreakdownRequest, breakdownKey, type Group, loadBreakdown } from "../api/breakdown.js";
 import { decimal } from "../money/decimal.js";
 import {
   type Filter,
@@ -23,7 +23,7 @@ import { Shown } from "./messages.js";
 interface FilterBarProps {
   readonly place: Place;
   readonly tenant: string;
-  /** Columns of tags, beside those that every tenant has. */
+  /** Tag columns, in addition to the columns that every tenant has. */
   readonly tagColumns: readonly string[];
 }
 
@@ -64,23 +64,23 @@ export function FilterBar({ place, tenant, tagColumns }: FilterBarProps) {
   );
 }
 
-/** `a, b`; `not a, b` of what is left out. */
+/** `a, b`, or `not a, b` if the filter excludes. */
 export function valuesInWords({ isExcluding, values }: Filter): string {
-  return isExcluding ? `${en.filters.not} ${listed(values)}` : listed(values);
+  return isExcluding ? `${en.filters.not} ${joined(values)}` : joined(values);
 }
 
-const listed = (values: readonly string[]) =>
+const joined = (values: readonly string[]) =>
   values.map((value) => (value === "" ? en.unnamed : value)).join(", ");
 
-/** `rest`: the address without it. */
+/** `rest` is the address without this filter. */
 function Chip({ filter, rest }: { readonly filter: Filter; readonly rest: string }) {
   const relation = filter.isExcluding ? en.filters.isNot : en.filters.is;
-  const text = `${columnName(filter.column)} ${relation} ${listed(filter.values)}`;
+  const text = `${columnName(filter.column)} ${relation} ${joined(filter.values)}`;
   return (
     <span class={filter.isExcluding ? "chip excluding" : "chip"} title={text}>
       {columnName(filter.column)} <em>{relation}</em>{" "}
       <strong>
-        <bdi>{listed(filter.values)}</bdi>
+        <bdi>{joined(filter.values)}</bdi>
       </strong>
       <button type="button" aria-label={en.filters.remove(text)} onClick={() => go(rest)}>
         ×
@@ -94,8 +94,8 @@ function Chooser({ place, tenant, tagColumns, close }: FilterBarProps & { readon
   const [search, setSearch] = useState("");
   const settled = useSettled(search);
   const filters = filtersOf(place);
-  // Values of a column are not narrowed down by the filter on it: else only what is chosen could be chosen.
-  const question: BreakdownQuestion = {
+  // Ignore filters on the column itself. Otherwise, only values that are selected already could be selected.
+  const request: BreakdownRequest = {
     tenant,
     period: periodOf(place),
     filters: filters.filter((each) => each.column !== column),
@@ -103,7 +103,7 @@ function Chooser({ place, tenant, tagColumns, close }: FilterBarProps & { readon
     limit: 50,
     search: settled,
   };
-  const data = useData(breakdownKey(question), (signal) => askBreakdown(question, signal));
+  const data = useData(breakdownKey(request), (signal) => loadBreakdown(request, signal));
   const first = useRef<HTMLSelectElement>(null);
   useEffect(() => first.current?.focus(), []);
   const choose = (value: string, isExcluding: boolean) =>

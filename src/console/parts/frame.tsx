@@ -1,4 +1,4 @@
-/** What stands around every view. */
+/** Header and footer around every view. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { changed, datesAlone, go, type Place } from "../state/location.js";
@@ -10,15 +10,15 @@ import { PeriodPicker } from "./period-picker.js";
 
 interface FrameProps {
   readonly place: Place;
-  /** Names of all that the caller may see. */
+  /** Names of all tenants that the caller may see. */
   readonly tenants: readonly string[];
   readonly tenant?: string | undefined;
   readonly view?: TenantView | undefined;
   readonly children: ComponentChildren;
 }
 
-/** What goes along from one view to the next: the days and the filters. What belongs to a view stays behind. */
-const OF_A_VIEW = [
+/** Parameters that belong to one view. Links to other views keep the days and the filters and drop these. */
+const VIEW_PARAMETERS = [
   "group_by",
   "time_bucket",
   "limit",
@@ -39,14 +39,14 @@ const OF_A_VIEW = [
   "history",
   "lacking_page",
 ] as const;
-const left = Object.fromEntries(OF_A_VIEW.map((name) => [name, undefined]));
+const withoutViewParameters = Object.fromEntries(VIEW_PARAMETERS.map((name) => [name, undefined]));
 
 export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
   const tabs = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
     const nav = tabs.current;
     const tab = nav?.querySelector<HTMLElement>("[aria-current]");
-    // The element's own method would scroll the page, too.
+    // `scrollIntoView` would also scroll the page.
     if (nav && tab) nav.scrollLeft = tab.offsetLeft - (nav.clientWidth - tab.offsetWidth) / 2;
   }, [tenant, view]);
   return (
@@ -66,7 +66,7 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
               value={tenant}
               onChange={({ currentTarget }) =>
                 go(
-                  // Filters are about one tenant's names.
+                  // Filters name values of one tenant, so drop them.
                   changed(datesAlone(place), {}, pathOf(currentTarget.value, view ?? "overview")),
                 )
               }
@@ -81,7 +81,7 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
               {tenantViews.map((each) => (
                 <Link
                   key={each}
-                  href={changed(place, left, pathOf(tenant, each))}
+                  href={changed(place, withoutViewParameters, pathOf(tenant, each))}
                   aria-current={each === view ? "page" : undefined}
                 >
                   {en.views[each]}

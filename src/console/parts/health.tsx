@@ -1,4 +1,4 @@
-/** How a tenant is, in words. */
+/** The health of a tenant, in words. */
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { type Data, useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
@@ -13,13 +13,13 @@ export function useReadiness(): Data<readonly Readiness[]> {
   });
 }
 
-/** The first thing that somebody should know. */
+/** Shows the most urgent state of the tenant. */
 export function Health({ tenant }: { readonly tenant: Readiness }) {
-  const [kind, words] = judged(tenant);
+  const [kind, words] = verdictOf(tenant);
   return <span class={`health ${kind}`}>{words}</span>;
 }
 
-function judged(tenant: Readiness): readonly [kind: "good" | "warn" | "bad", words: string] {
+function verdictOf(tenant: Readiness): readonly [kind: "good" | "warn" | "bad", words: string] {
   const { permanent_failure: suspended, last_run_status: last, days_lost: lost } = tenant;
   if (suspended !== null) return ["bad", text.suspended(suspended)];
   if (tenant.store_state === "other") return ["bad", text.otherStore];

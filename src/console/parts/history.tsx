@@ -1,4 +1,6 @@
-/** What a resource or identity was over time: the drawer that opens beside the inventory while the address has `history`. */
+/**
+ * Drawer with the versions of a resource or an identity. It is open while the address of the inventory has `history`.
+ */
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { shownInstant } from "../state/days.js";
 import type { Place } from "../state/location.js";
@@ -9,7 +11,7 @@ import { Shown } from "./messages.js";
 import { type Column, Table } from "./table.js";
 
 const text = en.history;
-const MOST_VERSIONS = 1000;
+const MAX_VERSIONS = 1000;
 
 type Version = Schemas["ResourceVersion"] | Schemas["IdentityVersion"];
 
@@ -25,7 +27,7 @@ export function History({ place, tenant, kind, id }: HistoryProps) {
   const data = useData<{ readonly items: readonly Version[]; readonly total: number }>(
     JSON.stringify(["history", tenant, kind, id]),
     (signal) => {
-      const query = { page_size: MOST_VERSIONS };
+      const query = { page_size: MAX_VERSIONS };
       return kind === "resources"
         ? bodyOf(
             api.GET("/api/v1/tenants/{tenant_name}/resources/history", {
@@ -53,7 +55,7 @@ export function History({ place, tenant, kind, id }: HistoryProps) {
             <Table
               caption={text.title}
               columns={columnsOf(kind)}
-              rows={asShown(items)}
+              rows={withoutRepeats(items)}
               keyOf={(each) => each.valid_from ?? ""}
             />
             {total > items.length && <p class="hint">{text.older(total - items.length)}</p>}
@@ -67,7 +69,7 @@ export function History({ place, tenant, kind, id }: HistoryProps) {
 const ownerOf = (each: Version) => ("resource_id" in each ? each.owner_id : null);
 const parentOf = (each: Version) => ("resource_id" in each ? each.parent_id : null);
 const teamOf = ({ metadata }: Version) => (typeof metadata.team === "string" ? metadata.team : null);
-const wordsOf = (each: Version) => [
+const shownFieldsOf = (each: Version) => [
   each.deleted_at,
   each.display_name,
   ownerOf(each),
@@ -75,12 +77,12 @@ const wordsOf = (each: Version) => [
   teamOf(each),
 ];
 
-/** Versions that differ in what is shown; the newest first. */
-function asShown(versions: readonly Version[]): Version[] {
+/** Merges consecutive versions that look the same in the table. Newest first. */
+function withoutRepeats(versions: readonly Version[]): Version[] {
   const shown: Version[] = [];
   for (const each of versions) {
     const newer = shown.at(-1);
-    if (newer !== undefined && JSON.stringify(wordsOf(newer)) === JSON.stringify(wordsOf(each)))
+    if (newer !== undefined && JSON.stringify(shownFieldsOf(newer)) === JSON.stringify(shownFieldsOf(each)))
       shown[shown.length - 1] = { ...newer, valid_from: each.valid_from };
     else shown.push(each);
   }

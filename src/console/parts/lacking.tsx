@@ -1,4 +1,4 @@
-/** Lines that nobody pays, the largest first, with the missing tag or entry of a map. */
+/** Unallocated lines, largest first, with the tag or the map entry that is missing. */
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { decimal } from "../money/decimal.js";
 import { changed, datesAlone, type Place } from "../state/location.js";
@@ -15,7 +15,7 @@ import { type Column, Table } from "./table.js";
 type Item = Schemas["WorklistItem"];
 const PAGE = "lacking_page";
 
-/** Nothing where nothing is lacking. */
+/** Renders nothing if there are no such lines. */
 export function Lacking({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const page = pageOf(place, PAGE);
   const query = { ...asParameters(periodOf(place)), page, page_size: 50 };
@@ -72,7 +72,7 @@ export function Lacking({ place, tenant }: { readonly place: Place; readonly ten
               rows={items}
               keyOf={(item) => JSON.stringify(item)}
             />
-            <Pages place={place} page={page} pages={pages} counted={text.count(total)} parameter={PAGE} />
+            <Pages place={place} page={page} pages={pages} countText={text.count(total)} parameter={PAGE} />
           </section>
         )
       }

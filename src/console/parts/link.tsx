@@ -9,7 +9,7 @@ interface LinkProps {
   readonly "aria-current"?: "page" | undefined;
 }
 
-/** A link within the console: a real one, so that it can be copied and opened elsewhere, that loads no page. */
+/** A link within the console. It is a real link, so it can be copied or opened in a new tab, but loads no page. */
 export function Link({ href, children, ...rest }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

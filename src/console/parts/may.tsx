@@ -1,14 +1,14 @@
-/** Shown to who may do it. */
+/** Renders its children only if the caller has the scope. */
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
 import type { Schemas } from "../api/client.js";
 import { Caller } from "../state/caller.js";
 
-interface MayProps {
+interface RequireScopeProps {
   readonly scope: Schemas["Me"]["scopes"][number];
   readonly children: ComponentChildren;
 }
 
-export function May({ scope, children }: MayProps) {
+export function RequireScope({ scope, children }: RequireScopeProps) {
   return useContext(Caller)?.scopes.includes(scope) ? children : null;
 }

@@ -1,6 +1,6 @@
-/** What stands where there is nothing to show (yet): why, and what to do. */
+/** Loading states, errors and empty states. */
 import type { ComponentChildren } from "preact";
-import { ApiFailure } from "../api/client.js";
+import { ApiError } from "../api/client.js";
 import type { Data } from "../state/use-data.js";
 import { en } from "../text/en.js";
 
@@ -11,7 +11,7 @@ export function Failed({
   readonly error: unknown;
   readonly retry?: (() => void) | undefined;
 }) {
-  const known = error instanceof ApiFailure;
+  const known = error instanceof ApiError;
   return (
     <div class="message error" role="alert">
       <strong>{en.failed.title}</strong>
@@ -31,12 +31,12 @@ export function Failed({
   );
 }
 
-/** Beside the field that the API refused. */
+/** The API's error message next to the field that it rejected. */
 export function FieldError({ error }: { readonly error: unknown }) {
   if (error === undefined) return null;
   return (
     <span class="field-error" role="alert">
-      {error instanceof ApiFailure ? error.message : en.failed.unreachable}
+      {error instanceof ApiError ? error.message : en.failed.unreachable}
     </span>
   );
 }
@@ -58,12 +58,12 @@ export function Empty({
 
 interface ShownDataProps<T> {
   readonly data: Data<T>;
-  /** Height to keep while the first answer is on its way, such as `20rem`. */
+  /** Height to reserve while the first response is loading, such as `20rem`. */
   readonly height?: string;
   readonly children: (value: T) => ComponentChildren;
 }
 
-/** The answer, the old one dimmed while a new one is on its way, an error above it. */
+/** Shows loaded data. An older response is dimmed while a new one is loading; an error is shown above it. */
 export function Shown<T>({ data, height = "8rem", children }: ShownDataProps<T>) {
   const { value, error, isStale, reload } = data;
   return (

@@ -3,7 +3,7 @@ import { en } from "../text/en.js";
 import { Link } from "./link.js";
 import { Empty } from "./messages.js";
 
-/** In the place of a view of a period that nothing was charged in: where one sees why. */
+/** Replaces a view if its period has no costs, and links to the runs, which show why. */
 export function NoCosts({ tenant }: { readonly tenant: string }) {
   return (
     <Empty title={en.overview.noCosts}>

@@ -1,4 +1,4 @@
-/** The pages of a list: how many there are, and links to the ones beside this one. */
+/** Pagination of a list: the number of pages, and links to the previous and the next page. */
 import { useEffect } from "preact/hooks";
 import { changed, go, type Place } from "../state/location.js";
 import type { Data } from "../state/use-data.js";
@@ -7,7 +7,7 @@ import { Link } from "./link.js";
 
 const text = en.pages;
 
-/** From 1; the first where the address says none that can be. */
+/** The page number in the address, from 1. Invalid numbers count as 1. */
 export const pageOf = ({ query }: Place, parameter = "page") =>
   Math.max(1, Math.floor(Number(query.get(parameter))) || 1);
 
@@ -17,7 +17,7 @@ interface Paged {
   readonly pages: number;
 }
 
-/** Goes to the last page where the address names one behind it, such as one of a list that was longer. */
+/** Goes to the last page if the address names a later one, such as after the list became shorter. */
 export function useLastPage(place: Place, { value, isStale }: Data<Paged>, parameter = "page"): void {
   const last =
     value !== undefined && !isStale && value.items.length === 0 && value.total > 0
@@ -32,16 +32,16 @@ interface PagesProps {
   readonly place: Place;
   readonly page: number;
   readonly pages: number;
-  /** How many rows there are on all pages, in words. */
-  readonly counted: string;
-  /** Of the address, that says the page. */
+  /** Number of rows on all pages, as text such as `3 rows`. */
+  readonly countText: string;
+  /** Parameter of the address that has the page number. */
   readonly parameter?: string;
 }
 
-export function Pages({ place, page, pages, counted, parameter = "page" }: PagesProps) {
+export function Pages({ place, page, pages, countText, parameter = "page" }: PagesProps) {
   return (
     <p class="pages">
-      {counted}
+      {countText}
       {pages > 1 && (
         <>
           {" · "}

@@ -13,7 +13,7 @@ import {
 } from "../state/period.js";
 import { en } from "../text/en.js";
 
-/** Chooses the days of the address. */
+/** Selects the period in the address. */
 export function PeriodPicker({ place }: { readonly place: Place }) {
   const period = periodOf(place);
   const show = (next: Period) => go(changed(place, asParameters(next)));
@@ -61,12 +61,12 @@ export function PeriodPicker({ place }: { readonly place: Place }) {
   );
 }
 
-/** While somebody types, each key may make a date: it is looked at when this long no other came. */
+/** While a user types, every key may form a valid date. A date is applied after this time without another key. */
 const TYPED_MS = 1000;
 
 /**
- * Two dates, shown as soon as they can be a period. A date that is picked is meant; one that is typed is when the typing rests, or ends. In the
- * wrong order they may be half of a change: they are turned round at its end.
+ * Draft of the two dates. A date that is picked applies at once. A date that is typed applies when the user pauses or
+ * leaves the field. Dates in the wrong order may be half of a change, so they are swapped only when the user leaves.
  */
 function useDates(period: Period, show: (period: Period) => void) {
   const [draft, setDraft] = useState(period);

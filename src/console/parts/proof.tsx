@@ -1,4 +1,4 @@
-/** The bill, and that all of it was charged: stands wherever totals do. */
+/** Shows next to totals that the bill equals its chargebacks, and the difference if it does not. */
 import { amountOf, type Totals } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
 import { useReconciliation } from "../api/questions.js";
@@ -10,45 +10,45 @@ import { Shown } from "./messages.js";
 
 const text = en.overview;
 
-/** On every day: differences of two days may cancel out. */
+/** Whether every day adds up. Totals are not enough: differences of two days may cancel each other out. */
 export function addsUp({ days }: Schemas["Reconciliation"], currency: string): boolean {
   return days.every((day) => day.currency !== currency || compare(decimal(day.difference), zero) === 0);
 }
 
-/** How many days of the period may still change. */
+/** Number of provisional days, which may still change. */
 export function provisionalDays({ days }: Schemas["Reconciliation"]): number {
   return new Set(days.filter((day) => day.provisional).map(({ date }) => date)).size;
 }
 
-/** Of the period as a whole, whatever the filters of the view. */
+/** Reconciliation of the whole period, without the filters of the view. */
 export function PeriodProof({ tenant, period }: { readonly tenant: string; readonly period: Period }) {
   const data = useReconciliation(tenant, period);
   return (
     <Shown data={data} height="4rem">
-      {(found) => <Proof found={found} />}
+      {(reconciliation) => <Proof reconciliation={reconciliation} />}
     </Shown>
   );
 }
 
 interface ProofProps {
-  readonly found: Schemas["Reconciliation"];
-  /** It is of the lines that filters of the view leave. */
+  readonly reconciliation: Schemas["Reconciliation"];
+  /** The reconciliation covers only the lines that match the filters of the view. */
   readonly isOfLines?: boolean;
-  /** What the view's other filters leave of it, where it has some. */
+  /** Totals under all filters, if the view has filters that billing lines cannot be filtered by. */
   readonly filtered?: readonly Totals[] | undefined;
 }
 
-export function Proof({ found, isOfLines = false, filtered }: ProofProps) {
-  if (found.totals.length === 0) return null;
-  const provisional = provisionalDays(found);
+export function Proof({ reconciliation, isOfLines = false, filtered }: ProofProps) {
+  if (reconciliation.totals.length === 0) return null;
+  const provisional = provisionalDays(reconciliation);
   return (
     <section class="proof" aria-label={text.bill}>
-      {found.totals.map((each) => {
+      {reconciliation.totals.map((each) => {
         const difference = decimal(each.difference);
         const own = filtered?.find(({ currency }) => currency === each.currency);
         const left = own === undefined ? zero : amountOf(own);
         return (
-          <p key={each.currency} class={addsUp(found, each.currency) ? "holds" : "broken"}>
+          <p key={each.currency} class={addsUp(reconciliation, each.currency) ? "holds" : "broken"}>
             <span>
               {isOfLines ? text.billOfLines : text.bill}{" "}
               <Amount value={decimal(each.billing_amount)} currency={each.currency} />

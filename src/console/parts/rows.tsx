@@ -1,4 +1,4 @@
-/** The chargeback rows behind sums, each with a way to ask why it is what it is. */
+/** The chargeback rows behind sums, each with a link to its explanation. */
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { decimal } from "../money/decimal.js";
 import { shownInstant } from "../state/days.js";
@@ -18,7 +18,7 @@ const PAGE_SIZE = 50;
 
 type Row = Schemas["ChargebackRow"];
 
-/** Closed until somebody asks: `rows` of the address is the page that is shown. */
+/** Closed until the user opens it. `rows` in the address is the page that is shown. */
 export function Rows({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const page = Math.max(0, Math.floor(Number(place.query.get("rows"))) || 0);
   return (
@@ -50,7 +50,7 @@ function List({
     ...asParameters(periodOf(place)),
     ...filterQuery(filtersOf(place)),
   };
-  // The filters' names are made here; the service checks them.
+  // The names of filters are computed, so they have no static type. The service checks them.
   const params = { path: { tenant_name: tenant }, query: query as never };
   const data = useData(JSON.stringify(["rows", tenant, query]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks", { params, signal })),
@@ -112,7 +112,7 @@ function List({
       {({ items, total, pages }) => (
         <>
           <Table caption={text.title} columns={columns} rows={items} keyOf={(row) => whyParameter(row)} />
-          <Pages place={place} page={page} pages={pages} counted={text.count(total)} parameter="rows" />
+          <Pages place={place} page={page} pages={pages} countText={text.count(total)} parameter="rows" />
         </>
       )}
     </Shown>

@@ -1,6 +1,6 @@
-/** Asks for a token, where the service wants one. */
+/** Form for the token, shown if the service requires one. */
 import { useState } from "preact/hooks";
-import { isRefused, signIn } from "../state/session.js";
+import { signIn, wasTokenRejected } from "../state/session.js";
 import { en } from "../text/en.js";
 
 const text = en.signIn;
@@ -18,7 +18,7 @@ export function SignIn() {
       >
         <h1>{text.title}</h1>
         <p class="hint">{text.hint}</p>
-        {isRefused() && (
+        {wasTokenRejected() && (
           <p class="field-error" role="alert">
             {text.refused}
           </p>

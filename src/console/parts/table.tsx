@@ -1,4 +1,4 @@
-/** The one table of all views: sortable, with totals below, and of many rows only those in sight are in the document. */
+/** The table of all views: sortable, with totals, and virtualized if it has many rows. */
 import type { ComponentChildren } from "preact";
 import { flushSync } from "preact/compat";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -6,12 +6,12 @@ import { absolute, type Decimal, minus, shownAmount } from "../money/decimal.js"
 import { en } from "../text/en.js";
 import { Amount, Change, type Compared, changeInPercent } from "./amount.js";
 
-/** One of the amounts of a cell. */
+/** An amount in a cell. */
 export interface Money {
   readonly value: Decimal;
-  /** Left out where a heading has it. */
+  /** Omitted if a heading names it. */
   readonly currency?: string | undefined;
-  /** Why it is not to be trusted, if so. */
+  /** The amount does not add up, and is marked. */
   readonly broken?: boolean;
 }
 
@@ -19,17 +19,17 @@ export interface Column<Row> {
   readonly key: string;
   readonly title: string;
   readonly cell?: (row: Row) => ComponentChildren;
-  /** Instead of `cell`: amounts, one below the other, with their points below each other in the whole column. */
+  /** Instead of `cell`: amounts, one per line. Their decimal points line up in the whole column. */
   readonly money?: (row: Row) => readonly Money[];
-  /** Instead of both: how an amount changed, with the points of the differences below each other. */
+  /** Instead of `cell` and `money`: the change of an amount. The decimal points of the differences line up. */
   readonly change?: (row: Row) => Compared;
-  /** Stands beside the name on a phone, where the other cells are below. */
+  /** On a phone, this cell is next to the name, and the other cells are below. */
   readonly leads?: boolean;
   /** Right-aligned. */
   readonly isNumber?: boolean;
-  /** Text that is shown whole, on several lines. */
+  /** Long text wraps instead of being cut. */
   readonly wraps?: boolean;
-  /** Rows can be sorted by it; the order is ascending. */
+  /** Ascending order. Set if rows can be sorted by this column. */
   readonly order?: (a: Row, b: Row) => number;
   readonly total?: ComponentChildren;
   /** Instead of `total`. */
@@ -47,29 +47,29 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** Left out: the rows stay as they are. */
+  /** Undefined keeps the order of `rows`. */
   readonly sorting?: Sorting | undefined;
   readonly onSort?: ((sorting: Sorting) => void) | undefined;
-  /** Title of the row of totals; without one there is none. */
+  /** Title of the row of totals. Undefined: no such row. */
   readonly totalTitle?: string;
 }
 
 const ROW_PX = 34;
-/** Fewer rows than this are all in the document, so that find, print and copy have them. */
-const MOST_WHOLE = 300;
-const BEYOND_SIGHT = 12;
-/** On these, rows are as high as what they show: there are more of them on request. */
+/** Up to this many rows are all in the document, so that find, print and copy work on them. */
+const MAX_UNWINDOWED = 300;
+const OVERSCAN_ROWS = 12;
+/** On phones, rows have no fixed height and cannot be virtualized. A button shows more of them. */
 const PHONE = "(max-width: 640px)";
 
 export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, totalTitle }: TableProps<Row>) {
   const sorted = sortedBy(rows, columns, sorting);
-  // Paper has all of them, however narrow it is.
+  // Print has all rows, even if the paper is as narrow as a phone.
   const isPrinted = useIsPrinted();
   const isPhone = useMatch(PHONE) && !isPrinted;
-  const [most, setMost] = useState(MOST_WHOLE);
-  const isWindowed = rows.length > MOST_WHOLE && !isPhone && !isPrinted;
+  const [maxRows, setMaxRows] = useState(MAX_UNWINDOWED);
+  const isWindowed = rows.length > MAX_UNWINDOWED && !isPhone && !isPrinted;
   const { frame, first, last, onScroll } = useWindow(isWindowed ? rows.length : 0);
-  const shown = isWindowed ? sorted.slice(first, last) : isPhone ? sorted.slice(0, most) : sorted;
+  const shown = isWindowed ? sorted.slice(first, last) : isPhone ? sorted.slice(0, maxRows) : sorted;
   const hasTotals = totalTitle !== undefined;
   const widths = columns.map((column) => widthsOf(column, rows));
   return (
@@ -133,9 +133,9 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, tot
           </tfoot>
         )}
       </table>
-      {isPhone && most < rows.length && (
-        <button type="button" class="more" onClick={() => setMost(most + MOST_WHOLE)}>
-          {en.table.more(rows.length - most)}
+      {isPhone && maxRows < rows.length && (
+        <button type="button" class="more" onClick={() => setMaxRows(maxRows + MAX_UNWINDOWED)}>
+          {en.table.more(rows.length - maxRows)}
         </button>
       )}
     </section>
@@ -170,9 +170,9 @@ function Amounts({
 }
 
 interface Widths {
-  /** The most places beyond two that an amount of the column has. */
+  /** The largest number of decimal places beyond two in the column. */
   readonly places: number;
-  /** Letters of its longest percentage. */
+  /** Length of the longest percentage in the column, in characters. */
   readonly percentLetters: number;
 }
 
@@ -195,7 +195,7 @@ function widthsOf<Row>(column: Column<Row>, rows: readonly Row[]): Widths {
 
 const longest = (texts: readonly string[]) => texts.reduce((most, { length }) => Math.max(most, length), 0);
 
-/** Whether the window is such a one, now and when it changes. */
+/** Whether the media query matches. Updates when that changes. */
 function useMatch(media: string): boolean {
   const [matches, setMatches] = useState(() => matchMedia(media).matches);
   useLayoutEffect(() => {
@@ -208,7 +208,7 @@ function useMatch(media: string): boolean {
   return matches;
 }
 
-/** Drawn before the event returns: a button that prints does not let go of the page until it is on paper. */
+/** Whether the page is being printed. Renders within the event, because printing blocks the page right after it. */
 function useIsPrinted(): boolean {
   const [isPrinted, setPrinted] = useState(false);
   useLayoutEffect(() => {
@@ -237,7 +237,7 @@ function Heading<Row>({ column, sorting, onSort }: HeadingProps<Row>) {
         {column.title}
       </th>
     );
-  // Amounts begin with the largest, names with the first.
+  // The first click sorts numbers in descending and names in ascending order.
   const next = isSorted ? !sorting.isDescending : column.isNumber === true;
   return (
     <th scope="col" class={kind} aria-sort={isSorted ? direction : undefined}>
@@ -268,7 +268,7 @@ function sortedBy<Row>(
   return [...rows].sort((a, b) => (sorting.isDescending ? order(b, a) : order(a, b)));
 }
 
-/** Which rows of so many are in sight. */
+/** The range of rows to render: those in view and some around them. */
 function useWindow(count: number) {
   const frame = useRef<HTMLElement>(null);
   const [top, setTop] = useState(0);
@@ -280,7 +280,7 @@ function useWindow(count: number) {
     observer.observe(element);
     return () => observer.disconnect();
   }, [count === 0]);
-  const first = Math.max(0, Math.floor(top / ROW_PX) - BEYOND_SIGHT);
-  const last = Math.min(count, Math.ceil((top + height) / ROW_PX) + BEYOND_SIGHT);
+  const first = Math.max(0, Math.floor(top / ROW_PX) - OVERSCAN_ROWS);
+  const last = Math.min(count, Math.ceil((top + height) / ROW_PX) + OVERSCAN_ROWS);
   return { frame, first, last, onScroll: () => setTop(frame.current?.scrollTop ?? 0) };
 }

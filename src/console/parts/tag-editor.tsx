@@ -1,4 +1,4 @@
-/** Tags one by one: rename, remove, and one more for a dimension. */
+/** Renames and removes single tags, and adds tags to a dimension. */
 import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
@@ -6,7 +6,7 @@ import { Caller } from "../state/caller.js";
 import { reloadAll, useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { Field } from "./controls.js";
-import { May } from "./may.js";
+import { RequireScope } from "./may.js";
 import { FieldError, Shown } from "./messages.js";
 import { type Column, Table } from "./table.js";
 
@@ -16,21 +16,21 @@ export const longest = { tag_key: 100, display_name: 500, created_by: 100 } as c
 
 type Tag = Schemas["TagRecord"];
 
-/** Who tags: remembered, so that nobody types it twice. */
+/** Name of the author of tags. The browser stores it, so that it is typed only once. */
 export function useAuthor() {
   const [author, setAuthor] = useState(() => localStorage.getItem("author") ?? "");
   const remember = () => localStorage.setItem("author", author);
   return { author, setAuthor, remember };
 }
 
-/** Asked for where the service asks nobody who they are. */
+/** Input for the author. Shown only if the service does not know the caller's name. */
 export function Author({ author, setAuthor }: Omit<ReturnType<typeof useAuthor>, "remember">) {
   const caller = useContext(Caller);
   if (caller?.name !== null) return null;
   return <Field label={text.author} value={author} maxLength={longest.created_by} onInput={setAuthor} />;
 }
 
-/** A change that the API makes or refuses; once it is made, everything is read anew. */
+/** Sends a change to the API. After success, all data in view is reloaded. */
 function useChange() {
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
@@ -56,13 +56,13 @@ interface TagProps {
   readonly tag: Tag;
 }
 
-/** The display name of a tag, with what can be done to it. */
+/** The display name of a tag, with buttons to rename and remove it. */
 export function TagName({ tenant, tag }: TagProps) {
   const [mode, setMode] = useState<"shown" | "renaming" | "removing">("shown");
   const before = useRef(mode);
   const shown = useRef<HTMLSpanElement>(null);
   useEffect(() => {
-    // Back to where it was opened from.
+    // Return the focus to the button that opened the form.
     if (mode === "shown" && before.current !== "shown")
       shown.current?.querySelector<HTMLElement>(`.${before.current}`)?.focus();
     before.current = mode;
@@ -74,7 +74,7 @@ export function TagName({ tenant, tag }: TagProps) {
   return (
     <span ref={shown} class="tag-name">
       <bdi title={tag.display_name}>{tag.display_name}</bdi>
-      <May scope="tags">
+      <RequireScope scope="tags">
         <button
           type="button"
           class="renaming"
@@ -91,7 +91,7 @@ export function TagName({ tenant, tag }: TagProps) {
         >
           {text.remove}
         </button>
-      </May>
+      </RequireScope>
     </span>
   );
 }
@@ -152,7 +152,7 @@ interface EditorProps {
   readonly children: ComponentChildren;
 }
 
-/** In the place of what is edited; Escape leaves it as it is. */
+/** A form that replaces the edited text. Escape cancels it. */
 function Edit({ label, onSubmit, close, error, children }: EditorProps) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector<HTMLElement>("input, button")?.focus(), []);
@@ -167,7 +167,7 @@ function Edit({ label, onSubmit, close, error, children }: EditorProps) {
       }}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
-        // A drawer around it stays open.
+        // Otherwise, Escape would also close the drawer around the form.
         event.preventDefault();
         close();
       }}
@@ -186,7 +186,7 @@ interface DimensionProps {
   readonly dimension: number;
 }
 
-/** All tags of a dimension, and a form for one more. */
+/** All tags of a dimension, and a form to add one. */
 export function DimensionTags({ tenant, dimension }: DimensionProps) {
   const params = { path: { tenant_name: tenant, dimension_id: dimension } };
   const data = useData(JSON.stringify(["tags of a dimension", params]), (signal) =>
@@ -212,9 +212,9 @@ export function DimensionTags({ tenant, dimension }: DimensionProps) {
           )
         }
       </Shown>
-      <May scope="tags">
+      <RequireScope scope="tags">
         <AddTag tenant={tenant} dimension={dimension} />
-      </May>
+      </RequireScope>
     </>
   );
 }

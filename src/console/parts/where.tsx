@@ -1,16 +1,16 @@
-/** The condition of a rule, as a person says it. */
+/** The condition of a rule, in words. */
 import { rules as text } from "../text/rules.js";
 
-/** As the API has it: a column or tag with a value, a list of values or a comparison; `any` with alternatives. */
-type Written = Readonly<Record<string, unknown>>;
+/** A condition of the API: a column or tag with a value, a list of values or a comparison; `any` has alternatives. */
+type Condition = Readonly<Record<string, unknown>>;
 
-/** Values of a list that are shown. */
-const MOST_SHOWN = 5;
+/** The largest number of values of a list to show. */
+const MAX_SHOWN = 5;
 
-export function Where({ where }: { readonly where: Written | undefined }) {
+export function Where({ where }: { readonly where: Condition | undefined }) {
   const { any, ...all } = where ?? {};
   const conditions = Object.entries(all);
-  const alternatives = Array.isArray(any) ? (any as Written[]) : [];
+  const alternatives = Array.isArray(any) ? (any as Condition[]) : [];
   if (conditions.length + alternatives.length === 0) return <span class="hint">{text.everyLine}</span>;
   return (
     <>
@@ -20,12 +20,12 @@ export function Where({ where }: { readonly where: Written | undefined }) {
           {conditions.length > 0 && ` ${text.and} `}
           {text.any}
           <ul>
-            {alternatives.slice(0, MOST_SHOWN).map((each) => (
+            {alternatives.slice(0, MAX_SHOWN).map((each) => (
               <li key={JSON.stringify(each)}>
                 <All conditions={Object.entries(each)} />
               </li>
             ))}
-            {alternatives.length > MOST_SHOWN && <li>… {alternatives.length - MOST_SHOWN}</li>}
+            {alternatives.length > MAX_SHOWN && <li>… {alternatives.length - MAX_SHOWN}</li>}
           </ul>
         </>
       )}
@@ -49,7 +49,7 @@ function All({ conditions }: { readonly conditions: readonly [string, unknown][]
 function conditionText(condition: unknown): string {
   if (typeof condition !== "object" || condition === null || Array.isArray(condition))
     return `${[condition].flat().some(isGlob) ? text.isLike : text.is} ${valuesText(condition)}`;
-  const { not, matches, exists, above, below } = condition as Written;
+  const { not, matches, exists, above, below } = condition as Condition;
   return [
     ...(not === undefined ? [] : [`${text.isNot} ${valuesText(not)}`]),
     ...(matches === undefined ? [] : [`${text.matches} ${matches}`]),
@@ -59,11 +59,11 @@ function conditionText(condition: unknown): string {
   ].join(` ${text.and} `);
 }
 
-/** A `*` stands for any text. */
+/** A `*` matches any text. */
 const isGlob = (value: unknown) => String(value).includes("*");
 
 function valuesText(values: unknown): string {
   const all = [values].flat().map(String);
-  const more = all.length > MOST_SHOWN ? ` … (${all.length})` : "";
-  return all.slice(0, MOST_SHOWN).join(` ${text.or} `) + more;
+  const more = all.length > MAX_SHOWN ? ` … (${all.length})` : "";
+  return all.slice(0, MAX_SHOWN).join(` ${text.or} `) + more;
 }

@@ -1,29 +1,29 @@
-/** The time buckets of a period: also those without costs, which an answer of the API leaves out. */
+/** All time buckets of a period, including those without costs, which responses of the API leave out. */
 import { daysBetween, firstOfMonth, lastOfMonth, shifted } from "./days.js";
 import type { Period } from "./period.js";
 
 export interface Bucket {
-  /** As the API names it. */
+  /** The label in API responses. */
   readonly label: string;
   readonly days: number;
-  /** Of its days, those that the period has. */
-  readonly shown: number;
+  /** Number of its days that are in the period. */
+  readonly shownDays: number;
 }
 
-/** More are not drawn one by one. */
-const MOST = 5000;
+/** More buckets than this are not computed. */
+const MAX_BUCKETS = 5000;
 const HOURS = 24;
 
-/** Undefined for more than anybody can tell apart: then those that have costs are all there are. */
+/** Undefined if the length is unknown, or if there would be too many buckets to tell apart. */
 export function bucketsOf({ first, last }: Period, length: string): Bucket[] | undefined {
   if (length === "hour") return hoursOf({ first, last });
-  const from = starts[length];
-  if (from === undefined || daysBetween(first, last) > MOST) return undefined;
+  const bucketLength = lengths[length];
+  if (bucketLength === undefined || daysBetween(first, last) > MAX_BUCKETS) return undefined;
   const buckets: Bucket[] = [];
-  for (let start = from.of(first); start <= last; ) {
-    const end = from.end(start);
-    const shown = daysBetween(start < first ? first : start, end > last ? last : end);
-    buckets.push({ label: from.label(start), days: daysBetween(start, end), shown });
+  for (let start = bucketLength.start(first); start <= last; ) {
+    const end = bucketLength.end(start);
+    const shownDays = daysBetween(start < first ? first : start, end > last ? last : end);
+    buckets.push({ label: bucketLength.label(start), days: daysBetween(start, end), shownDays });
     start = shifted(end, 1);
   }
   return buckets;
@@ -31,33 +31,33 @@ export function bucketsOf({ first, last }: Period, length: string): Bucket[] | u
 
 function hoursOf({ first, last }: Period): Bucket[] | undefined {
   const count = daysBetween(first, last) * HOURS;
-  if (count > MOST) return undefined;
+  if (count > MAX_BUCKETS) return undefined;
   const hourOf = (index: number) => `${String(index % HOURS).padStart(2, "0")}:00:00Z`;
   return Array.from({ length: count }, (_, index) => ({
     label: `${shifted(first, Math.floor(index / HOURS))}T${hourOf(index)}`,
     days: 1,
-    shown: 1,
+    shownDays: 1,
   }));
 }
 
-interface Length {
+interface BucketLength {
   /** First day of the bucket of a day. */
-  readonly of: (day: string) => string;
+  readonly start: (day: string) => string;
   readonly end: (start: string) => string;
   readonly label: (start: string) => string;
 }
 
-const starts: Readonly<Partial<Record<string, Length>>> = {
-  day: { of: (day) => day, end: (day) => day, label: (day) => day },
+const lengths: Readonly<Partial<Record<string, BucketLength>>> = {
+  day: { start: (day) => day, end: (day) => day, label: (day) => day },
   week: {
-    of: (day) => shifted(day, -((new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7)),
+    start: (day) => shifted(day, -((new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7)),
     end: (monday) => shifted(monday, 6),
     label: weekOf,
   },
-  month: { of: firstOfMonth, end: lastOfMonth, label: (first) => first.slice(0, 7) },
+  month: { start: firstOfMonth, end: lastOfMonth, label: (first) => first.slice(0, 7) },
 };
 
-/** ISO week of a Monday: the year is that of its Thursday. */
+/** The ISO week of a Monday. Its year is that of its Thursday. */
 function weekOf(monday: string): string {
   const thursday = shifted(monday, 3);
   const year = thursday.slice(0, 4);

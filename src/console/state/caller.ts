@@ -1,4 +1,4 @@
-/** Who looks at the console, and what they may do: what they may not is not offered. The service decides. */
+/** The caller and its scopes. The console hides what the caller may not do; the service enforces it. */
 import { createContext } from "preact";
 import type { Schemas } from "../api/client.js";
 

@@ -1,4 +1,5 @@
-/** UTC days as `YYYY-MM-DD`. */
+/** Calendar of UTC days, written as `YYYY-MM-DD`. */
+
 const DAY_MS = 86_400_000;
 
 export function isDay(text: string): boolean {
@@ -12,7 +13,7 @@ export function shifted(day: string, days: number): string {
 
 export const today = () => new Date().toISOString().slice(0, 10);
 
-/** Both included. */
+/** Number of days from `first` to `last`, both included. */
 export function daysBetween(first: string, last: string): number {
   return Math.round((Date.parse(last) - Date.parse(first)) / DAY_MS) + 1;
 }
@@ -20,7 +21,7 @@ export function daysBetween(first: string, last: string): number {
 export const firstOfMonth = (day: string) => `${day.slice(0, 7)}-01`;
 export const lastOfMonth = (day: string) => shifted(firstOfMonth(shifted(firstOfMonth(day), 31)), -1);
 
-/** `3 Nov 2026`, `3 Nov`: in English, whatever the browser speaks, as all texts are. */
+/** `3 Nov 2026` or `3 Nov`. Always in English, like all texts of the console. */
 export function shownDay(day: string, withYear = true): string {
   const format = new Intl.DateTimeFormat("en-GB", {
     day: "numeric",
@@ -31,6 +32,6 @@ export function shownDay(day: string, withYear = true): string {
   return format.format(new Date(`${day}T00:00:00Z`));
 }
 
-/** To the minute. */
+/** `3 Nov 2026, 14:00 UTC`. */
 export const shownInstant = (instant: string) =>
   `${shownDay(instant.slice(0, 10))}, ${instant.slice(11, 16)} UTC`;

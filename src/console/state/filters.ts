@@ -1,4 +1,7 @@
-/** Filters of the address, named as the API names them: `identity_id=…` several times, `tag:team=a,b`, and `not:` before what is left out. */
+/**
+ * Filters in the address. They have the names of the API's parameters: `identity_id=…`, which may be repeated,
+ * `tag:team=a,b`, and `not:` before the name to exclude values.
+ */
 import type { Changes, Place } from "./place.js";
 
 export const filterColumns = [
@@ -22,7 +25,7 @@ export const filterColumns = [
 type TagName = `tag:${string}` | `line_tag:${string}`;
 export type FilterColumn = (typeof filterColumns)[number] | TagName;
 
-/** Of these, rows without a value are found by an empty one. */
+/** Columns whose empty value can be filtered by. */
 const emptyColumns: ReadonlySet<string> = new Set<FilterColumn>([
   "environment_id",
   "charge_category",
@@ -33,7 +36,7 @@ const emptyColumns: ReadonlySet<string> = new Set<FilterColumn>([
   "rule",
 ]);
 
-/** Of these, a line of the bill has other values than its chargebacks, or none. */
+/** Columns in which a billing line has another value than its chargebacks, or none. */
 const notOfLines: ReadonlySet<string> = new Set<FilterColumn>([
   "identity_id",
   "team",
@@ -42,7 +45,7 @@ const notOfLines: ReadonlySet<string> = new Set<FilterColumn>([
   "allocation_detail",
 ]);
 
-/** Whether the bill can be filtered in the same way: the filter leaves whole lines, with all of their chargebacks. */
+/** Whether the filter applies to billing lines, too: it keeps or drops a line together with all its chargebacks. */
 export function isOfLines({ column }: Filter): boolean {
   return !isTag(column) && !notOfLines.has(column);
 }
@@ -54,14 +57,14 @@ export function isFilterable(column: string, value: string): boolean {
 
 export interface Filter {
   readonly column: FilterColumn;
-  /** Whether rows with one of the values are left out, rather than shown alone. */
+  /** Whether rows with one of the values are excluded. Otherwise, only they are shown. */
   readonly isExcluding: boolean;
   readonly values: readonly string[];
 }
 
 const NOT = "not:";
 
-/** Of a parameter that filters, whichever of the two. */
+/** The column of a filter parameter, with or without `not:`. */
 export const columnOfFilter = (name: string) => (name.startsWith(NOT) ? name.slice(NOT.length) : name);
 const isTag = (column: string): column is TagName => /^(line_)?tag:./.test(column);
 
@@ -74,21 +77,22 @@ export function filtersOf({ query }: Place): Filter[] {
     const isExcluding = name.startsWith(NOT);
     const column = columnOfFilter(name);
     if (!isFilterColumn(column)) return [];
-    const given = query.getAll(name).filter((value) => isFilterable(column, value));
-    // Values are alternatives; of a tag, each parameter has its own, and all parameters have to hold.
-    const alternatives = isTag(column) ? given.map(splitNames) : given.length === 0 ? [] : [given];
+    const present = query.getAll(name).filter((value) => isFilterable(column, value));
+    // Values are alternatives. A tag may have several parameters, each with its own values; rows must match all of
+    // them.
+    const alternatives = isTag(column) ? present.map(splitNames) : present.length === 0 ? [] : [present];
     return alternatives.map((values) => ({ column, isExcluding, values }));
   });
 }
 
-/** As parameters of the address and of the API. */
+/** The filter as parameters of the address and of the API. */
 export function asParameters({ column, isExcluding, values }: Filter): Changes {
   const name = isExcluding ? `${NOT}${column}` : column;
   if (values.length === 0) return { [name]: undefined };
   return { [name]: isTag(column) ? values.map(escaped).join(",") : values };
 }
 
-/** Changes of the address after which rows with this value are shown alone or left out, or not filtered if they are so already. */
+/** Changes of the address that add the value to the filter, or remove it if the filter has it already. */
 export function toggled(
   filters: readonly Filter[],
   {
@@ -111,13 +115,13 @@ export function toggled(
   };
 }
 
-/** Changes of the address after which of all filters only these are left. */
+/** Changes of the address that remove all `filters` except `kept`. */
 export function withOnly(filters: readonly Filter[], kept: readonly Filter[]): Changes {
   const none = filters.map((filter) => asParameters({ ...filter, values: [] }));
   return Object.assign({}, ...none, filterQuery(kept));
 }
 
-/** All filters as one object: parameters of a request, and fields of a body alike. */
+/** All filters as one object, which works as query parameters and as fields of a request body. */
 export function filterQuery(filters: readonly Filter[]): Changes {
   const query: Record<string, string | readonly string[]> = {};
   for (const [name, value] of filters.flatMap((filter) => Object.entries(asParameters(filter)))) {
@@ -130,7 +134,7 @@ export function filterQuery(filters: readonly Filter[]): Changes {
 
 const escaped = (name: string) => name.replace(/[\\,]/g, "\\$&");
 
-/** `a\,b,c` is `a,b` and `c`. */
+/** Splits at commas that are not escaped: `a\,b,c` becomes `a,b` and `c`. */
 function splitNames(text: string): string[] {
   const names = [""];
   for (const [piece] of text.matchAll(/\\[\\,]|./gsu)) {

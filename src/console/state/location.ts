@@ -1,6 +1,6 @@
 /**
- * The address is the state: what a view shows is in its path and query, so that a copied link shows the same, and back and forward
- * work. Views read it by `useLocation` and change it by `go`.
+ * The address is the state of the console: path and query determine what a view shows. So a copied link shows the same,
+ * and back and forward work. Views read the address with `useLocation` and change it with `go`.
  */
 import { useEffect, useState } from "preact/hooks";
 import { columnOfFilter, isFilterColumn } from "./filters.js";
@@ -10,60 +10,60 @@ export type { Changes, Place } from "./place.js";
 
 const listeners = new Set<() => void>();
 
-function here(): Place {
+function currentPlace(): Place {
   return { path: location.pathname, query: new URLSearchParams(location.search) };
 }
 
-function tell(): void {
+function notify(): void {
   for (const listener of listeners) listener();
 }
 
-addEventListener("popstate", tell);
+addEventListener("popstate", notify);
 
 export function useLocation(): Place {
-  const [place, setPlace] = useState(here);
+  const [place, setPlace] = useState(currentPlace);
   useEffect(() => {
-    const listener = () => setPlace(here());
+    const listener = () => setPlace(currentPlace());
     listeners.add(listener);
-    // The address may have changed between the first drawing and now.
+    // The address may have changed since the first render.
     listener();
     return () => void listeners.delete(listener);
   }, []);
   return place;
 }
 
-/** Of the address, that open something beside the view, or turn the pages of a list below others: what the reader looks at stays where it is. */
-const BESIDE = Object.fromEntries(
+/** Parameters that open a drawer or turn pages of a list further down. Changing them does not scroll to the top. */
+const withoutDrawers = Object.fromEntries(
   ["why", "dimension", "history", "rows", "lacking_page"].map((name) => [name, undefined]),
 );
 
-/** `replace`: the step is none to go back to. */
+/** Changes the address. `replace` adds no entry to the browser's history. */
 export function go(href: string, { replace = false } = {}): void {
-  const before = here();
+  const before = currentPlace();
   if (href === location.pathname + location.search) return;
   if (replace) history.replaceState(null, "", href);
   else history.pushState(null, "", href);
-  tell();
-  if (!replace && changed(before, BESIDE) !== changed(here(), BESIDE)) scrollTo(0, 0);
+  notify();
+  if (!replace && changed(before, withoutDrawers) !== changed(currentPlace(), withoutDrawers)) scrollTo(0, 0);
 }
 
-/** Without filters and whatever belongs to a view: for links of views that show what is there whatever the filters are. */
+/** The address without filters and view parameters, for links from views that ignore filters. */
 export function datesAlone({ path, query }: Place): Place {
   const dates = [...query].filter(([name]) => name === "start_date" || name === "end_date");
   return { path, query: new URLSearchParams(dates) };
 }
 
-/** Pages of lists. `rows` is the page of a list that is open while the address has it. */
-const pages = ["page", "lacking_page", "rows"] as const;
+/** Parameters with page numbers. The list of `rows` is open only while the address has the parameter. */
+const pageParameters = ["page", "lacking_page", "rows"] as const;
 
 /**
- * The address of a path with the query changed: undefined takes a parameter out, a list gives it several times. With other days or filters
- * each list has other pages, and begins with the first.
+ * Returns the address with changed parameters: undefined removes a parameter, a list repeats it. Changes of days or
+ * filters change the rows of all lists, so these go back to their first pages.
  */
 export function changed({ path, query }: Place, changes: Changes, to = path): string {
   const next = new URLSearchParams(query);
   if (Object.keys(changes).some(choosesRows))
-    for (const name of pages) {
+    for (const name of pageParameters) {
       if (name === "rows" && next.has(name)) next.set(name, "1");
       else next.delete(name);
     }
@@ -75,7 +75,7 @@ export function changed({ path, query }: Place, changes: Changes, to = path): st
   return text === "" ? to : `${to}?${text}`;
 }
 
-/** Whether a parameter says which rows there are. */
+/** Whether a parameter selects rows. */
 function choosesRows(name: string): boolean {
   return name === "start_date" || name === "end_date" || isFilterColumn(columnOfFilter(name));
 }

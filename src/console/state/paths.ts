@@ -1,4 +1,4 @@
-/** Addresses of the console. The service admits them by these forms (`http/plugins/console.ts`). */
+/** Paths of the console. The service serves the console only under these (`http/plugins/console.ts`). */
 export const tenantViews = [
   "overview",
   "explorer",
@@ -16,7 +16,7 @@ export function pathOf(tenant: string, view: TenantView): string {
   return `/tenants/${encodeURIComponent(tenant)}/${view}`;
 }
 
-/** Undefined for an address that is none of the console's. */
+/** Undefined if the path is not one of the console's. */
 export function viewOf(path: string): { readonly tenant?: string; readonly view?: TenantView } | undefined {
   if (path === "/") return {};
   const [, tenant = "", view = ""] = /^\/tenants\/([^/]+)\/([^/]+)$/.exec(path) ?? [];

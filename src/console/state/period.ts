@@ -1,4 +1,4 @@
-/** The days that a view shows: `start_date` and `end_date` of the address, both included, as the API names them. */
+/** The period of a view: `start_date` and `end_date` in the address, both included, named as in the API. */
 import { daysBetween, firstOfMonth, isDay, lastOfMonth, shifted, today } from "./days.js";
 import type { Place } from "./location.js";
 
@@ -20,14 +20,14 @@ export const presets = {
 export type Preset = keyof typeof presets;
 export const presetNames = Object.keys(presets) as readonly Preset[];
 
-/** Of the address; the last 30 days where it has none that can be. */
+/** The period in the address. Default, also for an invalid one: the last 30 days. */
 export function periodOf({ query }: Place): Period {
   const first = query.get("start_date") ?? "";
   const last = query.get("end_date") ?? "";
   return isDay(first) && isDay(last) && first <= last ? { first, last } : presets.last30(today());
 }
 
-/** Two days in order, of years that the API takes. */
+/** Whether the days are in order and in years that the API accepts. */
 export function isPossible({ first, last }: Period): boolean {
   return isDay(first) && isDay(last) && "1900" <= first && first <= last && last < "2300";
 }
@@ -41,13 +41,13 @@ export function presetOf(period: Period): Preset | undefined {
   });
 }
 
-/** Length of the time buckets that draw a period as some hundred bars at most. */
+/** Length of the time buckets that divides a period into about a hundred bars at most. */
 export function bucketFor({ first, last }: Period): "day" | "week" | "month" {
   const days = daysBetween(first, last);
   return days <= 100 ? "day" : days <= 500 ? "week" : "month";
 }
 
-/** As many days, just before; before a calendar month, the calendar month before. */
+/** The same number of days, just before. Before a calendar month, it is the previous calendar month. */
 export function periodBefore({ first, last }: Period): Period {
   const dayBefore = shifted(first, -1);
   if (first === firstOfMonth(first) && last === lastOfMonth(first))

@@ -1,8 +1,8 @@
-/** An address of the console, and changes of it. */
+/** An address of the console, and changes to it. */
 export interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
-/** Undefined takes a parameter out, a list gives it several times. */
+/** Undefined removes a parameter, a list repeats it. */
 export type Changes = Readonly<Record<string, string | readonly string[] | undefined>>;

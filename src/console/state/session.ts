@@ -1,52 +1,55 @@
-/** The token of who has signed in, for as long as the tab is open; without one where the service asks nobody, or a proxy does it. */
+/**
+ * The API token, kept while the tab is open. There is none if the service needs no sign-in, or if a proxy signs users
+ * in.
+ */
 import { useEffect, useState } from "preact/hooks";
-import { forgetAll } from "./use-data.js";
+import { clearCaches } from "./use-data.js";
 
 const KEY = "token";
 
 export const tokenOf = (): string | undefined => sessionStorage.getItem(KEY) ?? undefined;
 
-let isAsked = false;
-/** What was sent is not valid, or not any more. */
-let wasRefused = false;
+let isSignInRequired = false;
+/** The last token was not valid, or has expired. */
+let wasRejected = false;
 const listeners = new Set<() => void>();
 
-function ask(whether: boolean): void {
-  isAsked = whether;
-  // Nothing stays of what somebody else could see.
-  forgetAll();
+function setSignInRequired(required: boolean): void {
+  isSignInRequired = required;
+  // The next user must not see data of the previous one.
+  clearCaches();
   for (const listener of listeners) listener();
 }
 
 export function signIn(token: string): void {
   sessionStorage.setItem(KEY, token.trim());
-  ask(false);
+  setSignInRequired(false);
 }
 
 export function signOut(): void {
   sessionStorage.removeItem(KEY);
-  wasRefused = false;
-  ask(true);
+  wasRejected = false;
+  setSignInRequired(true);
 }
 
-/** The service wants a token, or another one. */
-export function askToken(): void {
-  if (isAsked) return;
-  const had = tokenOf() !== undefined;
+/** Shows the sign-in form after the service rejected a request. */
+export function requireSignIn(): void {
+  if (isSignInRequired) return;
+  const hadToken = tokenOf() !== undefined;
   signOut();
-  wasRefused = had;
+  wasRejected = hadToken;
 }
 
-export const isRefused = (): boolean => wasRefused;
+export const wasTokenRejected = (): boolean => wasRejected;
 
-/** Whether somebody has to sign in. */
-export function useIsAsked(): boolean {
-  const [asked, setAsked] = useState(isAsked);
+/** Whether the user has to sign in. */
+export function useSignInRequired(): boolean {
+  const [isRequired, setRequired] = useState(isSignInRequired);
   useEffect(() => {
-    const listener = () => setAsked(isAsked);
+    const listener = () => setRequired(isSignInRequired);
     listeners.add(listener);
     listener();
     return () => void listeners.delete(listener);
   }, []);
-  return asked;
+  return isRequired;
 }

@@ -1,87 +1,88 @@
-/** What a view has asked the API for. */
+/** Loads data of a view from the API, with a cache. */
 import { useEffect, useRef, useState } from "preact/hooks";
 
 export interface Data<T> {
-  /** The last good answer, which may be one to the question before, until there is one to this or it fails: then `isStale`. */
+  /** The last successful response. While `isStale`, it belongs to the previous key, or reloading it failed. */
   readonly value: T | undefined;
   readonly error: unknown;
   readonly isStale: boolean;
-  /** Asks again. */
+  /** Sends the request again. */
   readonly reload: () => void;
 }
 
-type Ask<T> = (signal: AbortSignal) => Promise<T>;
+type Load<T> = (signal: AbortSignal) => Promise<T>;
 
-/** Answers to the latest questions, so that going back shows them at once while they are asked again. */
-const known = new Map<string, unknown>();
-const MOST_KNOWN = 50;
+/** The latest responses by key, so that going back shows them at once while they are reloaded. */
+const responseCache = new Map<string, unknown>();
+const MAX_CACHED = 50;
 
 const listeners = new Set<() => void>();
 
-/** What several questions rest on, and when it is to be asked again. */
-const kept = new Map<string, { readonly until: number; readonly value: unknown }>();
+/** Values that several requests need, with their expiry time. */
+const timedCache = new Map<string, { readonly until: number; readonly value: unknown }>();
 
-export async function keptFor<T>(ms: number, key: string, ask: () => Promise<T>): Promise<T> {
-  const found = kept.get(key);
-  if (found !== undefined && found.until > Date.now()) return found.value as T;
-  const value = await ask();
-  for (const [old, { until }] of kept) if (until <= Date.now()) kept.delete(old);
-  kept.set(key, { until: Date.now() + ms, value });
+/** Returns the cached value, or loads it and caches it for `ms`. */
+export async function cachedFor<T>(ms: number, key: string, load: () => Promise<T>): Promise<T> {
+  const entry = timedCache.get(key);
+  if (entry !== undefined && entry.until > Date.now()) return entry.value as T;
+  const value = await load();
+  for (const [old, { until }] of timedCache) if (until <= Date.now()) timedCache.delete(old);
+  timedCache.set(key, { until: Date.now() + ms, value });
   return value;
 }
 
-/** Nothing that was seen is shown again before it is asked for. */
-export function forgetAll(): void {
-  known.clear();
-  kept.clear();
+/** Clears all caches, so that everything is loaded again before it is shown. */
+export function clearCaches(): void {
+  responseCache.clear();
+  timedCache.clear();
 }
 
-/** Everything in sight is asked for again: something was changed. */
+/** Reloads all data in view, after a change. */
 export function reloadAll(): void {
-  forgetAll();
+  clearCaches();
   for (const listener of listeners) listener();
 }
 
 /**
- * Asks when `key` changes, and keeps the old answer until the new one is there. A question that nobody waits for any more is aborted, which the
- * service passes on to its stores.
+ * Loads data when `key` changes, and keeps the old value until the new one has arrived. A request that is no longer
+ * needed is aborted; the service then also cancels its queries.
  */
-export function useData<T>(key: string, ask: Ask<T>): Data<T> {
-  const [state, setState] = useState<{ key?: string; of?: string; value?: T; error?: unknown }>({});
-  const [times, setTimes] = useState(0);
-  const current = useRef(ask);
-  current.current = ask;
+export function useData<T>(key: string, load: Load<T>): Data<T> {
+  const [state, setState] = useState<{ key?: string; valueKey?: string; value?: T; error?: unknown }>({});
+  const [reloads, setReloads] = useState(0);
+  const current = useRef(load);
+  current.current = load;
   useEffect(() => {
-    const listener = () => setTimes((before) => before + 1);
+    const listener = () => setReloads((before) => before + 1);
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }, []);
   useEffect(() => {
-    const stop = new AbortController();
-    if (known.has(key)) setState({ key, of: key, value: known.get(key) as T });
-    current.current(stop.signal).then(
+    const abort = new AbortController();
+    if (responseCache.has(key)) setState({ key, valueKey: key, value: responseCache.get(key) as T });
+    current.current(abort.signal).then(
       (value) => {
-        if (stop.signal.aborted) return;
-        known.delete(key);
-        known.set(key, value);
-        for (const oldest of known.keys()) {
-          if (known.size <= MOST_KNOWN) break;
-          known.delete(oldest);
+        if (abort.signal.aborted) return;
+        responseCache.delete(key);
+        responseCache.set(key, value);
+        for (const oldest of responseCache.keys()) {
+          if (responseCache.size <= MAX_CACHED) break;
+          responseCache.delete(oldest);
         }
-        setState({ key, of: key, value });
+        setState({ key, valueKey: key, value });
       },
       (error: unknown) => {
-        if (stop.signal.aborted) return;
-        // The answer to another question is none to this one: it would stand under the wrong days.
-        setState((before) => (before.of === key ? { ...before, key, error } : { key, error }));
+        if (abort.signal.aborted) return;
+        // Drop a value of another key. It would be shown under the wrong days.
+        setState((before) => (before.valueKey === key ? { ...before, key, error } : { key, error }));
       },
     );
-    return () => stop.abort();
-  }, [key, times]);
+    return () => abort.abort();
+  }, [key, reloads]);
   return {
     value: state.value,
     error: state.key === key ? state.error : undefined,
     isStale: state.value !== undefined && (state.key !== key || state.error !== undefined),
-    reload: () => setTimes((before) => before + 1),
+    reload: () => setReloads((before) => before + 1),
   };
 }

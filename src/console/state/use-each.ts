@@ -2,25 +2,27 @@ import { useEffect, useState } from "preact/hooks";
 
 export const FAILED = Symbol("failed");
 
-/** Answers to one question about several things, each as soon as it is there: one that is slow or fails holds no other up. */
+/**
+ * Loads something for each name. Each result appears when it arrives, so slow or failed requests do not delay others.
+ */
 export function useEach<T>(
   names: readonly string[],
   key: string,
-  ask: (name: string, signal: AbortSignal) => Promise<T>,
+  load: (name: string, signal: AbortSignal) => Promise<T>,
 ): ReadonlyMap<string, T | typeof FAILED> {
-  const [found, setFound] = useState<ReadonlyMap<string, T | typeof FAILED>>(new Map());
+  const [results, setResults] = useState<ReadonlyMap<string, T | typeof FAILED>>(new Map());
   useEffect(() => {
-    const stop = new AbortController();
-    const note = (name: string, answer: T | typeof FAILED) => {
-      if (!stop.signal.aborted) setFound((before) => new Map(before).set(name, answer));
+    const abort = new AbortController();
+    const record = (name: string, result: T | typeof FAILED) => {
+      if (!abort.signal.aborted) setResults((before) => new Map(before).set(name, result));
     };
-    setFound(new Map());
+    setResults(new Map());
     for (const name of names)
-      ask(name, stop.signal).then(
-        (answer) => note(name, answer),
-        () => note(name, FAILED),
+      load(name, abort.signal).then(
+        (result) => record(name, result),
+        () => record(name, FAILED),
       );
-    return () => stop.abort();
+    return () => abort.abort();
   }, [key]);
-  return found;
+  return results;
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** A text that has not changed for a moment: what is asked for while somebody types. */
+/** Debounces a text by 200 ms, so that not every key sends a request. */
 export function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Texts of the view of deliveries. */
+/** Texts of the deliveries view. */
 export const deliveries = {
   title: "Deliveries",
   lead: "Bills as they were delivered, newest first. One delivery of a month counts; what came later takes its place.",

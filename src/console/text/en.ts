@@ -1,4 +1,4 @@
-/** All texts of the console, in one place so that they can be translated. */
+/** Texts of the console, in one place so that they can be translated. */
 export const en = {
   product: "chargehouse",
   loading: "Loading …",
@@ -485,14 +485,14 @@ export const en = {
 
 type IssueReason = keyof typeof en.worklist.reasons;
 
-/** Reasons that need attention, as `allocation_detail` has them. */
+/** Values of `allocation_detail` that need attention. */
 export const issueReasons = Object.keys(en.worklist.reasons) as IssueReason[];
 
 export function isIssueReason(detail: string | null | undefined): detail is IssueReason {
   return (issueReasons as (string | null | undefined)[]).includes(detail);
 }
 
-/** In words, if it needs attention. */
+/** The reason in words if it needs attention; otherwise unchanged. */
 export function reasonOf(detail: string | undefined): string {
   return isIssueReason(detail) ? en.worklist.reasons[detail].why : (detail ?? "");
 }

@@ -1,4 +1,4 @@
-/** Texts of what lines of a bill lack so that somebody would pay them. */
+/** Texts about what is missing on unallocated lines. */
 import type { Schemas } from "../api/client.js";
 
 type Lack = Schemas["WorklistItem"]["lacks"][number];

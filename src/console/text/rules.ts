@@ -1,4 +1,4 @@
-/** Texts of the view of rules. */
+/** Texts of the rules view. */
 export const rules = {
   title: "Rules",
   lead: "The first rule that fits takes a line of the bill. What none takes is left to the rule of its product.",

@@ -1,9 +1,9 @@
-/** Bills as they were delivered: which of them count, what is odd about them, and those that wait for a person. */
+/** Delivered bills: which of them count, findings about them, and those that wait to be accepted. */
 import { useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { decimal } from "../money/decimal.js";
 import { Amount } from "../parts/amount.js";
-import { May } from "../parts/may.js";
+import { RequireScope } from "../parts/may.js";
 import { Empty, Failed, Shown } from "../parts/messages.js";
 import { Pages, pageOf, useLastPage } from "../parts/pages.js";
 import { type Column, Table } from "../parts/table.js";
@@ -40,7 +40,7 @@ export function Deliveries({ place, tenant }: { readonly place: Place; readonly 
                 rows={items}
                 keyOf={({ delivery_id: id }) => String(id)}
               />
-              <Pages place={place} page={page} pages={pages} counted={text.count(total)} />
+              <Pages place={place} page={page} pages={pages} countText={text.count(total)} />
             </section>
           )
         }
@@ -75,9 +75,9 @@ function columnsOf(tenant: string, changed: () => void): Column<Delivery>[] {
           <span class={`status ${statusOf(delivery.state)}`}>{text.states[delivery.state]}</span>
           {delivery.problem !== null && <div class="hint">{delivery.problem}</div>}
           {delivery.state === "waiting_for_acceptance" && (
-            <May scope="run">
+            <RequireScope scope="run">
               <Accept tenant={tenant} delivery={delivery} accepted={changed} />
-            </May>
+            </RequireScope>
           )}
         </>
       ),
@@ -107,14 +107,14 @@ function columnsOf(tenant: string, changed: () => void): Column<Delivery>[] {
   ];
 }
 
-/** As the states of runs are coloured. */
+/** CSS class of the state, one of those for states of runs. */
 function statusOf(state: Delivery["state"]): string {
   if (state === "refused") return "failed";
   if (state === "waiting_for_acceptance") return "completed_with_errors";
   return state === "current" ? "completed" : "";
 }
 
-/** Where the lines went that are not charged. */
+/** Counts and costs of the lines that are not charged, by reason. */
 function Classes({ delivery: { classes } }: { readonly delivery: Delivery }) {
   const others = classes.filter((each) => each.class !== "charged");
   if (others.length === 0) return null;
@@ -175,9 +175,9 @@ interface AcceptProps {
   readonly accepted: () => void;
 }
 
-/** Asks once more: what counts until now has more of the month. */
+/** Asks for confirmation, because the delivery that counts now has more of the month. */
 function Accept({ tenant, delivery: { delivery_id: id, source, billing_period }, accepted }: AcceptProps) {
-  const [isAsked, setAsked] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const [isSending, setSending] = useState(false);
   const [failure, setFailure] = useState<unknown>();
   const accept = async () => {
@@ -196,12 +196,12 @@ function Accept({ tenant, delivery: { delivery_id: id, source, billing_period },
       setSending(false);
     }
   };
-  if (!isAsked)
+  if (!isConfirming)
     return (
       <button
         type="button"
         aria-label={text.acceptOf(source, billing_period ?? text.byLines)}
-        onClick={() => setAsked(true)}
+        onClick={() => setConfirming(true)}
       >
         {text.accept}
       </button>
@@ -212,7 +212,7 @@ function Accept({ tenant, delivery: { delivery_id: id, source, billing_period },
       <button type="button" disabled={isSending} onClick={accept}>
         {text.yes}
       </button>{" "}
-      <button type="button" disabled={isSending} onClick={() => setAsked(false)}>
+      <button type="button" disabled={isSending} onClick={() => setConfirming(false)}>
         {text.no}
       </button>
       {failure !== undefined && <Failed error={failure} />}

@@ -1,8 +1,8 @@
-/** Costs by whatever one asks for: grouped by up to three columns, over time, filtered, compared, and drilled into by a click. */
+/** Costs grouped by up to three columns, over time, filtered and compared. A click on a group drills down. */
 import { useState } from "preact/hooks";
 import {
   amountOf,
-  type BreakdownQuestion,
+  type BreakdownRequest,
   breakdownAddress,
   breakdownKey,
   exportAddress,
@@ -11,7 +11,7 @@ import {
   sqlAddress,
   type Totals,
 } from "../api/breakdown.js";
-import { type Answer, askCompared, isLikeWithLike } from "../api/comparison.js";
+import { type BreakdownResult, isLikeWithLike, loadCompared } from "../api/comparison.js";
 import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
 import { compare, decimal, minus, percentage } from "../money/decimal.js";
 import { BreakdownChart, keyOf, nameOf } from "../parts/breakdown-chart.js";
@@ -40,7 +40,7 @@ import { columnName, en } from "../text/en.js";
 
 const text = en.explorer;
 
-/** Beside those of tags. */
+/** Columns to group by, in addition to tags. */
 const groupColumns = [
   "identity_id",
   "team",
@@ -59,25 +59,25 @@ const groupColumns = [
   "sku_id",
   "rule",
 ];
-const MOST_COLUMNS = 3;
+const MAX_COLUMNS = 3;
 const limits = [5, 10, 50, 200, 1000];
 
 export function Explorer({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const { query } = place;
   const period = periodOf(place);
-  // Asked when somebody reaches for the choice of columns, and not for every period on the way there.
-  const [keysOf, setKeysOf] = useState(period);
-  const askKeys = () => setKeysOf(period);
-  const tagKeys = useTagKeys(tenant, keysOf);
-  const groupBy = query.getAll("group_by").slice(0, MOST_COLUMNS);
+  // Tag keys are loaded when the user reaches for a column, not for every period that is shown before.
+  const [keysPeriod, setKeysPeriod] = useState(period);
+  const loadTagKeys = () => setKeysPeriod(period);
+  const tagKeys = useTagKeys(tenant, keysPeriod);
+  const groupBy = query.getAll("group_by").slice(0, MAX_COLUMNS);
   const shown = groupBy.length === 0 ? ["identity_id"] : groupBy;
   const timeBucket = query.get("time_bucket") ?? bucketFor(period);
   const limit = limits.find((each) => each === Number(query.get("limit"))) ?? 10;
   const isCompared = query.get("compare") === "previous";
   const filters = filtersOf(place);
-  const ofLines = filters.filter(isOfLines);
-  const proof = useReconciliation(tenant, period, ofLines);
-  const question: BreakdownQuestion = {
+  const lineFilters = filters.filter(isOfLines);
+  const proof = useReconciliation(tenant, period, lineFilters);
+  const request: BreakdownRequest = {
     tenant,
     period,
     filters,
@@ -86,21 +86,21 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
     limit,
     compare: isCompared,
   };
-  // With its question: the answer to the one before is shown until the next one is there.
-  const data = useData(`explorer ${breakdownKey(question)}`, (signal) => askCompared(question, signal));
-  const answered = data.isStale ? undefined : data.value;
-  const comparison = answered?.comparison;
-  const linked = answered?.question ?? question;
+  // The result has its request, because the previous result is shown until the next one arrives.
+  const data = useData(`explorer ${breakdownKey(request)}`, (signal) => loadCompared(request, signal));
+  const current = data.isStale ? undefined : data.value;
+  const comparison = current?.comparison;
+  const linkedRequest = current?.request ?? request;
   return (
     <>
       <div class="title">
         <h1>{text.title}</h1>
         <Trail place={place} />
       </div>
-      <div onFocusCapture={askKeys} onPointerEnter={askKeys}>
+      <div onFocusCapture={loadTagKeys} onPointerEnter={loadTagKeys}>
         <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} />
       </div>
-      <div class="controls" onFocusCapture={askKeys} onPointerEnter={askKeys}>
+      <div class="controls" onFocusCapture={loadTagKeys} onPointerEnter={loadTagKeys}>
         <GroupBy place={place} groupBy={shown} tagColumns={tagColumnsOf(tagKeys)} />
         <Choice
           label={text.buckets}
@@ -138,48 +138,48 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
         <span class="exports">
           {text.export}:{" "}
           {(["csv", "excel", "parquet"] as const).map((file) => (
-            <Download key={file} href={exportAddress(question, file)}>
+            <Download key={file} href={exportAddress(request, file)}>
               {text.files[file]}
             </Download>
           ))}
-          <Download href={sqlAddress(linked, false)} opened="breakdown.sql">
+          <Download href={sqlAddress(linkedRequest, false)} opened="breakdown.sql">
             {text.sql}
           </Download>
-          <Download href={sqlAddress(linked, true)} opened="breakdown.sql">
+          <Download href={sqlAddress(linkedRequest, true)} opened="breakdown.sql">
             {text.sqlOverTime}
           </Download>
-          <Download href={breakdownAddress(linked)} opened="breakdown.json">
+          <Download href={breakdownAddress(linkedRequest)} opened="breakdown.json">
             {text.json}
           </Download>
         </span>
       </div>
       {comparison && <ComparedNotes comparison={comparison} />}
       <Shown data={proof} height="4rem">
-        {(found) => (
+        {(reconciliation) => (
           <Proof
-            found={found}
-            isOfLines={ofLines.length > 0}
-            filtered={ofLines.length === filters.length ? undefined : data.value?.found.totals}
+            reconciliation={reconciliation}
+            isOfLines={lineFilters.length > 0}
+            filtered={lineFilters.length === filters.length ? undefined : data.value?.breakdown.totals}
           />
         )}
       </Shown>
       <Shown data={data} height="30rem">
-        {(answer) =>
-          answer.found.totals.length === 0 ? (
+        {(result) =>
+          result.breakdown.totals.length === 0 ? (
             <Empty title={text.noRows}>
               <p>{text.noRowsHint}</p>
             </Empty>
           ) : (
-            answer.found.totals.map((totals) => (
+            result.breakdown.totals.map((totals) => (
               <section class="card" key={totals.currency}>
                 <BreakdownChart
                   title={text.title}
-                  answer={answer}
+                  result={result}
                   currency={totals.currency}
                   kind={query.get("chart") === "area" ? "area" : "bars"}
-                  onPick={(group) => go(drilled(place, group, answer.question.groupBy) ?? changed(place, {}))}
+                  onPick={(group) => go(drilled(place, group, result.request.groupBy) ?? changed(place, {}))}
                 />
-                <Groups place={place} answer={answer} totals={totals} />
+                <Groups place={place} result={result} totals={totals} />
               </section>
             ))
           )
@@ -197,7 +197,7 @@ interface GroupByProps {
 }
 
 function GroupBy({ place, groupBy, tagColumns }: GroupByProps) {
-  // Also what the address alone names, such as a tag of the bill.
+  // Include columns that only the address names, such as a tag of the bill.
   const all = [...new Set([...groupColumns, ...tagColumns, ...groupBy])];
   const choose = (index: number, column: string) => {
     const next = groupBy.flatMap((each, at) => (at === index ? [] : [each]));
@@ -206,7 +206,7 @@ function GroupBy({ place, groupBy, tagColumns }: GroupByProps) {
   };
   return (
     <span class="group-by">
-      {[...groupBy, ...(groupBy.length < MOST_COLUMNS ? [""] : [])].map((column, index) => (
+      {[...groupBy, ...(groupBy.length < MAX_COLUMNS ? [""] : [])].map((column, index) => (
         <label key={index}>
           {index === 0 ? text.groupBy : text.thenBy}{" "}
           <select value={column} onChange={({ currentTarget }) => choose(index, currentTarget.value)}>
@@ -223,7 +223,7 @@ function GroupBy({ place, groupBy, tagColumns }: GroupByProps) {
   );
 }
 
-/** Where a click on a group leads: only it, by what one would ask next. The columns come back by the trail. */
+/** Address after a click on a group: filtered to the group, and grouped by the next column. The trail leads back. */
 function drilled(place: Place, group: Group, groupBy: readonly string[]): string | undefined {
   const filters = filtersOf(place);
   const narrowed = groupBy.filter(isFilterColumn);
@@ -239,7 +239,7 @@ function drilled(place: Place, group: Group, groupBy: readonly string[]): string
   return changed(place, { ...Object.assign({}, ...changes), group_by: next ?? "allocation_method" });
 }
 
-/** The filters that were drilled through, each a way back. */
+/** Breadcrumbs of the filters. Each leads back to the filters up to it. */
 function Trail({ place }: { readonly place: Place }) {
   const only = filtersOf(place);
   if (only.length === 0) return null;
@@ -265,23 +265,23 @@ function Trail({ place }: { readonly place: Place }) {
 
 interface GroupsProps {
   readonly place: Place;
-  readonly answer: Answer;
+  readonly result: BreakdownResult;
   readonly totals: Totals;
 }
 
-/** A row of the table: a group, or all others together. */
+/** A row of the table: a group, or the sum of all others. */
 interface Row extends Sums {
   readonly group?: Group;
   readonly key: string;
   readonly name: string;
 }
 
-function Groups({ place, answer: { found, question, comparison }, totals }: GroupsProps) {
-  const { groupBy } = question;
+function Groups({ place, result: { breakdown, request, comparison }, totals }: GroupsProps) {
+  const { groupBy } = request;
   const whole = amountOf(totals);
   const { currency } = totals;
-  const groups = found.groups.filter((group) => group.currency === currency);
-  const other = found.others.find((each) => each.currency === currency);
+  const groups = breakdown.groups.filter((group) => group.currency === currency);
+  const other = breakdown.others.find((each) => each.currency === currency);
   const rows: Row[] = [
     ...groups.map((group) => ({ ...group, group, key: keyOf(group, groupBy), name: nameOf(group, groupBy) })),
     ...(other === undefined ? [] : [{ ...other, key: "", name: en.other(other.group_count) }]),

@@ -1,10 +1,10 @@
-/** What the tenant has: its resources and identities, since when, whose they are, and what each cost. */
+/** Resources and identities of the tenant, with their times, owners and costs. */
 import {
   amountOf,
-  askBreakdown,
-  type BreakdownQuestion,
+  type BreakdownRequest,
   breakdownKey,
   type Group,
+  loadBreakdown,
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { Choice, narrow, PlaceSearch } from "../parts/controls.js";
@@ -26,7 +26,7 @@ const PAGE_SIZE = 100;
 
 type Resource = Schemas["Resource"];
 type Identity = Schemas["Identity"];
-type Known = Resource | Identity;
+type Item = Resource | Identity;
 type Kind = "resources" | "identities";
 
 interface ViewProps {
@@ -34,15 +34,15 @@ interface ViewProps {
   readonly tenant: string;
 }
 
-const idOf = (row: Known) => ("resource_id" in row ? row.resource_id : row.identity_id);
+const idOf = (row: Item) => ("resource_id" in row ? row.resource_id : row.identity_id);
 
 export function Inventory({ place, tenant }: ViewProps) {
   const kind: Kind = place.query.get("kind") === "identities" ? "identities" : "resources";
   const page = pageOf(place);
   const history = place.query.get("history");
-  const found = useInventory(kind, place, tenant, page);
-  useLastPage(place, found);
-  const costs = useCosts(kind, place, tenant, found.value?.items ?? []);
+  const inventory = useInventory(kind, place, tenant, page);
+  useLastPage(place, inventory);
+  const costs = useCosts(kind, place, tenant, inventory.value?.items ?? []);
   return (
     <>
       <div class="title">
@@ -64,7 +64,7 @@ export function Inventory({ place, tenant }: ViewProps) {
         <Types place={place} tenant={tenant} kind={kind} />
         {kind === "resources" && <Status place={place} />}
       </div>
-      <Shown data={found} height="30rem">
+      <Shown data={inventory} height="30rem">
         {({ items, total, pages }) =>
           total === 0 ? (
             <Empty title={text.none}>
@@ -78,7 +78,7 @@ export function Inventory({ place, tenant }: ViewProps) {
                 rows={items}
                 keyOf={idOf}
               />
-              <Pages place={place} page={page} pages={pages} counted={text.count(total)} />
+              <Pages place={place} page={page} pages={pages} countText={text.count(total)} />
             </section>
           )
         }
@@ -89,26 +89,26 @@ export function Inventory({ place, tenant }: ViewProps) {
 }
 
 interface Page {
-  readonly items: readonly Known[];
+  readonly items: readonly Item[];
   readonly total: number;
   readonly pages: number;
 }
 
 function useInventory(kind: Kind, { query }: Place, tenant: string, page: number): Data<Page> {
-  const given = (name: string) => {
+  const parameter = (name: string) => {
     const value = query.get(name);
     return value === null || value === "" ? {} : { [name]: value };
   };
   const type = query.get("type") ?? "";
   const typeName = kind === "resources" ? "resource_type" : "identity_type";
-  const asked = {
+  const filters = {
     page,
     page_size: PAGE_SIZE,
-    ...given("search"),
-    ...(kind === "resources" ? given("status") : {}),
+    ...parameter("search"),
+    ...(kind === "resources" ? parameter("status") : {}),
     ...(type === "" ? {} : { [typeName]: type }),
   };
-  const params = { path: { tenant_name: tenant }, query: asked };
+  const params = { path: { tenant_name: tenant }, query: filters };
   return useData<Page>(JSON.stringify([kind, params]), (signal) =>
     kind === "resources"
       ? bodyOf(api.GET("/api/v1/tenants/{tenant_name}/resources", { params, signal }))
@@ -116,19 +116,19 @@ function useInventory(kind: Kind, { query }: Place, tenant: string, page: number
   );
 }
 
-/** Sums by id of those on the page. */
-function useCosts(kind: Kind, place: Place, tenant: string, items: readonly Known[]): Data<readonly Group[]> {
+/** Costs of the items on the page. */
+function useCosts(kind: Kind, place: Place, tenant: string, items: readonly Item[]): Data<readonly Group[]> {
   const column = kind === "resources" ? "resource_id" : "identity_id";
   const values = items.map(idOf);
-  const question: BreakdownQuestion = {
+  const request: BreakdownRequest = {
     tenant,
     period: periodOf(place),
     groupBy: [column],
     limit: PAGE_SIZE,
     filters: [{ column, isExcluding: false, values }],
   };
-  return useData(breakdownKey(question), async (signal) =>
-    values.length === 0 ? [] : (await askBreakdown(question, signal)).groups,
+  return useData(breakdownKey(request), async (signal) =>
+    values.length === 0 ? [] : (await loadBreakdown(request, signal)).groups,
   );
 }
 
@@ -137,17 +137,17 @@ function columnsOf(
   place: Place,
   tenant: string,
   costs: readonly Group[] | undefined,
-): Column<Known>[] {
+): Column<Item>[] {
   const column = kind === "resources" ? "resource_id" : "identity_id";
   const next = kind === "resources" ? "identity_id" : "resource_id";
   const explore = (id: string) =>
     changed(datesAlone(place), { [column]: id, group_by: next }, pathOf(tenant, "explorer"));
-  const plain = (key: string, title: string, cell: (row: Known) => string | null): Column<Known> => ({
+  const plain = (key: string, title: string, cell: (row: Item) => string | null): Column<Item> => ({
     key,
     title,
     cell: (row) => <bdi>{cell(row) ?? ""}</bdi>,
   });
-  const instant = (key: string, title: string, at: (row: Known) => string | null): Column<Known> => ({
+  const instant = (key: string, title: string, at: (row: Item) => string | null): Column<Item> => ({
     key,
     title,
     cell: (row) => {
@@ -200,7 +200,7 @@ function columnsOf(
   ];
 }
 
-/** The types that there are, with how many of each. */
+/** Select of the existing types, with the number of items of each. */
 function Types({ place, tenant, kind }: ViewProps & { readonly kind: Kind }) {
   const params = { path: { tenant_name: tenant } };
   const summary = useData(JSON.stringify(["inventory summary", params]), (signal) =>

@@ -1,13 +1,13 @@
-/** Where the money goes, at a glance: total and change, whether it adds up, over time, what moved, what nobody pays for. */
+/** Overview of costs: total, change, reconciliation, costs over time, largest changes and issues. */
 import {
-  askBreakdown,
-  type BreakdownQuestion,
+  type BreakdownRequest,
   breakdownKey,
   type Group,
+  loadBreakdown,
   type Sums,
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { type Answer, askCompared, isLikeWithLike } from "../api/comparison.js";
+import { type BreakdownResult, isLikeWithLike, loadCompared } from "../api/comparison.js";
 import { useReconciliation } from "../api/questions.js";
 import { type Decimal, decimal, sumOf } from "../money/decimal.js";
 import { Amount, Change } from "../parts/amount.js";
@@ -35,12 +35,12 @@ interface ViewProps {
 
 export function Overview({ place, tenant }: ViewProps) {
   const period = periodOf(place);
-  const question = { tenant, period, filters: [], groupBy: ["identity_id"], compare: true };
-  const overTime: BreakdownQuestion = { ...question, timeBucket: bucketFor(period), limit: 8, movers: 8 };
-  const costs = useData(`overview ${breakdownKey(overTime)}`, (signal) => askCompared(overTime, signal));
-  const answered = costs.isStale ? undefined : costs.value;
-  const comparison = answered?.comparison;
-  const hasCosts = answered && answered.found.totals.length > 0;
+  const request = { tenant, period, filters: [], groupBy: ["identity_id"], compare: true };
+  const overTime: BreakdownRequest = { ...request, timeBucket: bucketFor(period), limit: 8, movers: 8 };
+  const costs = useData(`overview ${breakdownKey(overTime)}`, (signal) => loadCompared(overTime, signal));
+  const current = costs.isStale ? undefined : costs.value;
+  const comparison = current?.comparison;
+  const hasCosts = current && current.breakdown.totals.length > 0;
   const now = today();
   const month: Period = { first: firstOfMonth(now), last: lastOfMonth(now) };
   const soFar = useReconciliation(tenant, month).value?.days ?? [];
@@ -56,14 +56,14 @@ export function Overview({ place, tenant }: ViewProps) {
       {comparison && hasCosts && <ComparedNotes comparison={comparison} />}
       <PeriodProof tenant={tenant} period={period} />
       <Shown data={costs} height="28rem">
-        {(answer) =>
-          answer.found.totals.length === 0 ? (
+        {(result) =>
+          result.breakdown.totals.length === 0 ? (
             <NoCosts tenant={tenant} />
           ) : (
-            answer.found.totals.map((totals) => (
+            result.breakdown.totals.map((totals) => (
               <section class="card" key={totals.currency}>
                 <div class="heads">
-                  <Headline answer={answer} totals={totals} />
+                  <Headline result={result} totals={totals} />
                   <Forecast month={month} days={soFar} currency={totals.currency} />
                 </div>
                 <h2>
@@ -79,7 +79,7 @@ export function Overview({ place, tenant }: ViewProps) {
                     {text.more}
                   </Link>
                 </h2>
-                <BreakdownChart title={text.overTime} answer={answer} currency={totals.currency} />
+                <BreakdownChart title={text.overTime} result={result} currency={totals.currency} />
               </section>
             ))
           )
@@ -88,7 +88,7 @@ export function Overview({ place, tenant }: ViewProps) {
       <div class="pair">
         <section class="card">
           <h2>{text.movers}</h2>
-          <Shown data={costs}>{(answer) => <Movers answer={answer} place={place} tenant={tenant} />}</Shown>
+          <Shown data={costs}>{(result) => <Movers result={result} place={place} tenant={tenant} />}</Shown>
         </section>
         <Issues tenant={tenant} period={period} place={place} hasCosts={hasCosts} />
       </div>
@@ -97,33 +97,33 @@ export function Overview({ place, tenant }: ViewProps) {
   );
 }
 
-function Headline({ answer, totals }: { readonly answer: Answer; readonly totals: Sums }) {
+function Headline({ result, totals }: { readonly result: BreakdownResult; readonly totals: Sums }) {
   const now = decimal(totals.total_amount);
   return (
     <div class="head">
       <div class="hint">
-        {text.cost}, {shownPeriod(answer.question.period)}
+        {text.cost}, {shownPeriod(result.request.period)}
       </div>
       <div class="large">
         <Amount value={now} currency={totals.currency} />
       </div>
       {totals.previous_amount !== undefined && (
-        <Change now={now} before={decimal(totals.previous_amount)} isUnsure={isUnsure(answer)} />
+        <Change now={now} before={decimal(totals.previous_amount)} isUnsure={isUnsure(result)} />
       )}
     </div>
   );
 }
 
-const isUnsure = ({ comparison }: Answer) => comparison === undefined || !isLikeWithLike(comparison);
+const isUnsure = ({ comparison }: BreakdownResult) => comparison === undefined || !isLikeWithLike(comparison);
 
 interface ForecastProps {
   readonly month: Period;
-  /** Of the month, in all currencies. */
+  /** Days of the month, in all currencies. */
   readonly days: Schemas["Reconciliation"]["days"];
   readonly currency: string;
 }
 
-/** What the running month comes to, if the days to come cost what its days so far did. Days that are provisional count as they are. */
+/** Forecast of the current month: remaining days cost the mean of the days so far, provisional days included. */
 function Forecast({ month, days: all, currency }: ForecastProps) {
   const days = all.filter((day) => day.currency === currency);
   const latest = days
@@ -144,18 +144,18 @@ function Forecast({ month, days: all, currency }: ForecastProps) {
   );
 }
 
-/** What so many days cost, if those so far are like the rest: in whole hundredths, for a forecast has no more digits to give. */
+/** Extrapolates from `past` days to `all` days. Rounds down to hundredths: a forecast is not more precise. */
 function projected(soFar: Decimal, past: number, all: number): Decimal {
   const hundredths = (soFar.units * 100n * BigInt(all)) / (10n ** BigInt(soFar.scale) * BigInt(past));
   return { units: hundredths, scale: 2 };
 }
 
 interface MoversProps extends ViewProps {
-  readonly answer: Answer;
+  readonly result: BreakdownResult;
 }
 
-function Movers({ answer, place, tenant }: MoversProps) {
-  const rows = (answer.found.movers ?? []).filter(
+function Movers({ result, place, tenant }: MoversProps) {
+  const rows = (result.breakdown.movers ?? []).filter(
     ({ previous_amount, total_amount }) => previous_amount !== total_amount,
   );
   const columns: Column<Group>[] = [
@@ -178,7 +178,7 @@ function Movers({ answer, place, tenant }: MoversProps) {
       change: ({ total_amount, previous_amount }) => ({
         now: decimal(total_amount),
         before: decimal(previous_amount ?? "0"),
-        isUnsure: isUnsure(answer),
+        isUnsure: isUnsure(result),
       }),
     },
   ];
@@ -208,21 +208,21 @@ interface PeriodViewProps extends ViewProps {
   readonly period: Period;
 }
 
-/** What needs attention, by reason. */
+/** Costs that need attention, by reason. */
 function Issues({
   tenant,
   period,
   place,
   hasCosts,
 }: PeriodViewProps & { readonly hasCosts: boolean | undefined }) {
-  const question: BreakdownQuestion = {
+  const request: BreakdownRequest = {
     tenant,
     period,
     limit: issueReasons.length,
     groupBy: ["allocation_detail"],
     filters: [{ column: "allocation_detail", isExcluding: false, values: issueReasons }],
   };
-  const data = useData(breakdownKey(question), (signal) => askBreakdown(question, signal));
+  const data = useData(breakdownKey(request), (signal) => loadBreakdown(request, signal));
   const columns: Column<Group>[] = [
     {
       key: "reason",
@@ -258,7 +258,7 @@ function Issues({
       <Shown data={data}>
         {({ groups }) =>
           groups.length === 0 ? (
-            // Without costs there is nothing to be glad of.
+            // A period without costs has no issues either, which is not good news.
             <p class="hint">{hasCosts ? text.noIssues : hasCosts === false && text.noneToCheck}</p>
           ) : (
             <Table

@@ -1,4 +1,4 @@
-/** What each allocation rule took: in order, with its condition, by currency and tier; and which tags the bill has. */
+/** Lines and amounts of each allocation rule, by currency and tier, and the tag coverage of the bill. */
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { decimal } from "../money/decimal.js";
 import { Amount } from "../parts/amount.js";
@@ -32,7 +32,7 @@ export function Rules({ place, tenant }: ViewProps) {
   );
   const explore = (filter: Record<string, string>) =>
     changed(datesAlone(place), { ...filter, group_by: ["identity_id"] }, pathOf(tenant, "explorer"));
-  const took: Column<{ readonly sums: readonly Sums[] }>[] = [
+  const sumColumns: Column<{ readonly sums: readonly Sums[] }>[] = [
     {
       key: "lines",
       title: text.lines,
@@ -52,7 +52,7 @@ export function Rules({ place, tenant }: ViewProps) {
       cell: ({ sums }) => (
         <div>
           {sums.map((each) => (
-            <Took key={each.currency} sums={each} />
+            <SumWithTiers key={each.currency} sums={each} />
           ))}
         </div>
       ),
@@ -82,7 +82,7 @@ export function Rules({ place, tenant }: ViewProps) {
           </div>
         ),
     },
-    ...took,
+    ...sumColumns,
   ];
   const products: Column<ProductRule>[] = [
     {
@@ -94,7 +94,7 @@ export function Rules({ place, tenant }: ViewProps) {
         </Link>
       ),
     },
-    ...took,
+    ...sumColumns,
   ];
   return (
     <>
@@ -146,8 +146,8 @@ export function Rules({ place, tenant }: ViewProps) {
   );
 }
 
-/** The amount of a currency; opened, what each tier of it split. */
-function Took({ sums: { currency, amount, tiers } }: { readonly sums: Sums }) {
+/** The amount of a currency. Its details show the amount of each tier. */
+function SumWithTiers({ sums: { currency, amount, tiers } }: { readonly sums: Sums }) {
   return (
     <details>
       <summary>
@@ -165,7 +165,7 @@ function Took({ sums: { currency, amount, tiers } }: { readonly sums: Sums }) {
   );
 }
 
-/** Method of a tier, and why it was come to where that is an issue. */
+/** The method of a tier, and the reason for it if that needs attention. */
 function inWords({
   component,
   tier,

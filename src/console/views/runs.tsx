@@ -1,9 +1,9 @@
-/** What was gathered and calculated: the days with their state, the runs, and a new run. */
+/** Days with their states, runs, and a button to start a run. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { useDays } from "../api/questions.js";
 import { Health, useReadiness } from "../parts/health.js";
-import { May } from "../parts/may.js";
+import { RequireScope } from "../parts/may.js";
 import { Failed, Shown } from "../parts/messages.js";
 import { type Column, Table } from "../parts/table.js";
 import { daysBetween, shifted, shownDay, shownInstant } from "../state/days.js";
@@ -16,7 +16,7 @@ const text = en.runs;
 type Run = Schemas["PipelineRun"];
 type Day = Schemas["TrackingDate"];
 
-/** A run is watched this often. */
+/** How often a running run is polled. */
 const WATCH_MS = 1500;
 
 export function Runs({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
@@ -37,7 +37,7 @@ export function Runs({ place, tenant }: { readonly place: Place; readonly tenant
   const isWatched = useRef(false);
   useEffect(() => {
     if (current === undefined) {
-      // What it came to is everywhere.
+      // The run has ended. Its results affect all views.
       if (isWatched.current) reloadAll();
       isWatched.current = false;
       return;
@@ -56,15 +56,15 @@ export function Runs({ place, tenant }: { readonly place: Place; readonly tenant
         <h1>{text.title}</h1>
         {state !== undefined && <Health tenant={state} />}
         <span class="spring" />
-        <May scope="run">
+        <RequireScope scope="run">
           <RunNow tenant={tenant} current={current} started={runs.reload} />
-        </May>
+        </RequireScope>
       </div>
       {current !== undefined && <Progress run={current} />}
       <section class="card">
         <h2>{text.days}</h2>
         <Shown data={days} height="6rem">
-          {(found) => <Coverage period={period} days={found} />}
+          {(items) => <Coverage period={period} days={items} />}
         </Shown>
       </section>
       <section class="card">
@@ -91,9 +91,9 @@ interface RunNowProps {
 
 function RunNow({ tenant, current, started }: RunNowProps) {
   const [failure, setFailure] = useState<unknown>();
-  const [isAsking, setAsking] = useState(false);
+  const [isSending, setSending] = useState(false);
   const run = async () => {
-    setAsking(true);
+    setSending(true);
     setFailure(undefined);
     try {
       await bodyOf(
@@ -103,7 +103,7 @@ function RunNow({ tenant, current, started }: RunNowProps) {
     } catch (error) {
       setFailure(error);
     } finally {
-      setAsking(false);
+      setSending(false);
     }
   };
   return (
@@ -113,7 +113,7 @@ function RunNow({ tenant, current, started }: RunNowProps) {
           {text.running(current.status)}
         </span>
       )}
-      <button type="button" disabled={isAsking || current !== undefined} onClick={run}>
+      <button type="button" disabled={isSending || current !== undefined} onClick={run}>
         {text.now}
       </button>
       {failure !== undefined && <Failed error={failure} />}
@@ -123,7 +123,7 @@ function RunNow({ tenant, current, started }: RunNowProps) {
 
 const stages = ["gathering", "calculating", "publishing", "emitting"] as const;
 
-/** The stages of a run, which of them it is in, and how far it has come. */
+/** The stages of a run, the current stage, and the progress. */
 function Progress({ run }: { readonly run: Run }) {
   const at = run.stage === null ? -1 : stages.indexOf(run.stage);
   return (
@@ -147,7 +147,7 @@ function Progress({ run }: { readonly run: Run }) {
   );
 }
 
-/** One cell for each day of the period, whether it is known or not. */
+/** One cell for each day of the period, also for days without a state. */
 function Coverage({ period, days }: { readonly period: Period; readonly days: readonly Day[] }) {
   const known = new Map(days.map((day) => [day.tracking_date, day]));
   const all = Array.from({ length: Math.min(daysBetween(period.first, period.last), 800) }, (_, index) =>

@@ -1,13 +1,13 @@
-/** What an identity, a team or whatever the filters choose pays for, and why: one page to send, to print and to keep. */
+/** What an identity, a team or other filters select pays for, and why: one page to send, print and keep. */
 import { useState } from "preact/hooks";
 import {
   amountOf,
-  askBreakdown,
   type Breakdown,
-  type BreakdownQuestion,
+  type BreakdownRequest,
   breakdownKey,
   exportAddress,
   type Group,
+  loadBreakdown,
   type Totals,
 } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
@@ -33,7 +33,7 @@ import { useSettled } from "../state/use-settled.js";
 import { en } from "../text/en.js";
 
 const text = en.statement;
-const MOST_LINES = 1000;
+const MAX_LINES = 1000;
 
 interface ViewProps {
   readonly place: Place;
@@ -66,7 +66,7 @@ export function Statement({ place, tenant }: ViewProps) {
       )}
       {filters.length > 0 && <Rows place={place} tenant={tenant} />}
       <Shown data={reconciliation} height="4rem">
-        {(found) => <Proof found={found} />}
+        {(loaded) => <Proof reconciliation={loaded} />}
       </Shown>
     </>
   );
@@ -78,19 +78,19 @@ interface TitleProps {
   readonly filters: readonly Filter[];
 }
 
-/** Whom it is for: by name and id, where the charges have a name. */
+/** Title with the filtered identities, by name and id if a name is known. */
 function Title({ tenant, period, filters }: TitleProps) {
   const identities = filters.filter(({ column, isExcluding }) => column === "identity_id" && !isExcluding);
   const ids = identities.flatMap(({ values }) => values);
-  const question: BreakdownQuestion = {
+  const request: BreakdownRequest = {
     tenant,
     period,
     filters: identities,
     groupBy: ["identity_id"],
-    limit: MOST_LINES,
+    limit: MAX_LINES,
   };
-  const named = useData(ids.length === 0 ? "no names" : breakdownKey(question), async (signal) =>
-    ids.length === 0 ? [] : (await askBreakdown(question, signal)).groups,
+  const named = useData(ids.length === 0 ? "no names" : breakdownKey(request), async (signal) =>
+    ids.length === 0 ? [] : (await loadBreakdown(request, signal)).groups,
   );
   const names = new Map(
     (named.value ?? []).map(({ dimensions, display_names: { identity_id: name } }) => [
@@ -110,22 +110,22 @@ function Title({ tenant, period, filters }: TitleProps) {
 
 type Others = Breakdown["others"][number];
 
-/** Whom there is a statement for: the largest, and how many there are beyond them. */
+/** Identities to choose from: the largest, and the number of others. */
 function Choice({ place, tenant }: ViewProps) {
   const [search, setSearch] = useState("");
-  const sought = useSettled(search);
-  const question: BreakdownQuestion = {
+  const settledSearch = useSettled(search);
+  const request: BreakdownRequest = {
     tenant,
     period: periodOf(place),
     filters: [],
     groupBy: ["identity_id"],
     limit: 50,
-    search: sought,
+    search: settledSearch,
   };
-  // With what was looked for: the answer before is shown until the next one is there.
-  const data = useData(`statements ${breakdownKey(question)}`, async (signal) => ({
-    found: await askBreakdown(question, signal),
-    isSearch: sought !== "",
+  // `isSearch` is part of the data, because the previous result is shown until the next one arrives.
+  const data = useData(`statements ${breakdownKey(request)}`, async (signal) => ({
+    breakdown: await loadBreakdown(request, signal),
+    isSearch: settledSearch !== "",
   }));
   const columns: Column<Group | Others>[] = [
     {
@@ -148,13 +148,13 @@ function Choice({ place, tenant }: ViewProps) {
       <p class="hint">{text.chooseHint}</p>
       <SearchBox label={text.search} value={search} onInput={setSearch} />
       <Shown data={data} height="20rem">
-        {({ found, isSearch }) =>
-          found.groups.length > 0 ? (
+        {({ breakdown, isSearch }) =>
+          breakdown.groups.length > 0 ? (
             <Table
               caption={text.choose}
               columns={columns}
-              rows={found.totals.flatMap(({ currency }) =>
-                [...found.groups, ...found.others].filter((row) => row.currency === currency),
+              rows={breakdown.totals.flatMap(({ currency }) =>
+                [...breakdown.groups, ...breakdown.others].filter((row) => row.currency === currency),
               )}
               keyOf={(row) =>
                 JSON.stringify([row.currency, "dimensions" in row ? row.dimensions.identity_id : null])
@@ -189,14 +189,14 @@ function Charges({ place, tenant, reconciliation }: ChargesProps) {
   const period = periodOf(place);
   const filters = filtersOf(place);
   const common = { tenant, period, filters };
-  const byLine: BreakdownQuestion = {
+  const byLine: BreakdownRequest = {
     ...common,
     groupBy: ["product_type", "resource_id"],
-    limit: MOST_LINES,
+    limit: MAX_LINES,
   };
-  const byMethod: BreakdownQuestion = { ...common, groupBy: ["allocation_method"], limit: 10 };
-  const lines = useData(breakdownKey(byLine), (signal) => askBreakdown(byLine, signal));
-  const methods = useData(breakdownKey(byMethod), (signal) => askBreakdown(byMethod, signal));
+  const byMethod: BreakdownRequest = { ...common, groupBy: ["allocation_method"], limit: 10 };
+  const lines = useData(breakdownKey(byLine), (signal) => loadBreakdown(byLine, signal));
+  const methods = useData(breakdownKey(byMethod), (signal) => loadBreakdown(byMethod, signal));
   const billOf = (currency: string) =>
     reconciliation?.totals.find((each) => each.currency === currency)?.billing_amount;
   return (
@@ -216,17 +216,17 @@ function Charges({ place, tenant, reconciliation }: ChargesProps) {
         </button>
       </p>
       <Shown data={lines} height="30rem">
-        {(found) =>
-          found.totals.length === 0 ? (
+        {(breakdown) =>
+          breakdown.totals.length === 0 ? (
             <Empty title={text.none}>
               <p>{text.noneHint}</p>
             </Empty>
           ) : (
-            found.totals.map((totals) => (
+            breakdown.totals.map((totals) => (
               <section key={totals.currency} class="card">
                 <Sums totals={totals} bill={billOf(totals.currency)} />
                 <h2>{text.lines}</h2>
-                <Lines found={found} totals={totals} />
+                <Lines breakdown={breakdown} totals={totals} />
                 <h2 class="next">{text.methods}</h2>
                 <Shown data={methods}>
                   {({ groups }) => (
@@ -242,7 +242,7 @@ function Charges({ place, tenant, reconciliation }: ChargesProps) {
   );
 }
 
-/** The amount in full, and its two parts. */
+/** The total amount and its two parts. */
 function Sums({ totals, bill }: { readonly totals: Totals; readonly bill: string | undefined }) {
   const percent = bill === undefined ? undefined : percentage(amountOf(totals), decimal(bill));
   return (
@@ -273,20 +273,20 @@ interface Line {
   readonly sums: Pick<Totals, "total_amount" | "usage_amount" | "shared_amount">;
 }
 
-function Lines({ found, totals }: { readonly found: Breakdown; readonly totals: Totals }) {
+function Lines({ breakdown, totals }: { readonly breakdown: Breakdown; readonly totals: Totals }) {
   const { currency } = totals;
-  const lines = found.groups
+  const lines = breakdown.groups
     .filter((group) => group.currency === currency)
     .map((group): Line => {
       const { product_type: product = "", resource_id: resource = "" } = group.dimensions;
       const key = JSON.stringify([product, resource]);
       return { key, product, resource: group.display_names.resource_id ?? resource, sums: group };
     })
-    // Products together, the largest line of each first.
+    // Sort by product, and within a product by amount, largest first.
     .sort((a, b) =>
       a.product === b.product ? compare(amountOf(b.sums), amountOf(a.sums)) : a.product < b.product ? -1 : 1,
     );
-  const others = found.others
+  const others = breakdown.others
     .filter((each) => each.currency === currency)
     .map(
       (each): Line => ({ key: "others", product: text.others(each.group_count), resource: "", sums: each }),
@@ -315,7 +315,7 @@ function Lines({ found, totals }: { readonly found: Breakdown; readonly totals: 
       ]}
       rows={[...lines, ...others]}
       keyOf={({ key }) => key}
-      totalTitle={found.groups.some(({ provisional }) => provisional) ? en.provisionalTotal : en.total}
+      totalTitle={breakdown.groups.some(({ provisional }) => provisional) ? en.provisionalTotal : en.total}
     />
   );
 }

@@ -1,12 +1,12 @@
-/** Tags: how much of the cost has one, by value, each of them, and one for everything that the filters choose. */
+/** Tags: costs by value of a tag, a list of all tags, and a form that tags everything the filters select. */
 import { useEffect, useState } from "preact/hooks";
 import {
   amountOf,
-  askBreakdown,
   type Breakdown,
-  type BreakdownQuestion,
+  type BreakdownRequest,
   breakdownKey,
   type Group,
+  loadBreakdown,
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { tagColumnsOf, useTagKeys } from "../api/questions.js";
@@ -14,7 +14,7 @@ import { percentage } from "../money/decimal.js";
 import { Choice, Field, PlaceSearch } from "../parts/controls.js";
 import { FilterBar } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
-import { May } from "../parts/may.js";
+import { RequireScope } from "../parts/may.js";
 import { Empty, FieldError, Shown } from "../parts/messages.js";
 import { Pages, pageOf, useLastPage } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
@@ -29,9 +29,9 @@ import { reloadAll, useData } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
 
 const text = en.tags;
-/** What the API calls rows without the tag. */
+/** The API's name for rows without the tag. */
 const UNTAGGED = "UNTAGGED";
-const MOST_VALUES = 1000;
+const MAX_VALUES = 1000;
 const PAGE_SIZE = 50;
 
 interface ViewProps {
@@ -42,15 +42,15 @@ interface ViewProps {
 export function Tags({ place, tenant }: ViewProps) {
   const tagKeys = useTagKeys(tenant, periodOf(place));
   const key = place.query.get("key") ?? tagKeys.value?.tag_keys[0];
-  const question: BreakdownQuestion = {
+  const request: BreakdownRequest = {
     tenant,
     period: periodOf(place),
     filters: filtersOf(place),
     groupBy: [`tag:${key ?? ""}`],
-    limit: MOST_VALUES,
+    limit: MAX_VALUES,
   };
-  const coverage = useData<Breakdown | undefined>(breakdownKey(question), async (signal) =>
-    key === undefined ? undefined : await askBreakdown(question, signal),
+  const coverage = useData<Breakdown | undefined>(breakdownKey(request), async (signal) =>
+    key === undefined ? undefined : await loadBreakdown(request, signal),
   );
   return (
     <>
@@ -78,8 +78,10 @@ export function Tags({ place, tenant }: ViewProps) {
                 onChoose={(each) => go(changed(place, { key: each }))}
               />
               <Shown data={coverage} height="12rem">
-                {(found) =>
-                  found && <Coverage found={found} place={place} tenant={tenant} tagKey={key ?? ""} />
+                {(breakdown) =>
+                  breakdown && (
+                    <Coverage breakdown={breakdown} place={place} tenant={tenant} tagKey={key ?? ""} />
+                  )
                 }
               </Shown>
             </section>
@@ -87,22 +89,22 @@ export function Tags({ place, tenant }: ViewProps) {
         }
       </Shown>
       {(tagKeys.value?.tag_keys.length ?? 0) > 0 && <EachTag place={place} tenant={tenant} />}
-      <May scope="tags">
+      <RequireScope scope="tags">
         <TagForm place={place} tenant={tenant} initialKey={key ?? ""} />
-      </May>
+      </RequireScope>
     </>
   );
 }
 
 interface CoverageProps extends ViewProps {
-  readonly found: Breakdown;
+  readonly breakdown: Breakdown;
   readonly tagKey: string;
 }
 
-function Coverage({ found, place, tenant, tagKey }: CoverageProps) {
+function Coverage({ breakdown, place, tenant, tagKey }: CoverageProps) {
   const column = `tag:${tagKey}` as const;
   const nameOf = (group: Group) => group.dimensions[column] ?? "";
-  const wholeOf = (group: Group) => found.totals.find(({ currency }) => currency === group.currency);
+  const wholeOf = (group: Group) => breakdown.totals.find(({ currency }) => currency === group.currency);
   const columns: Column<Group>[] = [
     {
       key: "value",
@@ -146,7 +148,7 @@ function Coverage({ found, place, tenant, tagKey }: CoverageProps) {
     <Table
       caption={text.coverage(tagKey)}
       columns={columns}
-      rows={found.groups}
+      rows={breakdown.groups}
       keyOf={(group) => `${group.currency} ${nameOf(group)}`}
     />
   );
@@ -154,7 +156,7 @@ function Coverage({ found, place, tenant, tagKey }: CoverageProps) {
 
 type Tag = Schemas["TagInContext"];
 
-/** The tags of all dimensions, each to be renamed or removed. */
+/** The tags of all dimensions, with buttons to rename and remove them. */
 function EachTag({ place, tenant }: ViewProps) {
   const search = place.query.get("search") ?? "";
   const page = pageOf(place);
@@ -200,7 +202,7 @@ function EachTag({ place, tenant }: ViewProps) {
                 rows={items}
                 keyOf={({ tag_id }) => String(tag_id)}
               />
-              <Pages place={place} page={page} pages={pages} counted={text.count(total)} />
+              <Pages place={place} page={page} pages={pages} countText={text.count(total)} />
             </>
           )
         }
@@ -215,7 +217,7 @@ interface TagFormProps extends ViewProps {
   readonly initialKey: string;
 }
 
-/** Tags all that the filters choose, once it has said how many that is. */
+/** Tags everything the filters select, after a preview of the number of changes. */
 function TagForm({ place, tenant, initialKey }: TagFormProps) {
   const [key, setKey] = useState(initialKey);
   const [name, setName] = useState("");
@@ -226,7 +228,7 @@ function TagForm({ place, tenant, initialKey }: TagFormProps) {
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const chosen = JSON.stringify([place.query.toString(), tenant]);
-  // What was counted is true of what was asked alone.
+  // A preview is valid only for the input that it was made with.
   useEffect(() => setPreview(undefined), [chosen, key, name, override]);
   useEffect(() => setDone(undefined), [chosen]);
   useEffect(() => setKey(initialKey), [initialKey]);
@@ -247,7 +249,7 @@ function TagForm({ place, tenant, initialKey }: TagFormProps) {
     try {
       const params = { path: { tenant_name: tenant } };
       const counts = await bodyOf(
-        // The filters' names are made here; the service checks them.
+        // The names of filters are computed, so they have no static type. The service checks them.
         api.POST("/api/v1/tenants/{tenant_name}/tags/bulk-by-filter", { params, body: body as never }),
       );
       setPreview(dryRun ? counts : undefined);

@@ -1,6 +1,6 @@
-/** All tenants: what each cost and all together, whether it adds up, how each is and how its days stand. */
+/** All tenants: costs, reconciliation, health and days of each, and their total. */
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { askReconciliation } from "../api/questions.js";
+import { loadReconciliation } from "../api/questions.js";
 import { decimal, sumOf } from "../money/decimal.js";
 import { Health, type Readiness, useReadiness } from "../parts/health.js";
 import { Link } from "../parts/link.js";
@@ -37,10 +37,10 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
   const period = periodOf(place);
   const names = tenants.map(({ tenant_name: name }) => name);
   const readiness = useReadiness();
-  const found = useEach(names, JSON.stringify(["costs", names, period]), (name, signal) =>
-    askReconciliation(name, period, signal),
+  const reconciliations = useEach(names, JSON.stringify(["costs", names, period]), (name, signal) =>
+    loadReconciliation(name, period, signal),
   );
-  const known = [...found.values()].filter((each): each is Reconciliation => each !== FAILED);
+  const loaded = [...reconciliations.values()].filter((each): each is Reconciliation => each !== FAILED);
   const sum = (count: (tenant: Tenant) => number) => tenants.reduce((all, each) => all + count(each), 0);
   const columns: Column<Tenant>[] = [
     {
@@ -57,8 +57,8 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
       title: en.overview.cost,
       isNumber: true,
       leads: true,
-      money: ({ tenant_name: name }) => moneyOf(found.get(name)),
-      totalMoney: totalsOf(known),
+      money: ({ tenant_name: name }) => moneyOf(reconciliations.get(name)),
+      totalMoney: totalsOf(loaded),
     },
     {
       key: "health",
@@ -67,7 +67,7 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
       cell: ({ tenant_name: name }) => (
         <TenantHealth
           tenant={readiness.value?.find((each) => each.tenant_name === name)}
-          isLacking={found.get(name) === FAILED}
+          isLacking={reconciliations.get(name) === FAILED}
         />
       ),
     },
@@ -99,7 +99,7 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
     },
     { key: "ecosystem", title: text.ecosystem, cell: ({ ecosystem }) => ecosystem },
   ];
-  const isProvisional = known.some((each) => provisionalDays(each) > 0);
+  const isProvisional = loaded.some((each) => provisionalDays(each) > 0);
   return tenants.length === 0 ? (
     <Empty title={text.none} />
   ) : (
@@ -109,7 +109,7 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
         columns={columns}
         rows={tenants}
         keyOf={({ tenant_name }) => tenant_name}
-        totalTitle={text.total(tenants.length - known.length, isProvisional)}
+        totalTitle={text.total(tenants.length - loaded.length, isProvisional)}
       />
     </section>
   );
@@ -117,7 +117,7 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
 
 interface TenantHealthProps {
   readonly tenant: Readiness | undefined;
-  /** Whether its costs could not be had. */
+  /** Whether loading its costs failed. */
   readonly isLacking: boolean;
 }
 
@@ -130,17 +130,17 @@ function TenantHealth({ tenant, isLacking }: TenantHealthProps) {
   );
 }
 
-/** By currency, and whether the bill is what was charged. */
-function moneyOf(found: Reconciliation | typeof FAILED | undefined): Money[] {
-  if (found === undefined || found === FAILED) return [];
-  return found.totals.map(({ currency, billing_amount: amount }) => ({
+/** Costs by currency. `broken` if the bill differs from its chargebacks. */
+function moneyOf(reconciliation: Reconciliation | typeof FAILED | undefined): Money[] {
+  if (reconciliation === undefined || reconciliation === FAILED) return [];
+  return reconciliation.totals.map(({ currency, billing_amount: amount }) => ({
     value: decimal(amount),
     currency,
-    broken: !addsUp(found, currency),
+    broken: !addsUp(reconciliation, currency),
   }));
 }
 
-/** Of all tenants, by currency. */
+/** Costs of all tenants by currency. */
 function totalsOf(known: readonly Reconciliation[]): Money[] {
   const all = known.flatMap(moneyOf);
   const currencies = [...new Set(all.map(({ currency }) => currency))].sort();

@@ -1,4 +1,4 @@
-/** What nobody pays for, or was given for want of something better: by amount, with the reason and what to do. */
+/** Costs without a known cause, by amount, with the reason and what to do about it. */
 import type { Schemas } from "../api/client.js";
 import { useIssues, useReconciliation } from "../api/questions.js";
 import { decimal } from "../money/decimal.js";
@@ -23,8 +23,8 @@ type Issue = Schemas["AllocationIssue"];
 export function Worklist({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const period = periodOf(place);
   const page = pageOf(place);
-  const asked = place.query.get("allocation_detail");
-  const reason = isIssueReason(asked) ? asked : undefined;
+  const requestedReason = place.query.get("allocation_detail");
+  const reason = isIssueReason(requestedReason) ? requestedReason : undefined;
   const data = useIssues(tenant, period, {
     page,
     page_size: 100,
@@ -32,7 +32,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
   });
   useLastPage(place, data);
   const proof = useReconciliation(tenant, period);
-  // The reason is the only filter that the rows are under.
+  // Links keep only the reason, because this view ignores other filters.
   const linked = (view: TenantView, { identity_id, resource_id, product_type }: Issue, more: Changes = {}) =>
     changed(
       datesAlone(place),
@@ -88,7 +88,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       </div>
       <p>{text.lead}</p>
       <Shown data={proof} height="4rem">
-        {(found) => <Proof found={found} />}
+        {(reconciliation) => <Proof reconciliation={reconciliation} />}
       </Shown>
       <div class="controls">
         <Choice
@@ -119,7 +119,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
                   ])
                 }
               />
-              <Pages place={place} page={page} pages={pages} counted={text.causes(total)} />
+              <Pages place={place} page={page} pages={pages} countText={text.causes(total)} />
             </section>
           )
         }
@@ -135,10 +135,10 @@ interface NothingListedProps {
   readonly proof: Data<Schemas["Reconciliation"]>;
 }
 
-/** Good news only where there are costs, and all of them were looked at. */
+/** Says that nothing needs attention only if there are costs, and the list was not limited to one reason. */
 function NothingListed({ tenant, reason, proof }: NothingListedProps) {
   if (reason !== undefined) return <Empty title={text.nothingOf(reasonOf(reason))} />;
-  // Whether there are any is on its way, or could not be loaded: then it stands above.
+  // Costs are still loading, or failed to load; the error is shown above.
   if (proof.value === undefined || proof.isStale) return null;
   return proof.value.totals.length === 0 ? (
     <NoCosts tenant={tenant} />
