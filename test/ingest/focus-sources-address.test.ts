@@ -71,7 +71,7 @@ t.test("a file that was replaced is not read, whatever it says of itself", async
       ...headers,
       ...(headers.etag ? { etag: '"2"' } : { "last-modified": "Thu, 02 Jul 2026 00:00:00 GMT" }),
     };
-    t.match(await failureOf(bytesOf(deliveries[0]?.files[0])), /^FileChanged/);
+    t.match(await failureOf(bytesOf(deliveries[0]?.files[0])), /^FileChangedError/);
     t.not((await source.list()).deliveries[0]?.id, deliveries[0]?.id);
   }
 });

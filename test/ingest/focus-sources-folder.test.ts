@@ -112,7 +112,7 @@ t.test("a file that changes after it was listed, or while it is read, is not rea
     await change(path);
     t.equal(
       await failureOf(bytesOf(deliveries[0]?.files[0])),
-      'FileChanged: "a.csv" changed after it was listed, or while it was read',
+      'FileChangedError: "a.csv" changed after it was listed, or while it was read',
       `${what} before it is read`,
     );
   }
@@ -123,7 +123,7 @@ t.test("a file that changes after it was listed, or while it is read, is not rea
     const reading = async () => {
       for await (const _ of stream ?? []) await changes[what]?.(join(location, "a.csv"));
     };
-    t.match(await failureOf(reading()), /^FileChanged: "a\.csv" changed/, `${what} while it is read`);
+    t.match(await failureOf(reading()), /^FileChangedError: "a\.csv" changed/, `${what} while it is read`);
   }
 });
 

@@ -132,8 +132,8 @@ t.test("an object that was replaced or removed is not read", async (t) => {
   stored.delete("2026-06/y.csv");
   const failures = deliveries.map(({ files }) => failureOf(bytesOf(files[0])));
   t.strictSame(await Promise.all(failures), [
-    'FileChanged: "2026-05/x.csv" changed after it was listed, or while it was read',
-    'FileChanged: "2026-06/y.csv" changed after it was listed, or while it was read',
+    'FileChangedError: "2026-05/x.csv" changed after it was listed, or while it was read',
+    'FileChangedError: "2026-06/y.csv" changed after it was listed, or while it was read',
   ]);
 });
 
@@ -157,12 +157,16 @@ t.test("an object that breaks off, or is another than the condition says, is not
     headers = { "content-length": sent.length, ...more };
     return await failureOf(bytesOf(bill?.files[0]));
   };
-  t.match(await failure("1234", { "content-length": 8 }), /^(?!nothing|FileChanged)/, "cut by the network");
-  t.match(await failure("1234", {}), /^FileChanged/, "shorter");
-  t.match(await failure("123456789", {}), /^FileChanged/, "longer");
+  t.match(
+    await failure("1234", { "content-length": 8 }),
+    /^(?!nothing|FileChangedError)/,
+    "cut by the network",
+  );
+  t.match(await failure("1234", {}), /^FileChangedError/, "shorter");
+  t.match(await failure("123456789", {}), /^FileChangedError/, "longer");
   t.match(
     await failure("abcdefgh", { etag: '"another"' }),
-    /^FileChanged/,
+    /^FileChangedError/,
     "a service that knows no conditions",
   );
   t.equal(await failure("12345678", {}), "nothing failed");

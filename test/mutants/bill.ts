@@ -40,7 +40,7 @@ export const billMutants = [
   ...mutantsOf("src/ingest/ecosystems/focus/deliveries/expiry.ts", expiry, [
     ["the last day that is kept goes", "until >= keepFrom", "until > keepFrom"],
     ["a charge that is not spread keeps its bill", "(last_start_day ?? last_day)", "last_day"],
-    ["a bill that waits never expires", "waits && stays", "waits || stays"],
+    ["a bill that waits never expires", "waits && remaining", "waits || remaining"],
     ["a line without a date is of no day", "if (!has_undated_lines) return charged;", "return charged;"],
   ]),
   ...mutantsOf("src/ingest/ecosystems/focus/deliveries/load-deliveries.ts", expiry, [
@@ -57,8 +57,12 @@ export const billMutants = [
     ["days that retention drops are lacking", "NOT shared AND kept)) AS lacking", "NOT shared)) AS lacking"],
   ]),
   ...mutantsOf("src/ingest/ecosystems/focus/deliveries/duplicates.ts", duplicates, [
-    ["files of one size are the same", "each.sha256 === sha256", "each.size === file.size"],
-    ["a file stays left out when its twin is gone", "some.length === 0", "some.length >= 0"],
+    ["files of one size are the same", "other.sha256 === sha256", "other.size === file.size"],
+    [
+      "a file stays left out when its twin is gone",
+      "withDuplicates.length === 0",
+      "withDuplicates.length >= 0",
+    ],
   ]),
   ...mutantsOf("src/store/postgres/retirement.ts", retired, [
     ["a month of one account retires that of all", "a.account === b.account && a.period", "a.period"],

@@ -18,8 +18,12 @@ const tags = ["test/http/tags.test.ts"];
 /** Edges of amounts, days and answers: what is exactly at a bound, and what stays as it was. */
 export const edgeMutants = [
   ...mutantsOf("src/ingest/ecosystems/focus/deliveries/shrinkage.ts", shrinkage, [
-    ["a bill that keeps exactly half of its cost waits", "left < amount * keeps", "left <= amount * keeps"],
-    ["all lines may go", "loaded.lines < was * keeps", "loaded.lines < 0"],
+    [
+      "a bill that keeps exactly half of its cost waits",
+      "remaining < amount * required",
+      "remaining <= amount * required",
+    ],
+    ["all lines may go", "loaded.lines < was * required", "loaded.lines < 0"],
     ["bills of a month that goes on are held", "month < today.slice(0, 7)", "month <= today.slice(0, 7)"],
     ["costs of one currency stand for all", "each.currency === currency", 'each.currency !== ""'],
     ["refunds may vanish", "Math.abs(Number(before))", "Number(before)"],

@@ -6,7 +6,7 @@ import type {
   LoadSettings,
 } from "../../../src/ingest/ecosystems/focus/deliveries/delivery-store.js";
 import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
-import { type Delivery, FileChanged } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
+import { type Delivery, FileChangedError } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
 import { acceptDelivery } from "../../../src/store/postgres/accept-delivery.js";
 import { csv, deliveryOf, fileOf, openDeliveryStore, recorded, rowsOf, settings, sourceOf } from "./bills.js";
 
@@ -162,7 +162,7 @@ t.test("a file that changes while it is read leaves what counted, and is read ag
   const text = csv(Array(20_000).fill({ EffectiveCost: "9" }));
   async function* broken() {
     yield Buffer.from(text);
-    throw new FileChanged("bill.csv");
+    throw new FileChangedError("bill.csv");
   }
   const changed = {
     ...fileOf("bill.csv", text),

@@ -57,7 +57,7 @@ const costNames: Readonly<Record<FocusSettings["cost"], CostName>> = {
 
 async function controlTotals(
   settings: Settings,
-  { window, keepFrom, digest: last, ...store }: ControlInput,
+  { window, keepFrom, digest: lastDigest, ...store }: ControlInput,
   signal: AbortSignal,
 ): Promise<ControlResult | undefined> {
   const { cost, spread, sources } = settings;
@@ -74,7 +74,7 @@ async function controlTotals(
     duplicates.map(({ sha256 }) => sha256),
   ]);
   const digest = digestOf([counted, window, keepFrom, cost, spread]);
-  if (digest === last) return undefined;
+  if (digest === lastDigest) return undefined;
   const totals = await classifyLines(
     {
       client: store.client,
@@ -100,7 +100,7 @@ async function controlTotals(
   };
 }
 
-/** Lines are selected by few statements whatever the window is; a month keeps the reports of a run short. */
+/** A window of any length takes few statements. A month at a time keeps the reports of a run short. */
 const DAYS_PER_WINDOW = 31;
 
 function connect(settings: Settings, context: GatherContext): Gatherer {
@@ -111,7 +111,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
     await usage.close();
     await Promise.all(sources.map((source) => source.close()));
   };
-  const ofStore = store && { ...store, tenantName };
+  const tenantStore = store && { ...store, tenantName };
   return {
     daysPerWindow: DAYS_PER_WINDOW,
     cutAtMonths: true,
@@ -119,16 +119,16 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
     ...usage.ofQueries,
     async gatherInventory(sink, signal) {
       const none = { completeResourceTypes: [], completeIdentityTypes: [], daysNeedIt: false };
-      // Without a store nothing is loaded: `probe` says what there would be.
-      if (ofStore === undefined) return { ...none, errors: [] };
+      // Without a store nothing is loaded. `probe` reports what the sources have.
+      if (tenantStore === undefined) return { ...none, errors: [] };
       const { errors, warnings, notes } = await loadDeliveries(
-        ofStore,
+        tenantStore,
         sources,
-        loadSettings(settings, ofStore.keepFrom),
+        loadSettings(settings, tenantStore.keepFrom),
         signal,
       );
-      const uploaded = await usage.takeFiles(ofStore, signal);
-      const current = await currentDeliveries(ofStore, settings);
+      const uploaded = await usage.takeFiles(tenantStore, signal);
+      const current = await currentDeliveries(tenantStore, settings);
       await sink.resourceRows(resourcesOf(idsOf(current), isCounted(current)));
       return {
         ...none,
@@ -143,7 +143,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
     },
     async gatherWindow(window, sink, signal) {
       const { client } = needed(store);
-      const touching = touchingWindow(await currentDeliveries(needed(ofStore), settings), window);
+      const touching = touchingWindow(await currentDeliveries(needed(tenantStore), settings), window);
       const request = {
         window,
         deliveries: idsOf(touching),
@@ -157,42 +157,42 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       const billed = await readRows<BilledAmount>(client, billedOfWindow(request), signal);
       const malformed = await malformedLines(client, request, touching, signal);
       const lost = await lostLines(client, request, touching, signal);
-      const used = await usage.gather(needed(ofStore), request, sink, signal);
+      const usageResult = await usage.gather(needed(tenantStore), request, sink, signal);
       const days = daysOfWindow(window);
-      const lacking = days.filter((day) => malformed.days.includes(day) || lost.days.includes(day));
+      const incompleteDays = days.filter((day) => malformed.days.includes(day) || lost.days.includes(day));
       return {
-        completeDays: days.filter((day) => !lacking.includes(day)),
-        partialDays: lacking,
-        unreadDays: lacking,
-        ...used.report,
+        completeDays: days.filter((day) => !incompleteDays.includes(day)),
+        partialDays: incompleteDays,
+        unreadDays: incompleteDays,
+        ...usageResult.report,
         billed,
-        dropped: withMalformed(malformed.lines, used.report.dropped),
+        dropped: withMalformed(malformed.lines, usageResult.report.dropped),
         errors: [...malformed.errors, ...lost.errors],
-        responses: { deliveries: countedOf(touching), usage: used.answers } satisfies Answers,
+        responses: { deliveries: deliveryInputs(touching), usage: usageResult.answers } satisfies WindowInput,
       };
     },
     async isUnchanged(window, { ofWindow }, signal) {
-      const { deliveries, usage: used } = ofWindow as Answers;
-      const now = touchingWindow(await currentDeliveries(needed(ofStore), settings), window);
-      if (JSON.stringify(deliveries) !== JSON.stringify(countedOf(now))) return false;
-      // What the store has lost since is told at each run.
+      const { deliveries, usage: usageResult } = ofWindow as WindowInput;
+      const now = touchingWindow(await currentDeliveries(needed(tenantStore), settings), window);
+      if (JSON.stringify(deliveries) !== JSON.stringify(deliveryInputs(now))) return false;
+      // Lines that the store has lost since then are reported by each run.
       if ((await withoutLines(needed(store).client, now, signal)).length > 0) return false;
-      return await usage.isUnchanged(needed(ofStore), window, used, signal);
+      return await usage.isUnchanged(needed(tenantStore), window, usageResult, signal);
     },
   };
 }
 
-/** What a window was made of. */
-interface Answers {
-  /** Numbers; with a digest of what of them does not count, where there is something. */
+/** The data that a window was gathered from. */
+interface WindowInput {
+  /** Delivery ids. Where parts of a delivery do not count, the id comes with a digest of these parts. */
   readonly deliveries: readonly (number | readonly [number, string])[];
   readonly usage: UsageResponses;
 }
 
-function countedOf(deliveries: readonly RecordedDelivery[]): Answers["deliveries"] {
+function deliveryInputs(deliveries: readonly RecordedDelivery[]): WindowInput["deliveries"] {
   return deliveries.map(({ delivery_id, retired, superseded }) => {
-    const left = [...retired, ...superseded];
-    return left.length === 0 ? Number(delivery_id) : [Number(delivery_id), digestOf(left)];
+    const uncounted = [...retired, ...superseded];
+    return uncounted.length === 0 ? Number(delivery_id) : [Number(delivery_id), digestOf(uncounted)];
   });
 }
 
@@ -217,7 +217,7 @@ function loadSettings(settings: Settings, keepFrom: string): LoadSettings {
   };
 }
 
-/** Of sources that are configured still. */
+/** Current deliveries of sources that are still configured. */
 async function currentDeliveries(
   store: Parameters<typeof recordedDeliveries>[0],
   { sources }: Settings,
@@ -228,10 +228,13 @@ async function currentDeliveries(
   );
 }
 
-/** A charge that is spread runs on until its last day; without a readable date it may be on any day of the period. */
+/**
+ * Deliveries with charges in the window. A spread charge runs until its last day, and a line without a readable date
+ * may belong to any day of its period.
+ */
 function touchingWindow(deliveries: readonly RecordedDelivery[], window: DayWindow): RecordedDelivery[] {
   const month = window.start.slice(0, 7);
-  return deliveries.filter((each) => isChargedIn(each, window) || each.billing_period === month);
+  return deliveries.filter((delivery) => isChargedIn(delivery, window) || delivery.billing_period === month);
 }
 
 function idsOf(deliveries: readonly RecordedDelivery[]): number[] {

@@ -1,4 +1,7 @@
-/** What rules by configuration can name of a line: the columns of FOCUS by their names, and those of ours that other bills leave empty. */
+/**
+ * Columns of a line that configured rules can name: those of FOCUS by their names, and our own that other bills leave
+ * empty.
+ */
 import type { LineColumnSource, LineColumns } from "../../../config/allocation/line-columns.js";
 import { literal } from "../../../store/clickhouse/sql-text.js";
 import { landingColumns } from "./load/landing-columns.js";
@@ -6,9 +9,9 @@ import { landingColumns } from "./load/landing-columns.js";
 const text = (sql: string): LineColumnSource => ({ sql, type: "text" });
 const decimal = (sql: string): LineColumnSource => ({ sql, type: "decimal" });
 
-const ofCloud = ["charge_category", "service_provider", "account_id", "region_id", "sku_id"];
+const cloudColumns = ["charge_category", "service_provider", "account_id", "region_id", "sku_id"];
 
-/** Columns of the bill that are columns of ours, so that the metadata of a line does not repeat them. */
+/** Columns of the bill that have a column of ours, so the metadata of a line does not repeat them. */
 export const ownColumns: LineColumns = {
   BilledCost: decimal("billed_cost"),
   ListCost: decimal("list_cost"),
@@ -23,19 +26,19 @@ export const ownColumns: LineColumns = {
   SkuId: text("sku_id"),
 };
 
-/** Times and JSON are left out: a rule goes by what a line is called, and by what it costs. */
-const inMetadata: LineColumns = Object.fromEntries(
+/** Without times and JSON: a rule matches the names and the costs of a line. */
+const metadataColumns: LineColumns = Object.fromEntries(
   landingColumns.flatMap(({ name, kind }) => {
     if (Object.hasOwn(ownColumns, name)) return [];
     const value = `JSONExtractString(metadata, ${literal(name)})`;
     if (kind === "text" || kind === "long_text") return [[name, text(value)]];
-    // The chosen cost is no part of the metadata.
+    // The charged cost is not part of the metadata.
     return kind === "number" ? [[name, decimal(`toDecimal128OrZero(${value}, 12)`)]] : [];
   }),
 );
 
 export const lineColumns: LineColumns = {
   ...ownColumns,
-  ...inMetadata,
-  ...Object.fromEntries(ofCloud.map((name) => [name, text(name)])),
+  ...metadataColumns,
+  ...Object.fromEntries(cloudColumns.map((name) => [name, text(name)])),
 };

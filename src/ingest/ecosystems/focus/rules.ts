@@ -1,7 +1,10 @@
-/** The own rule of bills of any kind, which configured rules come before. */
+/** The built-in rule for bills of any kind. Configured rules come before it. */
 import type { AllocationRule } from "../../../config/allocation-rule.js";
 
-/** Whoever the line names, by the sources of identities that the tenant has configured; else nobody, which somebody should look at. */
+/**
+ * Charges the identity that the line names, through the tenant's configured identity sources, and otherwise
+ * `UNALLOCATED`.
+ */
 export const allocationRules: readonly AllocationRule[] = [
   {
     product_type: "*",

@@ -1,4 +1,4 @@
-/** What a `focus` tenant is configured with: where its bills are delivered, and which of their costs is charged. */
+/** Settings of a `focus` tenant: where its bills are delivered, and which of their costs is charged. */
 import { type Static, Type } from "@sinclair/typebox";
 import { digestOf } from "../../../config/digest.js";
 import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
@@ -87,7 +87,7 @@ export const costColumnOf: Readonly<Record<FocusSettings["cost"], CostColumn>> =
   list: "ListCost",
 };
 
-/** Changes when the way changes in which files are read, by the settings or by a release. */
+/** Changes when the settings or a release change how files are read. */
 export function readingHash({ cost, currency }: FocusSettings): string {
   return digestOf(["3", cost, currency ?? null]).slice(0, 16);
 }

@@ -1,4 +1,4 @@
-/** SQL that puts the lines of deliveries into classes, and adds them up by day and currency. */
+/** SQL that classifies the lines of deliveries, and adds them up by day and currency. */
 import type { Statement } from "../../../../store/clickhouse/statement.js";
 import { isCharged, type LinesRequest, ofWindow } from "../lines/billing-lines.js";
 import { dayPlaces, partOf, type Spread } from "../lines/charge-days.js";
@@ -19,9 +19,9 @@ export interface CountedLines {
   /** `1970-01-01` for lines without a readable day. */
   readonly day: string;
   readonly currency: string;
-  /** Empty for lines that belong to the bill, else why they do not. */
+  /** Empty for lines that belong to the bill, else the reason why they do not. */
   readonly reason: string;
-  /** Whether the cost of the lines is 0. */
+  /** True if the cost of the lines is 0. */
   readonly is_zero: boolean;
   readonly rows: number;
   readonly cost: string;
@@ -34,7 +34,10 @@ export const NO_DAY = "1970-01-01";
 /** The reason of lines that count in another file or delivery. */
 export const SUPERSEDED = "superseded";
 
-/** Why a line is left out: it counts elsewhere, its first malformed finding, or `no_cost` where it has no value in the column that is charged. */
+/**
+ * The reason why a line is left out: it counts elsewhere, its first malformed finding, or `no_cost` if the charged
+ * column has no value.
+ */
 function leftOutReason(cost: CostColumn, counted: string): string {
   const cases = lineFindings.flatMap((finding, bit) =>
     "malformed" in finding ? [`bitTest(findings, ${bit}), '${finding.id}'`] : [],
@@ -43,8 +46,8 @@ function leftOutReason(cost: CostColumn, counted: string): string {
 }
 
 /**
- * One row for each line, or for each day that a line is spread over. A spread line counts as one row, on its first day; its amounts
- * count on the days that they are charged to, exactly as they are staged.
+ * One row for each line, or for each day that a line is spread over. A spread line counts as one row, on its first day.
+ * Its amounts count on the days that they are charged to, exactly as they are staged.
  */
 function dayParts({ cost, spread, counted }: LinesToCount, where: string): string {
   const amount = (column: string) => `toDecimal256(${partOf(`ifNull(${column}, 0)`, spread)}, 12)`;
@@ -60,7 +63,7 @@ function dayParts({ cost, spread, counted }: LinesToCount, where: string): strin
 
 const sums = `toUInt64(countIf(is_first)) AS rows, toString(sum(part_of_cost)) AS cost, toString(sum(part_of_billed)) AS billed, toString(sum(part_of_effective)) AS effective`;
 
-/** All lines of the deliveries: rows of `CountedLines`. */
+/** Sums of all lines of the deliveries: rows of `CountedLines`. */
 export function countLines(lines: LinesToCount): Statement {
   return {
     query: `SELECT toString(delivery) AS delivery, toString(of_day) AS day, currency, reason, is_zero, ${sums}
@@ -69,7 +72,10 @@ export function countLines(lines: LinesToCount): Statement {
   };
 }
 
-/** Lines of the bill on certain days, by whether the published bill of the day has them: rows of `CountedLines` with `is_published`. */
+/**
+ * Sums of the bill's lines on certain days, split by whether the published bill of the day has them: rows of
+ * `CountedLines` with `is_published`.
+ */
 export function countPublished(lines: LinesToCount, days: readonly string[]): Statement {
   const published = "(of_day, line_id) IN (SELECT day, line_id FROM billing WHERE day IN {days:Array(Date)})";
   return {
@@ -80,7 +86,7 @@ export function countPublished(lines: LinesToCount, days: readonly string[]): St
   };
 }
 
-/** What is published of each day and currency: rows `{day, currency, amount}`. */
+/** Published amounts of each day and currency: rows `{day, currency, amount}`. */
 export function publishedAmounts(): Statement {
   return {
     query: `SELECT toString(day) AS day, toString(currency) AS currency, toString(sum(toDecimal256(total_cost, 12))) AS amount
@@ -89,7 +95,10 @@ export function publishedAmounts(): Statement {
   };
 }
 
-/** What the lines of a window add up to on each of its days, apart from the statement that stages them: rows `{day, currency, amount}`. */
+/**
+ * Sums of the lines of a window on each of its days, independent of the statement that stages them: rows `{day,
+ * currency, amount}`.
+ */
 export function billedOfWindow({ window, deliveries, counted, cost, spread }: LinesRequest): Statement {
   const lines = { deliveries, counted, cost, spread };
   return {

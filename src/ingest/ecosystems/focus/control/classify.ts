@@ -1,8 +1,8 @@
 /**
- * Control totals of a tenant's bills: what the files of each delivery hold, and where each of their lines went.
+ * Control totals of a tenant's bills: what the files of each delivery contain, and where each of their lines went.
  *
- * The left side, `delivered`, is what was recorded when the files were read; that was compared with the sums of their texts. The right
- * side is counted anew from the stored lines and from what is published.
+ * The left side, `delivered`, is what was recorded when the files were read; it was compared with the sums of their
+ * texts. The right side is counted again from the stored lines and from what is published.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { differenceText, sumText } from "../../../../numbers/exact.js";
@@ -25,7 +25,7 @@ import {
 
 export interface ClassifyInput {
   readonly client: ClickHouseClient;
-  /** Deliveries that are loaded: those that count, those whose charges count in others, and those that wait. */
+  /** Loaded deliveries: those that count, those whose charges count in others, and those that wait. */
   readonly deliveries: readonly RecordedDelivery[];
   readonly lines: Omit<LinesToCount, "deliveries" | "counted">;
   /** Name of the charged cost in `sums`. */
@@ -36,7 +36,7 @@ export interface ClassifyInput {
   readonly keepFrom: string;
 }
 
-/** Where lines of a bill go whose day is not published as they are. */
+/** Why lines of a bill are not published on their day as they are. */
 type UnpublishedReason = "before_retention" | "before_lookback" | "within_cutoff" | "day_waits";
 
 function unpublishedReason(
@@ -102,7 +102,7 @@ function unpublishedClass(day: string, input: Pick<ClassifyInput, "window" | "ke
   return { class: reason === "day_waits" ? "left_out" : "outside_window", reason };
 }
 
-/** Days on which the lines of the bill do not add up to what is published, in some currency. */
+/** Days on which the lines of the bill and the published amounts differ in some currency. */
 function daysThatDiffer(counted: readonly CountedLines[], published: readonly BilledAmount[]): Set<string> {
   const bill = new Map<string, string>();
   for (const { day, currency, cost } of counted.filter(isOfBill)) {
@@ -133,7 +133,10 @@ function totalOf(
   };
 }
 
-/** All rows of the files, by month, and those of files that were not loaded because another file has the same bytes. */
+/**
+ * All rows of the files, by month, including those of files that were not loaded because another file has the same
+ * bytes.
+ */
 function deliveredTotals(
   { delivery_id: delivery, month_sums, duplicates }: RecordedDelivery,
   costName: CostName,
@@ -157,7 +160,10 @@ function deliveredTotals(
   ];
 }
 
-/** Published amounts without a delivered line: a day before the window whose bill has lost or changed a line, or whose delivery is gone. */
+/**
+ * Published amounts without a delivered line: a day before the window whose bill has lost or changed a line, or whose
+ * delivery is gone.
+ */
 function publishedOnly(
   classified: readonly ControlTotal[],
   published: readonly BilledAmount[],

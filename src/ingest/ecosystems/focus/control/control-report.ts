@@ -1,4 +1,7 @@
-/** Sentences about the lines of bills that are not charged as a reader of the bill would expect, and whether all lines are accounted for. */
+/**
+ * Sentences about lines that are not charged as a reader of the bill would expect, and a check that all lines are
+ * accounted for.
+ */
 import { sumText } from "../../../../numbers/exact.js";
 import type { ControlTotal } from "../../../../store/control-totals.js";
 import type { DayWindow } from "../../../ecosystem.js";
@@ -19,7 +22,7 @@ export interface ReportedControl {
   readonly keepFrom: string;
   /** The setting `cost`. */
   readonly costSetting: string;
-  /** Whether lines are charged to days of other months than that in which they begin. */
+  /** True if lines may be charged to days of other months than the one in which they begin. */
   readonly isSpread: boolean;
 }
 
@@ -65,7 +68,7 @@ export function controlReport({
   return { errors: unaccounted(totals, sourceOf, isSpread), notes };
 }
 
-/** A sentence for each delivery, currency and month whose classes do not add up to what was delivered. */
+/** Returns a sentence for each delivery, currency and month whose classes do not add up to what was delivered. */
 function unaccounted(
   totals: readonly ControlTotal[],
   sourceOf: ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-/** What deliveries are loaded into, and how. */
+/** The stores and settings that deliveries are loaded with. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { PublishLock } from "../../../../store/publish-lock.js";
@@ -11,14 +11,14 @@ export interface DeliveryStore {
   readonly postgres: Pool;
   readonly gate: PublishLock;
   readonly tenantName: string;
-  /** Of the lease that is held. */
+  /** Epoch of the lease that the run holds. */
   readonly epoch: number;
 }
 
 export interface LoadSettings {
   readonly cost: CostColumn;
   readonly currency: string | undefined;
-  /** As `Replacement.limit`. */
+  /** See `Replacement.limit`. */
   readonly shrinkLimit: number;
   readonly hash: string;
   /** Today, in UTC. */

@@ -1,6 +1,6 @@
 /**
- * Files with the same bytes count once, whatever they are called and whichever source has them. A file is compared before it is loaded, and only
- * when another one that counts has its size: most files are read once.
+ * Files with the same bytes count once, whatever their names and sources. A file is compared before it is loaded, and
+ * only if another file that counts has its size, so most files are read once.
  */
 import type { Pool } from "pg";
 import { runStatement } from "../../../../store/postgres/statement.js";
@@ -18,23 +18,29 @@ export interface KnownFile extends FileLines {
   readonly sha256: string | undefined;
 }
 
-/** A known file with the same bytes. Reads `file` when one of them has its size. Throws what the file throws. */
+/**
+ * Returns a known file with the same bytes. Reads `file` if one of the known files has its size. Throws what reading
+ * the file throws.
+ */
 export async function twinOf(
   file: DeliveredFile,
   known: readonly KnownFile[],
   signal: AbortSignal,
 ): Promise<DuplicateFile | undefined> {
-  const alike = known.filter(({ size, sha256 }) => size === file.size && sha256 !== undefined);
-  if (alike.length === 0) return undefined;
+  const sameSize = known.filter(({ size, sha256 }) => size === file.size && sha256 !== undefined);
+  if (sameSize.length === 0) return undefined;
   const sha256 = await digestOf(file, signal);
-  const twin = alike.find((each) => each.sha256 === sha256);
+  const twin = sameSize.find((other) => other.sha256 === sha256);
   if (twin === undefined) return undefined;
   const { name, size } = file;
   const { name: same_as, source: same_as_source, sums, periods } = twin;
   return { name, size, sha256, same_as, same_as_source, sums, periods };
 }
 
-/** Files of deliveries that count as a whole, other than those that it may replace, and that have the size of a file of this one. */
+/**
+ * Returns files of other deliveries that count as a whole, except those that this delivery may replace, and that have
+ * the size of one of its files.
+ */
 export async function knownFiles(
   { postgres, tenantName }: { readonly postgres: Pool; readonly tenantName: string },
   { files }: Delivery,
@@ -53,28 +59,33 @@ export async function knownFiles(
   return (await runStatement<KnownFile>(postgres, { query, params })).rows;
 }
 
-/** Of records, those with a file that was left out for one that does not count any more: they have to be loaded again. */
+/**
+ * Returns the records with a file that was left out because of another file that no longer counts. They have to be
+ * loaded again.
+ */
 export async function withoutTwin(
   { postgres, tenantName }: { readonly postgres: Pool; readonly tenantName: string },
   records: readonly RecordedDelivery[],
   sources: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const some = records.filter(({ state, duplicates }) => state !== "expired" && duplicates.length > 0);
-  if (some.length === 0) return new Set();
+  const withDuplicates = records.filter(
+    ({ state, duplicates }) => state !== "expired" && duplicates.length > 0,
+  );
+  if (withDuplicates.length === 0) return new Set();
   const query = `SELECT delivery_id::text FROM deliveries AS own CROSS JOIN jsonb_array_elements(duplicates) AS left_out
     WHERE delivery_id = ANY ($2::bigint[]) AND NOT EXISTS (
       SELECT FROM deliveries AS other CROSS JOIN jsonb_array_elements(other.files) AS file
       WHERE other.tenant_name = $1 AND file->>'sha256' = left_out->>'sha256'
         AND (other.delivery_id = own.delivery_id OR (other.state = 'current' AND other.retired = '[]' AND other.superseded = '[]'
           AND other.source = ANY ($3::text[]))))`;
-  const params = [tenantName, some.map(({ delivery_id }) => delivery_id), sources];
+  const params = [tenantName, withDuplicates.map(({ delivery_id }) => delivery_id), sources];
   const { rows } = await runStatement<{ delivery_id: string }>(postgres, { query, params });
   return new Set(rows.map(({ delivery_id }) => delivery_id));
 }
 
-/** Sentences. */
+/** Returns a sentence for each duplicate. */
 export function duplicateRemarks(source: string, duplicates: readonly DuplicateFile[]): string[] {
-  // Files without lines are often equal, and nobody needs to know.
+  // Files without lines are often equal, and need no remark.
   return duplicates.flatMap(({ name, same_as, same_as_source, sums }) => {
     const other = same_as_source === source ? "" : ` of the source ${same_as_source}`;
     return sums.length === 0

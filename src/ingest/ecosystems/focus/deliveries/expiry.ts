@@ -1,8 +1,9 @@
 /**
- * Bills all of whose days are older than the retention: their lines go. Their records stay, so that they are not read again, and say until when
- * they reach, so that they are once the retention is longer.
+ * Expires bills whose days are all older than the retention. Their lines are dropped. Their records stay, so that the
+ * bills are not read again; a record states its last day, so that its bill is read again if the retention becomes
+ * longer.
  *
- * Postgres comes first. Lines that a crash leaves behind are then of no bill, and the next run drops them.
+ * Postgres comes first: lines that a crash leaves behind then belong to no bill, and the next run drops them.
  */
 import { runStatement } from "../../../../store/postgres/statement.js";
 import { lastOfMonth, latest } from "../../../../time/days.js";
@@ -16,9 +17,12 @@ export type CoveredDays = Pick<
   "billing_period" | "last_start_day" | "last_day" | "has_undated_lines"
 >;
 
-type Kept = Pick<LoadSettings, "keepFrom" | "spread">;
+type RetentionSettings = Pick<LoadSettings, "keepFrom" | "spread">;
 
-/** The last day that one of its lines is charged to, or may belong to as it has no date. Null where that is not known. */
+/**
+ * Returns the last day that a line is charged to, or that a line without a date may belong to. Null if that is not
+ * known.
+ */
 function coveredUntil(
   { billing_period: period, last_start_day, last_day, has_undated_lines }: CoveredDays,
   spread: Spread,
@@ -29,28 +33,33 @@ function coveredUntil(
   return latest(charged, period === null ? last_day : lastOfMonth(`${period}-01`));
 }
 
-/** Why a delivery has expired, as a sentence; undefined where a day of it is kept. */
-export function expiryOf(delivery: CoveredDays, { keepFrom, spread }: Kept): string | undefined {
+/** Returns why a delivery has expired, as a sentence. Undefined if one of its days is kept. */
+export function expiryOf(delivery: CoveredDays, { keepFrom, spread }: RetentionSettings): string | undefined {
   const until = coveredUntil(delivery, spread);
   if (until === null || until >= keepFrom) return undefined;
   return `its last day is ${until}, and retention_days keeps days from ${keepFrom} on`;
 }
 
-/** Of deliveries of a tenant, expires those that count, those that count in others, and those that wait to replace nothing else. Returns whether there were any. */
+/**
+ * Expires deliveries of a tenant that count, that count in others, or that wait and would replace nothing else. Returns
+ * whether there were any.
+ */
 export async function expireOld(
   store: DeliveryStore,
   records: readonly RecordedDelivery[],
-  settings: Kept,
+  settings: RetentionSettings,
 ): Promise<boolean> {
   const { client, postgres, tenantName, epoch } = store;
-  const stays = records.filter((each) => each.state === "current" && expiryOf(each, settings) === undefined);
-  const expired = records.flatMap((each) => {
-    const reason = expiryOf(each, settings);
-    const waits = each.state === "waiting_for_acceptance";
-    if (reason === undefined || !(waits || each.state === "current" || each.state === "superseded"))
+  const remaining = records.filter(
+    (record) => record.state === "current" && expiryOf(record, settings) === undefined,
+  );
+  const expired = records.flatMap((record) => {
+    const reason = expiryOf(record, settings);
+    const waits = record.state === "waiting_for_acceptance";
+    if (reason === undefined || !(waits || record.state === "current" || record.state === "superseded"))
       return [];
-    if (waits && stays.some((other) => wouldReplace(each, other))) return [];
-    return [{ id: each.delivery_id, reason }];
+    if (waits && remaining.some((other) => wouldReplace(record, other))) return [];
+    return [{ id: record.delivery_id, reason }];
   });
   if (expired.length === 0) return false;
   const update = expireDeliveries({ tenantName, epoch, expired });

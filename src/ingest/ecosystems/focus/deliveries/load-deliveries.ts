@@ -1,4 +1,4 @@
-/** Brings what the sources deliver into the store: what is new of it, one delivery after the other. */
+/** Loads what is new in the sources into the store, one delivery after the other. */
 
 import { errorText } from "../../../../store/clickhouse/error-text.js";
 import { LeaseLostError } from "../../../../store/lease-lost.js";
@@ -16,11 +16,11 @@ import { forgetLoading, type RecordedDelivery, recordedDeliveries, scopeOf } fro
 import { applyRelocations, isRecordOf, relocatedRecords } from "./relocated-deliveries.js";
 
 export interface LoadReport {
-  /** Sentences: a source that could not be listed, a delivery that could not be read or waits for a person. */
+  /** Sentences: a source that could not be listed, a delivery that could not be read or that waits for a person. */
   readonly errors: readonly string[];
   /** Sentences: what is not complete yet, and what is odd about deliveries. */
   readonly warnings: readonly string[];
-  /** Sentences: a source without any bill. Before the first bill comes, that is no error. */
+  /** Sentences: a source without any bill. Before the first bill comes, that is not an error. */
   readonly notes: readonly string[];
 }
 
@@ -32,22 +32,25 @@ export async function loadDeliveries(
 ): Promise<LoadReport> {
   const { client, postgres, gate, tenantName, epoch } = store;
   const configured = sources.map(({ name }) => name);
-  const { recorded, lost } = await gate.shared(async () => {
+  const { recorded, withoutData } = await gate.shared(async () => {
     await runStatement(postgres, forgetLoading(tenantName, epoch));
     await recordPeriods(store, signal);
     const before = await recordedDeliveries(store);
     const recorded = (await expireOld(store, before, settings)) ? await recordedDeliveries(store) : before;
     const stored = recorded.filter(({ state }) => state !== "expired");
     await dropUnrecorded(client, new Set(stored.map(({ delivery_id }) => delivery_id)), signal);
-    const alone = await withoutTwin(store, recorded, configured);
+    const outdated = await withoutTwin(store, recorded, configured);
     const lines = await withoutLines(client, stored, signal);
-    return { recorded, lost: new Set([...lines, ...recorded.filter((each) => alone.has(each.delivery_id))]) };
+    return {
+      recorded,
+      withoutData: new Set([...lines, ...recorded.filter((each) => outdated.has(each.delivery_id))]),
+    };
   }, signal);
   const report = { errors: [] as string[], warnings: [] as string[], notes: [] as string[] };
   const { errors, warnings, notes } = report;
   const listings = new Map<BillSource, SourceListing>();
   for (const source of sources) {
-    await ofOneSource(store, source, report, signal, async () => {
+    await isolateSource(store, source, report, signal, async () => {
       const listing = await source.list(signal);
       listings.set(source, listing);
       const { deliveries, waiting, remarks, nothing } = listing;
@@ -60,13 +63,13 @@ export async function loadDeliveries(
       const others: string[] = [];
       for (const delivery of deliveries) {
         warnings.push(...delivery.remarks.map((remark) => `${titleOf(delivery)}: ${remark}`));
-        const known = { ofSource, moved, lost, configured };
+        const known = { ofSource, moved, withoutData, configured };
         const outcome = await loadIfNew(store, delivery, known, settings, signal);
         if (outcome.state === "held") held = true;
         else if (outcome.state === "no_bill") others.push(`${titleOf(delivery)}: ${outcome.problem}`);
-        else tell(report, delivery, outcome);
+        else addOutcome(report, delivery, outcome);
       }
-      // A source whose files are all something else is a mistake in its `location`.
+      // If all files of a source are something else, its `location` is probably wrong.
       const hasBill = others.length < deliveries.length + listing.pending.length;
       if (hasBill) notes.push(...others);
       else errors.push(...others);
@@ -106,36 +109,41 @@ function listedOf(
   );
 }
 
-/** A delivery may lack a file for the sake of another delivery that this run has replaced. */
+/** Loads deliveries again that left out a file because of a delivery that this run has replaced. */
 async function loadWithoutTwin(
   store: DeliveryStore,
   listings: ReadonlyMap<BillSource, SourceListing>,
-  { settings, configured, report }: { settings: LoadSettings; configured: readonly string[]; report: Told },
+  {
+    settings,
+    configured,
+    report,
+  }: { settings: LoadSettings; configured: readonly string[]; report: Messages },
   signal: AbortSignal,
 ): Promise<void> {
   const recorded = await recordedDeliveries(store);
-  const alone = await withoutTwin(store, recorded, configured);
-  if (alone.size === 0) return;
-  const lost = new Set(recorded.filter((each) => alone.has(each.delivery_id)));
+  const outdated = await withoutTwin(store, recorded, configured);
+  if (outdated.size === 0) return;
+  const withoutData = new Set(recorded.filter((each) => outdated.has(each.delivery_id)));
   for (const [source, { deliveries }] of listings)
-    await ofOneSource(store, source, report, signal, async () => {
+    await isolateSource(store, source, report, signal, async () => {
       const ofSource = recorded.filter((each) => each.source === source.name);
       for (const delivery of deliveries) {
-        if (!ofSource.some((each) => lost.has(each) && isRecordOf(each, delivery, settings.hash))) continue;
-        const known = { ofSource, moved: [], lost, configured };
-        tell(report, delivery, await loadIfNew(store, delivery, known, settings, signal));
+        if (!ofSource.some((each) => withoutData.has(each) && isRecordOf(each, delivery, settings.hash)))
+          continue;
+        const known = { ofSource, moved: [], withoutData, configured };
+        addOutcome(report, delivery, await loadIfNew(store, delivery, known, settings, signal));
       }
     });
 }
 
-interface Told {
+interface Messages {
   readonly errors: string[];
   readonly warnings: string[];
   readonly notes: string[];
 }
 
-function tell({ errors, notes }: Told, delivery: Delivery, outcome: LoadOutcome): void {
-  // What is said of overlaps is said once all bills have been compared.
+function addOutcome({ errors, notes }: Messages, delivery: Delivery, outcome: LoadOutcome): void {
+  // Overlaps are reported once all bills have been compared.
   if (outcome.state === "expired" || outcome.state === "undecided") return;
   if (outcome.state === "current") {
     notes.push(...(outcome.remarks ?? []).map((remark) => `${titleOf(delivery)}: ${remark}`));
@@ -145,11 +153,14 @@ function tell({ errors, notes }: Told, delivery: Delivery, outcome: LoadOutcome)
   list.push(`${titleOf(delivery)}: ${outcome.problem}`);
 }
 
-/** One source that is down does not concern the others; a store that is down, or a lost lease, concerns all. */
-async function ofOneSource(
+/**
+ * Runs the work of one source. A source that is down does not affect the others; a store that is down or a lost lease
+ * stops the run.
+ */
+async function isolateSource(
   { client }: DeliveryStore,
   { name }: BillSource,
-  { errors }: Told,
+  { errors }: Messages,
   signal: AbortSignal,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -162,7 +173,7 @@ async function ofOneSource(
   }
 }
 
-/** Compares deliveries that were loaded by a version that did not do so, each with those before it. */
+/** Compares deliveries that were loaded by a version that did not compare, each with those before it. */
 async function compareOlder(
   store: DeliveryStore,
   configured: readonly string[],
@@ -183,7 +194,7 @@ async function compareOlder(
   }
 }
 
-/** Of deliveries that were loaded by a version that did not record them. */
+/** Records the periods of deliveries that were loaded by a version that did not record them. */
 async function recordPeriods(store: DeliveryStore, signal: AbortSignal): Promise<void> {
   const unknown = (await recordedDeliveries(store)).filter(({ state, periods }) => {
     return periods === null && (state === "current" || state === "waiting_for_acceptance");
@@ -210,23 +221,26 @@ function noBill(nothing: string, recorded: readonly RecordedDelivery[]): string 
 interface Known {
   readonly ofSource: readonly RecordedDelivery[];
   readonly moved: readonly RecordedDelivery[];
-  /** Of those, the ones that lack lines: the store has lost them, or they were those of another file that does not count any more. */
-  readonly lost: ReadonlySet<RecordedDelivery>;
-  /** Names of all sources. */
+  /**
+   * Records of the source whose lines are missing: the store has lost them, or they were those of another file that no
+   * longer counts.
+   */
+  readonly withoutData: ReadonlySet<RecordedDelivery>;
+  /** Names of all configured sources. */
   readonly configured: readonly string[];
 }
 
 async function loadIfNew(
   store: DeliveryStore,
   delivery: Delivery,
-  { ofSource, moved, lost, configured }: Known,
+  { ofSource, moved, withoutData, configured }: Known,
   settings: LoadSettings,
   signal: AbortSignal,
 ): Promise<LoadOutcome> {
   const same = ofSource.findLast((each) => isRecordOf(each, delivery, settings.hash));
   const isKeptAgain = same?.state === "expired" && expiryOf(same, settings) === undefined;
   const isWhole = same !== undefined && same.retired.length === 0;
-  if (isWhole && !isKeptAgain && !lost.has(same)) return outcomeOf(same);
+  if (isWhole && !isKeptAgain && !withoutData.has(same)) return outcomeOf(same);
   const scope = scopeOf(delivery);
   const old = ofSource.filter((each) => each.state === "current" && each.scope === scope);
   const moving = moved.filter((each) => each.state === "current" && !old.includes(each));
@@ -250,7 +264,7 @@ function outcomeOf({ state, problem, waits_for, replaces, lines }: RecordedDeliv
   if (state === "current") return { state };
   if (state === "superseded" && Number(lines) > 0) return { state: "undecided", problem: problem ?? "" };
   if (state !== "waiting_for_acceptance") return { state, problem: problem ?? "" };
-  // Versions that did not record why it waits.
+  // Older versions did not record why a delivery waits.
   const why = waits_for ?? (replaces.length > 0 ? "moved" : "shrunk");
   return loadOutcome({ problem, waits_for: why });
 }

@@ -1,4 +1,4 @@
-/** Brings one delivery into the store and makes it count, or leaves everything as it was. */
+/** Loads one delivery into the store and makes it count, or leaves everything as it was. */
 import { UnreadableFile } from "../../../../focus/format.js";
 import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { retirementsOf } from "../../../../store/postgres/retirement.js";
@@ -9,7 +9,7 @@ import { type LoadedFile, loadFile } from "../load/load-file.js";
 import {
   addedUp,
   type LoadedLines,
-  LoadMismatch,
+  LoadMismatchError,
   NO_LINES,
   requireEqualSums,
   summarise,
@@ -33,11 +33,12 @@ import { NOT_ALL_READ, sharedDays } from "./relocated-deliveries.js";
 import { shrinkageOf, withCountedSums } from "./shrinkage.js";
 
 export type LoadOutcome =
-  /** Remarks: sentences about files of the delivery that are no bills, or whose bytes count elsewhere. */
+  /** `remarks`: sentences about files of the delivery that are not bills, or whose bytes count elsewhere. */
   | { readonly state: "current"; readonly remarks?: readonly string[] }
   /**
-   * held: its charges lie in deliveries of other scopes as well; who loads all of a source decides when it takes their place. undecided: so do some
-   * of its charges; who loads all sources decides which one counts.
+   * `held`: its charges are also in deliveries of other scopes; the caller that loads the whole source decides when it
+   * replaces them. `undecided`: some of its charges are also in other bills; the caller that loads all sources decides
+   * which one counts.
    */
   | {
       readonly state:
@@ -51,7 +52,7 @@ export type LoadOutcome =
       readonly problem: string;
     };
 
-/** Until all that is delivered has been compared. */
+/** The problem of a delivery until everything delivered has been compared. */
 const NOT_DECIDED = "some of its charges are in another bill as well";
 
 export function loadOutcome({
@@ -66,20 +67,21 @@ export function loadOutcome({
   return { state, problem: problem ?? "" };
 }
 
-/** What there is of the source until now. */
+/** What the store already has of the source. */
 interface Before {
-  /** What counts of the scope: several where each has other periods. */
+  /** Deliveries of the scope that count: several if each has other periods. */
   readonly old: readonly RecordedDelivery[];
-  /** What counts of other scopes, and is not delivered in that way any more. */
+  /** Deliveries of other scopes that count, and that the source no longer delivers in that way. */
   readonly moved: readonly RecordedDelivery[];
   /** Files of other deliveries that count. */
   readonly known: readonly KnownFile[];
-  /** Deliveries that it does not take the place of, and that may have its charges as well. */
+  /** Deliveries that this one does not replace, and that may have its charges as well. */
   readonly others: readonly RecordedDelivery[];
 }
 
 /**
- * Throws what the source throws, and `LeaseLostError`; nothing of the delivery counts then, and the next run tries again.
+ * Throws what the source throws, and `LeaseLostError`. Then nothing of the delivery counts, and the next run tries
+ * again.
  */
 export async function loadDelivery(
   store: DeliveryStore,
@@ -90,16 +92,17 @@ export async function loadDelivery(
 ): Promise<LoadOutcome> {
   const { client, postgres, tenantName, epoch } = store;
   const begin = beginDelivery({ tenantName, epoch, delivery, settingsHash: settings.hash });
-  const [begun] = (await runStatement<{ delivery_id: string }>(postgres, begin)).rows;
-  if (begun === undefined) throw new LeaseLostError(epoch);
-  const { delivery_id: deliveryId } = begun;
+  const [started] = (await runStatement<{ delivery_id: string }>(postgres, begin)).rows;
+  if (started === undefined) throw new LeaseLostError(epoch);
+  const { delivery_id: deliveryId } = started;
   let mayCount = false;
   try {
-    const { files, left } = await loadFiles(store, deliveryId, delivery, { known, settings }, signal);
-    const noBills = files.flatMap(({ name, dataset }) =>
+    const { files, leftOut } = await loadFiles(store, deliveryId, delivery, { known, settings }, signal);
+    const otherDatasets = files.flatMap(({ name, dataset }) =>
       dataset === undefined ? [] : `${JSON.stringify(name)} holds ${dataset}, and is left alone`,
     );
-    if (noBills.length > 0 && noBills.length === files.length && left.length === 0) throw new NoBill(noBills);
+    if (otherDatasets.length > 0 && otherDatasets.length === files.length && leftOut.length === 0)
+      throw new NoBillError(otherDatasets);
     const bills = files.filter(({ dataset }) => dataset === undefined);
     await requireEqualSums(client, deliveryId, bills.filter(({ format }) => format === "CSV").length, signal);
     const loaded = await summarise(
@@ -109,9 +112,9 @@ export async function loadDelivery(
       signal,
     );
     requireDates(loaded);
-    const duplicates = left.map((each) => withLines(each, files, loaded));
-    const told = duplicateRemarks(delivery.source, duplicates);
-    const remarks = [...noBills, ...told];
+    const duplicates = leftOut.map((each) => withLines(each, files, loaded));
+    const duplicateSentences = duplicateRemarks(delivery.source, duplicates);
+    const remarks = [...otherDatasets, ...duplicateSentences];
     const read = readFiles(files, loaded, duplicates);
     const differing = manifestFindings(delivery.totals ?? [], read);
     const { shrinkLimit: limit, today } = settings;
@@ -122,15 +125,18 @@ export async function loadDelivery(
     const newer = { ...withDuplicates(loaded, elsewhere), billing_period };
     const shrunk = shrinkageOf(await withCountedSums(client, old, signal), newer, { limit, today });
     const comparable = {
-      ...{ delivery_id: deliveryId, lines: loaded.lines, retired: [], superseded: [] },
+      delivery_id: deliveryId,
+      lines: loaded.lines,
+      retired: [],
+      superseded: [],
       files: files.map((file, at) => ({ ...file, ...(loaded.files.get(at) ?? NO_LINES) })),
     };
-    const beside = others.map((each) => ({ ...each, lines: Number(each.lines) }));
-    const overlaps = await compareBills(client, comparable, beside, settings.cost, signal);
+    const comparableOthers = others.map((each) => ({ ...each, lines: Number(each.lines) }));
+    const overlaps = await compareBills(client, comparable, comparableOthers, settings.cost, signal);
     const expiry = expiryOf(daysOf(delivery, loaded), settings);
     const outcome: FinishedDelivery["outcome"] =
       bills.length === 0 && duplicates.length > 0
-        ? { state: "superseded", problem: `all of it counts already: ${told.join(" ")}` }
+        ? { state: "superseded", problem: `all of it counts already: ${duplicateSentences.join(" ")}` }
         : outcomeOf({ shrunk, replaces, overlaps, expiry });
     const retirements = outcome.state === "waiting_for_acceptance" ? [] : retirementsOf(old, newer);
     await store.gate.shared(async () => {
@@ -148,20 +154,23 @@ export async function loadDelivery(
     if (outcome.state === "current") return remarks.length === 0 ? outcome : { ...outcome, remarks };
     return "waits_for" in outcome ? loadOutcome(outcome) : outcome;
   } catch (error) {
-    // What this cannot drop, because the store is away, the next run drops. It also does where nobody knows whether Postgres has recorded it.
+    // If the store is down, the next run drops the lines. The next run also decides if it is unknown whether Postgres
+    // recorded the delivery.
     if (!mayCount) await dropDelivery(client, deliveryId).catch(() => undefined);
-    if (!(error instanceof UnreadableFile || error instanceof LoadMismatch || error instanceof NoBill))
+    if (
+      !(error instanceof UnreadableFile || error instanceof LoadMismatchError || error instanceof NoBillError)
+    )
       throw error;
-    const state = error instanceof NoBill ? "no_bill" : "refused";
+    const state = error instanceof NoBillError ? "no_bill" : "refused";
     for (const statement of refuseDelivery(deliveryId, state, error.message))
       await runStatement(postgres, statement);
     return { state, problem: error.message };
   }
 }
 
-/** Each file of the delivery is something else than a bill: it is no delivery, and what counts of its scope stays. */
-class NoBill extends Error {
-  override readonly name = "NoBill";
+/** No file of the delivery is a bill, so it is not a delivery, and the deliveries of its scope still count. */
+class NoBillError extends Error {
+  override readonly name = "NoBillError";
   constructor(remarks: readonly string[]) {
     const rest = remarks.length - 1;
     const more =
@@ -172,30 +181,30 @@ class NoBill extends Error {
   }
 }
 
-/** Loads each file whose bytes are not known yet. The place of a loaded file is its number in the store. */
+/** Loads each file whose bytes are not known yet. A loaded file is numbered by its position. */
 async function loadFiles(
   { client }: DeliveryStore,
   deliveryId: string,
   { source, files }: Delivery,
   { known, settings }: { readonly known: readonly KnownFile[]; readonly settings: LoadSettings },
   signal: AbortSignal,
-): Promise<{ files: LoadedFile[]; left: DuplicateFile[] }> {
+): Promise<{ files: LoadedFile[]; leftOut: DuplicateFile[] }> {
   const loaded: LoadedFile[] = [];
-  const left: DuplicateFile[] = [];
+  const leftOut: DuplicateFile[] = [];
   const { cost, currency } = settings;
   for (const file of files) {
     const own = loaded.map((each) => ({ ...each, ...NO_LINES, source }));
     const twin = await twinOf(file, [...known, ...own], signal);
-    if (twin !== undefined) left.push(twin);
+    if (twin !== undefined) leftOut.push(twin);
     else
       loaded.push(
         await loadFile(client, { delivery: deliveryId, at: loaded.length, file, cost, currency }, signal),
       );
   }
-  return { files: loaded, left };
+  return { files: loaded, leftOut };
 }
 
-/** What a file adds up to is known once all of its delivery is loaded. */
+/** Adds the sums of a duplicate, which are known once its whole delivery is loaded. */
 function withLines(
   duplicate: DuplicateFile,
   files: readonly LoadedFile[],
@@ -205,7 +214,7 @@ function withLines(
   return at < 0 ? duplicate : { ...duplicate, ...(loaded.files.get(at) ?? NO_LINES) };
 }
 
-/** Each file of a delivery that is a bill, by its name. */
+/** Files of a delivery that are bills, by name. */
 function readFiles(
   files: readonly LoadedFile[],
   loaded: LoadedLines,
@@ -216,7 +225,7 @@ function readFiles(
   return new Map([...bills, ...duplicates].map((file) => [file.name, file]));
 }
 
-/** With the lines that were left out, because they count elsewhere: they are delivered all the same. */
+/** Adds the lines that were left out because they count elsewhere: they are delivered all the same. */
 function withDuplicates(loaded: LoadedLines, duplicates: readonly DuplicateFile[]) {
   const sums = addedUp([...loaded.sums, ...duplicates.flatMap((each) => each.sums)]);
   const elsewhere = duplicates.flatMap(({ periods, sums }) =>
@@ -253,7 +262,7 @@ function daysOf({ billing_period }: Delivery, loaded: LoadedLines): CoveredDays 
   };
 }
 
-/** Without any date, none of it could be charged to a day, and what it replaces would be gone. */
+/** Throws if no line has a date: nothing could be charged to a day, and the replaced bill would be gone. */
 function requireDates({ lines, first_day }: LoadedLines): void {
   if (lines === 0 || first_day !== undefined) return;
   throw new UnreadableFile(

@@ -1,6 +1,6 @@
 /**
- * Compares what manifests state with what was read of their files. A difference does not hold the bill back, because its files are all
- * there is to charge; every run reports it while the bill counts.
+ * Compares the totals that manifests state with the files that were read. A difference does not hold the bill back,
+ * because there is nothing else to charge; every run reports it while the bill counts.
  */
 import { differenceText } from "../../../../numbers/exact.js";
 import { addedUp, type CurrencySums, type Finding } from "../load/summary.js";
@@ -8,7 +8,7 @@ import type { ManifestTotals } from "../sources/delivery.js";
 import { quoted } from "../sources/file-names.js";
 
 export const MANIFEST_TOTALS = "manifest_totals";
-/** Files of a manifest that get a sentence each. */
+/** Files of a manifest that get a sentence of their own. */
 const MOST_FILES = 5;
 const ADVICE = "run the export again, because rows may be missing or may be there twice";
 
@@ -18,7 +18,10 @@ export interface ReadFile {
   readonly sums: readonly CurrencySums[];
 }
 
-/** @param read the files of the delivery by name; a file that is no bill is not among them, and its manifest is not compared */
+/**
+ * @param read the files of the delivery by name; files that are not bills are missing, and their manifests are not
+ * compared
+ */
 export function manifestFindings(
   manifests: readonly ManifestTotals[],
   read: ReadonlyMap<string, ReadFile>,
@@ -38,7 +41,9 @@ function findingsOf(manifest: ManifestTotals, read: ReadonlyMap<string, ReadFile
   const bytes = files.reduce((total, { size }) => total + size, 0);
   const states = quoted(manifest.manifest);
   const finding = (what: string, lines: number): Finding => ({
-    ...{ id: MANIFEST_TOTALS, lines, examples: [] },
+    id: MANIFEST_TOTALS,
+    lines,
+    examples: [],
     what: `${what}: ${ADVICE}`,
   });
   const differing = files.filter((file) => file.stated !== undefined && file.stated !== file.rows);
@@ -55,7 +60,7 @@ function findingsOf(manifest: ManifestTotals, read: ReadonlyMap<string, ReadFile
         rest.reduce((total, file) => total + file.rows, 0),
       ),
     );
-  // The total repeats what the files have said.
+  // The total would only repeat the differences of the files.
   if (differing.length === 0 && manifest.rows !== undefined && manifest.rows !== rows)
     found.push(finding(`the files of ${states} have ${rows} rows, and it states ${manifest.rows}`, rows));
   if (manifest.bytes !== undefined && manifest.bytes !== bytes)

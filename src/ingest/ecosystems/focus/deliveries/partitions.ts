@@ -1,11 +1,11 @@
-/** Partitions of deliveries in the tenant's store. */
+/** Partitions of deliveries in the tenant's ClickHouse database. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { dropNumberedPartition, numberedPartitions } from "../../../../store/clickhouse/partitions.js";
 import type { RecordedDelivery } from "./records.js";
 
 const tables = ["focus_lines", "focus_text_sums"] as const;
 
-/** Drops what no record keeps: what was replaced, and what a load that was cut off left behind. */
+/** Drops partitions without a record: those of replaced deliveries, and those of loads that were cut off. */
 export async function dropUnrecorded(
   client: ClickHouseClient,
   recorded: ReadonlySet<string>,
@@ -18,14 +18,14 @@ export async function dropUnrecorded(
   }
 }
 
-/** Of deliveries that have lines, those whose lines the store does not have: it was lost, or set back. */
-export async function withoutLines<Kept extends Pick<RecordedDelivery, "delivery_id" | "lines">>(
+/** Returns the deliveries whose lines are missing from the store, because it was lost or restored to an older state. */
+export async function withoutLines<Delivery extends Pick<RecordedDelivery, "delivery_id" | "lines">>(
   client: ClickHouseClient,
-  deliveries: readonly Kept[],
+  deliveries: readonly Delivery[],
   signal?: AbortSignal,
-): Promise<Kept[]> {
-  const there = new Set(await numberedPartitions(client, "focus_lines", signal));
-  return deliveries.filter(({ delivery_id, lines }) => Number(lines) > 0 && !there.has(delivery_id));
+): Promise<Delivery[]> {
+  const stored = new Set(await numberedPartitions(client, "focus_lines", signal));
+  return deliveries.filter(({ delivery_id, lines }) => Number(lines) > 0 && !stored.has(delivery_id));
 }
 
 export async function dropDelivery(client: ClickHouseClient, deliveryId: string): Promise<void> {

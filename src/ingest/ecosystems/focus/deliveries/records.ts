@@ -1,4 +1,4 @@
-/** Statements on the records of deliveries. */
+/** Statements on the records of deliveries in Postgres. */
 import type { Pool } from "pg";
 import { type Retirement, retireDelivery, type Uncounted } from "../../../../store/postgres/retirement.js";
 import { runStatement, type Statement } from "../../../../store/postgres/statement.js";
@@ -10,7 +10,7 @@ import type { Comparable, Overlap } from "../overlaps/compare.js";
 import type { Delivery } from "../sources/delivery.js";
 import { MANIFEST_TOTALS } from "./manifest-totals.js";
 
-/** A file that was not loaded, because another file with the same bytes counts; with what that one adds up to. */
+/** A file that was not loaded because another file with the same bytes counts, with the sums of that file. */
 export interface DuplicateFile extends FileLines {
   readonly name: string;
   readonly size: number;
@@ -19,13 +19,16 @@ export interface DuplicateFile extends FileLines {
   readonly same_as_source: string;
 }
 
-/** A delivery whose lines are in the store; or which was refused, has expired, is no bill, or whose charges count in others. */
+/**
+ * A delivery whose lines are in the store, or which was refused, has expired, is not a bill, or whose charges count in
+ * others.
+ */
 export interface RecordedDelivery {
   readonly delivery_id: string;
   readonly source: string;
   readonly scope: string;
   readonly kind: Delivery["kind"];
-  /** Of its first file. */
+  /** Version of its first file. */
   readonly version: string | null;
   readonly content_id: string;
   readonly settings_hash: string;
@@ -35,32 +38,38 @@ export interface RecordedDelivery {
   readonly sums: LoadedLines["sums"];
   readonly month_sums: LoadedLines["month_sums"];
   readonly duplicates: readonly DuplicateFile[];
-  /** Null where it was loaded by a version that did not record it. */
+  /** Null if it was loaded by a version that did not record it. */
   readonly periods: LoadedLines["periods"] | null;
-  /** What newer deliveries of its scope have replaced. */
+  /** Parts that newer deliveries of its scope have replaced. */
   readonly retired: readonly Uncounted[];
-  /** What counts in another file or delivery. */
+  /** Parts that count in another file or delivery. */
   readonly superseded: readonly Uncounted[];
-  /** By their numbers. */
+  /** In the order of their numbers. */
   readonly files: Comparable["files"];
-  /** What its bills share with each other and with deliveries that were there when it was loaded; null where nobody compared them. */
+  /**
+   * Charges that its bills share with each other and with deliveries that were there when it was loaded. Null if they
+   * were never compared.
+   */
   readonly shared_charges: readonly Overlap[] | null;
   readonly waits_for: "shrunk" | "moved" | "overlap" | null;
-  /** Milliseconds since 1970, when a person decided that it counts. */
+  /** When a person accepted it, in milliseconds since 1970. */
   readonly accepted_at: number | null;
   readonly first_day: string | null;
-  /** Null also where it was loaded by a version that did not record it. */
+  /** Also null if it was loaded by a version that did not record it. */
   readonly last_start_day: string | null;
   readonly last_day: string | null;
   readonly has_undated_lines: boolean;
-  /** Sentences: totals of a manifest that its files do not have. */
+  /** Sentences about totals that a manifest states but its files do not have. */
   readonly manifest_problems: readonly string[];
   readonly problem: string | null;
-  /** Numbers of deliveries of other scopes that it takes the place of. */
+  /** Ids of deliveries of other scopes that it replaces. */
   readonly replaces: readonly string[];
 }
 
-/** Whether its charges, from the first that begins to the last that runs, reach into the days of the window. Those without a readable date do not count. */
+/**
+ * Returns true if its charges, from the first that begins to the last that ends, reach into the window. Charges without
+ * a readable date are ignored.
+ */
 export function isChargedIn(
   { first_day, last_day }: Pick<RecordedDelivery, "first_day" | "last_day">,
   { start, end }: DayWindow,
@@ -68,12 +77,12 @@ export function isChargedIn(
   return first_day !== null && last_day !== null && first_day < end && last_day >= start;
 }
 
-/** What a newer delivery replaces: a snapshot that of its month, an addition the file of its name as it was before. */
+/** Returns the scope, which a newer delivery replaces: the month of a snapshot, or the file name of an addition. */
 export function scopeOf({ kind, billing_period, files }: Delivery): string {
   return kind === "additive" ? (files[0]?.name ?? "") : (billing_period ?? "");
 }
 
-/** Those that count, wait, were refused, have expired, are superseded or no bills, oldest first. */
+/** Reads all deliveries that count, wait, were refused, have expired, are superseded or are not bills, oldest first. */
 function readDeliveries(tenantName: string): Statement {
   return {
     query: `SELECT delivery_id::text, source, scope, kind, files->0->>'version' AS version, content_id, settings_hash, billing_period, state,
@@ -101,7 +110,7 @@ export async function recordedDeliveries({
   return (await runStatement<RecordedDelivery>(postgres, readDeliveries(tenantName))).rows;
 }
 
-/** What no lease holder is loading any more. */
+/** Deletes records of loads that no lease holder continues. */
 export function forgetLoading(tenantName: string, epoch: number): Statement {
   return {
     query: "DELETE FROM deliveries WHERE tenant_name = $1 AND state = 'loading' AND epoch <= $2",
@@ -116,7 +125,7 @@ export interface NewDelivery {
   readonly settingsHash: string;
 }
 
-/** Out: its number; no row when the lease is lost. */
+/** Returns the id of the new delivery, or no row if the lease is lost. */
 export function beginDelivery({ tenantName, epoch, delivery, settingsHash }: NewDelivery): Statement {
   const { source, kind, id, billing_period, remarks } = delivery;
   return {
@@ -138,7 +147,10 @@ export function beginDelivery({ tenantName, epoch, delivery, settingsHash }: New
   };
 }
 
-/** Where nothing can be loaded: the same is not tried again. A refusal of other content of the scope is forgotten. */
+/**
+ * Records that nothing can be loaded, so that the same content is not tried again. Deletes earlier refusals of the
+ * scope.
+ */
 export function refuseDelivery(
   deliveryId: string,
   state: "refused" | "no_bill",
@@ -165,7 +177,7 @@ export interface FinishedDelivery {
   /** Sentences that loading adds to those of the listing. */
   readonly remarks: readonly string[];
   readonly loaded: LoadedLines;
-  /** Why it does not count yet, or does not any more. */
+  /** Why it does not count yet, or no longer counts. */
   readonly outcome:
     | { readonly state: "current" }
     | { readonly state: "expired" | "superseded"; readonly problem: string }
@@ -175,13 +187,13 @@ export interface FinishedDelivery {
         readonly waits_for: "shrunk" | "moved" | "overlap";
       };
   readonly overlaps: readonly Overlap[];
-  /** As `RecordedDelivery.replaces`. */
+  /** See `RecordedDelivery.replaces`. */
   readonly replaces: readonly string[];
-  /** What counted of its scope and does so no more; nothing while it waits. */
+  /** Parts of its scope that no longer count. Empty while the delivery waits. */
   readonly retirements: readonly Retirement[];
 }
 
-/** In one transaction, in this order: the last gives no row when the lease is lost, and then nothing may be kept. */
+/** Run these in one transaction, in this order. The last one returns no row if the lease is lost; then roll back. */
 export function finishDelivery({
   deliveryId,
   epoch,
@@ -198,9 +210,9 @@ export function finishDelivery({
     FROM deliveries AS new WHERE new.delivery_id = $1 AND old.tenant_name = new.tenant_name AND old.source = new.source
       AND old.scope = new.scope AND old.delivery_id <> new.delivery_id AND old.state IN (SELECT unnest($2::text[]))`;
   const { state } = outcome;
-  const ended = ["waiting_for_acceptance", "refused", "expired", "no_bill", "superseded"];
+  const replaceable = ["waiting_for_acceptance", "refused", "expired", "no_bill", "superseded"];
   return [
-    { query: replaced, params: [deliveryId, ended] },
+    { query: replaced, params: [deliveryId, replaceable] },
     ...retirements.map(retireDelivery),
     {
       query: `UPDATE deliveries SET state = $3, problem = $4, files = $5::jsonb, lines = $6, sums = $7::jsonb, findings = $8::jsonb,
@@ -234,18 +246,18 @@ export function finishDelivery({
   ];
 }
 
-export interface MovedDeliveries {
+export interface Relocation {
   readonly tenantName: string;
   readonly source: string;
   readonly epoch: number;
-  /** Numbers of deliveries that count no longer. */
+  /** Ids of deliveries that no longer count. */
   readonly retired: readonly string[];
-  /** Numbers of those that wait, and count from now on, in place of what counts of their scopes as well. */
+  /** Ids of deliveries that wait, and from now on count in place of those of their scopes. */
   readonly held: readonly string[];
 }
 
-/** In one transaction, in this order: the first gives no row when the lease is lost, and then nothing may be kept. */
-export function replaceMoved({ tenantName, source, epoch, retired, held }: MovedDeliveries): Statement[] {
+/** Run these in one transaction, in this order. The first one returns no row if the lease is lost; then roll back. */
+export function applyRelocation({ tenantName, source, epoch, retired, held }: Relocation): Statement[] {
   return [
     {
       query: "SELECT epoch FROM leases WHERE tenant_name = $1 AND epoch = $2",
@@ -265,8 +277,8 @@ export function replaceMoved({ tenantName, source, epoch, retired, held }: Moved
   ];
 }
 
-/** Why deliveries go on waiting. */
-export function holdMoved(tenantName: string, held: readonly string[], problem: string): Statement {
+/** Records why deliveries still wait. */
+export function holdRelocated(tenantName: string, held: readonly string[], problem: string): Statement {
   return {
     query: `UPDATE deliveries SET problem = $3
       WHERE tenant_name = $1 AND delivery_id = ANY ($2::bigint[]) AND state = 'waiting_for_acceptance'`,
@@ -280,7 +292,7 @@ export interface ExpiredDeliveries {
   readonly expired: readonly { readonly id: string; readonly reason: string }[];
 }
 
-/** Out: the numbers of those that have expired now; none when the lease is lost. */
+/** Returns the ids of the deliveries that have expired now; none if the lease is lost. */
 export function expireDeliveries({ tenantName, epoch, expired }: ExpiredDeliveries): Statement {
   return {
     query: `UPDATE deliveries SET state = 'expired', expired_at = now(), problem = old.reason

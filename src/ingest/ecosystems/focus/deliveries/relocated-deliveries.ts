@@ -1,9 +1,10 @@
 /**
- * Charges that a source delivers in another way than before: in files of months instead of one without a month, as snapshots instead of additions,
- * or an addition under another name. A delivery replaces the one of its scope; the scopes of these differ, so both would count.
+ * Handles charges that a source delivers in another way than before: in files of months instead of one without a month,
+ * as snapshots instead of additions, or as an addition under another name. A delivery replaces the one of its scope;
+ * here the scopes differ, so both would count.
  *
- * What was delivered before goes in the transaction in which all that takes its place begins to count. What shares no day with the new deliveries
- * stays: that something is not delivered any more does not say that it was not charged.
+ * The old deliveries are retired in the same transaction in which their replacements begin to count. An old delivery
+ * that shares no day with the new ones stays: that it is no longer delivered does not mean that it was not charged.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../../../store/clickhouse/statement.js";
@@ -16,10 +17,19 @@ import { addedUp } from "../load/summary.js";
 import type { Delivery, SourceListing } from "../sources/delivery.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { dropDelivery } from "./partitions.js";
-import { holdMoved, type RecordedDelivery, recordedDeliveries, replaceMoved, scopeOf } from "./records.js";
+import {
+  applyRelocation,
+  holdRelocated,
+  type RecordedDelivery,
+  recordedDeliveries,
+  scopeOf,
+} from "./records.js";
 import { shrinkage, withCountedSums } from "./shrinkage.js";
 
-/** Why a delivery does not count whose charges lie in those of other scopes as well, until all of the source are read. */
+/**
+ * Why a delivery waits whose charges are also in deliveries of other scopes, until all deliveries of the source are
+ * read.
+ */
 export const NOT_ALL_READ =
   "its source delivers charges in another way than before, and not all of them have been read";
 
@@ -31,7 +41,7 @@ export function isRecordOf(record: RecordedDelivery, delivery: Delivery, setting
   );
 }
 
-/** Records of the source in whose way it delivers nothing any more. A source that lists no bill says nothing of its way. */
+/** Returns records of a kind that the source no longer delivers. A source that lists no bill shows no kind. */
 export function relocatedRecords(
   records: readonly RecordedDelivery[],
   { deliveries, pending }: SourceListing,
@@ -53,14 +63,17 @@ export function relocatedRecords(
 }
 
 export interface SharedDays {
-  /** Number of the delivery. */
+  /** Id of the delivery. */
   readonly delivery: string;
-  /** Days of its charges that others have none on, and the first of them. Without charges that retention drops. */
+  /**
+   * Number of its charged days that the other deliveries have no charge on, and the first of them. Days outside of the
+   * retention are ignored.
+   */
   readonly lacking: number;
   readonly first: string;
 }
 
-/** Of `moved`, those with charges on days on which the deliveries of these numbers have some as well. */
+/** Returns those of `moved` that have charges on the same days as the deliveries `now`. */
 export async function sharedDays(
   client: ClickHouseClient,
   moved: readonly RecordedDelivery[],
@@ -81,7 +94,7 @@ export async function sharedDays(
   return await readRows<SharedDays>(client, { query, params }, signal);
 }
 
-/** Makes what took the place of moved records count, or says why not. */
+/** Makes the replacements of relocated records count, or returns why not. */
 export async function applyRelocations(
   store: DeliveryStore,
   source: string,
@@ -113,17 +126,17 @@ export async function applyRelocations(
   const problem =
     retired.length === 0
       ? undefined
-      : lackOf({ retired, shared, old, counting, held, expired, isWhole }, settings);
+      : relocationProblem({ retired, shared, old, counting, held, expired, isWhole }, settings);
   const ids = idsOf(held);
   if (problem !== undefined) {
-    await runStatement(postgres, holdMoved(tenantName, ids, problem));
+    await runStatement(postgres, holdRelocated(tenantName, ids, problem));
     return problem;
   }
   const waiting = moved.filter(({ state }) => state !== "current");
   const replacement = { tenantName, source, epoch, held: ids, retired: idsOf([...retired, ...waiting]) };
   await gate.shared(async () => {
     await withTransaction(postgres, async (on) => {
-      const [lease, ...changes] = replaceMoved(replacement);
+      const [lease, ...changes] = applyRelocation(replacement);
       if (lease === undefined || (await runStatement(on, lease)).rowCount !== 1)
         throw new LeaseLostError(epoch);
       for (const statement of changes) await runStatement(on, statement);
@@ -133,21 +146,21 @@ export async function applyRelocations(
   return undefined;
 }
 
-interface Moving {
+interface Candidates {
   readonly retired: readonly RecordedDelivery[];
   readonly shared: readonly SharedDays[];
-  /** Those, and what counts of the scopes of `held`. */
+  /** The retired deliveries, and those that count in the scopes of `held`. */
   readonly old: readonly RecordedDelivery[];
   readonly counting: readonly RecordedDelivery[];
   readonly held: readonly RecordedDelivery[];
   readonly expired: readonly RecordedDelivery[];
-  /** Whether all that the source lists is among the three. */
+  /** True if everything that the source lists is among the three. */
   readonly isWhole: boolean;
 }
 
-/** Why what is delivered now must not take the place of what was, as a sentence that names both. */
-function lackOf(
-  { retired, shared, old, counting, held, expired, isWhole }: Moving,
+/** Returns why the new deliveries must not replace the old ones, as a sentence that names both. */
+function relocationProblem(
+  { retired, shared, old, counting, held, expired, isWhole }: Candidates,
   { shrinkLimit: limit, today }: LoadSettings,
 ): string | undefined {
   const lacking = shared.reduce((sum, each) => sum + each.lacking, 0);
@@ -163,7 +176,9 @@ function lackOf(
       ? undefined
       : shrinkage({
           old: { ...newest, billing_period: null, ...before, lines: String(before.lines) },
-          ...{ loaded, limit, today },
+          loaded,
+          limit,
+          today,
         });
   const reason = !isWhole
     ? "not all bills of the source are ready"

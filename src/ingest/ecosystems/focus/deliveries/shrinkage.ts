@@ -1,4 +1,4 @@
-/** Whether a delivery takes away so much of what it replaces that a person should look. */
+/** Detects deliveries with so much less than what they replace that a person should look. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { type NewDelivery, replacesWhole } from "../../../../store/postgres/retirement.js";
 import { isCounted } from "../lines/counted.js";
@@ -14,13 +14,16 @@ import type { RecordedDelivery } from "./records.js";
 export interface Replacement {
   readonly old: Pick<RecordedDelivery, "billing_period" | "last_day" | "lines" | "sums">;
   readonly loaded: Pick<LoadedLines, "lines" | "sums">;
-  /** Largest share that may be lost: 0.5 is half. */
+  /** The largest share that may be missing: 0.5 is half. */
   readonly limit: number;
   /** Today, in UTC. */
   readonly today: string;
 }
 
-/** The records with the lines and sums that they are charged with. A draft that never counted is no loss when it goes. */
+/**
+ * Returns the records with the lines and sums that they are charged with. A draft that never counted is no loss when it
+ * goes.
+ */
 export async function withCountedSums(
   client: ClickHouseClient,
   records: readonly RecordedDelivery[],
@@ -38,22 +41,25 @@ export async function withCountedSums(
   );
 }
 
-/** A sentence, or undefined when it may replace. Bills of a month that is not over may shrink: they are estimates. */
+/**
+ * Returns a sentence if the delivery must not replace the old one, else undefined. Bills of a month that is not over
+ * may shrink, because they are estimates.
+ */
 export function shrinkage({ old, loaded, limit, today }: Replacement): string | undefined {
   if (!isOver(old, today)) return undefined;
-  const keeps = 1 - limit;
+  const required = 1 - limit;
   const percent = (now: number, was: number) => `${Math.round((1 - now / was) * 100)} %`;
   const was = Number(old.lines ?? 0);
-  if (was > 0 && loaded.lines < was * keeps)
+  if (was > 0 && loaded.lines < was * required)
     return `it has ${percent(loaded.lines, was)} fewer lines than the bill it would replace (${loaded.lines} instead of ${was})`;
   for (const { currency, effective_cost, billed_cost } of old.sums) {
     const now = loaded.sums.find((each) => each.currency === currency);
     for (const [name, before] of Object.entries({ billed_cost, effective_cost })) {
-      // Only whether it is about half: a float is exact enough for that.
+      // A float is exact enough for a comparison of shares.
       const amount = Math.abs(Number(before));
-      const left = Math.abs(Number(now?.[name as "billed_cost" | "effective_cost"] ?? 0));
-      if (amount > 0 && left < amount * keeps)
-        return `its ${name} in ${currency} is ${percent(left, amount)} less than that of the bill it would replace`;
+      const remaining = Math.abs(Number(now?.[name as "billed_cost" | "effective_cost"] ?? 0));
+      if (amount > 0 && remaining < amount * required)
+        return `its ${name} in ${currency} is ${percent(remaining, amount)} less than that of the bill it would replace`;
     }
   }
   return undefined;
@@ -64,7 +70,7 @@ function isOver({ billing_period, last_day }: Replacement["old"], today: string)
   return month !== undefined && month < today.slice(0, 7);
 }
 
-/** Compares what is replaced with what replaces it: the whole scope, or each period whose days the newer delivery covers. */
+/** Compares a delivery with what it replaces: the whole scope, or each period whose days it covers. */
 export function shrinkageOf(
   old: readonly RecordedDelivery[],
   newer: NewDelivery & Replacement["loaded"] & { readonly periods: readonly PeriodLines[] },
@@ -96,7 +102,8 @@ export function shrinkageOf(
     const problem = shrinkage({
       old: { billing_period: period, last_day: null, sums: before, lines: String(linesOf(before)) },
       loaded: { sums, lines: linesOf(sums) },
-      ...{ limit, today },
+      limit,
+      today,
     });
     if (problem !== undefined) return `${period}: ${problem}`;
   }

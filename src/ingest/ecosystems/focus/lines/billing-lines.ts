@@ -1,4 +1,4 @@
-/** Lines of the bill of some days, from the deliveries that count. */
+/** Billing lines of some days, from the deliveries that count. */
 import { identifier } from "../../../../store/clickhouse/sql-text.js";
 import type { Statement } from "../../../../store/clickhouse/statement.js";
 import { addDays, daysOfWindow } from "../../../../time/days.js";
@@ -17,12 +17,13 @@ export interface LinesRequest {
   readonly spread: Spread;
 }
 
-/** Of bills with so many lines, each day is read by itself. */
+/** Bills with at least this many lines are read day by day. */
 const LARGE_BILL = 1_000_000;
 
 /**
- * Windows that are read one after the other. A day of a large bill alone arrives sorted as one partition, whereas of several days together each block
- * has some lines of all of them, which took half as long again with ten million lines. A charge that is spread is read once for all of its days.
+ * Splits a window into windows that are read one after the other. A single day of a large bill arrives sorted as one
+ * partition. With several days together, each block has some lines of all of them, which took half as long again with
+ * ten million lines. A spread charge is read once for all of its days.
  */
 export function piecesOf(window: DayWindow, lines: number, spread: Spread): readonly DayWindow[] {
   if (lines < LARGE_BILL || spread !== "none") return [window];
@@ -33,12 +34,12 @@ export function piecesOf(window: DayWindow, lines: number, spread: Spread): read
 export const billedResource =
   "multiIf(ResourceId != '', ResourceId, SubAccountId != '', SubAccountId, BillingAccountId != '', BillingAccountId, 'unknown')";
 
-/** What of a line belongs to the bill: it has a day, a currency, and the cost that is charged. */
+/** Condition: the line belongs to the bill, because it has a day, a currency, and the charged cost. */
 export function isCharged(cost: CostColumn): string {
   return `bitAnd(findings, ${MALFORMED}) = 0 AND isNotNull(${cost})`;
 }
 
-/** Lines that may touch the window: a charge that is spread begins before the day that it is charged to. */
+/** Condition: the line may be charged in the window. A spread charge begins before the day that it is charged to. */
 export function ofWindow(spread: Spread): string {
   const until = "delivery IN {deliveries:Array(UInt64)} AND charge_day < {end:Date}";
   return spread === "none"
@@ -46,23 +47,26 @@ export function ofWindow(spread: Spread): string {
     : `${until} AND (charge_day >= {start:Date} OR ChargePeriodEnd > toDateTime({start:Date}, 'UTC'))`;
 }
 
-/** How columns of lines become one value. */
-interface Of {
-  /** What equal lines have in common. */
+/** How columns of equal lines become one value. */
+interface ColumnMerge {
+  /** For columns that equal lines have in common. */
   readonly same: (sql: string) => string;
   readonly sum: (sql: string) => string;
 }
 
-/** A line that no other one is equal to. */
-const single: Of = { same: (sql) => sql, sum: (sql) => sql };
-const repeated: Of = { same: (sql) => `any(${sql})`, sum: (sql) => `sum(toDecimal256(${sql}, 12))` };
+/** For lines without an equal one. */
+const single: ColumnMerge = { same: (sql) => sql, sum: (sql) => sql };
+const repeated: ColumnMerge = { same: (sql) => `any(${sql})`, sum: (sql) => `sum(toDecimal256(${sql}, 12))` };
 
-/** By this, `focus_lines` is sorted: equal lines stand together, and are added up without all of them in memory. */
+/**
+ * The sorting key of `focus_lines`: equal lines are adjacent, and are added up without holding all of them in memory.
+ */
 const sorted = "charge_day, ServiceName, ResourceId, line_id";
 
 /**
- * Equal lines become one, with the sum of their amounts. Only they are grouped: a group holds all columns of its line in memory, which took 7 KiB
- * a line. Which lines they are is found by a set of ids, some 60 bytes each; by the order of forty parts it took seven times as long.
+ * Equal lines become one, with the sum of their amounts. Only those are grouped, because a group holds all columns of
+ * its line in memory, which took 7 KiB a line. They are found by a set of ids, some 60 bytes each; finding them by the
+ * order of forty columns took seven times as long.
  */
 export function billingLines({ window, deliveries, counted, cost, spread }: LinesRequest): Statement {
   const lines = `SELECT * FROM focus_lines WHERE ${ofWindow(spread)} AND ${isCharged(cost)} AND ${counted}`;
@@ -76,7 +80,7 @@ export function billingLines({ window, deliveries, counted, cost, spread }: Line
   };
 }
 
-function columnsOf({ same, sum }: Of, cost: CostColumn, spread: Spread): string {
+function columnsOf({ same, sum }: ColumnMerge, cost: CostColumn, spread: Spread): string {
   const amount = (column: string) =>
     `CAST(${sum(partOf(`ifNull(${column}, 0)`, spread))} AS Decimal(38, 12))`;
   const metadata = landingColumns

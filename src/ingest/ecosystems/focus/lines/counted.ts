@@ -1,4 +1,6 @@
-/** Which lines of the deliveries that count do so: those that no newer delivery has replaced, and that count in no other one. */
+/**
+ * Selects the lines that count: those that no newer delivery has replaced, and that do not count in another delivery.
+ */
 import { literal } from "../../../../store/clickhouse/sql-text.js";
 import type { Uncounted } from "../../../../store/postgres/retirement.js";
 import { PERIOD, periodNumber } from "../load/period.js";
@@ -9,15 +11,18 @@ export interface PartlyCounted {
   readonly superseded: readonly Uncounted[];
 }
 
-/** SQL of a condition on rows of `focus_lines`. Columns are qualified, because statements name results `delivery` and `file` as well. */
+/**
+ * Returns a condition on rows of `focus_lines`. Columns are qualified, because some statements also name results
+ * `delivery` and `file`.
+ */
 export function isCounted(deliveries: readonly PartlyCounted[]): string {
-  const left = deliveries.flatMap(({ delivery_id, retired, superseded }) => {
+  const uncounted = deliveries.flatMap(({ delivery_id, retired, superseded }) => {
     const parts = [...retired, ...superseded].map(partSql);
     return parts.length === 0
       ? []
       : [`(focus_lines.delivery = ${Number(delivery_id)} AND (${parts.join(" OR ")}))`];
   });
-  return left.length === 0 ? "true" : `NOT (${left.join(" OR ")})`;
+  return uncounted.length === 0 ? "true" : `NOT (${uncounted.join(" OR ")})`;
 }
 
 function partSql({ account, period, from, to, files }: Uncounted): string {

@@ -1,15 +1,15 @@
-/** Resources that the lines of the deliveries that count are about: distinct in the engine, at their latest names. */
+/** Resources of the lines that count, made distinct by the engine, with their latest names. */
 import type { Statement } from "../../../../store/clickhouse/statement.js";
 
 interface Kind {
   readonly id: string;
-  /** Expressions on the line. */
+  /** SQL expressions over the line. */
   readonly type: string;
   readonly name: string;
   readonly parent: string;
 }
 
-/** An id may be that of a resource and of an account: the last one then counts. */
+/** If an id is that of a resource and of an account, the later kind in this list counts. */
 const kinds: readonly Kind[] = [
   {
     id: "ResourceId",
@@ -21,7 +21,10 @@ const kinds: readonly Kind[] = [
   { id: "BillingAccountId", type: "'billing_account'", name: "BillingAccountName", parent: "''" },
 ];
 
-/** What the newest line says that says anything; of two of a day, the same one each time. A line without a readable date was seen on no day. */
+/**
+ * Takes the newest value that is not empty; the choice between two of the same day is deterministic. A line without a
+ * readable date has no day.
+ */
 function resourcesOfKind({ id, type, name, parent }: Kind, rank: number, counted: string): string {
   const newest = (value: string) => `argMaxIf(${value}, (charge_day, ${value}), ${value} != '')`;
   return `
@@ -30,7 +33,7 @@ SELECT ${id} AS resource_id, ${rank} AS rank, ${newest(type)} AS resource_type, 
 FROM focus_lines WHERE delivery IN {deliveries:Array(UInt64)} AND ${id} != '' AND ${counted} GROUP BY resource_id`;
 }
 
-/** As `InventorySink.resourceRows` takes them. `counted`: SQL of `isCounted`. */
+/** Selects rows for `InventorySink.resourceRows`. `counted`: SQL of `isCounted`. */
 export function resourcesOf(deliveries: readonly number[], counted: string): Statement {
   const query = `
 SELECT resource_id, resource_type, display_name, parent_id, '' AS owner_id, first_day, last_day

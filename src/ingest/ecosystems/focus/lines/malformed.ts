@@ -1,4 +1,4 @@
-/** Lines of the window that are not part of the bill as they stand, and the days that lack them. */
+/** Lines of the window that cannot be charged as they are, and the days that are incomplete without them. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../../../store/clickhouse/statement.js";
 import { addDays, daysOfWindow } from "../../../../time/days.js";
@@ -41,7 +41,7 @@ export async function malformedLines(
     signal,
   );
   const days = daysOfWindow(window);
-  const lacking = new Set<string>();
+  const incomplete = new Set<string>();
   const counts = new Map<string, number>();
   for (const { delivery, day, last, dated, lines } of rows) {
     const touched = days.filter(
@@ -49,7 +49,7 @@ export async function malformedLines(
     );
     if (dated && touched.length === 0) continue;
     counts.set(delivery, (counts.get(delivery) ?? 0) + Number(lines));
-    for (const each of touched) lacking.add(each);
+    for (const each of touched) incomplete.add(each);
   }
   const errors = [...counts].map(([delivery, lines]) => {
     const of = deliveries.find(({ delivery_id }) => delivery_id === delivery);
@@ -58,7 +58,7 @@ export async function malformedLines(
   });
   return {
     lines: [...counts.values()].reduce((a, b) => a + b, 0),
-    days: days.filter((day) => lacking.has(day)),
+    days: days.filter((day) => incomplete.has(day)),
     errors,
   };
 }
@@ -68,7 +68,7 @@ export interface LostLines {
   readonly errors: readonly string[];
 }
 
-/** Days of the window that lines are missing of which the store has lost. They stay as they are published. */
+/** Returns the days of the window whose lines the store has lost. They stay as they are published. */
 export async function lostLines(
   client: ClickHouseClient,
   { window }: Pick<LinesRequest, "window">,
@@ -92,7 +92,7 @@ function billOf(delivery: RecordedDelivery | undefined): string {
   return [delivery?.source, delivery?.billing_period].filter((part) => part != null).join(" ");
 }
 
-/** A line without a date may belong to any day of its delivery. */
+/** Days that a line without a date may belong to: any day of its delivery. */
 function periodOf(deliveries: readonly RecordedDelivery[], delivery: string): (day: string) => boolean {
   const of = deliveries.find(({ delivery_id }) => delivery_id === delivery);
   const { billing_period: period = null, first_day = null, last_day = null } = of ?? {};

@@ -1,4 +1,7 @@
-/** SQL that reads one column of a FOCUS file into its column of the landing table: from its text, or as the type that the file has it in. */
+/**
+ * SQL that reads one column of a FOCUS file into its column of the landing table: from its text, or in the type that
+ * the file stores.
+ */
 import { plain, writtenText } from "../../../../focus/written-text.js";
 import { identifier } from "../../../../store/clickhouse/sql-text.js";
 import type { LandingColumn, LandingKind } from "./landing-columns.js";
@@ -15,24 +18,24 @@ import {
   tagPairs,
 } from "./line-sql.js";
 
-/** What a statement names, in the order in which it does: later ones may use those before. */
+/** An expression and its name. Later ones of a statement may use earlier ones. */
 export type Named = readonly [sql: string, name: string];
 
 export interface ColumnSql {
-  /** Of the file's own columns. */
+  /** Expressions over the columns of the file. */
   readonly direct: readonly Named[];
-  /** Of the former. */
+  /** Expressions over `direct`. */
   readonly derived: readonly Named[];
   readonly value: string;
-  /** As written, empty for null. */
+  /** The text as written. Empty for null. */
   readonly text: string;
-  /** Whether there is something that could not be read; undefined where everything can. */
+  /** Condition: the value could not be read. Undefined if every value can be read. */
   readonly unread?: string;
-  /** Whether digits were lost; undefined where none can be. */
+  /** Condition: digits were lost. Undefined if none can be lost. */
   readonly rounded?: string;
 }
 
-/** A column of the file as text, empty for null. */
+/** Returns a column of the file as text, empty for null. */
 export function textOf(column: string, type: string | null): string {
   return given(type === null ? column : `ifNull(${writtenText(column, type)}, '')`);
 }
@@ -43,7 +46,7 @@ export function textOf(column: string, type: string | null): string {
  */
 export function columnSql({ name, kind }: LandingColumn, column: string, type: string | null): ColumnSql {
   const value = identifier(`value ${name}`);
-  if (isOwn(kind, plain(type ?? ""))) return fromType({ kind, value, column });
+  if (isReadDirectly(kind, plain(type ?? ""))) return fromType({ kind, value, column });
   const text = identifier(`text ${name}`);
   const direct: readonly Named[] = [[textOf(column, type), text]];
   const unread = `${text} != '' AND isNull(${value})`;
@@ -76,8 +79,8 @@ function isCurrency(name: string): boolean {
   return name === "BillingCurrency" || name === "PricingCurrency";
 }
 
-/** Whether values of the type are taken as they are, and need not become text and be read from it. */
-function isOwn(kind: LandingKind, type: string): boolean {
+/** Returns true if values of the type are taken as they are, without going through text. */
+function isReadDirectly(kind: LandingKind, type: string): boolean {
   if (kind === "instant") return /^DateTime/.test(type);
   if (kind === "tags") return /^Map\((LowCardinality\()?String\)?, (Nullable\()?String\)?\)$/.test(type);
   if (kind !== "cost" && kind !== "number") return false;
@@ -90,7 +93,10 @@ function fromType({ kind, value, column }: { kind: LandingKind; value: string; c
   const text = `ifNull(toString(${column}), '')`;
   if (kind === "instant")
     return {
-      ...{ direct: [[instantInRange(column), value]], derived: [], value, text },
+      direct: [[instantInRange(column), value]],
+      derived: [],
+      value,
+      text,
       unread: `isNotNull(${column}) AND isNull(${value})`,
     };
   if (kind === "tags")

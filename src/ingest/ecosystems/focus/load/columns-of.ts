@@ -1,11 +1,11 @@
-/** Columns of a file, as the engine reads them; it needs no file for that. */
+/** Columns of a Parquet file as the engine reads them, from its footer alone. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { WrittenColumn } from "../../../../focus/file.js";
 import { literal } from "../../../../store/clickhouse/sql-text.js";
 import { readRows } from "../../../../store/clickhouse/statement.js";
 import { longStatement, requireColumns } from "../../../csv/header.js";
 
-/** @param footer a Parquet file that may be without its rows */
+/** @param footer a Parquet file, with or without its rows */
 export async function parquetColumns(
   client: ClickHouseClient,
   footer: Buffer,
@@ -24,7 +24,7 @@ export async function parquetColumns(
   return columns.map(({ name, type }) => ({ name, type }));
 }
 
-/** @param footer as above. @returns what the file's columns unpack to, as the footer says */
+/** @param footer as above. @returns the unpacked size of the file's columns that the footer states, in bytes */
 export async function unpackedBytes(
   client: ClickHouseClient,
   footer: Buffer,

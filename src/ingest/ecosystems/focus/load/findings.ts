@@ -1,10 +1,13 @@
-/** What may be odd about a line. Each finding is a bit of the column `findings`, so that it stays with its line; new ones are added at the end. */
+/**
+ * Findings: what may be odd about a line. Each one is a bit of the column `findings`, which is stored with the line.
+ * New ones are added at the end.
+ */
 
 export interface LineFinding {
   readonly id: string;
-  /** One sentence about the lines that have it. */
+  /** A sentence about the lines that have it. */
   readonly what: string;
-  /** The line cannot be charged to its day as it stands: the day is partial. */
+  /** The line cannot be charged to its day as it is, and the day is partial. */
   readonly malformed?: true;
 }
 
@@ -75,7 +78,10 @@ export const lineFindings = [
   { id: "foreign_subcategory", what: "ServiceSubcategory belongs to another ServiceCategory." },
 ] as const satisfies readonly LineFinding[];
 
-/** Findings about lines against each other: each value of one column has one value of the other. They have no bit. */
+/**
+ * Findings about lines compared with each other: each value of `of` should have one value of `column`. They have no
+ * bit.
+ */
 export const groupFindings = [
   {
     id: "several_service_categories",
@@ -99,7 +105,7 @@ export const MALFORMED = lineFindings.reduce(
   0,
 );
 
-/** SQL of the column `findings`: from a condition for each finding, left out where it cannot apply. */
+/** Returns the SQL of the column `findings`, from a condition for each finding that can apply. */
 export function findingsMask(conditions: Readonly<Partial<Record<LineFindingId, string>>>): string {
   const bits = lineFindings.flatMap(({ id }, bit) => {
     const condition = conditions[id];

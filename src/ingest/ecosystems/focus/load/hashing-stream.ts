@@ -1,15 +1,17 @@
-/** SHA-256 of files, taken while their bytes pass: equal bytes are the same charges, whatever the files are called. */
+/**
+ * SHA-256 of files, computed while their bytes are read. Equal bytes are the same charges, whatever the files' names.
+ */
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { DeliveredFile } from "../sources/delivery.js";
 
 export interface HashedFile {
   readonly file: DeliveredFile;
-  /** In hexadecimal; undefined until the file has been read to its end. */
+  /** In hexadecimal. Undefined until the file has been read to its end. */
   digest(): string | undefined;
 }
 
-/** The file, whose digest is known once it has been read. */
+/** Wraps the file, so that its digest is known once it has been read. */
 export function hashing(file: DeliveredFile): HashedFile {
   let digest: string | undefined;
   async function* passed(source: Readable) {
@@ -29,7 +31,7 @@ export function hashing(file: DeliveredFile): HashedFile {
   return { file: { ...file, open }, digest: () => digest };
 }
 
-/** Reads the file for its digest alone. Throws what the file throws. */
+/** Reads the file only for its digest. Throws what reading the file throws. */
 export async function digestOf(file: DeliveredFile, signal: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
   for await (const chunk of (await file.open(signal)) as AsyncIterable<Buffer>) hash.update(chunk);

@@ -1,4 +1,7 @@
-/** Where each column of a FOCUS file goes: columns of the newest version have one of their own in `focus_lines`, all others are kept by name. */
+/**
+ * Maps columns of a FOCUS file to the store. Columns of the newest version have a column of their own in `focus_lines`;
+ * all others are kept by name.
+ */
 import { columnsOf } from "../../../../focus/columns.js";
 
 export type LandingKind = "cost" | "number" | "instant" | "json" | "tags" | "text" | "long_text";
@@ -7,7 +10,7 @@ export type LandingKind = "cost" | "number" | "instant" | "json" | "tags" | "tex
 export const costColumns = ["BilledCost", "EffectiveCost", "ContractedCost", "ListCost"] as const;
 export type CostColumn = (typeof costColumns)[number];
 
-/** The version whose names the landing table has; names of earlier ones are read as theirs. */
+/** The version whose names the landing table uses. Names of earlier versions are mapped to it. */
 export const LANDING_VERSION = "1.4";
 
 const longTexts: readonly string[] = ["ChargeDescription", "ResourceName"];
@@ -15,7 +18,7 @@ const longTexts: readonly string[] = ["ChargeDescription", "ResourceName"];
 export interface LandingColumn {
   readonly name: string;
   readonly kind: LandingKind;
-  /** A part of the line has a part of it. */
+  /** True if a part of the line has a proportional part of the value. */
   readonly summable: boolean;
 }
 

@@ -17,38 +17,40 @@ export interface LandingStatement {
 
 export interface LandingFile {
   readonly delivery: string;
-  /** Place of the file in the delivery, from 0. */
+  /** Position of the file in the delivery, from 0. */
   readonly file: number;
   readonly format: "CSV" | "Parquet";
   readonly written: readonly WrittenColumn[];
-  /** Text of the first value of the row that is sent behind the last one of a CSV file. */
+  /** First value of the row that is sent after the last one of a CSV file. */
   readonly endMark: string;
-  /** Of lines that name none. */
+  /** Currency of lines that name none. */
   readonly currency: string | undefined;
 }
 
-/** Of 53 bits, as numbers of JavaScript are exact. */
+/** 53 bits, so that JavaScript numbers are exact. */
 const LARGEST_LINE_ID = "9007199254740991";
 
 /** Kinds of columns whose texts may be longer than ids. */
 const longTexts: ReadonlySet<LandingKind> = new Set(["json", "tags", "long_text"]);
 
-/** Tags of bills without `Tags`, in this order. */
+/** Columns with tags in bills without `Tags`, in order of preference. */
 const otherTags = ["x_labels", "x_tags"];
 
 export function landingStatement(landing: LandingFile): LandingStatement {
   const { written, format, delivery, file, endMark, currency } = landing;
-  const at = placesOf(readColumns(written, LANDING_VERSION), written);
+  const at = positionsOf(readColumns(written, LANDING_VERSION), written);
   const lengths = new Map(
     landingColumns.flatMap(({ name, kind }) => {
-      const place = at.get(name);
-      return place === undefined ? [] : [[place, longTexts.has(kind) ? LONGEST_TEXT : LONGEST_ID] as const];
+      const position = at.get(name);
+      return position === undefined
+        ? []
+        : [[position, longTexts.has(kind) ? LONGEST_TEXT : LONGEST_ID] as const];
     }),
   );
   const columns = landingColumns.flatMap((column) => {
-    const place = at.get(column.name);
-    if (place === undefined) return [];
-    const sql = columnSql(column, fileColumn(place), written[place]?.type ?? null);
+    const position = at.get(column.name);
+    if (position === undefined) return [];
+    const sql = columnSql(column, fileColumn(position), written[position]?.type ?? null);
     const isDefaulted = column.name === "BillingCurrency" && currency !== undefined;
     const value = isDefaulted ? `if(${sql.value} = '', ${literal(currency)}, ${sql.value})` : sql.value;
     return [{ ...column, ...sql, value }];
@@ -56,7 +58,7 @@ export function landingStatement(landing: LandingFile): LandingStatement {
   const byName = new Map(columns.map((column) => [column.name, column]));
   const text = (name: string) => byName.get(name)?.text ?? "''";
   const valueIn = (name: string) => byName.get(name)?.value;
-  const currencyOf = valueIn("BillingCurrency") ?? literal(currency ?? "");
+  const currencySql = valueIn("BillingCurrency") ?? literal(currency ?? "");
   const start = valueIn("ChargePeriodStart") ?? "CAST(NULL AS Nullable(DateTime('UTC')))";
   const of = (kind: LandingKind) => columns.filter((column) => column.kind === kind);
   const unread = (read: readonly ColumnSql[]) => any(read.flatMap((column) => column.unread ?? []));
@@ -65,7 +67,7 @@ export function landingStatement(landing: LandingFile): LandingStatement {
     ...lineConditions(valueIn),
     no_charge_date: `isNull(${start})`,
     unreadable_cost: unread(of("cost")),
-    no_currency: `NOT match(${currencyOf}, '^[A-Z]{3}$')`,
+    no_currency: `NOT match(${currencySql}, '^[A-Z]{3}$')`,
     rounded_cost: any(of("cost").flatMap(({ rounded }) => rounded ?? [])),
     unreadable_number: unread(of("number")),
     unreadable_date: unread(of("instant").filter(({ name }) => name !== "ChargePeriodStart")),
@@ -95,7 +97,7 @@ export function landingStatement(landing: LandingFile): LandingStatement {
     [`[${costColumns.map(text).join(", ")}]`, "cost_texts"],
     ["custom", "custom_columns"],
     ...columns.map(({ name, value }) => [value, name] as const),
-    ...(byName.has("BillingCurrency") ? [] : [[currencyOf, "BillingCurrency"] as const]),
+    ...(byName.has("BillingCurrency") ? [] : [[currencySql, "BillingCurrency"] as const]),
   ];
   const query = `INSERT INTO focus_landing (${values.map(([, name]) => identifier(name)).join(", ")})
 SELECT ${listOf(values.map(([sql, name]) => [sql, identifier(`to ${name}`)]))}
@@ -110,27 +112,27 @@ function listOf(named: readonly Named[]): string {
   return named.map(([sql, name]) => `${sql} AS ${name}`).join(", ");
 }
 
-/** Place in the file, from 0. */
+/** Returns the SQL name of a column of the file, by its position from 0. */
 function fileColumn(at: number): string {
   return `c${at + 1}`;
 }
 
-/** The file's own columns, whatever their names, as `c1`, `c2`, …, and `row`, from 1. */
+/** Selects the file's own columns, whatever their names, as `c1`, `c2`, …, and `row`, from 1. */
 function linesOf({ format, written }: LandingFile, lengths: ReadonlyMap<number, number>): string {
-  const isShort = lengthChecks(written, lengths);
+  const lengthConditions = lengthChecks(written, lengths);
   if (format === "CSV") {
     const structure = written.map((_, at) => `${fileColumn(at)} String`).join(", ");
-    const where = ["row > 0", ...isShort].join(" AND ");
+    const where = ["row > 0", ...lengthConditions].join(" AND ");
     return `SELECT rowNumberInAllBlocks() AS row, * FROM input(${literal(structure)}) WHERE ${where}`;
   }
   const structure = written.map(({ name, type }) => `${identifier(name)} ${type}`).join(", ");
   const renamed = written.map(({ name }, at) => `file.${identifier(name)} AS ${fileColumn(at)}`);
-  const checked = [...written.flatMap((column) => textCheck(column)), ...isShort];
-  const where = checked.length === 0 ? "" : ` WHERE ${checked.join(" AND ")}`;
+  const conditions = [...written.flatMap((column) => textCheck(column)), ...lengthConditions];
+  const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
   return `SELECT rowNumberInAllBlocks() + 1 AS row, ${renamed.join(", ")} FROM input(${literal(structure)}) AS file${where}`;
 }
 
-/** Conditions that throw where a text has more characters than its column may have. */
+/** Conditions that throw if a text has more characters than its column allows. */
 function lengthChecks(written: readonly WrittenColumn[], lengths: ReadonlyMap<number, number>): string[] {
   return written.flatMap(({ name, type }, at) => {
     if (type !== null && !type.includes("String")) return [];
@@ -141,33 +143,35 @@ function lengthChecks(written: readonly WrittenColumn[], lengths: ReadonlyMap<nu
   });
 }
 
-/** Throws where a text of the column is not in UTF-8, also within a map or a list. Of CSV, the bytes are checked on their way. */
+/**
+ * Throws if a text of the column is not UTF-8, also within a map or a list. CSV is checked while its bytes are read.
+ */
 function textCheck({ name, type }: WrittenColumn): string[] {
   if (!type?.includes("String")) return [];
   const text = `ifNull(${writtenText(`file.${identifier(name)}`, type)}, '')`;
   return [`throwIf(NOT isValidUTF8(${text}), ${literal(notUtf8Column(name))}) = 0`];
 }
 
-/** Places of the file's columns, by the name that the landing table has for them. */
-function placesOf({ columns }: FocusFile, written: readonly WrittenColumn[]): Map<string, number> {
+/** Positions of the file's columns, by their name in the landing table. */
+function positionsOf({ columns }: FocusFile, written: readonly WrittenColumn[]): Map<string, number> {
   const at = new Map(columns.map((each) => [each.column.name, each.at]));
   for (const name of [...at.keys()])
     if (!landingColumns.some((column) => column.name === name)) at.delete(name);
   if (at.has("Tags")) return at;
   const names = written.map(({ name }) => name.trim().toLowerCase());
-  const place = otherTags.map((name) => names.indexOf(name)).find((each) => each >= 0);
-  if (place !== undefined) at.set("Tags", place);
+  const position = otherTags.map((name) => names.indexOf(name)).find((each) => each >= 0);
+  if (position !== undefined) at.set("Tags", position);
   return at;
 }
 
-/** What has no column of its own, by name; a name that repeats is numbered. */
-function customOf(written: readonly WrittenColumn[], taken: ReadonlySet<number>): string {
-  const seen = new Map<string, number>();
+/** Collects the columns without a column of their own, by name. A repeated name gets a number. */
+function customOf(written: readonly WrittenColumn[], mapped: ReadonlySet<number>): string {
+  const nameCounts = new Map<string, number>();
   const entries = written.flatMap(({ name: writtenName, type }, at) => {
     const name = writtenName.trim();
-    const count = (seen.get(name) ?? 0) + 1;
-    seen.set(name, count);
-    if (taken.has(at)) return [];
+    const count = (nameCounts.get(name) ?? 0) + 1;
+    nameCounts.set(name, count);
+    if (mapped.has(at)) return [];
     return [{ key: count === 1 ? name : `${name} ${count}`, value: textOf(fileColumn(at), type) }];
   });
   const sorted = entries.sort((a, b) => (a.key < b.key ? -1 : 1));

@@ -1,4 +1,4 @@
-/** Conditions of findings about columns of a line against each other, on the values that are stored. */
+/** Conditions of findings that compare columns of a line with each other, on the stored values. */
 import {
   PRODUCT_TOLERANCE,
   pairs,
@@ -10,7 +10,10 @@ import { literal } from "../../../../store/clickhouse/sql-text.js";
 import type { LineFindingId } from "./findings.js";
 import { landingColumns } from "./landing-columns.js";
 
-/** SQL of a column's value, undefined where the file does not have the column. Numbers may be null; an empty text is. */
+/**
+ * SQL of a column's value, undefined if the file does not have the column. Numbers may be null; a missing text is
+ * empty.
+ */
 export type ValueIn = (column: string) => string | undefined;
 
 const numbers: ReadonlySet<string> = new Set(
@@ -23,7 +26,7 @@ const objects: ReadonlySet<string> = new Set(
 
 export type Conditions = Readonly<Partial<Record<LineFindingId, string>>>;
 
-/** Those that the columns of the file allow to be judged. What a file has no column for is null in each of its lines. */
+/** Returns the conditions that the file's columns allow. A column that the file does not have is null in each line. */
 export function lineConditions(valueIn: ValueIn): Conditions {
   const has = (...columns: readonly string[]) => columns.every((column) => valueIn(column) !== undefined);
   const text = (column: string) => valueIn(column) ?? "''";
@@ -32,18 +35,18 @@ export function lineConditions(valueIn: ValueIn): Conditions {
     const value = valueIn(column);
     if (value === undefined) return "false";
     if (numbers.has(column)) return `isNotNull(${value})`;
-    // An object without keys says no more than null.
+    // An object without keys counts as null.
     return objects.has(column) ? `${value} NOT IN ('', '{}')` : `notEmpty(${value})`;
   };
   const among = (column: string, values: readonly string[]) =>
     `${text(column)} IN (${values.map(literal).join(", ")})`;
   const isZero = (column: string) => `ifNull(${number(column)} = 0, true)`;
   const costs = `NOT (${isZero("BilledCost")} AND ${isZero("EffectiveCost")})`;
-  // Whether it is more than a ten-thousandth: a float is exact enough for that, and takes a fraction of the time.
+  // A float is exact enough for a tolerance of a ten-thousandth, and takes a fraction of the time.
   const float = (column: string) => `toFloat64(${number(column)})`;
   const { share, least } = PRODUCT_TOLERANCE;
   const allowance = (cost: string) => `greatest(abs(${float(cost)}) * ${share}, ${least})`;
-  /** Of amounts, whatever their sign. */
+  /** Compares absolute amounts. */
   const isBelow = (lower: string, upper: string) =>
     `${number(lower)} != 0 AND abs(${float(upper)}) - abs(${float(lower)}) > ${allowance(upper)}`;
   const isOff = (cost: string, price: string) =>
@@ -83,7 +86,7 @@ export function lineConditions(valueIn: ValueIn): Conditions {
   };
 }
 
-/** False without any. */
+/** Returns `false` if there are no conditions. */
 export function any(conditions: readonly string[]): string {
   return conditions.length === 0 ? "false" : `(${conditions.map((each) => `(${each})`).join(" OR ")})`;
 }

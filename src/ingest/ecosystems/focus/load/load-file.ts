@@ -15,7 +15,7 @@ import { openFile } from "./open-file.js";
 
 export interface FileToLoad {
   readonly delivery: string;
-  /** Place in the delivery, from 0. */
+  /** Position in the delivery, from 0. */
   readonly at: number;
   readonly file: DeliveredFile;
   readonly cost: CostColumn;
@@ -26,24 +26,26 @@ export interface LoadedFile {
   readonly name: string;
   readonly size: number;
   readonly version: string;
-  /** As `DeliveredFile.unit`. */
+  /** See `DeliveredFile.unit`. */
   readonly unit: string | undefined;
-  /** In hexadecimal; undefined where its last bytes were not needed, such as those behind the end of an archive. */
+  /**
+   * In hexadecimal. Undefined if the last bytes of the file were not needed, such as those after the end of an archive.
+   */
   readonly sha256: string | undefined;
   readonly format: "CSV" | "Parquet";
-  /** Undefined where its columns fit several. */
+  /** Undefined if its columns fit several versions. */
   readonly focus_version: FocusVersion | undefined;
-  /** What the file is instead of a bill. Nothing of such a file is loaded. */
+  /** The kind of file if it is not a bill. Such a file is not loaded. */
   readonly dataset?: string;
 }
 
-/** Throws `UnreadableFile`, with the file's name, or what the file throws when it changes. */
+/** Throws `UnreadableFile` with the file's name, or what the file throws if it changes. */
 export async function loadFile(
   client: ClickHouseClient,
   { delivery, at, file, cost, currency }: FileToLoad,
   signal: AbortSignal,
 ): Promise<LoadedFile> {
-  let broken: unknown;
+  let streamError: unknown;
   const hashed = hashing(file);
   try {
     const opened = await openFile(client, hashed.file, signal);
@@ -57,7 +59,7 @@ export async function loadFile(
       const { query, columns } = landingStatement({ delivery, file: at, format, written, endMark, currency });
       requireColumns(columns, { cost, currency });
       body.once("error", (error) => {
-        broken = error;
+        streamError = error;
       });
       const { stream } = await client.exec({
         query,
@@ -76,7 +78,7 @@ export async function loadFile(
     }
   } catch (error) {
     signal.throwIfAborted();
-    throw namedProblem(broken ?? error, file.name);
+    throw namedProblem(streamError ?? error, file.name);
   }
 }
 

@@ -1,4 +1,4 @@
-/** A delivered file on its way into the engine: what it is, its columns, and its bytes without their compression. */
+/** Opens a delivered file for the engine: detects its format and columns, and unpacks its bytes. */
 import { randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdtemp, open, rm } from "node:fs/promises";
@@ -23,9 +23,9 @@ import { parquetColumns, unpackedBytes } from "./columns-of.js";
 export interface OpenedFile {
   readonly format: "CSV" | "Parquet";
   readonly written: readonly WrittenColumn[];
-  /** Of the values of a CSV file. */
+  /** Separator of the values of a CSV file. */
   readonly separator: Separator;
-  /** First value of the row behind the last one of a CSV file. */
+  /** First value of the row that follows the last one of a CSV file. */
   readonly endMark: string;
   readonly body: Readable;
   close(): Promise<void>;
@@ -60,7 +60,7 @@ export async function openFile(
   }
 }
 
-/** The columns of Parquet stand at its end, so it is kept in a file meanwhile. */
+/** Copies the file to disk first, because Parquet states its columns at its end. */
 async function openParquet(
   client: ClickHouseClient,
   bytes: Readable,
@@ -88,7 +88,7 @@ async function openParquet(
   }
 }
 
-/** A Parquet file without rows and with the same columns: the two marks and, between them, what says where everything is. */
+/** Returns a Parquet file with the same columns and without rows: both markers and the footer between them. */
 async function footerOf(path: string): Promise<Buffer> {
   const file = await open(path, "r");
   try {
@@ -107,7 +107,7 @@ async function footerOf(path: string): Promise<Buffer> {
   }
 }
 
-/** `bytes` as they are, or what they unpack to. */
+/** Returns `bytes` unpacked, or as they are if they are not compressed. */
 export function decompressed(bytes: Readable, { compression }: Source, maxUnpackedMib: number): Readable {
   if (compression === "none") return bytes;
   const unpacked = compression === "zstd" ? unzstd(bytes) : gunzipped(bytes);

@@ -1,4 +1,4 @@
-/** Which tags the first lines of a bill have: a look at it that takes no store. */
+/** Reads the tags of the first lines of a bill, without a store. */
 import { CsvError, parse } from "csv-parse/sync";
 import { readColumns } from "../../../../focus/file.js";
 import { formatOf } from "../../../../focus/format.js";
@@ -23,8 +23,8 @@ export async function sampleTags(
     if (source.format === "Parquet") return undefined;
     const { written, separator, text } = await csvHeader(decompressed(all, source, file.maxUnpackedMib));
     const { columns } = readColumns(written, LANDING_VERSION);
-    const placeOf = (name: string) => columns.find(({ column }) => column.name === name)?.at;
-    const [tags, amount] = [placeOf("Tags"), placeOf(cost)];
+    const positionOf = (name: string) => columns.find(({ column }) => column.name === name)?.at;
+    const [tags, amount] = [positionOf("Tags"), positionOf(cost)];
     if (tags === undefined || amount === undefined) return undefined;
     const [start] = await peeked(text, SAMPLE_BYTES);
     const whole = linesOf(start, separator).filter(({ length }) => length === written.length);
@@ -38,7 +38,7 @@ export async function sampleTags(
   }
 }
 
-/** Without the header, and without a last line that is cut off. */
+/** Parses the lines without the header, and without a last line that is cut off. */
 function linesOf(start: Buffer, delimiter: string): string[][] {
   const whole = start.length < SAMPLE_BYTES ? start : start.subarray(0, start.lastIndexOf(0x0a) + 1);
   try {

@@ -1,4 +1,4 @@
-/** What was loaded of a delivery: what it adds up to, and what is odd about its lines. */
+/** Summarises what was loaded of a delivery: its sums, and what is odd about its lines. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { sumText } from "../../../../numbers/exact.js";
 import { readRows } from "../../../../store/clickhouse/statement.js";
@@ -19,23 +19,25 @@ export type CurrencySums = { readonly currency: string; readonly lines: number }
   Record<CostName, string>
 >;
 
-/** Sums of the charges that begin in a month, as its first day; null for lines without a readable date. */
+/**
+ * Sums of the charges that begin in a month, which is given as its first day. Null for lines without a readable date.
+ */
 export type MonthSums = CurrencySums & { readonly month: string | null };
 
 export interface Finding {
   readonly id: string;
   readonly what: string;
   readonly lines: number;
-  /** Up to 5, the first ones: `FILE:ROW`, where row 1 is the first one behind the header. */
+  /** Up to 5, the first ones: `FILE:ROW`, where row 1 is the first one after the header. */
   readonly examples: readonly string[];
 }
 
 /** Lines of one billing account and billing period. */
 export interface PeriodLines {
   readonly account: string;
-  /** `YYYY-MM`; empty where the lines have no readable date. */
+  /** `YYYY-MM`. Empty if the lines have no readable date. */
   readonly period: string;
-  /** The first and the last day on which charges begin; null where none has a readable date. */
+  /** The first and the last day on which charges begin. Null if none has a readable date. */
   readonly first_day: string | null;
   readonly last_day: string | null;
   readonly sums: readonly CurrencySums[];
@@ -55,11 +57,13 @@ export interface LoadedLines {
   readonly lines: number;
   readonly sums: readonly CurrencySums[];
   readonly month_sums: readonly MonthSums[];
-  /** By the number of the file; none of a file without lines. */
+  /** By the number of the file. Files without lines are missing. */
   readonly files: ReadonlyMap<number, FileLines>;
   readonly periods: readonly PeriodLines[];
   readonly findings: readonly Finding[];
-  /** The first and the last day on which charges begin, and the last one on which one is still running; undefined without a readable date. */
+  /**
+   * The first and the last day on which charges begin, and the last day of a charge. Undefined without a readable date.
+   */
   readonly first_day: string | undefined;
   readonly last_start_day: string | undefined;
   readonly last_day: string | undefined;
@@ -108,7 +112,7 @@ export async function summarise(
   };
 }
 
-/** Sums by currency, exactly, in the order in which the currencies come. */
+/** Adds up sums by currency, exactly, in the order of the currencies. */
 export function addedUp(sums: readonly CurrencySums[]): CurrencySums[] {
   return [...new Set(sums.map(({ currency }) => currency))].map((currency) => {
     const own = sums.filter((each) => each.currency === currency);
@@ -150,7 +154,7 @@ async function linesOfFiles(
   return files;
 }
 
-/** Accounts and billing periods of deliveries, by the number of the delivery. `condition`: SQL, for some of their lines. */
+/** Returns accounts and billing periods by delivery id. `condition`: SQL that selects some of the lines. */
 export async function periodsOf(
   client: ClickHouseClient,
   deliveries: readonly string[],
@@ -209,11 +213,14 @@ async function findingsOf(
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const params = { delivery };
-  const shown = ({ id, what }: Pick<Finding, "id" | "what">, { lines, examples }: FindingRow): Finding => {
+  const findingOf = (
+    { id, what }: Pick<Finding, "id" | "what">,
+    { lines, examples }: FindingRow,
+  ): Finding => {
     const places = examples.map(([file, line]) => `${files[Number(file)] ?? file}:${line}`);
     return { id, what, lines: Number(lines), examples: places };
   };
-  const ofLines = await readRows<FindingRow & { bit: number }>(
+  const lineRows = await readRows<FindingRow & { bit: number }>(
     client,
     {
       query: `SELECT bit, ${counted} FROM focus_lines ARRAY JOIN bitPositionsToArray(findings) AS bit
@@ -222,26 +229,29 @@ async function findingsOf(
     },
     signal,
   );
-  const found = ofLines.flatMap((row) => {
+  const found = lineRows.flatMap((row) => {
     const finding = lineFindings[Number(row.bit)];
-    return finding === undefined ? [] : [shown(finding, row)];
+    return finding === undefined ? [] : [findingOf(finding, row)];
   });
   for (const finding of groupFindings) {
     const { of, column } = finding;
     const lines = `FROM focus_lines WHERE delivery = {delivery:UInt64} AND ${of} != '' AND ${column} != ''`;
     const query = `SELECT ${counted} ${lines} AND ${of} IN (SELECT ${of} ${lines} GROUP BY ${of} HAVING min(${column}) != max(${column}))`;
     const [row] = await readRows<FindingRow>(client, { query, params }, signal);
-    if (row !== undefined && Number(row.lines) > 0) found.push(shown(finding, row));
+    if (row !== undefined && Number(row.lines) > 0) found.push(findingOf(finding, row));
   }
   return found;
 }
 
-/** What was loaded is not what the files say. */
-export class LoadMismatch extends Error {
-  override readonly name = "LoadMismatch";
+/** The loaded lines differ from the texts of the files. */
+export class LoadMismatchError extends Error {
+  override readonly name = "LoadMismatchError";
 }
 
-/** Compares lines and sums, by currency and month, with those of the texts. Each rounded cost may differ by half of the last place. */
+/**
+ * Throws unless lines and sums, by currency and month, equal those of the texts. Each rounded cost may differ by half
+ * of the last place.
+ */
 export async function requireEqualSums(
   client: ClickHouseClient,
   delivery: string,
@@ -270,7 +280,7 @@ export async function requireEqualSums(
     signal,
   );
   if (rows.length > 0)
-    throw new LoadMismatch(
+    throw new LoadMismatchError(
       `what was loaded in ${String(rows[0]?.currency)} of ${String(rows[0]?.of_month)} is not what the files add up to`,
     );
   const [ends] = await readRows<{ ends: number }>(
@@ -282,7 +292,7 @@ export async function requireEqualSums(
     signal,
   );
   if (Number(ends?.ends ?? 0) !== csvFiles)
-    throw new LoadMismatch(
+    throw new LoadMismatchError(
       "a file was not read to its end: a quoted value is not closed, or the file is cut off",
     );
 }

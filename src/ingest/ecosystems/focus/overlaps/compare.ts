@@ -1,9 +1,10 @@
 /**
- * Charges that two bills have in common, found by their lines: a draft beside its final version, two exports of one account, one bill in two
- * versions of FOCUS. A bill is a file, or all files that one manifest names, since those are disjoint by the exporter's word.
+ * Finds charges that two bills have in common, by their lines: a draft beside its final version, two exports of one
+ * account, one bill in two versions of FOCUS. A bill is a file, or all files that one manifest names, because exporters
+ * guarantee that those are disjoint.
  *
- * Lines are compared by what they charge and how much of it, and not by their costs, because a bill may be rated anew. Only bills with lines of one
- * billing account and billing period are compared, day by day; of large ones a sample.
+ * Lines are compared by what they charge and its quantity, not by their costs, because a bill may be rated anew. Only
+ * bills with lines of the same billing account and billing period are compared, day by day; large ones by a sample.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { literal } from "../../../../store/clickhouse/sql-text.js";
@@ -15,7 +16,7 @@ import type { CostColumn } from "../load/landing-columns.js";
 import { PERIOD, periodNumber } from "../load/period.js";
 import type { PeriodKey } from "../load/summary.js";
 
-/** A delivery whose lines are in the store. A file's place is its number. */
+/** A delivery whose lines are in the store. The position of a file is its number. */
 export interface Comparable extends PartlyCounted {
   readonly lines: number;
   readonly files: readonly {
@@ -30,9 +31,9 @@ export interface Comparable extends PartlyCounted {
 /** One of two bills that overlap. */
 export interface Side {
   readonly delivery: string;
-  /** Of the export or the file. */
+  /** Name of the export or the file. */
   readonly name: string;
-  /** Numbers of its files. */
+  /** Numbers of its files in the delivery. */
   readonly files: readonly number[];
   /** Its first and last day in the period. */
   readonly first_day: string;
@@ -42,27 +43,29 @@ export interface Side {
 export interface Overlap {
   readonly account: string;
   readonly period: string;
-  /** Of the delivery that was loaded later. */
+  /** The bill of the delivery that was loaded later. */
   readonly side: Side;
   readonly other: Side;
-  /** Whether they are files with the same bytes. */
+  /** True if both are files with the same bytes. */
   readonly same_bytes: boolean;
   readonly days: readonly string[];
-  /** What `side` charges on these days, by currency. */
+  /** Amounts that `side` charges on these days, by currency. */
   readonly amounts: readonly { readonly currency: string; readonly amount: string }[];
 }
 
-/** From this part of the lines of the smaller bill on, a day is in both. */
+/** A day counts as shared if both bills have at least this share of the lines of the smaller one. */
 const SHARE = 0.5;
-/** So many lines of the largest bill of an account and period are compared. */
+/** Number of lines that are compared of the largest bill of an account and period. */
 const SAMPLE_LINES = 100_000;
-/** Bills that have one line in common; of more, some are found, which is enough to hold all. */
+/**
+ * Bills that are recorded for one line. If more share it, some pairs are found, which is enough to hold all of them.
+ */
 const MOST_OWNERS = 20;
 
-/** More than a delivery has: a delivery and a file are one number. */
+/** More files than a delivery can have, so that delivery and file fit into one number. */
 const MOST_FILES = 10_000_000n;
 
-/** What a line charges. Exports of several versions of FOCUS agree in it; parts of one bill do not. */
+/** Identifies a charge. Exports in several versions of FOCUS agree in it; different parts of one bill do not. */
 const KEY = `cityHash64(ifNull(ChargePeriodStart, toDateTime(0, 'UTC')), SubAccountId, ResourceId, if(ResourceId = '', RegionId, ''),
   ServiceName, SkuId, if(SkuId = '', ChargeDescription, ''), ChargeCategory, ChargeClass,
   toString(round(ifNull(coalesce(ConsumedQuantity, PricingQuantity), 0), 6)))`;
@@ -71,11 +74,11 @@ interface Unit {
   readonly delivery: string;
   readonly name: string;
   readonly files: number[];
-  /** Of each file; undefined where it is not known. */
+  /** Digest of each file. Undefined if it is not known. */
   readonly digests: (string | undefined)[];
 }
 
-/** What `delivery` shares with the others, and its own bills with each other. */
+/** Finds what `delivery` shares with the others, and what its own bills share with each other. */
 export async function compareBills(
   client: ClickHouseClient,
   delivery: Comparable,
@@ -88,12 +91,12 @@ export async function compareBills(
     const own = units.filter((unit) => unit.delivery === delivery.delivery_id);
     if (own.length === 0 || units.length === 1) continue;
     const [account, period] = JSON.parse(key) as PeriodKey;
-    // What has no date is charged to no day.
+    // Lines without a date are charged to no day.
     if (period === "") continue;
-    const taken = [delivery, ...others].filter(({ delivery_id }) =>
+    const compared = [delivery, ...others].filter(({ delivery_id }) =>
       units.some((unit) => unit.delivery === delivery_id),
     );
-    const group = { account, period, units, taken };
+    const group = { account, period, units, compared };
     for (const pair of await pairsOf(client, group, delivery.delivery_id, signal))
       found.push({ ...pair, amounts: await amountsOf(client, pair, cost, signal) });
   }
@@ -125,31 +128,31 @@ interface Group {
   readonly account: string;
   readonly period: string;
   readonly units: readonly Unit[];
-  readonly taken: readonly Comparable[];
+  readonly compared: readonly Comparable[];
 }
 
 async function pairsOf(
   client: ClickHouseClient,
-  { account, period, units, taken }: Group,
+  { account, period, units, compared }: Group,
   newest: string,
   signal: AbortSignal,
 ): Promise<Omit<Overlap, "amounts">[]> {
-  const lines = Math.max(...taken.map((each) => each.lines));
+  const lines = Math.max(...compared.map((each) => each.lines));
   const every = 2 ** Math.max(0, Math.ceil(Math.log2(lines / SAMPLE_LINES)));
   const numbers = (values: readonly number[]) => `[${values.map(Number).join(", ")}]`;
-  // What another bill is charged for today may be charged tomorrow, by other settings.
-  const notRetired = taken.map((each) => ({ ...each, superseded: [] }));
-  const places = units.flatMap((unit, at) => unit.files.map((file) => ({ ...unit, file, at })));
-  const placeOf = (delivery: string, file: number) => BigInt(delivery) * MOST_FILES + BigInt(file);
-  const keys = places.map((each) => placeOf(each.delivery, each.file)).join(", ");
-  const unitOf = `transform(toUInt64(delivery * ${MOST_FILES} + file), [${keys}], ${numbers(places.map(({ at }) => at))}, -1)`;
-  const newestDays = `charge_day BETWEEN (SELECT min(charge_day) FROM focus_lines WHERE ${ofKey} AND delivery = ${Number(newest)})
-    AND (SELECT max(charge_day) FROM focus_lines WHERE ${ofKey} AND delivery = ${Number(newest)})`;
+  // Include superseded lines: other settings may charge them tomorrow.
+  const notRetired = compared.map((each) => ({ ...each, superseded: [] }));
+  const unitFiles = units.flatMap((unit, at) => unit.files.map((file) => ({ ...unit, file, at })));
+  const fileNumber = (delivery: string, file: number) => BigInt(delivery) * MOST_FILES + BigInt(file);
+  const keys = unitFiles.map((each) => fileNumber(each.delivery, each.file)).join(", ");
+  const unitOf = `transform(toUInt64(delivery * ${MOST_FILES} + file), [${keys}], ${numbers(unitFiles.map(({ at }) => at))}, -1)`;
+  const newestDays = `charge_day BETWEEN (SELECT min(charge_day) FROM focus_lines WHERE ${sameAccountAndPeriod} AND delivery = ${Number(newest)})
+    AND (SELECT max(charge_day) FROM focus_lines WHERE ${sameAccountAndPeriod} AND delivery = ${Number(newest)})`;
   const query = `SELECT pair.1 AS a, pair.2 AS b, toString(day) AS day, currency, toUInt32(count()) AS keys FROM (
       SELECT day, currency, arraySort(groupUniqArray(${MOST_OWNERS})(unit)) AS owners,
         arrayJoin(arrayFlatten(arrayMap(x -> arrayMap(y -> (x, y), arrayFilter(y -> y >= x, owners)), owners))) AS pair
       FROM (SELECT toInt32(${unitOf}) AS unit, charge_day AS day, BillingCurrency AS currency, ${KEY} AS key FROM focus_lines
-        WHERE ${ofKey} AND delivery IN (${taken.map(({ delivery_id }) => Number(delivery_id)).join(", ")})
+        WHERE ${sameAccountAndPeriod} AND delivery IN (${compared.map(({ delivery_id }) => Number(delivery_id)).join(", ")})
           AND ${newestDays} AND ${isCounted(notRetired)} AND key % ${every} = 0 AND unit >= 0)
       GROUP BY day, currency, key)
     GROUP BY a, b, day, currency ORDER BY a, b, day`;
@@ -160,12 +163,12 @@ async function pairsOf(
     signal,
     longStatement,
   );
-  const alone = new Map<string, number>();
+  const ownCounts = new Map<string, number>();
   const shared = new Map<string, Set<string>>();
   const ranges = new Map<number, { first_day: string; last_day: string }>();
   for (const { a, b, day, currency, keys } of rows) {
     if (a !== b) continue;
-    alone.set(`${a} ${day} ${currency}`, Number(keys));
+    ownCounts.set(`${a} ${day} ${currency}`, Number(keys));
     const { first_day, last_day } = ranges.get(a) ?? { first_day: day, last_day: day };
     ranges.set(a, {
       first_day: earliest(day, first_day),
@@ -173,7 +176,7 @@ async function pairsOf(
     });
   }
   for (const { a, b, day, currency, keys } of rows) {
-    const smaller = Math.min(...[a, b].map((unit) => alone.get(`${unit} ${day} ${currency}`) ?? 0));
+    const smaller = Math.min(...[a, b].map((unit) => ownCounts.get(`${unit} ${day} ${currency}`) ?? 0));
     const ofNewest = [a, b].some((at) => units[at]?.delivery === newest);
     if (a === b || !ofNewest || Number(keys) < smaller * SHARE) continue;
     shared.set(`${a} ${b}`, (shared.get(`${a} ${b}`) ?? new Set()).add(day));
@@ -188,15 +191,24 @@ async function pairsOf(
     if (side === undefined || other === undefined) return [];
     const same_bytes =
       !side.digests.includes(undefined) && side.digests.toString() === other.digests.toString();
-    return [{ account, period, side: bare(side), other: bare(other), same_bytes, days: [...days].sort() }];
+    return [
+      {
+        account,
+        period,
+        side: withoutDigests(side),
+        other: withoutDigests(other),
+        same_bytes,
+        days: [...days].sort(),
+      },
+    ];
   });
 }
 
-function bare({ delivery, name, files, first_day, last_day }: Side): Side {
+function withoutDigests({ delivery, name, files, first_day, last_day }: Side): Side {
   return { delivery, name, files, first_day, last_day };
 }
 
-const ofKey = `BillingAccountId = {account:String} AND ${PERIOD} = {period:UInt32}`;
+const sameAccountAndPeriod = `BillingAccountId = {account:String} AND ${PERIOD} = {period:UInt32}`;
 
 async function amountsOf(
   client: ClickHouseClient,
@@ -205,7 +217,7 @@ async function amountsOf(
   signal: AbortSignal,
 ): Promise<Overlap["amounts"]> {
   const query = `SELECT BillingCurrency AS currency, toString(sum(toDecimal256(ifNull(${cost}, 0), 12))) AS amount FROM focus_lines
-    WHERE ${ofKey} AND delivery = ${Number(side.delivery)} AND file IN (${side.files.map(Number).join(", ")})
+    WHERE ${sameAccountAndPeriod} AND delivery = ${Number(side.delivery)} AND file IN (${side.files.map(Number).join(", ")})
       AND charge_day IN (${days.map((day) => `toDate(${literal(day)})`).join(", ")})
     GROUP BY currency ORDER BY currency`;
   const params = { account, period: periodNumber(period) };

@@ -1,38 +1,44 @@
-/** Which of two bills that overlap is charged. Decided anew by each run, from what is recorded and what is set; no line is read for it. */
+/**
+ * Decides which of two overlapping bills is charged. Each run decides again, from records and settings alone, without
+ * reading lines.
+ */
 import picomatch from "picomatch";
 import type { Uncounted } from "../../../../store/postgres/retirement.js";
 import type { Overlap, Side } from "./compare.js";
 
 export interface OverlapSettings {
-  /** Names of sources, or globs of `SOURCE/FILE`: what matches an earlier one is charged. */
+  /** Names of sources, or globs of `SOURCE/FILE`. The bill that matches an earlier entry is charged. */
   readonly precedence: readonly string[];
-  /** Sources all of whose bills add up, even where they look alike. */
+  /** Sources whose bills all add up, even if they look alike. */
   readonly adding: ReadonlySet<string>;
 }
 
 export interface Contender {
   readonly delivery_id: string;
   readonly source: string;
-  /** charged: it counted before this run. follows: it waits to take the place of one of its scope that did. new: nothing of it was charged. */
+  /**
+   * `charged`: it counted before this run. `follows`: it waits to replace a delivery of its scope that counted. `new`:
+   * nothing of it was charged.
+   */
   readonly standing: "charged" | "follows" | "new";
-  /** Milliseconds since 1970, when a person decided that it counts. */
+  /** When a person accepted it, in milliseconds since 1970. */
   readonly accepted: number | undefined;
   readonly overlaps: readonly Overlap[];
 }
 
 export interface Decision {
-  /** What holds it: it must not count until they are decided. */
+  /** Overlaps that hold it: it must not count until they are decided. */
   readonly held: readonly Overlap[];
-  /** Lines of it that are charged in another bill. */
+  /** Its lines that are charged in another bill. */
   readonly superseded: readonly Uncounted[];
-  /** Overlaps of which it keeps charging one side alone, because it counted before anybody compared them. */
+  /** Undecided overlaps with one side charged, because it counted before the bills were compared. */
   readonly undecided: readonly Overlap[];
 }
 
-/** What stands further behind goes on. */
+/** The later standing goes on counting. */
 const STANDINGS: readonly Contender["standing"][] = ["new", "follows", "charged"];
 
-/** By the number of the delivery; nothing for those that no overlap concerns. */
+/** Returns decisions by delivery id. Deliveries that no overlap concerns have none. */
 export function decide(
   contenders: readonly Contender[],
   settings: OverlapSettings,
@@ -58,7 +64,7 @@ export function decide(
     if (own !== other || (first !== "side" && first !== "other")) return [];
     return [{ own, overlap, files: (first === "side" ? overlap.other : overlap.side).files }];
   });
-  /** Whether one of the two gives way to a third bill of its own delivery, so that they are no conflict. */
+  /** Returns true if one side gives way to a third bill of the same delivery, so there is no conflict. */
   const isLost = ({ account, period, side, other, days }: Overlap, own: Contender) =>
     lost.some(
       (each) =>
@@ -74,7 +80,7 @@ export function decide(
     if (a !== b) add(held, a < b ? own : other, overlap);
     else if (own.standing !== "charged") for (const each of new Set([own, other])) add(held, each, overlap);
     else {
-      // Both were charged before anybody compared them: the older one goes on.
+      // Both were charged before they were compared: the older one goes on counting.
       add(undecided, own, overlap);
       add(superseded, own, partOf(overlap, overlap.side, overlap.other));
     }
@@ -82,7 +88,7 @@ export function decide(
   for (const { own, other, overlap, first } of pairs) {
     if (first === undefined || first === "both") continue;
     const [winner, loser] = first === "side" ? [own, other] : [other, own];
-    // A bill that is held takes nothing away from one that is not.
+    // A held bill supersedes nothing.
     if (held.has(winner.delivery_id)) continue;
     const [lost, won] = first === "side" ? [overlap.other, overlap.side] : [overlap.side, overlap.other];
     add(superseded, loser, partOf(overlap, lost, won));
@@ -96,7 +102,10 @@ export function decide(
   );
 }
 
-/** The side that a person or a setting puts first; both where a person accepted one delivery with two bills that overlap. */
+/**
+ * Returns the side that a person or a setting puts first. `both` if a person accepted one delivery with two bills that
+ * overlap.
+ */
 function firstOf(
   own: Contender,
   other: Contender,
@@ -122,12 +131,12 @@ function rankBy(precedence: readonly string[]): (source: string, name: string) =
   };
 }
 
-/** Days that the other side does not reach stay charged. */
+/** Supersedes only the days that the other side covers; the rest stays charged. */
 function partOf({ account, period }: Overlap, lost: Side, won: Side): Uncounted {
   return { account, period, from: won.first_day, to: won.last_day, files: [...lost.files] };
 }
 
-/** A sentence on an overlap that nothing decides. */
+/** Returns a sentence about an overlap that nothing decides. */
 export function overlapProblem(
   { account, period, side, other, days, amounts }: Overlap,
   sourceOf: (delivery: string) => string,

@@ -1,4 +1,4 @@
-/** Applies what is decided on bills that overlap: some begin to count, others wait, of others only a part counts. */
+/** Applies the decisions on overlapping bills: a bill begins to count, waits, or counts in part. */
 import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { retireDelivery, retirementsOf, type Uncounted } from "../../../../store/postgres/retirement.js";
 import { runStatement, type Statement } from "../../../../store/postgres/statement.js";
@@ -10,7 +10,7 @@ import type { Overlap } from "./compare.js";
 import { type Contender, type Decision, decide, type OverlapSettings, overlapProblem } from "./decide.js";
 
 export interface OverlapReport {
-  /** Sentences: overlaps that hold a bill, or of which one side alone is charged until somebody decides. */
+  /** Sentences: overlaps that hold a bill, or with only one side charged until somebody decides. */
   readonly errors: readonly string[];
   /** Sentences: bills that count in others, because a setting or a person decided so. */
   readonly notes: readonly string[];
@@ -19,11 +19,11 @@ export interface OverlapReport {
 export interface BillsOfRun {
   /** Names of the configured sources. */
   readonly configured: readonly string[];
-  /** Numbers of deliveries that counted when the run began. */
+  /** Ids of the deliveries that counted when the run began. */
   readonly counted: ReadonlySet<string>;
-  /** Source and scope of these. */
+  /** Source and scope of these deliveries. */
   readonly scopes: ReadonlySet<string>;
-  /** Source, scope and content of what the sources have now; undefined for a source that could not be listed. */
+  /** Scope and content id of each listed delivery, by source. Undefined for a source that could not be listed. */
   readonly listed: ReadonlyMap<string, ReadonlySet<string> | undefined>;
 }
 
@@ -38,7 +38,7 @@ export async function settleOverlaps(
   settings: OverlapSettings,
   signal: AbortSignal,
 ): Promise<OverlapReport> {
-  // A bill that begins to count takes the place of others, which then overlap with nothing any more.
+  // A bill that begins to count replaces others, and their overlaps end. So decide again until nothing changes.
   for (let pass = 1; ; pass++) {
     const records = (await recordedDeliveries(store)).filter((each) => takesPart(each, run));
     const contenders = records.map((each) => contenderOf(each, run));
@@ -61,8 +61,8 @@ function reportOf(
   const errors = new Set<string>();
   const notes: string[] = [];
   for (const record of records) {
-    const { held, undecided, superseded } = decisions.get(record.delivery_id) ?? NOTHING;
-    for (const each of held) errors.add(overlapProblem(each, sourceOf, waits(each, records)));
+    const { held, undecided, superseded } = decisions.get(record.delivery_id) ?? NO_OVERLAPS;
+    for (const each of held) errors.add(overlapProblem(each, sourceOf, waitingText(each, records)));
     for (const each of undecided)
       errors.add(overlapProblem(each, sourceOf, `${JSON.stringify(each.other.name)} alone is charged`));
     if (held.length === 0 && undecided.length === 0 && superseded.length > 0)
@@ -71,9 +71,9 @@ function reportOf(
   return { errors: [...errors], notes };
 }
 
-const NOTHING: Decision = { held: [], superseded: [], undecided: [] };
+const NO_OVERLAPS: Decision = { held: [], superseded: [], undecided: [] };
 
-/** Bills with lines that count or may count. One that waits and is not delivered any more concerns nobody. */
+/** Returns true for bills with lines that count or may count. A waiting bill that is no longer delivered is ignored. */
 function takesPart(record: RecordedDelivery, { configured, listed }: BillsOfRun): boolean {
   const { source, state, waits_for, lines } = record;
   if (!configured.includes(source) || Number(lines ?? 0) === 0) return false;
@@ -86,7 +86,10 @@ function contenderOf(record: RecordedDelivery, { counted, scopes }: BillsOfRun):
   const { delivery_id, source, state, accepted_at, shared_charges, replaces } = record;
   const follows = counted.has(delivery_id) || scopes.has(scopeKey(record)) || replaces.length > 0;
   return {
-    ...{ delivery_id, source, accepted: accepted_at ?? undefined, overlaps: shared_charges ?? [] },
+    delivery_id,
+    source,
+    accepted: accepted_at ?? undefined,
+    overlaps: shared_charges ?? [],
     standing: !follows ? "new" : state === "waiting_for_acceptance" ? "follows" : "charged",
   };
 }
@@ -96,12 +99,12 @@ const sourcesOf = (records: readonly RecordedDelivery[]) => {
   return (delivery: string) => sources.get(delivery) ?? "?";
 };
 
-function waits({ side, other }: Overlap, records: readonly RecordedDelivery[]): string {
+function waitingText({ side, other }: Overlap, records: readonly RecordedDelivery[]): string {
   const current = records.filter(({ state }) => state === "current");
   const charged = [side, other].find(({ delivery }) => current.some((each) => each.delivery_id === delivery));
   if (charged !== undefined) return `what was charged before stays, which is ${JSON.stringify(charged.name)}`;
-  const late = records.find(({ delivery_id }) => delivery_id === side.delivery);
-  const before = current.some((each) => late !== undefined && scopeKey(each) === scopeKey(late));
+  const later = records.find(({ delivery_id }) => delivery_id === side.delivery);
+  const before = current.some((each) => later !== undefined && scopeKey(each) === scopeKey(later));
   return before ? "what was charged before stays" : "neither is charged";
 }
 
@@ -119,17 +122,17 @@ function supersededText(superseded: readonly Uncounted[]): string {
 
 interface Change {
   readonly statements: readonly Statement[];
-  /** Deliveries whose lines go. */
+  /** Ids of deliveries whose lines are dropped. */
   readonly drop: readonly string[];
 }
 
 function changeOf(
   record: RecordedDelivery,
-  decision: Decision = NOTHING,
+  decision: Decision = NO_OVERLAPS,
   records: readonly RecordedDelivery[],
 ): Change | undefined {
   const { delivery_id: id, state, waits_for } = record;
-  // What lacks too much of the bill before waits for a person, whatever it overlaps with.
+  // A bill that has shrunk waits for a person, whatever it overlaps with.
   if (state === "waiting_for_acceptance" && waits_for !== "overlap") return undefined;
   const { held, superseded } = decision;
   if (held.length > 0) {
@@ -145,14 +148,15 @@ function changeOf(
       ],
     };
   }
-  const wanted = isCovered(record, superseded) ? "superseded" : "current";
-  if (state === wanted && JSON.stringify(superseded) === JSON.stringify(record.superseded)) return undefined;
+  const newState = isCovered(record, superseded) ? "superseded" : "current";
+  if (state === newState && JSON.stringify(superseded) === JSON.stringify(record.superseded))
+    return undefined;
   const settle: Statement = {
     query: `UPDATE deliveries SET state = $2, waits_for = NULL, problem = $3, superseded = $4::jsonb WHERE delivery_id = $1`,
     params: [
       id,
-      wanted,
-      wanted === "superseded" ? supersededText(superseded) : null,
+      newState,
+      newState === "superseded" ? supersededText(superseded) : null,
       JSON.stringify(superseded),
     ],
   };
@@ -172,7 +176,7 @@ function changeOf(
   };
 }
 
-/** Whether all of its lines with a date are charged in other bills. */
+/** Returns true if all of its lines with a date are charged in other bills. */
 function isCovered({ periods, files }: RecordedDelivery, superseded: readonly Uncounted[]): boolean {
   if (superseded.length === 0) return false;
   return (periods ?? []).every(

@@ -1,4 +1,7 @@
-/** Bills as layouts see them → deliveries: complete, settled, within the limits, and one for each month. */
+/**
+ * Turns the bills that a layout found into deliveries: complete, unchanged for long enough, within the limits, one for
+ * each month.
+ */
 import { createHash } from "node:crypto";
 import type { Delivery, PendingBill, SourceListing } from "./delivery.js";
 import { compare } from "./file-names.js";
@@ -24,11 +27,11 @@ export function assemble(bills: readonly Bill[], input: AssembleInput): Omit<Sou
   const scopeOf = ({ kind, name, billing_period: month }: Bill) =>
     kind === "additive" ? `file ${name}` : `month ${month ?? ""}`;
   for (const scope of grouped(bills, scopeOf).values()) {
-    const judged = scope.map((bill) => ({ bill, problem: bill.problem ?? obstacle(bill, input) }));
-    // Half of what a month was would replace the whole of it.
-    if (judged.every(({ problem }) => problem === undefined)) deliveries.push(deliveryOf(scope, input));
+    const checked = scope.map((bill) => ({ bill, problem: bill.problem ?? obstacle(bill, input) }));
+    // A delivery replaces the whole month, so half a month must not become one.
+    if (checked.every(({ problem }) => problem === undefined)) deliveries.push(deliveryOf(scope, input));
     else
-      for (const { bill, problem } of judged) {
+      for (const { bill, problem } of checked) {
         pending.push({ billing_period: bill.billing_period, kind: bill.kind });
         waiting.push({
           name: titleOf(bill),
@@ -45,21 +48,21 @@ const titleOf = ({ name, billing_period: month, kind }: Bill) =>
 
 const byName = (a: { readonly name: string }, b: { readonly name: string }) => compare(a.name, b.name);
 
-/** Why a bill that is all there is not taken. */
+/** Returns why a bill whose files are all present is not taken. */
 function obstacle({ files, manifest }: Bill, { limits, now }: AssembleInput): string | undefined {
   const settle = limits.settle_seconds * 1000;
   for (const file of [...files, ...(manifest === undefined ? [] : [manifest])].sort(byName)) {
     if (file.problem !== undefined) return `${JSON.stringify(file.name)}: ${file.problem}`;
     if (file.size > limits.max_file_mib * MIB)
       return `${file.name} is larger than ${limits.max_file_mib} MiB (limits.max_file_mib)`;
-    // A date in the future, from a clock that is wrong, does not hold a bill back for ever.
+    // A modification time in the future, from a wrong clock, does not hold a bill back forever.
     if (Math.abs(now - file.modified) < settle)
       return `${file.name} changed less than ${limits.settle_seconds} seconds ago (limits.settle_seconds)`;
   }
   return undefined;
 }
 
-/** Of bills of one scope, each complete. */
+/** All bills are of one scope and complete. */
 function deliveryOf(
   bills: readonly Bill[],
   { source, open, limits: { max_unpacked_mib: maxUnpackedMib }, manifestDigests }: AssembleInput,
@@ -78,8 +81,8 @@ function deliveryOf(
   const manifests = ordered.map(({ manifest }) =>
     manifest === undefined ? null : [manifest.name, manifestDigests.get(manifest) ?? ""],
   );
-  // A bill that was refused is read again once the limit is another one.
-  const limited = maxUnpackedMib === DEFAULT_UNPACKED_MIB ? [] : [maxUnpackedMib];
+  // The limit is part of the id, so a bill that it refused is read again once the limit changes.
+  const limitInId = maxUnpackedMib === DEFAULT_UNPACKED_MIB ? [] : [maxUnpackedMib];
   return {
     source,
     billing_period: first?.billing_period,
@@ -89,12 +92,16 @@ function deliveryOf(
         JSON.stringify([
           files.map(({ name, size, version }) => [name, size, version]),
           manifests,
-          ...limited,
+          ...limitInId,
         ]),
       )
       .digest("hex"),
     files: files.map(({ file, name, size, version, unit }) => ({
-      ...{ name, size, version, unit, maxUnpackedMib },
+      name,
+      size,
+      version,
+      unit,
+      maxUnpackedMib,
       open: (signal) => open(file, signal),
     })),
     remarks: ordered.flatMap((bill) => bill.remarks),

@@ -7,26 +7,29 @@ export interface DeliveredFile {
   /** In bytes. */
   readonly size: number;
   /**
-   * Changes whenever the content does: of S3 the ETag, of https the ETag or Last-Modified with the size, of a folder the time of the last change
-   * (in ns), the inode and the size.
+   * Changes whenever the content does: the ETag for S3, the ETag or Last-Modified and size for https, and the time of
+   * the last change (in ns), inode and size for a folder.
    */
   readonly version: string;
-  /** The export whose manifest names the file. Files of one export have no line in common; other files may. */
+  /**
+   * The export whose manifest names the file. Files of one export have no line in common. Files of different exports
+   * may.
+   */
   readonly unit?: string | undefined;
-  /** A file that unpacks to more MiB is refused (`limits.max_unpacked_mib`). */
+  /** A file that unpacks to more MiB than this is refused (`limits.max_unpacked_mib`). */
   readonly maxUnpackedMib: number;
   /**
-   * The bytes from the start. Throws FileChanged when the file is not (or, while it is read, no longer) the one of `version`: nothing is read from
-   * a file that changes while it is read.
+   * Returns the bytes from the start. Throws FileChangedError if the file is not, or while being read no longer is, the
+   * one of `version`. Nothing is loaded from a file that changes while it is read.
    */
   open(signal: AbortSignal): Promise<Readable>;
 }
 
-/** What a manifest says its files hold. Undefined is what it does not say. */
+/** What a manifest states about its files. Undefined for what it does not state. */
 export interface ManifestTotals {
   /** Path or key of the manifest. */
   readonly manifest: string;
-  /** Rows of each file that the manifest names, by the name of the file. */
+  /** Rows of each file that the manifest names, by file name. */
   readonly files: ReadonlyMap<string, number | undefined>;
   /** Rows and bytes of all its files. */
   readonly rows: number | undefined;
@@ -47,54 +50,62 @@ export interface ManifestSums {
 export interface Delivery {
   /** Name of the configured source. */
   readonly source: string;
-  /** `YYYY-MM`, or undefined where only the lines say (plain files). */
+  /** `YYYY-MM`. Undefined for plain files whose period only the lines state. */
   readonly billing_period: string | undefined;
-  /** snapshot: replaces what the scope had. additive: adds to it; then each file is one delivery. */
+  /**
+   * A `snapshot` replaces what the scope had. An `additive` delivery adds to it, and then each file is one delivery.
+   */
   readonly kind: "snapshot" | "additive";
-  /** Identifies the content: equal ids are the same bytes. A digest of names, sizes and versions, and of the manifest where there is one. */
+  /**
+   * Identifies the content: equal ids mean equal bytes. A digest of names, sizes and versions, and of the manifest if
+   * there is one.
+   */
   readonly id: string;
   readonly files: readonly DeliveredFile[];
-  /** Sentences: what looked odd (overlapping scopes, two manifests…). A delivery that is not complete yet is not returned but reported as waiting. */
+  /**
+   * Sentences about what looks odd, such as overlapping scopes or two manifests. A delivery that is not complete yet is
+   * not returned, but reported as waiting.
+   */
   readonly remarks: readonly string[];
   /** Totals that its manifests state. */
   readonly totals?: readonly ManifestTotals[];
 }
 
-/** A bill that is there, and is not complete yet or cannot be taken. */
+/** A bill that is present but not complete yet, or cannot be taken. */
 export type PendingBill = Pick<Delivery, "billing_period" | "kind">;
 
-/** Older runs of an export that are not read, because a newer one has the whole month. */
+/** Older runs of an export, not read because a newer run has the whole month. */
 export interface SupersededRuns {
   readonly billing_period: string;
   readonly runs: number;
-  /** Rows of all of them; undefined where a manifest does not state them. */
+  /** Rows of all these runs. Undefined if a manifest does not state its rows. */
   readonly rows: number | undefined;
-  /** Path of the run that is read. */
+  /** Path of the run that is read instead. */
   readonly by: string;
 }
 
 export interface SourceListing {
   readonly deliveries: readonly Delivery[];
   readonly pending: readonly PendingBill[];
-  /** Seen but not complete yet or not understood, with the reason. */
+  /** Bills that are not complete yet or not understood, with the reason. */
   readonly waiting: readonly { readonly name: string; readonly reason: string }[];
-  /** Sentences about what is there, is no bill or is excluded, and is not read. */
+  /** Sentences about files that are not read because they are not bills or are excluded. */
   readonly remarks: readonly string[];
   readonly superseded?: readonly SupersededRuns[];
-  /** Why there is nothing of all this: a part of a sentence. Undefined where there is something. */
+  /** The reason why the listing is empty, as part of a sentence. Undefined if it is not empty. */
   readonly nothing?: string;
 }
 
 export interface BillSource {
   readonly name: string;
-  /** Throws when the source cannot be listed completely: half a listing is no listing. */
+  /** Throws if the source cannot be listed completely: half a listing would look like deleted bills. */
   list(signal: AbortSignal): Promise<SourceListing>;
   close(): Promise<void>;
 }
 
-/** The file is not, or no longer, the one that was listed. The next listing shows what it is now. */
-export class FileChanged extends Error {
-  override readonly name = "FileChanged";
+/** The file is not, or no longer, the one that was listed. The next listing shows its new state. */
+export class FileChangedError extends Error {
+  override readonly name = "FileChangedError";
   constructor(readonly file: string) {
     super(`${JSON.stringify(file)} changed after it was listed, or while it was read`);
   }

@@ -1,4 +1,4 @@
-/** Where the bills of a source lie: a folder, a part of a bucket, or one address. */
+/** Where the bills of a source are: a folder, a part of a bucket, or one address. */
 import picomatch from "picomatch";
 import { s3Problem, splitS3 } from "../../../../config/s3.js";
 import type { Parsed } from "../../../../config/setting.js";
@@ -6,13 +6,13 @@ import { hasDataExtension } from "./file-names.js";
 
 export type Location =
   | { readonly kind: "folder"; readonly path: string; readonly glob: string | undefined }
-  /** `prefix` is empty, one key, or ends in `/`, so that `bills` does not take `bills-old/` with it. */
+  /** `prefix` is empty, one key, or ends in `/`, so that `bills` does not include `bills-old/`. */
   | { readonly kind: "s3"; readonly bucket: string; readonly prefix: string }
   | { readonly kind: "https"; readonly url: URL };
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Plain http goes no further than this machine. */
+/** Plain http is allowed only to this machine. */
 export function isSafeScheme(url: URL, loopbackAllowed: boolean): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && loopbackAllowed && isLoopback(url));
 }
@@ -33,7 +33,7 @@ function httpsProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** For the configuration: what `readLocation` can read, as it is written. */
+/** Checks a location in the configuration. The value stays as it is written; `readLocation` parses it. */
 export function parseLocation(text: string): Parsed {
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text) ?? [];
   let problem: string | undefined;
@@ -44,7 +44,7 @@ export function parseLocation(text: string): Parsed {
   return problem === undefined ? { value: text } : { problem };
 }
 
-/** Of a text that `parseLocation` takes. */
+/** Parses a text that `parseLocation` accepts. */
 export function readLocation(text: string): Location {
   if (text.startsWith("s3://")) {
     const [bucket, key] = splitS3(text);

@@ -1,4 +1,4 @@
-/** A configured source of bills: its store, its layout, and what they come to. */
+/** Opens a configured source of bills: combines its file store and its layout into deliveries. */
 import { createHash } from "node:crypto";
 import pLimit from "p-limit";
 import picomatch from "picomatch";
@@ -9,7 +9,7 @@ import { compare, DATA_EXTENSIONS, quoted } from "./file-names.js";
 import { awsDataExports } from "./layouts/aws-data-exports.js";
 import { azureExports } from "./layouts/azure-exports.js";
 import { detect } from "./layouts/detect.js";
-import { type Layout, type ManifestSchema, NotAManifest } from "./layouts/layout.js";
+import { type Layout, type ManifestSchema, NotAManifestError } from "./layouts/layout.js";
 import { oci } from "./layouts/oci.js";
 import { plain } from "./layouts/plain.js";
 import { readLocation } from "./location.js";
@@ -20,11 +20,11 @@ import { folderStore } from "./stores/folder.js";
 import type { FileStore, StoredFile, Waiting } from "./stores/store.js";
 
 export interface SourceContext {
-  /** Of `s3.credentials: environment` and `instance_role`. Default: that of the process. */
+  /** The environment that `s3.credentials: environment` and `instance_role` read. Default: that of the process. */
   readonly env?: NodeJS.ProcessEnv;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** Attempts of a request, and the wait before the second, which then doubles. */
+  /** Number of attempts of a request, and the wait before the second one, which then doubles. */
   readonly attempts?: number;
   readonly baseDelayMs?: number;
 }
@@ -35,13 +35,13 @@ const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
   aws_data_exports: awsDataExports,
   azure_exports: azureExports,
 };
-/** Manifests read at the same time. */
+/** Manifests that are read at the same time. */
 const MANIFESTS_AT_ONCE = 8;
 const LARGEST_MANIFEST_BYTES = 16 * 1_048_576;
-/** More is not shown: the reasons are the same by then. */
+/** More are not shown, because by then the reasons are the same. */
 const MOST_WAITING = 100;
 
-/** Opens nothing yet. Errors of `list` name what could not be read, and never a secret. */
+/** Opens no connection yet. Errors of `list` name what could not be read, and never a secret. */
 export function openBillSource(settings: BillSourceSettings, context: SourceContext = {}): BillSource {
   const { name } = settings;
   const now = context.now ?? Date.now;
@@ -125,7 +125,9 @@ function storeOf(settings: BillSourceSettings, context: SourceContext, now: () =
   });
 }
 
-/** A wrong folder, prefix or pattern looks like a bill that has not come yet. */
+/**
+ * Returns why a location is empty. A wrong folder, prefix or pattern looks the same as a bill that has not come yet.
+ */
 function nothingAt(location: string, files: number): string {
   if (files > 0) {
     const held = `${location} has ${files} ${files === 1 ? "file" : "files"}`;
@@ -142,24 +144,25 @@ function manifestReader(store: FileStore, signal: AbortSignal) {
   const digests = new Map<StoredFile, string>();
   const limit = pLimit(MANIFESTS_AT_ONCE);
   async function read<T>(file: StoredFile, schema: ManifestSchema<T>): Promise<T> {
-    if (file.problem !== undefined) throw new NotAManifest(`${JSON.stringify(file.name)}: ${file.problem}`);
+    if (file.problem !== undefined)
+      throw new NotAManifestError(`${JSON.stringify(file.name)}: ${file.problem}`);
     if (file.size > LARGEST_MANIFEST_BYTES)
-      throw new NotAManifest(`${file.name} is too large for a manifest`);
+      throw new NotAManifestError(`${file.name} is too large for a manifest`);
     const bytes = await limit(async () => Buffer.concat(await (await store.open(file, signal)).toArray()));
     digests.set(file, createHash("sha256").update(bytes).digest("hex"));
     let value: unknown;
     try {
       value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     } catch {
-      throw new NotAManifest(`${file.name} is no JSON`);
+      throw new NotAManifestError(`${file.name} is no JSON`);
     }
-    if (!schema.check(value)) throw new NotAManifest(`${file.name} is no manifest of this layout`);
+    if (!schema.check(value)) throw new NotAManifestError(`${file.name} is no manifest of this layout`);
     return value;
   }
   return { digests, read };
 }
 
-/** At most this many paths are named in a sentence. */
+/** The number of paths that a sentence names at most. */
 const MOST_LEFTOVERS = 5;
 
 function leftoverRemarks(leftovers: readonly string[]): string[] {

@@ -1,4 +1,4 @@
-/** What the sources have: their bills, and the tags of the first lines of the newest one. */
+/** Reports what the sources have: their bills, and the tags of the first lines of the newest one. */
 import { errorText } from "../../../../store/clickhouse/error-text.js";
 import { addDays, lastOfMonth } from "../../../../time/days.js";
 import type { DayWindow } from "../../../ecosystem.js";
@@ -9,7 +9,7 @@ import type { BillSource, Delivery, SupersededRuns } from "./delivery.js";
 
 const counted = (count: number, what: string) => ({ [count === 1 ? what : `${what}s`]: count });
 
-/** A source, and each bill of it that waits. */
+/** Returns one probe for each source, and one for each bill of it that waits. */
 export async function probeSources(
   sources: readonly BillSource[],
   { cost, window }: { readonly cost: CostColumn; readonly window: DayWindow },
@@ -39,14 +39,14 @@ export async function probeSources(
   return probes;
 }
 
-/** Which bills there are, and which of their days every run charges. */
+/** Names the months that there are bills of, and the days that every run charges. */
 function periodOf(deliveries: readonly Delivery[], { start, end }: DayWindow): string {
   const months = monthsOf(deliveries);
   const bills = months.length === 0 ? "no month in the paths" : spanOf(months);
   return `${bills}; charged: ${start} to ${addDays(end, -1)}`;
 }
 
-/** A sentence about bills all of whose charges begin before the window. */
+/** Returns a sentence about bills whose charges all begin before the window. */
 function beforeLookback(deliveries: readonly Delivery[], { start }: DayWindow): string[] {
   const older = monthsOf(deliveries).filter((month) => lastOfMonth(`${month}-01`) < start);
   if (older.length === 0) return [];
@@ -57,7 +57,7 @@ function beforeLookback(deliveries: readonly Delivery[], { start }: DayWindow): 
   ];
 }
 
-/** A daily export leaves some thirty runs a month: good to know, and nothing to look at. */
+/** Reports older runs as an observation only: a daily export leaves some thirty runs a month, which is normal. */
 function supersededRuns({ billing_period, runs, rows, by }: SupersededRuns): Pick<Probe, "found" | "period"> {
   return {
     found: { ...counted(runs, "older run"), ...(rows !== undefined && counted(rows, "row")) },
@@ -75,7 +75,7 @@ function spanOf(months: readonly string[]): string {
   return first === last ? first : `${first} to ${last}`;
 }
 
-/** Of the newest bill. Why it cannot be read is for the run to say. */
+/** Samples the newest bill. If it cannot be read, the run reports the reason. */
 async function tagsOf(delivery: Delivery | undefined, cost: CostColumn, signal: AbortSignal) {
   const [file] = delivery?.files ?? [];
   try {

@@ -1,4 +1,4 @@
-/** What one source of bills is configured with: where they lie, how they are laid out, and who may read them. */
+/** Settings of one source of bills: its location, its layout, and its credentials. */
 import { type Static, Type } from "@sinclair/typebox";
 import { keysRule, secretText } from "../../../../config/credential-keys.js";
 import { s3Settings } from "../../../../config/s3.js";

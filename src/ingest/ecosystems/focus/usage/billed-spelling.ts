@@ -1,4 +1,4 @@
-/** How the bill writes the ids of resources that metrics write in another case. */
+/** Maps resource ids of metrics to the spelling of the bill, if they differ only in case. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../../../store/clickhouse/statement.js";
 import type { UsageSeries } from "../../../ecosystem.js";
@@ -11,7 +11,7 @@ export type BilledSpellings = ReadonlyMap<string, readonly string[]>;
 
 export type BillOfWindow = Pick<LinesRequest, "deliveries" | "window" | "spread">;
 
-/** Of the lines that may touch the window. */
+/** Reads the ids of the lines that may be charged in the window. */
 export async function billedSpellings(
   client: ClickHouseClient,
   { deliveries, window, spread }: BillOfWindow,
@@ -31,13 +31,13 @@ export async function billedSpellings(
   return new Map(rows.map(({ id, spellings }) => [id, spellings]));
 }
 
-/** The spelling of the bill for an id that is billed in another case alone; undefined for every other id. */
+/** Returns the bill's spelling of an id that is billed only in another case. Undefined for every other id. */
 export function otherSpelling(billed: BilledSpellings, id: string): string | undefined {
   const spellings = billed.get(id.toLowerCase());
   return spellings === undefined || spellings.includes(id) ? undefined : spellings[0];
 }
 
-/** The same usage by the ids of the bill. Series that become one, of one scale, are added up. */
+/** Returns the same usage under the ids of the bill. Series that become one and have the same scale are added up. */
 export function asBilled(batch: readonly UsageSeries[], billed: BilledSpellings): UsageSeries[] {
   const known = new Map<string, UsageSeries>();
   for (const series of batch) {
@@ -49,7 +49,7 @@ export function asBilled(batch: readonly UsageSeries[], billed: BilledSpellings)
   return [...known.values()];
 }
 
-/** Of one scale, so whole numbers stay whole. */
+/** Both have the same scale, so whole numbers stay whole. */
 function added(one: UsageSeries, other: UsageSeries): UsageSeries {
   const sums = noAmounts();
   for (const { starts, microUnits } of [one, other])

@@ -1,4 +1,7 @@
-/** Usage of a `focus` tenant that is read from Prometheus. Its bill stands without it: what fails is a gap, and the day is provisional. */
+/**
+ * Usage of a `focus` tenant that is read from Prometheus. The bill is published without it: a failed query is a gap,
+ * and the day is provisional.
+ */
 import pLimit from "p-limit";
 import type { PluginSettings } from "../../../../config/plugin-settings.js";
 import { allOrStop } from "../../../all-or-stop.js";
@@ -24,14 +27,16 @@ import { asBilled, type BilledSpellings, otherSpelling } from "./billed-spelling
 import type { UsageSettings } from "./settings.js";
 
 export interface UsageQueries extends Required<Pick<Gatherer, "probe" | "retentionCovers">> {
-  /** After the bill of the window, whose resources are `billed`. */
+  /** Runs after the bill of the window, whose resources are `billed`. */
   gather(
     window: DayWindow,
     billed: BilledSpellings,
     sink: WindowSink,
     signal: AbortSignal,
   ): Promise<QueriedUsage>;
-  /** Whether all that was asked is answered as it was. A request that fails is a difference, unless it failed then. */
+  /**
+   * Returns true if every response is the same as before. A failed request is a difference, unless it failed before.
+   */
   isUnchanged(answers: readonly RangeResponse[], signal: AbortSignal): Promise<boolean>;
   close(): void;
 }
@@ -42,7 +47,7 @@ export interface QueriedUsage extends Pick<WindowReport, "dropped" | "notes" | "
 
 type Settings = PluginSettings & { readonly usage: UsageSettings };
 
-/** Undefined where nothing is asked of Prometheus. */
+/** Undefined if no usage is read from Prometheus. */
 export function connectQueries(
   { metrics, metrics_step_seconds: stepSeconds, usage: { queries } }: Settings,
   context: GatherContext,
@@ -51,12 +56,12 @@ export function connectQueries(
   if (metrics === undefined) throw new Error("settings that were not checked: queries without metrics");
   const parallelQueries = context.parallelQueries ?? 4;
   const source = askedOnceWhenAway(connectPrometheus(metrics, context));
-  const asked = queries.map(askedOf);
-  const silent = createSilentMetrics(source, asked, stepSeconds);
+  const usageMetrics = queries.map(usageMetricOf);
+  const silent = createSilentMetrics(source, usageMetrics, stepSeconds);
   const replicas = createReplicaNotes(source, stepSeconds);
-  const metered = { source, products: [], usage: asked, stepSeconds, parallelQueries };
+  const metered = { source, products: [], usage: usageMetrics, stepSeconds, parallelQueries };
 
-  const ignoring = new Set(
+  const caseInsensitive = new Set(
     queries.filter(({ ignore_case }) => ignore_case === true).map(({ metric }) => metric),
   );
 
@@ -75,13 +80,13 @@ export function connectQueries(
     /** Metric → start of its last step with usage. */
     const heard = new Map<string, number>();
     const misspelt = misspeltResources(billed);
-    const listening: WindowSink = {
+    const countingSink: WindowSink = {
       ...sink,
       usageSeries: async (batch) => {
         const [metric = ""] = batch.map((series) => series.metric);
         for (const { starts } of batch)
           heard.set(metric, Math.max(heard.get(metric) ?? 0, starts.at(-1) ?? 0));
-        if (ignoring.has(metric)) await sink.usageSeries(asBilled(batch, billed));
+        if (caseInsensitive.has(metric)) await sink.usageSeries(asBilled(batch, billed));
         else {
           misspelt.note(metric, batch);
           await sink.usageSeries(batch);
@@ -89,7 +94,7 @@ export function connectQueries(
       },
     };
     const stop = new AbortController();
-    const either = AbortSignal.any([signal, stop.signal]);
+    const stopSignal = AbortSignal.any([signal, stop.signal]);
     const limit = pLimit(parallelQueries);
     const asking = {
       window,
@@ -97,11 +102,11 @@ export function connectQueries(
       onResponse: (answer: RangeResponse) => void answers.push(answer),
       onRefused: (reason: string) => void refusals.push(reason),
     };
-    const work = asked.map((query) =>
-      limit(() => gatherUsage(source, { ...query, ...asking }, listening, onDropped, either)),
+    const work = usageMetrics.map((query) =>
+      limit(() => gatherUsage(source, { ...query, ...asking }, countingSink, onDropped, stopSignal)),
     );
     const gaps = (await allOrStop(stop, work)).flat();
-    const copied = asked.map(({ metric, expression, label }) =>
+    const copied = usageMetrics.map(({ metric, expression, label }) =>
       replicas.of({ name: `usage ${metric}`, expression, label, step: heard.get(metric) }, signal),
     );
     const notes = [
@@ -111,7 +116,7 @@ export function connectQueries(
     ];
     await sendGaps(
       gaps.map((gap) =>
-        ignoring.has(gap.metric)
+        caseInsensitive.has(gap.metric)
           ? { ...gap, resource_id: otherSpelling(billed, gap.resource_id) ?? gap.resource_id }
           : gap,
       ),
@@ -138,7 +143,7 @@ export function connectQueries(
   };
 }
 
-function askedOf({
+function usageMetricOf({
   metric,
   query: expression,
   identity_label: label,
@@ -149,7 +154,9 @@ function askedOf({
   return { metric, expression, label, measure: "value", of };
 }
 
-/** Which resources a query would have found is not known when it fails: then all that are billed lack it. */
+/**
+ * If a query for all resources fails, it is unknown which ones it would have found: each billed resource gets a gap.
+ */
 async function sendGaps(gaps: readonly UsageGap[], sink: WindowSink): Promise<void> {
   const isEverywhere = ({ resource_id }: UsageGap) => resource_id === EVERY_RESOURCE;
   await sink.usageGaps(gaps.filter((gap) => !isEverywhere(gap)));
@@ -158,7 +165,7 @@ async function sendGaps(gaps: readonly UsageGap[], sink: WindowSink): Promise<vo
   );
 }
 
-/** Resources that are billed in another case alone: their usage weighs for nothing. */
+/** Collects resources that are billed only in another case. Their usage has no effect as a weight. */
 function misspeltResources(billed: BilledSpellings) {
   const found = new Map<string, Map<string, string>>();
   return {
@@ -170,7 +177,7 @@ function misspeltResources(billed: BilledSpellings) {
         found.set(metric, ofMetric.set(resource_id, spelling));
       }
     },
-    /** A sentence for each metric. */
+    /** Returns a sentence for each metric. */
     notes(): string[] {
       return [...found].map(([metric, spellings]) => {
         const [[measured, spelling] = ["", ""]] = [...spellings].sort();

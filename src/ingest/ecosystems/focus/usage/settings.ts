@@ -1,10 +1,10 @@
-/** `usage` of a `focus` tenant: by what rules `by: usage` can split its lines. */
+/** Setting `usage` of a `focus` tenant: the metrics that rules with `by: usage` can use. */
 import { type Static, Type } from "@sinclair/typebox";
 import { flag, integer, list, mapping, section, text } from "../../../../config/setting.js";
 import { LABEL, promql } from "../../../metered/identity-source.js";
 import type { UploadLimits } from "../../../usage-uploads/load.js";
 
-/** Names of weights that are derived from the bill are `cost…`, and others have a colon. */
+/** Weights that are derived from the bill are called `cost…`, and other derived weights have a colon. */
 const METRIC = {
   pattern: "^(?!cost$)[A-Za-z_][A-Za-z0-9_.-]{0,99}$",
   expected:
@@ -136,7 +136,7 @@ export const usageSettings = section(
 
 export type UsageSettings = Static<typeof usageSettings>;
 
-/** Names of all metrics that usage is known by. */
+/** Names of all metrics of the tenant's usage. */
 export function metricsOf({ queries, uploads }: UsageSettings): string[] {
   return [...queries.map(({ metric }) => metric), ...uploads.metrics];
 }

@@ -1,4 +1,4 @@
-/** Uploads that lie in a folder: each new or changed file is taken once, the one that changed last at last. */
+/** Uploads in a folder: each new or changed file is taken once, in the order of their last changes. */
 import { errorText } from "../../../../store/clickhouse/error-text.js";
 import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
@@ -15,7 +15,7 @@ import { type UsageSettings, uploadLimits } from "./settings.js";
 export interface FolderReport {
   /** Sentences: a folder that could not be listed, a file that was refused. */
   readonly errors: readonly string[];
-  /** Sentences: what is passed over, or waits. */
+  /** Sentences: files that are skipped or wait. */
   readonly warnings: readonly string[];
 }
 
@@ -27,8 +27,8 @@ export interface UploadFolder {
 }
 
 const MOST_FILES = 10_000;
-/** Problems of one file that a run tells of. */
-const MOST_TOLD = 3;
+/** Problems of one file that a run reports. */
+const MOST_PROBLEMS = 3;
 
 export function openUploadFolder(usage: UsageSettings): UploadFolder {
   const { folder: path, settle_seconds } = usage.uploads;
@@ -50,45 +50,45 @@ export function openUploadFolder(usage: UsageSettings): UploadFolder {
   };
 }
 
-interface Taking {
+interface FolderContext {
   readonly folder: FileStore;
   readonly path: string;
   readonly usage: UsageSettings;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** What changed less than that ago waits. */
+  /** A file that changed more recently than this waits, in ms. */
   readonly settleMs: number;
 }
 
-async function takeAll(taking: Taking, store: Store, signal: AbortSignal): Promise<FolderReport> {
+async function takeAll(context: FolderContext, store: Store, signal: AbortSignal): Promise<FolderReport> {
   const errors: string[] = [];
   const warnings: string[] = [];
-  const say = (list: string[], name: string, what: string) =>
+  const add = (list: string[], name: string, what: string) =>
     void list.push(`usage ${JSON.stringify(name)}: ${what}`);
-  const listed = await listFolder(taking, signal);
+  const listed = await listFolder(context, signal);
   if ("failure" in listed) return { errors: [`usage.uploads.folder: ${listed.failure}`], warnings };
-  for (const { name, reason } of listed.skipped) say(warnings, name, reason);
-  for (const name of listed.leftovers) say(warnings, name, "it is skipped: its name begins with `_` or `.`");
+  for (const { name, reason } of listed.skipped) add(warnings, name, reason);
+  for (const name of listed.leftovers) add(warnings, name, "it is skipped: its name begins with `_` or `.`");
   const recorded = await recordedFiles(store, listed.files.map(keyOf));
   const ordered = listed.files
     .filter(isTaken)
     .sort((a, b) => a.modified - b.modified || compare(a.name, b.name));
   for (const file of ordered) {
     const { name, problem } = file;
-    if (problem !== undefined) say(warnings, name, problem);
-    // A date in the future, from a clock that is wrong, does not hold a file back for ever.
-    else if (Math.abs(taking.now - file.modified) < taking.settleMs)
-      say(warnings, name, "it waits: it has changed in the last usage.uploads.settle_seconds");
+    if (problem !== undefined) add(warnings, name, problem);
+    // A modification time in the future, from a wrong clock, does not hold a file back forever.
+    else if (Math.abs(context.now - file.modified) < context.settleMs)
+      add(warnings, name, "it waits: it has changed in the last usage.uploads.settle_seconds");
     else {
       const known = recorded.get(keyOf(file));
-      const refusal = known === undefined ? await takeFile(taking, store, file, signal) : told(known);
-      if (refusal !== undefined) say(errors, name, refusal);
+      const refusal = known === undefined ? await takeFile(context, store, file, signal) : refusalText(known);
+      if (refusal !== undefined) add(errors, name, refusal);
     }
   }
   return { errors, warnings };
 }
 
-async function listFolder({ folder }: Taking, signal: AbortSignal) {
+async function listFolder({ folder }: FolderContext, signal: AbortSignal) {
   try {
     return await folder.list(signal);
   } catch (error) {
@@ -97,9 +97,9 @@ async function listFolder({ folder }: Taking, signal: AbortSignal) {
   }
 }
 
-/** Returns why nothing of the file counts. */
+/** Returns why the file was refused. Undefined if it was taken. */
 async function takeFile(
-  { folder, usage }: Taking,
+  { folder, usage }: FolderContext,
   store: Store,
   file: StoredFile,
   signal: AbortSignal,
@@ -119,25 +119,25 @@ async function takeFile(
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof RefusedUpload) return told(error.problems);
+    if (error instanceof RefusedUpload) return refusalText(error.problems);
     if (error instanceof UploadTooLarge)
       return `it is larger than usage.uploads.max_mib (${usage.uploads.max_mib} MiB)`;
-    // One file does not concern the others; a store that is away concerns all.
+    // A failed file does not affect the others. A store that is down stops the run.
     if (error instanceof LeaseLostError || !(await store.client.ping()).success) throw error;
     return errorText(error);
   }
 }
 
-function told(problems: readonly UploadProblem[]): string | undefined {
+function refusalText(problems: readonly UploadProblem[]): string | undefined {
   if (problems.length === 0) return undefined;
-  const texts = problems.slice(0, MOST_TOLD).map(problemText);
-  if (problems.length > MOST_TOLD) texts.push("More is wrong with it.");
+  const texts = problems.slice(0, MOST_PROBLEMS).map(problemText);
+  if (problems.length > MOST_PROBLEMS) texts.push("More is wrong with it.");
   return `it is refused. ${texts.join(" ")}`;
 }
 
 /**
- * Problems of files that were taken or refused, by key. Forgets refusals of files that are gone or have changed, and those for a metric,
- * which the configuration may know by now.
+ * Returns problems of files that were taken or refused, by key. Forgets refusals of files that are gone or have
+ * changed, and refusals for an unknown metric, which may be configured by now.
  */
 async function recordedFiles(
   { postgres, tenantName }: Store,
@@ -156,7 +156,7 @@ async function recordedFiles(
   return new Map(rows.map(({ key, problems }) => [key, problems]));
 }
 
-/** What else lies there is no upload. */
+/** Other files in the folder are not uploads. */
 function isTaken({ name }: StoredFile): boolean {
   return /\.csv$/i.test(name);
 }

@@ -1,4 +1,4 @@
-/** The usage of a `focus` tenant: what Prometheus measured, and what people uploaded. */
+/** Usage of a `focus` tenant: measured by Prometheus, and uploaded by people. */
 import type { PluginSettings } from "../../../../config/plugin-settings.js";
 import type { DayWindow, GatherContext, Gatherer, GatherStore, WindowSink } from "../../../ecosystem.js";
 import type { RangeResponse } from "../../../prometheus/source.js";
@@ -12,7 +12,7 @@ import { type FolderReport, openUploadFolder } from "./upload-folder.js";
 /** Plain JSON. */
 export interface UsageResponses {
   readonly queried: readonly RangeResponse[];
-  /** Of which uploads count. */
+  /** Digest of the uploads that count. */
   readonly uploaded: string;
 }
 
@@ -24,11 +24,11 @@ export interface GatheredUsage {
 export type UsageStore = GatherStore & { readonly tenantName: string };
 
 export interface Usage {
-  /** What there is only where Prometheus is asked. */
+  /** Methods that exist only if Prometheus is queried. */
   readonly ofQueries: Partial<Pick<Gatherer, "probe" | "retentionCovers">>;
-  /** Takes new files of the folder, before the windows. */
+  /** Takes new files of the folder, before the windows are gathered. */
   takeFiles(store: UsageStore, signal: AbortSignal): Promise<FolderReport>;
-  /** After the bill of the window, which is of these deliveries. */
+  /** Runs after the bill of the window, which consists of these deliveries. */
   gather(
     store: UsageStore,
     bill: BillOfWindow,

@@ -1,6 +1,7 @@
 /**
- * AWS Data Exports: `EXPORT/data/BILLING_PERIOD=2026-05/[RUN/]EXPORT-00001.csv.gz`, and beside `data` the folder `metadata` with a manifest that
- * names the parts. An export either overwrites its files or makes a folder for each run, of which only the newest counts.
+ * AWS Data Exports: `EXPORT/data/BILLING_PERIOD=2026-05/[RUN/]EXPORT-00001.csv.gz`, and beside `data` the folder
+ * `metadata` with a manifest that names the parts. An export either overwrites its files or makes a folder for each
+ * run, of which only the newest counts.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -20,12 +21,15 @@ const PATH =
   /^((?:.*\/)?)(data|metadata)\/BILLING_PERIOD=(20\d\d-(?:0[1-9]|1[0-2]))\/(?:([^/]+)\/)?([^/]+)$/is;
 const NO_MANIFEST =
   "there is no manifest for these files (yet); to take files as they are, set `layout: plain`";
-/** An export that overwrites its files does so one by one: for so long, parts newer than the manifest may be half of a bill. */
+/**
+ * An export that overwrites its files does so one by one. For this long, parts newer than the manifest may be half of a
+ * bill.
+ */
 const REWRITE_MS = 15 * 60_000;
 
-interface Place {
+interface ExportPath {
   readonly file: StoredFile;
-  /** With a slash at its end, or empty. */
+  /** Ends in a slash, or is empty. */
   readonly base: string;
   readonly part: "data" | "metadata";
   readonly month: string;
@@ -33,23 +37,23 @@ interface Place {
   readonly name: string;
 }
 
-interface Manifest extends Place, Run {}
+interface Manifest extends ExportPath, Run {}
 
 export function isDataExport(name: string): boolean {
   return PATH.test(name);
 }
 
-function placeOf(file: StoredFile): Place | undefined {
+function exportPathOf(file: StoredFile): ExportPath | undefined {
   const [, base, part, month, run = "", name] = PATH.exec(file.name) ?? [];
   if (base === undefined || part === undefined || month === undefined || name === undefined) return undefined;
   return { file, base, part: part.toLowerCase() === "data" ? "data" : "metadata", month, run, name };
 }
 
-/** A trail that manifest and file share, wherever the export was copied to. */
+/** The end of the path, which manifest and file share wherever the export was copied to. */
 const partKey = (run: string, name: string) => `${run}/${name}`;
 
 export const awsDataExports: Layout = async (input) => {
-  const places = input.files.map(placeOf).filter((place) => place !== undefined);
+  const places = input.files.map(exportPathOf).filter((place) => place !== undefined);
   const known = new Set(places.map(({ file }) => file));
   const waiting: Waiting[] = input.files
     .filter((file) => !known.has(file) && hasDataExtension(file.name))
@@ -75,15 +79,15 @@ export const awsDataExports: Layout = async (input) => {
     };
     if (newest !== undefined) bills.push({ ...bill, ...(await contentOf(newest, parts, input)) });
     else bills.push({ ...bill, files: [], remarks: [], problem: NO_MANIFEST });
-    waiting.push(...runsWithout(parts, manifests, base, month));
+    waiting.push(...runsWithoutManifest(parts, manifests, base, month));
   }
   return { bills, waiting };
 };
 
-/** What the newest manifest comes to. */
+/** Returns the bill that the newest manifest describes. */
 async function contentOf(
   { file, month }: Manifest,
-  parts: readonly Place[],
+  parts: readonly ExportPath[],
   { readManifest, now }: LayoutInput,
 ): Promise<Pick<Bill, "files" | "manifest" | "remarks" | "problem">> {
   const without = (problem: string) => ({ manifest: file, files: [], remarks: [], problem });
@@ -113,13 +117,21 @@ async function contentOf(
   return { manifest: file, files: [...files], remarks: unnamedRemarks(unnamed) };
 }
 
-/** A manifest may name nothing but parts of its own export and month, wherever the export was copied to. */
+/**
+ * Finds the part that a manifest names. Only parts of its own export and month are allowed, wherever the export was
+ * copied to.
+ */
 function partNamed(
   path: string,
   month: string,
   parts: ReadonlyMap<string, StoredFile>,
 ): { file: StoredFile } | { problem: string } {
-  const place = placeOf({ name: path.replace(/^s3:\/\/[^/]+\//, ""), size: 0, version: "", modified: 0 });
+  const place = exportPathOf({
+    name: path.replace(/^s3:\/\/[^/]+\//, ""),
+    size: 0,
+    version: "",
+    modified: 0,
+  });
   if (place === undefined || place.part !== "data" || place.month !== month)
     return { problem: "which is no part of this export and month" };
   for (const extension of ["", ...DATA_EXTENSIONS, ".snappy.parquet"]) {
@@ -129,16 +141,16 @@ function partNamed(
   return { problem: "which is not there" };
 }
 
-/** Runs that no manifest announces, where another run is announced. */
-function runsWithout(
-  parts: readonly Place[],
+/** Runs without a manifest, if another run has one. */
+function runsWithoutManifest(
+  parts: readonly ExportPath[],
   manifests: readonly Manifest[],
   base: string,
   month: string,
 ): Waiting[] {
   if (manifests.length === 0) return [];
-  const told = new Set(manifests.map(({ run }) => run));
+  const announced = new Set(manifests.map(({ run }) => run));
   return [...new Set(parts.map(({ run }) => run))]
-    .filter((run) => run !== "" && !told.has(run))
+    .filter((run) => run !== "" && !announced.has(run))
     .map((run) => ({ name: `${base}data/BILLING_PERIOD=${month}/${run}`, reason: NO_MANIFEST }));
 }

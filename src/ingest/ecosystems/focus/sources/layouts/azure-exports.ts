@@ -1,6 +1,6 @@
 /**
- * Microsoft Cost Management exports: `EXPORT/20260501-20260531/[TIME/]RUN/part_0_0001.csv.gz` with a `manifest.json` that comes last. Each run is
- * the whole bill of the month, so only the newest complete one counts.
+ * Microsoft Cost Management exports: `EXPORT/20260501-20260531/[TIME/]RUN/part_0_0001.csv.gz` with a `manifest.json`
+ * that comes last. Each run is the whole bill of the month, so only the newest complete one counts.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -33,7 +33,7 @@ const manifest = Type.Object({
 type AzureManifest = Static<typeof manifest>;
 const manifestSchema = { check: (value: unknown): value is AzureManifest => Value.Check(manifest, value) };
 
-/** Sums by billing currency, which the service's own emitter adds to the form of Microsoft. */
+/** Sums by billing currency, which the service's own emitter adds to Microsoft's format. */
 const sums = Type.Object({
   totals: Type.Array(
     Type.Object({
@@ -48,7 +48,7 @@ const sums = Type.Object({
 
 const PATH = /^((?:.*\/)?)((?:20\d\d)(?:0[1-9]|1[0-2])\d\d)-(20\d{6})\/((?:[^/]+\/)?[^/]+)\/([^/]+)$/s;
 
-interface Place {
+interface ExportPath {
   readonly file: StoredFile;
   readonly base: string;
   readonly from: string;
@@ -57,7 +57,7 @@ interface Place {
   readonly name: string;
 }
 
-interface AzureRun extends Place, Run {
+interface AzureRun extends ExportPath, Run {
   readonly content: AzureManifest | { readonly problem: string };
 }
 
@@ -65,21 +65,21 @@ export function isAzureExport(name: string): boolean {
   return PATH.test(name);
 }
 
-function placeOf(file: StoredFile): Place | undefined {
+function exportPathOf(file: StoredFile): ExportPath | undefined {
   const [, base, from, to, run, name] = PATH.exec(file.name) ?? [];
   if (base === undefined || from === undefined || to === undefined || run === undefined || name === undefined)
     return undefined;
   return { file, base, from, to, run, name };
 }
 
-const folderOf = ({ base, from, to, run }: Place) => `${base}${from}-${to}/${run}`;
+const folderOf = ({ base, from, to, run }: ExportPath) => `${base}${from}-${to}/${run}`;
 const dayOf = (digits: string) => `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`;
-const monthOf = ({ from }: Place) => `${from.slice(0, 4)}-${from.slice(4, 6)}`;
-/** The bill of a month begins with its first day; a run that begins later would replace it by a part. */
-const isMonth = ({ from, to }: Place) => from.endsWith("01") && to.slice(0, 6) === from.slice(0, 6);
+const monthOf = ({ from }: ExportPath) => `${from.slice(0, 4)}-${from.slice(4, 6)}`;
+/** The bill of a month begins with its first day. A run that begins later would replace the month by a part of it. */
+const isMonth = ({ from, to }: ExportPath) => from.endsWith("01") && to.slice(0, 6) === from.slice(0, 6);
 
 export const azureExports: Layout = async (input) => {
-  const places = input.files.map(placeOf).filter((place) => place !== undefined);
+  const places = input.files.map(exportPathOf).filter((place) => place !== undefined);
   const known = new Set(places.map(({ file }) => file));
   const waiting: Waiting[] = input.files
     .filter((file) => !known.has(file) && hasDataExtension(file.name))
@@ -89,7 +89,7 @@ export const azureExports: Layout = async (input) => {
         "it is not below YYYYMMDD-YYYYMMDD/RUN of an export: let `location` begin above that, or set `layout: plain`",
     }));
   const runs: AzureRun[] = [];
-  const parts = new Map<string, Place[]>();
+  const parts = new Map<string, ExportPath[]>();
   for (const [folder, inside] of grouped(places, folderOf)) {
     const [first] = inside;
     if (first === undefined) continue;
@@ -111,7 +111,7 @@ export const azureExports: Layout = async (input) => {
       .at(-1);
     const newest = ordered.find(({ to }) => to === until);
     if (newest === undefined) continue;
-    // A run for some dates of the month has no charges of the others.
+    // A run for some dates of the month has no charges of the other dates.
     for (const run of ordered.slice(0, ordered.indexOf(newest)))
       waiting.push({
         name: folderOf(run),
@@ -141,7 +141,7 @@ function supersededBy(newest: AzureRun, older: readonly AzureRun[]): SupersededR
   };
 }
 
-/** Of a whole run, or of all its blobs. */
+/** Returns the rows that the manifest states, for the whole run or for all of its blobs. */
 function rowsStated({ dataRowCount, blobs }: AzureManifest): number | undefined {
   if (typeof dataRowCount === "number") return dataRowCount;
   const rows = blobs.map((blob) => blob.dataRowCount);
@@ -150,7 +150,7 @@ function rowsStated({ dataRowCount, blobs }: AzureManifest): number | undefined 
     : undefined;
 }
 
-async function runOf(place: Place, { readManifest }: LayoutInput): Promise<AzureRun> {
+async function runOf(place: ExportPath, { readManifest }: LayoutInput): Promise<AzureRun> {
   try {
     const content = await readManifest(place.file, manifestSchema);
     return { ...place, manifest: place.file, content, ran: stampOf(content.runInfo?.submittedTime) };
@@ -159,7 +159,7 @@ async function runOf(place: Place, { readManifest }: LayoutInput): Promise<Azure
   }
 }
 
-function billOf(run: AzureRun, parts: readonly Place[]): ScopedBill {
+function billOf(run: AzureRun, parts: readonly ExportPath[]): ScopedBill {
   const { file, content } = run;
   const bill = {
     name: run.base.replace(/\/$/, "") || "the export",
@@ -195,11 +195,13 @@ function billOf(run: AzureRun, parts: readonly Place[]): ScopedBill {
   return { ...bill, files: [...files.keys()], remarks: unnamedRemarks(unnamed), totals };
 }
 
-/** The parts of a run lie beside its manifest, wherever the export was copied to. */
+/**
+ * Finds the part that a manifest names. The parts of a run are beside its manifest, wherever the export was copied to.
+ */
 function partNamed(
   blobName: string,
-  { run }: Place,
-  parts: readonly Place[],
+  { run }: ExportPath,
+  parts: readonly ExportPath[],
 ): StoredFile | "outside" | undefined {
   const path = blobName.split("/");
   const name = path.at(-1);

@@ -1,4 +1,4 @@
-/** Which layout the paths of the files have. */
+/** Detects the layout from the paths of the files. */
 import { hasDataExtension } from "../file-names.js";
 import type { LayoutName } from "../settings.js";
 import type { StoredFile, Waiting } from "../stores/store.js";
@@ -6,7 +6,7 @@ import { isDataExport } from "./aws-data-exports.js";
 import { isAzureExport } from "./azure-exports.js";
 
 const OCI = /(?:^|\/)FOCUS Reports\/20\d\d\/\d\d\/\d\d\/[^/]+$/;
-/** A part of the path is enough to see that files are not plain, when `location` begins too far below. */
+/** A part of the path is enough to recognise the layout, even if `location` begins too far below. */
 const AWS_PART = /(?:^|\/)BILLING_PERIOD=[^/]*\//i;
 const AZURE_RUN = /(?:^|\/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/]+$/i;
 
@@ -17,8 +17,8 @@ function shapeOf(name: string): LayoutName {
 }
 
 /**
- * By the paths of the bills alone, so that the layout is known from the first file on, before any manifest is there. When they do not agree
- * nothing is taken: read by the wrong layout, a bill can be charged twice.
+ * Uses only the paths of the bills, so the layout is known from the first file on, before any manifest is there. If the
+ * paths disagree, nothing is taken: read with the wrong layout, a bill can be charged twice.
  */
 export function detect(files: readonly StoredFile[]): LayoutName | { readonly waiting: Waiting[] } {
   const examples = new Map<LayoutName, string>();

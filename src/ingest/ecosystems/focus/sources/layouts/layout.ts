@@ -1,6 +1,6 @@
 /**
- * Layouts: which files are one bill. A layout reads names and manifests, never bills, and its result does not depend on the order in which
- * the files were listed.
+ * A layout decides which files are one bill. It reads names and manifests, never bills, and its result does not depend
+ * on the order of the listing.
  */
 import type { ManifestTotals, SupersededRuns } from "../delivery.js";
 import type { StoredFile, Waiting } from "../stores/store.js";
@@ -10,7 +10,10 @@ export interface LayoutInput {
   readonly delivery: "snapshot" | "additive";
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Throws NotAManifest. Whatever else it throws fails the listing: without one manifest, an older run would pass for the newest. */
+  /**
+   * Throws NotAManifestError. Any other error fails the listing: without one manifest, an older run would pass for the
+   * newest.
+   */
   readonly readManifest: <T>(file: StoredFile, schema: ManifestSchema<T>) => Promise<T>;
 }
 
@@ -19,11 +22,12 @@ export interface ManifestSchema<T> {
 }
 
 /**
- * A bill of a month, or one addition, as one exporter delivers it: of several runs the newest that is announced by its manifest. When that is not
- * complete the bill waits, also where an older run is: what counts never goes back.
+ * A bill of a month, or one addition, as one exporter delivers it. If there are several runs, it is the newest run that
+ * has a manifest. If that run is not complete, the bill waits even if an older run is complete: a charged bill is never
+ * replaced by an older one.
  */
 export interface Bill {
-  /** Of the exporter: several may deliver one month. */
+  /** Name of the export. Several exports may deliver the same month. */
   readonly name: string;
   readonly billing_period: string | undefined;
   readonly kind: "snapshot" | "additive";
@@ -41,20 +45,20 @@ export interface LayoutResult {
   readonly superseded?: readonly SupersededRuns[];
 }
 
-/** The file can be read, and is no manifest of the layout. */
-export class NotAManifest extends Error {
-  override readonly name = "NotAManifest";
+/** The file can be read, but is not a manifest of the layout. */
+export class NotAManifestError extends Error {
+  override readonly name = "NotAManifestError";
 }
 
-/** What is wrong with a manifest; throws what is wrong with the reading of it. */
+/** Returns what is wrong with a manifest. Rethrows errors of reading it. */
 export function manifestProblem(error: unknown): string {
-  if (error instanceof NotAManifest) return error.message;
+  if (error instanceof NotAManifestError) return error.message;
   throw error;
 }
 
 export type Layout = (input: LayoutInput) => Promise<LayoutResult>;
 
-/** Entries by key, keys and entries in the order in which they come. */
+/** Groups items by key. Keys and items keep their order. */
 export function grouped<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {

@@ -1,22 +1,27 @@
-/** Which run of an exporter is the newest. */
+/** Finds the newest run of an exporter. */
 import { compare } from "../file-names.js";
 import type { StoredFile } from "../stores/store.js";
 
 export interface Run {
-  /** When the exporter says it ran, as texts of equal length that sort by time; undefined when it does not say. */
+  /** When the exporter says it ran, as texts of equal length that sort by time. Undefined if it does not say. */
   readonly ran: string | undefined;
   readonly manifest: StoredFile;
 }
 
-/** The newest first. By what the exporter says where each run says it: files that were copied have other dates. */
+/**
+ * Sorts the newest first: by the exporter's own times if every run states one, because copied files have other dates.
+ */
 export function newestFirst<R extends Run>(runs: readonly R[]): R[] {
-  const said = runs.every(({ ran }) => ran !== undefined);
+  const allState = runs.every(({ ran }) => ran !== undefined);
   const byTime = (a: R, b: R) =>
-    said ? compare(b.ran ?? "", a.ran ?? "") : b.manifest.modified - a.manifest.modified;
+    allState ? compare(b.ran ?? "", a.ran ?? "") : b.manifest.modified - a.manifest.modified;
   return [...runs].sort((a, b) => byTime(a, b) || compare(b.manifest.name, a.manifest.name));
 }
 
-/** `2026-06-05T04:00:00.5Z` and `20260605T040000Z` give 14 digits; undefined when the text does not begin with a day. */
+/**
+ * Returns 14 digits for `2026-06-05T04:00:00.5Z` and `20260605T040000Z`. Undefined if the text does not begin with a
+ * day.
+ */
 export function stampOf(text: string | undefined): string | undefined {
   const [, date, time = ""] =
     /^(\d{4}-?\d\d-?\d\d)(?:[T _-]?(\d\d:?-?\d\d(?::?-?\d\d)?))?/.exec(text ?? "") ?? [];

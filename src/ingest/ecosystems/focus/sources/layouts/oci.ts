@@ -1,4 +1,7 @@
-/** Oracle: every file adds to the bill. Its folder is the day of delivery; the days of the charges are in the lines alone. */
+/**
+ * Oracle Cloud cost reports: every file adds to the bill. Folders name the day of delivery; only the lines state the
+ * days of the charges.
+ */
 import { hasDataExtension, looksLikeData } from "../file-names.js";
 import type { Layout } from "./layout.js";
 import { additionOf } from "./plain.js";

@@ -1,15 +1,15 @@
-/** Exports whose scopes contain one another deliver the same rows: counted together, they would be charged twice. */
+/** Finds exports whose scopes contain one another. They deliver the same rows, which would be charged twice. */
 import { compare } from "../file-names.js";
 import { type Bill, grouped } from "./layout.js";
 
 export interface ScopedBill extends Bill {
-  /** The resource that is exported, `/subscriptions/…`; undefined when the manifest does not say. */
+  /** The exported resource, `/subscriptions/…`. Undefined if the manifest does not say. */
   readonly scope: string | undefined;
 }
 
 /**
- * Bills of a month whose scopes are equal or nested are held back. Scopes of different kinds, such as a billing account and a subscription, may overlap
- * without it being seen from their names: their lines are compared once they are loaded.
+ * Holds back bills of a month whose scopes are equal or nested. Scopes of different kinds, such as a billing account
+ * and a subscription, may overlap although their names do not show it: their lines are compared once they are loaded.
  */
 export function overlaps(bills: readonly ScopedBill[]): Bill[] {
   const months = grouped(bills, ({ billing_period: month }) => month ?? "");

@@ -1,14 +1,14 @@
-/** Files as they are: all of a month are its bill, or each adds to what there is. */
+/** Plain files: all files of a month are its bill, or each file adds to it. */
 import { hasDataExtension, looksLikeData } from "../file-names.js";
 import { type Bill, grouped, type Layout } from "./layout.js";
 
-/** A month that is not the beginning of a date: `2026-05`, not `2026-05-31`, which may be the day of delivery. */
+/** Matches a month that does not begin a date: `2026-05`, but not `2026-05-31`, which may be the day of delivery. */
 const MONTH = /(?<![\d])(20\d\d-(?:0[1-9]|1[0-2]))(?![\d]|-\d)/g;
 
 /** Folders such as `year=2026/month=10`, as Hive and Spark write them, and `202610`. */
 const FOLDERS = /(?<=^|\/)(?:year=(20\d\d)\/month=(0?[1-9]|1[0-2])|(20\d\d)(0[1-9]|1[0-2]))(?=\/)/gi;
 
-/** The month that a path names, unless it names several. */
+/** Returns the month that a path names. Undefined if it names several. */
 function monthOf(name: string): string | undefined {
   const inFolders = [...name.matchAll(FOLDERS)].map(
     ([, hiveYear, hiveMonth, year, month]) =>
@@ -40,7 +40,7 @@ export const plain: Layout = async ({ files, delivery }) => {
   };
 };
 
-/** One file that adds to what there is. */
+/** One file that adds to the bill. */
 export function additionOf(file: Parameters<Layout>[0]["files"][number]): Bill {
   return {
     name: file.name,

@@ -1,10 +1,10 @@
-/** One bill at an address. */
+/** A file store with one bill at an https address. */
 import type { IncomingHttpHeaders } from "node:http";
 import { errorMessage } from "../../../../../store/error-message.js";
 import { openConnections } from "../../../../../upstream-http/connections.js";
 import { authorization, secretsOf, type UpstreamAuth } from "../../../../../upstream-http/credentials.js";
 import { type HttpPlace, type Opened, openStream } from "../../../../../upstream-http/streams.js";
-import { FileChanged } from "../delivery.js";
+import { FileChangedError } from "../delivery.js";
 import { isLoopback, isSafeScheme } from "../location.js";
 import type { HttpsSettings } from "../settings.js";
 import { counted } from "./counting-store.js";
@@ -33,13 +33,15 @@ export function addressStore(options: AddressOptions): FileStore {
     secrets: () => secrets,
   };
 
-  /** Follows redirects, each to https. Credentials go to the host that they were written for and to no other. */
-  async function ask(conditions: Record<string, string>, signal: AbortSignal): Promise<Opened> {
+  /**
+   * Sends a request and follows redirects, each to https. Credentials go only to the host that they are configured for.
+   */
+  async function request(condition: Record<string, string>, signal: AbortSignal): Promise<Opened> {
     let url = first;
     for (let hops = 0; ; hops += 1) {
       const own = url.origin === first.origin ? authorization(auth) : {};
       const taken = (status: number) => status === 200 || status === 412 || (status >= 300 && status < 400);
-      const headersFor = async () => ({ ...own, ...conditions });
+      const headersFor = async () => ({ ...own, ...condition });
       const opened = await openStream(place, url, headersFor, taken, signal);
       if (opened.status < 300 || opened.status >= 400) return opened;
       opened.body.destroy();
@@ -55,20 +57,20 @@ export function addressStore(options: AddressOptions): FileStore {
   return {
     async list(signal) {
       // Not HEAD: an address that is signed for GET refuses it.
-      const { headers, body, status } = await ask({}, signal);
+      const { headers, body, status } = await request({}, signal);
       body.destroy();
       if (status !== 200) throw new Error(`${name}: returned ${status}`);
       return { files: [listed(name, headers)], skipped: [], leftovers: [] };
     },
     async open(file, signal) {
       const { etag } = validatorsOf(file.version);
-      // A weak ETag never matches this condition; the answer is compared below all the same.
-      const conditions = etag?.startsWith('"') ? { "if-match": etag } : {};
-      const { status, headers, body } = await ask(conditions as Record<string, string>, signal);
+      // A weak ETag never matches `If-Match`, so the version of the response is compared below.
+      const condition = etag?.startsWith('"') ? { "if-match": etag } : {};
+      const { status, headers, body } = await request(condition as Record<string, string>, signal);
       if (status === 200 && listed(name, headers).version === file.version)
         return counted(body, file, signal);
       body.destroy();
-      throw new FileChanged(file.name);
+      throw new FileChangedError(file.name);
     },
     async close() {
       await place.connections.destroy();
@@ -76,12 +78,12 @@ export function addressStore(options: AddressOptions): FileStore {
   };
 }
 
-/** Where a redirect of the source at `first` may lead. Throws the end of a sentence. */
+/** Returns the URL that a redirect of the source at `first` may go to. Throws the end of a sentence. */
 export function allowedRedirect(first: URL, from: URL, location: string | undefined): URL {
   const to =
     location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (to === undefined) throw new Error("a redirect that does not say where to");
-  // A server elsewhere must not lead us to services of this machine.
+  // A remote server must not redirect us to services of this machine.
   if (!isSafeScheme(to, isLoopback(first)))
     throw new Error(`a redirect to ${to.protocol}//${to.host} is not followed: it must be https`);
   if (isLoopback(to) && !isLoopback(first)) throw new Error("a redirect to this machine is not followed");

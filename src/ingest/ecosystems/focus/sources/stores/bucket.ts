@@ -1,7 +1,7 @@
-/** Bills in a bucket of Amazon S3, or of a service that speaks its protocol. */
+/** A file store with bills in a bucket of Amazon S3, or of a service with the same protocol. */
 import { type BucketOptions, bucketClient } from "../../../../../s3/client.js";
 import type { ListedObject } from "../../../../../s3/listing.js";
-import { FileChanged } from "../delivery.js";
+import { FileChangedError } from "../delivery.js";
 import { isWorthNaming, leftoverOf, nameProblem } from "../file-names.js";
 import { counted } from "./counting-store.js";
 import type { FileListing, FileStore, StoredFile } from "./store.js";
@@ -11,7 +11,7 @@ export interface BucketStoreOptions extends BucketOptions {
   readonly maxFiles: number;
 }
 
-/** What lies here must be asked back first, which takes hours and costs money. */
+/** Storage classes whose objects must be restored first, which takes hours and costs money. */
 const ARCHIVED = new Set(["GLACIER", "DEEP_ARCHIVE"]);
 
 export function bucketStore({ prefix, maxFiles, ...options }: BucketStoreOptions): FileStore {
@@ -21,10 +21,10 @@ export function bucketStore({ prefix, maxFiles, ...options }: BucketStoreOptions
   return {
     async list(signal): Promise<FileListing> {
       const objects = await client.list(prefix, maxFiles, tooMany, signal);
-      const below = ({ key }: ListedObject) => leftoverOf(key.slice(prefix.length));
-      const leftovers = objects.flatMap((object) => below(object) ?? []);
+      const skippedAs = ({ key }: ListedObject) => leftoverOf(key.slice(prefix.length));
+      const leftovers = objects.flatMap((object) => skippedAs(object) ?? []);
       const files = filesOf(
-        objects.filter((object) => below(object) === undefined),
+        objects.filter((object) => skippedAs(object) === undefined),
         prefix,
       );
       const isKey = prefix !== "" && !prefix.endsWith("/");
@@ -42,7 +42,7 @@ export function bucketStore({ prefix, maxFiles, ...options }: BucketStoreOptions
       const length = headers["content-length"] ?? String(file.size);
       if (status !== 200 || length !== String(file.size) || (etag !== undefined && etag !== file.version)) {
         body.destroy();
-        throw new FileChanged(file.name);
+        throw new FileChangedError(file.name);
       }
       return counted(body, file, signal);
     },

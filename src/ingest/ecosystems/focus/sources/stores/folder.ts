@@ -1,21 +1,22 @@
 /**
- * Bills in a folder of this machine.
+ * A file store with bills in a folder of this machine.
  *
- * Whoever may write there must not make the service read what lies elsewhere: links to folders are not followed, and links to files only
- * within the folder. A file with two names counts once, because a bill that counts twice is charged twice.
+ * Users who can write to the folder must not be able to make the service read files elsewhere. So links to folders are
+ * not followed, and links to files only within the folder. A file with two names counts once; otherwise it would be
+ * charged twice.
  */
 import { type BigIntStats, constants } from "node:fs";
 import { lstat, open, opendir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import picomatch from "picomatch";
-import { FileChanged } from "../delivery.js";
+import { FileChangedError } from "../delivery.js";
 import { compare, isLeftover, isWorthNaming, nameProblem } from "../file-names.js";
 import { counted } from "./counting-store.js";
 import type { FileListing, FileStore, StoredFile, Waiting } from "./store.js";
 
 export interface FolderStoreOptions {
   readonly path: string;
-  /** Names below `path` that are taken; undefined for all. */
+  /** Names below `path` that are taken. Undefined for all. */
   readonly glob: string | undefined;
   readonly maxFiles: number;
 }
@@ -29,7 +30,7 @@ const UNREADABLE: Readonly<Record<string, string>> = {
 };
 
 interface Found extends StoredFile {
-  /** Where the bytes are: for a link, what it leads to. */
+  /** Path of the bytes; for a link, its target. */
   readonly path: string;
   readonly link: boolean;
 }
@@ -44,7 +45,7 @@ export function folderStore(options: FolderStoreOptions): FileStore {
     },
     async open(file, signal) {
       const path = paths.get(file);
-      if (path === undefined) throw new FileChanged(file.name);
+      if (path === undefined) throw new FileChangedError(file.name);
       return await openFile(path, file, signal);
     },
     close: async () => {},
@@ -57,7 +58,7 @@ async function listFolder({ path, glob, maxFiles }: FolderStoreOptions, signal: 
   const files: Found[] = [];
   const skipped: Waiting[] = [];
   const leftovers: string[] = [];
-  let seen = 0;
+  let fileCount = 0;
 
   async function walk(folder: string, below: string, depth: number): Promise<void> {
     if (depth > DEEPEST) throw new Error(`${path}: more than ${DEEPEST} folders lie in one another`);
@@ -74,16 +75,16 @@ async function listFolder({ path, glob, maxFiles }: FolderStoreOptions, signal: 
         await walk(full, name, depth + 1);
         continue;
       }
-      seen += 1;
-      if (seen > maxFiles)
+      fileCount += 1;
+      if (fileCount > maxFiles)
         throw new Error(`${path}: there are more than ${maxFiles} files (limits.max_files)`);
       if (!wanted(name)) continue;
-      const taken = entry.isSymbolicLink()
-        ? await followed(root.folder, full, name)
+      const found = entry.isSymbolicLink()
+        ? await linkedFile(root.folder, full, name)
         : await plainFile(full, name);
-      if (taken === undefined) continue;
-      if ("reason" in taken) skipped.push(taken);
-      else files.push(taken);
+      if (found === undefined) continue;
+      if ("reason" in found) skipped.push(found);
+      else files.push(found);
     }
   }
 
@@ -100,7 +101,7 @@ function fail(folder: string, error: unknown): never {
   throw new Error(`${folder}: ${UNREADABLE[code] ?? `cannot be read (${code})`}`);
 }
 
-/** The folder as it really is; `file` when the location is one file. */
+/** Returns the real path of the folder, and `file` if the location is one file. */
 async function rootOf(path: string): Promise<{ folder: string; file?: string }> {
   try {
     const real = await realpath(path);
@@ -112,7 +113,7 @@ async function rootOf(path: string): Promise<{ folder: string; file?: string }> 
   }
 }
 
-/** Undefined when it is gone meanwhile. */
+/** Undefined if the file is gone meanwhile. */
 async function plainFile(path: string, name: string, link = false): Promise<Found | Waiting | undefined> {
   let stats: BigIntStats;
   try {
@@ -134,7 +135,7 @@ async function plainFile(path: string, name: string, link = false): Promise<Foun
   };
 }
 
-async function followed(root: string, path: string, name: string): Promise<Found | Waiting | undefined> {
+async function linkedFile(root: string, path: string, name: string): Promise<Found | Waiting | undefined> {
   let target: string;
   try {
     target = await realpath(path);
@@ -144,7 +145,7 @@ async function followed(root: string, path: string, name: string): Promise<Found
   }
   const inside = target.startsWith(root === sep ? sep : `${root}${sep}`);
   if (inside) return await plainFile(target, name, true);
-  // Size and date of what lies elsewhere are nobody's business here.
+  // The size and date of a file outside of the folder are not disclosed.
   return {
     name,
     path,
@@ -156,18 +157,19 @@ async function followed(root: string, path: string, name: string): Promise<Found
   };
 }
 
-/** The first name of each file, in the order of names; a name of its own before that of a link. */
+/** Keeps the first name of each file, in the order of names. Names of files come before names of links. */
 function eachOnce(files: readonly Found[], skipped: readonly Waiting[]) {
   const names = new Map<string, Found>();
-  const again: Waiting[] = [];
+  const duplicates: Waiting[] = [];
   const ordered = [...files].sort((a, b) => Number(a.link) - Number(b.link) || compare(a.name, b.name));
   for (const file of ordered) {
     const key = file.version === "" ? file.path : file.version;
     const first = names.get(key);
     if (first === undefined) names.set(key, file);
-    else again.push({ name: file.name, reason: `it is the same file as ${first.name}, which counts once` });
+    else
+      duplicates.push({ name: file.name, reason: `it is the same file as ${first.name}, which counts once` });
   }
-  return { files: [...names.values()], skipped: [...skipped, ...again] };
+  return { files: [...names.values()], skipped: [...skipped, ...duplicates] };
 }
 
 function versionOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
@@ -176,14 +178,14 @@ function versionOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
 
 async function openFile(path: string, file: StoredFile, signal: AbortSignal) {
   signal.throwIfAborted();
-  // No link in its place is followed, and no pipe is waited for.
+  // Do not follow a link that has replaced the file, and do not wait for a pipe.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(path, flags).catch(() => {
-    throw new FileChanged(file.name);
+    throw new FileChangedError(file.name);
   });
   const same = async () => versionOf(await handle.stat({ bigint: true })) === file.version;
   try {
-    if (!(await same())) throw new FileChanged(file.name);
+    if (!(await same())) throw new FileChangedError(file.name);
   } catch (error) {
     await handle.close();
     throw error;
