@@ -59,7 +59,7 @@ async function run(
       ...usualLimits,
       client: timedClient(store.client, spent),
       postgres: stores.postgres,
-      gate: stores.gate,
+      publishLock: stores.publishLock,
       tenantName: store.tenantName,
       epoch,
       rules,

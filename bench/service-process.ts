@@ -39,17 +39,17 @@ const tenants = createTenantStores({
   embedded: { endpoint: async () => endpoint },
   migrations: migrationFolders,
 });
-const holders = createStoreOwners(postgres, logger);
+const owners = createStoreOwners(postgres, logger);
 const stores = {
   postgres,
-  holders,
-  gate: createPublishLock(),
+  owners,
+  publishLock: createPublishLock(),
   tenant: tenants.open,
   serverClient: tenants.serverClient,
   embeddedClickHouse: undefined,
   ownsPostgres: false,
   async close() {
-    await holders.release();
+    await owners.release();
     await tenants.close();
     await postgres.end();
   },

@@ -21,7 +21,7 @@ import { type AttributionDays, noAttributions, swapDays } from "./swap-days.js";
 export interface Publication {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
-  readonly gate: PublishLock;
+  readonly publishLock: PublishLock;
   readonly tenantName: string;
   readonly epoch: number;
   readonly signal: AbortSignal;
@@ -84,8 +84,8 @@ async function carryOut(
 ): Promise<void> {
   const names = namesOf(days);
   const changes = daysOf(attributions);
-  const { gate, signal } = publication;
-  await gate.shared(async () => {
+  const { publishLock, signal } = publication;
+  await publishLock.shared(async () => {
     await intent();
     // From here on the intent stands, and an abort does not stop it: finish, or leave it to the next run to finish.
     try {

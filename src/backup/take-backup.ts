@@ -60,7 +60,7 @@ export async function takeBackup({ stores, dataDir, target, signal }: TakeBackup
           "SET LOCAL idle_in_transaction_session_timeout = 0",
         ])
           await runStatement(on, { query, params: [] });
-        const { takenAt, clickhouse } = await stores.gate.exclusive(async () => {
+        const { takenAt, clickhouse } = await stores.publishLock.exclusive(async () => {
           const since = performance.now();
           const takenAt = await takeSnapshot(on);
           const clickhouse = await withEngine(engine, (client) =>

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { askForBackup } from "../backup/control.js";
 import { BackupRefused, type BackupSummary, takeBackup } from "../backup/take-backup.js";
 import type { Config } from "../config/config.js";
-import { DataDirInUse } from "../store/data-dir.js";
+import { DataDirInUseError } from "../store/data-dir.js";
 import { openStores } from "../store/open-stores.js";
 import { clusterFiles } from "../store/postgres/cluster-files.js";
 import {
@@ -46,7 +46,7 @@ async function takeOurselves(config: Config, target: string, io: CommandIo): Pro
   const { signal } = io;
   const stores = await openStores({ config, logger, signal, skipMigrations: true }).catch(
     (error: unknown) => {
-      if (!(error instanceof DataDirInUse)) throw error;
+      if (!(error instanceof DataDirInUseError)) throw error;
       throw new CommandFailed(
         `The data directory ${error.dataDir} is in use by process ${error.pid}, which takes no backups: wait until it ends. Only \`serve\`, \`run\` and \`demo\` take backups while they work.`,
         1,

@@ -11,7 +11,7 @@ export async function lostDays(
   tenantName: string,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const { client, place } = await tenant(tenantName);
+  const { client, location } = await tenant(tenantName);
   const { storeId, knownStoreId, differing } = await checkFacts({
     client,
     postgres,
@@ -27,7 +27,7 @@ export async function lostDays(
   const isOther = knownStoreId !== null && storeId !== knownStoreId;
   return [
     ...(isOther
-      ? [`${tenantName}: its facts are in another store than this one, or were lost: ${place.name}.`]
+      ? [`${tenantName}: its facts are in another store than this one, or were lost: ${location.name}.`]
       : []),
     ...(days.length === 0
       ? []

@@ -65,8 +65,8 @@ export async function printReconciliation(
   const losses: string[] = [];
   let isDamaged = false;
   for (const tenant of tenants) {
-    const { client, place } = await stores.tenant(tenant);
-    const damage = place.isEmbedded ? await findDamage(client, io.signal) : [];
+    const { client, location } = await stores.tenant(tenant);
+    const damage = location.isEmbedded ? await findDamage(client, io.signal) : [];
     for (const each of damage) io.stdout.write(`DAMAGED: ${tenant}: ${each.period}: ${damageText(each)}.\n`);
     if (damage.length > 0) {
       isDamaged = true;

@@ -9,7 +9,7 @@ import { type HttpServer, startServer } from "../http/server/server.js";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { MigrationRefused } from "../store/migrate/report.js";
 import { type OpenedStores, openStores } from "../store/open-stores.js";
-import { hasNoRoom } from "../store/store-trouble.js";
+import { isDiskFull } from "../store/store-trouble.js";
 import { certificateProblem } from "./certificates.js";
 import {
   type Command,
@@ -74,7 +74,7 @@ async function onceThereIsRoom<T>(
     try {
       return await start();
     } catch (error) {
-      if (!hasNoRoom(error) || signal.aborted) throw error;
+      if (!isDiskFull(error) || signal.aborted) throw error;
       if (tries === 1)
         logger.error({ err: error }, `cannot start: ${errorText(error)}. It starts by itself then`);
       await delay(ROOM_PAUSE_MS, undefined, { signal }).catch(() => undefined);

@@ -2,7 +2,7 @@
  * The last answers of reads whose ETag names them: who asks the same of the same published days, another reader of the same page or a script that
  * asks every minute, has the answer without asking the store.
  */
-import { createSizedMemory } from "../store/sized-memory.js";
+import { createSizedCache } from "../store/sized-memory.js";
 
 export interface ResponseCache {
   /** JSON; undefined where it is not kept. */
@@ -16,7 +16,7 @@ const MOST_CHARACTERS = 16 * 1024 * 1024;
 const LONGEST = 256 * 1024;
 
 export function createResponseCache(): ResponseCache {
-  const answers = createSizedMemory<string>({ most: MOST_CHARACTERS, sizeOf: ({ length }) => length });
+  const answers = createSizedCache<string>({ most: MOST_CHARACTERS, sizeOf: ({ length }) => length });
   return {
     get: answers.get,
     set(etag, json) {

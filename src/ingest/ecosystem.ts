@@ -102,7 +102,7 @@ export interface GatherStore {
   /** Client whose default database is the tenant's. */
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
-  readonly gate: PublishLock;
+  readonly publishLock: PublishLock;
   /** Of the lease that is held. */
   readonly epoch: number;
   /** First day that the run gathers. */

@@ -13,11 +13,11 @@ const MENDS =
  * none. Servers have checks of their own.
  */
 export async function checkFiles(
-  { client, tenantName, place }: TenantStore,
+  { client, tenantName, location }: TenantStore,
   postgres: Pool,
   signal: AbortSignal,
 ): Promise<RunError[]> {
-  if (!place.isEmbedded) return [];
+  if (!location.isEmbedded) return [];
   const { rowCount } = await runStatement(postgres, filesCheckIsDue(tenantName));
   if (rowCount === 0) return [];
   const damage = await findDamage(client, signal);

@@ -28,9 +28,9 @@ export async function claimStore(
   lease: Lease,
   keepFrom: RetentionStarts,
 ): Promise<string[]> {
-  const { postgres, holders } = run.stores;
+  const { postgres, owners } = run.stores;
   const { client, tenantName } = store;
-  const own = { store, postgres, holders };
+  const own = { store, postgres, owners };
   await store.refuseNewerSchema();
   const seen = await checkStoreIdentity(own);
   const staged = await newestStagedEpoch(client);
@@ -55,7 +55,7 @@ export async function claimStore(
   if (differing.length > 0) await runStatement(postgres, forgetGather(tenantName));
   const notes = [
     ...(seen.verdict === "replaced"
-      ? [`the store is another one than in the last run, or was emptied: ${store.place.name}`]
+      ? [`the store is another one than in the last run, or was emptied: ${store.location.name}`]
       : []),
     ...describe(differing),
   ];

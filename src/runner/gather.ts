@@ -71,7 +71,7 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
       store: {
         client: input.store.client,
         postgres: input.stores.postgres,
-        gate: input.stores.gate,
+        publishLock: input.stores.publishLock,
         epoch: input.epoch,
         gatheredFrom: input.window.start,
         keepFrom: input.keepFrom,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "pg";
 import { errorText } from "../store/clickhouse/error-text.js";
-import { hasNoRoom } from "../store/store-trouble.js";
+import { isDiskFull } from "../store/store-trouble.js";
 
 /** Milliseconds: so long a Postgres that went away is waited for, and so often it is asked. */
 const PATIENCE_MS = 5_000;
@@ -14,7 +14,7 @@ export async function postgresOutage(postgres: Pool): Promise<string | undefined
       await postgres.query("SELECT 1");
       return undefined;
     } catch (error) {
-      if (hasNoRoom(error)) return errorText(error);
+      if (isDiskFull(error)) return errorText(error);
     }
   }
   return undefined;

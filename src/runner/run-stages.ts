@@ -57,11 +57,18 @@ export async function runStages(
   const keepFrom = gatherWindow(today, tenant.retention_days, 0).start;
   const keepAttributionsFrom = topicRetentionStart(tenant, today);
   const kept = { chargebacks: keepFrom, topic_attributions: keepAttributionsFrom };
-  const { gate } = run.stores;
-  const { publication, repaired } = await gate.shared(async () => {
+  const { publishLock } = run.stores;
+  const { publication, repaired } = await publishLock.shared(async () => {
     progress.notes.push(...(await claimStore(run, store, lease, kept)));
     const { epoch } = lease;
-    const publication: Publication = { client: store.client, postgres, gate, tenantName, epoch, signal };
+    const publication: Publication = {
+      client: store.client,
+      postgres,
+      publishLock,
+      tenantName,
+      epoch,
+      signal,
+    };
     return { publication, repaired: await repair(run, publication) };
   }, signal);
   const { epoch } = publication;
@@ -123,7 +130,7 @@ export async function runStages(
   }
   const firstDays = { keepFrom, keepAttributionsFrom, gatheredFrom: usualWindow.start };
   const retention = { client: store.client, epoch, postgres, tenantName, ...firstDays };
-  await gate.shared(() => applyRetention(retention), signal);
+  await publishLock.shared(() => applyRetention(retention), signal);
   progress.errors.push(...(await checkFiles(store, postgres, signal)));
   const mirror = { client: store.client, postgres, tenantName, signal };
   await checkMirror(mirror);

@@ -1,4 +1,7 @@
-/** The promise's outcome, or the signal's reason as soon as it aborts; `cancel` is called in the latter case only. The promise then goes on by itself. */
+/**
+ * Settles like the promise, or rejects with the signal's reason as soon as it aborts. Only an abort calls `cancel`. The
+ * promise itself goes on after an abort.
+ */
 export async function abortable<T>(
   promise: Promise<T>,
   signal: AbortSignal,

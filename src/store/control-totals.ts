@@ -1,6 +1,6 @@
 /**
- * Control totals: what an upstream delivered, and where each of its rows went. Every row is in exactly one class, so the rows and the
- * amounts that were delivered equal the sums over all classes.
+ * Control totals: what an upstream delivered, and the class of each of its rows. Every row is in exactly one class, so
+ * the delivered rows and amounts equal the sums over all classes.
  */
 
 export const rowClasses = [
@@ -13,7 +13,10 @@ export const rowClasses = [
 ] as const;
 export type RowClass = (typeof rowClasses)[number];
 
-/** `delivered`: all rows. `published_only`: published amounts that no delivered row explains any more; they are no part of the equation. */
+/**
+ * `delivered`: all rows. `published_only`: published amounts that no delivered row explains any more. They are not part
+ * of the equation.
+ */
 export type ControlClass = RowClass | "delivered" | "published_only";
 
 /** Amounts are plain decimals. */
@@ -32,6 +35,8 @@ export interface ControlTotal extends ControlAmounts {
   readonly day: string | null;
   readonly currency: string;
   readonly class: ControlClass;
-  /** Why rows are in the class: `before_lookback`, `within_cutoff`, a finding; empty where the class says it all. */
+  /**
+   * Why rows are in the class: `before_lookback`, `within_cutoff` or a finding. Empty if the class alone explains it.
+   */
   readonly reason: string;
 }

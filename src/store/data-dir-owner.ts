@@ -1,8 +1,8 @@
 /**
- * Who owns a data directory, and whether that process is still running.
+ * Finds the owner of a data directory, and whether that process is still running.
  *
- * Processes are compared by pid and start time, because pids are used again, in containers at nearly every start. A process in
- * another container (pid namespace) or on another machine cannot be examined, so its state is unknown from here.
+ * Processes are compared by pid and start time, because pids are reused, in containers at nearly every start. A process
+ * in another container (pid namespace) or on another machine cannot be examined, so its state is unknown.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
@@ -10,12 +10,12 @@ import { hostname } from "node:os";
 
 export interface Owner {
   pid: number;
-  /** Of the process; see `processStart`. */
+  /** Start time of the process; see `processStart`. */
   started: string;
   host: string;
-  /** Which processes this one sees: its pid namespace. Empty where there are none. */
+  /** The pid namespace: it decides which processes are visible. Empty on systems without namespaces. */
   namespace: string;
-  /** Of the machine's run; another one with the same host name is that machine before its last start. */
+  /** Boot id of the machine. If only the boot id differs, the same machine has been restarted since. */
   boot: string;
 }
 
@@ -24,7 +24,7 @@ export function ourselves(): Owner {
   return { pid: process.pid, started: processStart(process.pid) ?? "", host, namespace, boot };
 }
 
-/** Undefined: not written by us. */
+/** Returns undefined if the text was not written by chargehouse. */
 export function parseOwner(text: string): Owner | undefined {
   try {
     const { pid, started, host, namespace, boot } = JSON.parse(text) as Partial<Record<keyof Owner, unknown>>;
@@ -57,7 +57,7 @@ function surroundings(): { host: string; namespace: string; boot: string } {
   return { host, namespace: readlinkSync("/proc/self/ns/pid"), boot };
 }
 
-/** What tells a process from a later one with the same pid; undefined when there is no such live process. */
+/** Tells a process from a later one with the same pid. Undefined if there is no such live process. */
 export function processStart(pid: number): string | undefined {
   return process.platform === "linux" ? linuxProcessStart(pid) : otherProcessStart(pid);
 }
@@ -65,8 +65,8 @@ export function processStart(pid: number): string | undefined {
 function linuxProcessStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // proc(5): the name, in parentheses, may hold blanks and parentheses; the state follows it, and the
-    // start time in clock ticks since boot is the 20th field from there. A zombie has ended.
+    // proc(5): the name, in parentheses, may contain blanks and parentheses. The state follows it, and the start time
+    // in clock ticks since boot is the 20th field from there. A zombie has ended.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19];
   } catch {

@@ -1,15 +1,16 @@
 /**
- * One process owns a data directory. Both embedded engines keep their files there, and a second process on the same files could
- * corrupt them, so the owner writes its pid and start time into `chargehouse.pid`.
+ * One process owns a data directory. Both embedded engines keep their files there, and a second process on the same
+ * files could corrupt them, so the owner writes its pid and start time into `chargehouse.pid`.
  *
- * This is safe without file locks (Node has none), because each step is atomic in the file system:
- * - the file appears with its whole content (`link` of a finished file), so nobody reads half of it;
- * - the file of a dead owner is replaced by `rename`, and only by the holder of `chargehouse.pid.takeover`. Without that second
- *   claim, two processes could both see the dead owner, and the slower one would replace the file that the faster one has just
- *   made. A dead holder of the second claim is replaced by the same rule.
+ * This is safe without file locks (Node.js has none), because each step is atomic in the file system:
+ * - The file appears with its whole content (`link` of a finished file), so nobody reads half of it.
+ * - Only the owner of `chargehouse.pid.takeover` replaces the file of a dead owner, by `rename`. Without that second
+ *   claim, two processes could both see the dead owner, and the slower one would replace the file that the faster one
+ *   has just made. A dead owner of the second claim is replaced by the same rule.
  *
- * The process of an owner shows whether it is alive. If that process cannot be seen, in another container on the same volume, a
- * heartbeat shows it: the owner touches its file, and whoever wants the directory watches whether it is touched.
+ * The owner's process shows whether the owner is alive. If that process is not visible, because it runs in another
+ * container on the same volume, a heartbeat shows it: the owner touches its file, and a process that wants the
+ * directory watches the file for changes.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -28,8 +29,8 @@ import {
 import { join, resolve } from "node:path";
 import { judgeOwner, ourselves, parseOwner } from "./data-dir-owner.js";
 
-/** Another process is at work on the data directory. The message is one sentence for the operator. */
-export class DataDirInUse extends Error {
+/** Another process uses the data directory. The message is one sentence for the operator. */
+export class DataDirInUseError extends Error {
   readonly code = "data_dir_in_use";
   constructor(
     readonly dataDir: string,
@@ -38,25 +39,25 @@ export class DataDirInUse extends Error {
     super(
       `The data directory ${dataDir} is in use by process ${pid}: stop that process, or set another data_dir.`,
     );
-    this.name = "DataDirInUse";
+    this.name = "DataDirInUseError";
   }
 }
 
 export interface DataDirClaim {
   /** The absolute path of the directory. */
   readonly dataDir: string;
-  /** Gives the directory up. Harmless when called twice. */
+  /** Releases the directory. Has no effect when called again. */
   release(): void;
 }
 
-/** How often an owner touches its file, and how long it is watched for that. Milliseconds. */
+/** How often an owner touches its file, and how long a claimant watches the file for that. Milliseconds. */
 const HEARTBEAT_MS = 4_000;
 const PATIENCE_MS = 15_000;
 
 /**
- * Makes the directory when it is missing (mode 0700: bills are nobody else's business) and owns it until `release()`
- * or the end of the process. Throws `DataDirInUse`, before anything is touched, when a live process owns it. Blocks for
- * up to `patienceMs` when the last owner was killed in another container.
+ * Creates the directory if it is missing (mode 0700, because bills are confidential) and owns it until `release()` or
+ * the end of the process. Throws `DataDirInUseError`, before touching anything, if a live process owns the directory. Blocks
+ * for up to `patienceMs` if the last owner was killed in another container.
  */
 export function claimDataDir(dataDir: string, { patienceMs = PATIENCE_MS } = {}): DataDirClaim {
   const directory = resolve(dataDir);
@@ -76,7 +77,7 @@ export function claimDataDir(dataDir: string, { patienceMs = PATIENCE_MS } = {})
   };
 }
 
-/** How long a claim may wait for one that is just being made: that takes microseconds, and a pause of the machine. */
+/** How long a claim waits for another claim in progress. A claim takes microseconds, plus pauses of the machine. */
 const TAKEOVER_DEADLINE_MS = 5_000;
 
 function claimFile(file: string, directory: string, patienceMs: number): string {
@@ -84,20 +85,20 @@ function claimFile(file: string, directory: string, patienceMs: number): string 
   for (;;) {
     const owner = readClaim(file);
     const pid = owner === undefined ? undefined : livePid(file, owner, patienceMs);
-    if (pid !== undefined) throw new DataDirInUse(directory, pid);
+    if (pid !== undefined) throw new DataDirInUseError(directory, pid);
     try {
       const content =
         owner === undefined ? createClaim(file) : replaceClaim(file, owner, directory, patienceMs);
       if (content !== undefined) return content;
     } catch (error) {
-      // Somebody else is replacing the dead owner's file: a moment later that somebody is the owner.
-      if (!(error instanceof DataDirInUse) || Date.now() > deadline) throw error;
+      // Another process is replacing the dead owner's file, and is about to become the owner.
+      if (!(error instanceof DataDirInUseError) || Date.now() > deadline) throw error;
       pause(5);
     }
   }
 }
 
-/** Undefined: somebody else was faster. */
+/** Returns undefined if another process was faster. */
 function createClaim(file: string): string | undefined {
   const { temporary, content } = writeOwnClaim(file);
   try {
@@ -111,7 +112,7 @@ function createClaim(file: string): string | undefined {
   }
 }
 
-/** Undefined: the dead owner's file is no longer there, somebody else was faster. */
+/** Returns undefined if another process has replaced the dead owner's file first. */
 function replaceClaim(
   file: string,
   deadOwner: string,
@@ -139,7 +140,7 @@ function writeOwnClaim(file: string): { temporary: string; content: string } {
     writeFileSync(fd, content);
     fsyncSync(fd);
   } catch (error) {
-    // A disk that is full: who tries again until it has room leaves no more than one who does not.
+    // The disk may be full. Repeated attempts must not leave more and more temporary files.
     rmSync(temporary, { force: true });
     throw error;
   } finally {
@@ -157,7 +158,7 @@ function readClaim(file: string): string | undefined {
   }
 }
 
-/** The pid of the claim's owner when it lives. What is no claim of ours has no live owner. */
+/** Returns the pid of the claim's owner if it is alive. A file that is not a claim has no live owner. */
 function livePid(file: string, claim: string, patienceMs: number): number | undefined {
   const owner = parseOwner(claim);
   if (owner === undefined) return undefined;
@@ -166,7 +167,10 @@ function livePid(file: string, claim: string, patienceMs: number): number | unde
   return alive ? owner.pid : undefined;
 }
 
-/** Whether the file's time moves while we look. Its value says nothing: clocks differ between machines. */
+/**
+ * Watches whether the modification time changes. Its value alone is meaningless, because clocks differ between
+ * machines.
+ */
 function isTouched(file: string, patienceMs: number): boolean {
   const touchedAt = () => statSync(file, { throwIfNoEntry: false })?.mtimeMs;
   const before = touchedAt();
@@ -177,7 +181,7 @@ function isTouched(file: string, patienceMs: number): boolean {
   return false;
 }
 
-/** Blocks: a start that waits for its data directory has nothing else to do. */
+/** Blocks the process, which has nothing else to do while it waits for its data directory. */
 function pause(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

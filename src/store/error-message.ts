@@ -1,4 +1,7 @@
-/** What an error says. Node gives none of its own to one that stands for several: a name has two addresses, say, and both refuse. */
+/**
+ * Returns the message of an error. An `AggregateError` of Node.js has no message, such as when all addresses of a name
+ * refuse the connection, so its errors' messages are joined.
+ */
 export function errorMessage(error: unknown): string {
   if (error instanceof AggregateError && error.message === "")
     return [...new Set(error.errors.map(errorMessage))].join("; ");

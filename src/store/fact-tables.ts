@@ -1,42 +1,42 @@
 /**
- * The fact tables: their columns, in order, and what each of them is. They are declared here, once. The records of an ecosystem,
- * how they are checked, written and hashed when they are staged, what is copied from a line of the bill to its rows, and the
- * stored columns of lists and exports all follow from this. A test checks that it agrees with the migrations. To add a column, see
- * docs/how-to/add-a-line-column.md.
+ * The fact tables: their columns, in order, with kind and origin. This is the only declaration. It determines the
+ * records of an ecosystem, how they are checked, written and hashed when they are staged, which columns are copied from
+ * a bill's line to its rows, and the stored columns of lists and exports. A test checks that it agrees with the
+ * migrations. To add a column, see docs/how-to/add-a-line-column.md.
  */
 
-/** What the values of a column are, and its type in the engine. */
+/** Kinds of columns, and their types in ClickHouse. */
 export const columnTypes = {
   /** A UTC day, `2026-01-01`. */
   day: "Date",
   /** The start of a period, `2026-01-01T05:00:00Z`. */
   time: "DateTime('UTC')",
-  /** Text of an upstream that is never empty. */
+  /** Text of an upstream, never empty. */
   id: "LowCardinality(String)",
   /** Text of an upstream. */
   text: "LowCardinality(String)",
-  /** Text of our own. */
+  /** Text that chargehouse itself writes. */
   word: "LowCardinality(String)",
   /** Three capital letters, ISO 4217. */
   currency: "LowCardinality(String)",
   /** A plain decimal with at most 12 places and 26 digits before the point. */
   decimal: "Decimal(38, 12)",
-  /** What of an amount fits whole ten-thousandths. */
+  /** The part of an amount that is a multiple of 0.0001. */
   ten_thousandths: "Decimal(18, 4)",
-  /** A quantity in millionths of its unit, or in `scale` decimal places more than that: a whole number, 0 or more, as text. */
+  /** A quantity in millionths of its unit, or with `scale` more decimal places: a whole number, 0 or more, as text. */
   micro_units: "Int128",
-  /** How many decimal places `micro_units` has beyond six: a number of up to 48, as text. Left out: none. */
+  /** How many decimal places `micro_units` has beyond six: a number up to 48, as text. Omitted: none. */
   scale: "UInt8",
-  /** A number of up to 255. */
+  /** A number up to 255. */
   number: "UInt8",
   flag: "Bool",
   /** One sentence, without secrets. */
   sentence: "String",
   /** A JSON object. */
   json: "String",
-  /** Text by key; keys in byte order, so that equal maps are equal in their bytes. */
+  /** Text by key. Keys are in byte order, so that equal maps have equal bytes. */
   map: "Map(LowCardinality(String), String)",
-  /** 53 bits, which a number of JavaScript holds. */
+  /** 53 bits, so that a JavaScript number represents it exactly. */
   hash: "UInt64",
 } as const;
 export type ColumnKind = keyof typeof columnTypes;
@@ -44,29 +44,33 @@ export type ColumnKind = keyof typeof columnTypes;
 export interface Column {
   readonly kind: ColumnKind;
   /**
-   * Who states the value of staged input: a record of the upstream, unless it is the tenant or the table itself. `engine`: only bills
-   * that the engine itself reads have it, or it is worked out once a day is staged; of other records the default of the table stands.
+   * Origin of the value in staged input: a record of the upstream, unless it is the tenant or the table itself.
+   * `engine`: ClickHouse sets it when it reads the bill itself, or after a day is staged. Other records get the table's
+   * default.
    */
   readonly statedBy?: "tenant" | "table" | "engine";
-  /** Of the bill. `key`: lines that differ in it are two lines. `same`: it is the same in all lines of a key. Both are copied to the rows of the line, where their table has the column. */
+  /**
+   * For columns of the bill. `key`: lines that differ in it are different lines. `same`: equal in all lines with the
+   * same key. Both are copied to the rows of the line if their table has the column.
+   */
   readonly line?: "key" | "same";
-  /** False: another value of it is no new input, so that a day is not calculated anew. All others count. */
+  /** False: a changed value does not count as new input, so the day is not calculated again. */
   readonly hashed?: false;
-  /** Not shown by itself in lists and exports: part of another field. */
+  /** Not listed or exported on its own: it is part of another field. */
   readonly hidden?: true;
 }
 
 type Columns = Readonly<Record<string, Column>>;
 
 const dayOfTimestamp = { kind: "day", statedBy: "table", hidden: true } as const;
-const ofTenant = { kind: "word", statedBy: "tenant", line: "same" } as const;
+const tenantColumn = { kind: "word", statedBy: "tenant", line: "same" } as const;
 
-/** What happens to be the same in the bill and in both ledgers. */
+/** Columns that the bill and both ledgers happen to share. */
 const lineStart = {
   day: dayOfTimestamp,
   timestamp: { kind: "time", line: "key" },
-  ecosystem: ofTenant,
-  tenant_id: ofTenant,
+  ecosystem: tenantColumn,
+  tenant_id: tenantColumn,
   env_id: { kind: "text", line: "key", hidden: true },
 } as const;
 const lineProduct = {
@@ -74,9 +78,9 @@ const lineProduct = {
   product_type: { kind: "text", line: "key" },
 } as const;
 const lineCurrency = { currency: { kind: "currency", line: "key" } } as const;
-/** What the bill of a cloud says besides; of other bills it is empty, as `line_id` is 0. */
-const lineOfCloud = {
-  /** Tells apart lines that are equal in the rest of the key. */
+/** Columns of cloud bills. Other bills leave them empty, and `line_id` is 0. */
+const cloudLine = {
+  /** Distinguishes lines that are equal in the rest of the key. */
   line_id: { kind: "hash", line: "key", statedBy: "engine", hidden: true },
   charge_category: { kind: "word", line: "same", statedBy: "engine" },
   service_provider: { kind: "text", line: "same", statedBy: "engine" },
@@ -84,7 +88,7 @@ const lineOfCloud = {
   region_id: { kind: "text", line: "same", statedBy: "engine" },
   sku_id: { kind: "text", line: "same", statedBy: "engine" },
   line_tags: { kind: "map", line: "same", statedBy: "engine" },
-  /** The configured rule that took the line; empty: that of its product type. */
+  /** The configured rule that claimed the line. Empty: the rule of its product type. */
   rule: { kind: "text", line: "same", statedBy: "engine" },
 } as const;
 const amount = {
@@ -95,9 +99,12 @@ const amount = {
 const gap = {
   day: { kind: "day" },
   metric: { kind: "id" },
-  /** What it could not be fetched for. */
+  /** The resource that the metric is missing for. */
   resource_id: { kind: "text" },
-  /** Its words change from one failed attempt to the next: a day whose input seems new would never run out of attempts. */
+  /**
+   * Not hashed: the text differs between failed attempts, so the input would always look new and the day would be
+   * retried forever.
+   */
   reason: { kind: "sentence", hashed: false },
 } as const;
 
@@ -110,10 +117,10 @@ export const factTableColumns = {
     unit_price: { kind: "decimal" },
     total_cost: { kind: "decimal" },
     ...lineCurrency,
-    ...lineOfCloud,
+    ...cloudLine,
     billed_cost: { kind: "decimal", statedBy: "engine" },
     list_cost: { kind: "decimal", statedBy: "engine" },
-    /** Whom the line names, by `allocation.identity`. */
+    /** The identity that the line names, by `allocation.identity`. */
     named_identity: { kind: "text", statedBy: "engine" },
     granularity: { kind: "id" },
     metadata: { kind: "json" },
@@ -140,7 +147,7 @@ export const factTableColumns = {
     resource_id: { kind: "id", line: "key" },
     ...lineProduct,
     ...lineCurrency,
-    ...lineOfCloud,
+    ...cloudLine,
     identity_id: { kind: "id" },
     cost_type: { kind: "word" },
     allocation_method: { kind: "word" },
@@ -151,7 +158,7 @@ export const factTableColumns = {
     metric: { kind: "word", hidden: true },
     rules_hash: { kind: "word", hidden: true },
     decimal_places: { kind: "number", hidden: true },
-    /** Hash of what the day was calculated from: equal revisions of a day have equal bills. */
+    /** Hash of the day's input. Equal revisions of a day have equal bills. */
     revision: { kind: "word", hidden: true },
     provisional: { kind: "flag" },
     ...amount,
@@ -188,26 +195,26 @@ export const factTables = Object.keys(factTableColumns) as FactTable[];
 
 type ColumnsOf<Table extends FactTable> = (typeof factTableColumns)[Table];
 
-/** Names of a table's columns whose declaration is like this. */
+/** Names of a table's columns whose declaration matches `Like`. */
 export type ColumnLike<Table extends FactTable, Like> = {
   [Name in keyof ColumnsOf<Table>]: ColumnsOf<Table>[Name] extends Like ? Name : never;
 }[keyof ColumnsOf<Table>] &
   string;
 
-/** Columns of a table, in order. */
+/** Returns the columns of a table, in order. */
 export function columnsOf<Table extends FactTable>(
   table: Table,
 ): [name: keyof ColumnsOf<Table> & string, column: Column][] {
   return Object.entries(factTableColumns[table]) as [keyof ColumnsOf<Table> & string, Column][];
 }
 
-/** Stored columns that lists and exports show as they are. */
+/** Stored columns that lists and exports contain unchanged. */
 export type ShownColumn<Table extends FactTable> = Exclude<
   keyof ColumnsOf<Table> & string,
   ColumnLike<Table, { readonly hidden: true }>
 >;
 
-/** Their values as lists show them: text, but for maps. */
+/** Values of the shown columns in lists: text, except for maps. */
 export type ShownValues<Table extends FactTable> = {
   readonly [Name in ShownColumn<Table>]: ColumnsOf<Table>[Name] extends { readonly kind: "map" }
     ? Readonly<Record<string, string>>
@@ -218,7 +225,7 @@ export function shownColumns<Table extends FactTable>(table: Table): ShownColumn
   return columnsOf(table).flatMap(([name, { hidden }]) => (hidden ? [] : [name as ShownColumn<Table>]));
 }
 
-/** What an upstream states of a fact. */
+/** A fact as an upstream states it. */
 export type FactRecord<Table extends FactTable> = {
   readonly [Name in Exclude<
     keyof ColumnsOf<Table>,

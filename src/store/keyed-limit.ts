@@ -1,11 +1,11 @@
 import pLimit, { type LimitFunction } from "p-limit";
 
-/** Waiting lines by name, each of which lets so many through at once. */
+/** Returns concurrency limits by name. Each allows `atOnce` tasks at the same time; the others wait. */
 export function keyedLimit(atOnce: number): (name: string) => LimitFunction {
-  const lines = new Map<string, LimitFunction>();
+  const limits = new Map<string, LimitFunction>();
   return (name) => {
-    const line = lines.get(name) ?? pLimit(atOnce);
-    lines.set(name, line);
-    return line;
+    const limit = limits.get(name) ?? pLimit(atOnce);
+    limits.set(name, limit);
+    return limit;
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The lease of a run went to another worker, or expired: nothing that the run does now may become visible. It ends the run, and is
- * no fault of the tenant or its upstream.
+ * The run's lease expired or another worker took it, so nothing that the run does from now on may become visible. The
+ * error ends the run. Neither the tenant nor its upstream is at fault.
  */
 export class LeaseLostError extends Error {
   override readonly name = "LeaseLostError";

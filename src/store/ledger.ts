@@ -1,6 +1,6 @@
 /**
- * The two ledgers that a bill is written into: it is split among identities, which makes chargebacks, and (only lines of some
- * product types) among the topics of their cluster. What more than one stage has to know about them is declared here, once.
+ * The two ledgers of a bill. Chargebacks divide it among identities. Topic attributions divide lines of some product
+ * types among the topics of their cluster. Properties that more than one stage needs are declared here, once.
  */
 import { UNALLOCATED } from "../config/allocation-rule.js";
 import { UNATTRIBUTED } from "../config/topic-rule.js";
@@ -10,20 +10,23 @@ export const ledgerNames = ["chargebacks", "topic_attributions"] as const;
 export type LedgerName = (typeof ledgerNames)[number];
 
 export interface Ledger {
-  /** Also of its table in ClickHouse. */
+  /** Also the name of its table in ClickHouse. */
   readonly name: LedgerName;
-  /** Tables of what its lines are split by, and of what could not be measured. */
+  /** Tables of the usage that its lines are divided by, and of the gaps in it. */
   readonly usage: "usage" | "topic_usage";
   readonly gaps: "usage_gaps" | "topic_usage_gaps";
-  /** Column of whoever gets a part, in its table and in the usage. */
+  /** Column of the recipient, in the ledger's table and in the usage table. */
   readonly recipient: "identity_id" | "topic_name";
-  /** Recipient of what nobody was found for. */
+  /** The recipient of amounts that no recipient was found for. */
   readonly nobody: string;
-  /** Column of its table for the resource of the line. */
+  /** Column for the line's resource, in the ledger's table. */
   readonly resource: "resource_id" | "cluster_resource_id";
-  /** Table of the published lines that are split: all of the bill, or those that were attributed. */
+  /** Table of the published lines that are divided: the whole bill, or the attributed lines. */
   readonly lines: "billing" | "topic_attributions";
-  /** Table of Postgres with the state of its days, and its columns: number of rows, failed attempts to calculate the day. */
+  /**
+   * Table in Postgres with the state of its days, and its columns: number of rows, failed attempts to calculate the
+   * day.
+   */
   readonly state: "tracking_dates" | "topic_attribution_dates";
   readonly rows: "chargeback_rows" | "attribution_rows";
   readonly attempts: "allocation_attempts" | "attribution_attempts";
@@ -57,31 +60,33 @@ export const ledgers = {
 } as const satisfies { readonly [Name in LedgerName]: Ledger & { readonly name: Name } };
 
 interface LineColumn {
-  readonly ofBill: string;
-  readonly ofRow: string;
+  readonly billColumn: string;
+  readonly rowColumn: string;
 }
 
 /**
- * Columns of a line that the rows of a ledger have too. `key`: what tells lines apart; those that are equal in all of it are one line,
- * and split as one. `same`: what all lines of a key have in common.
+ * Columns of a line that the rows of a ledger repeat. `key`: identifies a line. Lines that are equal in all of these
+ * columns are divided as one. `same`: equal in all lines with the same key.
  */
 export function lineColumns({ name, resource }: Ledger, line: "key" | "same"): LineColumn[] {
-  return columnsOf("billing").flatMap(([ofBill, column]) => {
-    const ofRow = ofBill === "resource_id" ? resource : ofBill;
-    return column.line === line && Object.hasOwn(factTableColumns[name], ofRow) ? [{ ofBill, ofRow }] : [];
+  return columnsOf("billing").flatMap(([billColumn, column]) => {
+    const rowColumn = billColumn === "resource_id" ? resource : billColumn;
+    return column.line === line && Object.hasOwn(factTableColumns[name], rowColumn)
+      ? [{ billColumn, rowColumn }]
+      : [];
   });
 }
 
-/** The key of a ledger's lines, as columns of the bill. */
+/** The key of a ledger's lines, as SQL columns of the bill. */
 export function lineKeySql(ledger: Ledger): string {
   return lineColumns(ledger, "key")
-    .map(({ ofBill }) => ofBill)
+    .map(({ billColumn }) => billColumn)
     .join(", ");
 }
 
-/** The same, as columns of the ledger's rows. */
+/** The key of a ledger's lines, as SQL columns of the ledger's rows. */
 export function rowKeySql(ledger: Ledger): string {
   return lineColumns(ledger, "key")
-    .map(({ ofRow }) => ofRow)
+    .map(({ rowColumn }) => rowColumn)
     .join(", ");
 }

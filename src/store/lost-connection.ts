@@ -1,18 +1,24 @@
-/** Errors that say of a store that it was not there, or went away: nothing that was asked of it is at fault. */
+/** Errors of a store that is unreachable or whose connection broke. The request itself is not at fault. */
 import pg from "pg";
 import { StoreNotOpenedError } from "./store-not-opened.js";
 
-/** Of Postgres: ended by an administrator, after a crash, and cannot connect now. */
+/** Postgres: ended by an administrator, ended after a crash, cannot accept connections now. */
 const postgresCodes = new Set(["57P01", "57P02", "57P03"]);
 
 const codes = new Set([
-  ...["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EHOSTUNREACH", "ETIMEDOUT", "EPIPE", "EAI_AGAIN"],
-  // The socket of an embedded store that is being started again.
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "EHOSTUNREACH",
+  "ETIMEDOUT",
+  "EPIPE",
+  "EAI_AGAIN",
+  // The socket of an embedded store that is restarting.
   "ENOENT",
   ...postgresCodes,
 ]);
 
-/** Of pg, which gives these no code: it waited for a connection, had one, or was to use one that has broken since. */
+/** Errors of pg without a code: no connection in time, connection lost, or use of a connection that broke earlier. */
 const messages = new Set([
   "timeout exceeded when trying to connect",
   "Connection terminated unexpectedly",
@@ -26,7 +32,9 @@ export function isLostConnection(error: unknown): boolean {
   return messages.has(error.message) || ("code" in error && codes.has(String(error.code)));
 }
 
-/** Lost for certain, and certainly Postgres: most codes of the system may come from an upstream as well. */
+/**
+ * True only for errors that certainly come from Postgres. Most system error codes may come from an upstream as well.
+ */
 export function isLostPostgres(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof pg.DatabaseError) return postgresCodes.has(error.code ?? "");

@@ -6,7 +6,7 @@ import type { Config, TenantConfig } from "../config/config.js";
 import { describePostgres } from "../config/postgres.js";
 import { projectRoot } from "../config/project.js";
 import { createEmbeddedClickHouse, type EmbeddedClickHouse } from "./clickhouse/embedded/supervisor.js";
-import { claimDataDir, type DataDirClaim, DataDirInUse } from "./data-dir.js";
+import { claimDataDir, type DataDirClaim, DataDirInUseError } from "./data-dir.js";
 import { createStoreOwners } from "./facts/store-owners.js";
 import { openPostgres } from "./postgres/client.js";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./postgres/embedded.js";
@@ -19,32 +19,32 @@ import { createTenantStores } from "./tenant-stores.js";
 import { refuseUnfinishedRestore } from "./unfinished-restore.js";
 
 /**
- * Opens the stores of a configuration, in the order that start-up needs: the data directory is claimed before anything in it is
- * touched, Postgres is migrated before anybody asks it for a lock, a tenant's store is opened when it is first asked
- * for. What was opened is closed again when a later step fails.
+ * Opens the stores of a configuration, in the order that start-up needs: the data directory is claimed before anything
+ * in it is touched, Postgres is migrated before any code takes a lock in it, and a tenant's store is opened at its
+ * first use. If a step fails, everything opened before is closed.
  */
 export interface OpenStoresOptions {
   readonly config: Config;
   readonly logger: Logger;
   readonly signal?: AbortSignal;
-  /** Leaves schemas as they are: for commands that only look at them. */
+  /** Leaves schemas unchanged, for commands that only inspect them. */
   readonly skipMigrations?: boolean;
   /** Opens a data directory that is being restored. */
   readonly restoring?: boolean;
-  /** Opens the configured port for SQL clients: for the service alone, which stays. */
+  /** Opens the configured port for SQL clients. Only the service does, because it keeps running. */
   readonly opensSqlPort?: boolean;
 }
 
 export interface OpenedStores extends RunStores {
-  /** Undefined while no tenant is embedded and nothing needed it. */
+  /** Undefined if no tenant uses the embedded ClickHouse. */
   readonly embeddedClickHouse: EmbeddedClickHouse | undefined;
-  /** Only this process can be using the state in Postgres. */
+  /** True if no other process can use the state in Postgres. */
   readonly ownsPostgres: boolean;
-  /** Client of a tenant's store whose database need not exist yet. */
+  /** Returns a client of the tenant's server. The tenant's database need not exist yet. */
   serverClient(tenantName: string): Promise<ClickHouseClient>;
 }
 
-/** Folders of the migrations, beside the code. */
+/** Folders of the migrations, which are shipped with the code. */
 export const migrationFolders = {
   postgres: join(projectRoot(), "migrations", "postgres"),
   clickhouse: join(projectRoot(), "migrations", "clickhouse"),
@@ -61,7 +61,8 @@ export async function openStores(options: OpenStoresOptions): Promise<OpenedStor
     const embedded = await startPostgres(options);
     if (embedded) closers.push(() => embedded.stop());
     const postgres = openPostgres(postgresConnection(config, embedded), {
-      ...{ logger, max: 20 },
+      logger,
+      max: 20,
       outage: () => embedded?.outage,
     });
     closers.push(() => postgres.end());
@@ -74,31 +75,31 @@ export async function openStores(options: OpenStoresOptions): Promise<OpenedStor
     const migrations = options.skipMigrations ? undefined : migrationFolders;
     const tenants = createTenantStores({ ...options, postgres, embedded: clickhouse, migrations });
     closers.push(() => tenants.close());
-    const holders = createStoreOwners(postgres, logger);
-    closers.push(() => holders.release());
+    const owners = createStoreOwners(postgres, logger);
+    closers.push(() => owners.release());
     return {
       postgres,
       embeddedClickHouse: clickhouse,
       ownsPostgres: embedded !== undefined,
-      holders,
-      gate: createPublishLock(),
+      owners,
+      publishLock: createPublishLock(),
       tenant: tenants.open,
       serverClient: tenants.serverClient,
       close,
     };
   } catch (error) {
-    // What started all this is what the operator has to know of.
+    // Report the first error: it is the cause that the operator needs.
     await close().catch((failure: unknown) => logger.warn({ err: failure }, "could not close a store"));
     throw error;
   }
 }
 
-/** One that cannot be closed does not keep the others open. */
+/** Closes all, even if one fails. Throws the first failure. */
 async function closeAll(closers: readonly (() => Promise<void> | void)[]): Promise<void> {
   const failures: unknown[] = [];
-  for (const each of closers) {
+  for (const close of closers) {
     try {
-      await each();
+      await close();
     } catch (error) {
       failures.push(error);
     }
@@ -116,7 +117,7 @@ function claimIfEmbedded(config: Config): DataDirClaim | undefined {
   try {
     return claimDataDir(config.data_dir);
   } catch (error) {
-    if (error instanceof DataDirInUse) throw error;
+    if (error instanceof DataDirInUseError) throw error;
     throw new StoreNotOpenedError("data_dir", config.data_dir, error);
   }
 }
@@ -130,7 +131,7 @@ async function startPostgres(options: OpenStoresOptions): Promise<EmbeddedPostgr
   });
 }
 
-/** A server that cannot be used is told as the setting that names it. */
+/** An unusable server is reported together with the setting that names it. */
 async function reachPostgres(postgres: Pool, target: Config["postgres"]): Promise<void> {
   if (target.kind === "embedded") return;
   try {
@@ -155,7 +156,8 @@ function embeddedClickHouse({
   if (![...config.tenants.values()].some(isEmbedded)) return undefined;
   return createEmbeddedClickHouse({
     dataDir: join(config.data_dir, "clickhouse"),
-    ...{ logger, signal },
+    logger,
+    signal,
     sqlPort: opensSqlPort ? sqlListenerOf(config) : undefined,
   });
 }

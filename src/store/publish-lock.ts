@@ -1,14 +1,17 @@
 /**
- * Keeps changes that both stores have to agree on apart from a backup of both. Changes go on side by side; a pause waits until those
- * that have begun are through, and holds off the others until it ends. It works within one process, which is enough: embedded stores
- * belong to one.
+ * Separates changes that both stores must agree on from a backup of both. Changes run concurrently. A backup waits for
+ * changes in progress, and holds off new ones until it ends. The lock works within one process, which is enough,
+ * because embedded stores belong to one process.
  */
 import { abortable } from "./abortable.js";
 
 export interface PublishLock {
-  /** Runs a change, now or after the pause. Changes must not be nested: a pause may begin between the two. */
+  /**
+   * Runs a change, after the exclusive work if there is any. Changes must not be nested: exclusive work may begin
+   * between the two.
+   */
   shared<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Runs `work` while no change is under way. One pause at a time. */
+  /** Runs `work` while no change is in progress. One at a time. */
   exclusive<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
@@ -18,7 +21,7 @@ export function createPublishLock(): PublishLock {
 
   return {
     async shared(work, signal) {
-      // Nothing may come between this look and what follows it.
+      // No await between this check and the registration of the change.
       while (paused !== undefined) await ended(paused, signal);
       signal.throwIfAborted();
       const change = work();
@@ -47,7 +50,7 @@ export function createPublishLock(): PublishLock {
   };
 }
 
-/** However it ends. Throws the signal's reason when that aborts first. */
+/** Waits until the promise settles. Throws the signal's reason if the signal aborts first. */
 async function ended(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const settled = promise.catch(() => undefined);
   await abortable(settled, signal);

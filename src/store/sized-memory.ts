@@ -1,19 +1,19 @@
-/** Values by key, as many as there is room for: those that were kept first go first. */
-export interface SizedMemory<Value> {
+/** A cache with a total size. The oldest entries are evicted first. */
+export interface SizedCache<Value> {
   get(key: string): Value | undefined;
-  /** The same, and forgets it. */
+  /** Returns the value and removes it. */
   take(key: string): Value | undefined;
   keep(key: string, value: Value): void;
 }
 
-export function createSizedMemory<Value>({
+export function createSizedCache<Value>({
   most,
   sizeOf,
 }: {
-  /** Of all values together. */
+  /** Maximum total size of all values. */
   readonly most: number;
   readonly sizeOf: (value: Value) => number;
-}): SizedMemory<Value> {
+}): SizedCache<Value> {
   const values = new Map<string, Value>();
   let size = 0;
   const take = (key: string) => {

@@ -1,16 +1,16 @@
-/** The place of a unix socket whose path is too long for a socket's address. */
+/** Makes the path of a unix socket short enough for a socket address. */
 import { closeSync, openSync } from "node:fs";
 
-/** `sun_path` of a socket address holds 108 bytes on Linux and 104 elsewhere, with the zero at its end. */
+/** `sun_path` of a socket address has 108 bytes on Linux and 104 elsewhere, including the terminating zero. */
 const SOCKET_PATH_LIMIT = process.platform === "linux" ? 107 : 103;
 
 export interface SocketFolder {
-  /** The folder as a socket's address names it; good while this process lives and `close` was not called. */
+  /** The folder as used in a socket address. Valid while this process lives, until `close` is called. */
   readonly path: string;
   close(): void;
 }
 
-/** A path too long for a socket's address is shortened through an open folder. */
+/** Shortens a path that is too long for a socket address through an open file descriptor of the folder. */
 export function socketFolder(folder: string, socket: string): SocketFolder {
   const length = Buffer.byteLength(`${folder}/${socket}`);
   if (length <= SOCKET_PATH_LIMIT) return { path: folder, close: () => undefined };

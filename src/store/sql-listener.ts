@@ -1,10 +1,10 @@
-/** The port for SQL clients, as configured: its users, and the databases of their tenants. */
+/** The port for SQL clients: its configured users, and the databases of their tenants. */
 import type { Config } from "../config/config.js";
 import type { SqlListener } from "./clickhouse/embedded/server/config.js";
 
 const MIB = 1024 * 1024;
 
-/** Undefined when no port is configured. */
+/** Returns undefined if no port is configured. */
 export function sqlListenerOf({
   embedded,
   tenants,
@@ -23,11 +23,11 @@ export function sqlListenerOf({
       const storage = tenants.get(name)?.storage;
       return storage?.kind === "embedded" ? [storage.database] : [];
     });
-  const everybody =
+  const allTenantsUser =
     user === undefined || password === undefined
       ? []
       : [{ user, password, databases: databases(tenants.keys()) }];
-  const several = Object.entries(embedded.sql_users).map(([name, { password, tenants: names }]) => ({
+  const namedUsers = Object.entries(embedded.sql_users).map(([name, { password, tenants: names }]) => ({
     user: name,
     password,
     databases: databases(names),
@@ -36,7 +36,7 @@ export function sqlListenerOf({
     host,
     port,
     tls,
-    users: [...everybody, ...several],
+    users: [...allTenantsUser, ...namedUsers],
     allowedHosts: [host, ...embedded.sql_allowed_hosts].map((name) => name.toLowerCase()),
     limits: {
       maxSeconds: limits.max_seconds,

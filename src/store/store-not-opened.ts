@@ -1,6 +1,9 @@
 import { errorMessage } from "./error-message.js";
 
-/** A store on a server cannot be used as it is configured. The message begins with the setting, and what the server or the network said is the cause. */
+/**
+ * The configured store server is unusable. The message begins with the setting. The error of the server or the network
+ * is the cause.
+ */
 export class StoreNotOpenedError extends Error {
   override readonly name = "StoreNotOpenedError";
   constructor(setting: string, address: string, cause: unknown) {

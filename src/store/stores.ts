@@ -4,8 +4,8 @@ import type { StoreLocation, StoreOwners } from "./facts/store-owners.js";
 import type { PublishLock } from "./publish-lock.js";
 
 /**
- * The stores of a running service: one Postgres, and one ClickHouse database per tenant. A tenant's store is opened when it
- * is first asked for, migrated once, and kept; one tenant's broken store never concerns another.
+ * The stores of a running service: one Postgres, and one ClickHouse database per tenant. A tenant's store is opened and
+ * migrated at its first use, and stays open. A tenant's broken store does not affect other tenants.
  */
 export interface Stores {
   readonly postgres: Pool;
@@ -14,12 +14,12 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** What runs need beside. */
+/** Stores, plus what pipeline runs need. */
 export interface RunStores extends Stores {
   /** Which processes have which store open. */
-  readonly holders: StoreOwners;
-  /** What a run changes in both stores goes through it, so that a backup has both as they belong together. */
-  readonly gate: PublishLock;
+  readonly owners: StoreOwners;
+  /** Guards changes that a run makes in both stores, so that a backup of both is consistent. */
+  readonly publishLock: PublishLock;
 }
 
 export interface TenantStore {
@@ -29,7 +29,8 @@ export interface TenantStore {
   /** Client whose default database is the tenant's. */
   readonly client: ClickHouseClient;
   readonly database: string;
-  readonly place: StoreLocation;
-  /** Throws `MigrationRefused` when a newer version has migrated Postgres or this store since they were opened. */
+  /** Address of the store, as logs and errors show it. */
+  readonly location: StoreLocation;
+  /** Throws `MigrationRefused` if a newer version has migrated Postgres or this store since they were opened. */
   refuseNewerSchema(): Promise<void>;
 }

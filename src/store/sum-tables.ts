@@ -1,9 +1,9 @@
 /**
- * The tables of sums of chargebacks. They have a partition a month, so that a read of many days opens few parts
- * (docs/decisions/0047-sums-by-month.md). A test checks that this agrees with the migrations.
+ * The tables that sum up chargebacks. They have a partition per month, so that a read of many days opens few parts
+ * (docs/decisions/0047-sums-by-month.md). A test checks that this declaration agrees with the migrations.
  */
 
-/** The columns that each groups by besides the day, the smallest table first. */
+/** The columns that each table groups by, besides the day. The smallest table is first. */
 export const sumKeys = {
   sums_by_reason: [
     "timestamp",
@@ -31,12 +31,15 @@ export const sumKeys = {
 export type SumTable = keyof typeof sumKeys;
 export const sumTables = Object.keys(sumKeys) as SumTable[];
 
-/** Rows of a table of sums, made of chargebacks. */
+/** SQL for the rows of a table of sums, from chargebacks. */
 export function sumsOf(table: SumTable, where: string): string {
   return grouped(table, "count()", `chargebacks WHERE ${where}`);
 }
 
-/** The same, made of rows of `sums_by_resource`, which has all of its columns: there are far fewer than chargebacks. */
+/**
+ * SQL for the rows of `sums_by_reason`, from `sums_by_resource`: it has all needed columns, and far fewer rows than
+ * chargebacks.
+ */
 export function reasonsOf(sumsByResource: string, where: string): string {
   return grouped("sums_by_reason", "sum(row_count)", `${sumsByResource} WHERE ${where}`);
 }

@@ -22,7 +22,7 @@ export interface TenantStoresOptions {
   readonly config: Config;
   readonly postgres: Pool;
   readonly embedded: Pick<EmbeddedClickHouse, "endpoint"> | undefined;
-  /** Their folders. Undefined: schemas stay as they are. */
+  /** Folders of the migrations. Undefined: schemas stay as they are. */
   readonly migrations: { readonly clickhouse: string; readonly postgres: string } | undefined;
   readonly logger: Logger;
   readonly signal?: AbortSignal | undefined;
@@ -30,29 +30,29 @@ export interface TenantStoresOptions {
 
 export interface TenantStores {
   open(tenantName: string): Promise<TenantStore>;
-  /** Client of a tenant's store whose database need not exist yet. */
+  /** Returns a client of the tenant's server. The tenant's database need not exist yet. */
   serverClient(tenantName: string): Promise<ClickHouseClient>;
   close(): Promise<void>;
 }
 
 /**
- * How many tenants of a ClickHouse are migrated at once. Each holds a connection of Postgres meanwhile, of which the pool has enough for
- * everybody else only if the tenants wait for each other.
+ * How many tenants of one ClickHouse are migrated at once. Each migration takes a connection of the Postgres pool, and
+ * this limit leaves enough connections for everything else.
  */
 const MIGRATED_AT_ONCE = 4;
 
 /**
- * Tenants' stores by name, each opened and migrated once. A failed opening is forgotten with all that it opened, so that the next call
- * tries again and nothing piles up.
+ * Tenants' stores by name. Each is opened and migrated once. If opening fails, all that it opened is closed and
+ * forgotten, so that the next call tries again and nothing accumulates.
  */
 export function createTenantStores(options: TenantStoresOptions): TenantStores {
   const opened = new Map<string, Promise<TenantStore>>();
   const addresses = new Map<string, Promise<ServerAddress>>();
   const clients = new Set<ClickHouseClient>();
-  const lineOf = keyedLimit(MIGRATED_AT_ONCE);
+  const limitOf = keyedLimit(MIGRATED_AT_ONCE);
   let isClosed = false;
 
-  /** All clients of a tenant speak to the same host, which caught up once. */
+  /** All clients of a tenant use the same host, which has caught up with the other replicas once. */
   const addressOf = async (tenant: TenantConfig) => {
     const { storage } = tenant;
     if (storage.kind === "server")
@@ -90,7 +90,9 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
           refuseOtherKind(server, { database, cluster }, options.signal),
         );
       await migrateClickHouse(server, {
-        ...{ dir, database, cluster },
+        dir,
+        database,
+        cluster,
         lock: options.postgres,
         address: storageKeys(storage).sort().join(" "),
         logger: options.logger,
@@ -106,11 +108,15 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
     const { database } = tenant.storage;
     const { migrations, postgres } = options;
     if (migrations !== undefined)
-      await lineOf(describeServer(tenant.storage))(() => migrate(tenant, migrations.clickhouse));
+      await limitOf(describeServer(tenant.storage))(() => migrate(tenant, migrations.clickhouse));
     const client = await connect(tenant, database);
     return {
-      ...{ tenantName, tenantId: tenant.tenant_id, ecosystem: tenant.ecosystem, client, database },
-      place: placeOf(tenant, options.config.data_dir),
+      tenantName,
+      tenantId: tenant.tenant_id,
+      ecosystem: tenant.ecosystem,
+      client,
+      database,
+      location: locationOf(tenant, options.config.data_dir),
       async refuseNewerSchema() {
         if (migrations === undefined) return;
         await checkPostgresSchema(postgres, migrations.postgres);
@@ -136,15 +142,15 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
   };
 }
 
-/** The first question to a tenant's server: one that cannot be used is told as the setting that names it. */
-async function reaching<Answer>(
+/** The first statement to a tenant's server. An unusable server is reported together with the setting that names it. */
+async function reaching<Result>(
   tenant: TenantConfig,
   signal: AbortSignal | undefined,
-  ask: () => Promise<Answer>,
-): Promise<Answer> {
+  run: () => Promise<Result>,
+): Promise<Result> {
   const { tenant_name, storage } = tenant;
   try {
-    return await ask();
+    return await run();
   } catch (error) {
     if (storage.kind === "embedded" || error instanceof MigrationRefused || signal?.aborted) throw error;
     throw new StoreNotOpenedError(
@@ -155,17 +161,20 @@ async function reaching<Answer>(
   }
 }
 
-/** What was made for the key. A making that failed is forgotten, so that the next call tries again. */
-function onceFor<Made>(made: Map<string, Promise<Made>>, key: string, make: () => Promise<Made>) {
-  const known = made.get(key);
-  if (known !== undefined) return known;
+/**
+ * Returns the promise for the key, and creates it if there is none. A failed one is removed, so that the next call
+ * tries again.
+ */
+function onceFor<Value>(cache: Map<string, Promise<Value>>, key: string, make: () => Promise<Value>) {
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
   const making = make();
-  made.set(key, making);
-  making.catch(() => made.delete(key));
+  cache.set(key, making);
+  making.catch(() => cache.delete(key));
   return making;
 }
 
-function placeOf({ storage }: TenantConfig, dataDir: string): StoreLocation {
+function locationOf({ storage }: TenantConfig, dataDir: string): StoreLocation {
   const isEmbedded = storage.kind === "embedded";
   const address = isEmbedded
     ? `${storage.database} in ${resolve(dataDir)} on host ${hostname()}`

@@ -1,11 +1,14 @@
-/** A mark in the data directory while it is being restored from a backup: half a restore must not be taken for the data. */
+/**
+ * Marks a data directory while a backup is being restored into it, so that half a restore is never mistaken for the
+ * data.
+ */
 import { existsSync } from "node:fs";
 import { open, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 const MARK = "restore.unfinished";
 
-/** Fails where another restore is under way, or was killed. */
+/** Fails if another restore is in progress, or was killed. */
 export async function beginRestore(dataDir: string): Promise<void> {
   await writeFile(join(dataDir, MARK), "", { flag: "wx", mode: 0o600, flush: true });
   await syncFolder(dataDir);

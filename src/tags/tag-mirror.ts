@@ -6,7 +6,7 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { hasNoRoom } from "../store/store-trouble.js";
+import { isDiskFull } from "../store/store-trouble.js";
 import type { Stores } from "../store/stores.js";
 import { checkMirror, mirrorWaiting } from "./mirror.js";
 import { isWaiting, mirroredTenants } from "./outbox.js";
@@ -99,7 +99,7 @@ export function createTagMirror(options: TagMirrorOptions): TagMirror {
       if (waiting === undefined) return; // no Postgres, nothing to mirror
       if (!waiting && !mirror.isDue()) return;
       const failure = await waitFor(mirror.update(), timing.readerPatience);
-      if (hasNoRoom(failure)) throw failure;
+      if (isDiskFull(failure)) throw failure;
     },
     start() {
       timer ??= setTimeout(look, 0).unref();

@@ -76,10 +76,10 @@ export const allocateMutants = [
     [
       "lines of one key in two currencies are one line",
       template(
-        '    SELECT day, @{lineKeySql(ledger)}, @{same.map(({ ofBill }) => `any(@{ofBill}) AS @{ofBill}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components"), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component"), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients")} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient")} AS residue_hash,\n      @{parts.ofLine}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger)}\n',
+        '    SELECT day, @{lineKeySql(ledger)}, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components"), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component"), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients")} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient")} AS residue_hash,\n      @{parts.ofLine}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger)}\n',
       ),
       template(
-        '    SELECT day, @{lineKeySql(ledger).replace(", currency", "")}, any(currency) AS currency, @{same.map(({ ofBill }) => `any(@{ofBill}) AS @{ofBill}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components"), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component"), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients")} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient")} AS residue_hash,\n      @{parts.ofLine}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger).replace(", currency", "")}\n',
+        '    SELECT day, @{lineKeySql(ledger).replace(", currency", "")}, any(currency) AS currency, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components"), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component"), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients")} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient")} AS residue_hash,\n      @{parts.ofLine}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger).replace(", currency", "")}\n',
       ),
     ],
   ]),
@@ -104,9 +104,9 @@ export const allocateMutants = [
   ...mutantsOf("src/allocate/sql/allocate-days.ts", currencies, [
     [
       "rows are in USD, whatever the line is in",
-      template('SELECT @{copied.map(({ ofBill }) => ofBill).join(", ")}, names'),
+      template('SELECT @{copied.map(({ billColumn }) => billColumn).join(", ")}, names'),
       template(
-        'SELECT @{copied.map(({ ofBill }) => ofBill).join(", ").replace("currency", "\'USD\'")}, names',
+        'SELECT @{copied.map(({ billColumn }) => billColumn).join(", ").replace("currency", "\'USD\'")}, names',
       ),
     ],
   ]),

@@ -252,7 +252,7 @@ export const guardMutants = [
     ["nobody is told why Postgres is away", "() => embedded?.outage", "() => undefined"],
   ]),
   ...mutantsOf("src/cli/serve.ts", fullDisk, [
-    ["a start does not wait for room", "!hasNoRoom(error) || signal.aborted", "error !== undefined"],
+    ["a start does not wait for room", "!isDiskFull(error) || signal.aborted", "error !== undefined"],
   ]),
   ...mutantsOf(
     "src/runner/check-clock.ts",

@@ -88,7 +88,14 @@ t.test("a holder that wakes up after its lease was taken over", async (t) => {
   await runOnce(context, config, "acme");
   const { client } = await stores.tenant("acme");
   const signal = new AbortController().signal;
-  const old: Publication = { client, postgres, gate: stores.gate, tenantName: "acme", epoch: 1, signal };
+  const old: Publication = {
+    client,
+    postgres,
+    publishLock: stores.publishLock,
+    tenantName: "acme",
+    epoch: 1,
+    signal,
+  };
 
   await t.test("cannot stage", async (t) => {
     await claimStaging(client, 2);

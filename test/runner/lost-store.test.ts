@@ -268,7 +268,7 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
     const second = await openStores({ config: configOf("acme", `${other}/data`), logger: testLogger });
     t.teardown(() => second.close());
     const { postgres } = stores;
-    const onOnePostgres = { ...second, postgres, holders: createStoreOwners(postgres, testLogger) };
+    const onOnePostgres = { ...second, postgres, owners: createStoreOwners(postgres, testLogger) };
     const runThere = async () =>
       await runOnce(runContext(onOnePostgres, { ecosystems, holder: "second" }), config, "acme");
     const refused = await runThere();
@@ -286,7 +286,7 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
     );
     t.strictSame(await differing(), []);
 
-    await stores.holders.release();
+    await stores.owners.release();
     const taken = await runThere();
     t.strictSame(
       [taken.status, taken.dates_calculated],
@@ -295,7 +295,7 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
     );
     t.match(taken.notes.join("\n"), /another one than in the last run/);
     t.equal((await run()).status, "failed", "and the first one is refused");
-    await onOnePostgres.holders.release();
+    await onOnePostgres.owners.release();
     t.match((await run()).notes.join("\n"), /another one than in the last run/);
     await isWhole(t);
     await hasNothingToDo(t);

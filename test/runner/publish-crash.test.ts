@@ -39,7 +39,7 @@ t.test("a publish that is cut off", async (t) => {
     const publication: Publication = {
       client: (await stores.tenant(tenantName)).client,
       postgres,
-      gate: stores.gate,
+      publishLock: stores.publishLock,
       tenantName,
       epoch: 2,
       signal: new AbortController().signal,

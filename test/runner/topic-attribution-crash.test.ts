@@ -43,7 +43,7 @@ t.test("a publish of attributions that is cut off", async (t) => {
     const publication: Publication = {
       client,
       postgres,
-      gate: stores.gate,
+      publishLock: stores.publishLock,
       tenantName,
       epoch: 2,
       signal: new AbortController().signal,

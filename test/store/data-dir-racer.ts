@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { claimDataDir, DataDirInUse } from "../../src/store/data-dir.js";
+import { claimDataDir, DataDirInUseError } from "../../src/store/data-dir.js";
 
 const folder = process.argv[2] ?? "";
 console.log("ready");
@@ -12,6 +12,6 @@ for (let round = 0; ; round++) {
     claimDataDir(join(folder, `race-${round}`));
     console.log("won");
   } catch (error) {
-    console.log(error instanceof DataDirInUse ? "refused" : String(error));
+    console.log(error instanceof DataDirInUseError ? "refused" : String(error));
   }
 }

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import t from "tap";
 import { programArguments } from "../../src/config/program.js";
-import { claimDataDir, DataDirInUse } from "../../src/store/data-dir.js";
+import { claimDataDir, DataDirInUseError } from "../../src/store/data-dir.js";
 import { ourselves, processStart } from "../../src/store/data-dir-owner.js";
 import { holds } from "../holds.js";
 
@@ -147,7 +147,7 @@ t.test("of processes that start at the same time, exactly one gets a directory",
     const left = readdirSync(join(folder, `race-${round}`));
     if (left.length !== 1) t.fail(`round ${round} left ${left.join(", ")}`);
   }
-  t.throws(() => claimDataDir(join(folder, "race-0")), DataDirInUse);
+  t.throws(() => claimDataDir(join(folder, "race-0")), DataDirInUseError);
   for (const racer of racers) racer.child.kill("SIGKILL");
   await Promise.all(racers.map((racer) => racer.ended));
   claimDataDir(join(folder, "race-0")).release();

@@ -23,16 +23,16 @@ function steps() {
 }
 
 t.test("changes go on side by side, and a pause is alone", async (t) => {
-  const gate = createPublishLock();
+  const lock = createPublishLock();
   const { log, work } = steps();
   const [one, two, three, pause, late] = ["one", "two", "three", "pause", "late"].map(work);
   if (!one || !two || !three || !pause || !late) throw new Error("five works");
-  const begun = [gate.shared(one.run, never), gate.shared(two.run, never)];
+  const begun = [lock.shared(one.run, never), lock.shared(two.run, never)];
   await new Promise(setImmediate);
   t.strictSame(log, ["one begins", "two begins"]);
-  const paused = gate.exclusive(pause.run, never);
-  const waiting = gate.shared(three.run, never);
-  const second = gate.exclusive(late.run, never);
+  const paused = lock.exclusive(pause.run, never);
+  const waiting = lock.shared(three.run, never);
+  const second = lock.exclusive(late.run, never);
   two.end();
   await new Promise(setImmediate);
   t.strictSame(
@@ -53,28 +53,28 @@ t.test("changes go on side by side, and a pause is alone", async (t) => {
 });
 
 t.test("whoever waits can give up, and what fails holds nobody off", async (t) => {
-  const gate = createPublishLock();
+  const lock = createPublishLock();
   const { log, work } = steps();
   const [long, never1] = ["long", "not begun"].map(work);
   if (!long || !never1) throw new Error("two works");
   const stop = new AbortController();
-  const change = gate.shared(long.run, never);
-  const pause = gate.exclusive(never1.run, stop.signal);
-  const behind = gate.shared(never1.run, stop.signal);
+  const change = lock.shared(long.run, never);
+  const pause = lock.exclusive(never1.run, stop.signal);
+  const behind = lock.shared(never1.run, stop.signal);
   stop.abort(new Error("given up"));
   await t.rejects(pause, /given up/);
   await t.rejects(behind, /given up/);
-  await t.rejects(gate.shared(never1.run, stop.signal), /given up/);
+  await t.rejects(lock.shared(never1.run, stop.signal), /given up/);
   long.end();
   t.equal(await change, "long");
   await t.rejects(
-    gate.exclusive(() => Promise.reject(new Error("no disk")), never),
+    lock.exclusive(() => Promise.reject(new Error("no disk")), never),
     /no disk/,
   );
   await t.rejects(
-    gate.shared(() => Promise.reject(new Error("no store")), never),
+    lock.shared(() => Promise.reject(new Error("no store")), never),
     /no store/,
   );
-  t.equal(await gate.exclusive(async () => "free again", never), "free again");
+  t.equal(await lock.exclusive(async () => "free again", never), "free again");
   t.strictSame(log, ["long begins", "long ends"]);
 });

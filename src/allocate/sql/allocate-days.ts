@@ -49,7 +49,7 @@ export function allocateDays(input: AllocateDays): Statement {
   const same = lineColumns(ledger, "same");
   const copied = [...lineColumns(ledger, "key"), ...same];
   const columns = [
-    ...copied.map(({ ofRow }) => ofRow),
+    ...copied.map(({ rowColumn }) => rowColumn),
     recipient,
     ...Object.keys(ledger.explained),
     "provisional",
@@ -92,7 +92,7 @@ WITH
 
   -- Lines of equal key are one line.
   lines AS (
-    SELECT day, ${lineKeySql(ledger)}, ${same.map(({ ofBill }) => `any(${ofBill}) AS ${ofBill}`).join(", ")},
+    SELECT day, ${lineKeySql(ledger)}, ${same.map(({ billColumn }) => `any(${billColumn}) AS ${billColumn}`).join(", ")},
       CAST(reinterpret(sum(total_cost), 'Int128') AS ${int}) AS raw,
       ${pointSql(hashOfPoint(ledger, "components"), `${WHOLE_LINE}`, int)} AS components_offset,
       ${pointSql(hashOfPoint(ledger, "residue component"), `${WHOLE_LINE}`, int)} AS residue_point,
@@ -217,7 +217,7 @@ WITH
     ARRAY JOIN ranks AS recipient, parts AS part, arrayEnumerate(parts) AS position
     WHERE (amount != 0 OR (raw = 0 AND position = residue_position)) AND (go = 0 OR (go = 2) = (recipient = nobody))
   )
-SELECT ${copied.map(({ ofBill }) => ofBill).join(", ")}, names[recipient],
+SELECT ${copied.map(({ billColumn }) => billColumn).join(", ")}, names[recipient],
   ${Object.values(ledger.explained).join(", ")}, has({provisional_days:Array(Date)}, day),
   reinterpret(hi, 'Decimal(18, 4)'), reinterpret(amount - toInt128(hi) * 100000000, 'Decimal(38, 12)')
 FROM rows`,

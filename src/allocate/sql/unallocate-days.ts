@@ -23,9 +23,9 @@ export function unallocateDays(input: {
   return {
     query: `
 INSERT INTO ${stagedTable(ledger.name, epoch)}
-  (${rowKeySql(ledger)}, ${same.map(({ ofRow }) => ofRow).join(", ")}, ${ledger.recipient},
+  (${rowKeySql(ledger)}, ${same.map(({ rowColumn }) => rowColumn).join(", ")}, ${ledger.recipient},
    ${Object.keys(ledger.givenUp).join(", ")}, provisional, amount_hi, amount_lo)
-SELECT ${lineKeySql(ledger)}, ${same.map(({ ofBill }) => `any(${ofBill})`).join(", ")}, '${ledger.nobody}',
+SELECT ${lineKeySql(ledger)}, ${same.map(({ billColumn }) => `any(${billColumn})`).join(", ")}, '${ledger.nobody}',
   ${Object.values(ledger.givenUp).join(", ")},
   has({provisional_days:Array(Date)}, toDate(timestamp, 'UTC')), 0, sum(total_cost)
 FROM ${stagedTable("billing", epoch)}

@@ -2,7 +2,7 @@ import { withoutSecrets } from "../../secrets/known-secrets.js";
 import { errorMessage } from "../error-message.js";
 import { isLostConnection, isLostPostgres } from "../lost-connection.js";
 import { StoreNotOpenedError } from "../store-not-opened.js";
-import { hasNoRoom, storeInTrouble } from "../store-trouble.js";
+import { isDiskFull, storeInTrouble } from "../store-trouble.js";
 
 /** What to do where a disk is full. */
 const ADVICE = " (make room on its disk: nothing else is needed)";
@@ -26,7 +26,7 @@ export function errorText(error: unknown): string {
 
 /** What to do about an error, where that is known: to be put behind its text. */
 export function adviceOn(error: unknown): string {
-  return hasNoRoom(error) ? ADVICE : "";
+  return isDiskFull(error) ? ADVICE : "";
 }
 
 function wentAway(error: unknown, said: string): string {

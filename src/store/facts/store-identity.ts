@@ -27,18 +27,18 @@ export type StoreVerdict = "known" | "first" | "replaced";
 export interface OwnedStore {
   readonly store: TenantStore;
   readonly postgres: Pool;
-  readonly holders: StoreOwners;
+  readonly owners: StoreOwners;
 }
 
 /** Looks which store this is, before anything of it is touched. Throws StoreInUseError. Out: its id, null while it has none. */
-export async function checkStoreIdentity({ store, postgres, holders }: OwnedStore): Promise<{
+export async function checkStoreIdentity({ store, postgres, owners }: OwnedStore): Promise<{
   readonly storeId: string | null;
   readonly verdict: StoreVerdict;
 }> {
-  const { client, tenantName, place } = store;
+  const { client, tenantName, location } = store;
   const { storeId } = await readStoreState(client);
-  const elsewhere = await holders.ownedElsewhere({ tenantName, storeId, place });
-  if (elsewhere !== undefined) throw new StoreInUseError(tenantName, place.name, elsewhere);
+  const elsewhere = await owners.ownedElsewhere({ tenantName, storeId, location });
+  if (elsewhere !== undefined) throw new StoreInUseError(tenantName, location.name, elsewhere);
   const known = await readKnownStore(postgres, tenantName);
   if (known === null) return { storeId, verdict: "first" };
   return { storeId, verdict: known === storeId ? "known" : "replaced" };
@@ -49,13 +49,13 @@ export async function checkStoreIdentity({ store, postgres, holders }: OwnedStor
  * holder of the tenant's lease.
  */
 export async function takeOwnership(
-  { store, postgres, holders }: OwnedStore,
+  { store, postgres, owners }: OwnedStore,
   { storeId: held, verdict }: { readonly storeId: string | null; readonly verdict: StoreVerdict },
 ): Promise<void> {
-  const { client, tenantName, place } = store;
+  const { client, tenantName, location } = store;
   const storeId = held ?? randomUUID();
   if (held === null) await writeStoreId(client, storeId);
-  await holders.register({ tenantName, storeId, place });
+  await owners.register({ tenantName, storeId, location });
   if (verdict === "known") return;
   await runStatement(postgres, { query: OWN, params: [tenantName, storeId] });
 }

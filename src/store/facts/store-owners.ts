@@ -20,7 +20,7 @@ export interface OwnedStoreAt {
   readonly tenantName: string;
   /** Null in a store that no run has used yet. */
   readonly storeId: string | null;
-  readonly place: StoreLocation;
+  readonly location: StoreLocation;
 }
 
 /** Where a store is. Only one process can have an embedded one open, so a second one with the same id is a copy. */
@@ -45,14 +45,14 @@ export function createStoreOwners(postgres: Pool, logger: Logger): StoreOwners {
       logger.debug({ err: error }, "could not record the open stores in Postgres"),
     );
   return {
-    async register({ tenantName, storeId, place }) {
-      await runStatement(postgres, { query: HOLD, params: [tenantName, holder, storeId, place.name] });
+    async register({ tenantName, storeId, location }) {
+      await runStatement(postgres, { query: HOLD, params: [tenantName, holder, storeId, location.name] });
       beat ??= setInterval(touch, BEAT_SECONDS * 1000).unref();
     },
-    async ownedElsewhere({ tenantName, storeId, place }) {
+    async ownedElsewhere({ tenantName, storeId, location }) {
       const { rows } = await runStatement<{ place: string }>(postgres, {
         query: HELD_ELSEWHERE,
-        params: [tenantName, holder, place.name, storeId, place.isEmbedded, ALIVE_SECONDS],
+        params: [tenantName, holder, location.name, storeId, location.isEmbedded, ALIVE_SECONDS],
       });
       return rows[0]?.place;
     },

@@ -29,8 +29,8 @@ export const settings: LoadSettings = {
 
 export async function openDeliveryStore(t: Test): Promise<DeliveryStore> {
   const { postgres, store } = await openGatheringStores(t);
-  const gate = createPublishLock();
-  return { client: store.client, postgres, gate, tenantName: store.tenantName, epoch: EPOCH };
+  const publishLock = createPublishLock();
+  return { client: store.client, postgres, publishLock, tenantName: store.tenantName, epoch: EPOCH };
 }
 
 export function fileOf(name: string, content: Buffer | string, maxUnpackedMib = 100): DeliveredFile {

@@ -3,7 +3,7 @@
  * the number of each one that was acknowledged. SIGTERM: stops in order. SIGUSR2: an uncaught exception.
  */
 import pg from "pg";
-import { claimDataDir, DataDirInUse } from "../../../src/store/data-dir.js";
+import { claimDataDir, DataDirInUseError } from "../../../src/store/data-dir.js";
 import { startEmbeddedPostgres } from "../../../src/store/postgres/embedded.js";
 import { logger } from "./temporary.js";
 
@@ -34,6 +34,6 @@ async function own(dataDir: string): Promise<void> {
 }
 
 own(process.argv[2] ?? "").catch((error: Error) => {
-  if (!(error instanceof DataDirInUse)) throw error;
+  if (!(error instanceof DataDirInUseError)) throw error;
   console.log(error.message);
 });

@@ -9,7 +9,7 @@ import type { OverlapSettings } from "../overlaps/decide.js";
 export interface DeliveryStore {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
-  readonly gate: PublishLock;
+  readonly publishLock: PublishLock;
   readonly tenantName: string;
   /** Epoch of the lease that the run holds. */
   readonly epoch: number;

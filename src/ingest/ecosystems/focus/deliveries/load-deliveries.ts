@@ -30,9 +30,9 @@ export async function loadDeliveries(
   settings: LoadSettings,
   signal: AbortSignal,
 ): Promise<LoadReport> {
-  const { client, postgres, gate, tenantName, epoch } = store;
+  const { client, postgres, publishLock, tenantName, epoch } = store;
   const configured = sources.map(({ name }) => name);
-  const { recorded, withoutData } = await gate.shared(async () => {
+  const { recorded, withoutData } = await publishLock.shared(async () => {
     await runStatement(postgres, forgetLoading(tenantName, epoch));
     await recordPeriods(store, signal);
     const before = await recordedDeliveries(store);

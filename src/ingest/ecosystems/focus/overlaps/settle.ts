@@ -194,8 +194,8 @@ function isCovered({ periods, files }: RecordedDelivery, superseded: readonly Un
 }
 
 async function apply(store: DeliveryStore, changes: readonly Change[], signal: AbortSignal): Promise<void> {
-  const { client, postgres, gate, tenantName, epoch } = store;
-  await gate.shared(async () => {
+  const { client, postgres, publishLock, tenantName, epoch } = store;
+  await publishLock.shared(async () => {
     await withTransaction(postgres, async (on) => {
       const lease = "SELECT epoch FROM leases WHERE tenant_name = $1 AND epoch = $2 FOR SHARE";
       if ((await runStatement(on, { query: lease, params: [tenantName, epoch] })).rowCount !== 1)
