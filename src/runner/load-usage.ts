@@ -2,10 +2,10 @@
 import type { Readable } from "node:stream";
 import type { TenantConfig } from "../config/config.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
-import { RefusedUpload, type UploadProblem } from "../ingest/usage-uploads/columns.js";
-import { UploadTooLarge } from "../ingest/usage-uploads/load.js";
+import { RefusedUploadError, type UploadProblem } from "../ingest/usage-uploads/columns.js";
+import { UploadTooLargeError } from "../ingest/usage-uploads/load.js";
 import type { StoredUpload } from "../ingest/usage-uploads/records.js";
-import { KeyReused, takeUpload, UploadTookTooLong } from "../ingest/usage-uploads/take-upload.js";
+import { KeyReusedError, takeUpload, UploadTookTooLongError } from "../ingest/usage-uploads/take-upload.js";
 import type { Interruption } from "../store/postgres/transaction.js";
 import type { Stores, TenantStore } from "../store/stores.js";
 import { gatherWindow } from "./window.js";
@@ -43,10 +43,11 @@ export async function takeUsage({ tenant, ...sent }: SentUsage): Promise<SentOut
     const taken = await takeUpload({ client, tenantName, postgres }, upload, limits, stop);
     return { kind: "taken", upload: taken };
   } catch (error) {
-    if (error instanceof RefusedUpload) return { kind: "refused", problems: error.problems };
-    if (error instanceof UploadTooLarge) return { kind: "too_large", maxMib: limits.maxBytes / 1_048_576 };
-    if (error instanceof KeyReused) return { kind: "key_reused" };
-    if (error instanceof UploadTookTooLong) return { kind: "too_late" };
+    if (error instanceof RefusedUploadError) return { kind: "refused", problems: error.problems };
+    if (error instanceof UploadTooLargeError)
+      return { kind: "too_large", maxMib: limits.maxBytes / 1_048_576 };
+    if (error instanceof KeyReusedError) return { kind: "key_reused" };
+    if (error instanceof UploadTookTooLongError) return { kind: "too_late" };
     throw error;
   }
 }

@@ -89,8 +89,8 @@ t.test("resources that the store selects", async (t) => {
         last_seen_at: "2024-10-07 00:00:00",
       },
     ]);
-    t.strictSame([...findings.seen], [["resource:Virtual Machine", 1]]);
-    t.strictSame([findings.errors, [...findings.spoiled]], [[], []]);
+    t.strictSame([...findings.counts], [["resource:Virtual Machine", 1]]);
+    t.strictSame([findings.errors, [...findings.incomplete]], [[], []]);
   });
 
   await t.test("one that is as it was is not written again, and one that is not is", async (t) => {
@@ -167,7 +167,7 @@ t.test("resources that the store selects", async (t) => {
         "its id is longer than 2000 bytes",
       ],
     );
-    t.strictSame([...findings.spoiled].sort(), [
+    t.strictSame([...findings.incomplete].sort(), [
       "resource:",
       "resource:Virtual Machine",
       "resource:a\uFFFDb",
@@ -263,7 +263,7 @@ t.test("resources that the store selects", async (t) => {
           throw new Error(`stored ${JSON.stringify(found)} for ${JSON.stringify(expected)}`);
         const written = (type: string) => type.replaceAll("\0", "\uFFFD");
         const seen = (of: typeof findings) =>
-          JSON.stringify([[...of.seen].sort(), [...new Set([...of.spoiled].map(written))].sort()]);
+          JSON.stringify([[...of.counts].sort(), [...new Set([...of.incomplete].map(written))].sort()]);
         if (seen(findings) !== seen(one.findings))
           throw new Error(`${seen(findings)}, not ${seen(one.findings)}`);
         await copyNames({ client, postgres, tenantName, signal: forever });

@@ -95,7 +95,7 @@ t.test("an upload replaces the days and metrics that it covers, whatever came be
         const taken = await take(store, `k${number}`, text).catch((error: Error) => error.name);
         if (each.broken !== undefined) {
           seen.met("refused");
-          t.equal(taken, "RefusedUpload");
+          t.equal(taken, "RefusedUploadError");
           continue;
         }
         seen.met(each.hourly ? "hourly" : "daily");
@@ -123,7 +123,7 @@ t.test("an upload replaces the days and metrics that it covers, whatever came be
           (error: Error) => error.name,
         );
         if (same) t.strictSame(outcome, taken);
-        else t.equal(outcome, "KeyReused");
+        else t.equal(outcome, "KeyReusedError");
       }
       const facts = [...model.values()].flatMap((pair) =>
         [...pair.facts].map(([key, units]) => `${key}: ${units}`),

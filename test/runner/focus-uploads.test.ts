@@ -92,7 +92,7 @@ t.test("lines are split by uploaded usage", async (t) => {
     t.strictSame((await reconciled(stores, "acme")).off, []);
     await run();
     t.equal(await partitions(), 2, "what was replaced is dropped");
-    await t.rejects(upload("c", used(`${first},gpu_hours,gpu-1,ops,8`)), { name: "KeyReused" });
+    await t.rejects(upload("c", used(`${first},gpu_hours,gpu-1,ops,8`)), { name: "KeyReusedError" });
   });
 
   await t.test("files of the folder: in the order in which they changed, each once", async (t) => {

@@ -1,6 +1,6 @@
 /**
- * Gives each staged line of the bill the rule that takes it and the identity that it names. One statement does it for all lines of
- * the days, whatever gathered them, before the hashes of the days are taken.
+ * Assigns to each staged billing line the rule that matches it and the identity that it names. One statement does it
+ * for all lines of the days, whatever gathered them, before the hashes of the days are computed.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { whereOf } from "../../config/allocation/condition.js";
@@ -18,7 +18,7 @@ export interface StagedLines {
   readonly signal: AbortSignal;
 }
 
-/** Name of the first rule whose conditions hold, empty when there is none: an expression on the columns of the bill. */
+/** Returns the name of the first rule that matches, or an empty text, as an expression on the columns of the bill. */
 export function ruleSql({ configured, columns }: Pick<AllocationPlan, "configured" | "columns">): string {
   if (configured.length === 0) return "''";
   const cases = configured.map(({ name, where }) => `${whereSql(whereOf(where), columns)}, ${literal(name)}`);
@@ -29,12 +29,12 @@ export async function assignLines(lines: StagedLines, plan: AllocationPlan): Pro
   await rewrite(lines, { rule: ruleSql(plan), identity: identitySql(plan), where: "true" });
 }
 
-/** Lines that were staged as they are published lose what another configuration gave them. */
+/** Clears rule and identity of lines that were staged as they are published, because another configuration set them. */
 export async function unassignLines(lines: StagedLines): Promise<void> {
   await rewrite(lines, { rule: "''", identity: "''", where: "rule != '' OR named_identity != ''" });
 }
 
-/** @param where days with lines for which this holds are rewritten */
+/** @param where only days with lines that match this are rewritten */
 async function rewrite(
   { client, epoch, days, signal }: StagedLines,
   { rule, identity, where }: { readonly rule: string; readonly identity: string; readonly where: string },
@@ -45,10 +45,13 @@ async function rewrite(
       WHERE day IN {days:Array(Date)} AND (${where}) ORDER BY staged_day`,
     params: { days: days.map(isoDay) },
   };
-  const concerned = await readRows<{ staged_day: string }>(client, read, signal);
+  const matchingDays = await readRows<{ staged_day: string }>(client, read, signal);
   await rewriteStagedDays(client, {
-    ...{ table: "billing", epoch, signal, params: {} },
-    days: concerned.map(({ staged_day }) => staged_day),
+    table: "billing",
+    epoch,
+    signal,
+    params: {},
+    days: matchingDays.map(({ staged_day }) => staged_day),
     select: `* REPLACE (${rule} AS rule, ${identity} AS named_identity)`,
     where: "true",
   });

@@ -4,7 +4,7 @@ import type { LineColumns } from "../../config/allocation/line-columns.js";
 import { literal } from "../../store/clickhouse/sql-text.js";
 import { columnOf, existsOf, textOf } from "../../store/facts/line-value.js";
 
-/** True for every line when there are no conditions. */
+/** Without conditions, the result is true for every line. */
 export function whereSql({ conditions, any }: Where, columns: LineColumns): string {
   const alternatives = any.map((each) => allOf(each, columns));
   const parts = [
@@ -41,7 +41,7 @@ function decimal(text: string): string {
   return `toDecimal128(${literal(text)}, 12)`;
 }
 
-/** `*` stands for any text; everything else is itself. */
+/** `*` matches any text. All other characters match themselves. */
 function isOneOf(text: string, values: Values): string {
   const all = [values].flat();
   const exact = all.filter((value) => !value.includes("*"));

@@ -1,9 +1,9 @@
 /**
- * What configured rules weigh by, as usage facts and identity sets of the staged days: costs that were charged directly, fixed shares, and
- * lists of identities. A day gets them if a line of it was taken by a rule that needs them.
+ * Derives the weights of configured rules, as usage facts and identity sets of the staged days: costs that were charged
+ * directly, fixed shares, and lists of identities. A day gets them if a rule that needs them matches one of its lines.
  *
- * A weight of costs is in the currency of the place that it is for, rounded down to millionths, or to as many more places as give the largest weight
- * of the place twelve digits. What is not above 0 does not weigh.
+ * A weight of costs is in the currency of its place. It is rounded down to millionths, or to as many more decimals as
+ * give the largest weight of the place twelve digits. Values that are not above 0 are no weights.
  */
 import { isDerivedMetric } from "../../config/allocation/derived-facts.js";
 import type { AllocationPlan, DirectShares, PlannedCosts } from "../../config/allocation/plan.js";
@@ -37,7 +37,7 @@ export async function deriveWeights(staged: StagedLines, plan: AllocationPlan): 
   }
 }
 
-/** Days that were staged as they are published have facts of the configuration that they were published by. */
+/** Drops derived facts of days that were staged as they are published, because an older configuration made them. */
 export async function dropDerived({ client, epoch, days, signal }: StagedLines): Promise<void> {
   if (days.length === 0) return;
   const derived = {
@@ -63,19 +63,22 @@ async function insert({ client, days, signal }: StagedLines, query: string): Pro
   });
 }
 
-/** Those of the days with a line that one of these rules takes, in parentheses. */
+/** Selects the days with a line that one of these rules matches. The SQL is in parentheses. */
 function daysOf(epoch: number, rules: readonly string[]): string {
   const names = rules.map(literal).join(", ");
   return `(SELECT DISTINCT day FROM ${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)} AND rule IN (${names}))`;
 }
 
-/** A plain decimal of at most 6 places in millionths. */
+/** Converts a plain decimal of at most 6 places to millionths. */
 function microUnits(share: string): string {
   const [whole = "0", fraction = ""] = share.split(".");
   return BigInt(whole + fraction.padEnd(6, "0")).toString();
 }
 
-/** Of months, the days that are not staged count as they are published: they are, too, if this gathering did not reach them. One that is staged without lines has none. */
+/**
+ * Derives weights from costs. For rules over a month, days that are not staged, even if this gathering did not reach
+ * them, count as they are published. A day that is staged without lines has none.
+ */
 function costFacts(epoch: number, costs: PlannedCosts, plan: AllocationPlan): string {
   const billing = stagedTable("billing", epoch);
   const place =
@@ -86,16 +89,16 @@ function costFacts(epoch: number, costs: PlannedCosts, plan: AllocationPlan): st
     `day, ${place} AS place, toString(${identity}) AS identity, ${directSql(plan.direct, rule)} AS share, total_cost`;
   const stored = line("toString(rule)", "named_identity");
   const wanted = daysOf(epoch, costs.rules);
-  const ofMonth = `day >= (SELECT toStartOfMonth(min(day)) FROM ${wanted}) AND day <= (SELECT max(day) FROM ${wanted})`;
+  const monthCondition = `day >= (SELECT toStartOfMonth(min(day)) FROM ${wanted}) AND day <= (SELECT max(day) FROM ${wanted})`;
   const source =
     costs.over === "day"
       ? `SELECT ${stored}, day AS target FROM ${billing} WHERE day IN ${wanted}`
       : `SELECT *, arrayJoin(arrayFilter(t -> t >= day AND toStartOfMonth(t) = toStartOfMonth(day), (SELECT groupArray(day) FROM ${wanted}))) AS target
          FROM (
-           SELECT ${stored} FROM ${billing} WHERE ${ofMonth}
+           SELECT ${stored} FROM ${billing} WHERE ${monthCondition}
            UNION ALL
            SELECT ${line(ruleSql(plan), identitySql(plan))} FROM billing
-           WHERE ${ofMonth} AND day NOT IN {days:Array(Date)} AND day NOT IN (SELECT DISTINCT day FROM ${billing})
+           WHERE ${monthCondition} AND day NOT IN {days:Array(Date)} AND day NOT IN (SELECT DISTINCT day FROM ${billing})
          )`;
   return `
 INSERT INTO ${stagedTable("usage", epoch)} (timestamp, metric, resource_id, identity_id, micro_units, scale)
@@ -116,12 +119,15 @@ FROM (
 WHERE weight > 0`;
 }
 
-/** Millionths of a line that are charged directly, by the rule that takes it: an expression on the columns of the bill. */
+/**
+ * Millionths of a line that are charged directly by the rule that matches it, as an expression on the columns of the
+ * bill.
+ */
 function directSql({ byRule, byProduct }: DirectShares, rule: string): string {
-  const others = byProduct.get("*") ?? 0;
+  const defaultShare = byProduct.get("*") ?? 0;
   const products = [...byProduct].filter(([type]) => type !== "*");
-  const ofProduct = chosen("toString(product_type)", products, `${others}`);
-  return `toInt256(${chosen(rule, [...byRule], ofProduct)})`;
+  const productShare = chosen("toString(product_type)", products, `${defaultShare}`);
+  return `toInt256(${chosen(rule, [...byRule], productShare)})`;
 }
 
 function chosen(text: string, cases: readonly (readonly [string, number])[], otherwise: string): string {

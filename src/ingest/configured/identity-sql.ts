@@ -1,4 +1,4 @@
-/** Whom a line names, as SQL on the staged bill. */
+/** The identity that a line names, as SQL on the staged bill. */
 
 import type { IdentityMap } from "../../config/allocation/identity-map.js";
 import {
@@ -14,8 +14,8 @@ import { textOf } from "../../store/facts/line-value.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
 
 /**
- * The first source that gives an identity; empty when none does. What cannot be one (nobody's name, `null`, control characters, a text that
- * is too long) is none.
+ * Returns the first identity that a source finds, or an empty text. Values that cannot be an identity are skipped:
+ * placeholders, `null`, control characters, and texts that are too long.
  */
 export function identitySql({
   identity,
@@ -26,13 +26,13 @@ export function identitySql({
   const sources = identity.map((source) => {
     const text = textOf(sourceColumn(source), columns, source.ignore_case);
     const map = source.map === undefined ? undefined : maps.get(source.map);
-    return `trimBoth(toString(${found(text, source, map)}))`;
+    return `trimBoth(toString(${foundIdentity(text, source, map)}))`;
   });
-  const fit = `x -> notEmpty(x) AND x != ${literal(UNALLOCATED)} AND lower(x) NOT IN (${missingValueTexts.map(literal).join(", ")}) AND lengthUTF8(x) <= ${LONGEST_ID} AND NOT match(x, '[[:cntrl:]]')`;
-  return `arrayFirst(${fit}, [${sources.join(", ")}])`;
+  const isIdentity = `x -> notEmpty(x) AND x != ${literal(UNALLOCATED)} AND lower(x) NOT IN (${missingValueTexts.map(literal).join(", ")}) AND lengthUTF8(x) <= ${LONGEST_ID} AND NOT match(x, '[[:cntrl:]]')`;
+  return `arrayFirst(${isIdentity}, [${sources.join(", ")}])`;
 }
 
-function found(text: string, source: IdentitySource, map: IdentityMap | undefined): string {
+function foundIdentity(text: string, source: IdentitySource, map: IdentityMap | undefined): string {
   if (source.pattern !== undefined) {
     const position = groupPosition(source.pattern, IDENTITY_GROUP) ?? 1;
     return `extractGroups(${text}, ${literal(source.pattern)})[${position}]`;
@@ -41,14 +41,14 @@ function found(text: string, source: IdentitySource, map: IdentityMap | undefine
   if (map === undefined) throw new Error(`a map that was not read: ${source.map}`);
   if (map.entries.size === 0) return "''";
   const entries = `SELECT value, identity FROM identity_maps WHERE map_hash = ${literal(map.hash)} ORDER BY value`;
-  const exact = lookedUp(text, entries);
+  const exact = lookup(text, entries);
   if (source.ignore_case !== true) return exact;
   const lowered = `SELECT lowerUTF8(value) AS value, identity FROM (${entries}) LIMIT 1 BY value`;
-  return `arrayFirst(x -> notEmpty(x), [${exact}, ${lookedUp(`lowerUTF8(${text})`, lowered)}])`;
+  return `arrayFirst(x -> notEmpty(x), [${exact}, ${lookup(`lowerUTF8(${text})`, lowered)}])`;
 }
 
-/** The identity that entries have for a value; empty without one. */
-function lookedUp(value: string, entries: string): string {
+/** Looks up the identity of a value, or returns an empty text. */
+function lookup(value: string, entries: string): string {
   const column = (name: "value" | "identity") => `(SELECT groupArray(${name}) FROM (${entries}))`;
   return `transform(${value}, ${column("value")}, ${column("identity")}, '')`;
 }

@@ -1,4 +1,7 @@
-/** Puts the maps of identity sources into the store, where lines are looked up in them, and has the store take the patterns. */
+/**
+ * Stores the maps of identity sources in ClickHouse, where lines are looked up in them, and has ClickHouse compile the
+ * patterns.
+ */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { whereOf } from "../../config/allocation/condition.js";
 import type { IdentityMap } from "../../config/allocation/identity-map.js";
@@ -13,7 +16,7 @@ export async function prepareStore(client: ClickHouseClient, plan: Plan, signal:
   await tryPatterns(client, patternsOf(plan), signal);
 }
 
-/** A map is stored once under the hash of its content and never changed. */
+/** A map is stored once under the hash of its content, and never changed. */
 async function storeMap(client: ClickHouseClient, map: IdentityMap, signal: AbortSignal): Promise<void> {
   const query = "SELECT toUInt32(count()) AS n FROM identity_maps WHERE map_hash = {hash:String}";
   const [row] = await readRows<{ n: number }>(client, { query, params: { hash: map.hash } }, signal);
@@ -44,13 +47,13 @@ function patternsOf({ identity, configured }: Plan): string[] {
   return [...matches, ...identity.flatMap(({ pattern }) => pattern ?? [])];
 }
 
-/** Throws what the store says of a pattern that it does not take, before a single line is gathered. */
+/** Throws the store's error for a pattern that it does not accept, before a single line is gathered. */
 async function tryPatterns(
   client: ClickHouseClient,
   patterns: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
   if (patterns.length === 0) return;
-  const tried = patterns.map((pattern) => `match(materialize(''), ${literal(pattern)})`);
-  await readRows(client, { query: `SELECT ${tried.join(" + ")} AS found`, params: {} }, signal);
+  const matches = patterns.map((pattern) => `match(materialize(''), ${literal(pattern)})`);
+  await readRows(client, { query: `SELECT ${matches.join(" + ")} AS found`, params: {} }, signal);
 }

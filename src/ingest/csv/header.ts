@@ -1,4 +1,4 @@
-/** The header of a CSV file, which is its first row, and the whole file again. */
+/** Reads the header of a CSV file, which is its first row, and returns the whole file again. */
 import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse/sync";
 import { preambleOf, type Separator, separatorOf } from "../../config/csv-dialect.js";
@@ -9,19 +9,19 @@ import { notUtf8 } from "./utf8.js";
 const LONGEST_HEADER_BYTES = 1_048_576;
 
 export interface CsvHeader {
-  /** Their names are without blanks around them. */
+  /** Names are without surrounding blanks. */
   readonly written: readonly WrittenColumn[];
   readonly separator: Separator;
-  /** From the header on. */
+  /** The file, from the header on. */
   readonly text: Readable;
 }
 
 /** Throws `UnreadableFile`, and what the stream throws. */
 export async function csvHeader(plain: Readable): Promise<CsvHeader> {
-  const [start, text] = await peeked(plain, LONGEST_HEADER_BYTES, endOfHeader, beginOfHeader);
+  const [start, text] = await peeked(plain, LONGEST_HEADER_BYTES, endOfHeader, startOfHeader);
   const end = endOfHeader(start) ?? (start.length < LONGEST_HEADER_BYTES ? start.length : undefined);
   if (end === undefined) throw new UnreadableFile("has a header of more than 1 MiB");
-  const header = textOf(start.subarray(beginOfHeader(start), end));
+  const header = textOf(start.subarray(startOfHeader(start), end));
   const separator = preambleOf(latin1(start))?.separator ?? separatorOf(header);
   const written = namesOf(header, separator).map((name) => ({ name: name.trim(), type: null }));
   requireColumns(written.length);
@@ -38,7 +38,7 @@ function namesOf(header: string, separator: Separator): string[] {
   }
 }
 
-/** Settings of a statement with a header or a footer in it. */
+/** Settings of a statement that contains a header or a footer. */
 export const longStatement = { max_query_size: "67108864" } as const;
 
 export function requireColumns(columns: number): void {
@@ -55,44 +55,44 @@ function textOf(header: Buffer): string {
 }
 
 /**
- * The first bytes of a stream, and the stream again.
+ * Returns the first bytes of a stream, and the stream from its start.
  *
- * @param skipped how many of the first bytes the stream is without
+ * @param skipped number of first bytes that the returned stream omits
  */
 export async function peeked(
   stream: Readable,
-  most: number,
-  enough: (head: Buffer) => number | undefined = () => undefined,
+  maxBytes: number,
+  endOf: (head: Buffer) => number | undefined = () => undefined,
   skipped: (head: Buffer) => number = () => 0,
 ): Promise<[Buffer, Readable]> {
   const chunks = stream[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
-  while (head.length < most && enough(head) === undefined) {
+  while (head.length < maxBytes && endOf(head) === undefined) {
     const { value, done } = await chunks.next();
     if (done === true) break;
     head = Buffer.concat([head, Buffer.from(value)]);
   }
-  async function* again() {
+  async function* fromStart() {
     const rest = head.subarray(skipped(head));
     if (rest.length > 0) yield rest;
     for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
   }
-  const whole = Readable.from(again(), { objectMode: false });
+  const whole = Readable.from(fromStart(), { objectMode: false });
   whole.once("close", () => stream.destroy());
   return [head, whole];
 }
 
-/** Each byte becomes one character, so that places in the text are places in the bytes. */
+/** Each byte becomes one character, so positions in the text are positions in the bytes. */
 function latin1(bytes: Buffer): string {
   return bytes.toString("latin1");
 }
 
-/** 0 where no header begins. */
-function beginOfHeader(start: Buffer): number {
+/** Returns 0 if no header begins. */
+function startOfHeader(start: Buffer): number {
   return preambleOf(latin1(start))?.length ?? 0;
 }
 
-/** Where the header ends: at the first line break that is not within quotes. */
+/** Returns where the header ends: after the first line break outside of quotes. */
 function endOfHeader(start: Buffer): number | undefined {
   const preamble = preambleOf(latin1(start));
   if (preamble === undefined) return undefined;

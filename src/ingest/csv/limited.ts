@@ -1,4 +1,4 @@
-/** Bytes of a file on their way, until there are too many of them: a few bytes may unpack to a thousand times their number. */
+/** Stops a stream once it has too many bytes: a few compressed bytes may unpack to a thousand times their number. */
 import { UnreadableFile } from "../../focus/format.js";
 
 const MIB = 1_048_576;

@@ -1,8 +1,9 @@
-/** Settings with which the engine reads files that are streamed to it. */
+/** Settings for files that are streamed to the engine. */
 
 /**
- * One stream of blocks up to where each row has the number that it has in the file, however many threads read it; behind that, two threads sort
- * and write. Blocks fit into little memory, however wide the lines are; parts are as large as memory allows, as small ones would be merged at once.
+ * Blocks stay in one stream up to the point where each row gets its number in the file, however many threads read.
+ * After that, two threads sort and write. Blocks fit into little memory, however wide the lines are. Parts are as large
+ * as memory allows, because small ones would be merged at once.
  */
 export const reading = {
   max_threads: 2,

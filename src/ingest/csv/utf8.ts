@@ -1,4 +1,7 @@
-/** Text that has to be UTF-8 to its last byte: what is not would be stored as it is, and spoil every export that has it. */
+/**
+ * Checks that a text is UTF-8 to its last byte. Invalid bytes would be stored as they are, and break every export that
+ * contains them.
+ */
 import { isUtf8 } from "node:buffer";
 import { UnreadableFile } from "../../focus/format.js";
 
@@ -17,7 +20,7 @@ export async function* utf8(chunks: AsyncIterable<Buffer | string>): AsyncGenera
   if (rest.length > 0) throw notUtf8();
 }
 
-/** Where the last character begins if it is not complete, else the length. */
+/** Returns where the last character begins if it is incomplete, else the length. */
 function wholeCharacters(text: Buffer): number {
   for (let back = 1; back <= Math.min(3, text.length); back++) {
     const byte = text.readUInt8(text.length - back);

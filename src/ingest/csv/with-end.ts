@@ -1,16 +1,19 @@
-/** Text of CSV with a row of ours behind its last one: a value that is not closed swallows that row, so it tells that the file was read to its end. */
+/**
+ * Appends a row to a CSV text. An unclosed value swallows the row, so its presence proves that the file was read to its
+ * end.
+ */
 import { UnreadableFile } from "../../focus/format.js";
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** So many empty lines at the end are no bill. */
-const MOST_HELD_BYTES = 1_048_576;
+/** A file with more empty lines at its end is refused. */
+const MAX_PENDING_BYTES = 1_048_576;
 /** The engine holds a whole row in memory. */
 const LONGEST_LINE_MIB = 16;
 
 export async function* withEnd(chunks: AsyncIterable<Buffer | string>, row: string): AsyncGenerator<Buffer> {
-  /** Line breaks that may be the last bytes: more than one of them would be a row. */
-  let held = Buffer.alloc(0);
+  /** Line breaks that may be the last bytes. More than one of them would be a row. */
+  let pendingBreaks = Buffer.alloc(0);
   /** Bytes since the last line break. */
   let line = 0;
   for await (const each of chunks) {
@@ -22,11 +25,12 @@ export async function* withEnd(chunks: AsyncIterable<Buffer | string>, row: stri
     let end = chunk.length;
     while (end > 0 && (chunk[end - 1] === LF || chunk[end - 1] === CR)) end--;
     if (end > 0) {
-      if (held.length > 0) yield held;
+      if (pendingBreaks.length > 0) yield pendingBreaks;
       yield chunk.subarray(0, end);
-      held = Buffer.from(chunk.subarray(end));
-    } else held = Buffer.concat([held, chunk]);
-    if (held.length > MOST_HELD_BYTES) throw new UnreadableFile("has more than 1 MiB of empty lines");
+      pendingBreaks = Buffer.from(chunk.subarray(end));
+    } else pendingBreaks = Buffer.concat([pendingBreaks, chunk]);
+    if (pendingBreaks.length > MAX_PENDING_BYTES)
+      throw new UnreadableFile("has more than 1 MiB of empty lines");
   }
   yield Buffer.from(`\n${row}`);
 }

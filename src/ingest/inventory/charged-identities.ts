@@ -1,6 +1,7 @@
 /**
- * Whoever is charged is in the inventory. Identities that an upstream lists are there before; those that only chargebacks name (teams
- * of tags, names of a map, shares of a rule, uploaded usage) are added here, of the type `charged`.
+ * Adds charged identities to the inventory. Identities that an upstream lists are already there. Those that only
+ * chargebacks name (teams of tags, names of a map, shares of a rule, uploaded usage) are added here with the type
+ * `charged`.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
@@ -15,12 +16,12 @@ export interface ChargedIdentities {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
   readonly owner: InventoryOwner;
-  /** First day to look at. */
+  /** First day that is read. */
   readonly from: string;
   readonly signal: AbortSignal;
 }
 
-/** The team of an identity that is the value of a tag is that value. */
+/** If an identity is the value of a tag, its team is that value. */
 const TAGGED = `
 SELECT DISTINCT named_identity FROM published_billing
 WHERE day >= {from:Date} AND notEmpty(named_identity) AND arrayExists(key -> trimBoth(line_tags[key]) = named_identity, {tags:Array(String)})`;
@@ -30,7 +31,7 @@ SELECT identity_id, 'charged' AS identity_type, '' AS display_name, if(${isTagge
   min(day) AS first_day, max(day) AS last_day
 FROM published_sums_by_identity WHERE day >= {from:Date} AND identity_id != {nobody:String} GROUP BY identity_id`;
 
-/** Returns sentences: who cannot be kept. */
+/** Returns a sentence for each identity that cannot be stored. */
 export async function keepChargedIdentities(options: ChargedIdentities): Promise<readonly string[]> {
   const { client, postgres, owner, from, signal } = options;
   const { tenantName, ecosystem, tenantId, teams = {}, identityTags: tags = [] } = owner;
@@ -45,7 +46,7 @@ export async function keepChargedIdentities(options: ChargedIdentities): Promise
   return findings.errors;
 }
 
-/** Of the clock that gatherings go by. */
+/** Time of the database, whose clock gatherings use. */
 async function databaseTime(postgres: Pool): Promise<string> {
   const read = { query: "SELECT clock_timestamp()::text AS now", params: [] };
   const { rows } = await runStatement<{ now: string }>(postgres, read);

@@ -1,7 +1,8 @@
 /**
- * Copies names, types and teams of the inventory to the tenant's ClickHouse, where they are read beside the facts. Written whole under
- * a number of its own, and shown when it is whole by one row in `inventory_generations`. Nothing is written while nothing changed; what
- * is shown is asked of ClickHouse itself, so that one that was made anew or set back to a backup is filled again.
+ * Copies names, types and teams of the inventory to the tenant's ClickHouse, where they are read together with the
+ * facts. Each copy is complete and has a generation of its own; one row in `inventory_generations` makes it visible.
+ * Nothing is written if nothing has changed. ClickHouse itself tells which generation is visible, so a database that
+ * was created anew or restored from a backup is filled again.
  */
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
@@ -18,7 +19,7 @@ export interface NamesCopy {
   readonly signal: AbortSignal;
 }
 
-/** For the holder of the tenant's lease. Returns whether anything was written. */
+/** Only for the holder of the tenant's lease. Returns whether anything was written. */
 export async function copyNames({ client, postgres, tenantName, signal }: NamesCopy): Promise<boolean> {
   return await withTransaction(postgres, async (transaction) => {
     await runStatement(transaction, { query: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", params: [] });
@@ -40,7 +41,8 @@ export async function copyNames({ client, postgres, tenantName, signal }: NamesC
       });
       await dropOlder(client, shown.generation, signal);
     }
-    // After it is shown: an answer that was read in between has the name of an older one, which never comes again.
+    // Updated after the copy is visible: a response that was read in between has the ETag of an older generation, which
+    // never comes again.
     await runStatement(transaction, {
       query:
         "UPDATE tenants SET inventory_generation = $2 WHERE tenant_name = $1 AND inventory_generation <> $2",
@@ -51,7 +53,7 @@ export async function copyNames({ client, postgres, tenantName, signal }: NamesC
 }
 
 interface Shown {
-  /** 0 when there is none. */
+  /** 0 if there is none. */
   readonly generation: number;
   readonly content_hash: string;
 }
@@ -63,7 +65,10 @@ async function readShown(client: ClickHouseClient, signal: AbortSignal): Promise
   return shown ?? { generation: 0, content_hash: "" };
 }
 
-/** Later than any before, and than `shown`: after Postgres was set back, ClickHouse may show a later one. */
+/**
+ * Returns a generation that is later than all before and than `shown`: after a restore of Postgres, ClickHouse may show
+ * a later one.
+ */
 async function nextGeneration(transaction: PoolClient, shown: number): Promise<number> {
   const { rows } = await runStatement<{ next: number }>(transaction, {
     query: "SELECT nextval('inventory_generations')::float8 AS next",
@@ -78,17 +83,17 @@ async function nextGeneration(transaction: PoolClient, shown: number): Promise<n
   return shown + 1;
 }
 
-interface Writing {
+interface CopyTarget {
   readonly tenantName: string;
   readonly generation: number;
   readonly signal: AbortSignal;
 }
 
-/** What COPY writes is what ClickHouse reads: tabs between columns, and the same characters escaped. */
+/** COPY writes what ClickHouse reads: columns separated by tabs, with the same characters escaped. */
 async function writeNames(
   client: ClickHouseClient,
   transaction: PoolClient,
-  { tenantName, generation, signal }: Writing,
+  { tenantName, generation, signal }: CopyTarget,
 ): Promise<void> {
   const names = transaction.query(copyTo(copyNamesOf(transaction.escapeLiteral(tenantName))));
   const { stream } = await client.exec({
@@ -103,7 +108,7 @@ FORMAT TabSeparated`,
   await drainStream(stream);
 }
 
-/** The one before stays for who is reading it. */
+/** Keeps the generation before, for queries that still read it. */
 async function dropOlder(client: ClickHouseClient, before: number, signal: AbortSignal): Promise<void> {
   for (const table of ["inventory_names", "inventory_generations"]) {
     const query =

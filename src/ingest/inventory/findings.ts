@@ -1,10 +1,10 @@
-/** What a gathering of the inventory found. */
+/** Results of gathering the inventory. */
 export interface InventoryFindings {
-  /** How many were returned of each type, as `resource:cluster`. */
-  readonly seen: Map<string, number>;
-  /** Types with a record that could not be stored: what is missing of them proves nothing. */
-  readonly spoiled: Set<string>;
+  /** Number of returned records of each type, such as `resource:cluster`. */
+  readonly counts: Map<string, number>;
+  /** Types with a record that could not be stored. A missing record of them does not prove a deletion. */
+  readonly incomplete: Set<string>;
   readonly errors: string[];
 }
 
-export const noFindings = (): InventoryFindings => ({ seen: new Map(), spoiled: new Set(), errors: [] });
+export const noFindings = (): InventoryFindings => ({ counts: new Map(), incomplete: new Set(), errors: [] });

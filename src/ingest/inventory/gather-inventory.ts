@@ -1,10 +1,10 @@
 /**
- * Gathers resources and identities into Postgres, and marks as deleted what has gone.
+ * Gathers resources and identities into Postgres, and marks missing ones as deleted.
  *
- * Only a complete gathering of a type proves that something is missing. Types that are seen only while they do something
- * (principals in metrics) are let absent for a grace period first. And a type of which suddenly nothing at all is returned
- * is more likely to be a broken source than an empty one: nothing is deleted until that happened so often in a row as
- * `zero_gather_deletion_threshold` says (-1: never).
+ * Only a complete gathering of a type proves that something is missing. Types that are seen only while they are active
+ * (principals in metrics) may be absent for a grace period first. If suddenly nothing of a type is returned, a broken
+ * source is more likely than an empty one, so nothing is deleted until that has happened
+ * `zero_gather_deletion_threshold` times in a row (-1: never).
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
@@ -22,11 +22,11 @@ import { WRITE_ZERO_GATHERS } from "./sql/write-zero-gathers.js";
 
 export interface GatherInventoryOptions {
   readonly postgres: Pool;
-  /** Of the tenant's store. */
+  /** Client of the tenant's store. */
   readonly client: ClickHouseClient;
   readonly owner: InventoryOwner;
   readonly gatherer: Gatherer;
-  /** `zero_gather_deletion_threshold`: -1 for never, 0 is taken as 1. */
+  /** `zero_gather_deletion_threshold`: -1 for never; 0 counts as 1. */
   readonly zeroGatherDeletionThreshold: number;
   readonly signal: AbortSignal;
   readonly logger: Logger;
@@ -37,15 +37,15 @@ export interface GatheredInventory {
   readonly identities: number;
   readonly deletedResources: number;
   readonly deletedIdentities: number;
-  /** Sentences: what failed of what days need. Empty when they may count this inventory as theirs. */
+  /** Sentences: failures of data that days need. If empty, days may use this inventory. */
   readonly lacks: readonly string[];
-  /** Types that were gathered completely, as `resource:cluster`. */
+  /** Types that were gathered completely, such as `resource:cluster`. */
   readonly completeTypes: readonly string[];
   readonly errors: readonly string[];
   readonly notes: readonly string[];
 }
 
-/** Throws when nothing could be gathered, or Postgres fails; nothing is marked as deleted then. */
+/** Throws if nothing could be gathered or Postgres fails. Then nothing is marked as deleted. */
 export async function gatherInventory(options: GatherInventoryOptions): Promise<GatheredInventory> {
   const { postgres, client, owner, gatherer, signal, logger } = options;
   const { tenantName } = owner;
@@ -60,7 +60,7 @@ export async function gatherInventory(options: GatherInventoryOptions): Promise<
 
   const complete = completeTypes(report, findings);
   const active = await activeTypes(postgres, tenantName);
-  const { provenTypes, counters } = judgeZeros(complete, { active, findings, zeroGathers }, options);
+  const { provenTypes, counters } = countZeroGathers(complete, { active, findings, zeroGathers }, options);
   await runStatement(postgres, { query: WRITE_ZERO_GATHERS, params: [tenantName, JSON.stringify(counters)] });
   const mark = async (statement: string, kind: string): Promise<number> => {
     const types = provenTypes.filter((type) => type.startsWith(kind)).map((type) => type.slice(kind.length));
@@ -108,29 +108,29 @@ async function activeTypes(postgres: Pool, tenantName: string): Promise<Readonly
   return new Set(rows.map(({ type }) => type));
 }
 
-function completeTypes(report: InventoryReport, { spoiled }: InventoryFindings): string[] {
+function completeTypes(report: InventoryReport, { incomplete }: InventoryFindings): string[] {
   const types = [
     ...report.completeResourceTypes.map((type) => `resource:${type}`),
     ...report.completeIdentityTypes.map((type) => `identity:${type}`),
   ];
-  return types.filter((type) => !spoiled.has(type));
+  return types.filter((type) => !incomplete.has(type));
 }
 
-interface Known {
+interface ZeroGatherInput {
   readonly active: ReadonlySet<string>;
   readonly findings: InventoryFindings;
   readonly zeroGathers: Readonly<Record<string, number>>;
 }
 
-/** Types of which a missing entity is a deleted one, and the counters for the next gathering. */
-function judgeZeros(
+/** Returns the types whose missing entities are deleted, and the counters for the next gathering. */
+function countZeroGathers(
   complete: readonly string[],
-  { active, findings, zeroGathers }: Known,
+  { active, findings, zeroGathers }: ZeroGatherInput,
   { zeroGatherDeletionThreshold: threshold, logger, owner }: GatherInventoryOptions,
 ): { provenTypes: string[]; counters: Record<string, number> } {
   const counters: Record<string, number> = { ...zeroGathers };
   const provenTypes = complete.filter((type) => {
-    const isZero = !findings.seen.has(type) && active.has(type);
+    const isZero = !findings.counts.has(type) && active.has(type);
     const count = isZero ? (counters[type] ?? 0) + 1 : 0;
     const proven = !isZero || (threshold >= 0 && count >= Math.max(1, threshold));
     if (proven) delete counters[type];
@@ -146,6 +146,6 @@ function judgeZeros(
   return { provenTypes, counters };
 }
 
-function countOf({ seen }: InventoryFindings, kind: string): number {
-  return [...seen].reduce((sum, [type, count]) => (type.startsWith(kind) ? sum + count : sum), 0);
+function countOf({ counts }: InventoryFindings, kind: string): number {
+  return [...counts].reduce((sum, [type, count]) => (type.startsWith(kind) ? sum + count : sum), 0);
 }

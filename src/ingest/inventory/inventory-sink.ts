@@ -1,6 +1,6 @@
 /**
- * The sink of an inventory gathering: records are collected and go to Postgres in large batches, one statement each. A gatherer
- * that asks cluster by cluster sends hundreds of small ones.
+ * The sink of an inventory gathering. Records are collected and written to Postgres in large batches, one statement
+ * each, because a gatherer that queries cluster by cluster sends hundreds of small ones.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
@@ -18,9 +18,9 @@ export interface InventoryOwner {
   readonly tenantName: string;
   readonly tenantId: string;
   readonly ecosystem: string;
-  /** Teams of identities that the configuration names, before what the ecosystem says. */
+  /** Teams of identities in the configuration. They override those of the ecosystem. */
   readonly teams?: Readonly<Record<string, string>>;
-  /** Keys of tags whose values are identities, as they are. */
+  /** Keys of tags whose values are identities as they are. */
   readonly identityTags?: readonly string[];
 }
 
@@ -39,13 +39,13 @@ export function inventoryOwner(tenant: TenantConfig): InventoryOwner {
 const LARGEST_BATCH = 5000;
 
 export interface FlushedInventorySink extends InventorySink {
-  /** Writes what is left. What was found is known only then. */
+  /** Writes the remaining records. `findings` are complete only then. */
   flush(): Promise<void>;
 }
 
 export interface InventoryDestination {
   readonly postgres: Pool;
-  /** Of the tenant's store, where `resourceRows` are selected. */
+  /** Client of the tenant's store, where `resourceRows` are selected. */
   readonly client: ClickHouseClient;
   readonly owner: InventoryOwner;
   /** Time of the gathering, by the clock of Postgres. */
@@ -61,7 +61,10 @@ export function createInventorySink(destination: InventoryDestination): {
   const findings = noFindings();
   const common = [owner.tenantName, owner.ecosystem, owner.tenantId, seenAt];
 
-  /** The records that can be stored, each id once: a statement cannot touch a row twice. The last one counts. */
+  /**
+   * Yields the records that can be stored, each id once, because a statement cannot update a row twice. The last record
+   * of an id counts.
+   */
   function* batchesOf<Item>(
     kind: "resource" | "identity",
     records: readonly Item[],
@@ -73,17 +76,17 @@ export function createInventorySink(destination: InventoryDestination): {
       const refusal = refuseKey(id, type);
       if (refusal === undefined) byId.set(id, record);
       else {
-        findings.spoiled.add(`${kind}:${type}`);
+        findings.incomplete.add(`${kind}:${type}`);
         findings.errors.push(notStored(kind, id, refusal));
       }
     }
-    const taken = [...byId.values()];
-    for (const record of taken) {
+    const storableRecords = [...byId.values()];
+    for (const record of storableRecords) {
       const type = `${kind}:${key(record).type}`;
-      findings.seen.set(type, (findings.seen.get(type) ?? 0) + 1);
+      findings.counts.set(type, (findings.counts.get(type) ?? 0) + 1);
     }
-    for (let from = 0; from < taken.length; from += LARGEST_BATCH)
-      yield taken.slice(from, from + LARGEST_BATCH);
+    for (let from = 0; from < storableRecords.length; from += LARGEST_BATCH)
+      yield storableRecords.slice(from, from + LARGEST_BATCH);
   }
 
   const collected: { resources: ResourceRecord[]; identities: IdentityRecord[] } = {
@@ -152,7 +155,7 @@ export function createInventorySink(destination: InventoryDestination): {
   return { sink, findings };
 }
 
-/** The identity of what nobody was found for is there from the first gathering on, and never deleted. */
+/** The identity of unallocated costs exists from the first gathering on, and is never deleted. */
 export const unallocatedIdentity: IdentityRecord = {
   identity_id: UNALLOCATED,
   identity_type: "system",
@@ -161,7 +164,7 @@ export const unallocatedIdentity: IdentityRecord = {
   metadata: {},
 };
 
-/** The team of an identity is the text `team` of its metadata, whoever says it. */
+/** Returns the configured team of an identity, which is stored as `team` in its metadata. */
 function teamOf({ teams = {} }: InventoryOwner, { identity_id: id }: IdentityRecord): { team?: string } {
   const team = Object.hasOwn(teams, id) ? teams[id] : undefined;
   return team === undefined ? {} : { team };
@@ -172,7 +175,9 @@ interface Key {
   readonly type: string;
 }
 
-/** Postgres has no zero byte in text, and UTF-8 no lone surrogates: a name without them is better than none. */
+/**
+ * Replaces zero bytes and lone surrogates, which Postgres or UTF-8 does not allow: a damaged name is better than none.
+ */
 function storable(text: string | null): string | null {
   return text === null ? null : text.replace(/[\0\p{Surrogate}]/gu, "\uFFFD");
 }

@@ -1,6 +1,6 @@
 /**
- * The inventory as the service remembers it, for gatherers that choose identities by lifetime. Read at most once between two
- * gatherings of the inventory: the windows of a run share one picture.
+ * Caches the stored inventory for gatherers that choose identities by lifetime. It is read at most once between two
+ * gatherings of the inventory, so the windows of a run share one state.
  */
 import type { Pool } from "pg";
 import { runStatement } from "../../store/postgres/statement.js";
@@ -9,7 +9,7 @@ import { READ_KNOWN_IDENTITIES, READ_KNOWN_RESOURCES } from "./sql/read-known.js
 
 export interface KnownInventoryReader {
   read(signal: AbortSignal): Promise<KnownInventory>;
-  /** The inventory has been gathered anew. */
+  /** Call after the inventory has been gathered again. */
   renew(): void;
 }
 
@@ -22,7 +22,7 @@ export function createKnownInventory(postgres: Pool, tenantName: string): KnownI
       try {
         return await known;
       } catch (error) {
-        known = undefined; // one that failed must not stand for the rest of the run
+        known = undefined; // do not keep a failed read for the rest of the run
         throw error;
       }
     },

@@ -1,6 +1,6 @@
 /**
- * Entities that the tenant's store selects, on their way to Postgres: ClickHouse writes the text that COPY reads, and both check and
- * merge them in SQL. However many they are, none becomes an object here.
+ * Merges entities that the tenant's store selects into Postgres. ClickHouse writes the text that COPY reads, and both
+ * check and merge the rows in SQL, so rows never become objects in this process.
  */
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -27,12 +27,12 @@ export interface SelectedEntities {
   readonly client: ClickHouseClient;
   readonly kind: "resource" | "identity";
   /**
-   * Rows of the kind, each id once: `resource_id`, `resource_type`, `display_name`, `parent_id`, `owner_id`, or `identity_id`,
-   * `identity_type`, `display_name`, `team`, as texts that are empty where there is none; and the days of the first and the last costs,
-   * `first_day` and `last_day`, null for none.
+   * Rows of the kind, each id once. The columns are `resource_id`, `resource_type`, `display_name`, `parent_id`,
+   * `owner_id`, or `identity_id`, `identity_type`, `display_name`, `team`, as texts that may be empty; and the days of
+   * the first and the last costs, `first_day` and `last_day`, which may be null.
    */
   readonly select: Statement;
-  /** Writes what can be stored of the table of the kind, see `sql/selected.ts`. */
+  /** Writes the rows of the kind's table that can be stored, see `sql/selected.ts`. */
   readonly merge: { readonly query: string; readonly params: readonly unknown[] };
   readonly findings: InventoryFindings;
   readonly signal: AbortSignal;
@@ -51,16 +51,16 @@ const kinds = {
   },
 } as const;
 
-/** Errors that are said one by one. */
+/** Errors that are reported one by one. */
 const MOST_ERRORS = 20;
 
 /** A merge of 500,000 new resources takes half a minute on a slow disk. */
 const STATEMENT_TIMEOUT = "SET LOCAL statement_timeout = '30min'";
 
-/** All of them or, when it throws, none. */
+/** Merges all rows or, if it throws, none. */
 export async function mergeSelected(selected: SelectedEntities): Promise<void> {
   const { postgres, client, kind, select, merge, signal } = selected;
-  // The connection to Postgres is taken only when the store has begun to write.
+  // Connect to Postgres only when the store has begun to write.
   const rows = await engineBytes(client, textOf(kind, select), signal, spillingGroups);
   const stop = { signal, beforeCommit: () => signal.throwIfAborted() };
   await withTransaction(
@@ -90,7 +90,9 @@ function copyInto(kind: "resource" | "identity"): string {
   return `COPY ${tableOf[kind]} (${["refusal", ...key, ...names, ...TIMES].join(", ")}) FROM STDIN`;
 }
 
-/** The columns of `copyInto`, in its order. Texts become what Postgres takes: UTF-8 without zero bytes. */
+/**
+ * Selects the columns of `copyInto`, in their order. Texts become valid UTF-8 without zero bytes, as Postgres requires.
+ */
 function textOf(kind: "resource" | "identity", { query, params }: Statement): Statement {
   const { key, names } = kinds[kind];
   const text = (column: string) => `replaceAll(toValidUTF8(toString(${column})), '\\0', '\uFFFD')`;
@@ -110,19 +112,19 @@ async function report(transaction: PoolClient, { kind, findings }: SelectedEntit
     query: countSelected(kind),
     params: [],
   });
-  let unsaid = -MOST_ERRORS;
+  let unreported = -MOST_ERRORS;
   for (const { type, stored, refused } of types.rows) {
     const name = `${kind}:${type}`;
-    if (stored > 0) findings.seen.set(name, (findings.seen.get(name) ?? 0) + stored);
-    if (refused > 0) findings.spoiled.add(name);
-    unsaid += refused;
+    if (stored > 0) findings.counts.set(name, (findings.counts.get(name) ?? 0) + stored);
+    if (refused > 0) findings.incomplete.add(name);
+    unreported += refused;
   }
   const refused = await runStatement<{ id: string; refusal: string }>(transaction, {
     query: refusedOfSelected(kind),
     params: [MOST_ERRORS],
   });
   for (const { id, refusal } of refused.rows) findings.errors.push(notStored(kind, id, refusal));
-  if (unsaid > 0) findings.errors.push(`${unsaid} more cannot be stored`);
+  if (unreported > 0) findings.errors.push(`${unreported} more cannot be stored`);
 }
 
 export function notStored(kind: "resource" | "identity", id: string, refusal: string): string {

@@ -1,4 +1,4 @@
-/** Drops uploads of which nothing counts any more, and what those that were cut off left behind. */
+/** Drops uploads that no longer count, and the remains of uploads that were cut off. */
 import { dropNumberedPartition, numberedPartitions } from "../../store/clickhouse/partitions.js";
 import { runStatement } from "../../store/postgres/statement.js";
 import { UPLOADS_TABLE, type UploadStore } from "./take-upload.js";
@@ -6,12 +6,15 @@ import { UPLOADS_TABLE, type UploadStore } from "./take-upload.js";
 /** Longer than a request may take. */
 const LONGEST_UPLOAD = "1 hour";
 
-/** At the start of a run: files of the folder are loaded by whoever holds the lease, so those that are loading were cut off. */
+/**
+ * Runs at the start of a run. Only the lease holder loads files of the folder, so those in the state `loading` were cut
+ * off.
+ */
 export async function cleanUpUploads(
   { client, postgres, tenantName }: UploadStore,
   signal: AbortSignal,
 ): Promise<void> {
-  // In this order: a partition that is seen here has its record already.
+  // Read partitions first: a partition that is found then already has its record.
   const found = await numberedPartitions(client, UPLOADS_TABLE, signal);
   await runStatement(postgres, {
     query: `DELETE FROM usage_uploads WHERE tenant_name = $1 AND state = 'loading'
@@ -23,7 +26,7 @@ export async function cleanUpUploads(
       UNION SELECT upload_id::text FROM usage_days WHERE tenant_name = $1`,
     params: [tenantName],
   });
-  const kept = new Set(rows.map(({ upload_id }) => upload_id));
+  const recorded = new Set(rows.map(({ upload_id }) => upload_id));
   for (const partition of found)
-    if (!kept.has(partition)) await dropNumberedPartition(client, UPLOADS_TABLE, partition);
+    if (!recorded.has(partition)) await dropNumberedPartition(client, UPLOADS_TABLE, partition);
 }

@@ -1,27 +1,27 @@
-/** What a CSV file of usage looks like. */
+/** The format of a CSV file of usage. */
 import type { WrittenColumn } from "../../focus/file.js";
 import { FIRST_DAY, LAST_DAY } from "../../store/stored-days.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
 
-/** One thing that is wrong with a file, and what is allowed. */
+/** One problem of a file, with what is allowed. */
 export interface UploadProblem {
-  /** Row 1 is the first one behind the header, which is row 0; null for the file as a whole. */
+  /** Row 1 is the first one after the header, which is row 0. Null for the file as a whole. */
   readonly row: number | null;
   readonly column: string | null;
-  /** A sentence. */
+  /** One sentence. */
   readonly detail: string;
 }
 
-/** Nothing of the file is kept. */
-export class RefusedUpload extends Error {
-  override readonly name = "RefusedUpload";
+/** The file was refused, and nothing of it is stored. */
+export class RefusedUploadError extends Error {
+  override readonly name = "RefusedUploadError";
   constructor(readonly problems: readonly UploadProblem[]) {
     super(problems.map(problemText).join(" "));
   }
 }
 
-export function refusedFile(detail: string): RefusedUpload {
-  return new RefusedUpload([{ row: null, column: null, detail }]);
+export function refusedFile(detail: string): RefusedUploadError {
+  return new RefusedUploadError([{ row: null, column: null, detail }]);
 }
 
 export function problemText({ row, column, detail }: UploadProblem): string {
@@ -33,36 +33,38 @@ const VALUES = ["metric", "resource_id", "identity_id", "quantity"] as const;
 export const uploadColumns = ["date", "hour", ...VALUES] as const;
 export type UploadColumn = (typeof uploadColumns)[number];
 
-/** Where each column of a file is, from 0; either `date` or `hour` is there. */
+/** Position of each column in a file, from 0. Either `date` or `hour` is present. */
 export type UploadHeader = ReadonlyMap<UploadColumn, number>;
 
 const WANTED = `\`date\` or \`hour\`, and ${VALUES.map((name) => `\`${name}\``).join(", ")}`;
 
-/** Throws `RefusedUpload`. */
+/** Throws `RefusedUploadError`. */
 export function readHeader(written: readonly WrittenColumn[]): UploadHeader {
   const header = new Map<UploadColumn, number>();
   const problems: UploadProblem[] = [];
-  const wrong = (column: string | null, detail: string) => void problems.push({ row: 0, column, detail });
+  const addProblem = (column: string | null, detail: string) =>
+    void problems.push({ row: 0, column, detail });
   for (const [at, { name }] of written.entries()) {
     const known = uploadColumns.find((each) => each === name);
-    if (known === undefined) wrong(shown(name), `The header must have the columns ${WANTED}, and no others.`);
-    else if (header.has(known)) wrong(known, "The header must name each column once.");
+    if (known === undefined)
+      addProblem(shown(name), `The header must have the columns ${WANTED}, and no others.`);
+    else if (header.has(known)) addProblem(known, "The header must name each column once.");
     else header.set(known, at);
   }
   for (const name of VALUES)
-    if (!header.has(name)) wrong(name, `The column is missing. The header must have ${WANTED}.`);
+    if (!header.has(name)) addProblem(name, `The column is missing. The header must have ${WANTED}.`);
   if (header.has("date") === header.has("hour"))
-    wrong("date", "The header must have one of `date` and `hour`.");
-  if (problems.length > 0) throw new RefusedUpload(problems.slice(0, MOST_UPLOAD_PROBLEMS));
+    addProblem("date", "The header must have one of `date` and `hour`.");
+  if (problems.length > 0) throw new RefusedUploadError(problems.slice(0, MOST_UPLOAD_PROBLEMS));
   return header;
 }
 
 export const MOST_UPLOAD_PROBLEMS = 20;
 
-/** Quantities are below this: as many units as usage can have. */
+/** Quantities are below this, the largest usage that can be stored. */
 export const LARGEST_QUANTITY = `1${"0".repeat(24)}`;
 
-/** What a value has to be, as a sentence. */
+/** Returns what a value has to be, as a sentence. */
 export function allowedIn(column: UploadColumn, metrics: readonly string[]): string {
   switch (column) {
     case "date":
@@ -78,7 +80,7 @@ export function allowedIn(column: UploadColumn, metrics: readonly string[]): str
   }
 }
 
-/** A name of the file in a message: no control characters, not endless. */
+/** Makes a name from the file safe for a message: no control characters, and not too long. */
 function shown(name: string): string {
   return name.replace(/[\p{Cc}\p{Surrogate}]/gu, "?").slice(0, 100);
 }

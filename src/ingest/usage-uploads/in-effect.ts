@@ -1,4 +1,7 @@
-/** The uploaded usage that counts: facts for the staging tables, and what is gone of it. */
+/**
+ * The uploaded usage that counts: its facts for the staging tables, and gaps for uploads that are missing from the
+ * store.
+ */
 import { createHash } from "node:crypto";
 import { numberedPartitions } from "../../store/clickhouse/partitions.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
@@ -6,14 +9,14 @@ import { runStatement } from "../../store/postgres/statement.js";
 import type { DayWindow, WindowSink } from "../ecosystem.js";
 import { UPLOADS_TABLE, type UploadStore } from "./take-upload.js";
 
-/** Which upload the usage of a day and metric comes from. */
+/** The upload that the usage of a day and metric comes from. */
 export interface CoveredDay {
   readonly day: string;
   readonly metric: string;
   readonly upload_id: string;
 }
 
-/** Of these metrics, in a window. Ascending. */
+/** Returns the covered days of these metrics in a window, ascending. */
 export async function coveredDays(
   { postgres, tenantName }: Pick<UploadStore, "postgres" | "tenantName">,
   { start, end }: DayWindow,
@@ -28,7 +31,7 @@ export async function coveredDays(
   return rows;
 }
 
-/** The same for the same covered days. */
+/** Returns a digest that is equal for equal covered days. */
 export function coverDigest(covered: readonly CoveredDay[]): string {
   const text = JSON.stringify(covered.map(({ day, metric, upload_id }) => [day, metric, upload_id]));
   return createHash("sha256").update(text).digest("hex");
@@ -36,7 +39,7 @@ export function coverDigest(covered: readonly CoveredDay[]): string {
 
 const GONE = "what was uploaded is not in the store any more: upload it again, under another key";
 
-/** Sends the facts of covered days, after the bill of the window. An upload that the store has lost makes gaps. */
+/** Sends the facts of covered days. Runs after the bill of the window. An upload that the store has lost makes gaps. */
 export async function sendUploaded(
   { client }: Pick<UploadStore, "client">,
   covered: readonly CoveredDay[],
@@ -44,10 +47,10 @@ export async function sendUploaded(
   signal: AbortSignal,
 ): Promise<void> {
   if (covered.length === 0) return;
-  const there = new Set(await numberedPartitions(client, UPLOADS_TABLE, signal));
-  const found = covered.filter(({ upload_id }) => there.has(upload_id));
+  const stored = new Set(await numberedPartitions(client, UPLOADS_TABLE, signal));
+  const found = covered.filter(({ upload_id }) => stored.has(upload_id));
   if (found.length > 0) await sink.usageRows(uploadedFacts(found));
-  const lost = covered.filter(({ upload_id }) => !there.has(upload_id));
+  const lost = covered.filter(({ upload_id }) => !stored.has(upload_id));
   await sink.usageGapsOfBilled(lost.map(({ day, metric }) => ({ day, metric, reason: GONE })));
 }
 

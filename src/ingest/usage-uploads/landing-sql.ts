@@ -1,4 +1,7 @@
-/** The statement that reads a CSV file of usage into its partition. What cannot be taken is marked with its column. */
+/**
+ * The statement that reads a CSV file of usage into its partition. A value that cannot be taken marks its row with the
+ * name of its column.
+ */
 import { literal } from "../../store/clickhouse/sql-text.js";
 import { FIRST_DAY, LAST_DAY } from "../../store/stored-days.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
@@ -8,11 +11,11 @@ export interface LandingUpload {
   readonly uploadId: string;
   readonly header: UploadHeader;
   readonly metrics: readonly string[];
-  /** Text of the first value of the row that is sent behind the last one. */
+  /** First value of the row that is sent after the last one. */
   readonly endMark: string;
 }
 
-/** What `refused` has in the row behind the last one. */
+/** Value of `refused` in that last row. */
 export const END = "end";
 
 const HOUR = "^\\d{4}-\\d{2}-\\d{2}T([01]\\d|2[0-3])(:00(:00)?)?Z$";
@@ -22,7 +25,7 @@ const NUMBER = "^(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d{1,3})?$";
 /** Decimal places that a quantity is read with. */
 const PLACES = 38;
 const tenTo = (exponent: number) => `toInt256('1${"0".repeat(exponent)}')`;
-/** What a quantity is divided by for a scale of 0, 3, 6, … */
+/** Divisors of a quantity for a scale of 0, 3, 6, … */
 const units = Array.from({ length: 11 }, (_, index) => tenTo(PLACES - 6 - 3 * index));
 
 export function uploadStatement({ uploadId, header, metrics, endMark }: LandingUpload): string {
@@ -30,7 +33,7 @@ export function uploadStatement({ uploadId, header, metrics, endMark }: LandingU
   const text = (column: UploadColumn) => `c${(header.get(column) ?? 0) + 1}`;
   const time = header.has("hour") ? "hour" : "date";
   const day = `toDate32OrNull(substring(${text(time)}, 1, 10))`;
-  // Written as it is read back: the engine would take 2026-02-30 for another day.
+  // Compare with the text, because the engine reads 2026-02-30 as another day.
   const isDay = `ifNull(toString(${day}) = substring(${text(time)}, 1, 10) AND ${day} BETWEEN toDate32('${FIRST_DAY}') AND toDate32('${LAST_DAY}'), false)`;
   const isTime =
     time === "hour"

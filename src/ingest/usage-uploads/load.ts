@@ -1,4 +1,4 @@
-/** Reads a file of usage into its partition, and says what it covers. */
+/** Loads a file of usage into its partition, and returns the days and metrics that it covers. */
 import { createHash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
@@ -13,7 +13,7 @@ import { withEnd } from "../csv/with-end.js";
 import {
   allowedIn,
   MOST_UPLOAD_PROBLEMS,
-  RefusedUpload,
+  RefusedUploadError,
   readHeader,
   refusedFile,
   type UploadColumn,
@@ -21,20 +21,20 @@ import {
 import { END, uploadStatement } from "./landing-sql.js";
 
 export interface UploadLimits {
-  /** Metrics that are taken. */
+  /** Metrics that may be uploaded. */
   readonly metrics: readonly string[];
   readonly maxBytes: number;
 }
 
-/** Pairs of a day and a metric in one file: all days of centuries, or a hundred metrics of years. */
+/** Most pairs of a day and a metric in one file: all days of centuries, or a hundred metrics of years. */
 const MOST_DAY_METRICS = 100_000;
 
 const UNEVEN =
   "Must have as many values as the header, every quote closed, and quotes within a value doubled.";
 
-/** The file is longer than is allowed. */
-export class UploadTooLarge extends Error {
-  override readonly name = "UploadTooLarge";
+/** The file is longer than allowed. */
+export class UploadTooLargeError extends Error {
+  override readonly name = "UploadTooLargeError";
 }
 
 export interface LoadedUpload {
@@ -42,11 +42,13 @@ export interface LoadedUpload {
   readonly digest: string;
   readonly size: number;
   readonly rows: number;
-  /** Ascending, each once. */
+  /** Ascending and distinct. */
   readonly covers: readonly { readonly day: string; readonly metric: string }[];
 }
 
-/** Throws `RefusedUpload`, `UploadTooLarge` and what the stream throws; the partition has to be dropped then. */
+/**
+ * Throws `RefusedUploadError`, `UploadTooLargeError` and what the stream throws. Then the partition has to be dropped.
+ */
 export async function loadUpload(
   client: ClickHouseClient,
   { uploadId, body }: { readonly uploadId: string; readonly body: Readable },
@@ -54,9 +56,9 @@ export async function loadUpload(
   signal: AbortSignal,
 ): Promise<LoadedUpload> {
   const measured = measuredBytes(body, limits.maxBytes);
-  let broken: unknown;
+  let streamError: unknown;
   measured.bytes.once("error", (error) => {
-    broken = error;
+    streamError = error;
   });
   try {
     const [head, all] = await peeked(measured.bytes, 4);
@@ -76,19 +78,19 @@ export async function loadUpload(
     await drainStream(stream);
   } catch (error) {
     signal.throwIfAborted();
-    const cause = broken ?? error;
+    const cause = streamError ?? error;
     const row = unreadableRow(cause);
-    if (row !== undefined) throw new RefusedUpload([{ row, column: null, detail: UNEVEN }]);
+    if (row !== undefined) throw new RefusedUploadError([{ row, column: null, detail: UNEVEN }]);
     const problem = unreadable(cause);
     throw problem === undefined ? cause : refusedFile(`The file ${problem}.`);
   } finally {
     body.destroy();
   }
-  const rows = await requireTaken(client, uploadId, limits.metrics, signal);
+  const rows = await requireAccepted(client, uploadId, limits.metrics, signal);
   return { ...measured.sums(), rows, covers: await covered(client, uploadId, signal) };
 }
 
-/** Counts the bytes and digests them on their way. */
+/** Counts and digests the bytes while they are read. */
 export function measuredBytes(body: Readable, maxBytes: number) {
   const hash = createHash("sha256");
   let size = 0;
@@ -96,19 +98,19 @@ export function measuredBytes(body: Readable, maxBytes: number) {
     for await (const chunk of body) {
       const bytes = Buffer.from(chunk);
       size += bytes.length;
-      if (size > maxBytes) throw new UploadTooLarge(`longer than ${maxBytes} bytes`);
+      if (size > maxBytes) throw new UploadTooLargeError(`longer than ${maxBytes} bytes`);
       hash.update(bytes);
       yield bytes;
     }
   }
   return {
     bytes: readerError(Readable.from(measured(), { objectMode: false })),
-    /** Once all are read. */
+    /** Valid once all bytes are read. */
     sums: () => ({ digest: hash.digest("hex"), size }),
   };
 }
 
-async function requireTaken(
+async function requireAccepted(
   client: ClickHouseClient,
   uploadId: string,
   metrics: readonly string[],
@@ -138,7 +140,7 @@ async function requireTaken(
     signal,
   );
   if (refused.length > 0)
-    throw new RefusedUpload(
+    throw new RefusedUploadError(
       refused.map(({ row, refused: column }) => ({ row, column, detail: allowedIn(column, metrics) })),
     );
   if (counts.day_metrics > MOST_DAY_METRICS)

@@ -1,11 +1,11 @@
-/** Statements on the records of uploads. */
+/** Statements on the records of uploads in Postgres. */
 import type { Statement } from "../../store/postgres/statement.js";
 import type { UploadProblem } from "./columns.js";
 import type { LoadedUpload } from "./load.js";
 
 export type UploadOrigin = "api" | "folder";
 
-/** An upload that is stored as a whole: what was answered to who sent it. */
+/** An upload that is stored completely, as returned to the client. */
 export interface StoredUpload {
   readonly upload_id: number;
   readonly idempotency_key: string;
@@ -35,7 +35,7 @@ export interface UploadKey {
   readonly key: string;
 }
 
-/** Out: `RecordedUpload`, or no row. */
+/** Returns a `RecordedUpload`, or no row. */
 export function readByKey({ tenantName, origin, key }: UploadKey): Statement {
   return {
     query: `SELECT state, content_digest, problems, ${STORED} AS upload FROM usage_uploads
@@ -44,7 +44,7 @@ export function readByKey({ tenantName, origin, key }: UploadKey): Statement {
   };
 }
 
-/** What was taken last of a file of the folder, in whatever version: keys are `NAME@VERSION`. Out: its number and digest, or no row. */
+/** Returns id and digest of the last stored version of a file of the folder, or no row. Keys are `NAME@VERSION`. */
 export function latestOfFile(tenantName: string, name: string): Statement {
   return {
     query: `SELECT upload_id::text, content_digest FROM usage_uploads
@@ -55,7 +55,7 @@ export function latestOfFile(tenantName: string, name: string): Statement {
   };
 }
 
-/** Out: its number. */
+/** Returns the id of the upload. */
 export function beginUpload({ tenantName, origin, key }: UploadKey): Statement {
   return {
     query: `INSERT INTO usage_uploads (tenant_name, idempotency_key, origin, state) VALUES ($1, $2, $3, 'loading')
@@ -74,11 +74,14 @@ export function forgetUpload(uploadId: string): Statement {
 export interface FinishedUpload {
   readonly uploadId: string;
   readonly loaded: LoadedUpload;
-  /** First day that runs gather; days before it are not calculated anew. */
+  /** First day that runs gather. Days before it are not recalculated. */
   readonly gatheredFrom: string;
 }
 
-/** Out: the record; no row when it is not loading any more. Another upload with the same key is a violation of uniqueness. */
+/**
+ * Returns the record, or no row if the upload is no longer loading. Another upload with the same key violates a unique
+ * constraint.
+ */
 export function storeUpload({ uploadId, loaded, gatheredFrom }: FinishedUpload): Statement {
   const days = [...new Set(loaded.covers.map(({ day }) => day))].sort();
   const metrics = [...new Set(loaded.covers.map(({ metric }) => metric))].sort();
@@ -102,7 +105,10 @@ export function storeUpload({ uploadId, loaded, gatheredFrom }: FinishedUpload):
   };
 }
 
-/** Of an upload with the same rows: what others have replaced of it meanwhile stays theirs. */
+/**
+ * Takes over the days of an earlier upload with the same rows. Days that others have replaced since then stay with
+ * them.
+ */
 export function takeOverFrom(tenantName: string, before: string, uploadId: string): Statement {
   return {
     query: "UPDATE usage_days SET upload_id = $3 WHERE tenant_name = $1 AND upload_id = $2",
@@ -110,7 +116,7 @@ export function takeOverFrom(tenantName: string, before: string, uploadId: strin
   };
 }
 
-/** In the order of the key, so that two uploads at a time cannot wait for each other. */
+/** Sorted by key, so that two uploads at the same time cannot deadlock. */
 export function takeOver(tenantName: string, uploadId: string, covers: LoadedUpload["covers"]): Statement {
   return {
     query: `INSERT INTO usage_days (tenant_name, day, metric, upload_id)

@@ -1,4 +1,4 @@
-/** Takes one upload of usage: all of it counts from one moment on, or nothing of it is kept. */
+/** Takes one upload of usage: all of it begins to count at the same moment, or nothing of it is kept. */
 import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { ClickHouseClient } from "@clickhouse/client";
@@ -6,7 +6,7 @@ import type { Pool } from "pg";
 import { dropNumberedPartition } from "../../store/clickhouse/partitions.js";
 import { runStatement } from "../../store/postgres/statement.js";
 import { type Interruption, withTransaction } from "../../store/postgres/transaction.js";
-import { RefusedUpload } from "./columns.js";
+import { RefusedUploadError } from "./columns.js";
 import { type LoadedUpload, loadUpload, measuredBytes, type UploadLimits } from "./load.js";
 import {
   beginUpload,
@@ -32,30 +32,31 @@ export interface UploadStore {
 }
 
 export interface UsageUpload {
-  /** The same upload again has the same. */
+  /** Idempotency key: a repeated upload has the same one. */
   readonly key: string;
   readonly origin: UploadOrigin;
-  /** Of a file in the folder: the same bytes under the same name once more say nothing new, and take nothing from another upload. */
+  /** Name of a file in the folder. If it is taken again with the same bytes, it takes no days from other uploads. */
   readonly file?: string;
-  /** Read to its end, or destroyed. */
+  /** The caller gets it read to its end, or destroyed. */
   readonly body: Readable;
   /** First day that runs gather. */
   readonly gatheredFrom: string;
 }
 
-/** The key stands for other bytes. */
-export class KeyReused extends Error {
-  override readonly name = "KeyReused";
+/** The key was used before for other bytes. */
+export class KeyReusedError extends Error {
+  override readonly name = "KeyReusedError";
 }
 
-/** Loading took so long that a run has cleaned it up. */
-export class UploadTookTooLong extends Error {
-  override readonly name = "UploadTookTooLong";
+/** Loading took so long that a run has cleaned the upload up. */
+export class UploadTookTooLongError extends Error {
+  override readonly name = "UploadTookTooLongError";
 }
 
 /**
- * Takes over the days and metrics that the file has rows of. What was taken before under the key is not taken again: it is returned as
- * it was. Throws `RefusedUpload`, `UploadTooLarge`, `KeyReused`, `UploadTookTooLong` and what the stream and the stores throw.
+ * Replaces the usage of the days and metrics that the file has rows of. An upload with a known key is not taken again;
+ * the result is the stored one. Throws `RefusedUploadError`, `UploadTooLargeError`, `KeyReusedError`,
+ * `UploadTookTooLongError` and what the stream and the stores throw.
  */
 export async function takeUpload(
   store: UploadStore,
@@ -68,9 +69,9 @@ export async function takeUpload(
   const before = await recordedUpload(postgres, key);
   if (before !== undefined)
     return sameUpload(before, await digestOf(upload.body, limits.maxBytes, stop.signal));
-  const [begun] = (await runStatement<{ upload_id: string }>(postgres, beginUpload(key))).rows;
-  if (begun === undefined) throw new Error("an upload without a number");
-  const { upload_id: uploadId } = begun;
+  const [started] = (await runStatement<{ upload_id: string }>(postgres, beginUpload(key))).rows;
+  if (started === undefined) throw new Error("an upload without a number");
+  const { upload_id: uploadId } = started;
   let loaded: LoadedUpload | undefined;
   try {
     loaded = await loadUpload(store.client, { uploadId, body: upload.body }, limits, stop.signal);
@@ -80,10 +81,10 @@ export async function takeUpload(
     await discard(
       store,
       uploadId,
-      error instanceof RefusedUpload && upload.origin === "folder" ? error : undefined,
+      error instanceof RefusedUploadError && upload.origin === "folder" ? error : undefined,
     );
     if (loaded === undefined || !isKeyTaken(error)) throw error;
-    // Another request with the same key was quicker.
+    // Another request with the same key was faster.
     const other = await recordedUpload(postgres, key);
     if (other === undefined) throw error;
     return sameUpload(other, loaded.digest);
@@ -114,7 +115,7 @@ async function makeCount(
               )
             ).rows;
       const [stored] = (await runStatement<{ upload: StoredUpload }>(on, storeUpload(finishedUpload))).rows;
-      if (stored === undefined) throw new UploadTookTooLong("the upload took too long");
+      if (stored === undefined) throw new UploadTookTooLongError("the upload took too long");
       const take =
         before?.content_digest === loaded.digest
           ? takeOverFrom(tenantName, before.upload_id, uploadId)
@@ -128,26 +129,26 @@ async function makeCount(
 }
 
 /**
- * What this cannot do, because a store is away, the next run does. The record comes first: when it is unknown whether the upload counts,
- * only it can say.
+ * Discards an upload. If a store is down, the next run cleans up. The record is deleted first, because only it can show
+ * whether the upload counts.
  */
 async function discard(
   { client, postgres }: UploadStore,
   uploadId: string,
-  refusal: RefusedUpload | undefined,
+  refusal: RefusedUploadError | undefined,
 ): Promise<void> {
   const forget = refusal === undefined ? forgetUpload(uploadId) : refuseUpload(uploadId, refusal.problems);
   try {
     const { rowCount } = await runStatement(postgres, forget);
     if (rowCount === 1) await dropNumberedPartition(client, UPLOADS_TABLE, uploadId);
   } catch {
-    // Whoever cleans up finds it.
+    // The next clean-up finds it.
   }
 }
 
 function sameUpload({ content_digest, problems, upload }: RecordedUpload, digest: string): StoredUpload {
-  if (problems.length > 0) throw new RefusedUpload(problems);
-  if (content_digest !== digest) throw new KeyReused("the key stands for another upload");
+  if (problems.length > 0) throw new RefusedUploadError(problems);
+  if (content_digest !== digest) throw new KeyReusedError("the key stands for another upload");
   return upload;
 }
 

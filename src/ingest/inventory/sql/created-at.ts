@@ -1,18 +1,18 @@
 /**
- * When the entity of a row of `batch` was created, as SQL: what the upstream says; of what is known by its costs alone, the earliest of
- * them that was ever read. $1 tenant_name.
+ * SQL for the time when an entity of `batch` was created: the upstream's value, or for entities that are known only by
+ * their costs the earliest cost ever read. $1 tenant_name.
  */
 export function createdAt(table: "resources" | "identities", id: string): string {
   const known = `(SELECT created_at FROM ${table} AS before WHERE before.tenant_name = $1 AND before.${id} = batch.${id})`;
   return `coalesce(batch.created_at, CASE WHEN first_seen IS NOT NULL THEN least(first_seen, ${known}) END)`;
 }
 
-/** Columns of a batch that an upstream listed: its entities are there now, whatever they cost. */
+/** Columns of a batch that an upstream listed: its entities exist now, whatever they cost. */
 export const seenNow = "NULL::timestamptz AS first_seen, NULL::timestamptz AS last_seen";
 
 /**
- * Whether an entity of `batch` that is known by its costs alone is stored as it would be written, as SQL. `columns` are the others that
- * are written. $1 tenant_name, $2 ecosystem, $3 tenant_id.
+ * SQL condition: an entity of `batch` that is known only by its costs is already stored as it would be written.
+ * `columns` are the other written columns. $1 tenant_name, $2 ecosystem, $3 tenant_id.
  */
 export function isAsBefore(
   table: "resources" | "identities",

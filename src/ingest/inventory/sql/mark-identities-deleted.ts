@@ -1,4 +1,4 @@
-/** As `mark-resources-deleted.ts`, for identities. UNALLOCATED is never deleted, whatever type it should have. */
+/** See `mark-resources-deleted.ts`; for identities. UNALLOCATED is never deleted, whatever its type. */
 export const MARK_IDENTITIES_DELETED = `
   WITH deleted AS (
     UPDATE identities SET deleted_at = $2::timestamptz

@@ -1,9 +1,9 @@
 /**
- * Marks as deleted what a complete gathering of its type did not return, with a version of its own in the history. The time of
- * deletion is that of the detection: when it really happened, nobody knows. Type `system` stands for itself and is never
- * touched. Counts the deleted.
+ * Marks resources as deleted that a complete gathering of their type did not return, and adds a version to their
+ * history. The time of deletion is that of its detection, because the real time is unknown. The type `system` is never
+ * touched. Returns the number of deleted resources.
  *
- * $1 tenant_name, $2 time of this gathering, $3 types, $4 for each type the seconds of absence that are let pass.
+ * $1 tenant_name, $2 time of this gathering, $3 types, $4 grace period of each type in seconds.
  */
 export const MARK_RESOURCES_DELETED = `
   WITH deleted AS (

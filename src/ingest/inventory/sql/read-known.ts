@@ -1,11 +1,13 @@
 /**
- * Everything that is or was known of a tenant's resources and identities, with lifetimes in milliseconds since 1970. The
- * deleted too: a day that lies before the deletion has to find whom it found then. $1 tenant_name.
+ * All resources and identities of a tenant that are or were known, with lifetimes in milliseconds since 1970. Deleted
+ * ones are included, because a day before the deletion still needs them. $1 tenant_name.
  */
 const LIFETIME = `(extract(epoch FROM created_at) * 1000)::float8 AS created_at,
     (extract(epoch FROM deleted_at) * 1000)::float8 AS deleted_at`;
 
-/** Earlier states are those that differ in what a gatherer is told of: neither a new name nor a deletion ends one. */
+/**
+ * A new earlier state begins only if the data that gatherers use differs: a new name or a deletion does not begin one.
+ */
 export const READ_KNOWN_RESOURCES = `
   WITH versions AS (
     SELECT resource_id, owner_id, metadata, valid_to,
@@ -23,7 +25,7 @@ export const READ_KNOWN_RESOURCES = `
   SELECT resource_id, resource_type, parent_id, owner_id, metadata, states AS earlier, ${LIFETIME}
   FROM resources LEFT JOIN earlier USING (resource_id) WHERE tenant_name = $1 ORDER BY resource_id`;
 
-/** Without those that are known by their costs alone: what costs were given to never decides whom they are given to. */
+/** Without identities that are known only by their costs, because they must not influence who gets costs. */
 export const READ_KNOWN_IDENTITIES = `
   SELECT identity_id, identity_type, metadata, ${LIFETIME}
   FROM identities WHERE tenant_name = $1 AND identity_type NOT IN ('system', 'charged') ORDER BY identity_id`;

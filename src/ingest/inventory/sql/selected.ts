@@ -1,4 +1,7 @@
-/** Tables of one transaction, for entities that the tenant's store selected. `refusal` is empty where one can be stored. */
+/**
+ * Temporary tables of one transaction, for entities that the tenant's store selected. `refusal` is empty if an entity
+ * can be stored.
+ */
 const common = `
   refusal    text NOT NULL,
   first_seen timestamptz,
@@ -23,12 +26,12 @@ CREATE TEMP TABLE selected_identities (
   team          text,${common}
 ) ON COMMIT DROP`;
 
-/** One row `{type, stored, refused}` for each type. */
+/** Returns one row `{type, stored, refused}` for each type. */
 export const countSelected = (kind: "resource" | "identity") => `
 SELECT ${kind}_type AS type, count(*) FILTER (WHERE refusal = '') AS stored, count(*) FILTER (WHERE refusal <> '') AS refused
 FROM ${tableOf[kind]} GROUP BY ${kind}_type`;
 
-/** Rows `{id, refusal}`, the first $1. */
+/** Returns the first $1 rows `{id, refusal}`. */
 export const refusedOfSelected = (kind: "resource" | "identity") => `
 SELECT ${kind}_id AS id, refusal FROM ${tableOf[kind]} WHERE refusal <> '' ORDER BY ${kind}_id COLLATE "C" LIMIT $1`;
 

@@ -1,4 +1,4 @@
-/** As `upsert-resources.ts`, for identities. */
+/** See `upsert-resources.ts`; for identities. */
 import { createdAt, isAsBefore, seenNow } from "./created-at.js";
 
 const upsert = (batch: string) => `
@@ -63,7 +63,10 @@ export const UPSERT_IDENTITIES = upsert(`(
         AS gathered (identity_id, identity_type, display_name, created_at, metadata)
     ) AS batch`);
 
-/** Those of the transaction's `selected_identities` that can be stored and that no upstream ever listed. $5 teams by identity id, as JSON. */
+/**
+ * Upserts entries of the transaction's `selected_identities` that can be stored and that no upstream has ever listed.
+ * $5 teams by identity id, as JSON.
+ */
 export const UPSERT_CHARGED_IDENTITIES = upsert(`(
       SELECT identity_id, identity_type, display_name, created_at, first_seen, last_seen,
         jsonb_strip_nulls(jsonb_build_object('team', coalesce(configured.team, selected_identities.team))) AS metadata

@@ -1,13 +1,12 @@
 /**
- * Writes what was gathered of resources, one statement for a batch: new ones are added, known ones brought up to date, and
- * one that comes back after it was taken for deleted is active again. A time of creation that was once known stays when
- * the upstream no longer says it. Those known by their costs alone that are as they were are left alone: a row of Postgres is
- * written anew however little changes.
+ * Writes a batch of gathered resources in one statement: adds new ones, updates known ones, and reactivates those that
+ * were marked as deleted. A known time of creation stays if the upstream no longer states it. Resources that are known
+ * only by their costs and did not change are skipped, because Postgres rewrites a row however little changes.
  *
- * What is new or not as it was before also gets a version in the history; a gathering in which nothing changed writes none.
- * Every part of a statement sees the tables as they were before it, so `resources` in `changed` is the old state. The newest
- * version is looked up for each row: joined as a table, a planner without statistics compared all with all (100,000 changed
- * resources: minutes instead of seconds).
+ * New and changed resources also get a version in the history; a gathering without changes writes none. Every part of a
+ * statement sees the tables as they were before it, so `resources` in `changed` is the old state. The newest version is
+ * looked up for each row: as a join, a planner without statistics compared all with all (100,000 changed resources:
+ * minutes instead of seconds).
  *
  * $1 tenant_name, $2 ecosystem, $3 tenant_id, $4 time of this gathering.
  */
@@ -78,14 +77,17 @@ const upsert = (batch: string) => `
     deleted_at = excluded.deleted_at,
     metadata = excluded.metadata`;
 
-/** Behind the four, one array for each column: a statement with a placeholder for each value stops at 65,535 of them. */
+/**
+ * After the four parameters follows one array for each column: a statement with a placeholder for each value would stop
+ * at 65,535 of them.
+ */
 export const UPSERT_RESOURCES = upsert(`(
       SELECT *, ${seenNow}
       FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::timestamptz[], $11::jsonb[])
         AS gathered (resource_id, resource_type, display_name, parent_id, owner_id, created_at, metadata)
     ) AS batch`);
 
-/** Those of the transaction's `selected_resources` that can be stored. */
+/** Upserts entries of the transaction's `selected_resources` that can be stored. */
 export const UPSERT_SELECTED_RESOURCES = upsert(
   "(SELECT * FROM selected_resources WHERE refusal = '') AS batch",
 );

@@ -4,8 +4,8 @@ import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
 import type { GatherStore } from "../../../ecosystem.js";
 import { cleanUpUploads } from "../../../usage-uploads/clean-up.js";
-import { problemText, RefusedUpload, type UploadProblem } from "../../../usage-uploads/columns.js";
-import { UploadTooLarge } from "../../../usage-uploads/load.js";
+import { problemText, RefusedUploadError, type UploadProblem } from "../../../usage-uploads/columns.js";
+import { UploadTooLargeError } from "../../../usage-uploads/load.js";
 import { takeUpload } from "../../../usage-uploads/take-upload.js";
 import { compare } from "../sources/file-names.js";
 import { folderStore } from "../sources/stores/folder.js";
@@ -119,8 +119,8 @@ async function takeFile(
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof RefusedUpload) return refusalText(error.problems);
-    if (error instanceof UploadTooLarge)
+    if (error instanceof RefusedUploadError) return refusalText(error.problems);
+    if (error instanceof UploadTooLargeError)
       return `it is larger than usage.uploads.max_mib (${usage.uploads.max_mib} MiB)`;
     // A failed file does not affect the others. A store that is down stops the run.
     if (error instanceof LeaseLostError || !(await store.client.ping()).success) throw error;
