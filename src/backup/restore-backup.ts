@@ -28,6 +28,8 @@ export interface RestoreBackup {
   readonly folder: string;
   readonly logger: Logger;
   readonly signal: AbortSignal;
+  /** Folders of the migrations. Default: the project's own. */
+  readonly migrations?: typeof migrationFolders;
 }
 
 /** Entries that a new volume has. */
@@ -37,9 +39,15 @@ const NO_DATA = new Set(["lost+found"]);
  * Makes the data directory from a backup. Everything about the backup is checked first. The directory has to be empty, is marked as
  * unfinished until both stores are whole, and is emptied again if they cannot be.
  */
-export async function restoreBackup({ config, folder, logger, signal }: RestoreBackup): Promise<Manifest> {
+export async function restoreBackup({
+  config,
+  folder,
+  logger,
+  signal,
+  migrations = migrationFolders,
+}: RestoreBackup): Promise<Manifest> {
   const manifest = await readManifest(folder);
-  await refuseNewer(manifest);
+  await refuseNewer(manifest, migrations);
   await checkFiles(folder, manifest, signal);
   const dataDir = config.data_dir;
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error) => {
@@ -53,7 +61,7 @@ export async function restoreBackup({ config, folder, logger, signal }: RestoreB
   try {
     const stores = await openStores({ config, logger, signal, skipMigrations: true, restoring: true });
     try {
-      await fill(stores, manifest, { folder, logger, signal });
+      await fill(stores, manifest, { folder, logger, signal, migrations });
     } finally {
       await stores.close();
     }
@@ -71,27 +79,30 @@ async function entriesOf(dataDir: string): Promise<string[]> {
 }
 
 /** Throws `MigrationRefused` where this version of the code does not know a schema. */
-async function refuseNewer({ postgres, clickhouse }: Manifest): Promise<void> {
+async function refuseNewer(
+  { postgres, clickhouse }: Manifest,
+  migrations: typeof migrationFolders,
+): Promise<void> {
   const known = {
-    postgres: await readRevisions(migrationFolders.postgres),
-    clickhouse: await readRevisions(migrationFolders.clickhouse),
+    postgres: await readRevisions(migrations.postgres),
+    clickhouse: await readRevisions(migrations.clickhouse),
   };
   pendingOrRefuse("postgres", planMigrations(known.postgres, postgres.revisions));
   for (const { database, revisions } of clickhouse)
     pendingOrRefuse(`clickhouse/${database}`, planMigrations(known.clickhouse, revisions));
 }
 
-type Fill = Omit<RestoreBackup, "config">;
+type Fill = Required<Omit<RestoreBackup, "config">>;
 
 async function fill(
   stores: OpenedStores,
   manifest: Manifest,
-  { folder, logger, signal }: Fill,
+  { folder, logger, signal, migrations }: Fill,
 ): Promise<void> {
   const { postgres, embeddedClickHouse: engine } = stores;
   if (engine === undefined || !stores.ownsPostgres)
     throw new BackupRefused("Only embedded stores are restored.");
-  const dir = migrationFolders.postgres;
+  const dir = migrations.postgres;
   await migratePostgres(postgres, { dir, upTo: manifest.postgres.revisions.length, logger, signal });
   await withTransaction(postgres, async (on) => {
     await runStatement(on, { query: "SET LOCAL statement_timeout = 0", params: [] });
@@ -106,7 +117,7 @@ async function fill(
       await restoreDatabase(client, join(folder, "clickhouse"), each, signal);
       await migrateClickHouse(client, {
         ...{ database, lock: postgres, logger, signal },
-        dir: migrationFolders.clickhouse,
+        dir: migrations.clickhouse,
       });
     }
   });

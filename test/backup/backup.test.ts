@@ -22,10 +22,10 @@ import { backup } from "../../src/cli/backup.js";
 import { printReconciliation } from "../../src/cli/reconcile.js";
 import { restore } from "../../src/cli/restore.js";
 import { projectRoot } from "../../src/config/project.js";
-import { clickHouseMigrationStatus, migrateClickHouse } from "../../src/store/clickhouse/migrate.js";
+import { clickHouseMigrationStatus } from "../../src/store/clickhouse/migrate.js";
 import { checkFacts } from "../../src/store/facts/check-facts.js";
 import { migrationFolders, type OpenedStores, openStores } from "../../src/store/open-stores.js";
-import { migratePostgres, postgresMigrationStatus } from "../../src/store/postgres/migrate.js";
+import { postgresMigrationStatus } from "../../src/store/postgres/migrate.js";
 import { beginRestore } from "../../src/store/unfinished-restore.js";
 import { addTag } from "../../src/tags/write.js";
 import { commandIo } from "../cli/command-io.js";
@@ -318,38 +318,45 @@ t.test("a backup of stores in use", async (t) => {
 
 t.test("a backup of an older version is migrated", async (t) => {
   const folder = temporaryFolder(t);
-  const older = join(folder, "older");
-  mkdirSync(older);
-  for (const file of readdirSync(migrationFolders.clickhouse).slice(0, 6))
-    cpSync(join(migrationFolders.clickhouse, file), join(older, file));
   const { config } = configured(folder, "live", shortTenants(["acme"]));
-  const stores = await openStores({ config, logger: testLogger, skipMigrations: true });
+  const stores = await openStores({ config, logger: testLogger });
   t.teardown(() => stores.close());
-  const { postgres } = stores;
-  await migratePostgres(postgres, { dir: migrationFolders.postgres, upTo: 7, logger: testLogger });
-  const server = await stores.serverClient("acme");
-  await migrateClickHouse(server, { dir: older, database: "acme", lock: postgres, logger: testLogger });
-  await postgres.query(
+  await stores.postgres.query(
     "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'old', 'generic_metrics_only')",
   );
+  await stores.tenant("acme");
   const target = join(folder, "backup");
   const { databases } = await takeBackup({ stores, dataDir: config.data_dir, target, signal });
   t.equal(databases, 1);
   await stores.close();
 
+  const migrations = { postgres: join(folder, "postgres"), clickhouse: join(folder, "clickhouse") };
+  const added = {
+    postgres: "ALTER TABLE tenants ADD COLUMN later text NOT NULL DEFAULT 'added';",
+    clickhouse: "ALTER TABLE billing ADD COLUMN IF NOT EXISTS later String;",
+  };
+  for (const store of ["postgres", "clickhouse"] as const) {
+    cpSync(migrationFolders[store], migrations[store], { recursive: true });
+    writeFileSync(join(migrations[store], "0002_later.sql"), added[store]);
+  }
   const { config: next } = configured(folder, "restored", shortTenants(["acme"]));
-  await restoreBackup({ config: next, folder: target, logger: testLogger, signal });
+  await restoreBackup({ config: next, folder: target, logger: testLogger, signal, migrations });
   const restored = await openStores({ config: next, logger: testLogger, skipMigrations: true });
   t.teardown(() => restored.close());
   const states = [
-    ...(await postgresMigrationStatus(restored.postgres, migrationFolders.postgres)),
+    ...(await postgresMigrationStatus(restored.postgres, migrations.postgres)),
     ...(await clickHouseMigrationStatus(await restored.serverClient("acme"), {
-      dir: migrationFolders.clickhouse,
+      dir: migrations.clickhouse,
       database: "acme",
     })),
   ];
-  t.strictSame([...new Set(states.map(({ state }) => state))], ["applied"]);
-  t.strictSame((await restored.postgres.query("SELECT tenant_id FROM tenants")).rows, [{ tenant_id: "old" }]);
+  t.strictSame(
+    states.map(({ revision, state }) => `${revision} ${state}`),
+    ["0001 applied", "0002 applied", "0001 applied", "0002 applied"],
+  );
+  t.strictSame((await restored.postgres.query("SELECT tenant_id, later FROM tenants")).rows, [
+    { tenant_id: "old", later: "added" },
+  ]);
   t.equal(tenantOf(next, "acme").tenant_name, "acme");
   await restored.close();
 });

@@ -1,18 +1,12 @@
 /** What was known of resources and identities, and when: written as they are gathered, read as of any past instant. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import t from "tap";
-import { projectRoot } from "../../src/config/project.js";
 import type { Gatherer, IdentityRecord, ResourceRecord } from "../../src/ingest/ecosystem.js";
 import { gatherInventory } from "../../src/ingest/inventory/gather-inventory.js";
 import type { InventoryReport } from "../../src/ingest/reports.js";
 import { type InventoryListInput, readInventoryPage } from "../../src/query/inventory/list.js";
 import { readInventorySummary } from "../../src/query/inventory/summary.js";
 import { applyRetention } from "../../src/runner/retention.js";
-import { migratePostgres } from "../../src/store/postgres/migrate.js";
 import { holds } from "../holds.js";
-import { migrationFolder } from "../store/migrate/migration-folder.js";
-import { temporaryDatabase } from "../store/postgres/temporary.js";
 import { openGatheringStores } from "./gathering-stores.js";
 import { forever, silent } from "./generic-tenant.js";
 
@@ -306,36 +300,6 @@ t.test("the history of the inventory", async (t) => {
       t.equal((await versions()).length, 1, "with an entity its history goes");
     },
   );
-
-  await t.test("what was known before there was a history is its beginning", async (t) => {
-    const database = await temporaryDatabase(t, postgres);
-    const revision = (name: string) => ({
-      [name]: readFileSync(join(projectRoot(), "migrations", "postgres", name), "utf8"),
-    });
-    const state = revision("0001_state.sql");
-    const migrate = (files: Record<string, string>) =>
-      migratePostgres(database, { dir: migrationFolder(t, files), logger: silent });
-    await migrate(state);
-    await database.query(`INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'acme', 'e');
-      INSERT INTO resources (tenant_name, resource_id, ecosystem, tenant_id, resource_type, status, deleted_at, last_seen_at) VALUES
-        ('acme', 'gone', 'e', 'acme', 'x', 'deleted', '2026-02-02T00:00:00Z', '2026-02-01T00:00:00Z'),
-        ('acme', 'here', 'e', 'acme', 'x', 'active', NULL, '2026-03-01T00:00:00Z');
-      INSERT INTO identities (tenant_name, identity_id, ecosystem, tenant_id, identity_type, deleted_at, last_seen_at) VALUES
-        ('acme', 'gone', 'e', 'acme', 'x', '2026-02-02T00:00:00Z', '2026-02-01T00:00:00Z'),
-        ('acme', 'here', 'e', 'acme', 'x', NULL, '2026-03-01T00:00:00Z')`);
-    await migrate({ ...state, ...revision("0003_inventory_history.sql") });
-    for (const [kind, id] of [
-      ["resources", "resource_id"],
-      ["identities", "identity_id"],
-    ] as const) {
-      const at = async (active_at: string) =>
-        (await readInventoryPage(database, kind, "acme", { ...page, sort: id, active_at })).items.map(
-          (item) => ({ ...item })[id as keyof typeof item],
-        );
-      t.same(await at("2026-02-01T23:59:59Z"), ["gone", "here"], kind);
-      t.same(await at("2026-02-02T00:00:00Z"), ["here"], kind);
-    }
-  });
 
   await t.test("thousands go in batches: all new, all as they were, all changed, all deleted", async (t) => {
     const many = (state: Partial<ResourceRecord> = {}) => ({

@@ -57,7 +57,7 @@ export async function dayContents(
 
 /**
  * What the attribution of a day to topics comes from: lines of some product types, and usage of topics. Not the rest, so that
- * neither book of a bill is calculated anew for what only the other one depends on.
+ * neither ledger of a bill is calculated anew for what only the other one depends on.
  */
 export async function attributionContents(
   client: ClickHouseClient,

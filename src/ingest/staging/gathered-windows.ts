@@ -52,7 +52,7 @@ const AS_PUBLISHED = `
     FROM topic_attribution_dates
     WHERE tenant_name = $1 AND tracking_date >= greatest($2::date, $6::date) AND tracking_date < $3 AND $6 IS NOT NULL
   )
-  SELECT answers, outcome,
+  SELECT responses AS answers, outcome,
          ARRAY(SELECT to_char(day, 'YYYY-MM-DD') FROM days ORDER BY day) AS days
   FROM gathered_windows
   WHERE tenant_name = $1 AND window_start = $2 AND window_end = $3 AND settings_hash = $5
@@ -85,14 +85,14 @@ const RECORD_WINDOW = `
     DELETE FROM gathered_windows WHERE tenant_name = $1 AND window_start < $3 AND window_end > $2 AND window_start <> $2
   )
   INSERT INTO gathered_windows
-    (tenant_name, window_start, window_end, settings_hash, day_hashes, topic_day_hashes, answers, outcome)
+    (tenant_name, window_start, window_end, settings_hash, day_hashes, topic_day_hashes, responses, outcome)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
   ON CONFLICT (tenant_name, window_start) DO UPDATE SET
     window_end = excluded.window_end,
     settings_hash = excluded.settings_hash,
     day_hashes = excluded.day_hashes,
     topic_day_hashes = excluded.topic_day_hashes,
-    answers = excluded.answers,
+    responses = excluded.responses,
     outcome = excluded.outcome`;
 
 /** Replaces what was remembered of the window; with `gathered` undefined, forgets it. */

@@ -4,9 +4,6 @@
  * ClickHouse has no transactions for this. Therefore each statement of a file can be run again (`IF NOT EXISTS` and the like), and
  * the file is recorded after its last statement. Running the file again repairs a crash in between.
  *
- * A database without tables gets the baseline instead, if the folder has one: `baseline/NNNN_name.sql` makes at once what all files up to that
- * one make in turn, for a third of the work (docs/decisions/0038-baseline.md). One that was left half made has tables, and the files in turn complete it.
- *
  * ClickHouse has no locks either: an advisory lock of Postgres keeps two processes from migrating one database at once.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
@@ -20,7 +17,7 @@ import {
   pendingOrRefuse,
   statusOf,
 } from "../migrate/report.js";
-import { fileName, type Revision, readBaseline, readRevisions } from "../migrate/revisions.js";
+import { fileName, type Revision, readRevisions } from "../migrate/revisions.js";
 import { splitStatements } from "../migrate/statements.js";
 import { lockKey, withAdvisoryLock } from "../postgres/advisory-lock.js";
 import { runStatement } from "../postgres/statement.js";
@@ -64,17 +61,11 @@ export async function migrateClickHouse(
       planMigrations(known, await readClickHouseLedger(client, database, signal)),
     );
     if (pending.length === 0) return [];
-    const isNew = pending.length === known.length && (await hasNoTables(client, database, signal));
-    const baseline = isNew ? await readBaseline(options.dir, known) : undefined;
-    const rest = pending.slice(baseline?.covers.length ?? 0);
     await createLedger(client, options);
-    for (const step of [...(baseline ? [baseline] : []), ...rest.map(alone)]) {
-      await runStatement(holder, { query: "SELECT 1", params: [] }); // the lock is gone when its connection is: then this fails, and we stop
-      logger.info(
-        { store, revision: fileName(step.last), revisions: step.covers.length },
-        "applying a migration",
-      );
-      await apply(client, options, step);
+    for (const revision of pending) {
+      await runStatement(holder, { query: "SELECT 1", params: [] }); // fails if the connection, and with it the lock, is lost
+      logger.info({ store, revision: fileName(revision) }, "applying a migration");
+      await apply(client, options, revision);
     }
     return pending.map(fileName);
   });
@@ -133,20 +124,11 @@ async function createLedger(client: ClickHouseClient, target: Target): Promise<v
   }
 }
 
-/** A file, and the revisions that a database has had after it. */
-interface Step {
-  readonly sql: string;
-  readonly covers: readonly Revision[];
-  readonly last: Revision;
-}
-
-const alone = (revision: Revision): Step => ({ sql: revision.sql, covers: [revision], last: revision });
-
 /** A file's statements name their tables without a database: they run in the tenant's. */
-async function apply(client: ClickHouseClient, target: Target, { sql, covers, last }: Step): Promise<void> {
+async function apply(client: ClickHouseClient, target: Target, revision: Revision): Promise<void> {
   const { database, signal } = target;
   try {
-    for (const statement of splitStatements(sql)) {
+    for (const statement of splitStatements(revision.sql)) {
       signal?.throwIfAborted();
       // A statement may need what the one before does in the background, also one of an attempt that was cut off.
       await untilMutationsEnd(client, database, signal);
@@ -155,33 +137,17 @@ async function apply(client: ClickHouseClient, target: Target, { sql, covers, la
     await untilMutationsEnd(client, database, signal);
     await client.command({
       query: RECORD,
-      query_params: {
-        revisions: covers.map(({ revision }) => revision),
-        names: covers.map(({ name }) => name),
-        checksums: covers.map(({ checksum }) => checksum),
-      },
+      query_params: { revision: revision.revision, name: revision.name, checksum: revision.checksum },
       ...inDatabase(database, signal),
     });
   } catch (error) {
-    throw new MigrationFailed(storeOf(database), last, error);
+    throw new MigrationFailed(storeOf(database), revision, error);
   }
 }
 
-/** One statement for all that a file stands for: it is recorded whole or not at all. */
 const RECORD = `
   INSERT INTO schema_migrations
-  SELECT each.1, each.2, each.3, now64(3, 'UTC')
-  FROM (SELECT arrayJoin(arrayZip({revisions:Array(String)}, {names:Array(String)}, {checksums:Array(String)})) AS each)`;
-
-const COUNT_TABLES = `
-  SELECT toUInt32(count()) AS tables FROM system.tables WHERE database = {database:String} AND name != 'schema_migrations'`;
-
-async function hasNoTables(client: ClickHouseClient, database: string, signal?: AbortSignal) {
-  const { clickhouse_settings } = inDatabase(ANY_DATABASE, signal);
-  const statement = { query: COUNT_TABLES, params: { database } };
-  const [row] = await readRows<{ tables: number }>(client, statement, signal, clickhouse_settings);
-  return row?.tables === 0;
-}
+  SELECT {revision:String}, {name:String}, {checksum:String}, now64(3, 'UTC')`;
 
 const FIND_LEDGER =
   "SELECT name FROM system.tables WHERE database = {database:String} AND name = 'schema_migrations'";

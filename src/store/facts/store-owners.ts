@@ -50,11 +50,11 @@ export function createStoreOwners(postgres: Pool, logger: Logger): StoreOwners {
       beat ??= setInterval(touch, BEAT_SECONDS * 1000).unref();
     },
     async ownedElsewhere({ tenantName, storeId, location }) {
-      const { rows } = await runStatement<{ place: string }>(postgres, {
+      const { rows } = await runStatement<{ location: string }>(postgres, {
         query: HELD_ELSEWHERE,
         params: [tenantName, holder, location.name, storeId, location.isEmbedded, ALIVE_SECONDS],
       });
-      return rows[0]?.place;
+      return rows[0]?.location;
     },
     async release() {
       if (beat === undefined) return;
@@ -73,12 +73,12 @@ const HOLD = `
 WITH outdated AS (
   DELETE FROM fact_store_holders WHERE tenant_name = $1 AND holder <> $2 AND seen_at < now() - interval '1 day'
 )
-INSERT INTO fact_store_holders (tenant_name, holder, store_id, place) VALUES ($1, $2, $3, $4)
-ON CONFLICT (tenant_name, holder) DO UPDATE SET store_id = excluded.store_id, place = excluded.place, seen_at = now()`;
+INSERT INTO fact_store_holders (tenant_name, holder, store_id, location) VALUES ($1, $2, $3, $4)
+ON CONFLICT (tenant_name, holder) DO UPDATE SET store_id = excluded.store_id, location = excluded.location, seen_at = now()`;
 
 /** A process of the same place is this one, or one that died: the data directory has one owner. */
 const HELD_ELSEWHERE = `
-SELECT place FROM fact_store_holders
-WHERE tenant_name = $1 AND holder <> $2 AND place <> $3 AND (store_id IS DISTINCT FROM $4::uuid OR $5::boolean)
+SELECT location FROM fact_store_holders
+WHERE tenant_name = $1 AND holder <> $2 AND location <> $3 AND (store_id IS DISTINCT FROM $4::uuid OR $5::boolean)
   AND seen_at > now() - make_interval(secs => $6)
 ORDER BY seen_at DESC LIMIT 1`;

@@ -26,8 +26,8 @@ export async function readStoreState(client: ClickHouseClient, signal?: AbortSig
   const [identity] = await read<{ store_id: string }>(
     "SELECT toString(store_id) AS store_id FROM store_identity",
   );
-  const noted = await read<{ book: string; name: string; input_hash: string; noted: number }>(
-    "SELECT book, toString(day) AS name, input_hash, row_count AS noted FROM published_days FINAL WHERE input_hash != ''",
+  const noted = await read<{ ledger: string; name: string; input_hash: string; noted: number }>(
+    "SELECT ledger, toString(day) AS name, input_hash, row_count AS noted FROM published_days FINAL WHERE input_hash != ''",
   );
   const counted = await read<{ table: string; day: string; n: number }>(`
 SELECT table, partition AS day, sum(rows) AS n FROM system.parts
@@ -35,10 +35,10 @@ WHERE database = currentDatabase() AND active AND table IN ('billing', 'next_bil
 GROUP BY table, partition`);
   const key = (table: string, day: string) => `${table} ${day}`;
   const rows = new Map(counted.map(({ table, day, n }) => [key(table, day), n]));
-  const notes = new Map(noted.map((note) => [key(note.book, note.name), note]));
+  const notes = new Map(noted.map((note) => [key(note.ledger, note.name), note]));
   const daysOf = (ledger: LedgerName) => {
     const days = new Set([
-      ...noted.filter((note) => note.book === ledger).map(({ name }) => name),
+      ...noted.filter((note) => note.ledger === ledger).map(({ name }) => name),
       ...counted.filter(({ table }) => table === ledger).map(({ day }) => day),
     ]);
     return new Map(
@@ -83,7 +83,7 @@ export async function recordPublishedDays(
     table: "published_days",
     format: "JSONEachRow",
     values: days.map(({ day, hash, rows }) => ({
-      book: ledger,
+      ledger,
       day,
       input_hash: hash,
       row_count: rows,
@@ -103,7 +103,7 @@ export async function deletePublishedDays(
   client: ClickHouseClient,
   before: Readonly<Record<LedgerName, string>>,
 ): Promise<void> {
-  const condition = ledgerNames.map((name) => `(book = '${name}' AND day < {${name}:Date})`).join(" OR ");
+  const condition = ledgerNames.map((name) => `(ledger = '${name}' AND day < {${name}:Date})`).join(" OR ");
   const query = `SELECT 1 FROM published_days WHERE ${condition} LIMIT 1`;
   if ((await readRows(client, { query, params: before })).length === 0) return;
   await client.command({

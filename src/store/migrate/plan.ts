@@ -64,7 +64,7 @@ export function planMigrations<Known extends KnownRevision>(
     const state = stateOf(here, there, { newer: number > latestKnown, passedOver: number < latestApplied });
     return [{ revision: entry.revision, name: entry.name, state, applied_at: there?.applied_at ?? null }];
   });
-  const refusal = refusalOf(revisions, known);
+  const refusal = unreleased(known, applied) ?? refusalOf(revisions, known);
   const pending =
     refusal === undefined ? known.filter((entry) => !appliedBy.has(Number(entry.revision))) : [];
   return { revisions, pending, refusal };
@@ -79,6 +79,17 @@ function stateOf(
   if (here === undefined) return place.newer ? "newer" : "missing";
   const sameText = there.checksum === null || there.checksum === here.checksum;
   return sameText && there.name === here.name ? "applied" : "changed";
+}
+
+/** Before the first release the schema had other files. Their data is not migrated. */
+function unreleased(
+  [first]: readonly KnownRevision[],
+  applied: readonly AppliedRevision[],
+): string | undefined {
+  const before = applied.find(({ revision }) => revision === first?.revision);
+  if (before === undefined || before.name === first?.name || before.checksum === first?.checksum)
+    return undefined;
+  return `the data was written by an unreleased version of chargehouse, whose first revision was ${fileName(before)}, and cannot be migrated: move the data directory away, or drop the databases, and the next runs gather anew`;
 }
 
 /** The first problem of the gravest kind: with a newer schema, all other differences follow from it. */

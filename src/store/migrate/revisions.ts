@@ -47,29 +47,3 @@ async function readRevision(folder: string, file: string): Promise<Revision> {
     throw new Error(`${join(folder, file)} has a down section: migrations go forward only.`);
   return { revision, name, checksum: createHash("sha256").update(sql).digest("hex"), sql };
 }
-
-/** One file that makes at once what all revisions up to `last` make in turn. */
-export interface Baseline {
-  readonly sql: string;
-  readonly covers: readonly Revision[];
-  readonly last: Revision;
-}
-
-/** The baseline of a folder of revisions, which is called as the last revision that it stands for; undefined if there is none. */
-export async function readBaseline(
-  folder: string,
-  known: readonly Revision[],
-): Promise<Baseline | undefined> {
-  const baselines = join(folder, "baseline");
-  const [file, more] = await readRevisions(baselines).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return [];
-    throw error;
-  });
-  if (file === undefined) return undefined;
-  if (more !== undefined) throw new Error(`${baselines} has more than one file.`);
-  const count = known.findIndex((revision) => fileName(revision) === fileName(file)) + 1;
-  const last = known[count - 1];
-  if (last === undefined)
-    throw new Error(`${join(baselines, fileName(file))}.sql is named after no migration.`);
-  return { sql: file.sql, covers: known.slice(0, count), last };
-}

@@ -1,7 +1,7 @@
 -- {"day":"2026-03-01","resource_id":"r-1","gaps":["in"],"used":["in","out"],"scopes":["owner"],"metrics":["in","out"],"identity_id":"sa-1","split_day":"2026-03-01","split_timestamp":"2026-03-01 00:00:00","split_env_id":"","split_resource_id":"r-1","split_product_category":"KAFKA","split_product_type":"STORAGE","split_currency":"EUR","split_line_id":0,"split_component":0}
 SELECT * FROM (
 SELECT 'publication' AS fact, input_hash AS name, '' AS of_resource, toDateTime(0, 'UTC') AS at, toString(epoch) AS value
-FROM published_days FINAL WHERE book = 'chargebacks' AND day = {day:Date} AND input_hash != ''
+FROM published_days FINAL WHERE ledger = 'chargebacks' AND day = {day:Date} AND input_hash != ''
 UNION ALL
 SELECT 'owner', toString(identity_id), '', toDateTime(0, 'UTC'), '' FROM (
   SELECT DISTINCT identity_id FROM identity_sets WHERE day = {day:Date} AND scope = 'owner' AND resource_id = {resource_id:String}

@@ -189,45 +189,6 @@ t.test(
   },
 );
 
-const NAMED = "CREATE TABLE named (n UInt32) ENGINE = MergeTree ORDER BY n";
-
-t.test("a new database gets the folder's baseline, and what is later than that in turn", async (t) => {
-  const clickhouse = await client(t);
-  const files = { "0001_one.sql": ONE, "0002_two.sql": TWO, "0003_three.sql": ONE.replace("one", "three") };
-  const dir = migrationFolder(t, files, { "0002_two.sql": NAMED });
-  const options = { dir, database: "new", lock: await pool, logger };
-  t.strictSame((await migrateClickHouse(clickhouse, options)).applied, [
-    "0001_one",
-    "0002_two",
-    "0003_three",
-  ]);
-  t.strictSame(await tables(clickhouse, "new"), ["named", "three"], "the first two were not run");
-  t.strictSame(await states(clickhouse, dir, "new"), ["0001 applied", "0002 applied", "0003 applied"]);
-
-  await clickhouse.command({ query: "CREATE DATABASE other" });
-  await clickhouse.command({ query: "CREATE TABLE other.foreign (n UInt8) ENGINE = Memory" });
-  await migrateClickHouse(clickhouse, { ...options, database: "other" });
-  t.strictSame(
-    await tables(clickhouse, "other"),
-    ["both_tables", "foreign", "one", "three", "two"],
-    "one with tables gets them all in turn",
-  );
-});
-
-t.test("a baseline that fails is named, and nothing is recorded", async (t) => {
-  const clickhouse = await client(t);
-  const dir = migrationFolder(
-    t,
-    { "0001_one.sql": ONE },
-    { "0001_one.sql": `${NAMED}; SELECT throwIf(1, 'so')` },
-  );
-  await t.rejects(migrateClickHouse(clickhouse, { dir, database: "stopped", lock: await pool, logger }), {
-    code: "migration_failed",
-    message: /^clickhouse\/stopped: revision 0001_one failed: .*so/s,
-  });
-  t.strictSame(await states(clickhouse, dir, "stopped"), ["0001 pending"]);
-});
-
 t.test("the project's own migrations", async (t) => {
   const clickhouse = await client(t);
   const dir = join(projectRoot(), "migrations/clickhouse");

@@ -1,20 +1,12 @@
-/** A folder of migrations made for one test, and its baseline where one is given. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+/** A folder of migrations made for one test. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
 
-export function migrationFolder(
-  t: Test,
-  files: Readonly<Record<string, string>>,
-  baseline?: Readonly<Record<string, string>>,
-): string {
+export function migrationFolder(t: Test, files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-migrations-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  if (baseline !== undefined) {
-    mkdirSync(join(folder, "baseline"));
-    for (const [name, text] of Object.entries(baseline)) writeFileSync(join(folder, "baseline", name), text);
-  }
   return folder;
 }

@@ -55,6 +55,15 @@ const cases: {
     pending: ["0004"],
   },
   {
+    name: "an unreleased version, whose first revision had another name",
+    known: ["1a"],
+    applied: ["1b/facts", "2c"],
+    states: ["changed", "newer"],
+    pending: [],
+    refusal:
+      /^the data was written by an unreleased version of chargehouse, whose first revision was 0001_facts, and cannot be migrated: move the data directory away, or drop the databases/,
+  },
+  {
     name: "a schema newer than the code",
     known: ["1a", "2b"],
     applied: ["1a", "2b", "3c"],

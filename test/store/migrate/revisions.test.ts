@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { readBaseline, readRevisions } from "../../../src/store/migrate/revisions.js";
+import { readRevisions } from "../../../src/store/migrate/revisions.js";
 import { splitStatements } from "../../../src/store/migrate/statements.js";
 import { migrationFolder } from "./migration-folder.js";
 
@@ -42,26 +42,6 @@ t.test("files that are no migrations are refused", async (t) => {
   ];
   for (const [files, message] of cases)
     await t.rejects(readRevisions(migrationFolder(t, files)), { message });
-});
-
-t.test("a baseline is called as the last revision that it stands for", async (t) => {
-  const files = { "0001_a.sql": "SELECT 1", "0002_b.sql": "SELECT 2", "0003_c.sql": "SELECT 3" };
-  const baselineOf = async (baseline?: Record<string, string>) => {
-    const dir = migrationFolder(t, files, baseline);
-    const found = await readBaseline(dir, await readRevisions(dir));
-    return found && { sql: found.sql, covers: found.covers.map(({ name }) => name), last: found.last.name };
-  };
-  t.equal(await baselineOf(), undefined);
-  t.equal(await baselineOf({}), undefined);
-  t.strictSame(await baselineOf({ "0002_b.sql": "SELECT 12" }), {
-    sql: "SELECT 12",
-    covers: ["a", "b"],
-    last: "b",
-  });
-  await t.rejects(baselineOf({ "0002_c.sql": "" }), {
-    message: /baseline\/0002_c\.sql is named after no migration/,
-  });
-  await t.rejects(baselineOf({ "0002_b.sql": "", "0003_c.sql": "" }), { message: /has more than one file/ });
 });
 
 t.test("statements end at a semicolon that is one", async (t) => {

@@ -50,7 +50,7 @@ export function factsOfDay({ dimension, day, metrics, passed, tried, charged }: 
   const parts = [
     `
 SELECT 'publication' AS fact, input_hash AS name, '' AS of_resource, ${never} AS at, toString(epoch) AS value
-FROM published_days FINAL WHERE book = 'chargebacks' AND day = {day:Date} AND input_hash != ''`,
+FROM published_days FINAL WHERE ledger = 'chargebacks' AND day = {day:Date} AND input_hash != ''`,
     `
 SELECT 'owner', toString(identity_id), '', ${never}, '' FROM (
   SELECT DISTINCT identity_id FROM identity_sets WHERE day = {day:Date} AND scope = 'owner' AND resource_id = {resource_id:String}
