@@ -86,7 +86,7 @@ export async function printReconciliation(
     writeSums(io, "ATTRIBUTED", attributions, everyDay);
   }
   if (delivered.length > 0) {
-    io.stdout.write("\nRows that were delivered, and where they went:\n");
+    io.stdout.write("\nRows that were delivered, or hours of priced metrics, and where they went:\n");
     writeControl(io, delivered);
   }
   const isAccounted = delivered.every(({ control }) => control.every(isAccountedFor));

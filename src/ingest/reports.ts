@@ -54,10 +54,13 @@ export interface WindowReport {
   readonly errors: readonly string[];
   /**
    * What the rows of the bill add up to, counted apart from the lines that were sent. A day whose staged lines add up to something else is
-   * not calculated. Left out: an upstream whose lines are computed here, such as from samples and prices.
+   * not calculated. Left out: an upstream whose rows are counted elsewhere.
    */
   readonly billed?: readonly BilledAmount[];
-  /** Control totals of the gathered days; they replace what was recorded of these days. Left out by ecosystems that have `controlTotals`. */
+  /**
+   * Control totals of the window's days; those of a day that is taken replace what was recorded of it. Left out by ecosystems that have
+   * `controlTotals`.
+   */
   readonly control?: readonly ControlTotal[];
   /**
    * Why the upstream refuses the credentials, where the bill does without it: what is known is taken all the same, and the gather counts

@@ -8,13 +8,11 @@
 import { dropStagedDays } from "../store/clickhouse/staging.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { ledgers } from "../store/ledger.js";
-import { runStatement } from "../store/postgres/statement.js";
-import { withTransaction } from "../store/postgres/transaction.js";
 import { daysInWords, daysOfWindow } from "../time/days.js";
 import { assignLines, unassignLines } from "./configured/assign-lines.js";
 import { deriveWeights, dropDerived } from "./configured/derive-weights.js";
 import { daysThatDiffer } from "./control/check-staged-bill.js";
-import { replaceTotalsOfDays } from "./control/record-totals.js";
+import { recordTotalsOfDays } from "./control/record-totals-of-days.js";
 import type { DayRemark, WindowReport } from "./reports.js";
 import { noTopics, type StagedTopics, stageTopics } from "./stage-topics.js";
 import type { StagedWindow, StageWindowOptions } from "./staged-window.js";
@@ -147,22 +145,10 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     ],
   };
   warnOfDropped(options, result.dropped);
-  await recordControl(options, complete, report);
+  const control = { tenantName, taken: complete.filter((day) => !repriced.includes(day)), kept: repriced };
+  await recordTotalsOfDays(options.postgres, control, report.control);
   await recordGathering(options, { report, contents, topics, result });
   return result;
-}
-
-/** Control totals of days that were taken; a day that keeps what it had keeps its totals, too. */
-async function recordControl(
-  { store: { tenantName }, postgres }: StageWindowOptions,
-  days: readonly string[],
-  { control }: WindowReport,
-): Promise<void> {
-  if (control === undefined || days.length === 0) return;
-  const ofDays = control.filter(({ day }) => day !== null && days.includes(day));
-  await withTransaction(postgres, async (on) => {
-    for (const statement of replaceTotalsOfDays(tenantName, days, ofDays)) await runStatement(on, statement);
-  });
 }
 
 /** Days whose staged lines do not add up to the rows of the bill count as spoiled: they keep what they had. */

@@ -1,6 +1,7 @@
 /**
  * Control totals: what an upstream delivered, and the class of each of its rows. Every row is in exactly one class, so
- * the delivered rows and amounts equal the sums over all classes.
+ * the delivered rows and amounts equal the sums over all classes. A row of a cost that is priced by samples is one step of
+ * it, normally an hour.
  */
 
 export const rowClasses = [
@@ -36,7 +37,7 @@ export interface ControlTotal extends ControlAmounts {
   readonly currency: string;
   readonly class: ControlClass;
   /**
-   * Why rows are in the class: `before_lookback`, `within_cutoff` or a finding. Empty if the class alone explains it.
+   * Why rows are in the class: `before_lookback`, `unanswered` or a finding. Empty if the class alone explains it.
    */
   readonly reason: string;
 }

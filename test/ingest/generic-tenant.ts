@@ -7,6 +7,7 @@ import { commonPluginProperties, type PluginSettings } from "../../src/config/pl
 import type { Gatherer } from "../../src/ingest/ecosystem.js";
 import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";
 import { genericMetricsOnlySettings } from "../../src/ingest/ecosystems/generic_metrics_only/settings.js";
+import type { WindowReport } from "../../src/ingest/reports.js";
 import { addDays, dayOf } from "../../src/time/days.js";
 
 const schema = Type.Object({ ...commonPluginProperties, ...genericMetricsOnlySettings.settings.properties });
@@ -38,3 +39,8 @@ export function daysAgo(days: number, now = Date.now()): string {
 }
 
 export const forever = new AbortController().signal;
+
+/** A report without its control totals, for tests that are about something else. */
+export function withoutControl({ control: _, billed: __, ...report }: WindowReport) {
+  return report;
+}

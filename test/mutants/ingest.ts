@@ -61,7 +61,7 @@ export const ingestMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/ingest/metered/window.ts",
+    "src/ingest/metered/send-bill.ts",
     ["test/ingest/generic-metrics-only.test.ts"],
     [
       [
@@ -69,6 +69,23 @@ export const ingestMutants = [
         "onlyMeasured: samples.first?.day === day",
         "onlyMeasured: false",
       ],
+    ],
+  ),
+  ...mutantsOf(
+    "src/ingest/metered/control.ts",
+    ["test/ingest/metered-control.test.ts"],
+    [
+      ["a step without a sample counts as before the first", "start < begin", "start <= begin + 86_400"],
+      ["a cost of 0 counts as charged", '/[1-9]/.test(cost) ? "charged" : "zero"', '"charged"'],
+    ],
+  ),
+  ...mutantsOf(
+    "src/ingest/control/record-totals-of-days.ts",
+    ["test/runner/metered-control-totals.test.ts"],
+    [
+      ["a charged day loses its totals in an outage", "|| !charged.has(day)", "|| true"],
+      ["a day that waits counts as charged", "? total : waiting(total)", "? total : total"],
+      ["totals of a day that keeps its bill are replaced", "|| kept.includes(day)", ""],
     ],
   ),
   ...mutantsOf(

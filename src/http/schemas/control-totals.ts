@@ -4,7 +4,10 @@ import { rowClasses } from "../../store/control-totals.js";
 import { choice, count, currency, decimal, text } from "./fields.js";
 
 const sums = {
-  rows: count("Rows. A row that is spread over days counts once, on its first day.", 12),
+  rows: count(
+    "Rows. A row that is spread over days counts once, on its first day. For costs that are priced by samples: steps, normally hours, of each cost.",
+    12,
+  ),
   cost: decimal("Sum of the amount that the tenant charges.", "30.5"),
   billed: decimal("Sum of BilledCost.", "30.5"),
   effective: decimal("Sum of EffectiveCost.", "30.5"),
@@ -21,7 +24,9 @@ export const classSums = {
     examples: ["outside_window"],
   }),
   reason: text(
-    "Why: `before_retention`, `before_lookback`, `within_cutoff`, `day_waits`, `delivery_waits`, or the finding that left them out; empty where the class says it all.",
+    "Why: `before_retention`, `before_lookback`, `within_cutoff`, `day_waits`, `delivery_waits`, or the finding that left them out; for steps of a cost that is priced by samples also " +
+      "`before_first_sample`, `unanswered` (no sample, on a day that is billed), `not_measured` (the cost has too few samples on that day, or none) and `failed` (the query failed); " +
+      "empty where the class says it all.",
     "before_lookback",
   ),
   ...sums,

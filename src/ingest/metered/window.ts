@@ -6,16 +6,17 @@
  * ecosystem's to say (`whenUnmeasured`): it has no bill at all, or it is billed for what needs no samples.
  */
 import pLimit from "p-limit";
-import { DAY_SECONDS, dayOfSeconds, daysOfWindow } from "../../time/days.js";
+import { dayOfSeconds, daysOfWindow } from "../../time/days.js";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
-import type { BillingLine, DayWindow, UsageGap, WindowSink } from "../ecosystem.js";
+import type { DayWindow, WindowSink } from "../ecosystem.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";
-import type { DayRemark, WindowReport } from "../reports.js";
+import type { WindowReport } from "../reports.js";
+import { controlOfWindow } from "./control.js";
 import { type CostSamples, costSamples } from "./cost-samples.js";
-import { dayRanges } from "./day-ranges.js";
 import { type FirstDay, firstDayNote } from "./first-day.js";
-import { type MeteredProduct, priceDay } from "./price-day.js";
+import type { MeteredProduct } from "./price-day.js";
 import type { HeardQuery, ReplicaNotes } from "./replica-notes.js";
+import { firstDayNotes, type Measured, sendBill } from "./send-bill.js";
 import type { SilentMetrics } from "./silent-metrics.js";
 import { gatherUsage, type UsageMetric } from "./usage.js";
 
@@ -95,11 +96,12 @@ export async function gatherMeteredWindow(
     await sink.identitySets(namedMembers(tenant, window));
     const days = daysOfWindow(window).filter((day) => !absent.has(day));
     const said = [...notes, ...(silent ?? []), ...copied];
-    const report = await sendBill(tenant, days, measured, sink);
+    const { costs, ...report } = await sendBill(tenant, days, measured, sink);
     const partly = firstDayNotes(measured);
     const [refused] = refusals;
     return {
       ...report,
+      control: controlOfWindow(tenant, window, { measured, absent, costs }),
       dropped: counts,
       ...(said.length > 0 && { notes: said }),
       ...(partly.length > 0 && { dayNotes: partly }),
@@ -137,8 +139,6 @@ async function samplesOf(
   }
 }
 
-type Measured = { readonly product: MeteredProduct; readonly samples: CostSamples };
-
 interface Absent {
   readonly absent: ReadonlySet<string>;
   readonly notes: readonly string[];
@@ -174,20 +174,6 @@ async function absentDays(
   return { absent, notes: absent.size === 0 ? [] : [firstDayNote(first)] };
 }
 
-/** What a line costs less because its first day is measured in part. */
-function firstDayNotes(measured: readonly Measured[]): DayRemark[] {
-  return measured.flatMap(({ product, samples: { first } }) =>
-    first === undefined
-      ? []
-      : [
-          {
-            day: first.day,
-            remark: `${first.day} is the first day with samples: ${product.name} is priced by the ${first.size} that were measured`,
-          },
-        ],
-  );
-}
-
 async function replicaNotes(
   { usage, replicas }: MeteredTenant,
   measured: readonly Measured[],
@@ -209,74 +195,6 @@ async function replicaNotes(
     ),
   ];
   return (await Promise.all(queries.map((query) => replicas.of(query, signal)))).flat();
-}
-
-async function sendBill(
-  tenant: MeteredTenant,
-  days: readonly string[],
-  measured: readonly Measured[],
-  sink: WindowSink,
-): Promise<Omit<WindowReport, "dropped">> {
-  const completeDays: string[] = [];
-  const partialDays: string[] = [];
-  const missing: UsageGap[] = [];
-  for (const day of days) {
-    const { lines, unmeasured } = priceOf(tenant, day, measured);
-    missing.push(...unmeasured);
-    const isPartly = measured.every(({ product, samples }) =>
-      unmeasured.every(({ metric }) => metric !== product.name || samples.partly.has(day)),
-    );
-    const isBilled = tenant.whenUnmeasured === "partial_bill" || isPartly;
-    if (unmeasured.length > 0 && (!isBilled || lines.length === 0)) continue;
-    await sink.billing(unmeasured.length === 0 ? lines : lines.map((line) => noted(line, unmeasured)));
-    (unmeasured.length === 0 ? completeDays : partialDays).push(day);
-  }
-  // As gaps of the usage they make the day provisional, and it is settled without them after a few runs.
-  await sink.usageGaps(missing.filter(({ day }) => partialDays.includes(day)));
-  const errors = dayRanges(
-    missing
-      .filter(({ day }) => !partialDays.includes(day))
-      .map(({ day, metric, reason }) => ({ day, reason: `${metric}: ${reason}` })),
-  );
-  return { completeDays, ...(partialDays.length > 0 ? { partialDays } : {}), errors };
-}
-
-const NO_SAMPLES =
-  "the cost query has no samples, so the cost is unknown (when the upstream does not keep data so long, lower lookback_days)";
-
-function priceOf(
-  { resourceId, currency, stepSeconds }: MeteredTenant,
-  day: string,
-  measured: readonly Measured[],
-) {
-  const lines: BillingLine[] = [];
-  const unmeasured: UsageGap[] = [];
-  for (const { product, samples } of measured) {
-    const failure = samples.failed.get(day) ?? samples.partly.get(day);
-    const sums = samples.sums.get(day) ?? new Map();
-    const expectedSamples = DAY_SECONDS / stepSeconds;
-    const line =
-      failure === undefined
-        ? priceDay({
-            resourceId,
-            currency,
-            day,
-            product,
-            sums,
-            expectedSamples,
-            onlyMeasured: samples.first?.day === day,
-          })
-        : undefined;
-    if (line !== undefined) lines.push(line);
-    else
-      unmeasured.push({ day, metric: product.name, resource_id: resourceId, reason: failure ?? NO_SAMPLES });
-  }
-  return { lines, unmeasured };
-}
-
-/** What a partial bill lacks stands on its lines, so that nobody takes them for the whole. */
-function noted(line: BillingLine, unmeasured: readonly UsageGap[]): BillingLine {
-  return { ...line, metadata: { ...line.metadata, unmeasured: unmeasured.map(({ metric }) => metric) } };
 }
 
 function namedMembers({ resourceId, namedIdentities }: MeteredTenant, window: DayWindow) {

@@ -1,0 +1,79 @@
+/**
+ * Control totals of metered costs. A row is one step of one product, normally an hour: what was asked for on a day is as many rows as the
+ * day has steps, and each of them is in exactly one class. Also those of a fixed product, which is charged for every step.
+ */
+import { sumText } from "../../numbers/exact.js";
+import type { ControlTotal, RowClass } from "../../store/control-totals.js";
+import { DAY_SECONDS, daysOfWindow, midnightSeconds } from "../../time/days.js";
+import type { DayWindow } from "../ecosystem.js";
+import type { Measured, SentBill } from "./send-bill.js";
+
+export interface MeasuredWindow extends Pick<SentBill, "costs"> {
+  readonly measured: readonly Measured[];
+  /** Days before the first sample. */
+  readonly absent: ReadonlySet<string>;
+}
+
+type Placed = Pick<ControlTotal, "class" | "reason"> & { readonly rows: number; readonly cost: string };
+
+/** A cost that has a price counts as charged; the staging knows whether its day is taken. */
+export function controlOfWindow(
+  { currency, stepSeconds }: { readonly currency: string; readonly stepSeconds: number },
+  window: DayWindow,
+  { measured, absent, costs }: MeasuredWindow,
+): ControlTotal[] {
+  const steps = DAY_SECONDS / stepSeconds;
+  return daysOfWindow(window).flatMap((day) => {
+    const placed = measured.flatMap((each) =>
+      absent.has(day)
+        ? [{ class: "outside_window", reason: BEFORE_FIRST, rows: steps, cost: "0" } as const]
+        : placesOf(each, day, { cost: costs.get(day)?.get(each.product.name), steps, stepSeconds }),
+    );
+    const delivered = {
+      ...({ class: "delivered", reason: "", rows: steps * measured.length } as const),
+      cost: sumText([...(costs.get(day)?.values() ?? [])]),
+    };
+    return [delivered, ...merged(placed)].map(({ class: of, reason, rows, cost }) => ({
+      ...{ delivery: null, day, currency, class: of, reason, rows },
+      ...{ cost, billed: cost, effective: cost },
+    }));
+  });
+}
+
+const BEFORE_FIRST = "before_first_sample";
+
+/** Where the steps of one product and day went. `cost`: of its line; undefined where it has none. */
+function placesOf(
+  { product, samples }: Measured,
+  day: string,
+  { cost, steps, stepSeconds }: { readonly cost: string | undefined; steps: number; stepSeconds: number },
+): Placed[] {
+  const leftOut = (reason: string): Placed[] => [{ class: "left_out", reason, rows: steps, cost: "0" }];
+  if (cost === undefined) return leftOut(samples.failed.has(day) ? "failed" : "not_measured");
+  const charged: RowClass = /[1-9]/.test(cost) ? "charged" : "zero";
+  if (product.quantity.type === "fixed") return [{ class: charged, reason: "", rows: steps, cost }];
+  const sums = samples.sums.get(day) ?? new Map();
+  const begin = samples.first?.day === day ? Math.min(...sums.keys()) : midnightSeconds(day);
+  const counts = { answered: 0, before: 0, unanswered: 0 };
+  for (let index = 0; index < steps; index += 1) {
+    const start = midnightSeconds(day) + index * stepSeconds;
+    counts[sums.has(start) ? "answered" : start < begin ? "before" : "unanswered"] += 1;
+  }
+  return [
+    { class: charged, reason: "", rows: counts.answered, cost },
+    { class: "outside_window", reason: BEFORE_FIRST, rows: counts.before, cost: "0" },
+    { class: "left_out", reason: "unanswered", rows: counts.unanswered, cost: "0" },
+  ];
+}
+
+/** One entry for each class and reason that has rows. */
+function merged(places: readonly Placed[]): Placed[] {
+  const sums = new Map<string, Placed>();
+  for (const place of places) {
+    if (place.rows === 0) continue;
+    const key = `${place.class} ${place.reason}`;
+    const before = sums.get(key) ?? { ...place, rows: 0, cost: "0" };
+    sums.set(key, { ...before, rows: before.rows + place.rows, cost: sumText([before.cost, place.cost]) });
+  }
+  return [...sums.values()];
+}

@@ -1,0 +1,111 @@
+/** Control totals of metered costs as runs store them: of days that are charged, that wait, and that keep what is published. */
+import t from "tap";
+import { isAccountedFor, readControlTotals } from "../../src/query/state/control-totals.js";
+import { dayOf } from "../../src/time/days.js";
+import { startScriptedPrometheus } from "../ingest/scripted-prometheus.js";
+import { openTestStores } from "../stores.js";
+import { daysBefore, rowsOf, runContext, runOnce } from "./runs.js";
+
+const GIB = 2 ** 30;
+const [whole, failing] = [daysBefore(3), daysBefore(2)];
+
+t.test("hours that have no answer show until their day is charged, and then stay charged", async (t) => {
+  let broken: string | undefined = failing;
+  let dropped = 0;
+  const prometheus = await startScriptedPrometheus(t, () => [
+    {
+      at: (point) => {
+        const day = dayOf(new Date((point - 1) * 1000));
+        if (day < whole || day === broken) return undefined;
+        const hour = Math.floor(((point - 1) % 86_400) / 3600);
+        if (day === whole && hour < dropped) return undefined;
+        return GIB;
+      },
+    },
+  ]);
+  const { config, stores } = await openTestStores(
+    t,
+    `tenants: ${JSON.stringify({
+      acme: {
+        ...{ ecosystem: "generic_metrics_only", tenant_id: "acme", lookback_days: 4, cutoff_days: 1 },
+        storage: { connection_string: "embedded:acme" },
+        plugin_settings: {
+          ...{ cluster_id: "db", metrics: { url: prometheus.url } },
+          identity_source: { source: "static", static_identities: [{ identity_id: "a" }] },
+          cost_types: [
+            {
+              ...{ name: "S", product_category: "c", rate: 1, allocation_strategy: "even_split" },
+              cost_quantity: { type: "storage_gib", query: "size" },
+            },
+            {
+              ...{ name: "F", product_category: "c", rate: 0.1, allocation_strategy: "even_split" },
+              cost_quantity: { type: "fixed", count: 1 },
+            },
+          ],
+        },
+      },
+    })}`,
+  );
+  const context = runContext(stores);
+  const totals = async () => {
+    const { rows } = await stores.postgres.query<{ text: string }>(
+      `SELECT concat_ws(' ', day, class, nullif(reason, ''), rows, cost) AS text FROM control_totals ORDER BY day, class, reason`,
+    );
+    return rows.map(({ text }) => text);
+  };
+  const run = async () => {
+    const { dates_calculated } = await runOnce(context, config, "acme");
+    const [control] = await readControlTotals(stores.postgres, "acme");
+    t.ok(control !== undefined && isAccountedFor(control), "each hour is in one class");
+    const [billed] = await rowsOf<{ cost: string }>(
+      stores,
+      "acme",
+      "SELECT toString(sum(total_cost)) AS cost FROM billing",
+    );
+    const charged = control?.classes.find((each) => each.class === "charged");
+    t.equal(charged?.cost, billed?.cost, "what is charged is what is published");
+    return dates_calculated;
+  };
+  const before = `${daysBefore(4)} delivered 48 0`;
+  const absent = [before, `${daysBefore(4)} outside_window before_first_sample 48 0`];
+  const charged = (day: string) => [`${day} charged 48 26.4`, `${day} delivered 48 26.4`];
+
+  t.equal(await run(), 1);
+  t.strictSame(await totals(), [
+    ...absent,
+    ...charged(whole),
+    `${failing} delivered 48 2.4`,
+    `${failing} left_out day_waits 24 2.4`,
+    `${failing} left_out not_measured 24 0`,
+  ]);
+
+  const recordedAt = async () =>
+    (await stores.postgres.query("SELECT control_report ->> 'recorded_at' AS at FROM tenants")).rows;
+  const recorded = await recordedAt();
+  t.equal(await run(), 0);
+  t.strictSame(await recordedAt(), recorded, "the same totals are not written again");
+
+  prometheus.answer = (
+    (answer) => (query) =>
+      broken === undefined ? answer(query) : 503
+  )(prometheus.answer);
+  t.equal(await run(), 0, "an outage");
+  t.strictSame(
+    (await totals()).filter((text) => !text.startsWith(daysBefore(4))),
+    [
+      ...charged(whole),
+      `${failing} delivered 48 2.4`,
+      `${failing} left_out day_waits 24 2.4`,
+      `${failing} left_out failed 24 0`,
+    ],
+    "a charged day keeps its totals",
+  );
+
+  broken = undefined;
+  t.equal(await run(), 1);
+  t.strictSame(await totals(), [...absent, ...charged(whole), ...charged(failing)]);
+
+  dropped = 12;
+  t.equal(await run(), 0, "the upstream drops its old samples");
+  t.strictSame(await totals(), [...absent, ...charged(whole), ...charged(failing)]);
+});
