@@ -1,7 +1,7 @@
 /** From whatever was thrown to the answer: RFC 9457 `application/problem+json`. */
 import { randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { InvalidCursor } from "../query/page/cursor.js";
+import { InvalidCursorError } from "../query/page/cursor.js";
 import { InvalidParameter } from "../query/time/date-window.js";
 import { RunInProgressError, TenantSuspendedError } from "../runner/control.js";
 import { isStoreFault, storeInTrouble } from "../store/store-trouble.js";
@@ -57,7 +57,7 @@ type AskedRequest = Pick<FastifyRequest, "method" | "routeOptions">;
 
 export function toApiError(error: unknown, { method, routeOptions }: AskedRequest): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof InvalidCursor) return new ApiError("invalid_cursor", error.message);
+  if (error instanceof InvalidCursorError) return new ApiError("invalid_cursor", error.message);
   if (error instanceof InvalidParameter) {
     const where = method === "POST" ? "body" : "query";
     return invalidRequest([{ in: where, name: error.parameter, detail: error.message, code: "invalid" }]);

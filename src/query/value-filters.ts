@@ -1,9 +1,9 @@
-/** Filters on values of columns: rows that have one of some values, and rows that have none of others. */
+/** Filters on values of columns: rows that have one of some values, or none of others. */
 
-/** Before the name of a filter: only rows that do not have any of the values. */
+/** Prefix of a filter's name: only rows that have none of the values. */
 export const NOT = "not:";
 
-/** Values of one name are alternatives; filters of different names have to hold together. One that is left out does not filter. */
+/** Values of one filter are alternatives; all filters have to match. An undefined filter matches every row. */
 export type ValueFilters<Name extends string> = {
   readonly [Filter in Name | `${typeof NOT}${Name}`]?: readonly string[] | undefined;
 };
@@ -12,11 +12,11 @@ export interface ValueFilter<Name extends string = string> {
   readonly name: Name;
   readonly isExcluding: boolean;
   readonly values: readonly string[];
-  /** Name of its values among the parameters of a statement. */
+  /** Name of the values among the parameters of a statement. */
   readonly param: string;
 }
 
-/** Those that filter, in the order of `names`. */
+/** Returns the filters that are set, in the order of `names`. */
 export function valueFilters<Name extends string>(
   names: readonly Name[],
   filters: ValueFilters<NoInfer<Name>>,
@@ -33,7 +33,7 @@ export function valueFilters<Name extends string>(
   });
 }
 
-/** As conditions, ready to follow another one. `columns`: by the name of the filter. */
+/** Returns SQL conditions to append to another one. `columns` maps names of filters to columns. */
 export function valueConditions<Name extends string>(
   columns: Readonly<Record<Name, string>>,
   filters: ValueFilters<NoInfer<Name>>,

@@ -94,7 +94,11 @@ t.test("the allocation statement does what the referee does", async (t) => {
         cost: decimalUnits("12345.678901234567"),
       },
       {
-        ...{ key: "b", currency: "USD", day: "2026-01-01", resource_id: "r1", product_type: "NETWORK" },
+        key: "b",
+        currency: "USD",
+        day: "2026-01-01",
+        resource_id: "r1",
+        product_type: "NETWORK",
         cost: decimalUnits("-0.7"),
       },
     ];
@@ -135,7 +139,10 @@ t.test("the allocation statement does what the referee does", async (t) => {
       };
       const lines = Array.from({ length: 30 }, () => ({ ...line, cost: 10_000n * unit }));
       const usage = ["a", "b"].map((identity_id, i) => ({
-        ...{ day: "2026-01-01", metric: "bytes_in", resource_id: "r1", identity_id },
+        day: "2026-01-01",
+        metric: "bytes_in",
+        resource_id: "r1",
+        identity_id,
         weight: BigInt(3 + 3 * i) * 10n ** 20n,
       }));
       await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces: 12 });
@@ -148,16 +155,17 @@ t.test("the allocation statement does what the referee does", async (t) => {
       [500, 2],
     ] as const) {
       const sets = Array.from({ length: members }, (_, i) => ({
-        ...{ day: "2026-01-01", scope: "owner", resource_id: "another", identity_id: `sa-${i}` },
+        day: "2026-01-01",
+        scope: "owner",
+        resource_id: "another",
+        identity_id: `sa-${i}`,
       }));
       const lines = Array.from({ length: 2_000 }, (_, i) => ({
-        ...{
-          key: `k${i}`,
-          currency: "USD",
-          resource_id: "r1",
-          product_type: "NETWORK",
-          cost: BigInt(i) * unit,
-        },
+        key: `k${i}`,
+        currency: "USD",
+        resource_id: "r1",
+        product_type: "NETWORK",
+        cost: BigInt(i) * unit,
         day: i % 2 === 0 ? "2026-01-01" : "2026-02-28",
       }));
       sent.length = 0;
@@ -174,7 +182,11 @@ t.test("the allocation statement does what the referee does", async (t) => {
         const rows = await hold(t, {
           lines: [
             {
-              ...{ key: "k", currency: "USD", day, resource_id: "r1", product_type: product },
+              key: "k",
+              currency: "USD",
+              day,
+              resource_id: "r1",
+              product_type: product,
               cost: decimalUnits(cost),
             },
           ],

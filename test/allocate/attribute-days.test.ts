@@ -56,17 +56,28 @@ async function stage(client: ClickHouseClient, { lines, usage, gaps }: Input): P
   await put(
     "billing",
     lines.map((line) => ({
-      ...{ timestamp: `${line.day} 00:00:00`, ecosystem: "test", tenant_id: "t", env_id: line.key },
-      ...{ resource_id: line.resource_id, product_category: "C", product_type: line.product_type },
-      ...{ quantity: "1", unit_price: "1", total_cost: decimalText(line.cost) },
-      ...{ currency: line.currency, granularity: "daily", metadata: "{}" },
+      timestamp: `${line.day} 00:00:00`,
+      ecosystem: "test",
+      tenant_id: "t",
+      env_id: line.key,
+      resource_id: line.resource_id,
+      product_category: "C",
+      product_type: line.product_type,
+      quantity: "1",
+      unit_price: "1",
+      total_cost: decimalText(line.cost),
+      currency: line.currency,
+      granularity: "daily",
+      metadata: "{}",
     })),
   );
   await put(
     "topic_usage",
     usage.map(({ day, weight, identity_id, ...fact }, i) => ({
-      ...{ timestamp: `${day} ${String(i % 24).padStart(2, "0")}:00:00`, ...fact },
-      ...{ topic_name: identity_id, micro_units: weight.toString() },
+      timestamp: `${day} ${String(i % 24).padStart(2, "0")}:00:00`,
+      ...fact,
+      topic_name: identity_id,
+      micro_units: weight.toString(),
     })),
   );
   await put(
@@ -97,8 +108,13 @@ t.test("the allocation statement splits lines among topics", async (t) => {
   const [even, skip] = ruleSets;
   if (even === undefined || skip === undefined) throw new Error("two rule sets");
   const calculation = (input: Pick<Input, "rules" | "decimalPlaces">) => ({
-    ...{ ledger: topicLedger, client, epoch, rules: input.rules, decimalPlaces: input.decimalPlaces },
-    ...{ signal: new AbortController().signal, maxMemoryBytes: 2 ** 30 },
+    ledger: topicLedger,
+    client,
+    epoch,
+    rules: input.rules,
+    decimalPlaces: input.decimalPlaces,
+    signal: new AbortController().signal,
+    maxMemoryBytes: 2 ** 30,
   });
   const hold = async (t: Test, input: Input) => {
     await stage(client, input);
@@ -123,14 +139,26 @@ t.test("the allocation statement splits lines among topics", async (t) => {
   await t.test("topics that used nothing share what goes evenly, and what nobody used", async (t) => {
     const day = "2026-01-01";
     const line = (product_type: string, cost: bigint) => ({
-      ...{ key: product_type, currency: "USD", day, resource_id: "lkc-1", product_type, cost },
+      key: product_type,
+      currency: "USD",
+      day,
+      resource_id: "lkc-1",
+      product_type,
+      cost,
     });
     const idle = (identity_id: string) => ({
-      ...{ day, metric: "topic_bytes_in" as const, resource_id: "lkc-1", identity_id, weight: 0n },
+      day,
+      metric: "topic_bytes_in" as const,
+      resource_id: "lkc-1",
+      identity_id,
+      weight: 0n,
     });
     const input: Input = {
-      ...{ lines: [line("WRITE", 6n * 10n ** 8n), line("BASE", 4n * 10n ** 8n)], gaps: [] },
-      ...{ usage: [idle("orders"), idle("users")], rules: even, decimalPlaces: 4 },
+      lines: [line("WRITE", 6n * 10n ** 8n), line("BASE", 4n * 10n ** 8n)],
+      gaps: [],
+      usage: [idle("orders"), idle("users")],
+      rules: even,
+      decimalPlaces: 4,
     };
     await hold(t, input);
     t.strictSame(await staged(client), [
@@ -144,7 +172,12 @@ t.test("the allocation statement splits lines among topics", async (t) => {
   await t.test("a day given up goes to nobody, line by line", async (t) => {
     const day = "2026-01-01";
     const line = (product_type: string, cost: bigint) => ({
-      ...{ key: product_type, currency: "USD", day, resource_id: "lkc-1", product_type, cost },
+      key: product_type,
+      currency: "USD",
+      day,
+      resource_id: "lkc-1",
+      product_type,
+      cost,
     });
     const lines = [line("WRITE", 5n), line("BASE", -7n), line("SUPPORT", 9n)];
     const input: Input = { lines, usage: [], gaps: [], rules: even, decimalPlaces: 4 };
@@ -170,7 +203,9 @@ const arbitraryInput = fc
   .record({
     lines: fc.array(
       fc.record({
-        ...{ day: dayOfCase, resource_id: cluster, cost },
+        day: dayOfCase,
+        resource_id: cluster,
+        cost,
         product_type: fc.constantFrom("WRITE", "CKU", "STORAGE", "BASE", "SUPPORT"),
         currency: fc.constantFrom("USD", "USD", "EUR"),
       }),
@@ -178,7 +213,10 @@ const arbitraryInput = fc
     ),
     usage: fc.array(
       fc.record({
-        ...{ day: dayOfCase, resource_id: cluster, metric: fc.constantFrom(...topicMetrics), weight },
+        day: dayOfCase,
+        resource_id: cluster,
+        metric: fc.constantFrom(...topicMetrics),
+        weight,
         identity_id: fc.constantFrom("orders", "users", "a.b", "_x", "Z", "ö"),
       }),
       { maxLength: 250 },

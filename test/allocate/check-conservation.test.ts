@@ -8,11 +8,21 @@ import { openTestStores } from "../stores.js";
 
 const epoch = 1;
 const line = (day: string, resource_id: string, total_cost: string, currency = "USD") => ({
-  ...{ timestamp: `${day} 00:00:00`, resource_id, product_type: "P", currency, total_cost },
+  timestamp: `${day} 00:00:00`,
+  resource_id,
+  product_type: "P",
+  currency,
+  total_cost,
 });
 const row = (day: string, resource_id: string, amount_lo: string, currency = "USD", amount_hi = "0") => ({
-  ...{ timestamp: `${day} 00:00:00`, resource_id, product_type: "P", currency, amount_hi, amount_lo },
-  ...{ identity_id: "web", component_ratio: "1" },
+  timestamp: `${day} 00:00:00`,
+  resource_id,
+  product_type: "P",
+  currency,
+  amount_hi,
+  amount_lo,
+  identity_id: "web",
+  component_ratio: "1",
 });
 
 t.test("lines and rows of staged days are held against each other", async (t) => {

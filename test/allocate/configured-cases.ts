@@ -245,7 +245,8 @@ const crowdOf = (size: fc.Arbitrary<number>) =>
   fc.tuple(size, fc.nat(9999), fc.constantFrom(...caseDays)).map(([count, salt, day]) => {
     const shared = { day, resource_id: "x", product_category: "123", currency: "USD" };
     const lines = Array.from({ length: count }, (_, i) => ({
-      ...{ ...shared, product_type: "COMPUTE" },
+      ...shared,
+      product_type: "COMPUTE",
       tags: { team: `t-${(i * 7919 + salt) % 100_003}`, env: "prod" },
       cost: 1_000_000n + ((BigInt(i + 1) * 2_654_435_761n + BigInt(salt)) % 10n ** 13n),
     }));

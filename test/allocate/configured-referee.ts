@@ -162,7 +162,10 @@ function derived(lines: readonly KnownLine[], configuration: Configuration): Fac
           if (tier.by === "fixed")
             for (const [identity_id, share] of Object.entries(tier.shares))
               usage.push({
-                ...{ day, metric: `fixed:${part}`, resource_id: "", identity_id },
+                day,
+                metric: `fixed:${part}`,
+                resource_id: "",
+                identity_id,
                 weight: BigInt(Math.round(Number(share) * 1e6)),
               });
           if (tier.by === "even" && typeof tier.among !== "string")

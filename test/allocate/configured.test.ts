@@ -54,8 +54,13 @@ t.test("property: rules by configuration do what the referee does, to the last u
     await assignLines({ client, epoch, days: caseDays, signal }, plan);
     await deriveWeights({ client, epoch, days: caseDays, signal }, plan);
     const calculation: Calculation = {
-      ...{ ledger: chargebackLedger, client, epoch, rules: set, decimalPlaces: input.decimalPlaces },
-      ...{ signal, maxMemoryBytes: 2 ** 30 },
+      ledger: chargebackLedger,
+      client,
+      epoch,
+      rules: set,
+      decimalPlaces: input.decimalPlaces,
+      signal,
+      maxMemoryBytes: 2 ** 30,
     };
     const checks = await calculateDays(calculation, caseDays);
     const known = configured(input.lines, configuration);
@@ -134,18 +139,18 @@ const classes = [
   ...crowds.flatMap((size) =>
     ["cost_ratio", "fixed_ratio", "even_split"].map((method) => `${method} among ${size}`),
   ),
-  ...[
-    "refund",
-    "two currencies by cost",
-    "kept",
-    "no rule",
-    "two components",
-    "within",
-    "over month",
-    "named by map",
-    "named by pattern",
-  ],
-  ...["no_identity_on_line", "unattributable_by_design", "no_metrics_located"],
+  "refund",
+  "two currencies by cost",
+  "kept",
+  "no rule",
+  "two components",
+  "within",
+  "over month",
+  "named by map",
+  "named by pattern",
+  "no_identity_on_line",
+  "unattributable_by_design",
+  "no_metrics_located",
 ];
 
 function count(

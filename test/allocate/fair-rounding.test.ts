@@ -35,28 +35,44 @@ const kinds: readonly Kind[] = [
     parts: { a: 500, b: 500 },
   },
   {
-    ...{ name: "two and a half ticks by use", cost: "0.00025" },
-    ...{ weights: { a: 700n, b: 200n, c: 100n }, parts: { a: 700, b: 200, c: 100 } },
+    name: "two and a half ticks by use",
+    cost: "0.00025",
+    weights: { a: 700n, b: 200n, c: 100n },
+    parts: { a: 700, b: 200, c: 100 },
   },
   {
-    ...{ name: "less than a tick by use, most of it last", cost: "0.00009" },
-    ...{ weights: { a: 1n, b: 9n }, parts: { a: 100, b: 900 } },
+    name: "less than a tick by use, most of it last",
+    cost: "0.00009",
+    weights: { a: 1n, b: 9n },
+    parts: { a: 100, b: 900 },
   },
   {
-    ...{ name: "weights whose sum is near to 2^64", cost: "0.0001" },
-    ...{ weights: { a: 2n ** 62n, b: 2n ** 62n, c: 2n ** 62n }, parts: third },
+    name: "weights whose sum is near to 2^64",
+    cost: "0.0001",
+    weights: { a: 2n ** 62n, b: 2n ** 62n, c: 2n ** 62n },
+    parts: third,
   },
   {
-    ...{ name: "weights whose sum is far beyond 2^64", cost: "0.00018" },
-    ...{ weights: { a: 10n ** 21n, b: 10n ** 21n, c: 10n ** 21n }, parts: third },
+    name: "weights whose sum is far beyond 2^64",
+    cost: "0.00018",
+    weights: { a: 10n ** 21n, b: 10n ** 21n, c: 10n ** 21n },
+    parts: third,
   },
   {
-    ...{ name: "components of one tick", product: "CKU", cost: "0.0001" },
-    ...{ weights: { a: 1n, b: 1n }, even: ["c", "d"], parts: { a: 350, b: 350, c: 150, d: 150 } },
+    name: "components of one tick",
+    product: "CKU",
+    cost: "0.0001",
+    weights: { a: 1n, b: 1n },
+    even: ["c", "d"],
+    parts: { a: 350, b: 350, c: 150, d: 150 },
   },
   {
-    ...{ name: "components of less than a tick", product: "CKU", cost: "0.00009" },
-    ...{ weights: { a: 1n, b: 1n }, even: ["c", "d"], parts: { a: 350, b: 350, c: 150, d: 150 } },
+    name: "components of less than a tick",
+    product: "CKU",
+    cost: "0.00009",
+    weights: { a: 1n, b: 1n },
+    even: ["c", "d"],
+    parts: { a: 350, b: 350, c: 150, d: 150 },
   },
 ];
 
@@ -103,14 +119,24 @@ function inputOf({ cost, product = "NETWORK", weights = {}, even = [] }: Kind, i
   const resource_id = `r${index}`;
   return {
     lines: Array.from({ length: LINES }, (_, i) => ({
-      ...{ key: `${index}/bucket-${i}`, currency: "USD", day, resource_id, product_type: product },
+      key: `${index}/bucket-${i}`,
+      currency: "USD",
+      day,
+      resource_id,
+      product_type: product,
       cost: decimalUnits(cost),
     })),
     usage: Object.entries(weights).map(([identity_id, weight]) => ({
-      ...{ day, metric: "bytes_in", resource_id, identity_id, weight },
+      day,
+      metric: "bytes_in",
+      resource_id,
+      identity_id,
+      weight,
     })),
     sets: even.map((identity_id) => ({ day, scope: "resource_active", resource_id, identity_id })),
-    ...{ gaps: [], decimalPlaces: 4, rules: variedRuleSet },
+    gaps: [],
+    decimalPlaces: 4,
+    rules: variedRuleSet,
   };
 }
 
@@ -136,12 +162,13 @@ async function allocated(t: Test, client: ClickHouseClient, input: RefereeInput)
   await stageInput(client, 1, input);
   const checks = await calculateDays(
     {
-      ...{ ledger: chargebackLedger, client, epoch: 1, rules: variedRuleSet },
-      ...{
-        decimalPlaces: input.decimalPlaces,
-        maxMemoryBytes: 2 ** 30,
-        signal: new AbortController().signal,
-      },
+      ledger: chargebackLedger,
+      client,
+      epoch: 1,
+      rules: variedRuleSet,
+      decimalPlaces: input.decimalPlaces,
+      maxMemoryBytes: 2 ** 30,
+      signal: new AbortController().signal,
     },
     [day],
   );

@@ -36,8 +36,13 @@ t.test("property: lines of every kind are split as the referee splits them, to t
         const [input] = fc.sample(moneyInput(drawnAtOnce, decimalPlaces, width), numbers);
         if (input === undefined) throw new Error("nothing was drawn");
         const calculation: Calculation = {
-          ...{ ledger: chargebackLedger, client, epoch: 1, rules: variedRuleSet, decimalPlaces },
-          ...{ signal: new AbortController().signal, maxMemoryBytes: 2 ** 30 },
+          ledger: chargebackLedger,
+          client,
+          epoch: 1,
+          rules: variedRuleSet,
+          decimalPlaces,
+          signal: new AbortController().signal,
+          maxMemoryBytes: 2 ** 30,
         };
         const samples = decimalPlaces % 3 === 0 ? WORTH_SUMMING : 1;
         await stageInput(client, 1, input, { samples });

@@ -76,16 +76,14 @@ const crowds = fc
   .map((drawn) =>
     [1000, 10_000].map(
       (recipients): DrawnLine => ({
-        ...{
-          ...drawn,
-          recipients,
-          way: "usage",
-          cost: 12_345n * unit + 678_901_234_567n,
-          twice: "no",
-          hours: 1,
-          currency: "USD",
-          alsoIn: undefined,
-        },
+        ...drawn,
+        recipients,
+        way: "usage",
+        cost: 12_345n * unit + 678_901_234_567n,
+        twice: "no",
+        hours: 1,
+        currency: "USD",
+        alsoIn: undefined,
       }),
     ),
   );

@@ -175,7 +175,10 @@ t.test("aggregates on the engine", async (t) => {
     await readTuples<StoredBucket>(client, aggregateBuckets(input));
   const figures = ({ totals }: Aggregate) =>
     totals.map(({ currency, total_amount, usage_amount, shared_amount, row_count }) => [
-      ...[currency, total_amount, usage_amount, shared_amount],
+      currency,
+      total_amount,
+      usage_amount,
+      shared_amount,
       String(row_count),
     ]);
   const listed = ({ buckets }: Aggregate) =>

@@ -14,14 +14,12 @@ import { openTestStores } from "../stores.js";
 
 const MAP = "accounts.csv";
 const map = {
-  ...{
-    hash: "map-of-the-test",
-    entries: new Map([
-      ["a-1", "web"],
-      ["nobody", UNALLOCATED],
-      ["x".repeat(LONGEST_ID + 1), "long"],
-    ]),
-  },
+  hash: "map-of-the-test",
+  entries: new Map([
+    ["a-1", "web"],
+    ["nobody", UNALLOCATED],
+    ["x".repeat(LONGEST_ID + 1), "long"],
+  ]),
 };
 const maps = new Map([[MAP, map]]);
 const columns = columnsOfLines();

@@ -30,8 +30,12 @@ const values = {
   allocation_method: ["usage_ratio", "even_split", "terminal"],
   allocation_detail: ["usage_ratio_allocation", "owner_unknown"],
   currency: ["USD", "EUR"],
-  ...{ charge_category: ["", "Usage"], service_provider: ["", "AWS"], account_id: ["", "1", "2"] },
-  ...{ region_id: ["", "eu"], sku_id: ["", "S,1"], rule: ["", hostile[2]] },
+  charge_category: ["", "Usage"],
+  service_provider: ["", "AWS"],
+  account_id: ["", "1", "2"],
+  region_id: ["", "eu"],
+  sku_id: ["", "S,1"],
+  rule: ["", hostile[2]],
 } as const;
 const lineTagKey = "center's \\ «key»";
 const times = ["00:00:00", "02:30:00", "05:00:00", "23:00:00"];
@@ -73,9 +77,24 @@ const rows: ChargebackInput[] = fc.sample(
 
 const tagKey = "squad's \\ «key»";
 const columns = [
-  ...["identity_id", "team", "resource_id", "product_type", "product_category", "environment_id"],
-  ...["cost_type", "allocation_method", "allocation_detail", "currency", "tag:stage", `tag:${tagKey}`],
-  ...["charge_category", "service_provider", "account_id", "region_id", "sku_id", "rule"],
+  "identity_id",
+  "team",
+  "resource_id",
+  "product_type",
+  "product_category",
+  "environment_id",
+  "cost_type",
+  "allocation_method",
+  "allocation_detail",
+  "currency",
+  "tag:stage",
+  `tag:${tagKey}`,
+  "charge_category",
+  "service_provider",
+  "account_id",
+  "region_id",
+  "sku_id",
+  "rule",
   `line_tag:${lineTagKey}`,
 ];
 const choices: Readonly<Record<string, readonly string[]>> = {
@@ -154,7 +173,12 @@ t.test("a breakdown as SQL", async (t) => {
     `${embedded}\n  sql_limits: { max_per_minute: 1000000 }\ntenants:${fixedTenant("acme")}`,
   );
   const app = await buildApp({
-    ...{ config, stores, control: undefined, logger: testLogger, version: "1", mode: "api" as const },
+    config,
+    stores,
+    control: undefined,
+    logger: testLogger,
+    version: "1",
+    mode: "api" as const,
     clock: () => NOW,
   });
   t.teardown(() => app.close());
@@ -173,7 +197,9 @@ t.test("a breakdown as SQL", async (t) => {
   });
   const { client } = await stores.tenant("acme");
   await copyNames({
-    ...{ client, postgres: stores.postgres, tenantName: "acme" },
+    client,
+    postgres: stores.postgres,
+    tenantName: "acme",
     signal: new AbortController().signal,
   });
   for (const [tag_key, display_name, filter] of [
@@ -316,12 +342,11 @@ t.test("a breakdown as SQL", async (t) => {
     for (const value of hostile) await same([...whole, ["identity_id", value]]);
     for (const column of columns.slice(0, 4))
       await same([
-        ...[
-          ["group_by", column] as const,
-          ["start_date", "2026-03-08"] as const,
-          ["end_date", "2026-04-30"] as const,
-        ],
-        ...[["compare_start_date", "2026-02-01"] as const, ["compare_end_date", "2026-03-01"] as const],
+        ["group_by", column] as const,
+        ["start_date", "2026-03-08"] as const,
+        ["end_date", "2026-04-30"] as const,
+        ["compare_start_date", "2026-02-01"] as const,
+        ["compare_end_date", "2026-03-01"] as const,
         ["compare", "previous"],
       ]);
     for (const bucket of ["hour", "day", "week", "month"])

@@ -54,8 +54,10 @@ t.test("parts of metrics and ratios add up, for any line", async (t) => {
         format: "JSONEachRow",
         values: lines.flatMap(({ amounts }, at) =>
           amounts.map((amount, place) => ({
-            ...{ day: "2026-05-01", timestamp: "2026-05-01 00:00:00" },
-            ...{ resource_id: `r-${at}`, identity_id: `i-${place}` },
+            day: "2026-05-01",
+            timestamp: "2026-05-01 00:00:00",
+            resource_id: `r-${at}`,
+            identity_id: `i-${place}`,
             // As it is stored: whole ten-thousandths, and the rest.
             amount_hi: decimal(amount - (amount % 10n ** 8n)),
             amount_lo: decimal(amount % 10n ** 8n),

@@ -4,8 +4,8 @@ import { readerPace } from "../../src/query/export/reader-pace.js";
 /** Its clock goes only when it is told to. */
 function pace(limit: { graceMs: number; bytesPerSecond: number }) {
   let now = 1_000;
-  const state = { isWanted: true };
-  const reader = readerPace({ ...limit, isWanted: () => state.isWanted }, () => now);
+  const state = { hasWaiters: true };
+  const reader = readerPace({ ...limit, hasWaiters: () => state.hasWaiters }, () => now);
   const after = (milliseconds: number) => {
     now += milliseconds;
     return reader;
@@ -20,9 +20,9 @@ t.test("a slow reader is refused only behind the grace, and only while others wa
   const { after, state } = pace(limit);
   after(0).offered();
   t.doesNotThrow(() => after(9_999).check());
-  state.isWanted = false;
+  state.hasWaiters = false;
   t.doesNotThrow(() => after(1).check());
-  state.isWanted = true;
+  state.hasWaiters = true;
   t.throws(() => after(0).check(), slow);
 });
 

@@ -51,7 +51,10 @@ const window = (input: DateWindowInput = {}) =>
 
 const span = { first_day: "2026-03-01", last_day: "2026-03-02", offset: 7 };
 const everyFilter = {
-  ...{ identity_id: ["sa-1"], product_type: ["STORAGE"], resource_id: ["r-1"], cost_type: ["usage"] },
+  identity_id: ["sa-1"],
+  product_type: ["STORAGE"],
+  resource_id: ["r-1"],
+  cost_type: ["usage"],
   currency: ["EUR"],
   "not:identity_id": ["sa-2", "sa-3"],
 };
@@ -60,8 +63,8 @@ const tags = [
   { key: "squad", names: ["payments", "search"] },
   { key: "stage", names: ["UNTAGGED"] },
 ];
-const place = { values: ["r-1", "STORAGE", "env-1", "KAFKA", 1772323200, 0, "sa-1"], given: 1 };
-const billingPlace = { values: ["r-1", "STORAGE", "env-1", "KAFKA", 1772323200], given: 2 };
+const position = { values: ["r-1", "STORAGE", "env-1", "KAFKA", 1772323200, 0, "sa-1"], returned: 1 };
+const billingPosition = { values: ["r-1", "STORAGE", "env-1", "KAFKA", 1772323200], returned: 2 };
 
 const aggregateInput = (input: Partial<AggregateInput>): AggregateInput => ({
   window: window(),
@@ -73,7 +76,11 @@ const aggregateInput = (input: Partial<AggregateInput>): AggregateInput => ({
 const aggregate = (input: Partial<AggregateInput>) => aggregateBuckets(aggregateInput(input));
 const breakdown = (input: Partial<BreakdownInput>): BreakdownInput => ({
   movers: 0,
-  ...{ window: window(), filters: {}, groupBy: ["identity_id"], limit: 10, order: "amount" },
+  window: window(),
+  filters: {},
+  groupBy: ["identity_id"],
+  limit: 10,
+  order: "amount",
   ...input,
 });
 const extent = (input: Partial<AggregateInput>) => bucketLimitSql(aggregateInput(input));
@@ -109,22 +116,28 @@ const dimension = {
 };
 
 const split = {
-  ...{ dimension, day: "2026-03-01", offset: 100, limit: 100 },
+  dimension,
+  day: "2026-03-01",
+  offset: 100,
+  limit: 100,
   row: { timestamp: "2026-03-01T00:00:00Z", component: 0, currency: "EUR", line_id: 0 },
 };
 const tier = (kind: RuleTierRow["kind"], ...sources: string[]): RuleTierRow => ({
-  ...{
-    rule: "",
-    product_type: "STORAGE",
-    component: 0,
-    component_ratio: "1",
-    ratio_from: 0,
-    ratio_to: 1_000_000,
-  },
-  ...{ tier: 0, kind, sources, set_of: "resource", allocation_detail: "usage_ratio_allocation" },
+  rule: "",
+  product_type: "STORAGE",
+  component: 0,
+  component_ratio: "1",
+  ratio_from: 0,
+  ratio_to: 1_000_000,
+  tier: 0,
+  kind,
+  sources,
+  set_of: "resource",
+  allocation_detail: "usage_ratio_allocation",
 });
 const ticks = ticksOfLine("-10.00005", 4, [{ component: 0, ratio: "1", from: 0n, to: 1_000_000n }], {
-  ...{ components: 1n, residueComponent: 2n },
+  components: 1n,
+  residueComponent: 2n,
 });
 const recipients = (tier: RuleTierRow): Statement => {
   const [component] = ticks.components;
@@ -151,8 +164,8 @@ export const reads: Readonly<Record<string, Statement>> = {
     span,
     100,
   ),
-  "chargeback-page-by-cursor": chargebackPage({ window: window(), filters: {}, place }, span, 102),
-  "chargebacks-before": chargebacksBefore({ window: window(), filters: { tags } }, place),
+  "chargeback-page-by-cursor": chargebackPage({ window: window(), filters: {}, position }, span, 102),
+  "chargebacks-before": chargebacksBefore({ window: window(), filters: { tags } }, position),
   "aggregate-by-identity": aggregate({}),
   "breakdown-by-identity": breakdownGroups(breakdown({})),
   "breakdown-by-numbers": breakdownGroups(
@@ -197,11 +210,18 @@ export const reads: Readonly<Record<string, Statement>> = {
   "lines-by-tag-key": linesByTagKey(window()),
   "lines-by-key-and-product": linesByKeyAndProduct(window(), ["team"], ["STORAGE"]),
   "unallocated-lines": unallocatedLines({
-    ...{ window: window(), page: 2, page_size: 100, columns: columnsOfLines() },
+    window: window(),
+    page: 2,
+    page_size: 100,
+    columns: columnsOfLines(),
     sources: [{ tag: "it's" }, { column: "env_id", map: "./accounts.csv" }],
   }),
   "unallocated-lines-without-sources": unallocatedLines({
-    ...{ window: window(), page: 1, page_size: 100, columns: columnsOfLines(), sources: [] },
+    window: window(),
+    page: 1,
+    page_size: 100,
+    columns: columnsOfLines(),
+    sources: [],
   }),
   "aggregate-by-resource-columns": aggregate({
     groupBy: [
@@ -265,24 +285,37 @@ export const reads: Readonly<Record<string, Statement>> = {
     "not:currency": ["USD"],
   }),
   "billing-page": billingPage({ window: window(), filters: { product_type: ["STORAGE"] } }, span, 100),
-  "billing-page-by-cursor": billingPage({ window: window(), filters: {}, place: billingPlace }, span, 103),
-  "billing-before": billingBefore({ window: window(), filters: {} }, billingPlace),
+  "billing-page-by-cursor": billingPage(
+    { window: window(), filters: {}, position: billingPosition },
+    span,
+    103,
+  ),
+  "billing-before": billingBefore({ window: window(), filters: {} }, billingPosition),
   "dimension-newest-row": newestRow(dimension),
   "dimension-newest-row-of-days": newestRow(dimension, { first: "2026-03-01", last: "2026-03-02" }),
   "explain-rows": rowsOfDay(dimension, "2026-03-01", {}),
   "explain-one-row": rowsOfDay(dimension, "2026-03-01", {
-    ...{ timestamp: 1772323200, component: 1, currency: "EUR" },
+    timestamp: 1772323200,
+    component: 1,
+    currency: "EUR",
   }),
   "explain-lines": linesOfDay(dimension, "2026-03-01"),
   "explain-rules": rulesOfRow({ rules_hash: "a".repeat(64), rule: "by team" }, "STORAGE"),
   "explain-is-published": isPublishedDay("2026-03-01"),
   "explain-facts": factsOfDay({
-    ...{ dimension, day: "2026-03-01", metrics: ["in", "out"] },
-    ...{ passed: [tier("usage", "in", "out"), tier("owner", "owner")], tried: [tier("usage", "in")] },
+    dimension,
+    day: "2026-03-01",
+    metrics: ["in", "out"],
+    passed: [tier("usage", "in", "out"), tier("owner", "owner")],
+    tried: [tier("usage", "in")],
     charged: digestOfCharged(split),
   }),
   "explain-facts-none-passed": factsOfDay({
-    ...{ dimension, day: "2026-03-01", metrics: [], passed: [], tried: [] },
+    dimension,
+    day: "2026-03-01",
+    metrics: [],
+    passed: [],
+    tried: [],
     charged: undefined,
   }),
   "explain-recipients-by-usage": recipients(tier("usage", "in", "out")),

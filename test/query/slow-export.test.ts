@@ -17,8 +17,8 @@ t.test("an export that is read too slowly ends when its place is wanted, and onl
   });
   const window = dateWindow({ start_date: "2026-03-01", end_date: "2026-03-01" }, 30, new Date());
   const columns = Array.from({ length: 20 }, () => "allocation_detail" as const);
-  const begin = async (isWanted: boolean) => {
-    const pace = { graceMs: 0, bytesPerSecond: 1e12, isWanted: () => isWanted };
+  const begin = async (hasWaiters: boolean) => {
+    const pace = { graceMs: 0, bytesPerSecond: 1e12, hasWaiters: () => hasWaiters };
     const options = { signal: new AbortController().signal, idleMs: 600_000, pace };
     const stream = await openExport(client, { window, filters: {}, columns, raw: false }, options);
     await once(stream, "readable");

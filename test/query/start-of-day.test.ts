@@ -94,7 +94,9 @@ const clocks = [
   ).values(),
 ];
 const caseOf = ({ zone, segments }: (typeof clocks)[number], midnight: number): Case => ({
-  ...{ zone, midnight, kind: kindOf(segments, midnight) },
+  zone,
+  midnight,
+  kind: kindOf(segments, midnight),
   start: firstFrom(segments, midnight),
   end: firstFrom(segments, midnight + DAY),
 });

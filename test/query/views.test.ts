@@ -22,14 +22,12 @@ t.test("views for BI tools", async (t) => {
     status: "completed",
   });
   const app = await buildApp({
-    ...{
-      config: withAttributions,
-      stores,
-      control: undefined,
-      logger: testLogger,
-      version: "1",
-      mode: "api",
-    },
+    config: withAttributions,
+    stores,
+    control: undefined,
+    logger: testLogger,
+    version: "1",
+    mode: "api",
     clock: () => new Date(`${today}T12:00:00Z`),
   });
   t.teardown(() => app.close());
@@ -149,13 +147,14 @@ t.test("views for BI tools", async (t) => {
       table: "chargebacks",
       format: "JSONEachRow",
       values: [...healthyDetails, ...issueDetails].map((allocation_detail) => ({
-        ...{
-          timestamp: `${daysBefore(2)}T00:00:00Z`,
-          resource_id: "r",
-          identity_id: "i",
-          cost_type: "shared",
-        },
-        ...{ allocation_detail, component_ratio: "1", amount_hi: "1", amount_lo: "0" },
+        timestamp: `${daysBefore(2)}T00:00:00Z`,
+        resource_id: "r",
+        identity_id: "i",
+        cost_type: "shared",
+        allocation_detail,
+        component_ratio: "1",
+        amount_hi: "1",
+        amount_lo: "0",
       })),
     });
     const marked = await view(

@@ -275,7 +275,10 @@ t.test("the mirror of tags in each tenant's store", async (t) => {
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     const client = openClickHouseClient({
-      ...{ url: `http://127.0.0.1:${port}`, username: "", password: "", database: "many" },
+      url: `http://127.0.0.1:${port}`,
+      username: "",
+      password: "",
+      database: "many",
       applicationName: "test",
     });
     t.teardown(async () => {

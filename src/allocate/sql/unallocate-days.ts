@@ -32,8 +32,11 @@ FROM ${stagedTable("billing", epoch)}
 WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
 GROUP BY ${lineKeySql(ledger)}`,
     params: {
-      ...{ days: input.days, provisional_days: input.provisional, revisions: input.revisions },
-      ...{ rules_hash: input.rulesHash, decimal_places: input.decimalPlaces },
+      days: input.days,
+      provisional_days: input.provisional,
+      revisions: input.revisions,
+      rules_hash: input.rulesHash,
+      decimal_places: input.decimalPlaces,
     },
   };
 }

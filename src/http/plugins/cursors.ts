@@ -8,8 +8,8 @@ import {
   cursorColumns,
   cursorKeyOf,
   type OrderColumns,
-  type Place,
-  placeOf,
+  type PagePosition,
+  positionOf,
 } from "../../query/page/keyset.js";
 import type { Pages } from "../../query/page/keyset-page.js";
 import { createPagePrefetch } from "../../query/page/page-prefetch.js";
@@ -28,10 +28,10 @@ declare module "fastify" {
 
 interface CursorPage {
   /** Where the client wants to read on; undefined without a cursor. */
-  readonly place: Place | undefined;
+  readonly position: PagePosition | undefined;
   /** Under the request's filters. */
   readonly countDays: CountDays;
-  nextCursor(next: Place | undefined): string | null;
+  nextCursor(next: PagePosition | undefined): string | null;
   /** Names the list and what is published of its days; undefined while that may be changing, and where nothing is. */
   listKey(): string | undefined;
 }
@@ -57,7 +57,7 @@ export const cursors = fp(
       const listKey = () => keyOfList(of.kind, fingerprint, request);
       request.cursorPage = {
         listKey,
-        place: key && placeOf(key),
+        position: key && positionOf(key),
         countDays: (read) => known.of(listKey(), read),
         nextCursor: (next) =>
           next === undefined ? null : encodeCursor(of.kind, fingerprint, cursorKeyOf(next)),
@@ -120,9 +120,9 @@ export function createListReader<Item>() {
 
 /** What the read is asked for. */
 function inputOf<Query extends ListQuery>(
-  { query, window, cursorPage: { place, countDays } }: ListRequest<Query>,
+  { query, window, cursorPage: { position, countDays } }: ListRequest<Query>,
   ahead: number,
 ) {
   const { page, page_size, cursor: _, ...filters } = query;
-  return { page, page_size, ahead, place, countDays, window, filters };
+  return { page, page_size, ahead, position, countDays, window, filters };
 }

@@ -79,8 +79,8 @@ export const exportRoutes =
       const { window, exportFormat: format } = request;
       const { client, signal } = await tenantRead(context, request);
       const columns = wanted.columns.length > 0 ? wanted.columns : defaultExportColumns;
-      const isWanted = () => request.isPlaceWanted();
-      const pace = { graceMs, bytesPerSecond: SLOWEST, isWanted };
+      const hasWaiters = () => request.isPlaceWanted();
+      const pace = { graceMs, bytesPerSecond: SLOWEST, hasWaiters };
       // The stream, not the reply: a reply counts as answered when its last byte is gone, and the time limit with it.
       const options = { signal, idleMs, pace, bom: wanted.bom !== undefined };
       const open = async () => {

@@ -1,7 +1,7 @@
 /** Whether the bill is what was charged. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readControlTotals } from "../../query/state/control-totals.js";
-import { createSumsMemory, readDaysAddedUp } from "../../query/state/days-add-up.js";
+import { createSumsCache, readDaysAddedUp } from "../../query/state/days-add-up.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { dateRange, inputOf, lineFilters, TenantPath } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
@@ -10,7 +10,7 @@ import { Reconciliation, reconciliationParameters } from "../schemas/reconciliat
 export const reconciliationRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const memory = createSumsMemory();
+    const memory = createSumsCache();
     app.get(
       "/tenants/:tenant_name/reconciliation",
       {
@@ -34,9 +34,9 @@ export const reconciliationRoutes =
       async (request) => {
         const { client, signal } = await tenantRead(context, request);
         const { start_date: _, end_date: __, by_line: byLine, ...filters } = request.query;
-        const known = memory.ofTenant(request.tenant.tenant_name, () => request.publishedDays());
+        const cache = memory.ofTenant(request.tenant.tenant_name, () => request.publishedDays());
         const [addedUp, control] = await Promise.all([
-          readDaysAddedUp(client, { window: request.window, filters, byLine }, { signal, known }),
+          readDaysAddedUp(client, { window: request.window, filters, byLine }, { signal, cache }),
           readControlTotals(context.stores.postgres, request.tenant.tenant_name, { signal }),
         ]);
         return { ...addedUp, control };

@@ -1,17 +1,17 @@
-/** A page of billing line items, in the order of the table's key, UTC day first. */
+/** A page of billing lines, in the order of the table's key, UTC day first. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { columnsOf, factTableColumns, type ShownValues, shownColumns } from "../../store/fact-tables.js";
 import { type LineFilters, lineFilterColumns, rowsInWindow } from "../chargebacks/scan.js";
 import { type ResourceNames, readNames } from "../inventory/names.js";
 import { type CountDays, type DayCount, type PageRequest, type PageSpan, totalRows } from "../page/days.js";
-import { beforePlace, fromPlace, type OrderColumns, type Place } from "../page/keyset.js";
+import { beforePosition, fromPosition, type OrderColumns, type PagePosition } from "../page/keyset.js";
 import { type Pages, readOrderedPages } from "../page/keyset-page.js";
 import { pick } from "../page/pick.js";
 import type { DateWindow } from "../time/date-window.js";
 import { valueConditions } from "../value-filters.js";
 
-/** Behind `day`. */
+/** The order after `day`. */
 export const billingKey: OrderColumns = {
   resource_id: "String",
   product_type: "String",
@@ -20,16 +20,17 @@ export const billingKey: OrderColumns = {
   timestamp: "DateTime('UTC')",
 };
 
-/** Lines may be the same in all of that: what else differs puts them in order, at no cost. */
+/** Lines may be equal in all these columns, so the remaining ones complete the order, at no cost. */
 const order = [
-  ...["day", ...Object.keys(billingKey)],
+  "day",
+  ...Object.keys(billingKey),
   ...columnsOf("billing").flatMap(([name, { statedBy, line }]) =>
     (statedBy !== undefined && line !== "key") || Object.hasOwn(billingKey, name) ? [] : [`b.${name}`],
   ),
 ].join(", ");
 
 const shown = shownColumns("billing");
-/** As they are stored; decimals as text. */
+/** The stored columns, with decimals as text. */
 const stored = shown.map((name) =>
   factTableColumns.billing[name].kind === "decimal" ? `toString(b.${name}) AS ${name}` : name,
 );
@@ -38,8 +39,8 @@ const read = [...new Set([...stored, ...Object.keys(billingKey)])];
 export interface BillingListInput extends PageRequest {
   readonly window: DateWindow;
   readonly filters: LineFilters;
-  /** Behind this place instead of the page's number. */
-  readonly place?: Place | undefined;
+  /** Reads after this position instead of by the page's number. */
+  readonly position?: PagePosition | undefined;
   readonly countDays: CountDays;
 }
 
@@ -48,46 +49,46 @@ export interface BillingLineItem extends Omit<ShownValues<"billing">, "metadata"
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Rows `{day, rows}`, days ascending. */
+/** Selects `{day, rows}`, days ascending. */
 export function billingDays(window: DateWindow, filters: LineFilters): Statement {
   const { condition, params } = rowsInWindow(window);
-  const equal = valueConditions(lineFilterColumns, filters);
+  const filter = valueConditions(lineFilterColumns, filters);
   return {
-    query: `SELECT day, count() AS rows FROM published_billing WHERE ${condition}${equal.condition} GROUP BY day ORDER BY day`,
-    params: { ...params, ...equal.params },
+    query: `SELECT day, count() AS rows FROM published_billing WHERE ${condition}${filter.condition} GROUP BY day ORDER BY day`,
+    params: { ...params, ...filter.params },
   };
 }
 
 export function billingPage(
-  { window, filters, place }: Omit<BillingListInput, keyof PageRequest | "countDays">,
+  { window, filters, position }: Omit<BillingListInput, keyof PageRequest | "countDays">,
   span: PageSpan,
   rows: number,
 ): Statement {
   const { condition, params } = rowsInWindow(window, span);
-  const equal = valueConditions(lineFilterColumns, filters);
-  const behind = fromPlace(billingKey, place, span);
+  const filter = valueConditions(lineFilterColumns, filters);
+  const start = fromPosition(billingKey, position, span);
   return {
     query: `
 SELECT ${read.join(", ")}
 FROM published_billing AS b
-WHERE ${condition}${equal.condition}${behind.condition}
+WHERE ${condition}${filter.condition}${start.condition}
 ORDER BY ${order}
 LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
-    params: { ...params, ...equal.params, ...behind.params, rows, offset: span.offset },
+    params: { ...params, ...filter.params, ...start.params, rows, offset: span.offset },
   };
 }
 
-/** Rows `{day, rows}`: of the place's day, how many lie before it. */
+/** Selects `{day, rows}`: how many rows of the position's day come before it. */
 export function billingBefore(
   { window, filters }: Pick<BillingListInput, "window" | "filters">,
-  place: Place,
+  position: PagePosition,
 ): Statement {
   const { condition, params } = rowsInWindow(window);
-  const equal = valueConditions(lineFilterColumns, filters);
-  const before = beforePlace(billingKey, place);
+  const filter = valueConditions(lineFilterColumns, filters);
+  const before = beforePosition(billingKey, position);
   return {
-    query: `SELECT day, count() AS rows FROM published_billing WHERE ${condition}${equal.condition}${before.condition} GROUP BY day`,
-    params: { ...params, ...equal.params, ...before.params },
+    query: `SELECT day, count() AS rows FROM published_billing WHERE ${condition}${filter.condition}${before.condition} GROUP BY day`,
+    params: { ...params, ...filter.params, ...before.params },
   };
 }
 
@@ -111,10 +112,10 @@ export async function readBillingPages(
       readRows<DayCount>(client, billingDays(input.window, input.filters), signal),
     ),
     page: input,
-    place: input.place,
+    position: input.position,
     read: (span, rows, settings) => readRows(client, billingPage(input, span, rows), signal, settings),
-    countBefore: async (place) =>
-      totalRows(await readRows<DayCount>(client, billingBefore(input, place), signal)),
+    countBefore: async (position) =>
+      totalRows(await readRows<DayCount>(client, billingBefore(input, position), signal)),
   });
   const names = await readNames(client, rows, signal);
   const items = rows.map((row) => {

@@ -110,13 +110,14 @@ function shownOf(
   totals: string,
 ): string {
   return [
-    ...[
-      `${label} AS label`,
-      `${currency} AS currency`,
-      "toString(total)",
-      "toString(usage)",
-      "toString(shared)",
-    ],
-    ...["row_count", "is_provisional", totals, ...columns],
+    `${label} AS label`,
+    `${currency} AS currency`,
+    "toString(total)",
+    "toString(usage)",
+    "toString(shared)",
+    "row_count",
+    "is_provisional",
+    totals,
+    ...columns,
   ].join(", ");
 }

@@ -111,13 +111,17 @@ export function aggregateOf<Column extends string>(
       display_names: displayNames(columns, named, values),
       time_bucket: label,
       currency,
-      ...{ total_amount: total, usage_amount: usage, shared_amount: shared },
+      total_amount: total,
+      usage_amount: usage,
+      shared_amount: shared,
       row_count: rowCount,
       provisional: provisional === 1,
     }));
   const byCurrency = totals.map(([currency, total, usage, shared, rowCount]) => ({
     currency,
-    ...{ total_amount: total, usage_amount: usage, shared_amount: shared },
+    total_amount: total,
+    usage_amount: usage,
+    shared_amount: shared,
     row_count: Number(rowCount),
   }));
   const totalBuckets = totals.reduce((sum, [, , , , , ofCurrency]) => sum + Number(ofCurrency), 0);

@@ -82,7 +82,7 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
   const columns = grouped.map((name, index): SourceColumn => {
     if (name === TEAM)
       return {
-        key: teamLookup.place,
+        key: teamLookup.position,
         column: "identity_id",
         text: (key) => `${teamLookup.teams}[${key}]`,
         places: `length(${teamLookup.teams})`,
@@ -95,9 +95,9 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
     if (!isTagColumn(name)) return storedColumn(name);
     const lookup = tagLookup(tagKey(name), `c${index}`);
     lookups.push(lookup);
-    const { displayNames, place } = lookup;
+    const { displayNames, position } = lookup;
     return {
-      key: place,
+      key: position,
       text: (key) => `${displayNames}[${key}]`,
       places: `length(${displayNames})`,
     };
@@ -143,7 +143,9 @@ function storedColumn(name: keyof typeof groupColumns): SourceColumn {
   const column = groupColumns[name];
   const known = namesOf[name];
   return {
-    ...{ key: column, column, text: (key: string) => key },
+    key: column,
+    column,
+    text: (key: string) => key,
     ...(known && { name: (key: string) => nameSql(known, key) }),
   };
 }

@@ -90,7 +90,8 @@ WHERE indexHint(${wanted}) AND metric IN {metrics:Array(String)} AND resource_id
 GROUP BY day, metric, resource_id, place
 HAVING ${wanted}`,
     params: {
-      ...{ measured: measured.map((each) => new TupleParam(each)), identities },
+      measured: measured.map((each) => new TupleParam(each)),
+      identities,
       metrics: distinct(measured.map(([, metric]) => metric)),
       resources: distinct(measured.map(([, , resource_id]) => resource_id)),
     },
@@ -194,7 +195,9 @@ GROUP BY ${columns}
 HAVING ${wanted}`,
     params: {
       splits: splits.map((each) => new TupleParam(each)),
-      ...{ days: at("day"), resources: at("resource_id"), products: at("product_type") },
+      days: at("day"),
+      resources: at("resource_id"),
+      products: at("product_type"),
     },
   };
 }

@@ -143,7 +143,9 @@ function breakdownOf(input: BreakdownInput, stored: readonly StoredGroup[], time
   const named = columns.filter(hasNames);
   const sumsOf = (currency: string, [total, usage, shared, rows, previous]: GroupSums): BreakdownSums => ({
     currency,
-    ...{ total_amount: total, usage_amount: usage, shared_amount: shared },
+    total_amount: total,
+    usage_amount: usage,
+    shared_amount: shared,
     row_count: Number(rows),
     ...(input.comparedFrom !== undefined && { previous_amount: previous }),
   });

@@ -22,7 +22,7 @@ const MOST_AGGREGATIONS = 100;
 
 export function createBucketLimitCache(): BucketLimitCache {
   const memory = createDayCache<BucketRow>({
-    most: MOST_AGGREGATIONS,
+    maxEntries: MOST_AGGREGATIONS,
     dayOf: ([, last]) => dayOfSeconds(last),
     isSteady: (row) => row[8] === 0,
   });

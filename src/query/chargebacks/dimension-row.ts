@@ -70,7 +70,12 @@ export async function readNewestRow(
   const { timestamp, amount, currency, allocation_method, allocation_detail, provisional } = found;
   const metadata = await readMetadata(client, [found], signal);
   return {
-    ...{ timestamp, amount, currency, allocation_method, allocation_detail, provisional },
+    timestamp,
+    amount,
+    currency,
+    allocation_method,
+    allocation_detail,
+    provisional,
     ...pick(found, ofLine),
     metadata: metadata(found),
   };

@@ -9,7 +9,7 @@ import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { columnsOf, type ShownValues, shownColumns } from "../../store/fact-tables.js";
 import type { IdentityNames, ResourceNames } from "../inventory/names.js";
 import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
-import { beforePlace, fromPlace, type OrderColumns, type Place } from "../page/keyset.js";
+import { beforePosition, fromPosition, type OrderColumns, type PagePosition } from "../page/keyset.js";
 import { type Pages, readOrderedPages } from "../page/keyset-page.js";
 import { pick } from "../page/pick.js";
 import { tagPair } from "../tags/of-dimensions.js";
@@ -72,19 +72,19 @@ export interface ChargebackListInput extends PageRequest {
   readonly window: DateWindow;
   readonly filters: ChargebackFilters;
   /** Behind this place instead of the page's number. */
-  readonly place?: Place | undefined;
+  readonly position?: PagePosition | undefined;
   readonly countDays: CountDays;
 }
 
 /** `span` says where the page lies: only its days are read, in key order, and no further than `rows`. */
 export function chargebackPage(
-  { window, filters, place }: Omit<ChargebackListInput, keyof PageRequest | "countDays">,
+  { window, filters, position }: Omit<ChargebackListInput, keyof PageRequest | "countDays">,
   span: PageSpan,
   rows: number,
 ): Statement {
   const { condition, params } = rowsInWindow(window, span);
   const where = filtered(filters);
-  const behind = fromPlace(chargebackKey, place, span);
+  const behind = fromPosition(chargebackKey, position, span);
   return {
     query: `
 ${withNames(...where.names)}SELECT ${read.join(", ")}, toString(amount_hi + amount_lo) AS amount,
@@ -100,11 +100,11 @@ LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
 /** Rows `{day, rows}`: of the place's day, how many lie before it. */
 export function chargebacksBefore(
   { window, filters }: Pick<ChargebackListInput, "window" | "filters">,
-  place: Place,
+  position: PagePosition,
 ): Statement {
   const { condition, params } = rowsInWindow(window);
   const where = filtered(filters);
-  const before = beforePlace(chargebackKey, place);
+  const before = beforePosition(chargebackKey, position);
   return {
     query: `
 ${withNames(...where.names)}SELECT day, count() AS rows FROM chargebacks WHERE ${condition}${where.condition}${before.condition} GROUP BY day`,
@@ -131,10 +131,10 @@ export async function readChargebackPages(
     columns: chargebackKey,
     days,
     page: input,
-    place: input.place,
+    position: input.position,
     read: (span, rows, settings) => readRows(client, chargebackPage(input, span, rows), signal, settings),
-    countBefore: async (place) =>
-      totalRows(await readDayCounts(client, chargebacksBefore(input, place), signal)),
+    countBefore: async (position) =>
+      totalRows(await readDayCounts(client, chargebacksBefore(input, position), signal)),
   });
   const [metadata, { names, dimensionId, tags }] = await Promise.all([
     readMetadata(client, rows, signal),

@@ -165,7 +165,7 @@ function withTag(lookup: TagLookup, { names, isExcluding = false }: TagFilter, i
   const near = isExcluding || names.includes(UNTAGGED) ? "" : oneOf("resource_id") + oneOf("identity_id");
   return {
     names: lookup.names,
-    condition: `${near} AND ${isExcluding ? "NOT " : ""}has(${places}, ${lookup.place})`,
+    condition: `${near} AND ${isExcluding ? "NOT " : ""}has(${places}, ${lookup.position})`,
     params: { ...lookup.params, [`tag_names_${index}`]: names },
   };
 }

@@ -1,14 +1,14 @@
 /**
- * Joins several Arrow streams with the same columns into one: the schema of the first, the batches of all, one end. A stream is a
- * sequence of messages: `FFFFFFFF`, the length of a description, the description, and a body whose length it gives. A length of 0
- * is the end.
+ * Joins several Arrow streams with the same columns into one: the schema of the first, the batches of all, one end. A
+ * stream is a sequence of messages: `FFFFFFFF`, the length of a description, the description, and a body whose length
+ * the description contains. A length of 0 marks the end.
  */
 
 const CONTINUATION = 0xffffffff;
 const END = Buffer.from([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 const HEAD = 8;
 
-/** By the format's definition of a message. */
+/** Numbers from the format's definition of a message. */
 const SCHEMA = 1;
 const kindField = 1;
 const bodyLengthField = 3;
@@ -19,8 +19,8 @@ export function arrowPieces() {
     begin: () => Buffer.alloc(0),
     async *piece(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
       let head: Buffer = Buffer.alloc(0);
-      let left = 0; // bytes of the message that is being passed on, or left out
-      let isWanted = true;
+      let left = 0; // bytes of the current message that are still to come
+      let isPassedOn = true;
       let isEnded = false;
       for await (const chunk of source) {
         for (let rest = chunk; rest.length > 0; ) {
@@ -28,13 +28,13 @@ export function arrowPieces() {
             const some = rest.subarray(0, left);
             left -= some.length;
             rest = rest.subarray(some.length);
-            if (isWanted) yield some;
+            if (isPassedOn) yield some;
             continue;
           }
           head = Buffer.concat([head, rest]);
           const message = messageAt(head);
           if (message === undefined) break;
-          isWanted = message.kind !== undefined && (message.kind !== SCHEMA || !hasSchema);
+          isPassedOn = message.kind !== undefined && (message.kind !== SCHEMA || !hasSchema);
           hasSchema ||= message.kind === SCHEMA;
           isEnded = message.kind === undefined;
           left = message.length;
@@ -49,13 +49,13 @@ export function arrowPieces() {
 }
 
 interface Message {
-  /** Undefined for the end. */
+  /** Undefined for the end marker. */
   readonly kind: number | undefined;
-  /** With head, description and body. */
+  /** Includes head, description and body. */
   readonly length: number;
 }
 
-/** Undefined when not all of the description is there. */
+/** Returns undefined if the description is incomplete. */
 function messageAt(bytes: Buffer): Message | undefined {
   if (bytes.length < HEAD) return undefined;
   if (bytes.readUInt32LE(0) !== CONTINUATION)
@@ -72,7 +72,7 @@ function messageAt(bytes: Buffer): Message | undefined {
   };
 }
 
-/** Where a field of a flatbuffer's root table stands; undefined when it is left out. */
+/** Returns the offset of a field in a flatbuffer's root table; undefined if the field is omitted. */
 function fieldAt(flatbuffer: Buffer, field: number): number | undefined {
   const table = flatbuffer.readUInt32LE(0);
   const vtable = table - flatbuffer.readInt32LE(table);

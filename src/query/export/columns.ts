@@ -1,9 +1,9 @@
-/** The columns that a CSV export can have, and how each is written. */
+/** The columns that a CSV export can have, and how each is formatted. */
 import { factTableColumns, type ShownColumn, shownColumns } from "../../store/fact-tables.js";
 
 type StoredKind = "plain" | "text" | "flag" | "map";
 
-/** As they are stored. */
+/** The stored columns and their kinds. */
 const stored = Object.fromEntries(
   shownColumns("chargebacks").map((name) => [name, storedKind(factTableColumns.chargebacks[name].kind)]),
 ) as Readonly<Record<ShownColumn<"chargebacks">, StoredKind>>;

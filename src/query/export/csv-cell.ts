@@ -1,12 +1,12 @@
-/** Cells of the CSV export, as expressions: the engine writes the whole line, and none of it passes through JavaScript. */
+/** Cells of the CSV export, as SQL expressions. The engine writes whole lines, so no row passes through JavaScript. */
 import { spillingGroups } from "../../store/clickhouse/engine-bytes.js";
 
 /**
- * RFC 4180: quotes only where they are needed, doubled inside. A cell that a spreadsheet would run as a formula gets a leading
+ * RFC 4180: quotes only where needed, doubled inside. A cell that a spreadsheet would run as a formula gets a leading
  * apostrophe, unless `raw`.
  *
- * The engine's own CSV format quotes every text: a fifth more bytes, which is what an export is bound by. Columns with few
- * distinct values are matched once per value, and only cells that need it are rewritten.
+ * The engine's own CSV format quotes every text, which makes a file a fifth larger, and size is what limits an export.
+ * Columns with few distinct values are matched once per value, and only cells that need it are rewritten.
  */
 export function textCell(expression: string, raw: boolean): string {
   const guarded = raw
@@ -17,12 +17,12 @@ export function textCell(expression: string, raw: boolean): string {
   return `if(match(${expression}, ${special}), ${quoted}, ${expression})`;
 }
 
-/** JSON text: never a formula, since it starts with a brace. */
+/** JSON text is never a formula, because it starts with a brace. */
 export function jsonCell(expression: string): string {
   return `concat('"', replaceAll(${expression}, '"', '""'), '"')`;
 }
 
-/** How the engine writes the cells: as they are, with commas between them and a line feed behind a line. */
+/** Makes the engine write cells unchanged, with commas between them and a line feed after each line. */
 export const csvSettings = {
   format_custom_escaping_rule: "Raw",
   format_custom_field_delimiter: ",",
@@ -33,5 +33,7 @@ export const csvSettings = {
   format_custom_result_after_delimiter: "",
 } as const;
 
-/** For statements that end with FORMAT CustomSeparated and may group more than fits memory: pages and files without a row limit. */
+/**
+ * For statements that end with FORMAT CustomSeparated and may group more than fits memory: unlimited pages and files.
+ */
 export const bareLines = { ...csvSettings, ...spillingGroups } as const;

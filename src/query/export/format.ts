@@ -1,10 +1,10 @@
-/** The file formats of an export, and how a file is joined from what the engine writes for a few days at a time. */
+/** The file formats of an export, and how to join a file from pieces that the engine writes for a few days each. */
 import type { ClickHouseSettings } from "@clickhouse/client";
 import { arrowPieces } from "./arrow-pieces.js";
 import { csvSettings } from "./csv-cell.js";
 import { parquetPieces } from "./parquet-pieces.js";
 
-/** Makes one file of several; each piece is passed on as it comes. */
+/** Joins several files into one. Each piece is passed on as it arrives. */
 export interface Pieces {
   begin(): Buffer;
   piece(source: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
@@ -14,17 +14,17 @@ export interface Pieces {
 export interface ExportFormat {
   readonly mediaType: string;
   readonly extension: string;
-  /** What the engine calls it. */
+  /** The engine's name of the format. */
   readonly engineFormat: string;
   readonly settings: ClickHouseSettings;
-  /** Cells are text; else they keep their types. */
+  /** Cells are text; otherwise they keep their types. */
   readonly isText: boolean;
   pieces(columns: readonly string[]): Pieces;
 }
 
-const nothing = () => Buffer.alloc(0);
+const noBytes = () => Buffer.alloc(0);
 
-/** The first is what a client gets that does not care. */
+/** The first is the default. */
 export const exportFormats = {
   csv: {
     mediaType: "text/csv",
@@ -32,11 +32,11 @@ export const exportFormats = {
     engineFormat: "CustomSeparated",
     settings: csvSettings,
     isText: true,
-    // The engine writes lines alone.
+    // The engine writes lines without a header.
     pieces: (columns) => ({
       begin: () => Buffer.from(`${columns.join(",")}\n`),
       piece: (source) => source,
-      end: nothing,
+      end: noBytes,
     }),
   },
   parquet: {
@@ -51,7 +51,8 @@ export const exportFormats = {
     mediaType: "application/vnd.apache.arrow.stream",
     extension: "arrows",
     engineFormat: "ArrowStream",
-    // No dictionaries: each batch stands for itself, whichever piece it comes from. No compression: Arrow's own JavaScript reads none.
+    // No dictionaries, so that each batch is independent of its piece. No compression: Arrow's own JavaScript library
+    // cannot read it.
     settings: {
       output_format_arrow_compression_method: "none",
       output_format_arrow_low_cardinality_as_dictionary: 0,

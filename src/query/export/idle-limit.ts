@@ -1,9 +1,9 @@
-/** A stream that is broken off when nobody reads it any more: its reader would be waited for without end. */
+/** Ends a stream that nobody reads any more, because its source would wait for the client forever. */
 import { addAbortSignal, Readable } from "node:stream";
 import { readerError } from "../../store/reader-error.js";
 import { ExportIdleError } from "./stream.js";
 
-/** @param idleMs how long no piece may be asked for */
+/** @param idleMs the longest time between two reads */
 export function limitIdle<Piece>(pieces: AsyncIterable<Piece>, idleMs: number): Readable {
   const idle = new AbortController();
   const timer = setTimeout(() => idle.abort(new ExportIdleError(idleMs)), idleMs);

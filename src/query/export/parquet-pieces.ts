@@ -1,11 +1,11 @@
 /**
- * Joins several Parquet files with the same columns into one. A file is `PAR1`, the row groups, a footer that says at which byte
- * each column begins, the footer's length and `PAR1`. The row groups are passed on as they arrive, and all footers become one,
- * with each offset moved by the length of what precedes it.
+ * Joins several Parquet files with the same columns into one. A file is `PAR1`, the row groups, a footer with the
+ * offset of each column, the footer's length and `PAR1`. Row groups are passed on as they arrive, and all footers
+ * become one, with each offset moved by the length of what precedes it.
  *
- * This way an export of any length comes in the order of the list and needs little memory. A single statement for all of it takes
- * 3.7 GB (200 days of 500,000 rows), because it merges all days at once, and more with the metadata, whose joins it would hold for
- * all days.
+ * This way an export of any length is in the order of the list and needs little memory. A single statement for all of
+ * it takes 3.7 GB (200 days of 500,000 rows), because it merges all days at once. It takes more with the metadata,
+ * whose joins would have all days in memory.
  */
 import {
   fieldOf,
@@ -21,7 +21,7 @@ const MAGIC = Buffer.from("PAR1");
 /** The footer's length, in four bytes, and `PAR1`. */
 const FOOT = 4 + MAGIC.length;
 
-/** A footer has some 150 bytes for each column of each row group, of which a piece has a few. */
+/** A footer has some 150 bytes for each column of each row group, and a piece has a few row groups. */
 const LARGEST_FOOTER = 1 << 22;
 
 export function parquetPieces() {
@@ -33,31 +33,35 @@ export function parquetPieces() {
       return MAGIC;
     },
     async *piece(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-      // Byte `MAGIC.length` of the piece comes to stand where the file ends now.
-      const moved = BigInt(written - MAGIC.length);
+      // The piece's byte at `MAGIC.length` is written at the current end of the file.
+      const shift = BigInt(written - MAGIC.length);
       let toSkip = MAGIC.length;
-      const rest = (chunk: Buffer) => {
+      const withoutMagic = (chunk: Buffer) => {
         const skipped = Math.min(toSkip, chunk.length);
         toSkip -= skipped;
         written += chunk.length - skipped;
         return chunk.subarray(skipped);
       };
-      const held: Buffer[] = [];
+      const buffered: Buffer[] = [];
       let bytes = 0;
       for await (const chunk of source) {
-        held.push(chunk);
+        buffered.push(chunk);
         bytes += chunk.length;
-        for (let oldest = held[0]; oldest && bytes - oldest.length >= LARGEST_FOOTER; oldest = held[0]) {
-          held.shift();
+        for (
+          let oldest = buffered[0];
+          oldest && bytes - oldest.length >= LARGEST_FOOTER;
+          oldest = buffered[0]
+        ) {
+          buffered.shift();
           bytes -= oldest.length;
-          yield rest(oldest);
+          yield withoutMagic(oldest);
         }
       }
-      const end = Buffer.concat(held);
+      const end = Buffer.concat(buffered);
       const length = footerLength(end);
       const start = end.length - FOOT - length;
-      yield rest(end.subarray(0, start));
-      footer = joined(footer, movedBy(moved, readThrift(end.subarray(start, start + length))));
+      yield withoutMagic(end.subarray(0, start));
+      footer = joined(footer, movedBy(shift, readThrift(end.subarray(start, start + length))));
     },
     end(): Buffer {
       if (footer === undefined) throw new Error("a Parquet file of no pieces");
@@ -76,7 +80,7 @@ function footerLength(end: Buffer): number {
   throw new Error("the engine's Parquet has no footer where it should be");
 }
 
-/** Ids of fields, by the format's Thrift definition. */
+/** Ids of fields in the format's Thrift definition. */
 const file = { rows: 3, rowGroups: 4 } as const;
 const rowGroup = { columns: 1, offset: 5 } as const;
 const columnChunk = { offset: 2, metadata: 3, offsetIndex: 4, columnIndex: 6 } as const;
@@ -86,7 +90,7 @@ function movedBy(bytes: bigint, footer: ThriftStruct): ThriftStruct {
   const move = (struct: ThriftStruct, ids: readonly number[]) => {
     for (const id of ids) {
       const field = fieldOf(struct, id);
-      // 0 stands for nowhere.
+      // An offset of 0 means that there is none.
       if (typeof field?.value === "bigint" && field.value !== 0n) field.value += bytes;
     }
   };
@@ -101,7 +105,7 @@ function movedBy(bytes: bigint, footer: ThriftStruct): ThriftStruct {
   return footer;
 }
 
-/** The first footer with the row groups of both. */
+/** Returns the first footer with the row groups of both. */
 function joined(first: ThriftStruct | undefined, next: ThriftStruct): ThriftStruct {
   if (first === undefined) return next;
   const rows = fieldOf(first, file.rows);

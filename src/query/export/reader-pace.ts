@@ -1,31 +1,31 @@
 /**
- * How fast a reader reads what is sent to it: bytes per time spent waiting for the reader. The time that the store takes to find
+ * Measures how fast a client reads: bytes per time spent waiting for the client. The time that the store takes to find
  * the next bytes does not count.
  */
 
-/** Somebody else waits for the place of one who reads too slowly. */
+/** The client reads too slowly while another request waits for a slot. */
 class SlowReaderError extends Error {
   override readonly name = "SlowReaderError";
 }
 
 export interface PaceLimit {
-  /** Milliseconds of waiting for the reader, in all, before the pace counts. */
+  /** Total time in milliseconds of waiting for the client before the pace counts. */
   readonly graceMs: number;
   readonly bytesPerSecond: number;
-  /** Whether somebody waits for the place: else any pace will do. */
-  readonly isWanted: () => boolean;
+  /** True if another request waits for the slot. Otherwise, any pace is accepted. */
+  readonly hasWaiters: () => boolean;
 }
 
 export interface ReaderPace {
-  /** Bytes are offered from now on. */
+  /** Starts the time of waiting for the client. */
   offered(): void;
-  /** So many were taken. */
+  /** Records that the client took so many bytes. */
   taken(bytes: number): void;
   /** Throws SlowReaderError. */
   check(): void;
 }
 
-/** `now` is in milliseconds, and never goes back. */
+/** `now` is in milliseconds and monotonic. */
 export function readerPace(limit: PaceLimit, now: () => number = () => performance.now()): ReaderPace {
   let waitedBefore = 0;
   let since: number | undefined;
@@ -42,9 +42,9 @@ export function readerPace(limit: PaceLimit, now: () => number = () => performan
     check() {
       const waited = waitedBefore + (since === undefined ? 0 : now() - since);
       const isSlow = bytes * 1000 < limit.bytesPerSecond * waited;
-      if (waited < limit.graceMs || !isSlow || !limit.isWanted()) return;
+      if (waited < limit.graceMs || !isSlow || !limit.hasWaiters()) return;
       const seconds = Math.round(waited / 1000);
-      throw new SlowReaderError(`${bytes} bytes were read in ${seconds} s while another waits for the place`);
+      throw new SlowReaderError(`${bytes} bytes were read in ${seconds} s while another request waits`);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The statements of an export: which columns, which rows, in the order of the list. */
+/** The statements of an export: its columns and rows, in the order of the list. */
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { collidedSql, dimensionIdSql } from "../chargebacks/dimension-id.js";
 import { chargebackOrder } from "../chargebacks/list.js";
@@ -14,35 +14,37 @@ import { type ExportFormat, type ExportFormatName, exportFormats } from "./forma
 export interface ExportInput {
   readonly window: DateWindow;
   readonly filters: ChargebackFilters;
-  /** In the order wanted; may repeat. */
+  /** In the requested order; may repeat. */
   readonly columns: readonly ExportColumn[];
-  /** Cells of a CSV that look like formulas are left as they are. */
+  /** Leaves CSV cells that look like formulas unchanged. */
   readonly raw: boolean;
-  /** CSV when left out. */
+  /** CSV by default. */
   readonly format?: ExportFormatName | undefined;
 }
 
-/** What the statements have to take into account. */
-export interface ExportOccasion {
-  /** The tenant has tags. Without, their column is empty and costs nothing; with, each row is hashed (0.3 µs). */
+/** State of the tenant that the statements depend on. */
+export interface ExportContext {
+  /** The tenant has tags. Without tags, their column is empty and free; with tags, each row is hashed (0.3 µs). */
   readonly tagged: boolean;
-  /** UTC days that may have rows, ascending, with at least as many rows as are to be exported. */
+  /** UTC days that may have rows, ascending, with at least as many rows as are exported. */
   readonly days: readonly DayCount[];
 }
 
-/** About 0.3 s of exporting: what a statement costs to begin with, 20 ms, does not show. */
+/** About 0.3 s of exporting, so that the fixed cost of a statement (20 ms) is negligible. */
 const ROWS_AT_ONCE = 2_000_000;
 
 /**
- * Statements, each of a few days. One for all would hold a block of each day's part at once, to merge them in order: 650 MB
- * for 200 days of 50,000 rows, and more for larger days, where few days take 150 MB whatever is exported. One a day when the
- * metadata is asked for: the joins behind it then hold one day's weights. Each writes a piece of the file. One at least, of no
- * rows if need be: where cells have types, a file without rows says what they are.
+ * Returns statements of a few days each. Each writes a piece of the file.
+ *
+ * A single statement would have a block of each day's part in memory, to merge them in order: 650 MB for 200 days of
+ * 50,000 rows, and more for larger days. A few days take 150 MB, whatever is exported. With the metadata, each
+ * statement is of one day, because its joins have the weights of all its days in memory. There is at least one
+ * statement, of no rows if need be: in typed formats, a file without rows still has the types of its columns.
  */
-export function chargebackExport(input: ExportInput, occasion: ExportOccasion): Statement[] {
+export function chargebackExport(input: ExportInput, context: ExportContext): Statement[] {
   const rowsAtOnce = input.columns.includes("metadata") ? 0 : ROWS_AT_ONCE;
-  const spans = spansOf(occasion.days, rowsAtOnce);
-  return (spans.length > 0 ? spans : [noDays]).map((span) => exportStatement(input, occasion, span));
+  const spans = spansOf(context.days, rowsAtOnce);
+  return (spans.length > 0 ? spans : [noDays]).map((span) => exportStatement(input, context, span));
 }
 
 interface Span {
@@ -52,18 +54,18 @@ interface Span {
 
 const noDays: Span = { first_day: "1970-01-02", last_day: "1970-01-01" };
 
-/** As many days as stay within so many rows; one at least. */
+/** Puts as many days into a span as stay within `rowsAtOnce` rows, at least one. */
 export function spansOf(days: readonly DayCount[], rowsAtOnce: number): Span[] {
   const spans: Span[] = [];
-  let held = 0;
+  let rowsInSpan = 0;
   for (const { day, rows } of days) {
     const open = spans.at(-1);
-    if (open !== undefined && held + rows <= rowsAtOnce) {
+    if (open !== undefined && rowsInSpan + rows <= rowsAtOnce) {
       spans[spans.length - 1] = { first_day: open.first_day, last_day: day };
-      held += rows;
+      rowsInSpan += rows;
     } else {
       spans.push({ first_day: day, last_day: day });
-      held = rows;
+      rowsInSpan = rows;
     }
   }
   return spans;
@@ -71,21 +73,21 @@ export function spansOf(days: readonly DayCount[], rowsAtOnce: number): Span[] {
 
 function exportStatement(
   input: ExportInput,
-  { tagged }: ExportOccasion,
+  { tagged }: ExportContext,
   { first_day, last_day }: Span,
 ): Statement {
   const format: ExportFormat = exportFormats[input.format ?? "csv"];
   const { condition, params } = rowsInWindow(input.window);
-  const equal = filtered(input.filters);
-  const where = `${condition}${equal.condition} AND day >= {span_first:Date} AND day <= {span_last:Date}`;
-  const explained = input.columns.includes("metadata");
+  const filter = filtered(input.filters);
+  const where = `${condition}${filter.condition} AND day >= {span_first:Date} AND day <= {span_last:Date}`;
+  const withMetadata = input.columns.includes("metadata");
   const withTags = tagged && input.columns.some(isTagsColumn);
   const names = [
-    ...equal.names,
+    ...filter.names,
     ...knownNames(input.columns),
     ...(withTags || input.columns.includes("dimension_id") ? [collidedSql] : []),
     ...(withTags ? [taggedSql(input, format)] : []),
-    ...(explained ? [`rows AS (SELECT * FROM chargebacks WHERE ${where})`] : []),
+    ...(withMetadata ? [`rows AS (SELECT * FROM chargebacks WHERE ${where})`] : []),
   ];
   const cells = format.isText
     ? input.columns.map((column, index) => `${textCellOf(column, input.raw, withTags)} AS cell_${index}`)
@@ -96,21 +98,26 @@ function exportStatement(
     query: `
 ${withNames(...names)}SELECT
   ${cells.join(",\n  ")}
-FROM ${explained ? `rows AS r${weightJoins("rows")}` : `chargebacks AS r\nWHERE ${where}`}
+FROM ${withMetadata ? `rows AS r${weightJoins("rows")}` : `chargebacks AS r\nWHERE ${where}`}
 ORDER BY ${chargebackOrder.map((column) => `r.${column}`).join(", ")}
 FORMAT ${format.engineFormat}`,
-    params: { ...params, ...equal.params, span_first: first_day, span_last: last_day },
+    params: { ...params, ...filter.params, span_first: first_day, span_last: last_day },
   };
 }
 
-/** By a column of tags, where it stands in `tagged`, and what it is made of. */
-const tagsColumns = { tags: { at: 2, list: "names" }, tag_pairs: { at: 3, list: "pairs" } } as const;
+/** Columns of tags: the position in `tagged`, and the list that a cell is made of. */
+const tagsColumns = {
+  tags: { position: 2, list: "names" },
+  tag_pairs: { position: 3, list: "pairs" },
+} as const;
 
 export function isTagsColumn(column: string): column is keyof typeof tagsColumns {
   return Object.hasOwn(tagsColumns, column);
 }
 
-/** Constant arrays, of dimensions and of what stands in their cells: rows are looked up in them without a join, and so keep their order. */
+/**
+ * Constant arrays of dimensions and of their cells. Rows are looked up in them without a join, and so keep their order.
+ */
 function taggedSql({ columns, raw }: ExportInput, { isText }: ExportFormat): string {
   const key = String.raw`replaceRegexpAll(tag.2, '[\\\\=]', '\\\\\\0')`;
   const cells = Object.entries(tagsColumns).map(([column, { list }]) => {
@@ -129,17 +136,17 @@ function taggedSql({ columns, raw }: ExportInput, { isText }: ExportFormat): str
   ) AS tagged`;
 }
 
-/** Joined by `;`, with `;` and `\` in them escaped by `\`. */
+/** Joins the items by `;` and escapes `;` and `\` in them with `\`. */
 function csvList(list: "names" | "pairs", raw: boolean): string {
   const escaped = String.raw`replaceAll(replaceAll(name, '\\', '\\\\'), ';', '\\;')`;
   return textCell(`arrayStringConcat(arrayMap(name -> ${escaped}, ${list}), ';')`, raw);
 }
 
-/** Only rows that share identity and resource with some tagged dimension are hashed: the check costs next to nothing. */
+/** Hashes only rows that share identity and resource with a tagged dimension. The check costs next to nothing. */
 function ifTagged(lookup: string, otherwise: string): string {
-  const ofTagged = (column: string) =>
+  const isInTagged = (column: string) =>
     `r.${column} IN (SELECT ${column} FROM dimensions WHERE dimension_id IN (SELECT dimension_id FROM dimension_tags FINAL))`;
-  return `if(${ofTagged("identity_id")} AND ${ofTagged("resource_id")}, ${lookup}, ${otherwise})`;
+  return `if(${isInTagged("identity_id")} AND ${isInTagged("resource_id")}, ${lookup}, ${otherwise})`;
 }
 
 function textCellOf(column: ExportColumn, raw: boolean, withTags: boolean): string {
@@ -161,7 +168,7 @@ function textCellOf(column: ExportColumn, raw: boolean, withTags: boolean): stri
       return textCell(nameOfRow(column), raw);
     case "tags":
     case "tag_pairs": {
-      const cells = `tagged.${tagsColumns[kind].at}`;
+      const cells = `tagged.${tagsColumns[kind].position}`;
       return withTags ? ifTagged(`transform(${dimensionIdSql("r.")}, tagged.1, ${cells}, '')`, "''") : "''";
     }
     case "metadata":
@@ -169,7 +176,7 @@ function textCellOf(column: ExportColumn, raw: boolean, withTags: boolean): stri
   }
 }
 
-/** Timestamps in milliseconds: of seconds alone Parquet knows nothing, and the engine would write bare numbers. */
+/** Timestamps are in milliseconds: Parquet has no type for whole seconds, and the engine would write bare numbers. */
 function typedCell(column: ExportColumn, withTags: boolean): string {
   const kind = exportColumns[column];
   switch (kind) {
@@ -189,9 +196,9 @@ function typedCell(column: ExportColumn, withTags: boolean): string {
       return `CAST(${nameOfRow(column)} AS String)`;
     case "tags":
     case "tag_pairs": {
-      const place = `transform(${dimensionIdSql("r.")}, tagged.1, range(1, length(tagged.1) + 1), 0)`;
-      const cells = `tagged.${tagsColumns[kind].at}`;
-      return withTags ? `${cells}[${ifTagged(place, "0")}]` : "CAST([] AS Array(String))";
+      const position = `transform(${dimensionIdSql("r.")}, tagged.1, range(1, length(tagged.1) + 1), 0)`;
+      const cells = `tagged.${tagsColumns[kind].position}`;
+      return withTags ? `${cells}[${ifTagged(position, "0")}]` : "CAST([] AS Array(String))";
     }
     case "metadata":
       return metadataSql;
@@ -203,7 +210,7 @@ function nameOfRow(column: ExportColumn): string {
   return nameSql(column, `r.${nameColumns[column].id}`);
 }
 
-/** A column that comes again gets a name of its own. Names are those of the fixed list. */
+/** Repeated columns get distinct names. The names are those of the fixed list. */
 function nameOf(columns: readonly ExportColumn[], index: number): string {
   const column = columns[index] ?? "";
   const nth = columns.slice(0, index + 1).filter((each) => each === column).length;

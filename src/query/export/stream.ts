@@ -1,6 +1,6 @@
 /**
- * The bytes of an export: the engine's own, passed on as they arrive. Memory stays flat, because nothing is read until the reader
- * asks for more.
+ * Streams the bytes of an export as the engine sends them. Memory stays flat, because nothing is read from the engine
+ * until the client reads on.
  */
 import { addAbortSignal, Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
@@ -17,7 +17,7 @@ import { chargebackExport, type ExportInput, isTagsColumn } from "./statement.js
 const PACE_CHECK_MS = 500;
 const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
 
-/** No byte has moved for too long: the store is stuck, or the one who reads has stopped reading. */
+/** No byte has moved for too long: the store hangs, or the client has stopped reading. */
 export class ExportIdleError extends Error {
   override readonly name = "ExportIdleError";
   constructor(idleMs: number) {
@@ -27,15 +27,15 @@ export class ExportIdleError extends Error {
 
 export interface ExportOptions {
   readonly signal: AbortSignal;
-  /** Milliseconds without a byte after which the export is broken off. */
+  /** Milliseconds without a byte until the export is aborted. */
   readonly idleMs: number;
-  /** Undefined: nobody waits for its place. */
+  /** Undefined: a slow client does not block anybody. */
   readonly pace?: PaceLimit;
-  /** Whether the file begins with a byte order mark, without which Excel does not read a CSV as UTF-8. Default false. */
+  /** Starts the file with a byte order mark, without which Excel does not read a CSV as UTF-8. Default: false. */
   readonly bom?: boolean;
 }
 
-/** What a file is made of. */
+/** The parts of a file. */
 export interface ExportParts {
   readonly format: ExportFormat;
   /** Names of the columns. */
@@ -52,7 +52,8 @@ export async function openExport(
   const { signal } = options;
   const showsTags = input.columns.some(isTagsColumn);
   const tagged = showsTags && (await hasTags(client, signal));
-  // Unfiltered counts come from the engine's own books. Only with the metadata is it worth finding days to leave out.
+  // Unfiltered counts come from the engine's metadata. Filtering pays off only with the metadata column, to leave out
+  // days.
   const counted = input.columns.includes("metadata") ? input.filters : {};
   const days = await readDayCounts(client, chargebackDays(input.window, counted), signal);
   const statements = chargebackExport(input, { tagged, days });
@@ -61,8 +62,8 @@ export async function openExport(
 }
 
 /**
- * Returns once the engine has begun to write, so that what is wrong with the statement is still an ordinary error. An error after
- * that destroys the stream. Ending the stream early cancels the statement in the store.
+ * Resolves once the engine begins to write, so that a fault in the statement is still an ordinary error. A later error
+ * destroys the stream. Closing the stream early cancels the statement in the store.
  */
 export async function openParts(
   client: ClickHouseClient,

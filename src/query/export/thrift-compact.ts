@@ -1,9 +1,9 @@
 /**
- * The part of Thrift's compact protocol that a Parquet footer needs: into a tree and back, byte for byte. The tree keeps what it
- * does not understand, so that whatever an engine writes into a footer survives.
+ * The part of Thrift's compact protocol that a Parquet footer needs: parses it into a tree and back, byte for byte. The
+ * tree keeps unknown fields, so that everything that an engine writes into a footer survives.
  */
 
-/** Types as the protocol numbers them. */
+/** Type numbers of the protocol. */
 const thriftType = { true: 1, false: 2, i64: 6, list: 9, struct: 12 } as const;
 
 export interface ThriftField {
@@ -18,13 +18,13 @@ export interface ThriftList {
   readonly type: number;
   readonly items: ThriftValue[];
 }
-/** Integers are bigints; what has no structure stays bytes. */
+/** Integers are bigints; unstructured values stay bytes. */
 export type ThriftValue = bigint | boolean | Buffer | ThriftStruct | ThriftList;
 
 export function readThrift(bytes: Buffer): ThriftStruct {
-  const reader = { bytes, at: 0 };
+  const reader = { bytes, offset: 0 };
   const struct = readStruct(reader);
-  if (reader.at !== bytes.length) throw new Error("bytes behind the end of a Thrift structure");
+  if (reader.offset !== bytes.length) throw new Error("bytes behind the end of a Thrift structure");
   return struct;
 }
 
@@ -34,20 +34,20 @@ export function writeThrift(struct: ThriftStruct): Buffer {
   return Buffer.concat(out);
 }
 
-/** A field's value; undefined when the structure has none of this id. */
+/** Returns the field with this id; undefined if there is none. */
 export function fieldOf(struct: ThriftStruct, id: number): ThriftField | undefined {
   return struct.fields.find((field) => field.id === id);
 }
 
 interface Reader {
   readonly bytes: Buffer;
-  at: number;
+  offset: number;
 }
 
 function take(reader: Reader, length: number): Buffer {
-  const taken = reader.bytes.subarray(reader.at, reader.at + length);
+  const taken = reader.bytes.subarray(reader.offset, reader.offset + length);
   if (taken.length !== length) throw new Error("a Thrift structure ends early");
-  reader.at += length;
+  reader.offset += length;
   return taken;
 }
 

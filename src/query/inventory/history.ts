@@ -1,4 +1,4 @@
-/** All that was known of one resource or identity: a version for each state that it was in, the newest first. */
+/** The history of one resource or identity: a version for each state it was in, the newest first. */
 import type { Pool } from "pg";
 import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 import type { PageRequest } from "../page/days.js";
@@ -7,7 +7,7 @@ import { instantText } from "../stores/postgres-instant.js";
 import { type InventoryKind, inventoryColumns, inventoryTables } from "./known.js";
 import type { Identity, Resource } from "./list.js";
 
-/** `[valid_from, valid_to)`; null at the ends that are open. */
+/** `[valid_from, valid_to)`; null at an open end. */
 interface Validity {
   readonly valid_from: string | null;
   readonly valid_to: string | null;
@@ -23,7 +23,7 @@ interface HistoryRow<Version> {
   readonly item: Version | null;
 }
 
-/** Rows `{total, item}`; for a page without versions one row whose item is null. */
+/** Selects `{total, item}`; for a page without versions, one row whose item is null. */
 function inventoryHistory(
   kind: InventoryKind,
   { tenantName, id }: { readonly tenantName: string; readonly id: string },
@@ -31,7 +31,7 @@ function inventoryHistory(
 ): Statement {
   const { present, versions, id: idColumn } = inventoryTables[kind];
   const { bind, params } = bindings();
-  const ofOne = (table: string) =>
+  const fromEntity = (table: string) =>
     `${table} WHERE tenant_name = ${bind(tenantName)} AND ${idColumn} = ${bind(id)}`;
   const times = ["created_at", "deleted_at", "last_seen_at"];
   const shown = [...inventoryColumns(kind), "last_seen_at"].map((column) =>
@@ -45,11 +45,11 @@ SELECT total, (
   SELECT row_to_json(shown) FROM (SELECT ${[...shown, end("valid_from"), end("valid_to")].join(", ")}) AS shown
   WHERE version.valid_from IS NOT NULL
 ) AS item
-FROM (SELECT count(*) AS total FROM ${ofOne(versions)}) AS counted
+FROM (SELECT count(*) AS total FROM ${fromEntity(versions)}) AS counted
 LEFT JOIN (
   SELECT ${[...inventoryColumns(kind), "valid_from", "valid_to"].join(", ")},
-    coalesce(last_seen_at, (SELECT last_seen_at FROM ${ofOne(present)})) AS last_seen_at
-  FROM ${ofOne(versions)}
+    coalesce(last_seen_at, (SELECT last_seen_at FROM ${fromEntity(present)})) AS last_seen_at
+  FROM ${fromEntity(versions)}
   ORDER BY valid_from DESC
   LIMIT ${bind(page_size)} OFFSET ${bind((page - 1) * page_size)}
 ) AS version ON true
@@ -58,7 +58,7 @@ ORDER BY version.valid_from DESC`,
   };
 }
 
-/** The total is 0 of what was never known. */
+/** The total is 0 if the entity was never known. */
 export async function readInventoryHistory<Kind extends InventoryKind>(
   pool: Pool,
   kind: Kind,

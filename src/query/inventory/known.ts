@@ -1,9 +1,9 @@
 /**
- * Resources or identities as they were known at some time, as the text of a subquery: the source of lists, searches and counts of
- * the inventory. `resources` and `identities` hold the present, `resource_versions` and `identity_versions` the past.
+ * Subqueries for resources or identities as they were known at some time, for lists, searches and counts of the
+ * inventory. `resources` and `identities` have the present, `resource_versions` and `identity_versions` the past.
  *
- * The versions of an entity follow each other without a gap, and a deletion is a version of its own. One version therefore says
- * everything about a time: whether the entity was deleted before it, and what it was called then.
+ * The versions of an entity follow each other without a gap, and a deletion is a version of its own. So one version has
+ * everything about a time: whether the entity was deleted before it, and its name then.
  */
 import type { Bind } from "../stores/postgres-bindings.js";
 import type { Moment } from "./moment.js";
@@ -15,7 +15,7 @@ interface InventoryTables {
   readonly versions: string;
   readonly id: string;
   readonly type: string;
-  /** Beside id, type and those that both kinds have. */
+  /** Columns besides id, type and those that both kinds have. */
   readonly own: readonly string[];
 }
 
@@ -36,13 +36,13 @@ export const inventoryTables: Readonly<Record<InventoryKind, InventoryTables>> =
   },
 };
 
-/** Columns of an entity; `last_seen_at` stands apart in the history. */
+/** Columns of an entity, without `last_seen_at`, which the history handles separately. */
 export function inventoryColumns(kind: InventoryKind): string[] {
   const { id, type, own } = inventoryTables[kind];
   return ["ecosystem", "tenant_id", id, type, "display_name", ...own, "created_at", "deleted_at", "metadata"];
 }
 
-/** Every entity that was known, deleted ones too, as it was then. */
+/** Selects every entity that was known at the time, including deleted ones, in its state then. */
 export function knownAt(kind: InventoryKind, tenantName: string, moment: Moment, bind: Bind): string {
   const { present, versions, id } = inventoryTables[kind];
   const tenant = bind(tenantName);
@@ -51,7 +51,7 @@ export function knownAt(kind: InventoryKind, tenantName: string, moment: Moment,
     return `SELECT ${[...columns, "last_seen_at"].join(", ")} FROM ${present} WHERE tenant_name = ${tenant}`;
   }
   const { covers, begun } = versionAt(moment, bind);
-  // A look-up for the rows of a page, after sorting and cutting: joined, it would be done for all.
+  // A look-up per row of the page, after sorting and cutting. A join would do it for all rows.
   const lastSeen = `(SELECT last_seen_at FROM ${present} AS present WHERE present.tenant_name = version.tenant_name AND present.${id} = version.${id})`;
   return `
   SELECT ${columns.join(", ")}, coalesce(version.last_seen_at, ${lastSeen}) AS last_seen_at
@@ -59,19 +59,19 @@ export function knownAt(kind: InventoryKind, tenantName: string, moment: Moment,
   WHERE tenant_name = ${tenant} AND ${covers} AND (created_at IS NULL OR ${begun})`;
 }
 
-/** The one version that an entity was in at the instant; in a period, the last, which is the one that its end falls into. */
+/** Matches the version that an entity was in at the instant; for a period, the version at its end. */
 function versionAt(moment: Exclude<Moment, { kind: "present" }>, bind: Bind) {
   if (moment.kind === "instant") {
     const at = `${bind(moment.at)}::timestamptz`;
     return { covers: `valid_from <= ${at} AND valid_to > ${at}`, begun: `created_at <= ${at}` };
   }
   const [start, end] = [`${bind(moment.start)}::timestamptz`, `${bind(moment.end)}::timestamptz`];
-  // A period without length is an instant: else what was renamed just then would be in neither of its versions.
+  // A period without length is an instant. Otherwise, neither version of an entity renamed at that time would match.
   const covers = `CASE WHEN ${start} < ${end} THEN valid_from < ${end} AND valid_to >= ${end} ELSE valid_from <= ${start} AND valid_to > ${start} END`;
   return { covers, begun: `created_at < ${end}` };
 }
 
-/** Of the entities that were known, those that were active then. All of them for the present: it lists the deleted too. */
+/** Keeps entities that were active at the time. For the present, keeps all, because its list includes deleted ones. */
 export function activeThen(moment: Moment, bind: Bind): string {
   if (moment.kind === "present") return "true";
   if (moment.kind === "instant") return "deleted_at IS NULL";

@@ -10,11 +10,11 @@ import { type MomentInput, momentOf } from "./moment.js";
 import { type InventoryOrder, inventoryOrder, type SortOrder } from "./order.js";
 
 export interface InventoryListInput extends PageRequest, MomentInput {
-  /** Equal to. */
+  /** Matches exactly. */
   readonly type?: string | undefined;
-  /** Of resources alone. */
+  /** For resources only. */
   readonly status?: string | undefined;
-  /** Part of the id or of the display name, in any case. */
+  /** Matches a part of the id or of the display name, ignoring case. */
   readonly search?: string | undefined;
   /** One of `inventorySorts`. */
   readonly sort: string;
@@ -26,7 +26,7 @@ interface InventoryItem {
   readonly ecosystem: string;
   readonly tenant_id: string;
   readonly display_name: string | null;
-  /** `2026-01-01T00:00:00Z`, with microseconds where there are any. */
+  /** `2026-01-01T00:00:00Z`, with microseconds if there are any. */
   readonly created_at: string | null;
   readonly deleted_at: string | null;
   readonly last_seen_at: string;
@@ -58,8 +58,8 @@ export interface InventoryPage<Item> {
 }
 
 /**
- * One statement, so that rows and total are of one moment. Rows `{total, cursor_key, item}`, one more than the page holds when
- * more follow; for an empty page a single row whose cursor_key is null.
+ * One statement, so that rows and total are of the same moment. Selects `{total, cursor_key, item}`: one row more than
+ * a page if more follow; for an empty page, a single row whose cursor_key is null.
  */
 function inventoryPage(
   kind: InventoryKind,
@@ -71,7 +71,7 @@ function inventoryPage(
   const moment = momentOf(input);
   const known = knownAt(kind, tenantName, moment, bind);
   const conditions = [activeThen(moment, bind), ...filters(kind, input, bind)].join(" AND ");
-  const rest = after === undefined ? "true" : order.behind(after, bind);
+  const afterKey = after === undefined ? "true" : order.afterKey(after, bind);
   return {
     query: `
 WITH entities AS NOT MATERIALIZED (
@@ -81,7 +81,7 @@ SELECT total, cursor_key, (SELECT row_to_json(shown) FROM (SELECT ${shown(kind)}
 FROM (SELECT count(*) AS total FROM entities) AS counted
 LEFT JOIN (
   SELECT *, ${order.keySql} AS cursor_key FROM entities
-  WHERE ${rest}
+  WHERE ${afterKey}
   ORDER BY ${order.orderBy}
   LIMIT ${bind(input.page_size + 1)} OFFSET ${bind((input.page - 1) * input.page_size)}
 ) AS page ON true
@@ -116,7 +116,7 @@ interface PageRow<Item> {
   readonly item: Item;
 }
 
-/** Throws InvalidParameter for times and cursors that cannot be used. */
+/** Throws InvalidParameter for invalid times and cursors. */
 export async function readInventoryPage<Kind extends InventoryKind>(
   pool: Pool,
   kind: Kind,

@@ -1,7 +1,7 @@
-/** Which time a request for inventory means: the present, an instant, or a period. */
+/** The time that a request for inventory means: the present, an instant, or a period. */
 import { InvalidParameter } from "../time/date-window.js";
 
-/** Instants as `isInstant` takes them. */
+/** Instants that `isInstant` accepts. */
 export interface MomentInput {
   readonly active_at?: string | undefined;
   readonly period_start?: string | undefined;
@@ -18,7 +18,7 @@ export function momentOf({ active_at, period_start, period_end }: MomentInput): 
   if (active_at !== undefined) {
     if (period_start === undefined && period_end === undefined) return { kind: "instant", at: active_at };
     const both =
-      "`active_at` cannot be combined with `period_start` or `period_end`: ask for an instant or for a period.";
+      "`active_at` cannot be combined with `period_start` or `period_end`: request an instant or a period.";
     throw new InvalidParameter("active_at", both);
   }
   if (period_start === undefined && period_end === undefined) return { kind: "present" };
@@ -31,8 +31,5 @@ export function momentOf({ active_at, period_start, period_end }: MomentInput): 
 }
 
 function missing(name: string, given: string): InvalidParameter {
-  return new InvalidParameter(
-    name,
-    `\`${name}\` must be given too: a period has both ends, and \`${given}\` is there.`,
-  );
+  return new InvalidParameter(name, `\`${name}\` is required with \`${given}\`: a period needs both ends.`);
 }

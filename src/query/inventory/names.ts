@@ -1,6 +1,6 @@
 /**
- * Names, types and teams of identities and resources, from the copy of the inventory next to the facts. They are looked up when
- * rows are grouped or a page is known, and never joined before that, so the cost of a read does not depend on them.
+ * Names, types and teams of identities and resources, from the copy of the inventory in the store. They are looked up
+ * once rows are grouped or a page is read, and never joined before, so the cost of a read does not depend on them.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
@@ -9,16 +9,16 @@ import { INVENTORY_NAMES } from "../../store/postgres/inventory-names.js";
 import { readPostgres } from "../../store/postgres/statement.js";
 import type { ValueFilter } from "../value-filters.js";
 
-/** Team of identities that have none, as a bucket and in a filter. */
+/** Team of identities without a team, as a bucket and in a filter. */
 export const UNASSIGNED = "UNASSIGNED";
 
-/** By what a name is found, and where it stands in the constant of `knownSql`. */
+/** For each name: the id that it belongs to, and its position in the constant of `knownSql`. */
 export const nameColumns = {
-  identity_name: { id: "identity_id", known: "known_identities", at: 2, unknown: "" },
-  identity_type: { id: "identity_id", known: "known_identities", at: 3, unknown: "" },
-  team: { id: "identity_id", known: "known_identities", at: 4, unknown: UNASSIGNED },
-  resource_name: { id: "resource_id", known: "known_resources", at: 2, unknown: "" },
-  resource_type: { id: "resource_id", known: "known_resources", at: 3, unknown: "" },
+  identity_name: { id: "identity_id", known: "known_identities", position: 2, unknown: "" },
+  identity_type: { id: "identity_id", known: "known_identities", position: 3, unknown: "" },
+  team: { id: "identity_id", known: "known_identities", position: 4, unknown: UNASSIGNED },
+  resource_name: { id: "resource_id", known: "known_resources", position: 2, unknown: "" },
+  resource_type: { id: "resource_id", known: "known_resources", position: 3, unknown: "" },
 } as const;
 export type NameColumn = keyof typeof nameColumns;
 
@@ -26,7 +26,7 @@ export function isNameColumn(column: string): column is NameColumn {
   return Object.hasOwn(nameColumns, column);
 }
 
-/** Constants that stand behind WITH: lists of ids, and of what is known of each. */
+/** Constants to put after WITH: lists of ids, and of the names of each. */
 const knownSql = {
   known_identities: (where: string) => `(
     SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities${where}
@@ -37,52 +37,57 @@ const knownSql = {
 } as const;
 
 /**
- * What has to stand behind WITH for these columns. `given`: ids of which no others come up than those in the parameter of that name. One identity
- * by day takes 26 ms where 50,000 identities are known, and 62 ms if it is looked up among all of them.
+ * Returns the constants that these columns need after WITH. `given` lists ids that are limited to the parameter of that
+ * name. One identity by day takes 26 ms if 50,000 identities are known, and 62 ms if it is looked up among all of them.
  */
 export function knownNames(
   columns: readonly string[],
-  given: readonly ("identity_id" | "resource_id")[] = [],
+  limitedIds: readonly ("identity_id" | "resource_id")[] = [],
 ): string[] {
   const lists = new Map(
     columns.filter(isNameColumn).map((column) => [nameColumns[column].known, nameColumns[column].id]),
   );
   return [...lists]
     .sort()
-    .map(([known, id]) => knownSql[known](given.includes(id) ? ` WHERE ${id} IN {${id}:Array(String)}` : ""));
+    .map(([known, id]) =>
+      knownSql[known](limitedIds.includes(id) ? ` WHERE ${id} IN {${id}:Array(String)}` : ""),
+    );
 }
 
-/** The name as an expression over an id, which is that of the column unless another one is given. */
+/** Returns an expression for the name that belongs to the id expression. */
 export function nameSql(column: NameColumn, id: string): string {
-  const { known, at, unknown } = nameColumns[column];
-  return `transform(${id}, ${known}.1, ${known}.${at}, '${unknown}')`;
+  const { known, position, unknown } = nameColumns[column];
+  return `transform(${id}, ${known}.1, ${known}.${position}, '${unknown}')`;
 }
 
-/** Identities of some teams, or of no one of them: a condition over `identity_id`, ready to follow another one. */
+/**
+ * Returns a condition over `identity_id` for identities in some teams, or in none of them, to append to another
+ * condition.
+ */
 export function ofTeam({
   isExcluding,
   values,
   param,
 }: Pick<ValueFilter, "isExcluding" | "values" | "param">): string {
-  // Identities that are not known have no team either.
+  // Unknown identities have no team either.
   const isComplement = values.includes(UNASSIGNED);
   const known = `(SELECT identity_id FROM identities WHERE team ${isComplement ? "NOT IN" : "IN"} {${param}:Array(String)})`;
   return ` AND identity_id ${isComplement === isExcluding ? "IN" : "NOT IN"} ${known}`;
 }
 
 export interface TeamLookup {
-  /** Stand behind WITH. */
+  /** Named expressions, to put after WITH. */
   readonly names: readonly string[];
-  /** UInt32 by `identity_id`: place of its team in `teams`. */
-  readonly place: string;
-  /** Array(String), ascending, with `UNASSIGNED` among them. */
+  /** UInt32 expression over `identity_id`: the position of its team in `teams`. */
+  readonly position: string;
+  /** Array(String), ascending, including `UNASSIGNED`. */
   readonly teams: string;
 }
 
-/** The team as a number that rows are grouped by. */
+/** The team as a number to group rows by. */
 export const teamLookup: TeamLookup = {
   teams: "team_names",
-  place: `transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, '${UNASSIGNED}')))`,
+  position: `transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, '${UNASSIGNED}')))`,
   names: [
     `(SELECT arraySort(arrayDistinct(arrayPushBack(groupUniqArray(toString(team)), '${UNASSIGNED}'))) FROM identities) AS team_names`,
     `(
@@ -93,7 +98,7 @@ export const teamLookup: TeamLookup = {
 };
 
 export interface IdentityNames {
-  /** Null when there is none. */
+  /** Null if unknown. */
   readonly identity_name: string | null;
   readonly identity_type: string | null;
   readonly team: string;
@@ -109,15 +114,16 @@ export interface KnownNames {
   resource(id: string): ResourceNames;
 }
 
-/** Whose names are looked up. */
+/** The ids to look up. */
 export interface NamedIds {
   readonly identities: readonly string[];
   readonly resources: readonly string[];
 }
 
 /**
- * Rows `{kind, id, name, type, team}` of those that are known. Both kinds in one scan of the table behind the views `identities` and `resources`, as
- * planning a scan takes longer than reading: 9.5 ms of processor time instead of 14.4 ms for the two views.
+ * Selects `{kind, id, name, type, team}` of known ids. One scan of the table behind the views `identities` and
+ * `resources` reads both kinds, because planning a scan takes longer than reading: 9.5 ms of processor time instead of
+ * 14.4 ms for the two views.
  */
 export function inventoryNames({ identities, resources }: NamedIds): Statement {
   return {
@@ -138,7 +144,7 @@ export interface NameRow {
   readonly team: string;
 }
 
-/** Those of the rows of a page. */
+/** Reads the names for the rows of a page. */
 export async function readNames(
   client: ClickHouseClient,
   rows: readonly Named[],
@@ -149,7 +155,10 @@ export async function readNames(
   return knownNamesOf(found);
 }
 
-/** The same from the inventory itself, which takes a quarter of the time: for responses that no ETag stands for, because it has new names a moment before the copy. */
+/**
+ * Like `readNames`, but from the inventory in Postgres, which takes a quarter of the time. For responses without an
+ * ETag only, because the inventory has new names a moment before the copy.
+ */
 export async function readNamesOfInventory(
   { postgres, tenantName }: { readonly postgres: Pool; readonly tenantName: string },
   rows: readonly Named[],
@@ -168,7 +177,7 @@ interface Named {
   readonly resource_id: string;
 }
 
-/** Each id once. */
+/** Returns each id once. */
 export function namedBy(rows: readonly Named[]): NamedIds {
   const distinct = (ids: (string | undefined)[]) => [...new Set(ids.filter((id) => id !== undefined))];
   return {
@@ -195,14 +204,16 @@ export function knownNamesOf(found: readonly NameRow[]): KnownNames {
   };
 }
 
-/** Of a bucket: behind the values of its columns stand the names of those that are called something. */
+/**
+ * Returns the names of a bucket's values. In a row, the names of the `named` columns follow the values of all columns.
+ */
 export function displayNames<Column extends string>(
   columns: readonly Column[],
-  called: readonly Column[],
+  named: readonly Column[],
   values: readonly string[],
 ): Record<string, string> {
   return Object.fromEntries(
-    called.flatMap((column, index) => {
+    named.flatMap((column, index) => {
       const name = values[columns.length + index] ?? "";
       return name === "" ? [] : [[column, name]];
     }),

@@ -1,4 +1,4 @@
-/** The order of lists of the inventory, and the condition for what comes after a row. The id settles every tie. */
+/** The order of inventory lists, and the condition for what comes after a row. The id breaks every tie. */
 import type { CursorKey, KeyColumn } from "../page/cursor.js";
 import type { Bind } from "../stores/postgres-bindings.js";
 import { type InventoryKind, inventoryTables } from "./known.js";
@@ -26,13 +26,13 @@ interface SortKey {
 }
 
 const text = (column: string): SortKey => ({ sql: `coalesce(${column}, '')`, type: "text" });
-/** Seconds since 1970, to the microsecond. A time that is not there comes before all others. */
+/** Seconds since 1970, to the microsecond. Missing times come first. */
 const time = (column: string): SortKey => ({
   sql: `coalesce(extract(epoch FROM ${column}), -1000000000000000)`,
   type: "numeric",
 });
 
-/** By the name of the column; an id has no key beside itself. */
+/** Keys by column. The id is always the last key, so it has no entry. */
 const sortKeys = new Map<string, SortKey>([
   ["resource_type", text("resource_type")],
   ["identity_type", text("identity_type")],
@@ -44,13 +44,13 @@ const sortKeys = new Map<string, SortKey>([
 ]);
 
 export interface InventoryOrder {
-  /** Behind ORDER BY. */
+  /** The text after ORDER BY. */
   readonly orderBy: string;
-  /** What a cursor holds of a row, an array of text. */
+  /** The values of a row for its cursor, as an array of text. */
   readonly keySql: string;
   readonly keyColumns: readonly KeyColumn[];
-  /** Condition of the rows behind a key: a comparison of rows, which for ids the index answers. */
-  behind(key: CursorKey, bind: Bind): string;
+  /** Condition for rows after a key. It compares rows, which for ids uses the index. */
+  afterKey(key: CursorKey, bind: Bind): string;
 }
 
 export function inventoryOrder(kind: InventoryKind, sort: string, order: SortOrder): InventoryOrder {
@@ -62,8 +62,8 @@ export function inventoryOrder(kind: InventoryKind, sort: string, order: SortOrd
     orderBy: keys.map(({ sql }) => `${sql} ${direction}`).join(", "),
     keySql: `ARRAY[${keys.map(({ sql }) => `(${sql})::text`).join(", ")}]`,
     keyColumns: keys.map(({ type }) => (type === "numeric" ? "decimal" : "text")),
-    behind(after, bind) {
-      const values = keys.map(({ type }, index) => `${bind(after[index])}::${type}`);
+    afterKey(cursorKey, bind) {
+      const values = keys.map(({ type }, index) => `${bind(cursorKey[index])}::${type}`);
       return `(${keys.map(({ sql }) => sql).join(", ")}) ${order === "asc" ? ">" : "<"} (${values.join(", ")})`;
     },
   };

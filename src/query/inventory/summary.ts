@@ -1,4 +1,4 @@
-/** How many resources and identities of each type there are, or were known at an instant. Both are counted by deleted_at. */
+/** Counts resources and identities per type, now or at an instant, split by deleted_at. */
 import type { Pool } from "pg";
 import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 import { bindings } from "../stores/postgres-bindings.js";
@@ -16,7 +16,7 @@ export interface InventorySummary {
   readonly identity_counts: Record<string, TypeCount>;
 }
 
-/** Rows `{kind, type, total, active}`, by type. One statement: both kinds as of one moment. */
+/** Selects `{kind, type, total, active}`, by type. One statement, so that both kinds are of the same moment. */
 function inventoryCounts(tenantName: string, activeAt: string | undefined): Statement {
   const { bind, params } = bindings();
   const moment = momentOf({ active_at: activeAt });
@@ -38,11 +38,11 @@ export async function readInventorySummary(
     inventoryCounts(tenantName, activeAt),
     signal,
   );
-  const of = (kind: InventoryKind) =>
+  const countsOf = (kind: InventoryKind) =>
     Object.fromEntries(
       rows
         .filter((row) => row.kind === kind)
         .map(({ type, total, active }) => [type, { total, active, deleted: total - active }]),
     );
-  return { resource_counts: of("resources"), identity_counts: of("identities") };
+  return { resource_counts: countsOf("resources"), identity_counts: countsOf("identities") };
 }

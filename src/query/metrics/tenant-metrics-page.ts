@@ -1,4 +1,7 @@
-/** A tenant's page for Prometheus: rendered from the stores on each request, in pieces, with nothing kept in memory. */
+/**
+ * A tenant's page for Prometheus. It is rendered from the stores on each request and streamed, with nothing kept in
+ * memory.
+ */
 import { addAbortSignal, Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
@@ -29,9 +32,9 @@ export interface MetricsPage {
   readonly tenantId: string;
   readonly ecosystem: string;
   readonly emitter: PrometheusEmitter;
-  /** Older days are left out. */
+  /** Leaves out older days. */
   readonly since: string | undefined;
-  /** OpenMetrics ends with a mark. */
+  /** OpenMetrics requires an end marker. */
   readonly openMetrics: boolean;
 }
 
@@ -39,36 +42,38 @@ const ENTITIES_AT_ONCE = 5000;
 
 type AmountPipeline = keyof typeof amountFamilies;
 
-/** Returns once it is known which days are shown, so that a store that is away is still an ordinary error. */
+/** Resolves once the shown days are known, so that an unreachable store is still an ordinary error response. */
 export async function openMetricsPage(page: MetricsPage, signal: AbortSignal): Promise<Readable> {
   const days = await shownDays(page, signal);
   const text = Readable.from(textOf(page, days, signal), { objectMode: false, highWaterMark: 1 << 17 });
   return readerError(addAbortSignal(signal, text));
 }
 
-interface Shown {
+interface DaysOfPipeline {
   /** Ascending. */
   readonly days: readonly string[];
   /** How many of them are provisional. */
   readonly provisional: number;
 }
 
-type ShownDays = ReadonlyMap<AmountPipeline, Shown>;
+type DaysByPipeline = ReadonlyMap<AmountPipeline, DaysOfPipeline>;
 
-/** The latest days that have rows. Bills and chargebacks have the same ones; attributions to topics may be behind. */
+/**
+ * Returns the latest days that have rows. Bills and chargebacks have the same days; topic attributions may be behind.
+ */
 async function shownDays(
   { client, emitter, since = "" }: MetricsPage,
   signal: AbortSignal,
-): Promise<ShownDays> {
+): Promise<DaysByPipeline> {
   const { pipelines, params } = emitter;
-  const latest = (days: readonly string[], provisional: readonly string[]): Shown => {
+  const latest = (days: readonly string[], provisional: readonly string[]): DaysOfPipeline => {
     const marked = new Set(provisional);
     const shown = days
       .filter((day) => day >= since && (params.provisional === "mark" || !marked.has(day)))
       .slice(-params.days);
     return { days: shown, provisional: shown.filter((day) => marked.has(day)).length };
   };
-  const found = new Map<AmountPipeline, Shown>();
+  const found = new Map<AmountPipeline, DaysOfPipeline>();
   const [chargeback, billing] = [pipelines.includes("chargeback"), pipelines.includes("billing")];
   if (chargeback || billing) {
     const days = await readChargebackDates(client, signal);
@@ -97,15 +102,18 @@ async function readProvisionalDates(
 
 async function* textOf(
   page: MetricsPage,
-  shown: ShownDays,
+  shown: DaysByPipeline,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer | string> {
-  const ofPipelines = (figureOf: (each: Shown) => number | undefined, { name }: { readonly name: string }) =>
+  const pipelineLines = (
+    sampleValue: (days: DaysOfPipeline) => number | undefined,
+    { name }: { readonly name: string },
+  ) =>
     [...shown]
-      .flatMap(([pipeline, each]) => pipelineLine(page, { name, pipeline, value: figureOf(each) }))
+      .flatMap(([pipeline, days]) => pipelineLine(page, { name, pipeline, value: sampleValue(days) }))
       .join("");
-  yield familyHead(newestDayFamily) + ofPipelines(newestDay, newestDayFamily);
-  yield familyHead(provisionalFamily) + ofPipelines(provisionalDays, provisionalFamily);
+  yield familyHead(newestDayFamily) + pipelineLines(newestDay, newestDayFamily);
+  yield familyHead(provisionalFamily) + pipelineLines(provisionalDays, provisionalFamily);
   for (const [pipeline, { days }] of shown) {
     const family = amountFamilies[pipeline];
     yield familyHead(family);
@@ -122,13 +130,13 @@ async function* textOf(
   if (page.openMetrics) yield "# EOF\n";
 }
 
-/** In seconds since 1970; undefined where no day is shown. */
-function newestDay({ days }: Shown): number | undefined {
+/** In seconds since 1970; undefined if no day is shown. */
+function newestDay({ days }: DaysOfPipeline): number | undefined {
   const newest = days.at(-1);
   return newest === undefined ? undefined : midnightSeconds(newest);
 }
 
-function provisionalDays({ days, provisional }: Shown): number | undefined {
+function provisionalDays({ days, provisional }: DaysOfPipeline): number | undefined {
   return days.length === 0 ? undefined : provisional;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Families of a tenant's page for Prometheus, as statements whose results are its lines: the stores write the text, and no row
- * passes through JavaScript. Amounts are summed by all labels of their family, so that no series appears twice.
+ * The metric families of a tenant's page for Prometheus, as statements whose results are its lines. The stores write
+ * the text, so no row passes through JavaScript. Amounts are summed by all labels of their family, so that no series
+ * appears twice.
  */
 import type { Pipeline } from "../../config/emitters.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
@@ -73,37 +74,37 @@ interface EntityFamily extends Family {
 export const entityFamilies: Readonly<Record<Extract<Pipeline, "resource" | "identity">, EntityFamily>> = {
   resource: {
     name: "chargehouse_resource_active",
-    help: "1 for each resource that is there now.",
+    help: "1 for each resource that exists now.",
     table: "resources",
     id: "resource_id",
     type: "resource_type",
   },
   identity: {
     name: "chargehouse_identity_active",
-    help: "1 for each identity that is there now.",
+    help: "1 for each identity that exists now.",
     table: "identities",
     id: "identity_id",
     type: "identity_type",
   },
 };
 
-/** Says which day the amounts are of: they have no timestamps, since Prometheus refuses samples that are hours old. */
+/** Shows the day of the amounts. They have no timestamps, since Prometheus rejects samples that are hours old. */
 export const newestDayFamily: Family = {
   name: "chargehouse_newest_day_timestamp_seconds",
   help: "Beginning of the newest day whose amounts are shown.",
 };
 
-/** Of the days that are shown, so that whoever reads the amounts sees whether they may still change. */
+/** Counts the provisional days among those shown, so that a user knows whether the amounts may still change. */
 export const provisionalFamily: Family = {
   name: "chargehouse_shown_provisional_dates",
-  help: "How many of the days that are shown lack something that may still come.",
+  help: "Number of shown days that miss data and may still change.",
 };
 
 export function familyHead({ name, help }: Family): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
 }
 
-/** As the format wants it: a backslash, a quote and a line feed are escaped by a backslash. */
+/** Escapes a backslash, a quote and a line feed, as the exposition format requires. */
 export function labelText(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
@@ -114,7 +115,7 @@ const [backslash, quote, lineFeed] = [
   String.raw`'\n', '\\n'`,
 ];
 
-/** Lines in the order of their labels. With several days, each amount carries its own. */
+/** Returns the lines in the order of their labels. With several days, each amount has a `date` label. */
 export function amountLines(family: AmountFamily, days: readonly string[], dated: boolean): Statement {
   const { name, facts, labels, amount } = family;
   const shown = dated ? [...labels, "date"] : labels;
@@ -139,7 +140,7 @@ FORMAT CustomSeparated`,
   };
 }
 
-/** A piece of the lines, in the order of ids: one row `{lines, last}`; `last` is null when there are no more. */
+/** Returns a chunk of lines in the order of ids: one row `{lines, last}`. `last` is null if there are no more. */
 export function entityLines(
   family: EntityFamily,
   tenantName: string,

@@ -7,8 +7,8 @@
 import { createHash } from "node:crypto";
 import { InvalidParameter, isDate } from "../time/date-window.js";
 
-/** A cursor that is not one, or that belongs to another query. */
-export class InvalidCursor extends InvalidParameter {
+/** The cursor is malformed, or it belongs to another query. */
+export class InvalidCursorError extends InvalidParameter {
   constructor() {
     super(
       "cursor",
@@ -19,14 +19,17 @@ export class InvalidCursor extends InvalidParameter {
 
 export type CursorKey = readonly (string | number)[];
 
-/** What a column of a key may look like: whoever makes cursors up gets a 400, and never an error of the store. */
+/** Expected formats of a key's columns. An invented cursor gets a 400 and never causes an error in the store. */
 export type KeyColumn = "text" | "integer" | "decimal" | "day" | "instant" | "uuid";
 
 const VERSION = 1;
-/** Of four ids of 1,000 characters in two bytes each. A request's head has at most 16 KiB. */
+/** Four ids of 1,000 characters of two bytes each fit. A request's head has at most 16 KiB. */
 const LONGEST_CURSOR = 14_000;
 
-/** Short and the same for equal queries, whatever the order of the fields. Fields that are undefined do not count. */
+/**
+ * Returns a short text that is equal for equal queries, whatever the order of the fields. Undefined fields do not
+ * count.
+ */
 export function cursorFingerprint(query: Readonly<Record<string, unknown>>): string {
   const fields = Object.entries(query).filter(([, value]) => value !== undefined);
   const text = JSON.stringify(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -37,21 +40,21 @@ export function encodeCursor(kind: string, fingerprint: string, key: CursorKey):
   return Buffer.from(JSON.stringify([VERSION, kind, fingerprint, ...key])).toString("base64url");
 }
 
-/** The key. With `columns`, also held against what it should look like. Throws InvalidCursor. */
+/** Returns the key of the cursor. With `columns`, also checks its values. Throws InvalidCursor. */
 export function decodeCursor(
   text: string,
   kind: string,
   fingerprint: string,
   columns?: readonly KeyColumn[],
 ): CursorKey {
-  const [version, itsKind, itsFingerprint, ...key] = readParts(text);
-  const isOfQuery = version === VERSION && itsKind === kind && itsFingerprint === fingerprint;
-  if (!isOfQuery || !key.every(isScalar)) throw new InvalidCursor();
-  if (columns !== undefined && !fits(key, columns)) throw new InvalidCursor();
+  const [version, cursorKind, cursorFingerprintText, ...key] = readParts(text);
+  const matchesQuery = version === VERSION && cursorKind === kind && cursorFingerprintText === fingerprint;
+  if (!matchesQuery || !key.every(isScalar)) throw new InvalidCursorError();
+  if (columns !== undefined && !fits(key, columns)) throw new InvalidCursorError();
   return key;
 }
 
-/** The key behind which a request wants to read on; undefined without a cursor. Throws InvalidParameter. */
+/** Returns the key after which the requested page begins; undefined without a cursor. Throws InvalidParameter. */
 export function cursorOf(
   { cursor, page }: { readonly cursor?: string | undefined; readonly page: number },
   kind: string,
@@ -62,13 +65,16 @@ export function cursorOf(
   if (page > 1) {
     throw new InvalidParameter(
       "cursor",
-      "`cursor` and `page` exclude each other: a cursor is a place of its own.",
+      "`cursor` and `page` exclude each other: a cursor is a position already.",
     );
   }
   return decodeCursor(cursor, kind, fingerprint, columns);
 }
 
-/** Of rows that are one more than the page when more follow: the page, and the cursor behind its last row; null when nothing follows. */
+/**
+ * Cuts one extra row off. If there is one, more rows follow, and `next_cursor` points behind the page's last row; else
+ * it is null.
+ */
 export function cutPage<Item>(
   found: readonly Item[],
   pageSize: number,
@@ -79,14 +85,14 @@ export function cutPage<Item>(
 }
 
 function readParts(text: string): unknown[] {
-  if (text.length > LONGEST_CURSOR || !/^[A-Za-z0-9_-]+$/.test(text)) throw new InvalidCursor();
+  if (text.length > LONGEST_CURSOR || !/^[A-Za-z0-9_-]+$/.test(text)) throw new InvalidCursorError();
   try {
     const parts: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
     if (Array.isArray(parts)) return parts;
   } catch {
-    // Not JSON: refused below like anything else that is no cursor.
+    // Not JSON: rejected below, like any other text that is not a cursor.
   }
-  throw new InvalidCursor();
+  throw new InvalidCursorError();
 }
 
 const isScalar = (part: unknown): part is string | number =>

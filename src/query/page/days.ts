@@ -11,11 +11,11 @@ export interface DayCount {
   readonly rows: number;
 }
 
-/** Rows a day of a list: as they are known, or as `read` returns them. */
+/** Returns the rows per day of a list, from the cache or through `read`. */
 export type CountDays = (read: () => Promise<readonly DayCount[]>) => Promise<readonly DayCount[]>;
 
 export interface PageSpan extends Days {
-  /** Rows of `first_day` that lie before the page. */
+  /** Rows of `first_day` that come before the page. */
   readonly offset: number;
 }
 
@@ -23,13 +23,13 @@ export interface PageRequest {
   /** From 1; any safe integer. */
   readonly page: number;
   readonly page_size: number;
-  /** How many pages behind a place are read with its own, where they lie in the same days. */
+  /** How many further pages to prefetch, if they are in the same days. */
   readonly ahead?: number | undefined;
 }
 
-/** Days ascending. Undefined for a page past the end. */
+/** Returns the days that contain the page; undefined for a page past the end. `days` ascend. */
 export function pageSpan(days: readonly DayCount[], { page, page_size }: PageRequest): PageSpan | undefined {
-  const offset = (page - 1) * page_size; // beyond 2^53 it is not exact any more, and past any end
+  const offset = (page - 1) * page_size; // not exact beyond 2^53, but past any end there
   let before = 0;
   let first: { day: string; offset: number } | undefined;
   let last = "";
@@ -42,7 +42,7 @@ export function pageSpan(days: readonly DayCount[], { page, page_size }: PageReq
   return first && { first_day: first.day, last_day: last, offset: first.offset };
 }
 
-/** Runs a read whose rows are `{day, rows}` ascending. */
+/** Runs a read that returns `{day, rows}`, days ascending. */
 export async function readDayCounts(
   client: ClickHouseClient,
   read: Statement,

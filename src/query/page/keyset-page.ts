@@ -1,4 +1,7 @@
-/** Rows in the order of a table's key: one page by its number, or pages after a place; and the places where the pages after them begin. */
+/**
+ * Reads rows in the order of a table's key: one page by its number, or pages after a position. Returns where the next
+ * pages begin.
+ */
 import type { ClickHouseSettings } from "@clickhouse/client";
 import { daysBetween } from "../../time/days.js";
 import { type DayCount, type PageRequest, type PageSpan, pageSpan, totalRows } from "./days.js";
@@ -7,37 +10,42 @@ import {
   endOfPage,
   type OrderColumns,
   orderValues,
-  type Place,
-  placeSpan,
+  type PagePosition,
   rowsFrom,
-  withoutGiven,
+  spanFromPosition,
+  withoutReturned,
 } from "./keyset.js";
 
 export interface PageReading<Row extends object> {
-  /** Which its rows have all of. */
+  /** Every row has all of these columns. */
   readonly columns: OrderColumns;
-  /** Rows a day under the filters, ascending. */
+  /** Matching rows per day, days ascending. */
   readonly days: readonly DayCount[];
   readonly page: PageRequest;
-  /** Instead of the page's number. */
-  readonly place: Place | undefined;
-  /** So many rows of these days, behind the place if there is one. */
+  /** Replaces the page's number. */
+  readonly position: PagePosition | undefined;
+  /** Reads up to `rows` rows of these days, after the position if there is one. */
   read(span: PageSpan, rows: number, settings: ClickHouseSettings): Promise<Row[]>;
-  /** Rows of the place's day before the place. */
-  countBefore(place: Place): Promise<number>;
+  /** Counts the rows of the position's day that come before it. */
+  countBefore(position: PagePosition): Promise<number>;
 }
 
-/** Pages one after another, of `page_size` items each; the last may have fewer. */
+/** Consecutive pages of `page_size` items each; the last may have fewer. */
 export interface Pages<Item> {
-  /** Of all of them. */
+  /** The items of all pages. */
   readonly items: Item[];
   readonly total: number;
-  /** Of each page, where the next one begins; undefined when nothing comes behind it. There is always one page. */
-  readonly next: readonly (Place | undefined)[];
+  /**
+   * For each page, the position where the next one begins; undefined on the last page. There is always at least one
+   * page.
+   */
+  readonly next: readonly (PagePosition | undefined)[];
 }
 
 export async function readOrderedPages<Row extends object>(reading: PageReading<Row>): Promise<Pages<Row>> {
-  return reading.place === undefined ? readNumbered(reading) : readBehind(reading, reading.place);
+  return reading.position === undefined
+    ? readNumbered(reading)
+    : readAfterPosition(reading, reading.position);
 }
 
 async function readNumbered<Row extends object>(reading: PageReading<Row>): Promise<Pages<Row>> {
@@ -49,42 +57,49 @@ async function readNumbered<Row extends object>(reading: PageReading<Row>): Prom
   const end = endOfPage(rows.map(valuesIn(columns)), undefined);
   if (end === undefined || page.page * page.page_size >= total)
     return { items: rows, total, next: [undefined] };
-  // A page of nothing but rows that are the same in the order: those before it may be more of them.
-  const isUnclear = end.given === rows.length && span.offset > 0;
-  if (!isUnclear) return { items: rows, total, next: [end] };
-  const given = span.offset + rows.length - (await reading.countBefore(end));
-  return { items: rows, total, next: [{ ...end, given: Math.max(given, rows.length) }] };
+  // All rows of this page are equal in the order. Rows before the page may be equal to them, too, so count those.
+  const mayHaveEqualBefore = end.returned === rows.length && span.offset > 0;
+  if (!mayHaveEqualBefore) return { items: rows, total, next: [end] };
+  const returned = span.offset + rows.length - (await reading.countBefore(end));
+  return { items: rows, total, next: [{ ...end, returned: Math.max(returned, rows.length) }] };
 }
 
-async function readBehind<Row extends object>(reading: PageReading<Row>, place: Place): Promise<Pages<Row>> {
+async function readAfterPosition<Row extends object>(
+  reading: PageReading<Row>,
+  position: PagePosition,
+): Promise<Pages<Row>> {
   const { days, page, columns } = reading;
-  const { page_size, ahead: asked = 0 } = page;
+  const { page_size, ahead: requestedAhead = 0 } = page;
   const total = totalRows(days);
   const spanOf = (pages: number) =>
-    placeSpan(days, dayOf(columns, place.values), place, page_size * pages + 1);
+    spanFromPosition(days, dayOf(columns, position.values), position, page_size * pages + 1);
   const span = spanOf(1);
   if (span === undefined) return { items: [], total, next: [undefined] };
-  // Rows of further days are not there for nothing: each day is a part to open.
-  const ahead = spanOf(1 + asked)?.last_day === span.last_day ? asked : 0;
+  // Prefetch only within the same day: each further day is another part to open.
+  const ahead = spanOf(1 + requestedAhead)?.last_day === span.last_day ? requestedAhead : 0;
   const most = page_size * (1 + ahead);
-  // One more, to know whether there is more.
+  // One row more shows whether a page follows.
   const wanted = most + 1;
   const valuesOf = valuesIn(columns);
-  const found = withoutGiven(await readSpan(reading, span, rowsFrom(place, wanted)), valuesOf, place);
-  const endOf = (from: number, start: Place | undefined) =>
+  const found = withoutReturned(
+    await readSpan(reading, span, rowsFrom(position, wanted)),
+    valuesOf,
+    position,
+  );
+  const endOf = (from: number, start: PagePosition | undefined) =>
     found.length > from + page_size
       ? endOfPage(found.slice(from, from + page_size).map(valuesOf), start)
       : undefined;
-  const next = [endOf(0, place)];
+  const next = [endOf(0, position)];
   for (let from = page_size; from < most && next.at(-1) !== undefined; from += page_size)
     next.push(endOf(from, next.at(-1)));
   return { items: found.slice(0, most), total, next };
 }
 
-/** A day with so many times the rows that are wanted holds most pages that begin in it. */
+/** If a day has this many times the wanted rows, most pages that begin in it also end in it. */
 const LARGE_DAY = 10;
 
-/** Of a large day alone first: planning a read of two days takes half as long again. */
+/** Reads the first day alone if it is large, because planning a read of two days takes half as long again. */
 async function readSpan<Row extends object>(
   reading: PageReading<Row>,
   span: PageSpan,
@@ -106,12 +121,13 @@ async function readDays<Row extends object>(
   return await read(span, rows, settingsOf(days, span));
 }
 
-/** So many are sorted in no time. */
+/** Sorting so many rows takes negligible time. */
 const FEW_ROWS = 50_000;
 
 /**
- * Of few rows in many days the engine reads all, and sorts them. To read them in the order of the key it merges a part of each day: 117 ms instead
- * of 69 for a page of one identity in 36 days of 100,000 rows, and 55 instead of 46 in 36 days of 5,000.
+ * For few rows in many days, it is faster to read all of them and to sort. Reading in the order of the key makes the
+ * engine merge a part of each day: 117 ms instead of 69 for a page of one identity in 36 days of 100,000 rows, and 55
+ * instead of 46 in 36 days of 5,000.
  */
 function settingsOf(days: readonly DayCount[], { first_day, last_day }: PageSpan): ClickHouseSettings {
   const read = days.filter(({ day }) => day >= first_day && day <= last_day);

@@ -8,18 +8,24 @@ import { type Condition, type Days, utcInstant } from "../chargebacks/scan.js";
 import type { CursorKey, KeyColumn } from "./cursor.js";
 import { type DayCount, type PageSpan, totalRows } from "./days.js";
 
-/** Columns behind `day` that rows are ordered by, and what they are. One is `timestamp`, of which the day is. */
+/**
+ * Columns after `day` in the order of the rows, with their types. One of them is `timestamp`, which `day` is the date
+ * of.
+ */
 export type OrderColumns = Readonly<Record<string, "String" | "UInt8" | "DateTime('UTC')">>;
 
-/** A place in the order: the values of the last row given, and how many rows with the same ones were. */
-export interface Place {
+/**
+ * A position in the order: the values of the last row that was returned, and how many rows with equal values were
+ * returned.
+ */
+export interface PagePosition {
   readonly values: readonly (string | number)[];
-  readonly given: number;
+  readonly returned: number;
 }
 
 const LAST_INSTANT = 2 ** 32 - 1;
 
-/** What a cursor holds: instants in seconds since 1970, and the count last. */
+/** Returns the types of a cursor's values. Instants are in seconds since 1970, and the count comes last. */
 export function cursorColumns(columns: OrderColumns): KeyColumn[] {
   return [
     ...Object.values(columns).map((type): KeyColumn => (type === "String" ? "text" : "integer")),
@@ -27,16 +33,16 @@ export function cursorColumns(columns: OrderColumns): KeyColumn[] {
   ];
 }
 
-export function cursorKeyOf({ values, given }: Place): CursorKey {
-  return [...values, given];
+export function cursorKeyOf({ values, returned }: PagePosition): CursorKey {
+  return [...values, returned];
 }
 
-export function placeOf(key: CursorKey): Place {
-  return { values: key.slice(0, -1), given: Math.max(Number(key.at(-1)), 0) };
+export function positionOf(key: CursorKey): PagePosition {
+  return { values: key.slice(0, -1), returned: Math.max(Number(key.at(-1)), 0) };
 }
 
-/** The values of a row, which has all these columns, as its cursor holds them. */
-export function orderValues(columns: OrderColumns, row: object): Place["values"] {
+/** Returns the row's values as its cursor has them. The row has all these columns. */
+export function orderValues(columns: OrderColumns, row: object): PagePosition["values"] {
   return Object.entries(columns).map(([name, type]) => {
     const value = Reflect.get(row, name) as string | number;
     return type === "DateTime('UTC')" ? Date.parse(String(value)) / 1000 : value;
@@ -44,31 +50,36 @@ export function orderValues(columns: OrderColumns, row: object): Place["values"]
 }
 
 /**
- * Rows of these days at the place and behind it, ready to follow another condition; all rows without a place. Spelt out, with the day in front: 13 ms
- * where a comparison of tuples took 480 ms (50 M rows).
+ * Returns a condition for rows of these days at or after the position, to append to another condition; all rows without
+ * a position. The comparison is spelt out, with the day in front: 13 ms where a comparison of tuples took 480 ms (50 M
+ * rows).
  */
-export function fromPlace(columns: OrderColumns, place: Place | undefined, days: Days): Condition {
-  if (place === undefined || days.first_day > dayOf(columns, place.values))
+export function fromPosition(
+  columns: OrderColumns,
+  position: PagePosition | undefined,
+  days: Days,
+): Condition {
+  if (position === undefined || days.first_day > dayOf(columns, position.values))
     return { condition: "", params: {} };
-  const behind = behindOnDay(columns);
-  const { place_day, ...params } = placeParams(columns, place);
-  if (days.last_day === place_day) return { condition: ` AND (${behind})`, params };
+  const atOrAfter = atOrAfterOnDay(columns);
+  const { place_day, ...params } = positionParams(columns, position);
+  if (days.last_day === place_day) return { condition: ` AND (${atOrAfter})`, params };
   return {
-    condition: ` AND (day > {place_day:Date} OR (${behind}))`,
+    condition: ` AND (day > {place_day:Date} OR (${atOrAfter}))`,
     params: { ...params, place_day },
   };
 }
 
-/** Rows of the place's day before it. */
-export function beforePlace(columns: OrderColumns, place: Place): Condition {
+/** Returns a condition for the rows of the position's day that come before it. */
+export function beforePosition(columns: OrderColumns, position: PagePosition): Condition {
   return {
-    condition: ` AND day = {place_day:Date} AND NOT (${behindOnDay(columns)})`,
-    params: placeParams(columns, place),
+    condition: ` AND day = {place_day:Date} AND NOT (${atOrAfterOnDay(columns)})`,
+    params: positionParams(columns, position),
   };
 }
 
-/** Of the rows of the place's day, those at it and behind it. */
-function behindOnDay(columns: OrderColumns): string {
+/** Returns a condition for rows of the position's day that are at or after it. */
+function atOrAfterOnDay(columns: OrderColumns): string {
   const value = (index: number) => `{place_${index}:${Object.values(columns)[index]}}`;
   return Object.keys(columns).reduceRight((inner, name, index) => {
     if (inner === "") return `${name} >= ${value(index)}`;
@@ -76,73 +87,73 @@ function behindOnDay(columns: OrderColumns): string {
   }, "");
 }
 
-function placeParams(columns: OrderColumns, { values }: Place) {
+function positionParams(columns: OrderColumns, { values }: PagePosition) {
   const types = Object.values(columns);
   const param = (value: string | number | undefined, type: OrderColumns[string]) => {
     if (type === "String") return value;
-    return type === "UInt8" ? within(value, 255) : utcInstant(within(value, LAST_INSTANT));
+    return type === "UInt8" ? clamped(value, 255) : utcInstant(clamped(value, LAST_INSTANT));
   };
   const params = types.map((type, index) => [`place_${index}`, param(values[index], type)]);
   return { ...Object.fromEntries(params), place_day: dayOf(columns, values) };
 }
 
-export function dayOf(columns: OrderColumns, values: Place["values"]): string {
-  return dayOfSeconds(within(values[Object.keys(columns).indexOf("timestamp")], LAST_INSTANT));
+export function dayOf(columns: OrderColumns, values: PagePosition["values"]): string {
+  return dayOfSeconds(clamped(values[Object.keys(columns).indexOf("timestamp")], LAST_INSTANT));
 }
 
-/** A cursor that was made up may hold what the store cannot. */
-function within(value: string | number | undefined, most: number): number {
-  return Math.min(Math.max(Number(value), 0), most);
+/** Clamps the value, because an invented cursor may have one that the store cannot represent. */
+function clamped(value: string | number | undefined, max: number): number {
+  return Math.min(Math.max(Number(value), 0), max);
 }
 
-/** Rows that are the same in the whole order: so many are read again to leave them out, beyond that they are passed over. */
-const MOST_SAME = 1_000;
+/** The most equal rows that are read again and left out; further ones are skipped by OFFSET. */
+const MAX_EQUAL_ROWS = 1_000;
 
-/** The days that hold the next `rows` rows behind a place. */
-export function placeSpan(
+/** Returns the days that contain the next `rows` rows after a position. */
+export function spanFromPosition(
   days: readonly DayCount[],
-  placeDay: string,
-  place: Place,
+  positionDay: string,
+  position: PagePosition,
   rows: number,
 ): PageSpan | undefined {
-  const [first, ...others] = days.filter(({ day }) => day >= placeDay);
+  const [first, ...others] = days.filter(({ day }) => day >= positionDay);
   if (first === undefined) return undefined;
-  // How many of the first day's rows lie behind the place is not known: the days after it have to do.
+  // It is unknown how many of the first day's rows come after the position, so the later days must have enough alone.
   const enough = others.findIndex((_, index) => totalRows(others.slice(0, index + 1)) >= rows);
   const last = others.at(enough) ?? first;
   return {
     first_day: first.day,
     last_day: last.day,
-    offset: first.day === placeDay ? Math.max(place.given - MOST_SAME, 0) : 0,
+    offset: first.day === positionDay ? Math.max(position.returned - MAX_EQUAL_ROWS, 0) : 0,
   };
 }
 
-/** How many rows to read for `rows` behind a place: those that were given come again. */
-export function rowsFrom({ given }: Place, rows: number): number {
-  return rows + Math.min(given, MOST_SAME);
+/** Returns how many rows to read to get `rows` new ones. Rows that were already returned are read again. */
+export function rowsFrom({ returned }: PagePosition, rows: number): number {
+  return rows + Math.min(returned, MAX_EQUAL_ROWS);
 }
 
-/** Leaves out the rows that were given. They come first, and may be fewer by now. */
-export function withoutGiven<Row>(
+/** Leaves out rows that were already returned. They come first, and there may be fewer of them by now. */
+export function withoutReturned<Row>(
   rows: readonly Row[],
-  valuesOf: (row: Row) => Place["values"],
-  place: Place,
+  valuesOf: (row: Row) => PagePosition["values"],
+  position: PagePosition,
 ): Row[] {
-  const text = JSON.stringify(place.values);
-  const most = Math.min(place.given, MOST_SAME);
-  const first = rows.findIndex((row, index) => index >= most || JSON.stringify(valuesOf(row)) !== text);
+  const text = JSON.stringify(position.values);
+  const max = Math.min(position.returned, MAX_EQUAL_ROWS);
+  const first = rows.findIndex((row, index) => index >= max || JSON.stringify(valuesOf(row)) !== text);
   return first === -1 ? [] : rows.slice(first);
 }
 
-/** The place where a page ends that began behind `start`. */
+/** Returns the position at the end of a page that began at `start`. */
 export function endOfPage(
-  pageValues: readonly Place["values"][],
-  start: Place | undefined,
-): Place | undefined {
+  pageValues: readonly PagePosition["values"][],
+  start: PagePosition | undefined,
+): PagePosition | undefined {
   const last = pageValues.at(-1);
   if (last === undefined) return undefined;
   const text = JSON.stringify(last);
   const same = pageValues.filter((values) => JSON.stringify(values) === text).length;
-  const before = start !== undefined && JSON.stringify(start.values) === text ? start.given : 0;
-  return { values: last, given: before + same };
+  const before = start !== undefined && JSON.stringify(start.values) === text ? start.returned : 0;
+  return { values: last, returned: before + same };
 }

@@ -1,10 +1,10 @@
 /**
- * Pages that were read together with the one before them, for whoever reads a list from its beginning to its end. Each is asked for once, and holds for as
- * long as what is published stays the same (`state/published.ts`).
+ * A cache of pages that were read together with the page before them, for clients that read a list from beginning to
+ * end. Each page is used once. Pages stay valid until published data changes (`state/published.ts`).
  */
 import { createSizedCache, type SizedCache } from "../../store/sized-memory.js";
 
-/** Of a kilobyte each: 20 MB. */
+/** With a kilobyte per row, 20 MB. */
 const MOST_ROWS = 20_000;
 
 export type PagePrefetch<Page> = Pick<SizedCache<Page>, "take" | "keep">;

@@ -1,6 +1,6 @@
 /**
- * Some fields of a row. In a loop, and what is looked up is assigned to the result: to spread a row, or to leave fields out by a pattern, takes ten
- * times as long, which for a thousand rows of thirty fields is 25 ms.
+ * Picks fields of a row, in a loop. Spreading a row or leaving fields out by destructuring takes ten times as long,
+ * which is 25 ms for a thousand rows of thirty fields. Assign further fields to the result for the same reason.
  */
 export function pick<Row extends object, Name extends keyof Row>(
   row: Row,

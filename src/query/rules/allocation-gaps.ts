@@ -1,4 +1,6 @@
-/** What an identity source lacks to say who a line is for: so that a person can add the tag, or the value to the map. */
+/**
+ * Explains why an identity source finds no identity for a line, so that a user can add the tag or the value to the map.
+ */
 import { RE2JS } from "re2js";
 import type { IdentityMaps } from "../../config/allocation/check-allocation.js";
 import { IDENTITY_GROUP, type IdentitySource } from "../../config/allocation/identity-source.js";
@@ -6,7 +8,7 @@ import { missingValueTexts, UNALLOCATED } from "../../config/allocation-rule.js"
 import { LONGEST_ID } from "../../store/text-limits.js";
 import type { FoundValue } from "./worklist-sql.js";
 
-/** `now_known`: the source gives an identity by now, and the days were calculated before. */
+/** `now_known`: the source finds an identity now, but the days were calculated before. */
 export const gapReasons = [
   "no_tag",
   "no_value",
@@ -19,11 +21,11 @@ export const gapReasons = [
 export interface AllocationGap
   extends Pick<IdentitySource, "tag" | "column" | "map" | "pattern" | "ignore_case"> {
   readonly reason: (typeof gapReasons)[number];
-  /** Of the tag or column. */
+  /** Value of the tag or column. */
   readonly value: string;
-  /** A tag of the lines whose key differs from `tag` in nothing but its case. */
+  /** A tag of the lines whose key differs from `tag` only in case. */
   readonly similar_tag?: string;
-  /** Only where it is known by now. */
+  /** Set if `reason` is `now_known`. */
   readonly identity?: string;
 }
 
@@ -37,10 +39,10 @@ export function gapOf(
     const meant = source.ignore_case !== true && similar !== "" && { similar_tag: similar };
     return { ...source, reason: isMissing ? "no_tag" : "no_value", value, ...meant };
   }
-  const given = identityBy(source, value, maps);
-  if (given !== undefined) {
-    const identity = given.replace(/^ +| +$/g, "");
-    return isFit(identity)
+  const foundIdentity = identityBy(source, value, maps);
+  if (foundIdentity !== undefined) {
+    const identity = foundIdentity.replace(/^ +| +$/g, "");
+    return isValidIdentity(identity)
       ? { ...source, reason: "now_known", value, identity }
       : { ...source, reason: "no_identity", value };
   }
@@ -60,13 +62,13 @@ function identityBy(
     return [...(entries ?? [])].find(([each]) => each.toLowerCase() === wanted)?.[1];
   }
   if (pattern === undefined) return value;
-  // As in the store, a dot also fits a line break.
+  // A dot also matches a line break, as in the store.
   const matcher = RE2JS.compile(pattern, RE2JS.DOTALL).matcher(value);
   return matcher.find() ? (matcher.group(IDENTITY_GROUP) ?? "") : undefined;
 }
 
-/** As lines are assigned: see `identitySql`. */
-function isFit(identity: string): boolean {
+/** Applies the same conditions as `identitySql`, which assigns lines. */
+function isValidIdentity(identity: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   const hasControls = /[\u0000-\u001f\u007f]/.test(identity);
   const isName =

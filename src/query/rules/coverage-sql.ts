@@ -1,15 +1,15 @@
-/** Sums of the bill by product type and by tag of the line: what tag coverage is made of. */
+/** Sums the bill by product type and by tag of the line, for the report on tag coverage. */
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 
 type Window = Pick<DateWindow, "from" | "to">;
 
-/** Of each currency. */
+/** Per currency. */
 export const MOST_TAG_KEYS = 100;
 export const MOST_COVERED_PRODUCTS = 25;
 
-/** Plain decimals; `gross` adds amounts without their sign. */
+/** Plain decimals. `gross` adds amounts without their sign. */
 export interface SummedLines {
   readonly currency: string;
   readonly lines: number;
@@ -19,7 +19,7 @@ export interface SummedLines {
 
 const sums = `toUInt64(sum(n)) AS lines, toString(sum(cost)) AS net, toString(sum(size)) AS gross`;
 
-/** Lines with the same tag keys together: there are far fewer of these than lines. */
+/** Merges lines with the same tag keys: there are far fewer of these than lines. */
 export function kinds(condition: string): string {
   return `
   SELECT toString(currency) AS currency, toString(product_type) AS product, mapKeys(line_tags) AS keys, count() AS n, sum(total_cost) AS cost,
@@ -28,12 +28,12 @@ export function kinds(condition: string): string {
 }
 
 export interface ProductRow extends SummedLines {
-  /** Empty for the sum of those beyond the largest. */
+  /** Empty for the sum of product types beyond the largest. */
   readonly product_type: string;
   readonly is_rest: boolean;
 }
 
-/** A product type stays for all its currencies if it is among the largest of one. */
+/** A product type is listed for all its currencies if it is among the largest of one. */
 export function linesByProduct(window: Window): Statement {
   const { condition, params } = rowsInWindow(window);
   return {
@@ -56,7 +56,7 @@ ORDER BY currency, is_rest, sum(size) DESC, product_type`,
 
 export interface KeyRow extends SummedLines {
   readonly tag_key: string;
-  /** Keys of the currency. */
+  /** Number of keys of the currency. */
   readonly tag_keys: number;
 }
 
@@ -77,7 +77,7 @@ export interface KeyAndProductRow extends ProductRow {
   readonly tag_key: string;
 }
 
-/** Of these keys and product types; those of other product types together. */
+/** Sums these keys by these product types; other product types are summed together. */
 export function linesByKeyAndProduct(
   window: Window,
   tagKeys: readonly string[],

@@ -1,4 +1,7 @@
-/** What each rule of a tenant did in a period: configured rules in their order, rules of days before them, and those of product types. */
+/**
+ * Reports what each rule of a tenant took in a period: configured rules in their order, former rules, and rules of
+ * product types.
+ */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { ConfiguredRule } from "../../config/allocation/configured-rule.js";
 import type { IdentitySource } from "../../config/allocation/identity-source.js";
@@ -30,9 +33,9 @@ export interface RuleSums extends LinesTaken {
 }
 
 export interface RuleReport extends Omit<ConfiguredRule, "allocation"> {
-  /** False: rows of published days name it, and the configuration does not. */
+  /** False for a former rule: rows of published days name it, but the configuration does not. */
   readonly configured: boolean;
-  /** Its lines are left to the rules of their product types. */
+  /** Lines are left to the rules of their product types. */
   readonly keep: boolean;
   readonly took_nothing: boolean;
   readonly sums: RuleSums[];
@@ -45,9 +48,9 @@ export interface ProductRuleReport {
 
 export interface RulesReport {
   readonly rules: RuleReport[];
-  /** Of lines that no configured rule took; the largest first. */
+  /** Lines that no configured rule took; the largest amounts first. */
   readonly product_rules: ProductRuleReport[];
-  /** The product types beyond the largest, summed. */
+  /** Sums of the product types beyond the largest. */
   readonly other_product_rules: (LinesTaken & { readonly product_type_count: number })[];
   readonly tag_hints: TagHint[];
 }
@@ -63,13 +66,15 @@ export async function readRulesReport(
 ): Promise<RulesReport> {
   const taken = await readRows<MatchRow>(client, lineMatches(input.window), signal);
   const rest = taken.filter((row) => row.is_rest);
-  const each = taken.filter((row) => !row.is_rest);
-  const products = [...new Set(each.filter(({ rule }) => rule === "").map((row) => row.product_type))];
+  const listed = taken.filter((row) => !row.is_rest);
+  const products = [...new Set(listed.filter(({ rule }) => rule === "").map((row) => row.product_type))];
   const hints = await readTagHints(client, { window: input.window, tags: tagsRead(input) }, signal);
   const tiers = await readRows<TierRow>(client, tierMatches(input.window, products), signal);
-  const sumsOf = sumsBy(each, tiers);
+  const sumsOf = sumsBy(listed, tiers);
   const names = new Set(input.rules.map(({ name }) => name));
-  const former = [...new Set(each.map(({ rule }) => rule))].filter((rule) => rule !== "" && !names.has(rule));
+  const former = [...new Set(listed.map(({ rule }) => rule))].filter(
+    (rule) => rule !== "" && !names.has(rule),
+  );
   return {
     rules: [
       ...input.rules.map((rule) => ruleReport(rule, true, sumsOf(rule.name, ""))),
@@ -93,7 +98,7 @@ function linesOf({ currency, lines, amount }: MatchRow): LinesTaken {
   return { currency, line_count: lines, amount };
 }
 
-/** By rule and product type; currencies in the order of their codes. */
+/** Groups by rule and product type; currencies ascend. */
 function sumsBy(taken: readonly MatchRow[], tiers: readonly TierRow[]) {
   const keyOf = (rule: string, product: string) => JSON.stringify([rule, product]);
   const byKey = <Row extends MatchRow | TierRow>(rows: readonly Row[]) => {

@@ -1,4 +1,7 @@
-/** What rules took in a period: lines and amounts of the bill, and how their rows came about, by rule, product type and currency. */
+/**
+ * What rules took in a period: lines and amounts of the bill, and how rows were allocated, by rule, product type and
+ * currency.
+ */
 import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
@@ -6,26 +9,26 @@ import type { DateWindow } from "../time/date-window.js";
 
 type Window = Pick<DateWindow, "from" | "to">;
 
-/** Product types of lines that no configured rule took; the others are summed. */
+/** The most product types that are listed for lines without a configured rule; the others are summed. */
 export const MOST_PRODUCT_TYPES = 500;
 
-/** Plain decimal of one currency. */
+/** `amount` is a plain decimal of one currency. */
 export interface MatchRow {
-  /** Empty: the rule of the product type. */
+  /** Empty for the rule of the product type. */
   readonly rule: string;
-  /** Empty where a configured rule took the lines, and where product types are summed. */
+  /** Empty if a configured rule took the lines, and if product types are summed. */
   readonly product_type: string;
   readonly currency: string;
   readonly is_rest: boolean;
-  /** Product types that are summed; of other rows 0. */
+  /** Number of product types that are summed; 0 for other rows. */
   readonly product_types: number;
   readonly lines: number;
   readonly amount: string;
 }
 
 /**
- * A product type stays for all its currencies if it is among the largest of one. What counts is the amount without its sign: a
- * large refund is to be seen as well.
+ * A product type is listed for all its currencies if it is among the largest of one. Amounts are compared without their
+ * sign, so that a large refund is listed as well.
  */
 export function lineMatches(window: Window): Statement {
   const { condition, params } = rowsInWindow(window);
@@ -62,7 +65,7 @@ export interface TierRow {
   readonly amount: string;
 }
 
-/** Of all configured rules, and of the rules of these product types. */
+/** Selects tiers of all configured rules, and of the rules of these product types. */
 export function tierMatches(window: Window, productTypes: readonly string[]): Statement {
   const { condition, params } = rowsInWindow(window);
   return {

@@ -1,6 +1,7 @@
 /**
- * How much of the bill carries which tag, by currency and product type. A share is one of amounts without their sign, so that it lies
- * between 0 and 1 and a refund counts as much as a charge of its size. It is rounded down, so that 1 means everything.
+ * How much of the bill carries each tag, by currency and product type. Shares are of amounts without their sign, so
+ * that they are between 0 and 1, and a refund counts as much as a charge of its size. They are rounded down, so that 1
+ * means everything.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../store/clickhouse/statement.js";
@@ -15,20 +16,20 @@ import {
   type SummedLines,
 } from "./coverage-sql.js";
 
-/** Plain decimals of one currency: of the lines with the tag, and of all. */
+/** Figures of the lines with the tag, and of all lines. Plain decimals of one currency. */
 export interface Coverage {
   readonly tagged_line_count: number;
   readonly line_count: number;
   readonly tagged_amount: string;
   readonly amount: string;
-  /** At most 6 places; null where every line costs 0. */
+  /** At most 6 decimal places; null if every line costs 0. */
   readonly share: string | null;
 }
 
 export interface KeyCoverage extends Coverage {
   readonly tag_key: string;
   readonly product_types: (Coverage & { readonly product_type: string })[];
-  /** Of product types beyond the largest; left out when there are none. */
+  /** Product types beyond the largest; undefined if there are none. */
   readonly other_product_types?: Coverage;
 }
 
@@ -36,7 +37,7 @@ export interface CurrencyCoverage {
   readonly currency: string;
   readonly line_count: number;
   readonly amount: string;
-  /** Also of those that are not shown. */
+  /** Includes keys that are not listed. */
   readonly tag_key_count: number;
   readonly tag_keys: KeyCoverage[];
 }
@@ -48,30 +49,30 @@ export async function readTagCoverage(
 ): Promise<{ currencies: CurrencyCoverage[] }> {
   const products = await readRows<ProductRow>(client, linesByProduct(window), signal);
   const keys = await readRows<KeyRow>(client, linesByTagKey(window), signal);
-  const wanted = [...new Set(keys.map(({ tag_key }) => tag_key))];
+  const tagKeys = [...new Set(keys.map(({ tag_key }) => tag_key))];
   const shown = [...new Set(products.filter((row) => !row.is_rest).map((row) => row.product_type))];
   const tagged =
-    wanted.length === 0
+    tagKeys.length === 0
       ? []
-      : await readRows<KeyAndProductRow>(client, linesByKeyAndProduct(window, wanted, shown), signal);
-  const placeOf = ({ currency, product_type, is_rest }: ProductRow, key: string) =>
+      : await readRows<KeyAndProductRow>(client, linesByKeyAndProduct(window, tagKeys, shown), signal);
+  const rowKey = ({ currency, product_type, is_rest }: ProductRow, key: string) =>
     JSON.stringify([currency, key, product_type, is_rest]);
-  const taggedAt = new Map(tagged.map((row) => [placeOf(row, row.tag_key), row]));
+  const taggedByKey = new Map(tagged.map((row) => [rowKey(row, row.tag_key), row]));
   const currencies = [...new Set(products.map(({ currency }) => currency))];
   return {
     currencies: currencies.map((currency) => {
-      const ofCurrency = products.filter((row) => row.currency === currency);
-      const all = added(currency, ofCurrency);
-      const keysOf = keys.filter((row) => row.currency === currency);
+      const currencyRows = products.filter((row) => row.currency === currency);
+      const all = added(currency, currencyRows);
+      const currencyKeys = keys.filter((row) => row.currency === currency);
       return {
         currency,
         line_count: all.lines,
         amount: all.net,
-        tag_key_count: keysOf[0]?.tag_keys ?? 0,
-        tag_keys: keysOf.map((key) => {
-          const parts = ofCurrency.map((row) => ({
+        tag_key_count: currencyKeys[0]?.tag_keys ?? 0,
+        tag_keys: currencyKeys.map((key) => {
+          const parts = currencyRows.map((row) => ({
             row,
-            coverage: coverage(taggedAt.get(placeOf(row, key.tag_key)), row),
+            coverage: coverage(taggedByKey.get(rowKey(row, key.tag_key)), row),
           }));
           const rest = parts.find(({ row }) => row.is_rest);
           return {
@@ -98,7 +99,7 @@ function coverage(tagged: SummedLines | undefined, all: SummedLines): Coverage {
   };
 }
 
-/** Places of the store's amounts. */
+/** Decimal places of the store's amounts. */
 const PLACES = 12;
 const SHARE_PLACES = 6;
 
@@ -118,7 +119,7 @@ function added(currency: string, rows: readonly SummedLines[]): SummedLines {
   return { currency, lines, net: sum("net"), gross: sum("gross") };
 }
 
-/** A plain decimal in units of its 12th place. */
+/** Converts a plain decimal to units of its 12th decimal place. */
 function units(text: string): bigint {
   const [whole = "", fraction = ""] = text.replace("-", "").split(".");
   const size = BigInt(whole + fraction.padEnd(PLACES, "0"));

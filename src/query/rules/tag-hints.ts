@@ -1,4 +1,4 @@
-/** Tags of the bill whose key differs from one of the configuration in nothing but its case: perhaps the one that is meant. */
+/** Finds tags of the bill whose key differs from a configured one only in case, and may be the one that is meant. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../store/clickhouse/statement.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
@@ -14,13 +14,16 @@ export interface TagHint {
   /** Lines with `similar_tag` and without `tag`. */
   readonly line_count: number;
   readonly amount: string;
-  /** Share of the bill that these lines are, by amounts without their sign: between 0 and 1, rounded down to 4 places. */
+  /**
+   * Share of the bill that these lines are, by amounts without their sign. Between 0 and 1, rounded down to 4 decimal
+   * places.
+   */
   readonly share: string;
 }
 
 const MOST_HINTS = 100;
 
-/** The largest share first. */
+/** The largest share comes first. */
 export async function readTagHints(
   client: ClickHouseClient,
   { window, tags }: { readonly window: Pick<DateWindow, "from" | "to">; readonly tags: readonly string[] },

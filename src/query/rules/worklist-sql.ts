@@ -1,4 +1,4 @@
-/** Lines of the bill that nobody pays, by what they have in common and by what each identity source found in them. */
+/** Groups billing lines without a payer by their common columns and by what each identity source found in them. */
 import { type IdentitySource, sourceColumn } from "../../config/allocation/identity-source.js";
 import type { LineColumns } from "../../config/allocation/line-columns.js";
 import { issueDetails, UNALLOCATED } from "../../config/allocation-rule.js";
@@ -11,12 +11,15 @@ import type { DateWindow } from "../time/date-window.js";
 
 export interface WorklistInput extends PageRequest {
   readonly window: Pick<DateWindow, "from" | "to">;
-  /** Of the configuration, in order. */
+  /** From the configuration, in order. */
   readonly sources: readonly IdentitySource[];
   readonly columns: LineColumns;
 }
 
-/** What a source found in the lines: whether there is the tag or a value at all, which, and a key of a tag that differs in nothing but its case. */
+/**
+ * What a source found in the lines: whether the tag or column exists, its value, and a tag key that differs only in
+ * case.
+ */
 export type FoundValue = readonly [exists: boolean, value: string, similar: string];
 
 export interface UnallocatedRow {
@@ -27,11 +30,11 @@ export interface UnallocatedRow {
   readonly rule: string;
   readonly allocation_detail: (typeof issueDetails)[number];
   readonly named_identity: string;
-  /** One for each source; empty where the lines name somebody. */
+  /** One for each source; empty if the lines name an identity. */
   readonly found: readonly FoundValue[];
   readonly line_count: number;
   readonly resource_count: number;
-  /** Of the largest line. */
+  /** Resource of the largest line. */
   readonly example_resource_id: string;
   readonly example_date: string;
   readonly amount: string;
@@ -39,13 +42,20 @@ export interface UnallocatedRow {
 }
 
 const group = [
-  ...["currency", "product_type", "account_id", "environment_id", "rule"],
-  ...["allocation_detail", "named_identity", "found"],
+  "currency",
+  "product_type",
+  "account_id",
+  "environment_id",
+  "rule",
+  "allocation_detail",
+  "named_identity",
+  "found",
 ].join(", ");
 
 /**
- * Amounts are those of the chargebacks, so nothing is lost where the bill has no such line; it is looked at for what sources read. Lines
- * that are equal but for their amounts count once, and those that cost nothing do not count. The largest first, whatever their sign.
+ * Amounts are those of the chargebacks, so no cost is missing if the bill has no such line; the bill is read for the
+ * values of the sources. Lines that differ only in their amounts count once, and lines that cost nothing do not count.
+ * The largest amounts come first, whatever their sign.
  */
 export function unallocatedLines({ window, sources, columns, page, page_size }: WorklistInput): Statement {
   const { condition, params } = rowsInWindow(window);
@@ -54,7 +64,7 @@ export function unallocatedLines({ window, sources, columns, page, page_size }: 
   const found = sources.map((source) => foundSql(source, columns));
   const none = "CAST([], 'Array(Tuple(Bool, String, String))')";
   const read = found.length === 0 ? none : `if(named_identity = '', [${found.join(", ")}], ${none})`;
-  const nobodys = `${condition} AND identity_id = '${UNALLOCATED}' AND allocation_detail IN {issue_details:Array(String)}`;
+  const isUnallocated = `${condition} AND identity_id = '${UNALLOCATED}' AND allocation_detail IN {issue_details:Array(String)}`;
   return {
     query: `
 SELECT *, toUInt64(count() OVER ()) AS groups
@@ -67,14 +77,14 @@ FROM (
       toString(resource_id) AS resource, toDate(timestamp, 'UTC') AS of_day, cost
     FROM (
       SELECT ${rowKeySql(ledger)}, allocation_detail, any(account_id) AS account, any(chargebacks.rule) AS of_rule, sum(amount_hi) + sum(amount_lo) AS cost
-      FROM chargebacks WHERE ${nobodys}
+      FROM chargebacks WHERE ${isUnallocated}
       GROUP BY ${rowKeySql(ledger)}, allocation_detail
       HAVING cost != 0
     ) AS unpaid
     LEFT ANY JOIN (
       SELECT ${key}, named_identity AS named, ${read} AS found
       FROM published_billing
-      WHERE ${condition} AND (day, resource_id) IN (SELECT day, resource_id FROM chargebacks WHERE ${nobodys})
+      WHERE ${condition} AND (day, resource_id) IN (SELECT day, resource_id FROM chargebacks WHERE ${isUnallocated})
     ) AS line USING (${key})
   )
   GROUP BY ${group}
@@ -85,7 +95,7 @@ LIMIT {page_size:UInt32} OFFSET {offset:UInt64}`,
   };
 }
 
-/** A `FoundValue` of a line. */
+/** SQL of a line's `FoundValue`. */
 export function foundSql(source: IdentitySource, columns: LineColumns): string {
   const name = sourceColumn(source);
   const similar = source.tag === undefined ? "''" : otherCaseOf(source.tag);

@@ -1,4 +1,4 @@
-/** The largest costs that nobody pays, each with what is missing to know who should. */
+/** Lists the largest costs without a payer, each with what is missing to know the payer. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { IdentityMaps } from "../../config/allocation/check-allocation.js";
 import { readRows } from "../../store/clickhouse/statement.js";
@@ -6,7 +6,7 @@ import { type AllocationGap, gapOf } from "./allocation-gaps.js";
 import { type UnallocatedRow, unallocatedLines, type WorklistInput } from "./worklist-sql.js";
 
 export interface WorklistItem extends Omit<UnallocatedRow, "found" | "groups"> {
-  /** In the order of the sources; empty where the lines name somebody, and where there are no sources. */
+  /** In the order of the sources. Empty if the lines name an identity, or if there are no sources. */
   readonly lacks: AllocationGap[];
 }
 
@@ -18,7 +18,7 @@ export async function readWorklist(
   const rows = await readRows<UnallocatedRow>(client, unallocatedLines(input), signal);
   const [first] = rows;
   if (first === undefined && input.page > 1) {
-    // The rows of a page past the end are not there to say how many there are.
+    // A page past the end has no rows to read the total from.
     const { total } = await readWorklist(client, { ...input, page: 1, page_size: 1 }, signal);
     return { items: [], total };
   }

@@ -1,4 +1,4 @@
-/** Who changed what, when and from where. */
+/** The audit log: who changed what, when and from where. */
 import type { Pool } from "pg";
 import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
@@ -25,7 +25,10 @@ export interface AuditRecord {
 const SHOWN = `audit_id, ${instantText("at")} AS at, actor, actor_kind, token_id, address, request_id, tenant_name, action, subject`;
 const EXPORT_BATCH = 1000;
 
-/** Newest first: rows `{total, entry}`, one more than the page holds when more follow; a single one without entry for an empty page. */
+/**
+ * Selects `{total, entry}`, newest first: one row more than a page if more follow; for an empty page, one row without
+ * an entry.
+ */
 function auditPage(
   tenantName: string | undefined,
   { page, page_size }: PageRequest,
@@ -33,13 +36,13 @@ function auditPage(
 ): Statement {
   const { bind, params } = bindings();
   const wanted = tenantName === undefined ? "true" : `tenant_name = ${bind(tenantName)}`;
-  const behind = after ? `audit_id < ${bind(after[0])}::bigint` : "true";
+  const afterCursor = after ? `audit_id < ${bind(after[0])}::bigint` : "true";
   return {
     query: `
 SELECT total, CASE WHEN audit_id IS NOT NULL THEN (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) END AS entry
 FROM (SELECT count(*) AS total FROM audit_entries WHERE ${wanted}) AS counted
 LEFT JOIN (
-  SELECT * FROM audit_entries WHERE ${wanted} AND ${behind}
+  SELECT * FROM audit_entries WHERE ${wanted} AND ${afterCursor}
   ORDER BY audit_id DESC
   LIMIT ${bind(page_size + 1)} OFFSET ${bind((page - 1) * page_size)}
 ) AS page ON true
@@ -48,7 +51,7 @@ ORDER BY audit_id DESC`,
   };
 }
 
-/** Of a tenant, or all. Throws InvalidParameter for a cursor that cannot be used. */
+/** Reads a page of the log, of a tenant or of all. Throws InvalidParameter for an invalid cursor. */
 export async function readAudit(
   pool: Pool,
   tenantName: string | undefined,
@@ -64,7 +67,7 @@ export async function readAudit(
   return { ...cutPage(found, input.page_size, cursor), total: rows[0]?.total ?? 0 };
 }
 
-/** Every entry, of a tenant or all, as a line of JSON; the oldest first. */
+/** Returns every entry, of a tenant or of all, as a line of JSON, oldest first. */
 export async function* auditLines(
   pool: Pool,
   tenantName: string | undefined,
@@ -72,12 +75,12 @@ export async function* auditLines(
 ): AsyncGenerator<string> {
   const query = `SELECT ${SHOWN} FROM audit_entries
 WHERE audit_id > $1 AND ($2::text IS NULL OR tenant_name = $2) ORDER BY audit_id LIMIT ${EXPORT_BATCH}`;
-  let behind = 0;
+  let afterCursor = 0;
   for (;;) {
-    const params = [behind, tenantName ?? null];
+    const params = [afterCursor, tenantName ?? null];
     const entries = await readPostgres<AuditRecord>(pool, { query, params }, signal);
     if (entries.length > 0) yield entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
     if (entries.length < EXPORT_BATCH) return;
-    behind = entries.at(-1)?.audit_id ?? behind;
+    afterCursor = entries.at(-1)?.audit_id ?? afterCursor;
   }
 }

@@ -1,4 +1,4 @@
-/** Control totals of a tenant: what its upstreams delivered, and where each of the rows went. */
+/** Control totals of a tenant: what its upstreams delivered, and the class of each row. */
 import type { Pool } from "pg";
 import { differenceText, sumText } from "../../numbers/exact.js";
 import { type RowClass, rowClasses } from "../../store/control-totals.js";
@@ -15,7 +15,7 @@ interface ControlSums {
 
 export interface ClassSums extends ControlSums {
   readonly class: RowClass;
-  /** Why rows are in the class; empty where the class says it all. */
+  /** Why rows are in the class; empty if the class needs no reason. */
   readonly reason: string;
 }
 
@@ -24,7 +24,7 @@ export interface CurrencyControl {
   readonly delivered: ControlSums;
   /** Classes that have rows, in the order of `rowClasses`, then by reason. */
   readonly classes: ClassSums[];
-  /** What was delivered less what is accounted for: zeros unless something is wrong. */
+  /** Delivered minus accounted for: zeros unless something is wrong. */
   readonly difference: ControlSums;
   /** Published amounts that no delivered row explains any more. */
   readonly published_only: string;
@@ -36,7 +36,7 @@ interface TotalRow extends ControlSums {
   readonly reason: string;
 }
 
-/** Sums by currency, class and reason; of one delivery where its number is given. */
+/** Sums by currency, class and reason, optionally of one delivery. */
 function controlTotals(tenantName: string, delivery: number | undefined): Statement {
   return {
     query: `SELECT currency, class, reason, sum(rows)::bigint AS rows, sum(cost)::text AS cost, sum(billed)::text AS billed, sum(effective)::text AS effective
@@ -46,7 +46,7 @@ function controlTotals(tenantName: string, delivery: number | undefined): Statem
   };
 }
 
-/** By currency, in the order of their codes. Empty where nothing was delivered yet. */
+/** Returns control totals per currency, in the order of their codes. Empty if nothing has been delivered yet. */
 export async function readControlTotals(
   pool: Pool,
   tenantName: string,
@@ -61,7 +61,7 @@ export async function readControlTotals(
   );
 }
 
-const nothing: ControlSums = { rows: 0, cost: "0", billed: "0", effective: "0" };
+const zeroSums: ControlSums = { rows: 0, cost: "0", billed: "0", effective: "0" };
 const amounts = ["cost", "billed", "effective"] as const;
 
 function currencyControl(currency: string, rows: readonly TotalRow[]): CurrencyControl {
@@ -90,17 +90,17 @@ function currencyControl(currency: string, rows: readonly TotalRow[]): CurrencyC
 
 function added(sums: readonly ControlSums[]): ControlSums {
   return sums.reduce(
-    (total, each) => ({
-      rows: total.rows + Number(each.rows),
-      cost: sumText([total.cost, each.cost]),
-      billed: sumText([total.billed, each.billed]),
-      effective: sumText([total.effective, each.effective]),
+    (total, next) => ({
+      rows: total.rows + Number(next.rows),
+      cost: sumText([total.cost, next.cost]),
+      billed: sumText([total.billed, next.billed]),
+      effective: sumText([total.effective, next.effective]),
     }),
-    nothing,
+    zeroSums,
   );
 }
 
-/** Whether every delivered row is accounted for, with every amount. */
+/** True if all delivered rows and amounts are accounted for. */
 export function isAccountedFor({ difference }: CurrencyControl): boolean {
   return difference.rows === 0 && amounts.every((name) => difference[name] === "0");
 }

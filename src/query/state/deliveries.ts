@@ -1,4 +1,4 @@
-/** Bills as they were delivered: what each had, what was odd about it, and which of them count. */
+/** Bills as they were delivered: the contents and findings of each, and which of them count. */
 import type { Pool } from "pg";
 import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
@@ -23,12 +23,12 @@ export interface DeliveredFile {
   readonly name: string;
   /** In bytes. */
   readonly size: number;
-  /** Another one when the content is another. */
+  /** Changes with the content. */
   readonly version: string;
   readonly format: "CSV" | "Parquet";
-  /** Null where the columns fit several. */
+  /** Null if the columns fit several versions. */
   readonly focus_version: string | null;
-  /** What it is instead of a bill; null for a bill. */
+  /** The kind of file if it is not a bill; null for a bill. */
   readonly dataset: string | null;
 }
 
@@ -71,25 +71,25 @@ export interface DeliveryOverlap {
   readonly amounts: { readonly currency: string; readonly amount: string }[];
 }
 
-/** Instants are `2026-01-01T00:00:00Z`, amounts plain decimals. Null is what is not known before the bill is loaded. */
+/** Instants are `2026-01-01T00:00:00Z`, amounts plain decimals. Null means unknown until the bill is loaded. */
 export interface Delivery {
   readonly delivery_id: number;
   readonly source: string;
-  /** `YYYY-MM`; null where only the lines say. */
+  /** `YYYY-MM`; null if only the lines have the period. */
   readonly billing_period: string | null;
   readonly kind: "snapshot" | "additive";
   readonly state: DeliveryState;
-  /** Why it is refused, waits, has expired, is superseded or no bill. */
+  /** Why it is refused, waits, has expired, is superseded or is not a bill. */
   readonly problem: string | null;
-  /** The first ones, by name. */
+  /** The first files, by name. */
   readonly files: DeliveredFile[];
   readonly file_count: number;
-  /** The first ones, by name. */
+  /** The first duplicates, by name. */
   readonly duplicates: DuplicateFile[];
   readonly overlaps: DeliveryOverlap[];
   readonly lines: number | null;
   readonly sums: DeliverySums[];
-  /** Where its lines went, by currency; empty before a run has counted them. */
+  /** Classes of its lines, by currency; empty before a run has counted them. */
   readonly classes: DeliveryClass[];
   readonly findings: DeliveryFinding[];
   readonly remarks: string[];
@@ -127,7 +127,10 @@ const SHOWN = `delivery_id, source, billing_period, kind, state, problem,
   ${instantText("started_at")} AS started_at, ${instantText("loaded_at")} AS loaded_at, ${instantText("accepted_at")} AS accepted_at,
   ${instantText("replaced_at")} AS replaced_at, ${instantText("expired_at")} AS expired_at`;
 
-/** Newest first: rows `{total, delivery}`, one more than the page holds when more follow; a single one without delivery for an empty page. */
+/**
+ * Selects `{total, delivery}`, newest first: one row more than a page if more follow; for an empty page, one row
+ * without a delivery.
+ */
 function deliveryPage(
   tenantName: string,
   { page, page_size, state }: PageRequest & { readonly state?: DeliveryState | undefined },
@@ -136,13 +139,13 @@ function deliveryPage(
   const { bind, params } = bindings();
   const tenant = bind(tenantName);
   const wanted = `tenant_name = ${tenant}${state === undefined ? "" : ` AND state = ${bind(state)}`}`;
-  const behind = after ? `delivery_id < ${bind(after[0])}::bigint` : "true";
+  const afterCursor = after ? `delivery_id < ${bind(after[0])}::bigint` : "true";
   return {
     query: `
 SELECT total, CASE WHEN delivery_id IS NOT NULL THEN (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) END AS delivery
 FROM (SELECT count(*) AS total FROM deliveries WHERE ${wanted}) AS counted
 LEFT JOIN (
-  SELECT * FROM deliveries WHERE ${wanted} AND ${behind}
+  SELECT * FROM deliveries WHERE ${wanted} AND ${afterCursor}
   ORDER BY delivery_id DESC
   LIMIT ${bind(page_size + 1)} OFFSET ${bind((page - 1) * page_size)}
 ) AS page ON true
@@ -151,7 +154,7 @@ ORDER BY delivery_id DESC`,
   };
 }
 
-/** Throws InvalidParameter for a cursor that cannot be used. */
+/** Throws InvalidParameter for an invalid cursor. */
 export async function readDeliveries(
   pool: Pool,
   tenantName: string,
@@ -167,7 +170,7 @@ export async function readDeliveries(
   return { ...cutPage(found, input.page_size, cursor), total: rows[0]?.total ?? 0 };
 }
 
-/** Undefined when the tenant has no such delivery. */
+/** Returns undefined if the tenant has no such delivery. */
 export async function readDelivery(
   pool: Pool,
   tenantName: string,

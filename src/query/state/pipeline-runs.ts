@@ -1,4 +1,4 @@
-/** The history of a tenant's pipeline: what each run did, and how it ended. */
+/** The history of a tenant's runs: what each run did, and how it ended. */
 import type { Pool } from "pg";
 import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
@@ -13,13 +13,13 @@ export interface PipelineRun {
   readonly run_id: string;
   readonly tenant_name: string;
   readonly trigger: (typeof runTriggers)[number];
-  /** A run whose process died has failed. */
+  /** `failed` if the process of the run died. */
   readonly status: RunStatus;
-  /** Where it is, and the day it works on; null when it is over. */
+  /** The current stage, and the day it works on; null if the run has ended. */
   readonly stage: PipelineStage | null;
   readonly stage_date: string | null;
   readonly started_at: string;
-  /** Null while it runs. */
+  /** Null while the run is in progress. */
   readonly ended_at: string | null;
   readonly dates_gathered: number;
   readonly dates_pending: number;
@@ -29,15 +29,18 @@ export interface PipelineRun {
   readonly notes: string[];
 }
 
-/** What went wrong, with the day, or the part of the run, that it concerns. */
+/** What went wrong, with the day or the part of the run that it concerns. */
 export interface RunFault {
   readonly date: string | null;
   readonly source: string | null;
   readonly message: string;
 }
 
-/** A run is under way as `pipeline.ts` has it: while its record says so and the lease it began with has not run out. */
-const SEEN = `
+/**
+ * Runs with their lease. As in `pipeline.ts`, a run is in progress while its record says so and its lease has not
+ * expired.
+ */
+const RUNS_WITH_LEASE = `
   SELECT run.*, CASE WHEN coalesce(run.epoch = lease.epoch, true) THEN lease.expires_at END AS lost_at,
     run.status IN ('queued', 'running') AND (lease.expires_at > now() AND coalesce(run.epoch = lease.epoch, true)) IS NOT TRUE AS orphaned
   FROM runs AS run
@@ -49,7 +52,10 @@ const SHOWN = `run_id, tenant_name, trigger, CASE WHEN orphaned THEN 'failed' EL
   ${instantText("CASE WHEN orphaned THEN coalesce(lost_at, started_at) ELSE ended_at END")} AS ended_at,
   dates_gathered, dates_pending, dates_calculated, chargeback_rows_written, errors, notes, orphaned`;
 
-/** Newest first: rows `{total, run}`, one more than the page holds when more follow; a single one without run for an empty page. */
+/**
+ * Selects `{total, run}`, newest first: one row more than a page if more follow; for an empty page, one row without a
+ * run.
+ */
 function pipelineRuns(
   tenantName: string,
   { page, page_size }: PageRequest,
@@ -57,15 +63,15 @@ function pipelineRuns(
 ): Statement {
   const { bind, params } = bindings();
   const tenant = bind(tenantName);
-  const behind = after
+  const afterCursor = after
     ? `(run.started_at, run.run_id) < (${bind(after[0])}::timestamptz, ${bind(after[1])}::uuid)`
     : "true";
   return {
     query: `
 SELECT total, CASE WHEN run_id IS NOT NULL THEN (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) END AS run
 FROM (SELECT count(*) AS total FROM runs WHERE tenant_name = ${tenant}) AS counted
-LEFT JOIN (${SEEN}
-  WHERE run.tenant_name = ${tenant} AND ${behind}
+LEFT JOIN (${RUNS_WITH_LEASE}
+  WHERE run.tenant_name = ${tenant} AND ${afterCursor}
   ORDER BY run.started_at DESC, run.run_id DESC
   LIMIT ${bind(page_size + 1)} OFFSET ${bind((page - 1) * page_size)}
 ) AS page ON true
@@ -74,12 +80,12 @@ ORDER BY page.started_at DESC, run_id DESC`,
   };
 }
 
-/** Rows `{run}`: one, or none. */
+/** Selects `{run}`: one row, or none. */
 function pipelineRun(tenantName: string, by: "run_id" | "epoch", value: string | number): Statement {
   return {
     query: `
 SELECT (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) AS run
-FROM (${SEEN} WHERE run.tenant_name = $1 AND run.${by} = $2::${by === "epoch" ? "bigint" : "uuid"}) AS found`,
+FROM (${RUNS_WITH_LEASE} WHERE run.tenant_name = $1 AND run.${by} = $2::${by === "epoch" ? "bigint" : "uuid"}) AS found`,
     params: [tenantName, value],
   };
 }
@@ -89,7 +95,7 @@ interface StoredRun extends Omit<PipelineRun, "errors"> {
   readonly orphaned: boolean;
 }
 
-/** Throws InvalidParameter for a cursor that cannot be used. */
+/** Throws InvalidParameter for an invalid cursor. */
 export async function readPipelineRuns(
   pool: Pool,
   tenantName: string,
@@ -105,7 +111,7 @@ export async function readPipelineRuns(
   return { ...cutPage(found, input.page_size, cursor), total: rows[0]?.total ?? 0 };
 }
 
-/** Undefined when the tenant has no such run, or `runId` is none at all. */
+/** Returns undefined if the tenant has no such run, or if `runId` is not a UUID. */
 export async function readPipelineRun(
   pool: Pool,
   tenantName: string,
@@ -116,7 +122,7 @@ export async function readPipelineRun(
   return await readOneRun(pool, pipelineRun(tenantName, "run_id", runId), signal);
 }
 
-/** The run that had the lease of this epoch; undefined when its record is gone. */
+/** Returns the run that had the lease of this epoch; undefined if its record is gone. */
 export async function readRunOfEpoch(
   pool: Pool,
   tenantName: string,

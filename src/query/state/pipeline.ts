@@ -1,9 +1,9 @@
 /**
- * What the pipeline of tenants does and did: the single read behind pipeline status and readiness, so that the two agree, in every
- * mode and whichever process runs.
+ * The current and past state of tenants' pipelines. Pipeline status and readiness share this read, so that they always
+ * agree, in every mode and whichever process runs.
  *
- * A run is in progress while its record says so and the lease with which it began has not expired, by the database's clock. A
- * record of a run without its lease belongs to a process that died, and counts as failed.
+ * A run is in progress while its record says so and the lease with which it began has not expired, by the database's
+ * clock. A run that lost its lease without closing its record belongs to a process that died, and counts as failed.
  */
 import type { Pool } from "pg";
 import { readPostgres, type Statement } from "../../store/postgres/statement.js";
@@ -16,28 +16,28 @@ export interface PipelineState {
   /** At least one day has chargeback rows. */
   readonly has_data: boolean;
   readonly suspension_reason: string | null;
-  /** Also while the run waits for its place. */
+  /** True also while the run is queued. */
   readonly is_running: boolean;
   readonly is_queued: boolean;
-  /** Stage and day of the run that is under way. */
+  /** Stage and day of the run in progress. */
   readonly stage: PipelineStage | null;
   readonly stage_date: string | null;
-  /** Of the newest run; null when there is none. */
+  /** Status of the newest run; null if there is none. */
   readonly last_run_status: RunStatus | null;
-  /** Its end, or its start while it runs. */
+  /** The newest run's end, or its start while it is in progress. */
   readonly last_run_at: Date | null;
-  /** The newest run that is over. */
+  /** The newest run that has ended. */
   readonly finished: FinishedRun | null;
-  /** End of the newest run that has not failed; null when there is none. */
+  /** End of the newest run that has not failed; null if there is none. */
   readonly last_success_at: Date | null;
-  /** Days that the store has lost, and that are not calculated anew yet. */
+  /** Days that the store has lost and that are not recalculated yet. */
   readonly days_lost: number;
 }
 
 export const runStatuses = ["queued", "running", "completed", "completed_with_errors", "failed"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
-/** As Postgres writes it in JSON. */
+/** The format of Postgres' JSON. */
 export interface FinishedRun {
   readonly status: Exclude<RunStatus, "queued" | "running">;
   readonly dates_gathered: number;
@@ -54,10 +54,10 @@ export type RunErrorEntry =
   | string
   | { readonly date?: string | null; readonly source?: string | null; readonly message: string };
 
-/** The error of a run whose record nobody closed. */
+/** The error of a run that did not close its record. */
 export const INTERRUPTED = "The run was interrupted: its process ended before it did.";
 
-/** One row for each name, in their order, also for tenants that never ran. */
+/** Selects one row per name, in their order, including tenants that never ran. */
 function pipelineStates(tenantNames: readonly string[]): Statement {
   return {
     query: `
@@ -108,7 +108,7 @@ export function readPipelineStates(
   return readPostgres<PipelineState>(pool, pipelineStates(tenantNames), signal);
 }
 
-/** One line for each thing that went wrong, with the day or the source it concerns in front. */
+/** Returns one line per error, prefixed with the day or source that it concerns. */
 export function runErrors({ errors, orphaned }: FinishedRun): string[] {
   const lines = errors.map((error) => {
     if (typeof error === "string") return error;

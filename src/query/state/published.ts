@@ -1,10 +1,11 @@
 /**
- * A short form of what a tenant has published: as long as it is the same, every read returns the same response. Postgres returns
- * it in a millisecond, whatever the read itself would cost.
+ * A fingerprint of what a tenant has published. While it stays the same, every read returns the same response. Postgres
+ * returns it in a millisecond, whatever the read itself would cost.
  *
- * Nothing is returned while it may be changing: between a publish's intent and its result, while retention is about to drop days,
- * and while written tags are not yet visible. Intents are committed before the store changes, and results after it. If two states
- * that were read are equal, nothing changed in between, and everything that was read in between shows the same.
+ * The functions return undefined while published data may be changing: between a publish's intent and its result, while
+ * retention is about to drop days, and while written tags are not visible yet. Intents are committed before the store
+ * changes, and results after it. So if two fingerprints are equal, nothing changed between them, and all reads in
+ * between show the same data.
  */
 import type { Pool } from "pg";
 import { type LedgerName, ledgers } from "../../store/ledger.js";
@@ -13,22 +14,25 @@ import type { DateWindow } from "../time/date-window.js";
 
 export interface PublishedStateInput {
   readonly tenantName: string;
-  /** Only rows of chargebacks show tags. */
+  /** Only chargeback rows show tags. */
   readonly ledger: LedgerName;
-  /** The days that are read; all when undefined. */
+  /** The days to read; all if undefined. */
   readonly window?: Pick<DateWindow, "from" | "to"> | undefined;
   /** Days before this date (UTC) are dropped, or about to be. */
   readonly keepFrom: string;
 }
 
-/** A day is published again with the hash it had before, or one it had long before: the time of its calculation tells these apart. */
+/**
+ * A day may be published with the same hash as before, or with an earlier one. The time of its calculation
+ * distinguishes these.
+ */
 const DAY = "concat_ws(' ', published_hash, extract(epoch FROM calculated_at))";
 const ALL_DAYS = `md5(coalesce(string_agg(tracking_date || ' ' || ${DAY}, ',' ORDER BY tracking_date), ''))`;
 const EACH_DAY = `coalesce(jsonb_object_agg(tracking_date, ${DAY}), '{}')`;
 
 /**
- * One row `{changing, published, anything, days, tags, names}`. The mirror of the tags has a version of its own each time it changes,
- * and so has the copy of the inventory's names.
+ * Selects one row `{changing, published, anything, days, tags, names}`. The mirror of the tags gets a new version with
+ * each change, and so does the copy of the inventory's names.
  */
 function publishedState(
   { tenantName, ledger, window, keepFrom }: PublishedStateInput,
@@ -56,19 +60,19 @@ WHERE tenant_name = $1
 export interface PublishedState {
   /** Equal for equal data. */
   readonly name: string;
-  /** Days that are published. */
+  /** Number of published days. */
   readonly days: number;
 }
 
-/** What is published of each day, and what its rows show besides. Equal for equal data. */
+/** The published state of each day, and of the names that rows show. Equal for equal data. */
 export interface PublishedDays {
-  /** By day; those that were never gathered are left out. */
+  /** By day, without days that were never gathered. */
   readonly days: ReadonlyMap<string, string>;
-  /** Of tags and of names of the inventory. */
+  /** Versions of tags and of the inventory's names. */
   readonly names: string;
 }
 
-/** Undefined while the data may be changing. */
+/** Returns undefined while the data may be changing. */
 export async function readPublishedState(
   pool: Pool,
   input: PublishedStateInput,
@@ -79,7 +83,8 @@ export async function readPublishedState(
 }
 
 /**
- * Undefined while the data may be changing, and where nothing of the tenant is published: then Postgres may have been lost, and not the store.
+ * Returns undefined while the data may be changing, and if the tenant has nothing published: Postgres may have been
+ * lost then, while the store still has data.
  */
 export async function readPublishedDays(
   pool: Pool,
@@ -93,14 +98,14 @@ export async function readPublishedDays(
 
 interface StateRow<Days> {
   readonly changing: boolean;
-  /** Days of the window. */
+  /** Number of published days in the window. */
   readonly published: number;
-  /** Whether any day of the tenant is. */
+  /** True if the tenant has any published day. */
   readonly anything: boolean;
   readonly days: Days;
   readonly tags: string | null;
   readonly names: number | null;
-  /** When control totals were recorded last. */
+  /** Time when control totals were last recorded. */
   readonly control: string | null;
 }
 

@@ -11,7 +11,7 @@ export interface LinesInWindow {
   readonly filters: LineFilters;
 }
 
-/** Sums of a currency on a day (or on all days) as decimal text, and how many billing lines differ from their chargebacks. */
+/** Decimal sums of a currency on a day (or on all days), and how many billing lines differ from their chargebacks. */
 export interface DayReconciliation {
   readonly day: string;
   readonly currency: string;
@@ -20,7 +20,7 @@ export interface DayReconciliation {
   readonly billing: string;
   readonly chargebacks: string;
   readonly difference: string;
-  /** Lines whose chargebacks do not add up to them, rows without a line counted as one. */
+  /** Lines that differ from the sum of their chargebacks. Rows without a line count as one such line. */
   readonly lines_off: string;
 }
 
@@ -32,25 +32,25 @@ export interface Reconciliation {
 }
 
 /**
- * Holds all published chargebacks against all published billing, line by line: differences of two lines that cancel out in a
- * day's sum are still found.
+ * Compares all published chargebacks with all published billing, line by line, so that differences that cancel out in a
+ * day's sum are found, too.
  */
-function reconciliationQuery(ofLines = "", ofRows = ""): string {
-  return holdAgainstBill(`published_billing${ofLines}`, ledgers.chargebacks, ofRows);
+function reconciliationQuery(lineCondition = "", rowCondition = ""): string {
+  return compareWithBill(`published_billing${lineCondition}`, ledgers.chargebacks, rowCondition);
 }
 
 /**
- * Holds all published attributions to topics against the lines that were attributed: those of product types that have
- * attributions on their day. The sums of `chargebacks` are then those of the attributions.
+ * Compares all published attributions to topics with the lines that were attributed: those of product types that have
+ * attributions on their day. The sums in `chargebacks` are those of the attributions.
  */
 function attributionReconciliationQuery(): string {
   const attributed =
     "published_billing WHERE (day, product_type) IN (SELECT day, product_type FROM topic_attributions)";
-  return holdAgainstBill(attributed, ledgers.topic_attributions);
+  return compareWithBill(attributed, ledgers.topic_attributions);
 }
 
-/** `where`: which rows of the ledger count. */
-function holdAgainstBill(lines: string, ledger: Ledger, where = ""): string {
+/** `where` selects rows of the ledger. */
+function compareWithBill(lines: string, ledger: Ledger, where = ""): string {
   return `
 SELECT if(grouping(billed_day) = 0, toString(billed_day), '') AS day, currency, toString(countIf(billed_lines > 0)) AS lines, toString(sum(n)) AS rows,
   toString(sum(billed)) AS billing, toString(sum(charged)) AS chargebacks, toString(sum(charged) - sum(billed)) AS difference,
@@ -73,21 +73,21 @@ export async function reconcileDays(client: ClickHouseClient, signal: AbortSigna
   return await reconcile(client, { query: reconciliationQuery(), params: {} }, signal);
 }
 
-/** Of the UTC days of a window, and of the lines that filters leave. */
+/** Reconciles the UTC days of a window, for lines that match the filters. */
 export async function reconcileWindow(
   client: ClickHouseClient,
   { window, filters }: LinesInWindow,
   signal?: AbortSignal,
 ): Promise<Reconciliation> {
   const inWindow = rowsInWindow(window);
-  const equal = valueConditions(lineFilterColumns, filters);
-  const where = ` WHERE ${inWindow.condition}${equal.condition}`;
+  const filter = valueConditions(lineFilterColumns, filters);
+  const where = ` WHERE ${inWindow.condition}${filter.condition}`;
   const query = reconciliationQuery(where, where);
-  const params = { ...inWindow.params, ...equal.params };
+  const params = { ...inWindow.params, ...filter.params };
   return await reconcile(client, { query, params }, signal);
 }
 
-/** Days that have attributions to topics; none where costs were never attributed. */
+/** Reconciles days with attributions to topics; none if costs were never attributed. */
 export async function reconcileAttributions(
   client: ClickHouseClient,
   signal: AbortSignal,
@@ -95,7 +95,7 @@ export async function reconcileAttributions(
   return await reconcile(client, { query: attributionReconciliationQuery(), params: {} }, signal);
 }
 
-/** Days without their totals were cut off. */
+/** Throws if the totals are missing: the response was cut off. */
 async function reconcile(
   client: ClickHouseClient,
   statement: Statement,

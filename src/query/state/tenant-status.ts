@@ -1,4 +1,4 @@
-/** How far each day of a tenant is: its three flags. */
+/** The state of each day of a tenant, with its three flags. */
 import type { Pool } from "pg";
 import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 import { instantText } from "../stores/postgres-instant.js";
@@ -10,24 +10,25 @@ export interface TrackingDate {
   readonly resources_gathered: boolean;
   readonly chargeback_calculated: boolean;
   readonly state: DayState;
-  /** What went wrong with it the last time; null when nothing did. */
+  /** The day's last error; null if there is none. */
   readonly error: string | null;
-  /** When its chargebacks were last published; null when they never were. */
+  /** When its chargebacks were last published; null if never. */
   readonly last_success: string | null;
-  /** What is published lacks something that the service still waits for. */
+  /** The published data misses input that may still come. */
   readonly provisional: boolean;
-  /** What was missing when the day was gathered last, a sentence each. */
+  /** What was missing when the day was last gathered, a sentence each. */
   readonly lacks: string[];
 }
 
 /**
- * `outdated`: published, and new input waits. `pending`: its input waits. `no_bill`: gathered, and nothing was billed. `failed`: its bill
- * did not come. `lost`: it was published, the store has lost it, and it is not calculated anew yet.
+ * `outdated`: published, and new input waits to be calculated. `pending`: input waits, and nothing is published.
+ * `no_bill`: gathered, and nothing was billed. `failed`: its bill could not be gathered. `lost`: it was published, the
+ * store has lost it, and it is not recalculated yet.
  */
 export const dayStates = ["published", "outdated", "pending", "no_bill", "failed", "lost"] as const;
 export type DayState = (typeof dayStates)[number];
 
-/** Dates ascending, both ends inclusive. */
+/** Selects dates in ascending order; both ends are inclusive. */
 function trackingDates(tenantName: string, window: { startDate: string; endDate: string }): Statement {
   return {
     query: `

@@ -1,21 +1,21 @@
-/** How many dates of each tenant are calculated, and how many still have to be. */
+/** Counts calculated and pending dates per tenant. */
 import type { Pool } from "pg";
 import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 
 export interface TenantDates {
   readonly tenant_name: string;
-  /** Dates with input that their chargebacks, if any, do not show yet. */
+  /** Dates with input that is not in published chargebacks yet. */
   readonly dates_pending: number;
   readonly dates_calculated: number;
-  /** Of these, those that lack something that may still come. */
+  /** Calculated dates that miss data that may still come. */
   readonly dates_provisional: number;
-  /** `YYYY-MM-DD`, or null when none is. */
+  /** `YYYY-MM-DD`; null if there is none. */
   readonly last_calculated_date: string | null;
 }
 
 /**
- * One row for each name, in their order, also for tenants that never ran. Pending counts all dates whose bill is there, also
- * those whose resources are not: nothing else would ever show them.
+ * Selects one row per name, in their order, including tenants that never ran. Pending counts every date that has a
+ * bill, even without resources, because nothing else would show such dates.
  */
 function tenantDates(tenantNames: readonly string[]): Statement {
   return {

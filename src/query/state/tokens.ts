@@ -1,4 +1,4 @@
-/** The tokens of the API, without what they are. */
+/** The API's tokens, without their secrets. */
 import type { Pool } from "pg";
 import type { Scope } from "../../config/scopes.js";
 import { readPostgres } from "../../store/postgres/statement.js";
@@ -11,13 +11,13 @@ export interface TokenRecord {
   readonly token_id: number;
   readonly name: string;
   readonly scopes: Scope[];
-  /** Null: all. */
+  /** Null means all tenants. */
   readonly tenants: string[] | null;
   readonly state: (typeof tokenStates)[number];
   readonly created_by: string | null;
   readonly created_at: string;
   readonly expires_at: string;
-  /** To the hour. */
+  /** Rounded to the hour. */
   readonly last_used_at: string | null;
   readonly revoked_at: string | null;
 }
@@ -27,7 +27,7 @@ const SHOWN = `token_id, name, scopes, tenants,
   created_by, ${instantText("created_at")} AS created_at, ${instantText("expires_at")} AS expires_at,
   ${instantText("last_used_at")} AS last_used_at, ${instantText("revoked_at")} AS revoked_at`;
 
-/** All, or the one with the id; the newest first. */
+/** Returns all tokens, or the one with this id; newest first. */
 export async function readTokens(
   postgres: Pool,
   { tokenId = null }: { readonly tokenId?: number | null },

@@ -1,4 +1,4 @@
-/** Uploads of usage, and how much of each still counts. */
+/** Uploads of usage, and how much of each is still in effect. */
 import type { Pool } from "pg";
 import { readPostgres, type Statement } from "../../store/postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
@@ -15,7 +15,7 @@ export interface UsageUploadProblem {
   readonly detail: string;
 }
 
-/** Instants are `2026-01-01T00:00:00Z`. Null is what is not known before the upload is stored. */
+/** Instants are `2026-01-01T00:00:00Z`. Null means unknown until the upload is stored. */
 export interface ListedUsageUpload {
   readonly upload_id: number;
   readonly idempotency_key: string;
@@ -27,7 +27,7 @@ export interface ListedUsageUpload {
   readonly metrics: string[];
   readonly first_day: string | null;
   readonly last_day: string | null;
-  /** Pairs of a day and a metric that it covered, and those of them that no newer upload has taken over. */
+  /** Pairs of a day and a metric: those that the upload covered, and those that no newer upload has replaced. */
   readonly day_metrics: number | null;
   readonly day_metrics_in_effect: number;
   readonly problems: UsageUploadProblem[];
@@ -41,7 +41,10 @@ const SHOWN = `upload_id, idempotency_key, origin, state, rows, size, metrics, f
 
 type Input = PageRequest & { readonly state?: UploadState | undefined };
 
-/** Newest first: rows `{total, upload}`, one more than the page holds when more follow; a single one without upload for an empty page. */
+/**
+ * Selects `{total, upload}`, newest first: one row more than a page if more follow; for an empty page, one row without
+ * an upload.
+ */
 function uploadPage(
   tenantName: string,
   { page, page_size, state }: Input,
@@ -50,13 +53,13 @@ function uploadPage(
   const { bind, params } = bindings();
   const tenant = bind(tenantName);
   const wanted = `tenant_name = ${tenant}${state === undefined ? "" : ` AND state = ${bind(state)}`}`;
-  const behind = after ? `upload_id < ${bind(after[0])}::bigint` : "true";
+  const afterCursor = after ? `upload_id < ${bind(after[0])}::bigint` : "true";
   return {
     query: `
 SELECT total, CASE WHEN upload_id IS NOT NULL THEN (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) END AS upload
 FROM (SELECT count(*) AS total FROM usage_uploads WHERE ${wanted}) AS counted
 LEFT JOIN (
-  SELECT * FROM usage_uploads WHERE ${wanted} AND ${behind}
+  SELECT * FROM usage_uploads WHERE ${wanted} AND ${afterCursor}
   ORDER BY upload_id DESC
   LIMIT ${bind(page_size + 1)} OFFSET ${bind((page - 1) * page_size)}
 ) AS page ON true
@@ -65,7 +68,7 @@ ORDER BY upload_id DESC`,
   };
 }
 
-/** Throws InvalidParameter for a cursor that cannot be used. */
+/** Throws InvalidParameter for an invalid cursor. */
 export async function readUsageUploads(
   pool: Pool,
   tenantName: string,

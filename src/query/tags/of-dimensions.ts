@@ -1,8 +1,8 @@
-/** The tags of dimensions, for reading together with chargeback rows. */
+/** Reads the tags of dimensions together with chargeback rows. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 
-/** Whether the tenant has any tag at all. Answered from metadata; also true while removed tags are not yet cleaned up. */
+/** Selects whether the tenant has any tag, from metadata alone. Also true until removed tags are cleaned up. */
 export function tagPresence(): Statement {
   return { query: "SELECT count() > 0 AS tagged FROM dimension_tags", params: {} };
 }
@@ -17,7 +17,10 @@ export interface DimensionTag {
   readonly display_name: string;
 }
 
-/** `team=Platform`. A key may hold `=` itself: it ends at the first one that no backslash escapes. */
+/**
+ * Formats a tag as `team=Platform`. A backslash escapes each `=` and backslash in the key, so the first unescaped `=`
+ * ends the key.
+ */
 export function tagPair({ tag_key, display_name }: DimensionTag): string {
   return `${tag_key.replace(/[\\=]/g, "\\$&")}=${display_name}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Which instants a request means by its dates. Both dates are inclusive, everywhere; a day begins at its first midnight in
- * the request's zone, so that a day on which clocks change has 23 or 25 hours.
+ * Converts the dates of a request to instants. Both dates are always inclusive. A day begins at its first midnight in
+ * the request's zone, so a day on which clocks change has 23 or 25 hours.
  */
 import { addDays, dayOf, isDay } from "../../time/days.js";
 import { startOfDay } from "./start-of-day.js";
@@ -9,7 +9,7 @@ import { isTimeZone } from "./zone.js";
 export interface DateWindowInput {
   readonly start_date?: string | undefined;
   readonly end_date?: string | undefined;
-  /** IANA name; UTC unless given. */
+  /** IANA name; UTC by default. */
   readonly timezone?: string | undefined;
 }
 
@@ -18,12 +18,12 @@ export interface DateWindow {
   readonly startDate: string;
   readonly endDate: string;
   readonly timezone: string;
-  /** Seconds since 1970, `[from, to)`. May lie outside what the stores can hold. */
+  /** Seconds since 1970, `[from, to)`. May be outside the range of the stores. */
   readonly from: number;
   readonly to: number;
 }
 
-/** A value of a request that cannot be used; `message` is a sentence about it. */
+/** A request has an invalid value. `message` is a sentence about it. */
 export class InvalidParameter extends Error {
   override readonly name = "InvalidParameter";
   constructor(
@@ -37,15 +37,15 @@ export class InvalidParameter extends Error {
 export const EARLIEST_YEAR = 1900;
 export const LATEST_YEAR = 2299;
 
-/** A date that exists, in a year that the service takes. */
+/** A date that exists, in a supported year. */
 export function isDate(text: string): boolean {
   const year = Number(text.slice(0, 4));
   return isDay(text) && year >= EARLIEST_YEAR && year <= LATEST_YEAR;
 }
 
 /**
- * Fills in what was left out: both dates, `[today - lookback, today]`; only the end, a lookback before it; only the start,
- * up to today or to itself when it lies later. Today is the UTC date whatever the zone.
+ * Fills in missing dates. Without both: `[today - lookback, today]`. Without a start: a lookback before the end.
+ * Without an end: today, or the start if that is later. Today is the UTC date in every zone.
  */
 export function dateWindow(input: DateWindowInput, lookbackDays: number, now: Date): DateWindow {
   const timezone = input.timezone ?? "UTC";
@@ -58,7 +58,7 @@ export function dateWindow(input: DateWindowInput, lookbackDays: number, now: Da
   const today = dayOf(now);
   const endDate =
     input.end_date ?? (input.start_date !== undefined && input.start_date > today ? input.start_date : today);
-  // An end that is no day is refused below.
+  // An end that is not a date is rejected below.
   const startDate = input.start_date ?? (isDay(endDate) ? addDays(endDate, -lookbackDays) : "");
   for (const [name, date] of [
     ["start_date", startDate],
@@ -77,7 +77,9 @@ export function dateWindow(input: DateWindowInput, lookbackDays: number, now: Da
     throw new InvalidParameter("start_date", "`start_date` must not be later than `end_date`.");
   }
   return {
-    ...{ startDate, endDate, timezone },
+    startDate,
+    endDate,
+    timezone,
     from: startOfDay(startDate, timezone),
     to: startOfDay(addDays(endDate, 1), timezone),
   };

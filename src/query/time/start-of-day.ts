@@ -1,14 +1,14 @@
 /**
- * Where a calendar day begins in a zone: at its first midnight. Clocks that fall back onto midnight (the Azores and Havana, each
- * autumn) show it twice. If clocks skip midnight, the day begins when they have changed. A day that is skipped entirely (Samoa,
- * 2011-12-30) begins where the next one does.
+ * Finds where a calendar day begins in a zone: at its first midnight. Clocks that fall back onto midnight (the Azores
+ * and Havana, each autumn) show it twice. If clocks skip midnight, the day begins when they have changed. A day that is
+ * skipped entirely (Samoa, 2011-12-30) begins where the next one does.
  */
 import { IANAZone } from "luxon";
 import { DAY_MS, midnightOf } from "../../time/days.js";
 
 const MINUTE = 60_000;
 
-/** In seconds since 1970. `date` is `YYYY-MM-DD`, `timezone` a name of the IANA list. */
+/** Returns seconds since 1970. `date` is `YYYY-MM-DD`, `timezone` an IANA name. */
 export function startOfDay(date: string, timezone: string): number {
   const offset = offsets(timezone);
   const midnight = midnightOf(date).getTime(); // as if local time were UTC
@@ -20,21 +20,22 @@ export function startOfDay(date: string, timezone: string): number {
 }
 
 /** Seconds since 1970, `[from, to)`. */
-export interface Comeback {
+export interface RepeatedSpan {
   readonly from: number;
   readonly to: number;
 }
 
-/** Clocks change at most once in so long, but for a few days in a century. */
+/** Clocks change at most once in this time, except for a few days in a century. */
 const STEP = 7 * DAY_MS;
 
 /**
- * From the first to the second midnight of days whose clocks fall back *past* midnight, so that the day before comes back for a while
- * (Newfoundland until 2011, a minute after midnight). The calendar of the stores gives that time to the day before.
+ * Returns the spans from the first to the second midnight of days whose clocks fall back *past* midnight, so that part
+ * of the previous day repeats (Newfoundland until 2011, a minute after midnight). The stores' calendar counts that span
+ * to the previous day.
  */
-export function comebacks(window: Comeback, timezone: string): Comeback[] {
+export function repeatedSpans(window: RepeatedSpan, timezone: string): RepeatedSpan[] {
   const offset = offsets(timezone);
-  const found: Comeback[] = [];
+  const found: RepeatedSpan[] = [];
   let after = offset(window.from * 1000 - STEP);
   for (let at = window.from * 1000 - STEP; at < window.to * 1000; at += STEP) {
     const before = after;
@@ -48,7 +49,7 @@ export function comebacks(window: Comeback, timezone: string): Comeback[] {
   return found;
 }
 
-/** The first instant in `(from, to]` with another offset than `from`'s. */
+/** Finds the first instant in `(from, to]` whose offset differs from that at `from`. */
 function changeOfOffset(offset: (instant: number) => number, from: number, to: number): number {
   const before = offset(from);
   let [last, first] = [from, to];
@@ -60,7 +61,7 @@ function changeOfOffset(offset: (instant: number) => number, from: number, to: n
   return first;
 }
 
-/** All in milliseconds. */
+/** Offsets and instants are in milliseconds. */
 function offsets(timezone: string): (instant: number) => number {
   const zone = IANAZone.create(timezone);
   return (instant) => zone.offset(instant) * MINUTE;

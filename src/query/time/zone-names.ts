@@ -1,6 +1,6 @@
 /**
- * The names of the IANA time zone database, as of its release 2025b: zones and links. Kept as text, because JavaScript lists
- * each zone under one name only, and which name that is differs between its versions.
+ * The names of the IANA time zone database, release 2025b: zones and links. They are listed here because JavaScript
+ * lists each zone under one name only, and which name that is differs between its versions.
  */
 export const timeZoneNames: readonly string[] = `
 Africa/Abidjan Africa/Accra Africa/Addis_Ababa Africa/Algiers Africa/Asmara Africa/Asmera Africa/Bamako Africa/Bangui

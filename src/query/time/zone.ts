@@ -1,20 +1,20 @@
-/** Which time zones a request may name: those of the IANA list, spelled exactly as there. */
+/** Time zones that a request may use: the names of the IANA list, spelled exactly as there. */
 import { timeZoneNames } from "./zone-names.js";
 
 /**
- * Built from a list, because JavaScript's own check takes `america/denver` and `+05:00` too, which the stores then refuse,
- * and because looking a name up as a file, as others do, takes `/etc/passwd`.
+ * A list, because other checks are too permissive. JavaScript's own accepts `america/denver` and `+05:00`, which the
+ * stores then reject. Looking a name up as a file, as other software does, accepts `/etc/passwd`.
  */
 const listed: ReadonlySet<string> = new Set(timeZoneNames);
 
-/** Of those that were asked for: every request names a zone, and to try them all takes 0.1 s. */
-const tried = new Map<string, boolean>();
+/** A cache, because every request has a zone. Checking all names takes 0.1 s, so each is checked on first use. */
+const acceptedByName = new Map<string, boolean>();
 
-/** A name that this version of Node.js is too old for cannot be used. */
+/** False also for names that this version of Node.js does not know yet. */
 export function isTimeZone(name: string): boolean {
   if (!listed.has(name)) return false;
-  const isAccepted = tried.get(name) ?? isAcceptedByRuntime(name);
-  tried.set(name, isAccepted);
+  const isAccepted = acceptedByName.get(name) ?? isAcceptedByRuntime(name);
+  acceptedByName.set(name, isAccepted);
   return isAccepted;
 }
 

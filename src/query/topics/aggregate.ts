@@ -1,8 +1,8 @@
 /**
- * Attributions to topics summed by time bucket and columns, in the form of the aggregation of chargebacks. Totals are over all
- * matching rows, even when not all buckets are returned.
+ * Sums attributions to topics by time bucket and columns, in the form of the aggregation of chargebacks. Totals include
+ * all matching rows, even if not all buckets are returned.
  *
- * It takes one statement, which reads the rows themselves: there are a tenth as many as chargebacks.
+ * One statement reads the rows themselves: there are a tenth as many as chargebacks.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readTuples, type Statement } from "../../store/clickhouse/statement.js";
@@ -13,7 +13,7 @@ import { bucketKey, bucketLabelSql, type TimeBucket } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type AttributionFilters, attributionsInWindow } from "./scan.js";
 
-/** What can be grouped by, and the column it is. */
+/** Maps each column that a request can group by to the table's column. */
 export const attributionGroupColumns = {
   topic_name: "topic_name",
   cluster_resource_id: "cluster_resource_id",
@@ -28,46 +28,46 @@ export type AttributionGroupColumn = keyof typeof attributionGroupColumns;
 export interface AttributionAggregateInput {
   readonly window: DateWindow;
   readonly filters: AttributionFilters;
-  /** In the order in which buckets are sorted. Repetitions are taken once. */
+  /** In the order in which buckets are sorted. Duplicates are ignored. */
   readonly groupBy: readonly AttributionGroupColumn[];
   readonly timeBucket: TimeBucket;
 }
 
-/** Rows as `StoredBucket`, with a name for each column of clusters and environments. */
+/** Returns rows of `StoredBucket`, with names of clusters and environments. */
 function attributionAggregate(input: AttributionAggregateInput): Statement {
   const { window, filters, timeBucket } = input;
   const bucket = bucketKey(timeBucket, window);
-  const asked = distinctColumns(input);
-  const grouped = [...new Set([...asked, "currency" as const])];
+  const columnNames = distinctColumns(input);
+  const grouped = [...new Set([...columnNames, "currency" as const])];
   const columns = grouped.map((name) => attributionGroupColumns[name]);
   const { condition, params } = attributionsInWindow(window, filters);
-  const called = asked.flatMap((name, index) =>
-    isNamed(name) ? [nameSql("resource_name", `c${index}`)] : [],
+  const resourceNames = columnNames.flatMap((name, index) =>
+    hasNames(name) ? [nameSql("resource_name", `c${index}`)] : [],
   );
   const order = ["bucket", ...columns.map((_, index) => `c${index}`)].join(", ");
   const keys = columns.map((column, index) => `, ${column} AS c${index}`).join("");
-  const measured = "attribution_method IN ('bytes_ratio', 'retained_bytes_ratio')";
+  const isByUsage = "attribution_method IN ('bytes_ratio', 'retained_bytes_ratio')";
   const buckets = `buckets AS (
   SELECT ${bucket.sql} AS bucket${keys},
     sum(amount_hi) + sum(amount_lo) AS total,
-    sumIf(amount_hi, ${measured}) + sumIf(amount_lo, ${measured}) AS usage,
+    sumIf(amount_hi, ${isByUsage}) + sumIf(amount_lo, ${isByUsage}) AS usage,
     total - usage AS shared, count() AS row_count, toUInt8(max(provisional)) AS is_provisional
   FROM topic_attributions
   WHERE ${condition}
   GROUP BY ${order}
 )`;
   return bucketsWithTotals({
-    names: [...(called.length === 0 ? [] : knownNames(["resource_name"])), buckets],
+    names: [...(resourceNames.length === 0 ? [] : knownNames(["resource_name"])), buckets],
     label: bucketLabelSql(timeBucket, window.timezone),
     currency: `c${grouped.indexOf("currency")}`,
     order,
-    columns: [...asked.map((_, index) => `c${index}`), ...called],
+    columns: [...columnNames.map((_, index) => `c${index}`), ...resourceNames],
     params: { ...params, ...bucket.params },
   });
 }
 
-/** Clusters and environments are resources, and have names. */
-function isNamed(column: AttributionGroupColumn): boolean {
+/** Clusters and environments are resources, so they have names. */
+function hasNames(column: AttributionGroupColumn): boolean {
   return column === "cluster_resource_id" || column === "environment_id";
 }
 
@@ -82,5 +82,5 @@ export async function readAttributionAggregate(
 ): Promise<Aggregate> {
   const rows = await readTuples<StoredBucket>(client, attributionAggregate(input), signal);
   const columns = distinctColumns(input);
-  return aggregateOf({ columns, named: columns.filter(isNamed), bucketLimit: BUCKET_LIMIT }, rows);
+  return aggregateOf({ columns, named: columns.filter(hasNames), bucketLimit: BUCKET_LIMIT }, rows);
 }

@@ -5,13 +5,13 @@ import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { type ShownColumn, shownColumns } from "../../store/fact-tables.js";
 import { readNames } from "../inventory/names.js";
 import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
-import { beforePlace, fromPlace, type OrderColumns, type Place } from "../page/keyset.js";
+import { beforePosition, fromPosition, type OrderColumns, type PagePosition } from "../page/keyset.js";
 import { type Pages, readOrderedPages } from "../page/keyset-page.js";
 import { pick } from "../page/pick.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type AttributionFilters, attributionsInWindow } from "./scan.js";
 
-/** Behind `day`. */
+/** The order after `day`. */
 export const attributionKey: OrderColumns = {
   cluster_resource_id: "String",
   product_type: "String",
@@ -21,7 +21,7 @@ export const attributionKey: OrderColumns = {
   topic_name: "String",
 };
 
-/** Attributions of two lines that differ in their currency alone are told apart by it, at no cost. */
+/** `currency` separates attributions of two lines that differ in nothing else, at no cost. */
 export const attributionOrder = ["day", ...Object.keys(attributionKey), "currency"];
 const order = attributionOrder.join(", ");
 
@@ -32,8 +32,8 @@ const read = [...new Set<string>([...stored, ...Object.keys(attributionKey)])];
 export interface AttributionListInput extends PageRequest {
   readonly window: DateWindow;
   readonly filters: AttributionFilters;
-  /** Behind this place instead of the page's number. */
-  readonly place?: Place | undefined;
+  /** Reads after this position instead of by the page's number. */
+  readonly position?: PagePosition | undefined;
   readonly countDays: CountDays;
 }
 
@@ -45,19 +45,19 @@ export interface TopicAttributionRow
       string
     >
   > {
-  /** Null when none is known. */
+  /** Null if unknown. */
   readonly cluster_name: string | null;
   readonly attribution_method: AttributionMethod;
   readonly attribution_detail: AttributionDetail;
   readonly amount: string;
-  /** Its day lacks something that may still come. */
+  /** The day misses data that may still come. */
   readonly provisional: boolean;
 }
 
-type Reading = Pick<AttributionListInput, "window" | "filters" | "place">;
+type ListQuery = Pick<AttributionListInput, "window" | "filters" | "position">;
 
-/** Rows `{day, rows}`, days ascending. */
-function attributionDays({ window, filters }: Reading): Statement {
+/** Returns rows `{day, rows}`, days ascending. */
+function attributionDays({ window, filters }: ListQuery): Statement {
   const { condition, params } = attributionsInWindow(window, filters);
   return {
     query: `SELECT day, count() AS rows FROM topic_attributions WHERE ${condition} GROUP BY day ORDER BY day`,
@@ -65,24 +65,24 @@ function attributionDays({ window, filters }: Reading): Statement {
   };
 }
 
-function attributionPage({ window, filters, place }: Reading, span: PageSpan, rows: number): Statement {
+function attributionPage({ window, filters, position }: ListQuery, span: PageSpan, rows: number): Statement {
   const { condition, params } = attributionsInWindow(window, filters, span);
-  const behind = fromPlace(attributionKey, place, span);
+  const start = fromPosition(attributionKey, position, span);
   return {
     query: `
 SELECT ${read.join(", ")}, toString(amount_hi + amount_lo) AS amount
 FROM topic_attributions
-WHERE ${condition}${behind.condition}
+WHERE ${condition}${start.condition}
 ORDER BY ${order}
 LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
-    params: { ...params, ...behind.params, rows, offset: span.offset },
+    params: { ...params, ...start.params, rows, offset: span.offset },
   };
 }
 
-/** Rows `{day, rows}`: of the place's day, how many lie before it. */
-function attributionsBefore({ window, filters }: Reading, place: Place): Statement {
+/** Returns `{day, rows}`: how many rows of the position's day come before it. */
+function attributionsBefore({ window, filters }: ListQuery, position: PagePosition): Statement {
   const { condition, params } = attributionsInWindow(window, filters);
-  const before = beforePlace(attributionKey, place);
+  const before = beforePosition(attributionKey, position);
   return {
     query: `SELECT day, count() AS rows FROM topic_attributions WHERE ${condition}${before.condition} GROUP BY day`,
     params: { ...params, ...before.params },
@@ -104,10 +104,10 @@ export async function readAttributionPages(
     columns: attributionKey,
     days: await input.countDays(() => readDayCounts(client, attributionDays(input), signal)),
     page: input,
-    place: input.place,
+    position: input.position,
     read: (span, count, settings) => readRows(client, attributionPage(input, span, count), signal, settings),
-    countBefore: async (place) =>
-      totalRows(await readDayCounts(client, attributionsBefore(input, place), signal)),
+    countBefore: async (position) =>
+      totalRows(await readDayCounts(client, attributionsBefore(input, position), signal)),
   });
   const clusters = rows.map(({ cluster_resource_id: resource_id }) => ({ resource_id }));
   const names = await readNames(client, clusters, signal);
@@ -118,7 +118,7 @@ export async function readAttributionPages(
   return { items, total, next };
 }
 
-/** Every UTC day that has attributions, ascending. */
+/** Returns every UTC day that has attributions, ascending. */
 export async function readAttributionDates(
   client: ClickHouseClient,
   signal?: AbortSignal,

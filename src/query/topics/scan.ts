@@ -1,4 +1,4 @@
-/** Which rows of `topic_attributions` a read looks at, as the text after WHERE. */
+/** Selects rows of `topic_attributions`: the text after WHERE. */
 import { type Condition, type Days, rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type ValueFilters, valueConditions } from "../value-filters.js";

@@ -90,7 +90,8 @@ SELECT * FROM (${parts.filter((part) => part !== false).join("\nUNION ALL")}
 )
 ORDER BY fact, at, name, of_resource`,
     params: {
-      ...{ day, resource_id },
+      day,
+      resource_id,
       ...(gaps.length > 0 && { gaps }),
       ...(used.length > 0 && { used }),
       ...(scopes.length > 0 && { scopes }),
@@ -114,7 +115,12 @@ export async function readDayFacts(
   const facts = await readRows<DayFact>(client, factsOfDay(input), signal, oneThread);
   const of = (kind: DayFact["fact"]) => facts.filter(({ fact }) => fact === kind);
   return {
-    ...{ usage: of("usage"), set: of("set"), gap: of("gap") },
-    ...{ owner: of("owner"), sample: of("sample"), charged: of("charged"), publication: of("publication") },
+    usage: of("usage"),
+    set: of("set"),
+    gap: of("gap"),
+    owner: of("owner"),
+    sample: of("sample"),
+    charged: of("charged"),
+    publication: of("publication"),
   };
 }

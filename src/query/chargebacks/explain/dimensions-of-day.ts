@@ -66,7 +66,9 @@ FROM (
 ORDER BY abs(cost) DESC, dimension_id, currency
 LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
     params: {
-      ...{ day: date, rows: page_size, offset: (page - 1) * page_size },
+      day: date,
+      rows: page_size,
+      offset: (page - 1) * page_size,
       ...Object.fromEntries(given),
     },
   };
@@ -81,7 +83,9 @@ export async function readDimensionsOfDay(
   const rows = await readRows<Row>(client, dimensionsOfDay(input), signal);
   return {
     items: rows.map(({ total, dimensions, ...item }) => item),
-    ...{ total: rows[0]?.total ?? 0, dimensions: rows[0]?.dimensions ?? 0 },
-    ...{ page: input.page, page_size: input.page_size },
+    total: rows[0]?.total ?? 0,
+    dimensions: rows[0]?.dimensions ?? 0,
+    page: input.page,
+    page_size: input.page_size,
   };
 }

@@ -120,16 +120,14 @@ export function dimensionOf(
 ) {
   const { product_category, product_type, identity_id, cost_type } = rest;
   return {
-    ...{
-      dimension_id,
-      ecosystem,
-      tenant_id,
-      env_id,
-      resource_id,
-      product_category,
-      product_type,
-      identity_id,
-    },
+    dimension_id,
+    ecosystem,
+    tenant_id,
+    env_id,
+    resource_id,
+    product_category,
+    product_type,
+    identity_id,
     cost_type: cost_type as CostType,
     ...names.identity(identity_id),
     ...names.resource(resource_id),
@@ -154,7 +152,9 @@ export function ruleOf({ tiers, line, isGivenUp }: How, { rules_hash }: DayRow):
     rounding_offset: decimalOf(line.offset, 6),
     residue_point: decimalOf(line.residuePoint, 6),
     components: line.components.map(({ component, ratio, ticks, hasResidue }) => ({
-      ...{ component, ratio, ticks: ticks.toString() },
+      component,
+      ratio,
+      ticks: ticks.toString(),
       amount: decimalOf(amountOf(line, ticks, hasResidue)),
       has_residue: hasResidue && line.residue > 0n,
     })),

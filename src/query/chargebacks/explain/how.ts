@@ -31,7 +31,10 @@ export function howOf(
   const ranges = isGivenUp
     ? [{ component: 0, ratio: "1", from: 0n, to: 1_000_000n }]
     : firsts.map(({ component, component_ratio: ratio, ratio_from, ratio_to }) => ({
-        ...{ component, ratio, from: BigInt(ratio_from), to: BigInt(ratio_to) },
+        component,
+        ratio,
+        from: BigInt(ratio_from),
+        to: BigInt(ratio_to),
       }));
   const hashes = {
     components: hashOf(line, "components"),
@@ -42,7 +45,11 @@ export function howOf(
   if (component === undefined) return undefined;
   const nobody = { kind: "terminal", sources: [], set_of: "resource" } as const;
   return {
-    ...{ tiers, tier: isGivenUp ? nobody : tier, line: ticks, component, isGivenUp },
+    tiers,
+    tier: isGivenUp ? nobody : tier,
+    line: ticks,
+    component,
+    isGivenUp,
     recipientsHash: hashOf(line, "recipients"),
     residueHash: hashOf(line, "residue recipient"),
   };

@@ -94,14 +94,14 @@ WHERE (place > {offset:UInt64} AND place <= {offset:UInt64} + {limit:UInt64}) OR
 ORDER BY place`,
     params: {
       ...weighed.params,
-      ...{ tick: text(line.tick), ticks: text(component.ticks) },
-      ...{ recipients_hash: text(input.recipientsHash), residue_hash: text(input.residueHash) },
-      ...{
-        residue: text(component.hasResidue ? line.residue : 0n),
-        identity_id: dimension.identity_id,
-        offset,
-        limit,
-      },
+      tick: text(line.tick),
+      ticks: text(component.ticks),
+      recipients_hash: text(input.recipientsHash),
+      residue_hash: text(input.residueHash),
+      residue: text(component.hasResidue ? line.residue : 0n),
+      identity_id: dimension.identity_id,
+      offset,
+      limit,
     },
   };
 }
@@ -194,9 +194,14 @@ function conditionsOf(
   columns: readonly (typeof splitKey)[number][],
 ): Statement {
   const values: Readonly<Record<(typeof splitKey)[number], string | number>> = {
-    ...{ day, timestamp: storedInstant(row.timestamp), env_id: dimension.env_id },
-    ...{ resource_id: dimension.resource_id, product_category: dimension.product_category },
-    ...{ product_type: dimension.product_type, currency: row.currency, component: row.component },
+    day,
+    timestamp: storedInstant(row.timestamp),
+    env_id: dimension.env_id,
+    resource_id: dimension.resource_id,
+    product_category: dimension.product_category,
+    product_type: dimension.product_type,
+    currency: row.currency,
+    component: row.component,
     line_id: row.line_id,
   };
   const types = { day: "Date", timestamp: "DateTime('UTC')", component: "UInt8", line_id: "UInt64" } as const;

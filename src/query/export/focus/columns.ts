@@ -1,4 +1,4 @@
-/** The columns of a FOCUS file that chargehouse writes: those of the version in their order, then our own and those of the bill. */
+/** The columns of a FOCUS file that chargehouse writes: the version's columns in order, then our own and the bill's. */
 
 import type { ExportVersion } from "../../../config/export-versions.js";
 import { columnsOf } from "../../../focus/columns.js";
@@ -7,48 +7,54 @@ import { SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../../../focus/file.js";
 export interface FocusOutColumn {
   readonly name: string;
   readonly type: "String" | "Decimal" | "Date/Time" | "JSON";
-  /** Name of the value in the statement, unless it is an own column of the bill. */
+  /** Name of the value in the statement. Empty for a custom column of the bill. */
   readonly value: string;
-  /** The name that the bill has for it. */
+  /** Name of the column in the bill. */
   readonly custom?: string;
 }
 
-/** What a version without columns for split charges has in columns of ours. */
+/** Split columns of FOCUS 1.4. Versions without them get the same values as custom columns. */
 const allocated = columnsOf("1.4").filter(({ name }) => name.startsWith("Allocated"));
 
-/** @param billed names in the metadata of FOCUS lines, which no column of ours has */
+/** @param billed names in the metadata of FOCUS lines, which none of our columns have */
 export function focusOutColumns(version: ExportVersion, billed: readonly string[]): FocusOutColumn[] {
   const standard = columnsOf(version).map(({ name, type }) => ({ name, type, value: name }));
-  const has = new Set(standard.map(({ name }) => name));
-  const own: FocusOutColumn[] = [
+  const standardColumns = new Set(standard.map(({ name }) => name));
+  const ownColumns: FocusOutColumn[] = [
     ...allocated.flatMap(({ name, type }) =>
-      has.has(name) ? [] : [{ name: `x_${name}`, type, value: name }],
+      standardColumns.has(name) ? [] : [{ name: `x_${name}`, type, value: name }],
     ),
     { name: SPLIT_ORIGIN_COST, type: "Decimal", value: SPLIT_ORIGIN_COST },
     { name: SPLIT_ORIGIN_ID, type: "String", value: SPLIT_ORIGIN_ID },
   ];
-  const taken = new Set(own.map(({ name }) => name.toLowerCase()));
+  const taken = new Set(ownColumns.map(({ name }) => name.toLowerCase()));
   const customs = [...billed]
-    .filter(isOfBill)
+    .filter(isCustom)
     .sort()
     .map((custom): FocusOutColumn => {
       const name = unique(customName(custom), taken);
       taken.add(name.toLowerCase());
       return { name, type: "String", value: "", custom };
     });
-  return [...standard, ...[...own, ...customs].sort((a, b) => (a.name < b.name ? -1 : 1))];
+  return [...standard, ...[...ownColumns, ...customs].sort((a, b) => (a.name < b.name ? -1 : 1))];
 }
 
 const standardNames = new Set(columnsOf("1.4").map(({ name }) => name));
 
-/** Not a column of the standard, or what the bill itself says of a split, which ours takes the place of. */
-function isOfBill(name: string): boolean {
+/**
+ * False for columns of the standard. True for the bill's own split columns, since ours replace them under the
+ * standard's name.
+ */
+function isCustom(name: string): boolean {
   return !standardNames.has(name) || name.startsWith("Allocated");
 }
 
 const LONGEST = 50;
 
-/** As the standard wants the names of own columns: `x_` and PascalCase. Ours come first: the bill's of the same name are its origin's. */
+/**
+ * Makes a name as the standard requires for custom columns: `x_` and PascalCase. Columns of the bill that clash with
+ * ours get `Origin`.
+ */
 function customName(name: string): string {
   const plain = name.replace(/^x_/i, "");
   const isOurs = plain.startsWith("Allocated") || plain.startsWith("SplitOrigin");
@@ -60,7 +66,7 @@ function customName(name: string): string {
 
 function unique(name: string, taken: ReadonlySet<string>): string {
   for (let nth = 1; ; nth += 1) {
-    const tried = nth === 1 ? name : `${name.slice(0, LONGEST - String(nth).length)}${nth}`;
-    if (!taken.has(tried.toLowerCase())) return tried;
+    const candidate = nth === 1 ? name : `${name.slice(0, LONGEST - String(nth).length)}${nth}`;
+    if (!taken.has(candidate.toLowerCase())) return candidate;
   }
 }

@@ -1,7 +1,7 @@
 /** The file formats of a FOCUS export. */
 import { type ExportFormat, exportFormats } from "../format.js";
 
-/** The first is what `focus` alone means. */
+/** `focus` means CSV. */
 export const focusFormats = {
   focus: exportFormats.csv,
   focus_parquet: exportFormats.parquet,

@@ -1,25 +1,26 @@
 /**
- * What each FOCUS column says of a line of the bill, as SQL over one line. A line that came as FOCUS says it itself: `said` is its
- * published metadata. What it leaves open, and every line of another bill, is filled by the rules below, which the reference page of the
- * export lists. Nothing is guessed that would be a fact about money: costs, quantities and prices are those of the bill.
+ * The value of each FOCUS column for a billing line, as SQL over one line. A line of a FOCUS bill has its own values,
+ * in its published metadata `said`. The rules below fill what it leaves out, and every line of another bill. The
+ * export's reference page lists them. Facts about money are never guessed: costs, quantities and prices are those of
+ * the bill.
  */
 import { literal } from "../../../store/clickhouse/sql-text.js";
 
-/** What a FOCUS line says in a column, null where it says nothing; of other bills always null. */
-const said = (name: string) => `nullIf(said[${literal(name)}], '')`;
-const saidNumber = (name: string) => `toDecimal128OrNull(said[${literal(name)}], 12)`;
-const saidInstant = (name: string) => `parseDateTimeBestEffortOrNull(said[${literal(name)}], 'UTC')`;
-const given = (column: string) => `nullIf(CAST(${column} AS String), '')`;
+/** A FOCUS line's value of a column, null if missing; always null for other bills. */
+const metadataText = (name: string) => `nullIf(said[${literal(name)}], '')`;
+const metadataNumber = (name: string) => `toDecimal128OrNull(said[${literal(name)}], 12)`;
+const metadataInstant = (name: string) => `parseDateTimeBestEffortOrNull(said[${literal(name)}], 'UTC')`;
+const textOrNull = (column: string) => `nullIf(CAST(${column} AS String), '')`;
 const orElse = (...values: readonly string[]) => `coalesce(${values.join(", ")})`;
-/** Of a bill that is not FOCUS, where a price list is what it was priced by. */
-const priced = (value: string) => `if(is_focus OR ChargeCategory != 'Usage', NULL, ${value})`;
-/** Of a unit, for the quantity of the line. */
-const priceOf = (cost: string) =>
+/** For usage of a bill that is not FOCUS, whose lines are priced by a price list. */
+const ifPriced = (value: string) => `if(is_focus OR ChargeCategory != 'Usage', NULL, ${value})`;
+/** The price per unit, from a cost and the line's quantity. */
+const unitPrice = (cost: string) =>
   `if(units = 0, toDecimal128(0, 12), toDecimal128OrNull(toString(abs(divideDecimal(toDecimal256(${cost}, 12), toDecimal256(units, 12), 12))), 12))`;
-/** Beside a value that is not null. */
-const beside = (column: string, value: string) => `if(isNull(${column}), NULL, ${value})`;
+/** Null if the column is null, else the value. */
+const ifPresent = (column: string, value: string) => `if(isNull(${column}), NULL, ${value})`;
 
-const saidTexts = [
+const metadataTexts = [
   "AvailabilityZone",
   "BillingAccountName",
   "CapacityReservationId",
@@ -43,82 +44,89 @@ const isSeveralDays =
 const nextDay = "toDateTime(toDate(timestamp) + 1, 'UTC')";
 
 /**
- * By column, in an order in which each uses only those before it. All but the costs and dates may be null. The five `Allocated*` columns
- * are not of the line.
+ * SQL by column. Each column uses only columns before it. All but costs and dates may be null. The five `Allocated*`
+ * columns are missing, because they belong to a row and not to its line.
  */
 export const lineColumns: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(saidTexts.map((name) => [name, said(name)])),
+  ...Object.fromEntries(metadataTexts.map((name) => [name, metadataText(name)])),
   BilledCost: "if(is_focus, billed, total)",
   BillingCurrency: "CAST(currency AS String)",
-  BillingAccountId: orElse(given("account"), "CAST(tenant_id AS String)"),
-  BillingAccountType: orElse(said("BillingAccountType"), "'Billing Account'"),
+  BillingAccountId: orElse(textOrNull("account"), "CAST(tenant_id AS String)"),
+  BillingAccountType: orElse(metadataText("BillingAccountType"), "'Billing Account'"),
   BillingPeriodStart: orElse(
-    saidInstant("BillingPeriodStart"),
+    metadataInstant("BillingPeriodStart"),
     "toDateTime(toStartOfMonth(timestamp, 'UTC'), 'UTC')",
   ),
   BillingPeriodEnd: orElse(
-    saidInstant("BillingPeriodEnd"),
+    metadataInstant("BillingPeriodEnd"),
     "toDateTime(addMonths(toStartOfMonth(timestamp, 'UTC'), 1), 'UTC')",
   ),
-  ChargeCategory: orElse(given("category"), "if(total < 0, 'Credit', 'Usage')"),
-  ChargeDescription: orElse(said("ChargeDescription"), given("note"), given("product_type")),
-  ChargeFrequency: orElse(said("ChargeFrequency"), "if(ChargeCategory = 'Usage', 'Usage-Based', 'One-Time')"),
+  ChargeCategory: orElse(textOrNull("category"), "if(total < 0, 'Credit', 'Usage')"),
+  ChargeDescription: orElse(
+    metadataText("ChargeDescription"),
+    textOrNull("note"),
+    textOrNull("product_type"),
+  ),
+  ChargeFrequency: orElse(
+    metadataText("ChargeFrequency"),
+    "if(ChargeCategory = 'Usage', 'Usage-Based', 'One-Time')",
+  ),
   ChargePeriodStart: `if(${isSeveralDays}, timestamp, ${orElse("said_start", "timestamp")})`,
   ChargePeriodEnd: `multiIf(${isSeveralDays}, least(assumeNotNull(said_end), ${nextDay}), isNotNull(said_end), assumeNotNull(said_end), granularity = 'hourly', timestamp + 3600, ${nextDay})`,
-  CommitmentDiscountQuantity: saidNumber("CommitmentDiscountQuantity"),
-  EffectiveCost: `if(is_focus, ${orElse(saidNumber("EffectiveCost"), "total")}, total)`,
-  ContractedCost: `if(is_focus, ${orElse(saidNumber("ContractedCost"), "EffectiveCost")}, total)`,
+  CommitmentDiscountQuantity: metadataNumber("CommitmentDiscountQuantity"),
+  EffectiveCost: `if(is_focus, ${orElse(metadataNumber("EffectiveCost"), "total")}, total)`,
+  ContractedCost: `if(is_focus, ${orElse(metadataNumber("ContractedCost"), "EffectiveCost")}, total)`,
   ListCost: "listed",
   ServiceProviderName: orElse(
-    given("provider"),
+    textOrNull("provider"),
     "if(ecosystem = 'confluent_cloud', 'Confluent', CAST(tenant_id AS String))",
   ),
-  HostProviderName: orElse(said("HostProviderName"), "ServiceProviderName"),
-  InvoiceIssuerName: orElse(said("InvoiceIssuerName"), "ServiceProviderName"),
-  SkuId: orElse(given("sku"), priced("CAST(product_type AS String)")),
-  SkuMeter: orElse(said("SkuMeter"), priced("CAST(product_type AS String)")),
-  SkuPriceId: orElse(said("SkuPriceId"), priced("CAST(product_type AS String)")),
-  ConsumedQuantity: `if(is_focus, ${saidNumber("ConsumedQuantity")}, ${priced("units")})`,
-  ConsumedUnit: orElse(said("ConsumedUnit"), beside("ConsumedQuantity", "unit")),
-  PricingQuantity: `if(is_focus, ${saidNumber("PricingQuantity")}, ${priced("units")})`,
-  PricingUnit: orElse(said("PricingUnit"), beside("PricingQuantity", "unit")),
-  PricingCategory: orElse(said("PricingCategory"), priced("'Standard'")),
-  ContractedUnitPrice: `if(is_focus, ${saidNumber("ContractedUnitPrice")}, ${priced(`if(isNull(unit_price) OR listed != total, ${priceOf("total")}, unit_price)`)})`,
-  ListUnitPrice: `if(is_focus, ${saidNumber("ListUnitPrice")}, ${priced(`coalesce(unit_price, ${priceOf("listed")})`)})`,
-  PricingCurrency: orElse(said("PricingCurrency"), "BillingCurrency"),
+  HostProviderName: orElse(metadataText("HostProviderName"), "ServiceProviderName"),
+  InvoiceIssuerName: orElse(metadataText("InvoiceIssuerName"), "ServiceProviderName"),
+  SkuId: orElse(textOrNull("sku"), ifPriced("CAST(product_type AS String)")),
+  SkuMeter: orElse(metadataText("SkuMeter"), ifPriced("CAST(product_type AS String)")),
+  SkuPriceId: orElse(metadataText("SkuPriceId"), ifPriced("CAST(product_type AS String)")),
+  ConsumedQuantity: `if(is_focus, ${metadataNumber("ConsumedQuantity")}, ${ifPriced("units")})`,
+  ConsumedUnit: orElse(metadataText("ConsumedUnit"), ifPresent("ConsumedQuantity", "unit")),
+  PricingQuantity: `if(is_focus, ${metadataNumber("PricingQuantity")}, ${ifPriced("units")})`,
+  PricingUnit: orElse(metadataText("PricingUnit"), ifPresent("PricingQuantity", "unit")),
+  PricingCategory: orElse(metadataText("PricingCategory"), ifPriced("'Standard'")),
+  ContractedUnitPrice: `if(is_focus, ${metadataNumber("ContractedUnitPrice")}, ${ifPriced(`if(isNull(unit_price) OR listed != total, ${unitPrice("total")}, unit_price)`)})`,
+  ListUnitPrice: `if(is_focus, ${metadataNumber("ListUnitPrice")}, ${ifPriced(`coalesce(unit_price, ${unitPrice("listed")})`)})`,
+  PricingCurrency: orElse(metadataText("PricingCurrency"), "BillingCurrency"),
   PricingCurrencyContractedUnitPrice: orElse(
-    saidNumber("PricingCurrencyContractedUnitPrice"),
+    metadataNumber("PricingCurrencyContractedUnitPrice"),
     "if(PricingCurrency = BillingCurrency, ContractedUnitPrice, NULL)",
   ),
   PricingCurrencyEffectiveCost: orElse(
-    saidNumber("PricingCurrencyEffectiveCost"),
+    metadataNumber("PricingCurrencyEffectiveCost"),
     "if(PricingCurrency = BillingCurrency, EffectiveCost, NULL)",
   ),
   PricingCurrencyListUnitPrice: orElse(
-    saidNumber("PricingCurrencyListUnitPrice"),
+    metadataNumber("PricingCurrencyListUnitPrice"),
     "if(PricingCurrency = BillingCurrency, ListUnitPrice, NULL)",
   ),
-  RegionId: given("region"),
-  RegionName: orElse(said("RegionName"), "RegionId"),
-  ResourceId: `if(is_focus, ${said("ResourceId")}, ${given("resource_id")})`,
-  ResourceName: `if(is_focus, ${said("ResourceName")}, ${given("resource_note")})`,
-  ResourceType: orElse(said("ResourceType"), beside("ResourceId", "'Resource'")),
-  ServiceCategory: `if(is_focus, ${orElse(given("product_category"), "'Other'")}, if(ecosystem IN ('confluent_cloud', 'self_managed_kafka'), 'Integration', 'Other'))`,
+  RegionId: textOrNull("region"),
+  RegionName: orElse(metadataText("RegionName"), "RegionId"),
+  ResourceId: `if(is_focus, ${metadataText("ResourceId")}, ${textOrNull("resource_id")})`,
+  ResourceName: `if(is_focus, ${metadataText("ResourceName")}, ${textOrNull("resource_note")})`,
+  ResourceType: orElse(metadataText("ResourceType"), ifPresent("ResourceId", "'Resource'")),
+  ServiceCategory: `if(is_focus, ${orElse(textOrNull("product_category"), "'Other'")}, if(ecosystem IN ('confluent_cloud', 'self_managed_kafka'), 'Integration', 'Other'))`,
   ServiceName: `if(is_focus OR product_category = '', CAST(product_type AS String), CAST(product_category AS String))`,
   ServiceSubcategory: orElse(
-    said("ServiceSubcategory"),
+    metadataText("ServiceSubcategory"),
     "if(is_focus OR ServiceCategory = 'Other', concat('Other (', ServiceCategory, ')'), 'Messaging')",
   ),
-  SubAccountId: given("env_id"),
-  SubAccountName: orElse(said("SubAccountName"), "SubAccountId"),
+  SubAccountId: textOrNull("env_id"),
+  SubAccountName: orElse(metadataText("SubAccountName"), "SubAccountId"),
   SubAccountType: orElse(
-    said("SubAccountType"),
-    beside("SubAccountId", "if(is_focus, 'Sub Account', 'Environment')"),
+    metadataText("SubAccountType"),
+    ifPresent("SubAccountId", "if(is_focus, 'Sub Account', 'Environment')"),
   ),
   Tags: "if(empty(tags), NULL, toJSONString(tags))",
 };
 
-/** The costs and quantities that the rows of a split add up to, in all. */
+/** Costs and quantities whose sum over the rows of a split is the line's value. */
 export const summable: readonly string[] = [
   "BilledCost",
   "CommitmentDiscountQuantity",
@@ -130,8 +138,8 @@ export const summable: readonly string[] = [
   "PricingQuantity",
 ];
 
-/** Names that 1.3 replaced. */
+/** Names that FOCUS 1.3 replaced. */
 export const formerColumns: Readonly<Record<string, string>> = {
   ProviderName: "ServiceProviderName",
-  PublisherName: orElse(said("PublisherName"), "ServiceProviderName"),
+  PublisherName: orElse(metadataText("PublisherName"), "ServiceProviderName"),
 };

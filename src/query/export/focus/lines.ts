@@ -1,15 +1,15 @@
-/** Lines of the bill of some days with their FOCUS columns, one row each, as a subquery. */
+/** A subquery of billing lines of some days with their FOCUS columns, one row per line. */
 import { identifier } from "../../../store/clickhouse/sql-text.js";
 import { splitKey } from "../../chargebacks/row-metadata.js";
 import { formerColumns, lineColumns } from "./line-columns.js";
 
-/** What lines are told apart by, and their rows joined to them. */
+/** The key of a line, by which chargebacks are joined to it. */
 export const lineKey = splitKey.filter((name) => name !== "component");
 
 /**
- * Lines with one key are split as one: they are added up. Of a price that they differ in none is named.
+ * Lines with the same key are split together, so they are summed. If their prices differ, the price is null.
  *
- * @param condition of days
+ * @param condition selects days
  */
 export function focusLines(condition: string): string {
   const columns = { ...lineColumns, ...formerColumns };

@@ -1,4 +1,4 @@
-/** The metadata that FOCUS wants beside a file: what its columns are, and how recent and complete its days are. */
+/** The metadata that FOCUS requires with a file: its columns, and how recent and complete its days are. */
 import { createHash } from "node:crypto";
 import type { ExportVersion } from "../../../config/export-versions.js";
 import { columnsOf } from "../../../focus/columns.js";
@@ -12,15 +12,15 @@ export interface FocusMetadataInput {
   /** Version of the service. */
   readonly generatorVersion: string;
   readonly columns: readonly FocusOutColumn[];
-  /** Days of the file. */
+  /** The days of the file. */
   readonly days: readonly Pick<TrackingDate, "tracking_date" | "state" | "last_success" | "provisional">[];
-  /** Now, RFC 3339: when nothing is published yet. */
+  /** The current time in RFC 3339, used if nothing is published yet. */
   readonly now: string;
 }
 
 const dataTypes = { String: "STRING", Decimal: "DECIMAL", "Date/Time": "DATETIME", JSON: "JSON" } as const;
 
-/** The objects of the specification. The id of a schema follows from what it says, so another one has another id. */
+/** Returns the objects of the specification. The id of a schema is a hash of its content. */
 export function focusMetadata(input: FocusMetadataInput) {
   const { tenantName, version, generatorVersion, columns, now } = input;
   const published = input.days.flatMap(({ tracking_date, state, last_success, provisional }) =>
@@ -63,7 +63,11 @@ export function focusMetadata(input: FocusMetadataInput) {
     ],
     Schema: [
       {
-        SchemaId: uuidOf([version, generatorVersion, ...definitions.map((each) => JSON.stringify(each))]),
+        SchemaId: uuidOf([
+          version,
+          generatorVersion,
+          ...definitions.map((definition) => JSON.stringify(definition)),
+        ]),
         FocusVersion: version,
         CreationDate: first,
         DataGeneratorVersion: generatorVersion,
@@ -82,7 +86,7 @@ function nextMidnight(day: string): string {
   return new Date(Date.parse(day) + DAY_SECONDS * 1000).toISOString().replace(".000Z", "Z");
 }
 
-/** A GUID that follows from its parts: of version 8, which leaves its bits to who makes it. */
+/** Derives a UUID from its parts. Version 8 leaves the bits to the application. */
 export function uuidOf(parts: readonly string[]): string {
   const hex = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
   const variant = "89ab".charAt(Number.parseInt(hex.charAt(16), 16) % 4);

@@ -1,4 +1,4 @@
-/** Chargebacks as a FOCUS file, streamed. */
+/** Streams chargebacks as a FOCUS file. */
 import type { Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { ExportVersion } from "../../../config/export-versions.js";
@@ -15,13 +15,13 @@ import { billedColumns, focusExport } from "./statement.js";
 
 export interface FocusExportRequest {
   readonly window: DateWindow;
-  /** None of `partFilters`, and no tags of chargebacks: a charge comes with all of its parts. */
+  /** Excludes `partFilters` and tags of chargebacks: the file has all parts of each charge. */
   readonly filters: ChargebackFilters;
   readonly version: ExportVersion;
   readonly format: FocusFormatName;
 }
 
-/** Columns of the file: those of the version, and those that the bills of these days have of their own. */
+/** Returns the columns of the file: those of the version, and custom columns in the bills of these days. */
 export async function readFocusColumns(
   client: ClickHouseClient,
   window: DateWindow,
@@ -35,7 +35,7 @@ export async function readFocusColumns(
   );
 }
 
-/** As `openExport`: what is wrong with the statement is an ordinary error, what fails later destroys the stream. */
+/** Like `openExport`: a fault in the statement is an ordinary error, a later one destroys the stream. */
 export async function openFocusExport(
   client: ClickHouseClient,
   request: FocusExportRequest,

@@ -1,14 +1,14 @@
 /**
- * How the metrics of a line are split among its rows, in whole numbers. Each row stands for a stretch of the line's cost: from what the
- * rows before it have (`share_from`) to what they and it have (`share_to`), of `share_whole`. A metric is cut at the same places, down to
- * its last decimal place, so whatever it is, its parts add up to it, and the cost that was split comes out as it was split. The rows of
- * a line without cost have equal parts.
+ * Splits the metrics of a line among its rows, in whole numbers. Each row covers a range of the line's cost, from the
+ * sum of the rows before it (`share_from`) to the sum including it (`share_to`), out of `share_whole`. A metric is cut
+ * at the same positions, down to its last decimal place. So the parts of any metric add up to it, and the parts of the
+ * allocated cost are exactly the allocated amounts. The rows of a line without cost get equal parts.
  */
 import { lineKey } from "./lines.js";
 
-/** As many places as are stored of amounts and quantities. */
+/** Decimal places of stored amounts and quantities. */
 const PLACES = 12;
-/** Places of ratios. */
+/** Decimal places of ratios. */
 const RATIO_PLACES = 18;
 
 const scaled = (sql: string, places: number) =>
@@ -21,9 +21,9 @@ function power(exponent: number): string {
 const ticks = (decimal: string) => `toInt256(${decimal} * toDecimal256('${power(PLACES)}', 0))`;
 
 /**
- * Rows of chargebacks with the three numbers of their share.
+ * Returns chargeback rows with the three numbers of their share.
  *
- * @param condition of days and lines: whatever it leaves has to be whole lines
+ * @param condition selects days and lines; the result must have whole lines only
  */
 export function sharedRows(condition: string): string {
   const line = `PARTITION BY ${lineKey.join(", ")}`;
@@ -40,13 +40,13 @@ export function sharedRows(condition: string): string {
   )`;
 }
 
-/** A row's part of a metric of its line; null where that is null. */
+/** Returns a row's part of a metric of its line; null if the metric is null. */
 export function partOf(metric: string): string {
   const until = (place: string) => `intDiv(${ticks(metric)} * ${place}, share_whole)`;
   return `CAST(${scaled(`(${until("share_to")} - ${until("share_from")})`, PLACES)} AS Nullable(Decimal(38, ${PLACES})))`;
 }
 
-/** A row's ratio of its line, as a number of JSON: those of a line add up to 1. */
+/** A row's ratio of its line, as a JSON number. The ratios of a line add up to 1. */
 export const ratio = (() => {
   const until = (place: string) => `intDiv(${place} * toInt256('${power(RATIO_PLACES)}'), share_whole)`;
   return `toString(CAST(${scaled(`(${until("share_to")} - ${until("share_from")})`, RATIO_PLACES)} AS Decimal(38, ${RATIO_PLACES})))`;

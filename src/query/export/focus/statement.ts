@@ -1,4 +1,7 @@
-/** The statements of a FOCUS export: a row for each chargeback, which is a part of its line of the bill, in the order of the list. */
+/**
+ * The statements of a FOCUS export: one row per chargeback, which is a part of its billing line, in the order of the
+ * list.
+ */
 import { UNALLOCATED } from "../../../config/allocation-rule.js";
 import type { ExportVersion } from "../../../config/export-versions.js";
 import { SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../../../focus/file.js";
@@ -20,12 +23,12 @@ import { partOf, ratio, sharedRows } from "./shares.js";
 
 export interface FocusExportInput {
   readonly window: DateWindow;
-  /** Of lines, not of their parts: see `partFilters`. */
+  /** Filters on lines, not on their parts: see `partFilters`. */
   readonly filters: ChargebackFilters;
   readonly columns: readonly FocusOutColumn[];
 }
 
-/** Filters that keep some parts of a line and drop others, whose costs then no longer add up to it. */
+/** Filters that keep some parts of a line and drop others, so that the costs no longer add up to the line's. */
 export const partFilters = [
   "identity_id",
   "team",
@@ -34,23 +37,23 @@ export const partFilters = [
   "allocation_detail",
 ] as const;
 
-/** A statement holds the lines and the parts of its days. */
+/** A statement has the lines and parts of all its days in memory. */
 const ROWS_AT_ONCE = 200_000;
 const noDays = { first_day: "1970-01-02", last_day: "1970-01-01" };
 
-/** What a statement reads of: days, both inclusive. */
+/** The days that a statement reads, both inclusive. */
 export interface FocusSpan {
   readonly first_day: string;
   readonly last_day: string;
 }
 
-/** Days that a statement can hold at once; one of no rows if need be. */
+/** Splits the days into spans that fit one statement each; a span without days if there are none. */
 export function focusSpans(days: readonly DayCount[]): FocusSpan[] {
   const spans = spansOf(days, ROWS_AT_ONCE);
   return spans.length > 0 ? spans : [noDays];
 }
 
-/** A statement for each span of the days. */
+/** Returns one statement per span of days. */
 export function focusExport(
   input: FocusExportInput,
   format: Pick<ExportFormat, "isText" | "engineFormat">,
@@ -59,7 +62,7 @@ export function focusExport(
   return focusSpans(days).map((span) => focusPiece(input, format, span));
 }
 
-/** The rows of a span in a format of the engine. */
+/** Selects the rows of a span, in a format of the engine. */
 export function focusPiece(
   input: FocusExportInput,
   { isText, engineFormat }: Pick<ExportFormat, "isText" | "engineFormat">,
@@ -69,10 +72,10 @@ export function focusPiece(
   return { query: `${query}\nFORMAT ${engineFormat}`, params };
 }
 
-/** Columns whose sums say whether a file is whole. */
+/** Columns whose sums show whether a file is complete. */
 export const totalled = ["BilledCost", "EffectiveCost", "ListCost", "ContractedCost"] as const;
 
-/** Rows `{currency, rows, BilledCost, …}` of a span, one for each billing currency; sums are exact, as texts. */
+/** Selects `{currency, rows, BilledCost, …}` of a span, one row per billing currency; sums are exact, as texts. */
 export function focusTotals(
   input: Pick<FocusExportInput, "window" | "filters">,
   version: ExportVersion,
@@ -94,8 +97,8 @@ ORDER BY currency`,
 
 function focusRows(input: FocusExportInput, isText: boolean, span: FocusSpan): Statement {
   const { condition, params } = rowsInWindow(input.window);
-  const equal = filtered(input.filters);
-  const ofDays = "day >= {span_first:Date} AND day <= {span_last:Date}";
+  const filter = filtered(input.filters);
+  const inSpan = "day >= {span_first:Date} AND day <= {span_last:Date}";
   const cells = input.columns.map((column, index) => {
     const value = valueSql(column);
     return isText
@@ -104,20 +107,20 @@ function focusRows(input: FocusExportInput, isText: boolean, span: FocusSpan): S
   });
   const named = input.columns.map(({ name }) => `${identifier(`out ${name}`)} AS ${identifier(name)}`);
   const rows = `SELECT ${cells.join(",\n  ")}
-FROM (${sharedRows(`${condition}${equal.condition} AND ${ofDays}`)}) AS r
-LEFT JOIN (${focusLines(ofDays)}) AS l ON ${lineKey.map((name) => `l.${name} = r.${name}`).join(" AND ")}
+FROM (${sharedRows(`${condition}${filter.condition} AND ${inSpan}`)}) AS r
+LEFT JOIN (${focusLines(inSpan)}) AS l ON ${lineKey.map((name) => `l.${name} = r.${name}`).join(" AND ")}
 WHERE throwIf(l.BillingCurrency = '', 'a chargeback has no line in the bill') = 0
 ORDER BY ${chargebackOrder.map((column) => `r.${column}`).join(", ")}`;
   return {
     query: `
-${withNames(...equal.names, ...knownNames(["identity_name"]), collidedSql, taggedSql)}${
+${withNames(...filter.names, ...knownNames(["identity_name"]), collidedSql, taggedSql)}${
   isText ? rows : `SELECT ${named.join(", ")} FROM (${rows})`
 }`,
-    params: { ...params, ...equal.params, span_first: span.first_day, span_last: span.last_day },
+    params: { ...params, ...filter.params, span_first: span.first_day, span_last: span.last_day },
   };
 }
 
-/** Names in the metadata of the FOCUS lines of these days. */
+/** Selects the names in the metadata of FOCUS lines of these days. */
 export function billedColumns(window: DateWindow): Statement {
   const { condition, params } = rowsInWindow(window);
   return {
@@ -154,8 +157,8 @@ const details = [
   ["x_Provisional", "if(r.provisional, 'true', 'false')"],
 ] as const;
 
-/** Of the row, not of its line. */
-const ofRow: Readonly<Record<string, string>> = {
+/** Columns that describe the row and not its line. */
+const rowValues: Readonly<Record<string, string>> = {
   AllocatedMethodDetails: `concat('{"Elements":[{"AllocatedRatio":', ${ratio}, ${details.map(([key, value]) => `',"${key}":', ${value}`).join(", ")}, '}]}')`,
   AllocatedMethodId: `arrayStringConcat(arrayFilter(part -> part != '', ['chargehouse', toString(r.tenant_id), toString(r.rules_hash)]), ':')`,
   AllocatedResourceId: `if(${isAllocated}, CAST(r.identity_id AS String), NULL)`,
@@ -165,13 +168,13 @@ const ofRow: Readonly<Record<string, string>> = {
   [SPLIT_ORIGIN_ID]: `lower(hex(sipHash128(toString(r.tenant_id), ${origin.join(", ")})))`,
 };
 
-const known = new Set([...Object.keys(lineColumns), "ProviderName", "PublisherName"]);
+const lineValueNames = new Set([...Object.keys(lineColumns), "ProviderName", "PublisherName"]);
 
 function valueSql({ name, value, custom }: FocusOutColumn): string {
   if (custom !== undefined) return `nullIf(l.said[${literal(custom)}], '')`;
-  const own = ofRow[value];
-  if (own !== undefined) return own;
-  if (!known.has(value)) throw new Error(`${name} has no value`);
+  const rowValue = rowValues[value];
+  if (rowValue !== undefined) return rowValue;
+  if (!lineValueNames.has(value)) throw new Error(`${name} has no value`);
   return summable.includes(value) ? partOf(`l.${value}`) : `l.${value}`;
 }
 
@@ -188,7 +191,7 @@ function textOf({ type }: FocusOutColumn, value: string): string {
   }
 }
 
-/** Timestamps in milliseconds: of seconds alone Parquet knows nothing. */
+/** Timestamps are in milliseconds, because Parquet has no type for whole seconds. */
 function typedOf({ type }: FocusOutColumn, value: string): string {
   if (type === "Decimal") return `CAST(${value} AS Nullable(Decimal(38, 12)))`;
   if (type === "Date/Time") return `CAST(${value} AS Nullable(DateTime64(3, 'UTC')))`;
