@@ -121,16 +121,16 @@ export const readMutants = [
     [
       [
         "a cursor behind more than 1,000 equal rows begins again",
-        "Math.max(place.given - MOST_SAME, 0)",
+        "Math.max(position.returned - MAX_EQUAL_ROWS, 0)",
         "0",
       ],
-      ["a page behind equal rows is too short", "rows + Math.min(given, MOST_SAME)", "rows"],
-      ["a cursor forgets the equal rows of earlier pages", "given: before + same", "given: same"],
+      ["a page behind equal rows is too short", "rows + Math.min(returned, MAX_EQUAL_ROWS)", "rows"],
+      ["a cursor forgets the equal rows of earlier pages", "returned: before + same", "returned: same"],
       ["equal rows are left out", "} >= $", "} > $"],
       [
         "a page on the day of its cursor begins with that day",
-        "days.first_day > dayOf(columns, place.values)",
-        "days.first_day >= dayOf(columns, place.values)",
+        "days.first_day > dayOf(columns, position.values)",
+        "days.first_day >= dayOf(columns, position.values)",
       ],
       [
         "a page over two days looks behind the cursor on both",

@@ -34,7 +34,7 @@ t.test("one who takes a little at a time is as slow as one who takes nothing", a
   }
   t.throws(() => after(0).check(), {
     ...slow,
-    message: "990 bytes were read in 10 s while another waits for the place",
+    message: "990 bytes were read in 10 s while another request waits",
   });
 });
 
