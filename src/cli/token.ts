@@ -6,11 +6,11 @@ import { type OpenedStores, openStores } from "../store/open-stores.js";
 import type { Actor } from "../store/postgres/audit.js";
 import {
   createToken,
-  MOST_DAYS,
+  DEFAULT_DAYS,
+  MAX_DAYS,
   revokeToken,
   TOKEN_NAME,
   type TokenInput,
-  USUAL_DAYS,
 } from "../store/postgres/tokens.js";
 import {
   type Command,
@@ -48,8 +48,8 @@ const options = {
   days: {
     type: "string",
     value: "N",
-    default: String(USUAL_DAYS),
-    help: `create: how long it is valid, at most ${MOST_DAYS} days`,
+    default: String(DEFAULT_DAYS),
+    help: `create: how long it is valid, at most ${MAX_DAYS} days`,
   },
   id: { type: "string", value: "ID", help: "revoke: the token, by its id in the list" },
   ...configOptions,
@@ -162,7 +162,7 @@ function tokenInput(given: Given, config: Config): TokenInput {
   return {
     name,
     scopes: [...new Set(known)],
-    days: whole("days", given.days, 1, MOST_DAYS),
+    days: whole("days", given.days, 1, MAX_DAYS),
     tenants: tenants && [...new Set(tenants)],
   };
 }

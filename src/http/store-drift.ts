@@ -181,7 +181,7 @@ export function createStoreDriftCheck({
 
 function watched({ storeId, knownStoreId, differing }: FactsCheck): StoreDrift {
   const isKnown = knownStoreId === null || storeId === knownStoreId;
-  const lost = differing.filter(({ ledger, held }) => ledger === "chargebacks" && held === undefined);
+  const lost = differing.filter(({ ledger, stored }) => ledger === "chargebacks" && stored === undefined);
   return {
     store: isKnown ? "known" : storeId === null ? "lost" : "other",
     lostDays: new Set(lost.map(({ day }) => day)),

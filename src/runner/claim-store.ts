@@ -71,11 +71,11 @@ function describe(differing: readonly DifferingDay[]): string[] {
   };
   return [
     ...sentence(
-      differing.filter(({ held }) => held === undefined),
+      differing.filter(({ stored }) => stored === undefined),
       "published, and lost by the store: calculated anew where they are still gathered",
     ),
     ...sentence(
-      differing.filter(({ held }) => held !== undefined),
+      differing.filter(({ stored }) => stored !== undefined),
       "the store holds another state than Postgres: it counts as published, and what has changed since is calculated anew",
     ),
   ];

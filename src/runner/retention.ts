@@ -52,7 +52,7 @@ export async function applyRetention(retention: Retention): Promise<number> {
   const old = [...new Set([...oldDays("chargebacks"), ...oldDays("billing")])];
   if (old.length > 0) {
     const steps = { chargebacks: () => drop("chargebacks"), billing: () => drop("billing") };
-    await publishAtomically(retention, old, { ...steps, gone: true });
+    await publishAtomically(retention, old, { ...steps, removed: true });
   }
   for (const table of factTables) if (table !== "chargebacks" && table !== "billing") await drop(table);
   await deletePublishedDays(client, {

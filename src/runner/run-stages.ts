@@ -9,7 +9,7 @@ import { copyNames } from "../ingest/inventory/copy-names.js";
 import { inventoryOwner } from "../ingest/inventory/inventory-sink.js";
 import { claimStaging, dropStagedDaysExcept } from "../store/clickhouse/staging.js";
 import { dropNextBills, finishAbandonedSwap } from "../store/facts/atomic-swap.js";
-import { mendSums } from "../store/facts/sums.js";
+import { repairSums } from "../store/facts/sums.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { copyNewDimensions } from "../tags/copy-new-dimensions.js";
 import { checkMirror, mirrorWaiting } from "../tags/mirror.js";
@@ -164,7 +164,7 @@ async function repair(run: BegunRun, publication: Publication): Promise<number> 
       "an interrupted publish has lost what it was to publish: the days are calculated anew",
     );
   await finishAbandonedSwap(publication);
-  const mended = await mendSums(publication);
+  const mended = await repairSums(publication);
   if (mended.length > 0)
     run.logger.warn(
       { tenant: tenantName, days: mended },

@@ -1,5 +1,5 @@
 import type { Ledger } from "../../store/ledger.js";
-import { settledHash } from "../../store/postgres/provisional-hash.js";
+import { inputHashOf } from "../../store/postgres/provisional-hash.js";
 import type { Statement } from "../../store/postgres/statement.js";
 
 /** A provisional day that is not gathered any more, and its hash once it is settled. */
@@ -22,7 +22,7 @@ export function abandonedDays(input: {
   const { ledger, tenantName, before, gathered } = input;
   return {
     query: `
-SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${settledHash("published_hash")} AS settled_hash FROM ${ledger.state}
+SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${inputHashOf("published_hash")} AS settled_hash FROM ${ledger.state}
 WHERE tenant_name = $1 AND tracking_date < $2 AND NOT (tracking_date >= $3 AND tracking_date < $4)
   AND provisional AND staged_hash IS NULL AND publishing_hash IS NULL AND lost_at IS NULL
   AND tracking_date NOT IN (SELECT tracking_date FROM tracking_dates WHERE tenant_name = $1 AND staged_hash IS NOT NULL)

@@ -1,5 +1,5 @@
 import type { Ledger } from "../../store/ledger.js";
-import { settledHash } from "../../store/postgres/provisional-hash.js";
+import { inputHashOf } from "../../store/postgres/provisional-hash.js";
 import type { Statement } from "../../store/postgres/statement.js";
 
 /**
@@ -31,7 +31,7 @@ export function beginSettling(input: {
   epoch: number;
   days: readonly string[];
 }): Statement {
-  const settled = settledHash("published_hash");
+  const settled = inputHashOf("published_hash");
   return {
     query: `
 UPDATE ${input.ledger.state} SET staged_hash = ${settled}, publishing_hash = ${settled}

@@ -3,7 +3,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { authModes } from "../../config/api.js";
 import { scopes } from "../../config/scopes.js";
 import { tokenStates } from "../../query/state/tokens.js";
-import { MOST_DAYS, TOKEN_NAME, USUAL_DAYS } from "../../store/postgres/tokens.js";
+import { DEFAULT_DAYS, MAX_DAYS, TOKEN_NAME } from "../../store/postgres/tokens.js";
 import { choice, instant, nullableText, text } from "./fields.js";
 import { inputOf } from "./parameters.js";
 
@@ -99,8 +99,8 @@ export const TokenInput = inputOf(
     days: Type.Integer({
       description: "How long it is valid, in days.",
       minimum: 1,
-      maximum: MOST_DAYS,
-      default: USUAL_DAYS,
+      maximum: MAX_DAYS,
+      default: DEFAULT_DAYS,
     }),
   },
   { title: "TokenInput" },

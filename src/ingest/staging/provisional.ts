@@ -5,7 +5,7 @@
  * the day is calculated from and whether it is provisional change in one step, and settling a day is publishing it. It is
  * settled when it lacks nothing any more, or as it is when it was gathered so often in a row without what it lacks.
  */
-import { PROVISIONAL, settledHash } from "../../store/postgres/provisional-hash.js";
+import { inputHashOf, PROVISIONAL } from "../../store/postgres/provisional-hash.js";
 
 /**
  * CTE `judged`. In: CTE `found` with `day`, `hash` and `lacks` as gathered, `before` (hash that was staged), and of the day's state
@@ -17,8 +17,8 @@ import { PROVISIONAL, settledHash } from "../../store/postgres/provisional-hash.
  */
 export const judgedCte = (limit: string) => `
   compared AS (
-    SELECT *, coalesce(${settledHash("published_hash")} = hash, false) AND NOT was_provisional AS is_settled,
-           coalesce(${settledHash("coalesce(before, published_hash)")} <> hash, false) AS renewed
+    SELECT *, coalesce(${inputHashOf("published_hash")} = hash, false) AND NOT was_provisional AS is_settled,
+           coalesce(${inputHashOf("coalesce(before, published_hash)")} <> hash, false) AS renewed
     FROM found
   ), missed AS (
     SELECT *, CASE WHEN is_settled AND lacked = '{}' THEN '{}' ELSE lacks END AS missing FROM compared

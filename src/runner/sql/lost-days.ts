@@ -29,8 +29,8 @@ WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NU
       input.tenantName,
       input.epoch,
       input.days.map(({ day }) => day),
-      input.days.map(({ held }) => held?.hash ?? null),
-      input.days.map(({ held }) => held?.rows ?? null),
+      input.days.map(({ stored }) => stored?.hash ?? null),
+      input.days.map(({ stored }) => stored?.rows ?? null),
     ],
   };
 }

@@ -16,7 +16,7 @@ export const twinned = [...factTables, "publishing_days", ...sumTables] as const
 type Twinned = (typeof twinned)[number];
 
 /** A tenant's facts, and the lease by which they may be changed. */
-export interface OwnedStoreAt {
+export interface LeasedStore {
   readonly client: ClickHouseClient;
   readonly epoch: number;
 }

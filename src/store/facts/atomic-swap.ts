@@ -1,49 +1,48 @@
 /**
- * How the bill and the chargebacks of days become visible in one step, although they are two tables. The days are announced: from then on
- * the view `published_billing` shows the bill of such a day from `next_billing` once its new chargebacks are there, and from `billing`
- * before. Replacing the chargebacks is then the step that readers see, and `billing` follows when nobody goes by it.
+ * Publishes the bill and the chargebacks of days in one step, although they are two tables. The days are announced
+ * first. From then on, the view `published_billing` shows the bill of such a day from `next_billing` once the day's new
+ * chargebacks are there, and from `billing` before that. So replacing the chargebacks is the step that readers see, and
+ * `billing` is updated after it, when no view reads these days from it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { filledDays, replaceDays, replaceRows } from "../clickhouse/partitions.js";
-import { dropStagedDays, type OwnedStoreAt, stagedTable } from "../clickhouse/staging.js";
+import { dropStagedDays, type LeasedStore, stagedTable } from "../clickhouse/staging.js";
 import { readRows } from "../clickhouse/statement.js";
-import { remakeSums } from "./sums.js";
+import { rebuildSums } from "./sums.js";
 
-/**
- * A read looks at one table after another when it begins, and keeps what it found. What it must not see together has to be this far
- * apart, in ms.
- */
-const LOOK_MS = 100;
+/** Milliseconds between steps, so that a query that is taking its table snapshots cannot see both. */
+const SNAPSHOT_MS = 100;
 
 export const NEXT_BILLING = "next_billing";
 
 /**
- * Shows new chargebacks and the bill that they add up to in one step. Every part can be run again; one that was cut off leaves the one
- * or the other version to readers, and the announcement. `gone`: the days are removed, whatever is staged of them.
+ * Publishes new chargebacks together with the bill that they add up to. Each step can be repeated. If the publish is
+ * cut off, readers see either the old or the new version, and the announcement stays. `removed`: the days are removed,
+ * even if something is staged for them.
  */
 export async function publishAtomically(
-  { client, epoch }: OwnedStoreAt,
+  { client, epoch }: LeasedStore,
   days: readonly string[],
   steps: {
-    readonly gone?: boolean;
+    readonly removed?: boolean;
     readonly chargebacks: () => Promise<void>;
     readonly billing: () => Promise<void>;
   },
 ): Promise<void> {
-  await announce({ client, epoch }, days, steps.gone === true);
-  await sleep(LOOK_MS);
+  await announce({ client, epoch }, days, steps.removed === true);
+  await sleep(SNAPSHOT_MS);
   await steps.chargebacks();
-  await Promise.all([sleep(LOOK_MS), remakeSums({ client, epoch }, days)]);
+  await Promise.all([sleep(SNAPSHOT_MS), rebuildSums({ client, epoch }, days)]);
   await steps.billing();
-  await sleep(LOOK_MS);
+  await sleep(SNAPSHOT_MS);
   await announce({ client, epoch }, [], true);
 }
 
-/** In place of what was announced before. A day without staged chargebacks is announced as gone. */
+/** Replaces the announcement. A day without staged chargebacks is announced as removed. */
 async function announce(
-  { client, epoch }: OwnedStoreAt,
+  { client, epoch }: LeasedStore,
   days: readonly string[],
-  gone: boolean,
+  removed: boolean,
 ): Promise<void> {
   const staged = stagedTable("publishing_days", epoch);
   await client.command({ query: `TRUNCATE TABLE ${staged} SYNC` });
@@ -56,7 +55,7 @@ async function announce(
       query: `
 INSERT INTO ${staged} (day, revision, is_gone)
 SELECT day, max(revision), min(is_gone) FROM (
-  SELECT arrayJoin({days:Array(Date)}) AS day, '' AS revision, true AS is_gone${gone ? "" : revised}
+  SELECT arrayJoin({days:Array(Date)}) AS day, '' AS revision, true AS is_gone${removed ? "" : revised}
 )
 GROUP BY day`,
       query_params: { days: [...days] },
@@ -66,35 +65,36 @@ GROUP BY day`,
 }
 
 /**
- * Ends what no run will finish: announcements of a publish that the store remembers and Postgres does not, as after a restored backup, and
- * of days that retention was removing. The bill that readers see becomes that of `billing`.
+ * Ends publishes that no run will finish: those that the store has announced but Postgres does not know, such as after
+ * restoring a backup, and those of days that retention was removing. From then on readers see the bill from `billing`.
  */
-export async function finishAbandonedSwap({ client, epoch }: OwnedStoreAt): Promise<void> {
+export async function finishAbandonedSwap({ client, epoch }: LeasedStore): Promise<void> {
   const announced = await readRows<{ day: string; switched: boolean }>(client, {
     query: "SELECT day, day IN (SELECT day FROM switched_days) AS switched FROM publishing_days ORDER BY day",
     params: {},
   });
   if (announced.length === 0) return;
-  const switched = announced.filter((each) => each.switched).map(({ day }) => day);
+  const switched = announced.filter((row) => row.switched).map(({ day }) => day);
   const staged = stagedTable("billing", epoch);
   await replaceDays(client, staged, NEXT_BILLING, switched);
   await replaceDays(client, "billing", staged, switched);
   await dropStagedDays(client, epoch, switched, ["billing"]);
-  await remakeSums(
+  await rebuildSums(
     { client, epoch },
     announced.map(({ day }) => day),
   );
-  await sleep(LOOK_MS);
+  await sleep(SNAPSHOT_MS);
   await announce({ client, epoch }, [], true);
 }
 
-/** Forgets new bills that `billing` has by now. Those that are staged are still needed. */
-export async function dropNextBills({ client, epoch }: OwnedStoreAt): Promise<void> {
+/** Drops bills from `next_billing` that `billing` has by now. Bills that are still staged are needed, and stay. */
+export async function dropNextBills({ client, epoch }: LeasedStore): Promise<void> {
   const staged = stagedTable("billing", epoch);
   const filled = await filledDays(client, [NEXT_BILLING, staged]);
   const done = [...(filled.get(NEXT_BILLING) ?? [])].filter((day) => !filled.get(staged)?.has(day));
   if (done.length === 0) return;
-  await sleep(LOOK_MS);
-  // From nothing, by the name of the staging table: whoever has lost the lease fails here.
+  await sleep(SNAPSHOT_MS);
+  // Replaces the days with nothing, through the staging table: if the lease is lost, that table is gone, and this
+  // fails.
   await replaceDays(client, NEXT_BILLING, staged, done);
 }

@@ -5,32 +5,32 @@ import { runStatement } from "../postgres/statement.js";
 import { type RecordedDay, readStoreState, type StoredDay, type StoreState } from "./store-state.js";
 
 /**
- * Whether a tenant's store holds what Postgres says is published. It does not when its files were deleted, when it or Postgres was
- * set back to a backup, when the tenant was moved, and when it is the store of another host.
+ * Checks whether a tenant's store has what Postgres recorded as published. It does not if its files were deleted, if it
+ * or Postgres was restored from a backup, if the tenant was moved, or if it is the store of another host.
  */
 export interface FactsCheck {
-  /** Null in a store that no run has used yet. */
+  /** Null if no run has used the store yet. */
   readonly storeId: string | null;
-  /** The store that Postgres knows; null before the first run. */
+  /** Id of the store that Postgres has recorded. Null before the first run. */
   readonly knownStoreId: string | null;
-  /** Days that are not as Postgres has them. */
+  /** Days whose state in the store differs from Postgres. */
   readonly differing: readonly DifferingDay[];
-  /** Days that are. */
+  /** Days whose state is the same in both. */
   readonly agreeing: readonly (RecordedDay & { readonly ledger: LedgerName })[];
 }
 
 export interface DifferingDay {
   readonly ledger: LedgerName;
   readonly day: string;
-  /** What the store holds instead, whole and noted; undefined when that is nothing, or nobody knows what. */
-  readonly held: { readonly hash: string; readonly rows: number } | undefined;
+  /** The complete, recorded day that the store has instead. Undefined if it has none, or if that is unknown. */
+  readonly stored: { readonly hash: string; readonly rows: number } | undefined;
 }
 
 export interface CheckedTenant {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
   readonly tenantName: string;
-  /** First UTC day that is kept: retention may be dropping older ones. */
+  /** First UTC day of the retention. Older days may be in the middle of being dropped. */
   readonly keepFrom: Readonly<Record<LedgerName, string>>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -44,24 +44,29 @@ interface Claim {
 }
 
 /**
- * Asks Postgres, the store, and where they differ Postgres again: a day that is being published meanwhile has its intent noted before
- * the store changes, and its result after it, so what Postgres says of it has changed and is not counted.
+ * Reads Postgres, then the store, and Postgres again if they differ. A publish in between does not count as a
+ * difference: its intent is recorded before the store changes and its result afterwards, so Postgres's record of the
+ * day has changed as well.
  */
 export async function checkFacts(tenant: CheckedTenant): Promise<FactsCheck> {
   const knownStoreId = await readKnownStore(tenant.postgres, tenant.tenantName);
   const claims = await readClaims(tenant);
-  const held = await readStoreState(tenant.client, tenant.signal);
-  // A store from before stores had ids has noted nothing: its rows alone count.
-  const isNoted = held.storeId !== null || knownStoreId !== null;
-  const off = claims.filter((claim) => !isHeld(claim, held, isNoted));
-  const still = new Set(off.length === 0 ? [] : (await readClaims(tenant)).map(keyOf));
+  const state = await readStoreState(tenant.client, tenant.signal);
+  // A store from before stores had ids has recorded nothing, so only its numbers of rows are compared.
+  const isRecorded = state.storeId !== null || knownStoreId !== null;
+  const mismatches = claims.filter((claim) => !matches(claim, state, isRecorded));
+  const unchanged = new Set(mismatches.length === 0 ? [] : (await readClaims(tenant)).map(keyOf));
   return {
-    storeId: held.storeId,
+    storeId: state.storeId,
     knownStoreId,
-    differing: off
-      .filter((claim) => still.has(keyOf(claim)))
-      .map(({ ledger, day }) => ({ ledger, day, held: wholeDay(held.ledgers[ledger].get(day), isNoted) })),
-    agreeing: claims.filter((claim) => !off.includes(claim)),
+    differing: mismatches
+      .filter((claim) => unchanged.has(keyOf(claim)))
+      .map(({ ledger, day }) => ({
+        ledger,
+        day,
+        stored: completeDay(state.ledgers[ledger].get(day), isRecorded),
+      })),
+    agreeing: claims.filter((claim) => !mismatches.includes(claim)),
   };
 }
 
@@ -73,24 +78,27 @@ export async function readKnownStore(postgres: Pool, tenantName: string): Promis
   return rows[0]?.store_id ?? null;
 }
 
-function isHeld({ ledger, day, hash, rows }: Claim, held: StoreState, isNoted: boolean): boolean {
-  const found = held.ledgers[ledger].get(day);
+function matches({ ledger, day, hash, rows }: Claim, state: StoreState, isRecorded: boolean): boolean {
+  const found = state.ledgers[ledger].get(day);
   if (rows === 0) return (found?.rows ?? 0) === 0;
   if (found === undefined || found.rows !== rows || !found.isBilled) return false;
-  return !isNoted || found.hash === hash;
+  return !isRecorded || found.hash === hash;
 }
 
-function wholeDay(found: StoredDay | undefined, isNoted: boolean): DifferingDay["held"] {
-  if (!isNoted || found?.hash === undefined || found.rows === 0) return undefined;
-  const isWhole = found.isBilled && found.rows === found.recordedRows;
-  return isWhole ? { hash: found.hash, rows: found.rows } : undefined;
+function completeDay(found: StoredDay | undefined, isRecorded: boolean): DifferingDay["stored"] {
+  if (!isRecorded || found?.hash === undefined || found.rows === 0) return undefined;
+  const isComplete = found.isBilled && found.rows === found.recordedRows;
+  return isComplete ? { hash: found.hash, rows: found.rows } : undefined;
 }
 
 function keyOf({ ledger, day, version }: Claim): string {
   return `${ledger} ${day} ${version}`;
 }
 
-/** `$1` is the tenant; `keepFrom` is the parameter with the first day that is kept. */
+/**
+ * SQL for a ledger's published days. `$1` is the tenant. `keepFrom` is the parameter with the first day of the
+ * retention.
+ */
 const publishedOf = ({ name, state, rows }: Ledger, keepFrom: string) => `
 SELECT '${name}' AS ledger, to_char(tracking_date, 'YYYY-MM-DD') AS day, published_hash AS hash, ${rows} AS rows,
   concat_ws(' ', published_hash, extract(epoch FROM calculated_at)) AS version

@@ -1,7 +1,7 @@
 /**
- * Copies a tenant's facts from one database to another, on this engine or on any other, and compares the copies. Partition by partition, as
- * bytes that pass through this process without being read. What the other database has already, as after a copy that was cut off, is kept
- * where it is equal and replaced where it is not.
+ * Copies a tenant's facts from one database to another, on the same server or a different one, and compares the copies.
+ * It copies partition by partition, as bytes that pass through this process unparsed. If the target already has data,
+ * such as after a copy that was cut off, equal partitions stay and different ones are replaced.
  */
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -14,27 +14,29 @@ export interface FactsCopy {
   readonly from: ClickHouseClient;
   readonly to: ClickHouseClient;
   readonly signal: AbortSignal;
-  /** Called when a table is equal in both. */
+  /** Called when a table is equal in both databases. */
   readonly onTable?: (table: string, rows: number) => void;
 }
 
-/** It says whose facts a database has, and is copied last: a database without it is an unfinished copy. */
+/** The table that says which store this is. It is copied last, so a database without it is an unfinished copy. */
 const IDENTITY = "store_identity";
 
-/** Tables whose rows are of one run at most, or of the database itself. */
+/** Tables whose rows belong to one run at most, or to the database itself. */
 const NOT_COPIED = "^staged_|^(rewritten_days|focus_landing|next_billing|publishing_days|schema_migrations)$";
 
 interface Table {
   readonly name: string;
-  /** Of rows with one key the newest counts, and the others go sooner or later. */
+  /** True for ReplacingMergeTree: only the newest row of each key counts, and merges remove the others. */
   readonly replacing: boolean;
   readonly columns: readonly string[];
 }
 
-/** By name of the partition. */
+/** Partitions by id. */
 type Partitions = ReadonlyMap<string, { readonly rows: number; readonly content: string }>;
 
-/** Both databases have the same schema, and nothing else writes to either. Throws when a copy is not equal in the end. */
+/**
+ * Both databases must have the same schema, and nothing else may write to either. Throws if a copy differs in the end.
+ */
 export async function copyFacts(copy: FactsCopy): Promise<{ rows: number }> {
   let rows = 0;
   for (const table of await tablesOf(copy)) {

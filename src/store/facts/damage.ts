@@ -1,6 +1,7 @@
 /**
- * Parts of a tenant's facts whose bytes are not those that were written, as after a flipped bit on the disk. ClickHouse checks a block against
- * its checksum only when a query reads it, so damage in old days would stay unseen for months.
+ * Finds damaged parts of a tenant's facts: their bytes differ from what was written, such as after a flipped bit on the
+ * disk. ClickHouse compares a block with its checksum only when a query reads it, so damage in old days would go
+ * unnoticed for months.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { identifier } from "../clickhouse/sql-text.js";
@@ -10,11 +11,11 @@ import { sumTables } from "../sum-tables.js";
 
 export interface Damage {
   readonly table: string;
-  /** `2026-01-31`, or `2026-01` of a table that has a partition a month. */
+  /** A day such as `2026-01-31`, or a month such as `2026-01` for a table with a partition per month. */
   readonly period: string;
 }
 
-/** Reads every byte of the tables once. Periods are in order, those of one table together. */
+/** Reads every byte of the tables once. Returns damaged periods by table, in order. */
 export async function findDamage(client: ClickHouseClient, signal?: AbortSignal): Promise<Damage[]> {
   const found: Damage[] = [];
   for (const table of [...factTables, ...sumTables]) {
@@ -32,7 +33,7 @@ export async function findDamage(client: ClickHouseClient, signal?: AbortSignal)
   return found;
 }
 
-/** The partition of a part: `20260131_1_1_0`, or `202601_1_1_0`. */
+/** Returns the period of a part such as `20260131_1_1_0` or `202601_1_1_0`. */
 function periodOf(part: string): string {
   const partition = part.split("_")[0] ?? part;
   return partition.replace(/^(\d{4})(\d\d)(\d\d)?$/, (_, year, month, day) =>
@@ -40,7 +41,7 @@ function periodOf(part: string): string {
   );
 }
 
-/** What to say of it, without the period. */
+/** Returns a description without the period. */
 export function damageText({ table }: Damage): string {
   return `the stored files of ${table} are damaged: they do not have the checksums that were written with them`;
 }

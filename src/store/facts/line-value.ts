@@ -1,11 +1,13 @@
-/** A column or tag of a line as an expression in SQL: names come from the configuration, so they are looked up or quoted. */
+/**
+ * SQL expressions for a column or tag of a line. Names come from the configuration, so they are looked up or quoted.
+ */
 import { type LineColumns, tagKeyOf } from "../../config/allocation/line-columns.js";
 import { literal } from "../clickhouse/sql-text.js";
 
 /**
- * Text, empty where the line has none. Throws on a column that was not checked.
+ * Returns SQL for the text of a column or tag, empty if the line has none. Throws if the column was not validated.
  *
- * @param ignoreCase whether a tag is also read by its key in another case, where the key itself has no value
+ * @param ignoreCase also reads a tag whose key differs only in case, if the key itself has no value
  */
 export function textOf(name: string, columns: LineColumns, ignoreCase = false): string {
   const key = tagKeyOf(name);
@@ -16,19 +18,19 @@ export function textOf(name: string, columns: LineColumns, ignoreCase = false): 
   return `arrayFirst(v -> notEmpty(v), arrayConcat([${exact}], ${others}))`;
 }
 
-/** SQL of whether a key differs from `key` in nothing but its case. */
+/** Returns SQL for whether a key differs from `key` only in case. */
 function isInOtherCase(sql: string, key: string): string {
   return `(${sql} != ${literal(key)} AND lowerUTF8(${sql}) = lowerUTF8(${literal(key)}))`;
 }
 
-/** The column's own expression, for numbers. */
+/** Returns the column's own SQL expression, for numbers. */
 export function columnOf(name: string, columns: LineColumns): string {
   const column = Object.hasOwn(columns, name) ? columns[name] : undefined;
   if (column === undefined) throw new Error(`a column that was not checked: ${name}`);
   return column.sql;
 }
 
-/** Whether the line has the tag, also an empty one, or the column says something. */
+/** Returns SQL for whether the line has the tag, even if empty, or the column is not empty. */
 export function existsOf(name: string, columns: LineColumns, ignoreCase = false): string {
   const key = tagKeyOf(name);
   if (key === undefined) return `notEmpty(${textOf(name, columns)})`;
@@ -36,7 +38,7 @@ export function existsOf(name: string, columns: LineColumns, ignoreCase = false)
   return ignoreCase ? `(${exact} OR notEmpty(${otherCaseOf(key)}))` : exact;
 }
 
-/** The first key of the line's tags that differs from `key` in nothing but its case; empty without any. */
+/** Returns SQL for the first key of the line's tags that differs from `key` only in case; empty if there is none. */
 export function otherCaseOf(key: string): string {
   return `toString(arrayFirst(k -> ${isInOtherCase("k", key)}, mapKeys(line_tags)))`;
 }

@@ -6,7 +6,7 @@ import { readKnownStore } from "./check-facts.js";
 import type { StoreOwners } from "./store-owners.js";
 import { readStoreState, writeStoreId } from "./store-state.js";
 
-/** The tenant's facts are in another store, which another host has open. */
+/** Another host uses a different store with this tenant's facts. */
 class StoreInUseError extends Error {
   override readonly name = "StoreInUseError";
   constructor(tenantName: string, here: string, there: string) {
@@ -18,9 +18,9 @@ class StoreInUseError extends Error {
 }
 
 /**
- * - `known`: as it was the last time;
- * - `first`: Postgres knew no store, or this one had no id yet;
- * - `replaced`: another store than the one that Postgres knew, or an empty one in its place.
+ * - `known`: the same store as in the last run
+ * - `first`: Postgres has recorded no store yet, or this store had no id
+ * - `replaced`: a different store than Postgres has recorded, or an empty one in its place
  */
 export type StoreVerdict = "known" | "first" | "replaced";
 
@@ -30,7 +30,9 @@ export interface OwnedStore {
   readonly owners: StoreOwners;
 }
 
-/** Looks which store this is, before anything of it is touched. Throws StoreInUseError. Out: its id, null while it has none. */
+/**
+ * Identifies the store before anything in it changes. Returns its id, null if it has none. Throws `StoreInUseError`.
+ */
 export async function checkStoreIdentity({ store, postgres, owners }: OwnedStore): Promise<{
   readonly storeId: string | null;
   readonly verdict: StoreVerdict;
@@ -45,22 +47,22 @@ export async function checkStoreIdentity({ store, postgres, owners }: OwnedStore
 }
 
 /**
- * Makes this store the tenant's: it has an id, Postgres knows it, and what Postgres remembers of the one before is forgotten. For the
- * holder of the tenant's lease.
+ * Makes this store the tenant's: gives it an id, records it in Postgres, and resets what Postgres knows about the
+ * previous one. The caller must own the tenant's lease.
  */
 export async function takeOwnership(
   { store, postgres, owners }: OwnedStore,
-  { storeId: held, verdict }: { readonly storeId: string | null; readonly verdict: StoreVerdict },
+  { storeId: currentId, verdict }: { readonly storeId: string | null; readonly verdict: StoreVerdict },
 ): Promise<void> {
   const { client, tenantName, location } = store;
-  const storeId = held ?? randomUUID();
-  if (held === null) await writeStoreId(client, storeId);
+  const storeId = currentId ?? randomUUID();
+  if (currentId === null) await writeStoreId(client, storeId);
   await owners.register({ tenantName, storeId, location });
   if (verdict === "known") return;
   await runStatement(postgres, { query: OWN, params: [tenantName, storeId] });
 }
 
-/** The copy of the dimensions is read from their beginning again, and the mirror of the tags is checked by its own id. */
+/** Postgres's copy of the dimensions is read from the beginning again. The mirror of the tags checks its own id. */
 const OWN = `
 WITH noted AS (
   INSERT INTO fact_stores (tenant_name, store_id) VALUES ($1, $2)

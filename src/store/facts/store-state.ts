@@ -2,25 +2,25 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../clickhouse/statement.js";
 import { type LedgerName, ledgerNames } from "../ledger.js";
 
-/** What a store says of itself and of what it holds. */
+/** The identity of a store, and the state of its published days. */
 export interface StoreState {
-  /** Null in a store that no run has used yet. */
+  /** Null if no run has used the store yet. */
   readonly storeId: string | null;
   readonly ledgers: Readonly<Record<LedgerName, ReadonlyMap<string, StoredDay>>>;
 }
 
 export interface StoredDay {
-  /** Hash of the input of what is visible, as it was noted when it was published; undefined when nothing was. */
+  /** Hash of the input of the visible rows, as recorded when they were published. Undefined if nothing was recorded. */
   readonly hash: string | undefined;
-  /** How many rows were noted. */
+  /** Number of rows when they were published. */
   readonly recordedRows: number;
-  /** How many rows there are. */
+  /** Number of rows now. */
   readonly rows: number;
-  /** There are lines of the bill. */
+  /** True if the day has lines of a bill. */
   readonly isBilled: boolean;
 }
 
-/** In milliseconds: the engine's list of parts and one small table, no row of a fact. */
+/** Takes milliseconds: it reads the list of parts and one small table, but no facts. */
 export async function readStoreState(client: ClickHouseClient, signal?: AbortSignal): Promise<StoreState> {
   const read = async <Row>(query: string) => await readRows<Row>(client, { query, params: {} }, signal);
   const [identity] = await read<{ store_id: string }>(
@@ -69,7 +69,7 @@ export interface RecordedDay {
   readonly rows: number;
 }
 
-/** Notes beside the facts what is published of days. A later epoch counts, and in one epoch what is noted last. */
+/** Records the published state of days in the store. The latest epoch wins, and within an epoch the latest record. */
 export async function recordPublishedDays(
   client: ClickHouseClient,
   {
@@ -98,7 +98,7 @@ export async function writeStoreId(client: ClickHouseClient, storeId: string): P
   await client.insert({ table: "store_identity", format: "JSONEachRow", values: [{ store_id: storeId }] });
 }
 
-/** Forgets what was noted of days that retention has dropped. */
+/** Deletes the records of days that retention has dropped. */
 export async function deletePublishedDays(
   client: ClickHouseClient,
   before: Readonly<Record<LedgerName, string>>,

@@ -1,29 +1,29 @@
-/** Keeps the sums of chargebacks what their chargebacks come to. */
+/** Keeps the sums of chargebacks consistent with the chargebacks. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { replaceMonths } from "../clickhouse/partitions.js";
 import { isoDay } from "../clickhouse/sql-text.js";
-import { type OwnedStoreAt, stagedTable } from "../clickhouse/staging.js";
+import { type LeasedStore, stagedTable } from "../clickhouse/staging.js";
 import { readRows } from "../clickhouse/statement.js";
 import { reasonsOf, type SumTable, sumsOf, sumTables } from "../sum-tables.js";
 
-/** A store whose sums are gone has years of them. */
+/** Limits a statement when all sums are rebuilt, which may be years. */
 const MONTHS_AT_ONCE = 12;
 
 /**
- * Makes the sums of days anew, of the chargebacks that are visible, and replaces the months that they are in, of each table in one step. Days without
- * chargebacks have none.
+ * Rebuilds the sums of days from the visible chargebacks, and replaces the months that contain the days, each table in
+ * one step. Days without chargebacks have no sums.
  */
-export async function remakeSums(store: OwnedStoreAt, days: readonly string[]): Promise<void> {
+export async function rebuildSums(store: LeasedStore, days: readonly string[]): Promise<void> {
   const months = [...new Set(days.map(monthOf))].sort();
   for (let from = 0; from < months.length; from += MONTHS_AT_ONCE) {
     const next = months.slice(from, from + MONTHS_AT_ONCE);
     const within = days.filter((day) => next.includes(monthOf(day)));
-    await remakeMonths(store, within, next);
+    await rebuildMonths(store, within, next);
   }
 }
 
-async function remakeMonths(
-  { client, epoch }: OwnedStoreAt,
+async function rebuildMonths(
+  { client, epoch }: LeasedStore,
   days: readonly string[],
   months: readonly number[],
 ): Promise<void> {
@@ -38,20 +38,21 @@ SELECT * FROM ${table} WHERE toYYYYMM(day) IN {months:Array(UInt32)} AND day NOT
 UNION ALL
 ${sums}`,
       query_params: { days, months },
-      // On replicas, the same sums of the same days would be taken for an insert that was sent twice.
+      // On replicas, equal sums of the same days would be dropped as a repeated insert.
       clickhouse_settings: { max_bytes_before_external_group_by: "300000000", insert_deduplicate: 0 },
     });
   };
-  const ofDays = "day IN {days:Array(Date)}";
+  const condition = "day IN {days:Array(Date)}";
   await Promise.all([
-    make("sums_by_identity", sumsOf("sums_by_identity", ofDays)),
+    make("sums_by_identity", sumsOf("sums_by_identity", condition)),
     (async () => {
-      await make("sums_by_resource", sumsOf("sums_by_resource", ofDays));
-      await make("sums_by_reason", reasonsOf(stagedTable("sums_by_resource", epoch), ofDays));
+      await make("sums_by_resource", sumsOf("sums_by_resource", condition));
+      await make("sums_by_reason", reasonsOf(stagedTable("sums_by_resource", epoch), condition));
     })(),
   ]);
-  const off = await daysOff(client, (table) => stagedTable(table, epoch), days);
-  if (off.length > 0) throw new Error(`the sums of ${off.join(", ")} are not those of their chargebacks`);
+  const mismatches = await mismatchedDays(client, (table) => stagedTable(table, epoch), days);
+  if (mismatches.length > 0)
+    throw new Error(`the sums of ${mismatches.join(", ")} are not those of their chargebacks`);
   await Promise.all(
     sumTables.map(async (table) => {
       const staged = stagedTable(table, epoch);
@@ -62,17 +63,21 @@ ${sums}`,
 }
 
 /**
- * Makes the sums anew of days whose rows are not as many as they say, as when somebody has dropped a day from a store by hand. Returns the days.
- * By how many there are: what they come to was compared when they were made.
+ * Rebuilds the sums of days whose number of rows differs from their chargebacks, such as after somebody dropped a day
+ * from a store by hand. Returns the days. Only the numbers are compared here: the amounts were compared when the sums
+ * were built.
  */
-export async function mendSums(store: OwnedStoreAt): Promise<string[]> {
-  const days = await daysOff(store.client, (table) => table);
-  await remakeSums(store, days);
+export async function repairSums(store: LeasedStore): Promise<string[]> {
+  const days = await mismatchedDays(store.client, (table) => table);
+  await rebuildSums(store, days);
   return days;
 }
 
-/** Days that have another number of chargebacks than one of their sums says; of certain days also those that come to something else. */
-async function daysOff(
+/**
+ * Returns the days whose number of chargebacks differs from one of their sums. For given days, amounts are compared as
+ * well.
+ */
+async function mismatchedDays(
   client: ClickHouseClient,
   nameOf: (table: SumTable) => string,
   days?: readonly string[],
@@ -81,22 +86,22 @@ async function daysOff(
   const where = days === undefined ? "" : " WHERE day IN {days:Array(Date)}";
   const added = (from: string, rows: string) =>
     `SELECT day, ${rows} AS n, ${amount} AS amount FROM ${from}${where} GROUP BY day`;
-  const each = [
+  const sources = [
     added("chargebacks", "count()"),
     ...sumTables.map((table) => added(nameOf(table), "sum(row_count)")),
   ];
   const found = await readRows<{ day: string }>(client, {
     query: `
 SELECT day FROM (
-${each.join("\nUNION ALL\n")}
+${sources.join("\nUNION ALL\n")}
 )
-GROUP BY day HAVING count() != ${each.length} OR uniqExact(n, amount) != 1 ORDER BY day`,
+GROUP BY day HAVING count() != ${sources.length} OR uniqExact(n, amount) != 1 ORDER BY day`,
     params: days === undefined ? {} : { days },
   });
   return found.map(({ day }) => day);
 }
 
-/** `202601`, as its partition is called. */
+/** The month of a day as a number such as `202601`, the name of its partition. */
 function monthOf(day: string): number {
   return Number(isoDay(day).slice(0, 7).replace("-", ""));
 }

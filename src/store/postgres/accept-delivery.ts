@@ -1,16 +1,17 @@
-/** A person says that a bill counts although it has lost much of the one that it replaces. */
+/** Accepts a bill that has lost much of the one that it replaces, after a person decided so. */
 import type { Pool, PoolClient } from "pg";
 import { type NewDelivery, type OldDelivery, retireDelivery, retirementsOf } from "./retirement.js";
 import { runStatement } from "./statement.js";
 import { type Interruption, withTransaction } from "./transaction.js";
 
-/** Of the delivery before; undefined when the tenant has none with this id. */
+/** State before the call. Undefined if the tenant has no delivery with this id. */
 export type Accepted = { readonly state: string } | undefined;
 
 /**
- * Makes a delivery that waits current, in place of the one that counts of its scope, and of those of other scopes that it `replaces`, together with
- * all others that wait to replace these; the days that differ are calculated by the next run. One
- * that is not waiting stays as it is. A run that goes on meanwhile reads what counts anew for each window, so no day is of both.
+ * Makes a waiting delivery current. It takes the place of the current one of its scope and of those of other scopes
+ * that it `replaces`, together with all other waiting deliveries that replace the same ones. The next run calculates
+ * the days that differ. A delivery that does not wait stays unchanged. A run in progress reads the current deliveries
+ * for each window, so no day mixes both.
  */
 export async function acceptDelivery(
   postgres: Pool,
@@ -61,7 +62,10 @@ export async function acceptDelivery(
 
 type Accepting = NewDelivery & { readonly delivery_id: string };
 
-/** What the accepted ones take the place of: in their scopes what their lines say, of other scopes what they were loaded to replace. */
+/**
+ * Retires what the accepted deliveries take the place of: within their scope by their lines, in other scopes by
+ * `replaces`.
+ */
 async function replaceOld(on: PoolClient, accepted: readonly string[]): Promise<void> {
   const { rows } = await runStatement<Accepting>(on, {
     query: `SELECT delivery_id::text, billing_period, coalesce(periods, '[]') AS periods FROM deliveries

@@ -1,6 +1,6 @@
 /**
- * A lock that all processes on one Postgres respect, held by a connection: it is released when its holder dies, however it dies.
- * It also guards work on other stores, such as ClickHouse migrations, which have no locks of their own.
+ * A lock for all processes on one Postgres. A connection holds it, so it is released when its holder dies in any way.
+ * It also guards work on other stores that have no locks of their own, such as ClickHouse migrations.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,17 +12,17 @@ export interface AdvisoryLockOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Milliseconds between two attempts on a lock that another holds. */
+/** Milliseconds between attempts while another process holds the lock. */
 const RETRY_MS = 200;
 
-/** The key of a lock that is known by a name: the first 64 bits of its SHA-256, as Postgres' signed integer. */
+/** The key of a named lock: the first 64 bits of the name's SHA-256, as a signed integer. */
 export function lockKey(name: string): bigint {
   return createHash("sha256").update(name).digest().readBigInt64BE(0);
 }
 
 /**
- * Waits for the lock (as long as `signal` allows), runs `work` with the connection that holds it, and gives it up.
- * The connection has no statement timeout, and is closed in the end instead of going back to the pool with it.
+ * Waits for the lock until `signal` aborts, runs `work` with the connection that holds it, and releases it. The
+ * connection has no statement timeout. It is closed afterwards, so that it does not return to the pool with the lock.
  */
 export async function withAdvisoryLock<T>(
   pool: pg.Pool,
@@ -44,9 +44,9 @@ export async function withAdvisoryLock<T>(
 }
 
 async function tryLock(holder: pg.PoolClient, key: bigint): Promise<boolean> {
-  const answer = await holder.query<{ locked: boolean }>(
+  const result = await holder.query<{ locked: boolean }>(
     "SELECT pg_try_advisory_lock($1::bigint) AS locked",
     [key.toString()],
   );
-  return answer.rows[0]?.locked === true;
+  return result.rows[0]?.locked === true;
 }

@@ -1,29 +1,31 @@
-/** Entries of the audit: who changed what, when and from where. They are only ever added. */
+/** Entries of the audit log: who changed what, when and from where. Entries are never changed or removed. */
 import type { Pool, PoolClient } from "pg";
 import { runStatement } from "./statement.js";
 
-/** Who makes a change. */
+/** The author of a change. */
 export interface Actor {
-  /** `anyone`: the API asks nobody who they are. `command`: the command line of this machine. */
+  /** `anyone`: the API requires no credentials. `command`: the command line of this machine. */
   readonly kind: "anyone" | "token" | "oidc" | "proxy" | "command";
-  /** Null where nobody says it. */
+  /** Null if unknown. */
   readonly name: string | null;
   readonly tokenId?: number | undefined;
-  /** Where the request came from. */
+  /** Client address of the request. */
   readonly address?: string | undefined;
   readonly requestId?: string | undefined;
 }
 
 export interface AuditEntry {
-  /** What is done: the name of the operation of the API. */
+  /** Name of the API operation. */
   readonly action: string;
-  /** Whose data is changed; undefined: nobody's. */
+  /** Tenant whose data is changed. Undefined if the change concerns no tenant. */
   readonly tenantName?: string | undefined;
   /** What is changed: ids, keys, numbers. */
   readonly subject: Readonly<Record<string, unknown>>;
 }
 
-/** On the connection of the transaction that makes the change: there is no change without its entry. */
+/**
+ * Must run on the connection of the transaction that makes the change, so that there is no change without its entry.
+ */
 export async function addAuditEntry(
   on: Pool | PoolClient,
   { kind, name, tokenId, address, requestId }: Actor,

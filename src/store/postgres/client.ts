@@ -1,28 +1,28 @@
 /**
- * The pool of connections to Postgres, embedded or a server: one way to open it, so that every query gets its values in the same
- * form and no lost connection ends the process.
+ * The pool of connections to Postgres, embedded or a server. All pools are opened here, so that all queries return
+ * values in the same form and no lost connection ends the process.
  */
 import pg from "pg";
 import type { Logger } from "pino";
 
 export interface PostgresOptions {
   logger: Logger;
-  /** What the server's own tools show for our connections. Default `chargehouse`. */
+  /** Name of our connections in `pg_stat_activity`. Default `chargehouse`. */
   applicationName?: string;
   /** Milliseconds until the server cancels a statement. Default 60,000; 0 for none. */
   statementTimeoutMs?: number;
-  /** Why nobody can connect: said to whoever tries, instead of what the socket says. */
+  /** Returns why Postgres is down, if known. Callers get this error instead of the socket's. */
   outage?: () => Error | undefined;
-  /** Connections at most. Default 10; the embedded server takes 60 in all. */
+  /** Maximum number of connections. Default 10; the embedded server allows 60 in all. */
   max?: number;
 }
 
-/** Milliseconds that a transaction may lie idle, holding its locks, before the server ends its connection. */
+/** Milliseconds that a transaction may be idle, holding its locks, before the server ends its connection. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
 /** `connection` is `EmbeddedPostgres.connection`, or `{ connectionString }` for a server. The caller ends the pool. */
 export function openPostgres(connection: pg.PoolConfig, options: PostgresOptions): pg.Pool {
-  const pool = new InformedPool(options.outage, {
+  const pool = new OutageAwarePool(options.outage, {
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
@@ -33,12 +33,12 @@ export function openPostgres(connection: pg.PoolConfig, options: PostgresOptions
     types: { getTypeParser },
   });
   const lost = (err: Error) => {
-    // A server that is stopped right after us may end connections before their sockets have closed.
+    // A server that stops right after us may end connections before their sockets have closed.
     if (!pool.ending) options.logger.warn({ err }, "lost a Postgres connection");
   };
-  pool.on("error", lost); // of idle connections; the pool makes new ones
-  // A connection that is lent out and breaks between two queries raises `error` on itself, and an `error` event that
-  // nobody listens to ends the process. Its next query fails, which is what the borrower has to deal with.
+  pool.on("error", lost); // idle connections; the pool replaces them
+  // A borrowed connection that breaks between two queries emits `error`, and an `error` event without a listener ends
+  // the process. The borrower's next query fails, so the borrower notices.
   pool.on("connect", (client) => {
     client.on("error", () => undefined);
   });
@@ -51,8 +51,8 @@ type Connected = (
   done: (release?: unknown) => void,
 ) => void;
 
-/** A pool that knows when there is nobody to connect to. */
-class InformedPool extends pg.Pool {
+/** A pool that fails at once with the reason if Postgres is down. */
+class OutageAwarePool extends pg.Pool {
   constructor(
     private readonly outage: (() => Error | undefined) | undefined,
     config: pg.PoolConfig,
@@ -63,10 +63,10 @@ class InformedPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
-    const why = this.outage?.();
-    if (callback === undefined) return why === undefined ? super.connect() : Promise.reject(why);
-    if (why === undefined) super.connect(callback);
-    else callback(why, undefined, () => undefined);
+    const reason = this.outage?.();
+    if (callback === undefined) return reason === undefined ? super.connect() : Promise.reject(reason);
+    if (reason === undefined) super.connect(callback);
+    else callback(reason, undefined, () => undefined);
     return undefined;
   }
 }
@@ -76,10 +76,11 @@ type TextParser = (value: string) => unknown;
 const OID = { int8: 20, date: 1082, int8Array: 1016, dateArray: 1182 } as const;
 
 /**
- * Our own forms; all else as pg has it (numeric stays a string, timestamptz is a Date):
- * - int8 becomes a number when that is exact, and fails otherwise: our ids and counters stay below 2^53, and money is
- *   never an int8 here;
- * - date stays `YYYY-MM-DD`: pg makes it midnight in the zone of this machine, which is another UTC day east of Greenwich.
+ * Differences from pg's own parsers (numeric stays a string, timestamptz is a Date):
+ * - int8 becomes a number if that is exact, and fails otherwise. Our ids and counters stay below 2^53, and money is
+ *   never an int8 here.
+ * - date stays `YYYY-MM-DD`. pg makes it midnight in this machine's time zone, which is another UTC day east of
+ *   Greenwich.
  */
 const parsers: Readonly<Record<number, TextParser>> = {
   [OID.int8]: safeInteger,
@@ -103,7 +104,7 @@ export function safeInteger(value: string): number {
   return number;
 }
 
-/** pg reads the array; its elements, which it leaves as strings, are then read by `element`. */
+/** pg parses the array and leaves its elements as strings. `element` parses these. */
 function arrayOf(oid: number, element: (value: string) => unknown): TextParser {
   const parse: TextParser = pg.types.getTypeParser(oid, "text");
   return (value) => (parse(value) as (string | null)[]).map((item) => (item === null ? null : element(item)));

@@ -1,4 +1,4 @@
-/** Creates the cluster at the first start, and makes sure that it belongs to the user that the server runs as. */
+/** Creates the cluster at the first start, and ensures that it belongs to the user that the server runs as. */
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,
@@ -22,7 +22,7 @@ import type { ClusterFiles } from "./cluster-files.js";
 import { runInitdb } from "./initdb.js";
 import type { ServerUser } from "./server-user.js";
 
-/** Makes the cluster when there is none, and returns the superuser's password. */
+/** Creates the cluster if there is none, and returns the superuser's password. */
 export async function ensureCluster(
   files: ClusterFiles,
   binaries: PostgresBinaries,
@@ -48,7 +48,7 @@ export async function ensureCluster(
   return password;
 }
 
-/** Into a folder of another name first: a cluster that stands under its own name is complete. */
+/** Creates the cluster under a temporary name first, so that a cluster under its final name is always complete. */
 async function initialise(
   files: ClusterFiles,
   binaries: PostgresBinaries,
@@ -66,7 +66,9 @@ async function initialise(
   closeSync(fd);
 }
 
-/** As root: hands a folder over, the folder itself last, so that an interrupted run is continued by the next. */
+/**
+ * As root: gives a folder to a user. The folder itself comes last, so that the next start continues an interrupted run.
+ */
 function giveTo(folder: string, user: ServerUser | undefined): void {
   if (user === undefined) return;
   const { uid } = lstatSync(folder);

@@ -1,9 +1,10 @@
 /**
  * The embedded Postgres: a real server from npm, reached only through a unix socket, which we keep running.
  *
- * Whoever starts it owns the data directory (`../data-dir.ts`). It ends with us, however we end; one that a killed predecessor
- * left behind all the same is stopped first. One that dies while we run is started again, with back-off. Pools reconnect by
- * themselves. One that has no room on its disk is started again as soon as it has some.
+ * The caller owns the data directory (`../data-dir.ts`). The server ends together with our process, in whichever way
+ * that ends. If a server of a killed predecessor is still running, it is stopped first. If the server dies while we
+ * run, it is restarted with back-off, and pools reconnect by themselves. If its disk is full, it restarts as soon as
+ * there is space.
  */
 import { resolve } from "node:path";
 import type pg from "pg";
@@ -19,29 +20,29 @@ import { type ServerRun, startServer, stopServer, waitUntilReady } from "./serve
 import { serverUser } from "./server-user.js";
 
 export interface EmbeddedPostgresOptions {
-  /** The claimed data directory; the files in it are listed in `cluster-files.ts`. */
+  /** The claimed data directory. `cluster-files.ts` lists the files in it. */
   dataDir: string;
   logger: Logger;
-  /** Gives up the start. A running server is ended by `stop()`. */
+  /** Cancels the start. `stop()` ends a running server. */
   signal?: AbortSignal | undefined;
-  /** The `native` folder of the Postgres programs. Default: that of npm's package for this platform. */
+  /** The `native` folder of the Postgres programs. Default: that of the npm package for this platform. */
   nativeDir?: string | undefined;
-  /** Where a copy of the programs may be made when the server's user cannot reach them. Default: see `binaries.ts`. */
+  /** Folders for a copy of the programs if the server's user cannot reach them. Default: see `binaries.ts`. */
   copyFolders?: readonly string[] | undefined;
 }
 
 export interface EmbeddedPostgres {
-  /** For `openPostgres`. Stays good over restarts of the server. */
+  /** For `openPostgres`. Stays valid when the server restarts. */
   readonly connection: pg.PoolConfig;
-  /** The postmaster's; changes when the server is restarted after a crash. */
+  /** Pid of the postmaster. It changes when the server restarts after a crash. */
   readonly pid: number;
-  /** Why nobody can connect; undefined while it runs, or is started again after any other end. */
+  /** Set while the server is down because of a full disk. Undefined while it runs, or restarts after any other end. */
   readonly outage: PostgresDiskFullError | undefined;
-  /** Ends the server, waiting up to 10 s for its checkpoint. Harmless when called twice. */
+  /** Ends the server, waiting up to 10 s for its checkpoint. Has no effect when called again. */
   stop(): Promise<void>;
 }
 
-/** The pause before a restart doubles up to the limit, and starts anew after a run of a minute, or when the disk was full. */
+/** The pause before a restart doubles up to the limit. It is reset after a run of a minute, or if the disk was full. */
 const BACKOFF_MS = { first: 100, limit: 10_000, forgottenAfter: 60_000 };
 
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -51,8 +52,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const folders = options.copyFolders ?? copyFolders(files.dataDir);
   const binaries = await usableBinaries({ logger, user, copyFolders: folders, nativeDir: options.nativeDir });
   const password = await ensureCluster(files, binaries, user).catch((error: unknown) => {
-    const said = String(error);
-    throw (reportsDiskFull.test(said) && diskFullOn(files.cluster, said)) || error;
+    const output = String(error);
+    throw (reportsDiskFull.test(output) && diskFullOn(files.cluster, output)) || error;
   });
   const socket = socketFolder(files.cluster, ".s.PGSQL.5432");
   const connection = {
@@ -110,7 +111,7 @@ function supervise(first: ServerRun, supervision: Supervision): EmbeddedPostgres
       if (stopping.signal.aborted) return;
       const log = run.lastLines();
       outage = diskFullOn(cluster, log);
-      const why = outage === undefined ? "starting it again" : goesOn(outage);
+      const why = outage === undefined ? "starting it again" : outageText(outage);
       logger.error({ pid: run.pid, how, log }, `the embedded Postgres has died, ${why}`);
       if (Date.now() - started > BACKOFF_MS.forgottenAfter) pause = BACKOFF_MS.first;
       let wasFull = false;
@@ -120,7 +121,7 @@ function supervise(first: ServerRun, supervision: Supervision): EmbeddedPostgres
         pause = Math.min(pause * 2, BACKOFF_MS.limit);
         alive = !stopping.signal.aborted && (await relaunch());
       }
-      // It was not its own fault: a disk that is full once more, and soon, is no reason to wait longer.
+      // A full disk is not the server's fault, so if it happens again soon, that is no reason to wait longer.
       if (wasFull) pause = BACKOFF_MS.first;
     }
   };
@@ -135,16 +136,16 @@ function supervise(first: ServerRun, supervision: Supervision): EmbeddedPostgres
       outage = error instanceof PostgresDiskFullError ? error : undefined;
       if (outage === undefined) logger.error({ err: error }, "could not restart the embedded Postgres");
       else if (before === undefined)
-        logger.error({ err: error }, `could not restart the embedded Postgres, ${goesOn(outage)}`);
+        logger.error({ err: error }, `could not restart the embedded Postgres, ${outageText(outage)}`);
       return false;
     }
   };
-  const kept = keepGoing();
+  const supervising = keepGoing();
 
   const stop = async (): Promise<void> => {
     stopping.abort();
     await stopServer(run);
-    await kept; // a restart that was under way has ended: its server is `run` now
+    await supervising; // a restart in progress has ended, and its server is `run` now
     await stopServer(run);
     closed();
   };
@@ -163,7 +164,7 @@ function supervise(first: ServerRun, supervision: Supervision): EmbeddedPostgres
   };
 }
 
-/** Said once, however long it lasts. */
-function goesOn({ message }: PostgresDiskFullError): string {
+/** Logged once per outage. */
+function outageText({ message }: PostgresDiskFullError): string {
   return `because ${message}. Make room: it is started again by itself then`;
 }

@@ -8,14 +8,14 @@ const INITDB_ARGUMENTS = [
   `--username=${SUPERUSER}`,
   "--auth=scram-sha-256",
   "--encoding=UTF8",
-  // Text sorts by code point, the same on every machine, and lower() and ILIKE still know all letters: with
-  // libc's C locale they know ASCII alone. The provider is part of Postgres, so no system upgrade breaks an index.
+  // Text sorts by code point, the same on every machine, and lower() and ILIKE still know all letters. With libc's C
+  // locale they know ASCII only. The provider is part of Postgres, so no system upgrade breaks an index.
   "--locale=C",
   "--locale-provider=builtin",
   "--builtin-locale=C.UTF-8",
 ];
 
-/** `folder` is empty and belongs to `user`. */
+/** `folder` must be empty and belong to `user`. */
 export async function runInitdb(
   initdb: string,
   folder: string,
@@ -30,10 +30,10 @@ export async function runInitdb(
     ...user,
   });
   closeSync(stdin);
-  let said = "";
+  let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding("utf8").on("data", (chunk: string) => {
-      said += chunk;
+      output += chunk;
     });
   }
   const code = await new Promise<number | null>((resolve, reject) => {
@@ -41,12 +41,13 @@ export async function runInitdb(
     child.once("close", resolve);
   });
   if (code !== 0)
-    throw new Error(`initdb of the embedded Postgres failed with ${code}:\n${said.slice(-2_000)}`);
+    throw new Error(`initdb of the embedded Postgres failed with ${code}:\n${output.slice(-2_000)}`);
 }
 
 /**
- * initdb takes a password from a file only, and as another user it cannot reach ours; so it gets an open one as its
- * standard input. A regular file, because /dev/stdin is opened again, which Linux refuses for a pipe of another user.
+ * Returns an open file with the password. initdb reads a password only from a file, and as another user it cannot reach
+ * ours, so it gets an open one as its standard input. It must be a regular file: initdb opens /dev/stdin again, which
+ * Linux rejects for a pipe of another user.
  */
 function passwordFile(folder: string, user: ServerUser | undefined, password: string): number {
   const path = `${folder}.password`;

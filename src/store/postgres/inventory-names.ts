@@ -1,7 +1,8 @@
 /**
- * Rows `{kind, entity_id, entity_type, display_name, team, parent_id, owner_id, is_deleted}`: names, types and teams of a tenant's inventory, as its ClickHouse
- * shows them too. Deleted entities are there, because their costs stay; topics are not, because facts name them. The team of an identity is the text `team` of its
- * metadata, whichever ecosystem wrote it. $1 tenant_name.
+ * SQL for names, types and teams of a tenant's inventory, as its ClickHouse has them, too: rows `{kind, entity_id,
+ * entity_type, display_name, team, parent_id, owner_id, is_deleted}`. Deleted entities are included, because their
+ * costs stay. Topics are not, because facts name them. The team of an identity is the text `team` in its metadata, in
+ * every ecosystem. $1 tenant_name.
  */
 export const INVENTORY_NAMES = `
   SELECT 'identity' AS kind, identity_id AS entity_id, identity_type AS entity_type, coalesce(display_name, '') AS display_name,

@@ -1,14 +1,14 @@
 /**
- * Servers that a killed parent left behind. After `kill -9` of our process a shell ends the postmaster (`parent-watchdog.ts`), but
- * that shell can be killed as well, and the shutdown takes a moment. A server that is still there holds its files, so the next
- * start stops it. (Adopting it would save 100 ms, but leave two ways to run: one server that tells us when it ends, and one that
- * we must watch.)
+ * Stops servers that a killed parent left behind. After `kill -9` of our process a shell ends the postmaster
+ * (`parent-watchdog.ts`), but that shell can be killed as well, and the shutdown takes a moment. A server that is still
+ * running owns its files, so the next start stops it. (Adopting it would save 100 ms, but there would be two kinds of
+ * servers: a child whose end we are notified of, and one that we must poll.)
  *
- * A pid file proves nothing, because pids are used again. Each server therefore carries a name that tells its cluster from all
- * others (`cluster_name`), which Postgres shows in the command lines of the postmaster and of its children. The children of a
- * killed postmaster are found as well: Postgres would stumble over them ("pre-existing shared memory block is still in use").
- * Command lines are used because, in a container without SYS_PTRACE, root cannot see the working directories of other users'
- * processes.
+ * A pid file proves nothing, because pids are reused. Each server therefore has a name that is unique to its cluster
+ * (`cluster_name`), which Postgres shows in the command lines of the postmaster and of its children. The children of a
+ * killed postmaster are found as well, because they would make Postgres fail ("pre-existing shared memory block is
+ * still in use"). Command lines are used because, in a container without SYS_PTRACE, root cannot see the working
+ * directories of other users' processes.
  */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -23,7 +23,7 @@ export function clusterName(cluster: string): string {
   return `chargehouse-${dev}-${ino}`;
 }
 
-/** How a server is asked to end, ever more firmly: fast shutdown, immediate shutdown (recovers later), the end. */
+/** Signals that end a server, in order: fast shutdown, immediate shutdown (recovers at the next start), kill. */
 export const ENDINGS: readonly { signal: NodeJS.Signals; patienceMs: number }[] = [
   { signal: "SIGINT", patienceMs: 10_000 },
   { signal: "SIGQUIT", patienceMs: 5_000 },
@@ -31,13 +31,12 @@ export const ENDINGS: readonly { signal: NodeJS.Signals; patienceMs: number }[] 
 ];
 
 /**
- * With none of the cluster's processes left, these are stale. Postgres would take the pid in them for a server when
- * it belongs to another program by now, or to a dead one that nobody has reaped (process 1 of a container often
- * reaps none).
+ * Stale once none of the cluster's processes is left. Postgres would take the pid in them for a running server if that
+ * pid belongs to another program by now, or to a zombie, which process 1 of a container often does not reap.
  */
 const STALE_FILES = ["postmaster.pid", ".s.PGSQL.5432.lock", ".s.PGSQL.5432"];
 
-/** After this no server runs on the cluster, and no old file is in the way of one. The caller owns the data directory. */
+/** Afterwards no server runs on the cluster, and no stale file prevents a start. The caller owns the data directory. */
 export async function stopOrphan(cluster: string, logger: Logger): Promise<void> {
   let alive = serversOf(cluster);
   if (alive.length > 0) {
@@ -47,7 +46,7 @@ export async function stopOrphan(cluster: string, logger: Logger): Promise<void>
     );
   }
   for (const { signal, patienceMs } of ENDINGS) {
-    // Only the postmaster is asked to end in order: it ends its children. Without it they end by themselves.
+    // Only the postmaster gets the gentle signals: it ends its children. Without a postmaster they end by themselves.
     for (const { pid, isChild } of alive) if (!isChild || signal === "SIGKILL") send(pid, signal, cluster);
     const deadline = Date.now() + patienceMs;
     while (alive.length > 0 && Date.now() < deadline) {
@@ -92,7 +91,7 @@ function linuxProcesses(): Process[] {
       const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trimEnd();
       return [{ pid: Number(pid), uid: statSync(`/proc/${pid}`).uid, command }];
     } catch {
-      return []; // it has just ended
+      return []; // the process has just ended
     }
   });
 }

@@ -1,11 +1,11 @@
 /**
- * The end of the input hash of a day that lacks something. The input of a day and whether the day is provisional are therefore one
- * value, in the generated column `provisional` too.
+ * The suffix of the input hash of a day with missing data. A day's input and whether the day is provisional are
+ * therefore one value, also in the generated column `provisional`.
  */
 export const PROVISIONAL = "-provisional";
 
-/** Whether the hash in a column is of a provisional day, as SQL. */
+/** Returns SQL for whether the hash is of a provisional day. */
 export const isProvisional = (hash: string) => `${hash} LIKE '%${PROVISIONAL}'`;
 
-/** The hash in a column without that end: of the input itself, as SQL. */
-export const settledHash = (hash: string) => `split_part(${hash}, '-', 1)`;
+/** Returns SQL for the hash of the input itself, without the suffix. */
+export const inputHashOf = (hash: string) => `split_part(${hash}, '-', 1)`;

@@ -1,71 +1,75 @@
 /**
- * What a newer delivery of a scope takes the place of: the accounts and billing periods of its lines. The name of a file does not decide, so
- * `latest.csv` that moves on to the next month takes nothing of the last one away.
+ * Decides what a newer delivery of a scope replaces: the accounts and billing periods of its lines. File names do not
+ * matter, so `latest.csv` that moves on to the next month removes nothing of the last one.
  */
 import { addDays } from "../../time/days.js";
 import type { Statement } from "./statement.js";
 
-/** Lines of one billing account and billing period. Days are UTC; null where no line has a readable date. */
+/** Lines of one billing account and billing period. Days are UTC, and null if no line has a readable date. */
 export interface PeriodOfLines {
   readonly account: string;
-  /** `YYYY-MM`; empty for lines without a readable date. */
+  /** `YYYY-MM`. Empty for lines without a readable date. */
   readonly period: string;
   readonly first_day: string | null;
   readonly last_day: string | null;
 }
 
 /** Lines of a delivery that do not count. */
-export interface Uncounted {
+export interface UncountedLines {
   readonly account: string;
   readonly period: string;
-  /** The first and the last day; null for all. */
+  /** First and last day. Null: all days. */
   readonly from: string | null;
   readonly to: string | null;
-  /** Numbers of the files; null for all. */
+  /** Numbers of the files. Null: all files. */
   readonly files: readonly number[] | null;
 }
 
 export interface OldDelivery {
-  /** Null where nobody has recorded it. */
+  /** Null if it was not recorded. */
   readonly periods: readonly PeriodOfLines[] | null;
-  readonly retired: readonly Uncounted[];
+  readonly retired: readonly UncountedLines[];
 }
 
 export interface NewDelivery {
-  /** `YYYY-MM` that an exporter or a path names; null where only the lines say. */
+  /** `YYYY-MM` that an exporter or a path names. Null if only the lines tell. */
   readonly billing_period: string | null;
   readonly periods: readonly PeriodOfLines[];
 }
 
-/** Whether all of the scope is replaced: a month that is named, by a delivery that has lines of it or none at all. */
+/**
+ * True if the whole scope is replaced: by a delivery for a named month that has lines of that month, or no lines at
+ * all.
+ */
 export function replacesWhole({ billing_period: named, periods }: NewDelivery): boolean {
   return named !== null && (periods.length === 0 || periods.some(({ period }) => period === named));
 }
 
 /**
- * What of an old delivery does not count any more, with what did not count before; undefined when nothing of it counts. Where no month is named,
- * days before the first and behind the last one of the newer delivery stay: a file may hold the last 30 days.
+ * Returns all parts of an old delivery that no longer count, including earlier ones. Undefined if nothing of it counts.
+ * If no month is named, days before the first and after the last day of the newer delivery stay, because a file may
+ * contain the last 30 days.
  */
-export function retirement(old: OldDelivery, newer: NewDelivery): readonly Uncounted[] | undefined {
+export function retirement(old: OldDelivery, newer: NewDelivery): readonly UncountedLines[] | undefined {
   if (old.periods === null || replacesWhole(newer)) return undefined;
-  const gone = newer.periods
+  const replaced = newer.periods
     .filter(({ period }) => period !== "")
-    .map(({ account, period, first_day, last_day }): Uncounted => {
+    .map(({ account, period, first_day, last_day }): UncountedLines => {
       return { account, period, from: first_day, to: last_day, files: null };
     })
-    .filter((each) => old.periods?.some((part) => isOf(each, part)));
-  const retired = [...old.retired, ...gone];
+    .filter((lines) => old.periods?.some((part) => isSamePeriod(lines, part)));
+  const retired = [...old.retired, ...replaced];
   const stays = old.periods.some((part) => part.period !== "" && !isCovered(part, retired));
   return stays ? retired : undefined;
 }
 
-const isOf = (a: PeriodOfLines | Uncounted, b: PeriodOfLines | Uncounted) =>
+const isSamePeriod = (a: PeriodOfLines | UncountedLines, b: PeriodOfLines | UncountedLines) =>
   a.account === b.account && a.period === b.period;
 
-/** Whether the days of a part are all retired, by ranges that may lie side by side. */
-function isCovered(part: PeriodOfLines, retired: readonly Uncounted[]): boolean {
+/** Returns whether all days of a part are retired. Ranges may be adjacent. */
+function isCovered(part: PeriodOfLines, retired: readonly UncountedLines[]): boolean {
   const ranges = retired
-    .filter((each) => isOf(each, part))
+    .filter((lines) => isSamePeriod(lines, part))
     .sort((a, b) => ((a.from ?? "") < (b.from ?? "") ? -1 : 1));
   let from = part.first_day;
   for (const range of ranges) {
@@ -79,18 +83,20 @@ function isCovered(part: PeriodOfLines, retired: readonly Uncounted[]): boolean 
 
 export interface Retirement {
   readonly delivery_id: string;
-  /** All that does not count of it; undefined when nothing counts. */
-  readonly retired: readonly Uncounted[] | undefined;
+  /** Everything of it that does not count. Undefined if nothing of it counts. */
+  readonly retired: readonly UncountedLines[] | undefined;
 }
 
-/** Of deliveries that count, those that a newer one of their scope changes. */
+/** Returns the current deliveries that a newer one of their scope changes. */
 export function retirementsOf(
   old: readonly (OldDelivery & { readonly delivery_id: string })[],
   newer: NewDelivery,
 ): Retirement[] {
-  return old.flatMap((each) => {
-    const retired = retirement(each, newer);
-    return retired?.length === each.retired.length ? [] : [{ delivery_id: each.delivery_id, retired }];
+  return old.flatMap((delivery) => {
+    const retired = retirement(delivery, newer);
+    return retired?.length === delivery.retired.length
+      ? []
+      : [{ delivery_id: delivery.delivery_id, retired }];
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * The account that the embedded Postgres runs as. Postgres refuses to run as root, so root hands it to another user: the owner of
- * the existing files, else `postgres`, else `nobody`. Any other user runs it under their own account.
+ * The account that the embedded Postgres runs as. Postgres refuses to run as root, so root starts it as another user:
+ * the owner of the existing files, else `postgres`, else `nobody`. All other users run it as themselves.
  */
 import { readFileSync, statSync } from "node:fs";
 
@@ -9,10 +9,10 @@ export interface ServerUser {
   gid: number;
 }
 
-/** The accounts that root may use, the best first. */
+/** Accounts for root to choose from, best first. */
 const ACCOUNTS = ["postgres", "nobody"];
 
-/** Undefined: run the server as the user that we are. `cluster` need not exist yet. */
+/** Returns undefined to run the server as the current user. `cluster` need not exist yet. */
 export function serverUser(cluster: string): ServerUser | undefined {
   const owner = statSync(cluster, { throwIfNoEntry: false });
   const ownUid = process.getuid?.();

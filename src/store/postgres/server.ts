@@ -1,4 +1,4 @@
-/** One run of the embedded Postgres server: it is started, waited for, and ended. `embedded.ts` keeps one running. */
+/** One run of the embedded Postgres server: start, readiness and end. `embedded.ts` keeps one running. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, constants, fchownSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,10 +8,10 @@ import { type ClusterFiles, dataPath, serverEnvironment } from "./cluster-files.
 import { clusterName, ENDINGS } from "./orphan-postmaster.js";
 import type { ServerUser } from "./server-user.js";
 
-/** Tags, leases and inventory are small: megabytes, not gigabytes. ClickHouse shall have the memory. */
+/** Tags, leases and inventory are small: megabytes, not gigabytes. The memory is for ClickHouse. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: "", // no TCP at all
-  unix_socket_directories: ".", // in the cluster: private, gone with it, and reached without walking its parents
+  unix_socket_directories: ".", // in the cluster: private, removed with it, and reachable without walking its parents
   unix_socket_permissions: "0700",
   max_connections: "60",
   shared_buffers: "64MB",
@@ -22,15 +22,15 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_checkpoints: "off",
 };
 
-/** A log longer than this is put aside at a start; one older log is kept. */
+/** A longer log is moved aside at a start. One older log is kept. */
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
 
 export interface ServerRun {
   child: ChildProcess;
   pid: number;
-  /** Fulfilled when the server has ended, with a word on how. */
+  /** Resolves when the server has ended, to its signal, exit code or error. */
   ended: Promise<string>;
-  /** The last lines that the server wrote in this run. */
+  /** The last lines that the server logged in this run. */
   lastLines(): string;
 }
 
@@ -47,8 +47,8 @@ export async function startServer(
     cwd: files.cluster,
     env: serverEnvironment(),
     stdio: ["ignore", log, log],
-    // In a session of its own: Ctrl-C in a terminal goes to the whole process group, and must not end the server
-    // before we have finished what we do with it.
+    // A session of its own: Ctrl-C in a terminal goes to the whole process group, and must not end the server before we
+    // have finished our work with it.
     detached: true,
     ...user,
   });
@@ -62,7 +62,10 @@ export async function startServer(
   return { child, pid: child.pid, ended, lastLines };
 }
 
-/** The log belongs to whom the data directory belongs to: what root writes into today, that user appends to tomorrow. */
+/**
+ * Opens the log as the owner of the data directory: if root writes to it today, that user must be able to append
+ * tomorrow.
+ */
 function openLog({ log, dataDir }: ClusterFiles): number {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
   const fd = openSync(log, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
@@ -71,7 +74,7 @@ function openLog({ log, dataDir }: ClusterFiles): number {
   return fd;
 }
 
-/** Returns the length of the log that the run will write to. */
+/** Returns the length of the log at the start of the run. */
 function rotateLog(log: string): number {
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   if (size < LOG_LIMIT_BYTES) return size;
@@ -79,13 +82,13 @@ function rotateLog(log: string): number {
   return 0;
 }
 
-/** From when a server that says nothing, or nothing but "starting up", is given up. */
+/** Deadlines for a server that does not respond, and for one that keeps responding "starting up". */
 const SILENCE_DEADLINE_MS = 30_000;
 const RECOVERY_DEADLINE_MS = 10 * 60_000;
-/** SQLSTATE cannot_connect_now: it replays its log after a crash, which takes as long as it takes. */
+/** SQLSTATE cannot_connect_now: the server is recovering after a crash, which may take long. */
 const STARTING_UP = "57P03";
 
-/** The end of what the server has written since it started; nothing when its log is gone. */
+/** Returns the last lines that the server has logged since its start. Empty if its log is gone. */
 function linesAfter(log: string, start: number): string {
   try {
     return readFileSync(log).subarray(start).toString().trim().split("\n").slice(-20).join("\n");
@@ -94,14 +97,14 @@ function linesAfter(log: string, start: number): string {
   }
 }
 
-/** Waits until the server answers a query. The error of one that never does carries its last lines. */
+/** Waits until the server responds to a query. If it never does, the error contains its last lines. */
 export async function waitUntilReady(
   run: ServerRun,
   connection: pg.PoolConfig,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const started = Date.now();
-  let heard = started;
+  let lastResponse = started;
   let end: string | undefined;
   void run.ended.then((how) => {
     end = how;
@@ -110,8 +113,9 @@ export async function waitUntilReady(
     const problem = await probe(connection);
     if (problem === undefined) return;
     signal?.throwIfAborted();
-    if (problem.code === STARTING_UP) heard = Date.now();
-    const givenUp = Date.now() - heard > SILENCE_DEADLINE_MS || Date.now() - started > RECOVERY_DEADLINE_MS;
+    if (problem.code === STARTING_UP) lastResponse = Date.now();
+    const givenUp =
+      Date.now() - lastResponse > SILENCE_DEADLINE_MS || Date.now() - started > RECOVERY_DEADLINE_MS;
     if (end !== undefined || givenUp) {
       const what = end === undefined ? `does not answer (${problem.message})` : `ended at its start (${end})`;
       throw new Error(`The embedded Postgres ${what}. Its last lines:\n${run.lastLines()}`);
@@ -122,7 +126,7 @@ export async function waitUntilReady(
 
 async function probe(connection: pg.PoolConfig): Promise<{ code?: string; message: string } | undefined> {
   const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
-  client.on("error", () => undefined); // a connection that breaks after its answer is the next probe's business
+  client.on("error", () => undefined); // a connection that breaks later is noticed by the next probe
   try {
     await client.connect();
     await client.query("SELECT 1");
@@ -134,7 +138,7 @@ async function probe(connection: pg.PoolConfig): Promise<{ code?: string; messag
   }
 }
 
-/** Fast shutdown: open transactions are rolled back, everything is on disk. A server that hangs is ended harder. */
+/** Fast shutdown: open transactions are rolled back, and everything is on disk. A server that hangs is killed. */
 export async function stopServer(run: ServerRun): Promise<void> {
   const running = Symbol("running");
   for (const { signal, patienceMs } of ENDINGS) {

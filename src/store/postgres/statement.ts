@@ -1,14 +1,16 @@
-/** Statements on Postgres as plain values, and the one way to run them. Their values have the forms that `client.ts` defines. */
+/**
+ * Statements on Postgres as plain values, and the one way to run them. `client.ts` defines the forms of their values.
+ */
 import type { Pool, PoolClient, QueryResult } from "pg";
 import { stoppable } from "./stoppable.js";
 
-/** Values stand in `params` alone, as `$1`, `$2` … of the text. */
+/** Values are only in `params`; the text refers to them as `$1`, `$2` … */
 export interface Statement {
   readonly query: string;
   readonly params: readonly unknown[];
 }
 
-/** On a connection of the pool, or on the one that a transaction has. */
+/** Runs a statement on a connection of the pool, or on the connection of a transaction. */
 export async function runStatement<Row extends object>(
   on: Pool | PoolClient,
   { query, params }: Statement,
@@ -16,7 +18,7 @@ export async function runStatement<Row extends object>(
   return await on.query<Row>(query, [...params]);
 }
 
-/** The rows of a statement on a connection of its own. Throws the signal's reason as soon as that aborts. */
+/** Runs a statement on a connection of its own. Throws the signal's reason as soon as the signal aborts. */
 export async function readPostgres<Row extends object>(
   pool: Pool,
   statement: Statement,

@@ -1,9 +1,9 @@
-/** Statements on Postgres that end when a signal does: pg itself cannot cancel. */
+/** Statements on Postgres that end when a signal aborts. pg itself cannot cancel. */
 import { setTimeout as delay } from "node:timers/promises";
 import pg, { type Pool, type PoolClient } from "pg";
 import { abortable } from "../abortable.js";
 
-/** Runs one statement on a connection of the pool. Throws the signal's reason as soon as that aborts. */
+/** Runs one statement on a connection of the pool. Throws the signal's reason as soon as the signal aborts. */
 export async function stoppable<T>(
   pool: Pool,
   signal: AbortSignal,
@@ -19,8 +19,8 @@ export async function stoppable<T>(
     client.release();
     return result;
   } catch (error) {
-    // Only when the statement has ended, and nothing comes any more that would cancel the next one, may the connection serve others;
-    // a broken one is thrown away.
+    // The connection may serve others only after the statement has ended and no cancellation is pending that could hit
+    // the next one. A broken connection is closed.
     void Promise.allSettled([running, cancelled]).then(([ended]) =>
       client.release(ended.status === "rejected" && isConnectionLoss(ended.reason)),
     );
@@ -28,12 +28,12 @@ export async function stoppable<T>(
   }
 }
 
-/** A connection of the pool. Throws the signal's reason when that aborts first. */
+/** Gets a connection of the pool. Throws the signal's reason if the signal aborts first. */
 export async function connectUntil(pool: Pool, signal: AbortSignal): Promise<PoolClient> {
   signal.throwIfAborted();
   const connecting = pool.connect();
   return await abortable(connecting, signal, () => {
-    // The connection may still come: then it goes back.
+    // The connection may still arrive. Then it returns to the pool.
     connecting.then(
       (late) => late.release(),
       () => undefined,
@@ -41,10 +41,12 @@ export async function connectUntil(pool: Pool, signal: AbortSignal): Promise<Poo
   });
 }
 
-/** A cancelling that comes between two statements does nothing: so long until the next. */
-const AGAIN_MS = 100;
+/** `pg_cancel_backend` between statements has no effect, so repeat it at this interval. */
+const CANCEL_INTERVAL_MS = 100;
 
-/** Several statements on one connection, each of which is cancelled when the signal aborts. Throws its reason then. */
+/**
+ * Runs several statements on one connection. If the signal aborts, cancels each of them and throws the signal's reason.
+ */
 export async function cancellable<T>(
   { pool, client, signal }: { pool: Pool; client: PoolClient; signal: AbortSignal },
   work: () => Promise<T>,
@@ -54,7 +56,7 @@ export async function cancellable<T>(
   const cancelAll = async () => {
     while (working) {
       await cancelStatement(pool, client);
-      await delay(AGAIN_MS);
+      await delay(CANCEL_INTERVAL_MS);
     }
   };
   const onAbort = () => {
@@ -74,33 +76,33 @@ export async function cancellable<T>(
   }
 }
 
-/** Errors of the server carry a SQLSTATE and leave the connection good. */
+/** True unless the error has a severity: server errors do, and leave the connection usable. */
 function isConnectionLoss(reason: unknown): boolean {
   return !(reason instanceof Error && "severity" in reason);
 }
 
-/** Asks the server to cancel what the connection runs; that connection then reports the end itself. Never rejects. */
+/** Requests cancellation of the connection's statement, which then fails with an error of its own. Never rejects. */
 async function cancelStatement(pool: Pool, client: PoolClient): Promise<void> {
   const pid = "processID" in client ? client.processID : undefined;
   if (typeof pid !== "number") return;
-  await cancelling(pool)
+  await cancelPool(pool)
     .query("SELECT pg_cancel_backend($1)", [pid])
     .catch(() => undefined);
 }
 
-const connections = new WeakMap<Pool, Pool>();
+const cancelPools = new WeakMap<Pool, Pool>();
 
 /**
- * One connection for cancelling, of its own: when all of the pool's wait for the same lock, a cancelling that waited for one of them
- * would come too late. It closes by itself.
+ * Returns a separate pool with one connection for cancellations. If all connections of the pool wait for the same lock,
+ * a cancellation that waits for one of them would be too late. The connection closes by itself.
  */
-function cancelling(pool: Pool): Pool {
-  const known = connections.get(pool);
-  if (known !== undefined) return known;
+function cancelPool(pool: Pool): Pool {
+  const existing = cancelPools.get(pool);
+  if (existing !== undefined) return existing;
   const { options } = pool;
-  // The pool hides its password from copies.
+  // The password of a pool's options is not enumerable, so a spread omits it.
   const { password } = options;
-  const made = new pg.Pool({
+  const created = new pg.Pool({
     ...options,
     ...(password !== undefined && { password }),
     max: 1,
@@ -108,7 +110,7 @@ function cancelling(pool: Pool): Pool {
     idleTimeoutMillis: 1_000,
     allowExitOnIdle: true,
   });
-  made.on("error", () => undefined);
-  connections.set(pool, made);
-  return made;
+  created.on("error", () => undefined);
+  cancelPools.set(pool, created);
+  return created;
 }

@@ -1,4 +1,4 @@
-/** Tokens of the API. Only their hashes are kept: a token is shown once, when it is made. */
+/** API tokens. Only their hashes are stored, so a token is shown only once, when it is created. */
 import { createHash, randomBytes } from "node:crypto";
 import type { Pool } from "pg";
 import type { Scope } from "../../config/scopes.js";
@@ -6,7 +6,7 @@ import { type Actor, addAuditEntry } from "./audit.js";
 import { readPostgres, runStatement } from "./statement.js";
 import { type Interruption, withTransaction } from "./transaction.js";
 
-/** What all tokens begin with, so that people and scanners of secrets recognise them. */
+/** Prefix of all tokens, so that people and secret scanners recognise them. */
 const PREFIX = "chgt_";
 export const TOKEN = /^chgt_[A-Za-z0-9_-]{43}$/;
 
@@ -14,19 +14,19 @@ export const TOKEN_NAME = {
   pattern: "^[A-Za-z0-9._@-]{1,100}$",
   expected: "1 to 100 letters, digits, `.`, `_`, `@` and `-`",
 };
-export const USUAL_DAYS = 90;
-export const MOST_DAYS = 3650;
+export const DEFAULT_DAYS = 90;
+export const MAX_DAYS = 3650;
 
 export interface TokenInput {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Null: all. */
+  /** Null: all tenants. */
   readonly tenants: readonly string[] | null;
-  /** From now. */
+  /** Validity in days from now. */
   readonly days: number;
 }
 
-/** A SHA-256 of 256 random bits: nobody can try them all, so a slow hash would add nothing. */
+/** Unsalted SHA-256 is sufficient for 256 random bits: guessing is infeasible, so a slow hash would add nothing. */
 function hashOf(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
@@ -38,7 +38,7 @@ export async function createToken(
   stop?: Interruption,
 ): Promise<{ token_id: number; token: string }> {
   const token = `${PREFIX}${randomBytes(32).toString("base64url")}`;
-  const make = {
+  const insert = {
     query: `INSERT INTO api_tokens (secret_hash, name, scopes, tenants, created_by, expires_at)
       VALUES ($1, $2, $3, $4, $5, now() + make_interval(days => $6::int)) RETURNING token_id`,
     params: [hashOf(token), name, scopes, tenants, actor.name, days],
@@ -46,17 +46,17 @@ export async function createToken(
   return await withTransaction(
     postgres,
     async (on) => {
-      const [made] = (await runStatement<{ token_id: number }>(on, make)).rows;
-      if (made === undefined) throw new Error("a token was made and is not there");
-      const subject = { ...made, name, scopes, tenants, days };
+      const [created] = (await runStatement<{ token_id: number }>(on, insert)).rows;
+      if (created === undefined) throw new Error("a token was created and is not there");
+      const subject = { ...created, name, scopes, tenants, days };
       await addAuditEntry(on, actor, { action: "createToken", subject });
-      return { ...made, token };
+      return { ...created, token };
     },
     stop,
   );
 }
 
-/** False when there is no such token. One that is revoked already stays as it is. */
+/** Returns false if there is no such token. A token that is already revoked stays unchanged. */
 export async function revokeToken(
   postgres: Pool,
   tokenId: number,
@@ -91,7 +91,7 @@ export interface ValidToken {
   readonly tenants: readonly string[] | null;
 }
 
-/** Asked at each request, so that a token that is revoked counts no more at once, in every process. */
+/** Runs for each request, so that a revoked token is invalid at once in every process. */
 const FIND = `
 WITH found AS (
   SELECT token_id, name, scopes, tenants, last_used_at FROM api_tokens
@@ -102,7 +102,7 @@ WITH found AS (
 )
 SELECT token_id, name, scopes, tenants FROM found`;
 
-/** Undefined for a text that is no token, and for one that is unknown, expired or revoked. */
+/** Returns undefined if the text is not a token, or if the token is unknown, expired or revoked. */
 export async function findToken(
   postgres: Pool,
   text: string,

@@ -2,19 +2,22 @@
 import type pg from "pg";
 import { cancellable, connectUntil } from "./stoppable.js";
 
-/** Somebody who may give up waiting for a change, and who has to know whether it was made. */
+/** A caller that may stop waiting for a change, and has to know whether the change was made. */
 export interface Interruption {
-  /** Aborts when it is not wanted any more: what runs is cancelled and undone. */
+  /**
+   * Aborts when the caller no longer wants the change. The current statement is cancelled and the transaction rolled
+   * back.
+   */
   readonly signal: AbortSignal;
-  /** Called right before the change becomes lasting, which nothing stops from then on. Throws when it is too late for it. */
+  /** Called right before COMMIT, which cannot be cancelled. Throws if it is too late for the change. */
   readonly beforeCommit: () => void;
-  /** Writes into the transaction of the change who makes it, and what more is known of it. */
+  /** Records in the transaction of the change who makes it, and further details. */
   readonly record?: (on: pg.PoolClient, more?: Readonly<Record<string, unknown>>) => Promise<void>;
 }
 
 /**
- * Runs `work` between BEGIN and COMMIT, and ROLLBACK when it throws; its error is passed on. A connection that cannot
- * even roll back is closed, so that no other borrower gets it in the middle of a transaction.
+ * Runs `work` between BEGIN and COMMIT, or ROLLBACK if it throws, and passes its error on. A connection whose rollback
+ * fails is closed, so that no other borrower gets it in the middle of a transaction.
  */
 export async function withTransaction<T>(
   pool: pg.Pool,

@@ -4,7 +4,7 @@ import t from "tap";
 import { replaceDays } from "../../../src/store/clickhouse/partitions.js";
 import { claimStaging, stagedTable } from "../../../src/store/clickhouse/staging.js";
 import { readTuples } from "../../../src/store/clickhouse/statement.js";
-import { mendSums, remakeSums } from "../../../src/store/facts/sums.js";
+import { rebuildSums, repairSums } from "../../../src/store/facts/sums.js";
 import { sumsOf, sumTables } from "../../../src/store/sum-tables.js";
 import fc from "../../property.js";
 import { openTestStores } from "../../stores.js";
@@ -66,7 +66,7 @@ t.test("sums", async (t) => {
     await fc.assert(
       fc.asyncProperty(changes, async (changed) => {
         await replace(Object.fromEntries(changed.map(({ day, rows }) => [day, rows])));
-        await remakeSums(
+        await rebuildSums(
           { client, epoch },
           changed.map(({ day }) => day),
         );
@@ -103,7 +103,7 @@ t.test("sums", async (t) => {
 
   await t.test("sums that are not those of their chargebacks are not shown", async (t) => {
     await replace({ "2026-01-01": [one("1"), one("2")] });
-    await remakeSums({ client, epoch }, days);
+    await rebuildSums({ client, epoch }, days);
     const shown = await held();
     await replace({ "2026-01-01": [one("1"), one("2"), one("4")] });
     for (const [name, from, to] of [
@@ -120,28 +120,28 @@ t.test("sums", async (t) => {
               : command.query,
           });
         await t.rejects(
-          remakeSums({ client: wrong, epoch }, ["2026-01-01"]),
+          rebuildSums({ client: wrong, epoch }, ["2026-01-01"]),
           { message: "the sums of 2026-01-01 are not those of their chargebacks" },
           `${name}: ${table}`,
         );
         t.strictSame(await held(), shown);
       }
     }
-    await remakeSums({ client, epoch }, ["2026-01-01"]);
+    await rebuildSums({ client, epoch }, ["2026-01-01"]);
     t.strictSame(await held(), await wanted());
   });
 
   await t.test("a day that was changed by hand is found by its number of rows", async (t) => {
     const empty = Object.fromEntries(days.map((day) => [day, []]));
     await replace({ ...empty, "2026-01-01": [one("1"), one("2")], "2026-02-28": [one("3")] });
-    await remakeSums({ client, epoch }, days);
-    t.strictSame(await mendSums({ client, epoch }), []);
+    await rebuildSums({ client, epoch }, days);
+    t.strictSame(await repairSums({ client, epoch }), []);
     await client.command({ query: "ALTER TABLE chargebacks DROP PARTITION '2026-01-01'" });
-    t.strictSame(await mendSums({ client, epoch }), ["2026-01-01"]);
+    t.strictSame(await repairSums({ client, epoch }), ["2026-01-01"]);
     t.strictSame(await held(), await wanted());
     await replace({ "2025-12-31": [one("3")], "2026-02-28": [one("5"), one("6")] });
     await client.command({ query: "ALTER TABLE sums_by_reason DROP PARTITION 202602" });
-    t.strictSame(await mendSums({ client, epoch }), ["2025-12-31", "2026-02-28"]);
+    t.strictSame(await repairSums({ client, epoch }), ["2025-12-31", "2026-02-28"]);
     t.strictSame(await held(), await wanted());
   });
 
@@ -149,7 +149,7 @@ t.test("sums", async (t) => {
     const shown = await held();
     await replace({ "2025-12-31": [] });
     await claimStaging(client, epoch + 1);
-    await t.rejects(remakeSums({ client, epoch }, ["2025-12-31"]), { message: /does not exist/ });
+    await t.rejects(rebuildSums({ client, epoch }, ["2025-12-31"]), { message: /does not exist/ });
     t.strictSame(await held(), shown);
   });
 });

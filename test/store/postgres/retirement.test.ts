@@ -4,18 +4,18 @@ import {
   type PeriodOfLines,
   replacesWhole,
   retirement,
-  type Uncounted,
+  type UncountedLines,
 } from "../../../src/store/postgres/retirement.js";
 
 const part = (period: string, first = "01", last = "28", account = "payer"): PeriodOfLines => {
   const day = (of: string) => (period === "" ? null : `${period}-${of}`);
   return { account, period, first_day: day(first), last_day: day(last) };
 };
-const gone = (period: string, from = "01", to = "28", account = "payer"): Uncounted => {
+const gone = (period: string, from = "01", to = "28", account = "payer"): UncountedLines => {
   return { account, period, from: `${period}-${from}`, to: `${period}-${to}`, files: null };
 };
 const rolling = (...periods: PeriodOfLines[]) => ({ billing_period: null, periods });
-const old = (periods: readonly PeriodOfLines[] | null, retired: readonly Uncounted[] = []) => ({
+const old = (periods: readonly PeriodOfLines[] | null, retired: readonly UncountedLines[] = []) => ({
   periods,
   retired,
 });

@@ -1,6 +1,10 @@
 /** Statements on the records of deliveries in Postgres. */
 import type { Pool } from "pg";
-import { type Retirement, retireDelivery, type Uncounted } from "../../../../store/postgres/retirement.js";
+import {
+  type Retirement,
+  retireDelivery,
+  type UncountedLines,
+} from "../../../../store/postgres/retirement.js";
 import { runStatement, type Statement } from "../../../../store/postgres/statement.js";
 import type { DayWindow } from "../../../ecosystem.js";
 import { NO_CHARGE_DATE } from "../load/findings.js";
@@ -41,9 +45,9 @@ export interface RecordedDelivery {
   /** Null if it was loaded by a version that did not record it. */
   readonly periods: LoadedLines["periods"] | null;
   /** Parts that newer deliveries of its scope have replaced. */
-  readonly retired: readonly Uncounted[];
+  readonly retired: readonly UncountedLines[];
   /** Parts that count in another file or delivery. */
-  readonly superseded: readonly Uncounted[];
+  readonly superseded: readonly UncountedLines[];
   /** In the order of their numbers. */
   readonly files: Comparable["files"];
   /**

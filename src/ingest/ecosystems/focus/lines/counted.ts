@@ -2,13 +2,13 @@
  * Selects the lines that count: those that no newer delivery has replaced, and that do not count in another delivery.
  */
 import { literal } from "../../../../store/clickhouse/sql-text.js";
-import type { Uncounted } from "../../../../store/postgres/retirement.js";
+import type { UncountedLines } from "../../../../store/postgres/retirement.js";
 import { PERIOD, periodNumber } from "../load/period.js";
 
 export interface PartlyCounted {
   readonly delivery_id: string;
-  readonly retired: readonly Uncounted[];
-  readonly superseded: readonly Uncounted[];
+  readonly retired: readonly UncountedLines[];
+  readonly superseded: readonly UncountedLines[];
 }
 
 /**
@@ -25,7 +25,7 @@ export function isCounted(deliveries: readonly PartlyCounted[]): string {
   return uncounted.length === 0 ? "true" : `NOT (${uncounted.join(" OR ")})`;
 }
 
-function partSql({ account, period, from, to, files }: Uncounted): string {
+function partSql({ account, period, from, to, files }: UncountedLines): string {
   return [
     `BillingAccountId = ${literal(account)}`,
     `${PERIOD} = ${periodNumber(period)}`,

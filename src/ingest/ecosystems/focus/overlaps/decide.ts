@@ -3,7 +3,7 @@
  * reading lines.
  */
 import picomatch from "picomatch";
-import type { Uncounted } from "../../../../store/postgres/retirement.js";
+import type { UncountedLines } from "../../../../store/postgres/retirement.js";
 import type { Overlap, Side } from "./compare.js";
 
 export interface OverlapSettings {
@@ -30,7 +30,7 @@ export interface Decision {
   /** Overlaps that hold it: it must not count until they are decided. */
   readonly held: readonly Overlap[];
   /** Its lines that are charged in another bill. */
-  readonly superseded: readonly Uncounted[];
+  readonly superseded: readonly UncountedLines[];
   /** Undecided overlaps with one side charged, because it counted before the bills were compared. */
   readonly undecided: readonly Overlap[];
 }
@@ -46,7 +46,7 @@ export function decide(
   const byId = new Map(contenders.map((each) => [each.delivery_id, each]));
   const rank = rankBy(settings.precedence);
   const held = new Map<string, Overlap[]>();
-  const superseded = new Map<string, Uncounted[]>();
+  const superseded = new Map<string, UncountedLines[]>();
   const undecided = new Map<string, Overlap[]>();
   const add = <T>(to: Map<string, T[]>, { delivery_id }: Contender, what: T) =>
     to.set(delivery_id, [...(to.get(delivery_id) ?? []), what]);
@@ -132,7 +132,7 @@ function rankBy(precedence: readonly string[]): (source: string, name: string) =
 }
 
 /** Supersedes only the days that the other side covers; the rest stays charged. */
-function partOf({ account, period }: Overlap, lost: Side, won: Side): Uncounted {
+function partOf({ account, period }: Overlap, lost: Side, won: Side): UncountedLines {
   return { account, period, from: won.first_day, to: won.last_day, files: [...lost.files] };
 }
 

@@ -1,6 +1,6 @@
 /** Applies the decisions on overlapping bills: a bill begins to count, waits, or counts in part. */
 import { LeaseLostError } from "../../../../store/lease-lost.js";
-import { retireDelivery, retirementsOf, type Uncounted } from "../../../../store/postgres/retirement.js";
+import { retireDelivery, retirementsOf, type UncountedLines } from "../../../../store/postgres/retirement.js";
 import { runStatement, type Statement } from "../../../../store/postgres/statement.js";
 import { withTransaction } from "../../../../store/postgres/transaction.js";
 import type { DeliveryStore } from "../deliveries/delivery-store.js";
@@ -112,7 +112,7 @@ function titleOf({ source, billing_period, scope }: RecordedDelivery): string {
   return [source, billing_period ?? scope].filter((part) => part !== "").join(" ");
 }
 
-function supersededText(superseded: readonly Uncounted[]): string {
+function supersededText(superseded: readonly UncountedLines[]): string {
   const parts = superseded.map(
     ({ account, period, from, to }) =>
       `${period} of account ${JSON.stringify(account)} from ${from ?? ""} to ${to ?? ""}`,
@@ -177,7 +177,7 @@ function changeOf(
 }
 
 /** Returns true if all of its lines with a date are charged in other bills. */
-function isCovered({ periods, files }: RecordedDelivery, superseded: readonly Uncounted[]): boolean {
+function isCovered({ periods, files }: RecordedDelivery, superseded: readonly UncountedLines[]): boolean {
   if (superseded.length === 0) return false;
   return (periods ?? []).every(
     ({ account, period, first_day, last_day }) =>
