@@ -1,6 +1,6 @@
 /**
- * Waits for all of several pieces of work. When one fails, the others are stopped (they watch the signal of `stop`) and waited
- * for: none may write to a sink after its gathering has ended.
+ * Waits for several pieces of work. If one fails, the others are stopped (they watch the signal of `stop`) and waited
+ * for, because none may write to a sink after its gathering has ended.
  */
 export async function allOrStop<Results extends readonly Promise<unknown>[]>(
   stop: AbortController,

@@ -15,50 +15,51 @@ import type { InventoryReport, Probe, TopicReport, WindowReport } from "./report
 import type { UploadLimits } from "./usage-uploads/load.js";
 
 /**
- * What a kind of upstream has to say and do to be charged back. Adding an ecosystem means adding one folder that exports one
- * of these, and one line in the registry; nothing else of the service knows ecosystems by name.
+ * What an ecosystem has to define, so that its upstream can be charged back. Adding an ecosystem means adding one
+ * folder that exports one of these, and one line in the registry; nothing else in the service knows ecosystems by name.
  */
 export interface Ecosystem<Settings = unknown> extends EcosystemSettings {
   /** Name in the configuration, on rows and in the API: `generic_metrics_only`. */
   readonly name: string;
-  /** Rules of its product types. May depend on the settings, never on gathered data. */
+  /** Rules of its product types. They may depend on the settings, never on gathered data. */
   rules(settings: Settings): readonly AllocationRule[];
   /**
-   * Metrics whose labels say who was active on a resource: their identities become the `metrics_derived` set of the day,
-   * also those with usage 0.
+   * Metrics whose labels show who was active on a resource. Their identities become the `metrics_derived` set of the
+   * day, including those with usage 0.
    */
   derivingMetrics(settings: Settings): readonly string[];
   /**
-   * Usage metrics that stand in for one another, the preferred first: of those that a resource has usage of on a day, only the first
-   * counts. Left out: none.
+   * Usage metrics that stand in for one another, the preferred one first: if a resource has usage of several on a day,
+   * only the first one counts. Default: none.
    */
   readonly standIns?: readonly string[];
   /**
-   * True if `UNALLOCATED` becomes a member of these sets: usage whose principal exists, but whose owner nobody knows. Left out if usage of
-   * `UNALLOCATED` is that of series without the label, which may be anything.
+   * True if `UNALLOCATED` becomes a member of these sets, because its usage has a principal whose owner is unknown.
+   * Left out if usage of `UNALLOCATED` comes from series without the label, which may be anything.
    */
   readonly unknownOwnersAreActive?: true;
   /**
-   * Product types whose lines are attributed to topics as well, by an ecosystem that has the settings `topic_attribution`; its
-   * gatherers then have `gatherTopics`.
+   * Product types whose lines are also attributed to topics. Only for an ecosystem with the setting
+   * `topic_attribution`; its gatherers then have `gatherTopics`.
    */
   topicRules?(settings: Settings): readonly TopicRule[];
-  /** Usage that may be uploaded; left out: none. */
+  /** Usage that may be uploaded. Default: none. */
   usageUploads?(settings: Settings): UploadLimits;
   /**
-   * Control totals of all that is stored of the tenant, at the end of a run. Undefined while `digest` is that of the last totals and
-   * nothing was published since. Left out: the reports of windows have the control totals of their days.
+   * Control totals of everything that is stored of the tenant, at the end of a run. Undefined if `digest` is still that
+   * of the last totals and nothing was published since. Left out if the reports of windows have the control totals of
+   * their days.
    */
   controlTotals?(
     settings: Settings,
     input: ControlInput,
     signal: AbortSignal,
   ): Promise<ControlResult | undefined>;
-  /** Opens the connection of one run. Must not talk to the upstream yet. */
+  /** Opens the connection of one run. Must not send a request to the upstream yet. */
   connect(settings: Settings, context: GatherContext): Gatherer;
 }
 
-/** An ecosystem whose own settings are not known here; it narrows them itself. */
+/** An ecosystem whose own settings are unknown here; it narrows them itself. */
 export type AnyEcosystem = Ecosystem<PluginSettings>;
 
 export interface ControlInput {
@@ -69,14 +70,14 @@ export interface ControlInput {
   readonly window: DayWindow;
   /** First UTC day that is kept. */
   readonly keepFrom: string;
-  /** Digest of the last totals; undefined where there are none, or where days were published since. */
+  /** Digest of the last totals. Undefined if there are none, or if days were published since. */
   readonly digest: string | undefined;
 }
 
 export interface ControlResult {
   readonly totals: readonly ControlTotal[];
   readonly digest: string;
-  /** Sentences: rows that are not accounted for. */
+  /** Sentences about rows that are not accounted for. */
   readonly errors: readonly string[];
   /** Sentences about rows that are not charged as a reader of the bill would expect. */
   readonly notes: readonly string[];
@@ -89,11 +90,12 @@ export interface GatherContext {
   /** Upstream queries that may run at the same time (`metrics_prefetch_workers`). Default 4. */
   readonly parallelQueries?: number;
   /**
-   * Resources and identities as the service remembers them, the deleted too, once this run's inventory is gathered. Sets of a
-   * past day are chosen from it by lifetime, so that they do not change when something is deleted today.
+   * Resources and identities that the service has stored, including deleted ones, after this run's inventory is
+   * gathered. Sets of a past day are chosen from it by lifetime, so that they do not change if something is deleted
+   * today.
    */
   known(signal: AbortSignal): Promise<KnownInventory>;
-  /** For an ecosystem that keeps what it was told. Left out where an upstream is only tried. */
+  /** For ecosystems that store upstream data themselves. Left out when an upstream is only probed. */
   readonly store?: GatherStore;
 }
 
@@ -103,39 +105,39 @@ export interface GatherStore {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
   readonly publishLock: PublishLock;
-  /** Of the lease that is held. */
+  /** Epoch of the lease that the run holds. */
   readonly epoch: number;
   /** First day that the run gathers. */
   readonly gatheredFrom: string;
-  /** First UTC day that is kept; what is older, retention drops. */
+  /** First UTC day that is kept. Retention drops older days. */
   readonly keepFrom: string;
 }
 
 /** One tenant's upstream during one run. */
 export interface Gatherer {
-  /** Resources and identities as they are now. Throws when nothing at all could be gathered. */
+  /** Gathers resources and identities as they are now. Throws if nothing at all could be gathered. */
   gatherInventory(sink: InventorySink, signal: AbortSignal): Promise<InventoryReport>;
   /**
-   * Billing lines, usage and identity sets of whole UTC days. Throws when the window could not be gathered; then nothing of it
-   * counts. Metrics that failed are reported as gaps, not thrown: the bill is still good.
+   * Gathers billing lines, usage and identity sets of whole UTC days. Throws if the window could not be gathered; then
+   * nothing of it counts. Failed metrics are reported as gaps, not thrown, because the bill is still good.
    */
   gatherWindow(window: DayWindow, sink: WindowSink, signal: AbortSignal): Promise<WindowReport>;
   /**
-   * Usage of the topics of clusters on whole UTC days; asked for after the bill of these days, and only where topic attribution
-   * is switched on. A topic without usage is told with 0: which topics there are is known from nothing else. Metrics that
-   * failed are reported as gaps; one that throws has failed altogether. Neither concerns the chargebacks.
+   * Gathers usage of the topics of clusters on whole UTC days. Called after the bill of these days, and only if topic
+   * attribution is on. A topic without usage is sent with 0, because nothing else shows that it exists. Failed metrics
+   * are reported as gaps; if it throws, everything has failed. Neither affects the chargebacks.
    */
   gatherTopics?(request: TopicRequest, sink: TopicSink, signal: AbortSignal): Promise<TopicReport>;
   /**
-   * Whether the upstream answers about a window what it answered when the window was gathered, and nothing else that its input
-   * is made of has changed: then it is not gathered again. `answers` are those of the reports. A request that fails is a
-   * difference, unless it failed then. Left out: windows are always gathered.
+   * Returns true if the upstream's responses for a window are the same as when it was gathered, and no other input has
+   * changed. Then the window is not gathered again. `answers` are the responses of the reports. A failed request is a
+   * difference, unless it failed before. Left out: windows are always gathered.
    */
   isUnchanged?(window: DayWindow, answers: GatheredResponses, signal: AbortSignal): Promise<boolean>;
   /**
-   * Asks everything once that a gathering asks of the metrics and the bill, to see whether it is answered and with what. After
-   * `gatherInventory`, with the resources that it returned. What fails is an answer here, and nothing is thrown for it. Left out: only the
-   * inventory can be tried.
+   * Sends every metrics and bill request of a gathering once, to see whether it succeeds and what it finds. Called
+   * after `gatherInventory`, with the resources that it returned. Failures are returned as probes, not thrown. Left
+   * out: only the inventory can be probed.
    */
   probe?(
     window: DayWindow,
@@ -143,9 +145,10 @@ export interface Gatherer {
     signal: AbortSignal,
   ): Promise<readonly Probe[]>;
   /**
-   * Of days on which less is measured than is published, those that the upstream still has samples from before of: there less is news.
-   * On the others it has dropped samples, and what is published stays. `metric` is that of usage facts, or the product type of lines
-   * that say in their metadata how many samples they are priced by. Left out: an upstream that drops nothing.
+   * Given days with less usage than published, returns those that the upstream's retention still covers, because it has
+   * samples from before the day. On those days the drop is real. On the others the upstream has dropped samples, and
+   * the published usage stays. `metric` is that of usage facts, or the product type of lines whose metadata state how
+   * many samples they are priced by. Left out for an upstream that drops nothing.
    */
   retentionCovers?(
     thinner: {
@@ -155,14 +158,14 @@ export interface Gatherer {
     },
     signal: AbortSignal,
   ): Promise<readonly string[]>;
-  /** Longest window, in days, that one call of gatherWindow should be asked for. */
+  /** Longest window, in days, that one call of gatherWindow should get. */
   readonly daysPerWindow: number;
-  /** No window crosses the start of a month: for upstreams whose own periods are months. Default false. */
+  /** True if no window crosses the start of a month, for upstreams with monthly periods. Default false. */
   readonly cutAtMonths?: boolean;
   close(): Promise<void>;
 }
 
-/** Of the gatherer's own form, plain JSON. `ofTopics` is undefined where no topics were asked for. */
+/** Plain JSON in the gatherer's own format. `ofTopics` is undefined if no topics were requested. */
 export interface GatheredResponses {
   readonly ofWindow: unknown;
   readonly ofTopics: unknown;
@@ -174,13 +177,13 @@ export interface DayWindow {
   readonly end: string;
 }
 
-/** Sinks take batches and answer when they have room again: a gatherer that awaits them never outruns the store. */
+/** Sinks take batches and resolve when they have room again, so a gatherer that awaits them never outruns the store. */
 export interface InventorySink {
   resources(batch: readonly ResourceRecord[]): Promise<void>;
   /**
-   * Resources that the engine itself selects, each id once: rows with the columns `resource_id`, `resource_type`, `display_name`,
-   * `parent_id` and `owner_id`, texts that are empty where there is none, and the days of the first and the last costs, `first_day`
-   * and `last_day`, which are null where there is none.
+   * Resources that the engine itself selects, each id once. Rows have the columns `resource_id`, `resource_type`,
+   * `display_name`, `parent_id` and `owner_id`, which are texts that may be empty, and the days of the first and the
+   * last costs, `first_day` and `last_day`, which may be null.
    */
   resourceRows(select: Statement): Promise<void>;
   identities(batch: readonly IdentityRecord[]): Promise<void>;
@@ -189,22 +192,25 @@ export interface InventorySink {
 export interface WindowSink {
   billing(batch: readonly BillingLine[]): Promise<void>;
   /**
-   * Lines that the engine itself selects, of any of the window's days: rows with the columns `selectedColumns`, by name. They are taken
-   * as they are, so what cannot be stored must have been refused or mended before.
+   * Lines that the engine itself selects, of any of the window's days: rows with the columns `selectedColumns`, by
+   * name. They are not checked, so what cannot be stored must have been refused or repaired before.
    */
   billingRows(select: Statement): Promise<void>;
   usage(batch: readonly UsageFact[]): Promise<void>;
-  /** Facts that the engine itself selects, all of the window's days: rows with the columns of `UsageFact`, by name, taken as they are. */
+  /**
+   * Facts that the engine itself selects, of the window's days only: rows with the columns of `UsageFact`, by name.
+   * They are not checked.
+   */
   usageRows(select: Statement): Promise<void>;
-  /** As `usage`, for many steps at a time, at a fraction of the cost: for millions of facts. */
+  /** Like `usage`, for many steps at a time and at a fraction of the cost: for millions of facts. */
   usageSeries(batch: readonly UsageSeries[]): Promise<void>;
   identitySets(batch: readonly IdentitySetMember[]): Promise<void>;
   usageGaps(batch: readonly UsageGap[]): Promise<void>;
-  /** A gap of each resource that is billed on the day; after the bill of the window. */
+  /** Adds a gap for each resource that is billed on the day. Called after the bill of the window. */
   usageGapsOfBilled(batch: readonly Omit<UsageGap, "resource_id">[]): Promise<void>;
 }
 
-/** Whose topics are asked for: clusters that the bill of the window has lines of. */
+/** The clusters whose topics are requested: those with lines in the bill of the window. */
 export interface TopicRequest {
   readonly window: DayWindow;
   readonly clusters: readonly string[];
@@ -221,7 +227,7 @@ export interface ResourceRecord {
   readonly display_name: string | null;
   readonly parent_id: string | null;
   readonly owner_id: string | null;
-  /** ISO 8601 with offset, or null when the upstream does not say. */
+  /** ISO 8601 with offset, or null if the upstream does not say. */
   readonly created_at: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
@@ -234,18 +240,21 @@ export interface IdentityRecord {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** A line of the bill, without what the tenant says of all of them. Values are texts of the forms that their columns' kinds name. */
+/**
+ * A line of the bill, without the columns that are the same for all lines of the tenant. Values are texts in the format
+ * of their column's kind.
+ */
 export type BillingLine = FactRecord<"billing">;
 
 export type UsageFact = FactRecord<"usage">;
 
-/** A usage fact for each of some periods. */
+/** Usage facts of several periods of one series. */
 export interface UsageSeries extends Omit<UsageFact, "timestamp" | "micro_units" | "scale"> {
   /** Decimal places of all quantities beyond six. */
   readonly scale: number;
-  /** Where the periods start, in whole seconds since 1970. */
+  /** Starts of the periods, in whole seconds since 1970. */
   readonly starts: readonly number[];
-  /** The quantity of each of them. */
+  /** The quantity of each period. */
   readonly microUnits: readonly MicroUnits[];
 }
 

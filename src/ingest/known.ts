@@ -1,13 +1,16 @@
-/** Resources and identities as the service remembers them: what sets of past days are chosen from. */
+/** Resources and identities that the service has stored. Sets of past days are chosen from them. */
 export interface KnownInventory {
   readonly resources: readonly KnownResource[];
   readonly identities: readonly KnownIdentity[];
 }
 
-/** In milliseconds since 1970. `created_at` is null when the upstream does not say, `deleted_at` while it exists. */
+/**
+ * In milliseconds since 1970. `created_at` is null if the upstream does not say; `deleted_at` is null while the entity
+ * exists.
+ */
 export interface Lifetime {
   readonly created_at: number | null;
-  /** When the deletion was noticed. */
+  /** When the deletion was detected. */
   readonly deleted_at: number | null;
 }
 
@@ -17,11 +20,14 @@ export interface KnownResource extends Lifetime {
   readonly parent_id: string | null;
   readonly owner_id: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** What it was before, ascending; left out of one that has always been as it is. */
+  /** Earlier states, ascending. Left out if it has always been the same. */
   readonly earlier?: readonly EarlierState[];
 }
 
-/** Owner and metadata of a resource up to a time, exclusive, in milliseconds since 1970: when the change was noticed. */
+/**
+ * Owner and metadata of a resource up to `until`, exclusive, in milliseconds since 1970: the time when the change was
+ * detected.
+ */
 export interface EarlierState extends Pick<KnownResource, "owner_id" | "metadata"> {
   readonly until: number;
 }

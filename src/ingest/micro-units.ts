@@ -1,23 +1,24 @@
 /**
- * Quantities as samples state them. Most are whole millionths of their unit, or so large that a millionth does not matter: these are plain
- * numbers, which are quick. The others keep all their digits, because a unit can be so large that all usage is below a millionth of it.
+ * Quantities as samples state them. Most are whole millionths of their unit, or so large that a millionth does not
+ * matter. These are plain numbers, which are fast. The others keep all their digits, because a unit can be so large
+ * that all usage is below a millionth of it.
  */
 import { type Exact, parseExact, plus, roundedQuotient } from "../numbers/exact.js";
 
-/** A number as far as that is exact, which nearly all are, and a bigint above 2^53. Never negative. */
+/** A number if it is exact, as nearly all are, and a bigint above 2^53. Never negative. */
 export type MicroUnits = number | bigint;
 
-/** `Exact` if millionths are too coarse for it. Never negative. */
+/** `Exact` if millionths are too coarse. Never negative. */
 export type Amount = MicroUnits | Exact;
 
 const PLACES = 6;
 const ONE = 10 ** PLACES;
-/** From so many units on, a millionth is at most the twelfth digit. */
+/** From this many units on, a millionth is at most the twelfth digit. */
 const COARSE_FROM = 1e6;
-/** 10^24 of a unit, a septillion: beyond it a sample is broken, and a split of 128-bit integers could overflow. */
+/** 10^24 of a unit, a septillion. A larger sample is broken, and a split of 128-bit integers could overflow. */
 const LARGEST_UNITS = 10n ** 24n;
 
-/** The amount of a sample's text. Undefined if it is negative, or no number that `parseExact` knows. */
+/** Parses the text of a sample. Undefined if it is negative, or not a number that `parseExact` knows. */
 export function amountOf(text: string): Amount | undefined {
   const value = parseExact(text);
   if (value === undefined || value.units < 0n) return undefined;
@@ -27,25 +28,28 @@ export function amountOf(text: string): Amount | undefined {
   return safe(roundedQuotient(value, 1n, PLACES));
 }
 
-/** The same for a text in ASCII, a part of these bytes. */
+/** Same as `amountOf`, for a part of ASCII bytes. */
 export function amountAt(bytes: Buffer, from: number, to: number): Amount | undefined {
-  return ofPlainDecimal(bytes, from, to) ?? amountOf(bytes.toString("latin1", from, to));
+  return parsePlainDecimal(bytes, from, to) ?? amountOf(bytes.toString("latin1", from, to));
 }
 
-/** A number where it is exact. */
+/** Returns a number if it is exact. */
 function safe(units: bigint): MicroUnits {
   return units <= Number.MAX_SAFE_INTEGER ? Number(units) : units;
 }
 
 const ZERO = 48;
 const POINT = 46;
-/** All digits of a float have room. A longer text is none that is often met. */
+/** Enough for all digits of a float. Longer texts are rare. */
 const LONGEST_PLAIN = 40;
 /** Whole units whose millionths, and a fraction, a number counts exactly. */
 const MOST_WHOLE = Math.floor(Number.MAX_SAFE_INTEGER / ONE) - 1;
 
-/** Nearly all samples are digits, perhaps with a point and a few more digits. This takes a tenth of the time. Undefined for all others. */
-function ofPlainDecimal(bytes: Buffer, from: number, to: number): number | undefined {
+/**
+ * Fast path for digits, perhaps with a point and a few more digits, as nearly all samples are. It takes a tenth of the
+ * time. Undefined for other texts.
+ */
+function parsePlainDecimal(bytes: Buffer, from: number, to: number): number | undefined {
   if (to - from > LONGEST_PLAIN) return undefined;
   let at = from;
   let whole = 0;
@@ -85,18 +89,18 @@ function exactly(amount: Amount): Exact {
   return typeof amount === "object" ? amount : { units: BigInt(amount), scale: PLACES };
 }
 
-/** Whole 10^-(6 + scale) of the unit, rounded half up. */
+/** Returns whole 10^-(6 + scale) of the unit, rounded half up. */
 export function unitsAt(amount: Amount, scale: number): MicroUnits {
   if (scale === 0 && typeof amount !== "object") return amount;
   return safe(roundedQuotient(exactly(amount), 1n, PLACES + scale));
 }
 
-/** Roughly, in units: to compare magnitudes. */
+/** Returns an approximate amount in units, to compare magnitudes. */
 export function roughly(amount: Amount): number {
   return typeof amount === "object" ? Number(amount.units) / 10 ** amount.scale : Number(amount) / ONE;
 }
 
-/** Whether it is more than a usage can be. */
+/** Returns true if it is more than a usage can be. */
 export function isTooLarge(amount: Amount): boolean {
   if (typeof amount === "number") return false;
   const { units, scale } = exactly(amount);

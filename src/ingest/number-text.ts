@@ -1,9 +1,10 @@
 /**
- * JSON whose numbers are kept to the last digit. `JSON.parse` makes floats of them, and money is no float; the reviver that
- * could see their text is not in Node 20. So they are put into quotes before: `{"amount":0.10}` is `{"amount":"0.10"}`.
+ * Keeps the numbers of JSON to the last digit. `JSON.parse` turns them into floats, which are wrong for money, and Node
+ * 20 has no reviver that sees their text. So numbers are quoted before parsing: `{"amount":0.10}` becomes
+ * `{"amount":"0.10"}`.
  *
- * Only tokens outside of strings are touched, and only those that JSON calls a number: what was no JSON is none afterwards.
- * 20 MB of a bill take 0.15 s, as much as parsing them does.
+ * Only tokens outside of strings are changed, and only valid JSON numbers, so invalid JSON stays invalid. 20 MB of a
+ * bill take 0.15 s, as much as parsing them.
  */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
@@ -39,7 +40,7 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** Index after the closing quote of the string that starts at `from`; the end of the text when there is none. */
+/** Index after the closing quote of the string that starts at `from`, or the end of the text if there is none. */
 function endOfString(json: string, from: number): number {
   for (let close = json.indexOf('"', from + 1); close !== -1; close = json.indexOf('"', close + 1)) {
     let backslashes = 0;

@@ -1,4 +1,4 @@
-/** Asks a tenant's upstream everything once that a run would ask it, and keeps nothing: its inventory, its bill, its metrics. */
+/** Sends a tenant's upstream every request of a run once, and stores nothing: inventory, bill and metrics. */
 import type { PluginSettings } from "../config/plugin-settings.js";
 import { UpstreamError } from "../upstream-http/upstream-error.js";
 import type { AnyEcosystem, DayWindow, GatherContext, IdentityRecord, ResourceRecord } from "./ecosystem.js";

@@ -1,112 +1,120 @@
-/** What a gatherer says that it did, besides what it delivered. */
+/** Reports of gatherers about what they gathered, besides the data that they sent. */
 import type { ControlTotal } from "../store/control-totals.js";
 
-/** Types whose gather was complete: only of these may an entity that was not returned be taken for deleted. */
+/**
+ * The result of gathering the inventory. Only entities of the complete types may be marked as deleted if they were not
+ * returned.
+ */
 export interface InventoryReport {
   readonly completeResourceTypes: readonly string[];
   readonly completeIdentityTypes: readonly string[];
   /**
-   * Types that are seen only while they do something, such as principals found in metrics: one that is not returned is
-   * taken for deleted only when it was last seen more than so many seconds ago. Types without an entry: at once.
+   * Grace periods of types that are seen only while they are active, such as principals in metrics. A missing entity of
+   * such a type is marked as deleted only if it was last seen longer ago than this. Types without an entry: at once.
    */
   readonly absenceGraceSeconds?: Readonly<Record<string, number>>;
-  /** One sentence per source that failed; empty when all is well. */
+  /** One sentence for each failed source. Empty if nothing failed. */
   readonly errors: readonly string[];
-  /** One sentence per source that failed and that no day waits for. */
+  /** One sentence for each failed source that no day waits for. */
   readonly warnings?: readonly string[];
-  /** What is worth knowing and no error, as sentences. */
+  /** Sentences worth knowing that are not errors. */
   readonly notes?: readonly string[];
   /**
-   * Whether days wait for an inventory without errors before they are calculated. Default true; false where what is allocated to
-   * whom does not come from the inventory.
+   * Whether days wait for an inventory without errors before they are calculated. Default true. False if the allocation
+   * does not use the inventory.
    */
   readonly daysNeedIt?: boolean;
 }
 
-/** What the rows of a bill add up to on a UTC day in a currency, as a plain decimal. */
+/** Sum of the rows of a bill on a UTC day in a currency, as a plain decimal. */
 export interface BilledAmount {
   readonly day: string;
   readonly currency: string;
   readonly amount: string;
 }
 
-/** A sentence about a UTC day; that of many days may be the same. */
+/** A sentence about a UTC day. Many days may have the same sentence. */
 export interface DayRemark {
   readonly day: string;
   readonly remark: string;
 }
 
 export interface WindowReport {
-  /** Days of the window whose bill is complete, ascending. The others keep what they had. */
+  /** Days of the window whose bill is complete, ascending. The others stay as they are. */
   readonly completeDays: readonly string[];
   /**
-   * Days whose bill lacks lines that could not be had, ascending: they are taken as they are, unless a bill with those lines is
-   * published already, which then stays. None of them is in `completeDays`.
+   * Days whose bill is missing lines that could not be fetched, ascending. They are taken as they are, unless a bill
+   * with those lines is already published, which then stays. None of them is in `completeDays`.
    */
   readonly partialDays?: readonly string[];
   /**
-   * Of the partial days, those whose lines are there and cannot be read: a bill that is published with more lines, or with a larger amount
-   * in some currency, stays as well.
+   * Partial days whose lines exist but cannot be read. The published bill also stays if it has more lines, or a larger
+   * amount in some currency.
    */
   readonly unreadDays?: readonly string[];
-  /** What the upstream returned but was not taken, by reason: `outside_window`, `repeated`, `not_finite`, `negative`, `malformed`. */
+  /**
+   * Number of returned records that were not taken, by reason: `outside_window`, `repeated`, `not_finite`, `negative`,
+   * `malformed`.
+   */
   readonly dropped: Readonly<Record<string, number>>;
   readonly errors: readonly string[];
   /**
-   * What the rows of the bill add up to, counted apart from the lines that were sent. A day whose staged lines add up to something else is
-   * not calculated. Left out: an upstream whose rows are counted elsewhere.
+   * Sums of the rows of the bill, counted independently of the lines that were sent. A day whose staged lines have
+   * another sum is not calculated. Left out for an upstream whose rows are counted elsewhere.
    */
   readonly billed?: readonly BilledAmount[];
   /**
-   * Control totals of the window's days; those of a day that is taken replace what was recorded of it. Left out by ecosystems that have
-   * `controlTotals`.
+   * Control totals of the window's days. Those of a day that is taken replace the day's earlier totals. Left out by
+   * ecosystems that have `controlTotals`.
    */
   readonly control?: readonly ControlTotal[];
   /**
-   * Why the upstream refuses the credentials, where the bill does without it: what is known is taken all the same, and the gather counts
-   * as a failed one.
+   * Why the upstream refuses the credentials, if the bill does not need them. The known data is taken nevertheless, and
+   * the gathering counts as failed.
    */
   readonly refused?: string;
-  /** What is worth knowing and no error, as sentences. A run tells each once, however many windows say it. */
+  /** Sentences worth knowing that are not errors. A run reports each sentence once, however many windows have it. */
   readonly notes?: readonly string[];
-  /** Sentences about how days of the window are billed. One of a day that keeps the bill that is published is not passed on. */
+  /**
+   * Sentences about how days of the window are billed. Sentences about days that keep their published bill are dropped.
+   */
   readonly dayNotes?: readonly DayRemark[];
-  /** What was answered, as digests, for `isUnchanged`, and which questions about usage failed. Left out when something of the bill was not. */
+  /** Digests of the responses for `isUnchanged`, and the failed usage requests. Left out if a bill request failed. */
   readonly responses?: unknown;
-  /** How many questions about usage failed. Default 0. */
+  /** Number of failed usage requests. Default 0. */
   readonly failures?: number;
 }
 
 export interface TopicReport {
-  /** As in the report of a window. */
+  /** See `WindowReport.responses`. */
   readonly responses?: unknown;
-  /** As in the report of a window. */
+  /** See `WindowReport.failures`. */
   readonly failures?: number;
-  /** As in the report of a window. */
+  /** See `WindowReport.dropped`. */
   readonly dropped: Readonly<Record<string, number>>;
   readonly errors: readonly string[];
 }
 
-/** The first lines of a bill. */
+/** Tags of the first lines of a bill. */
 export interface SampledTags {
   readonly file: string;
-  /** Keys of the line's tags, and its cost without its sign. */
+  /** Keys of the line's tags, and its cost without sign. */
   readonly lines: readonly { readonly keys: readonly string[]; readonly size: number }[];
 }
 
-/** What one question to an upstream came to. */
+/** The result of one request to an upstream. */
 export interface Probe {
-  /** What was asked for: `cost PG_STORAGE`, `usage bytes_in`, `bill`. */
+  /** What was requested: `cost PG_STORAGE`, `usage bytes_in`, `bill`. */
   readonly name: string;
-  /** How much of what was returned, in the order to show it. */
+  /** Number of returned items by kind, in display order. */
   readonly found?: Readonly<Record<string, number>>;
-  /** Which periods it is about, and which days are charged. */
+  /** The periods that were found, and the days that are charged. */
   readonly period?: string;
-  /** Names of the labels that the series have. */
+  /** Names of the labels of the series. */
   readonly labels?: readonly string[];
   /** Why it failed: one sentence without secrets. */
   readonly failure?: string;
   readonly tags?: SampledTags;
-  /** What may be a mistake, and may be meant. */
+  /** A finding that may be a mistake or may be intended. */
   readonly remark?: string;
 }

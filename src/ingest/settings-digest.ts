@@ -1,6 +1,6 @@
 /**
- * Of a tenant's settings, those that decide what is gathered, as one digest: a window is gathered again when it differs. Every setting
- * counts unless its definition says otherwise, so a new one cannot be forgotten here.
+ * A digest of the settings of a tenant that decide what is gathered. A window is gathered again if it differs. Every
+ * setting counts unless its definition says otherwise, so a new setting cannot be forgotten here.
  */
 import type { TSchema } from "@sinclair/typebox";
 import { digestOf } from "../config/digest.js";
@@ -13,7 +13,7 @@ export function settingsDigest(ecosystem: EcosystemSettings, settings: PluginSet
   return digestOf(counting(pluginDefinition(ecosystem), settings));
 }
 
-/** Without secrets, so that nobody who reads the digest can try passwords on it. */
+/** Returns the settings that count, without secrets, so that nobody can try passwords against the digest. */
 function counting(definition: TSchema | undefined, value: unknown): unknown {
   const { secret, inert } = definition === undefined ? {} : notesOf(definition);
   if (secret || inert) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Gathers the usage of topics on days whose bill is staged, and records which of them wait to be attributed. Whatever fails here
- * fails for the attribution alone: a day's chargebacks neither wait for its topics nor change with them.
+ * Gathers the usage of topics on days whose bill is staged, and records which days wait to be attributed. A failure
+ * here affects only the attribution: the chargebacks of a day neither wait for its topics nor change with them.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
@@ -27,11 +27,11 @@ import { createTopicSink } from "./staging/topic-sink.js";
 export interface TopicStaging {
   readonly rules: readonly TopicRule[];
   readonly rulesHash: string;
-  /** Gathers in a row without what a day lacks, after which its attribution is settled as it is. */
+  /** Number of consecutive gatherings with missing data after which a day's attribution is final. */
   readonly retryLimit: number;
   /** Topics that are charged nothing. */
   readonly isExcluded: (topic: string) => boolean;
-  /** First day that is attributed; older ones would be dropped again by `retention_days`. */
+  /** First day that is attributed. `retention_days` would drop older ones again. */
   readonly from: string;
 }
 
@@ -53,10 +53,10 @@ export interface StageTopicsOptions {
 export interface StagedTopics {
   /** Days that wait to be attributed, ascending. */
   readonly waiting: readonly string[];
-  /** What could not be measured now, and is kept as it was measured before. */
+  /** Usage that could not be measured now, and is kept as it was measured before. */
   readonly kept: MissingData;
   readonly contents: readonly DayContent[];
-  /** As the report has them. */
+  /** Responses of the topic report. */
   readonly answers?: unknown;
   readonly failures?: number;
   readonly dropped: Readonly<Record<string, number>>;
@@ -71,7 +71,7 @@ export const noTopics: StagedTopics = {
   errors: [],
 };
 
-/** Undefined when the lease is no longer held. */
+/** Undefined if the lease is lost. */
 export async function stageTopics(options: StageTopicsOptions): Promise<StagedTopics | undefined> {
   const { client, postgres, tenantName, epoch, topics, decimalPlaces, signal } = options;
   const days = options.days.filter((day) => day >= topics.from);
@@ -81,12 +81,12 @@ export async function stageTopics(options: StageTopicsOptions): Promise<StagedTo
   const facts = { ledger: ledgers.topic_attributions, productTypes };
   const kept = await keepMeasuredUsage(client, { epoch, days }, facts, signal);
   const { retentionCovers: stillCovers } = options.gatherer;
-  const undropped =
+  const keptDays =
     stillCovers === undefined
       ? []
       : await keepDroppedUsage(client, { epoch, days }, { facts, stillCovers }, signal);
-  const again = [...new Set([...kept.keys(), ...undropped])];
-  await leaveOutExcluded(client, { epoch, days: again }, topics.isExcluded, signal);
+  const restoredDays = [...new Set([...kept.keys(), ...keptDays])];
+  await leaveOutExcluded(client, { epoch, days: restoredDays }, topics.isExcluded, signal);
   await alignScales(client, { epoch, days }, { ledger: facts.ledger, rulesHash: topics.rulesHash }, signal);
   const lacks = await readMissingData(client, { epoch, days }, ledgers.topic_attributions, signal);
   const inputs = { days, rulesHash: topics.rulesHash, decimalPlaces, lacks, productTypes };

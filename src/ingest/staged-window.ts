@@ -1,4 +1,4 @@
-/** What a window is staged with, and what comes of it. */
+/** Options and result of staging a window. */
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { AllocationPlan } from "../config/allocation/plan.js";
@@ -10,12 +10,12 @@ import type { TopicStaging } from "./stage-topics.js";
 export interface StageWindowOptions {
   readonly store: TenantStore;
   readonly postgres: Pool;
-  /** Of the lease that is held; names the staging tables. */
+  /** Epoch of the lease that the run holds. It names the staging tables. */
   readonly epoch: number;
   readonly gatherer: Gatherer;
   /** At most `gatherer.daysPerWindow` days. */
   readonly window: DayWindow;
-  /** Of the tenant's settings, as far as they decide what is gathered. */
+  /** Digest of the settings that decide what is gathered. */
   readonly settingsDigest: string;
   readonly rulesHash: string;
   readonly decimalPlaces: number;
@@ -25,17 +25,19 @@ export interface StageWindowOptions {
   readonly standIns?: readonly string[] | undefined;
   /** `Ecosystem.unknownOwnersAreActive`. */
   readonly unknownOwnersAreActive?: true | undefined;
-  /** Identity sources and rules of the tenant; undefined where it has none. */
+  /** Identity sources and rules of the tenant. Undefined if it has none. */
   readonly allocation?: AllocationPlan | undefined;
-  /** Sentences: what this run could not gather of resources and identities. Every day of the window lacks it. */
+  /**
+   * Sentences: resources and identities that this run could not gather. They are missing on every day of the window.
+   */
   readonly inventoryLacks: readonly string[];
   /** Types of the inventory that this run gathered completely. */
   readonly completeTypes: readonly string[];
-  /** Gathers in a row without what a day lacks, after which it is settled as it is. */
+  /** Number of consecutive gatherings with missing data after which a day is final. */
   readonly retryLimit: number;
-  /** Left out where costs are not attributed to topics. */
+  /** Left out if costs are not attributed to topics. */
   readonly topics?: TopicStaging | undefined;
-  /** Stage also the days whose input has not changed. Default false. */
+  /** Also stage days whose input has not changed. Default false. */
   readonly force?: boolean;
   readonly signal: AbortSignal;
   readonly logger: Logger;
@@ -46,9 +48,9 @@ export interface StagedWindow {
   readonly staged: readonly string[];
   /** Days whose published rows were calculated from the same input. */
   readonly unchanged: readonly string[];
-  /** Days that nothing was billed on, now or before. */
+  /** Days without a bill, now or before. */
   readonly empty: readonly string[];
-  /** Days that could not be gathered: they keep what they had. */
+  /** Days that could not be gathered. They stay as they are published. */
   readonly incomplete: readonly string[];
   readonly billingLines: number;
   readonly usageFacts: number;
@@ -56,10 +58,10 @@ export interface StagedWindow {
   readonly dropped: Readonly<Record<string, number>>;
   /** One sentence for each day or source that is incomplete. */
   readonly errors: readonly string[];
-  /** What is worth knowing and no error, as sentences. */
+  /** Sentences worth knowing that are not errors. */
   readonly notes: readonly string[];
-  /** As in the report of a window. */
+  /** See `WindowReport.refused`. */
   readonly refused?: string | undefined;
-  /** What could not be had of days that stay as they are published, by day. */
+  /** Sentences about missing data of days that stay as they are published, by day. */
   readonly kept: readonly DayRemark[];
 }

@@ -1,6 +1,9 @@
-/** Patterns of topic names: `*` is any text, `?` one character, `[ab]` one of these and `[!ab]` one of the others. Case counts. */
+/**
+ * Patterns of topic names: `*` matches any text, `?` one character, `[ab]` one of these and `[!ab]` one of the others.
+ * Case matters.
+ */
 
-/** Whether a name matches any of the patterns, as a whole. */
+/** Returns a function that checks whether the whole name matches one of the patterns. */
 export function topicMatcher(patterns: readonly string[]): (name: string) => boolean {
   const expressions = patterns.map((pattern) => new RegExp(`^${expressionOf(pattern)}$`, "su"));
   const known = new Map<string, boolean>();
@@ -16,9 +19,10 @@ export function topicMatcher(patterns: readonly string[]): (name: string) => boo
 const PART = /\*+|\?|\[!?[^\]]+\]|[\s\S]/gu;
 
 /**
- * Stars that follow each other are one. What stands between two stars is taken at the first place where it fits, for good (a lookahead is not
- * tried again): a later place fits no better, and to try them all takes minutes where a name of 249 characters repeats itself. A
- * bracket that nothing closes, or whose range runs backwards, is itself.
+ * Consecutive stars count as one. A part between two stars matches at the first position where it fits, without
+ * backtracking (a lookahead is not tried again). A later position fits no better, and trying all of them takes minutes
+ * if a name of 249 characters repeats itself. A bracket that is not closed, or whose range runs backwards, matches
+ * itself.
  */
 function expressionOf(pattern: string): string {
   const pieces = [""];

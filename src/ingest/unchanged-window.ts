@@ -1,5 +1,5 @@
 /**
- * A window that is published as it was gathered, and about which the upstream still answers the same, is left alone: nothing is
+ * Skips a window that is published as it was gathered, if the upstream's responses are still the same: nothing is
  * staged, hashed or compared again.
  */
 import { daysOfWindow } from "../time/days.js";
@@ -14,23 +14,26 @@ import {
   settingsHash,
 } from "./staging/gathered-windows.js";
 
-/** Undefined when the window has to be gathered. */
+/** Returns undefined if the window has to be gathered. */
 export async function unchangedWindow(options: StageWindowOptions): Promise<StagedWindow | undefined> {
   const { postgres, gatherer, window, force = false, signal } = options;
   if (force || gatherer.isUnchanged === undefined) return undefined;
-  const remembered = await publishedAsGathered(postgres, identified(options));
-  if (remembered === undefined) return undefined;
-  const { answers, days: unchanged } = remembered;
-  const { completeTypes, ...outcome } = remembered.outcome;
-  if (hasArrived(options, completeTypes)) return undefined;
+  const recorded = await publishedAsGathered(postgres, windowKey(options));
+  if (recorded === undefined) return undefined;
+  const { answers, days: unchanged } = recorded;
+  const { completeTypes, ...outcome } = recorded.outcome;
+  if (hasNewInventory(options, completeTypes)) return undefined;
   if (!(await gatherer.isUnchanged(window, answers, signal))) return undefined;
   warnOfDropped(options, outcome.dropped);
   const empty = daysOfWindow(window).filter((day) => !unchanged.includes(day));
   return { ...outcome, unchanged, empty, staged: [], incomplete: [], errors: [], kept: [], notes: [] };
 }
 
-/** Whether something of the inventory is known now that the remembered gathering lacked. `before`: as remembered. */
-function hasArrived(
+/**
+ * Returns true if the inventory now has something that was missing in the recorded gathering. `before`: the types that
+ * were complete then.
+ */
+function hasNewInventory(
   { inventoryLacks, completeTypes }: StageWindowOptions,
   before: readonly string[] | undefined,
 ): boolean {
@@ -45,13 +48,13 @@ export interface Gathering {
   readonly result: StagedWindow;
 }
 
-/** Each of them is asked once more by every run. */
+/** Each run repeats each of these requests. */
 const MOST_FAILURES = 100;
 
 /**
- * Only a gathering that lacked nothing of the bill is remembered, and none that kept what was published before; any other is the last one,
- * so what was remembered before is forgotten. A list of the inventory or a metric that an upstream refuses may be missing for ever: days
- * that were settled without it are left alone until it comes.
+ * Records a gathering if nothing of the bill was missing and nothing published was kept. Any other gathering deletes
+ * the earlier record, because it is the last one. A list of the inventory or a metric that the upstream refuses may be
+ * missing forever, so days that became final without it are left alone until it comes.
  */
 export async function recordGathering(
   options: StageWindowOptions,
@@ -62,14 +65,14 @@ export async function recordGathering(
   const { inventoryLacks, completeTypes } = options;
   const failures = (report.failures ?? 0) + (topics.failures ?? 0);
   const isWhole = incomplete.length + errors.length + kept.length === 0 && refused === undefined;
-  const isRemembered = report.responses !== undefined && isWhole && failures <= MOST_FAILURES;
+  const isRecorded = report.responses !== undefined && isWhole && failures <= MOST_FAILURES;
   const gathered = {
     answers: { ofWindow: report.responses, ofTopics: topics.answers },
     outcome: { billingLines, usageFacts, dropped, ...(inventoryLacks.length > 0 && { completeTypes }) },
     contents,
     topicContents: topics.contents,
   };
-  await recordWindow(options.postgres, identified(options), isRemembered ? gathered : undefined);
+  await recordWindow(options.postgres, windowKey(options), isRecorded ? gathered : undefined);
 }
 
 export function warnOfDropped(
@@ -80,7 +83,7 @@ export function warnOfDropped(
   logger.warn({ tenant: tenantName, window, dropped }, "skipped records from the upstream");
 }
 
-function identified(options: StageWindowOptions): GatheredWindow {
+function windowKey(options: StageWindowOptions): GatheredWindow {
   const { store, window, settingsDigest, rulesHash, decimalPlaces, derivingMetrics, topics } = options;
   const { tenantName, tenantId, ecosystem } = store;
   const topicsFrom = topics && daysOfWindow(window).find((day) => day >= topics.from);

@@ -1,4 +1,4 @@
-/** How much one identity used of one resource, step by step: the usage of a response without an object for each fact. */
+/** Usage of one resource by one identity, step by step, without an object for each fact. */
 import { dayOfSeconds, isoTime } from "../time/days.js";
 import type { UsageFact, UsageSeries } from "./ecosystem.js";
 import { type Amount, type MicroUnits, plusAmounts, roughly, unitsAt } from "./micro-units.js";
@@ -13,7 +13,10 @@ export function noAmounts(): StepAmounts {
   return { starts: [], amounts: [] };
 }
 
-/** `merge`: what becomes of a step that has an amount already; without it, both are added up. Steps usually come in order: any other is looked for. */
+/**
+ * Adds an amount. `merge` combines it with an amount of the same step; by default both are added up. Steps usually
+ * arrive in order; others are found by a binary search.
+ */
 export function addAmount(
   { starts, amounts: sums }: StepAmounts,
   start: number,
@@ -50,56 +53,60 @@ function firstNotBefore(ascending: readonly number[], value: number): number {
 /** Usage of one identity, before its unit is chosen. */
 export type MeasuredSeries = Omit<UsageSeries, "scale" | "microUnits"> & StepAmounts;
 
-/** The largest sample of a metric, resource and day has at least so many digits, unless all of them are whole millionths. */
+/**
+ * The largest sample of a metric, resource and day has at least this many digits, unless all of its samples are whole
+ * millionths.
+ */
 const DIGITS = 12;
-/** More decimal places than any unit needs: 10^24 of them still fit 128 bits. */
+/** More decimal places than any unit needs: 10^24 of them still fit into 128 bits. */
 const MOST_PLACES = 48;
 
 /**
- * Series of one metric in whole numbers. The unit is the same for all samples of a resource and day in these series, so that what is
- * rounded does not depend on whose sample it is.
+ * Converts series of one metric to whole numbers. All samples of a resource and day in these series get the same unit,
+ * so rounding does not depend on the identity.
  */
 export function inWholeUnits(series: readonly MeasuredSeries[]): UsageSeries[] {
   const scales = new Map<string, number>();
   for (const { resource_id, starts, amounts } of series) {
     if (!amounts.some((amount) => typeof amount === "object")) continue;
     for (const [at, amount] of amounts.entries())
-      if (typeof amount === "object") scales.set(placeOf(resource_id, starts[at] ?? 0), 0);
+      if (typeof amount === "object") scales.set(keyOf(resource_id, starts[at] ?? 0), 0);
   }
   if (scales.size === 0)
-    return series.map(({ amounts, ...whose }) => ({
-      ...{ ...whose, scale: 0 },
+    return series.map(({ amounts, ...labels }) => ({
+      ...labels,
+      scale: 0,
       microUnits: amounts.map((amount) => unitsAt(amount, 0)),
     }));
   const largest = new Map<string, number>();
   for (const { resource_id, starts, amounts } of series)
     for (const [at, amount] of amounts.entries()) {
-      const place = placeOf(resource_id, starts[at] ?? 0);
-      if (scales.has(place)) largest.set(place, Math.max(largest.get(place) ?? 0, roughly(amount)));
+      const key = keyOf(resource_id, starts[at] ?? 0);
+      if (scales.has(key)) largest.set(key, Math.max(largest.get(key) ?? 0, roughly(amount)));
     }
-  for (const [place, units] of largest) scales.set(place, scaleFor(units));
-  return series.flatMap(({ starts, amounts, ...whose }) => {
+  for (const [key, units] of largest) scales.set(key, scaleFor(units));
+  return series.flatMap(({ starts, amounts, ...labels }) => {
     const byScale = new Map<number, { starts: number[]; microUnits: MicroUnits[] }>();
     for (const [at, start] of starts.entries()) {
-      const scale = scales.get(placeOf(whose.resource_id, start)) ?? 0;
+      const scale = scales.get(keyOf(labels.resource_id, start)) ?? 0;
       const whole = byScale.get(scale) ?? { starts: [], microUnits: [] };
       byScale.set(scale, whole);
       whole.starts.push(start);
       whole.microUnits.push(unitsAt(amounts[at] ?? 0, scale));
     }
-    return [...byScale].map(([scale, whole]) => ({ ...whose, scale, ...whole }));
+    return [...byScale].map(([scale, whole]) => ({ ...labels, scale, ...whole }));
   });
 }
 
-const placeOf = (resource: string, start: number) => `${dayOfSeconds(start)} ${resource}`;
+const keyOf = (resource: string, start: number) => `${dayOfSeconds(start)} ${resource}`;
 
-/** In steps of three, so that the units of two days or pieces are seldom different. */
+/** In steps of three, so that the units of two days or responses rarely differ. */
 function scaleFor(units: number): number {
   const missing = DIGITS - 1 - 6 - Math.floor(Math.log10(units));
   return Math.min(MOST_PLACES, Math.max(0, 3 * Math.ceil(missing / 3)));
 }
 
-/** The facts of series, one by one. */
+/** Converts series to single facts. */
 export function factsOf(batch: readonly UsageSeries[]): UsageFact[] {
   return batch.flatMap(({ metric, resource_id, identity_id, scale, starts, microUnits }) =>
     starts.map((start, at) => ({

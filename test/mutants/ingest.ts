@@ -46,8 +46,8 @@ export const ingestMutants = [
     [
       [
         "a failed metric of a cluster that is not billed makes the day provisional",
-        "taken.filter(isBilled).map(gapRow)",
-        "taken.map(gapRow)",
+        "accepted.filter(isBilled).map(gapRow)",
+        "accepted.map(gapRow)",
       ],
     ],
   ),
@@ -203,7 +203,7 @@ export const ingestMutants = [
   ...mutantsOf(
     "src/ingest/staging/series-bytes.ts",
     ["test/ingest/stage-window.test.ts"],
-    [["amounts lose their upper half", "view.setUint32(place + 4, amount / TWO_TO_32, true);", ""]],
+    [["amounts lose their upper half", "view.setUint32(offset + 4, amount / TWO_TO_32, true);", ""]],
   ),
   ...mutantsOf(
     "src/ingest/staging/staging-sink.ts",

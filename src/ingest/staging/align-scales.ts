@@ -1,7 +1,7 @@
 /**
- * Gives the usage of a day one unit for each metric and resource, because weights are sums of it. What is measured nearly always has one
- * already. It has not if a response came in pieces, if uploaded rows differ in their digits, or if a part of the day is kept as it was
- * published. Metrics that a rule weighs by together get one unit as well.
+ * Gives the usage of a day one unit for each metric and resource, because weights are sums of it. Measured usage nearly
+ * always has one already. It does not if a response came in pieces, if uploaded rows differ in their digits, or if a
+ * part of the day is kept as it was published. Metrics that a rule uses together also get one unit.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay } from "../../store/clickhouse/sql-text.js";
@@ -10,7 +10,7 @@ import { readRows } from "../../store/clickhouse/statement.js";
 import type { Ledger } from "../../store/ledger.js";
 import type { StagedDays } from "./measured-facts.js";
 
-/** No weight is raised above 10^24: it would need wider and slower integers. */
+/** No weight is scaled above 10^24, which would need wider and slower integers. */
 const MOST_DIGITS = 24;
 
 /** `rulesHash`: the rules that the days are calculated by. */
@@ -38,14 +38,18 @@ export async function alignScales(
     families: [...families.values()],
   };
   const unaligned = unalignedGroups(staged);
-  const found = await readRows<{ day: string }>(
+  const unalignedDays = await readRows<{ day: string }>(
     client,
     { query: `SELECT DISTINCT day FROM (${unaligned}) ORDER BY day`, params },
     signal,
   );
   await rewriteStagedDays(client, {
-    ...{ table: ledger.usage, epoch, signal, params, where: "true" },
-    days: found.map(({ day }) => day),
+    table: ledger.usage,
+    epoch,
+    signal,
+    params,
+    where: "true",
+    days: unalignedDays.map(({ day }) => day),
     select: `day, timestamp, metric, resource_id, ${ledger.recipient},
       multiIf(target < 0, micro_units, raised >= 0, micro_units * power, intDiv(micro_units + intDiv(power, 2), power)),
       if(target < 0, scale, toUInt8(target))`,
@@ -64,7 +68,9 @@ const powers = `[${Array.from({ length: 39 }, (_, exponent) => `toInt128('1${"0"
 const family = (metric: string) =>
   `transform(toString(${metric}), {members:Array(String)}, {families:Array(String)}, toString(${metric}))`;
 
-/** Rows `{day, resource_id, family, target}` of groups that have more than one unit, or one that is too fine. */
+/**
+ * Selects rows `{day, resource_id, family, target}` of groups that have more than one unit, or a unit that is too fine.
+ */
 function unalignedGroups(staged: string): string {
   return `
     SELECT day, resource_id, ${family("metric")} AS family,
@@ -75,7 +81,7 @@ function unalignedGroups(staged: string): string {
     HAVING min(scale) != target OR max(scale) != target`;
 }
 
-/** Sets of metrics that rules weigh by together. */
+/** Sets of metrics that rules use together as weights. */
 async function combinedMetrics(
   client: ClickHouseClient,
   rulesHash: string,
@@ -86,18 +92,21 @@ async function combinedMetrics(
       WHERE rules_hash = {rules_hash:String} AND kind = 'usage' AND length(sources) > 1 ORDER BY metrics`,
     params: { rules_hash: rulesHash },
   };
-  const found = await readRows<{ metrics: readonly string[] }>(client, read, signal);
-  return found.map(({ metrics }) => metrics);
+  const unalignedDays = await readRows<{ metrics: readonly string[] }>(client, read, signal);
+  return unalignedDays.map(({ metrics }) => metrics);
 }
 
-/** Metric → name of the metrics that share a unit with it, also by way of a third one. Metrics that stand alone are left out. */
+/**
+ * Metric → name of the group of metrics that share a unit with it, directly or through a third one. Metrics without a
+ * group are left out.
+ */
 export function familiesOf(sets: readonly (readonly string[])[]): Map<string, string> {
   const families = new Map<string, string>();
   for (const metrics of sets) {
     const merged = new Set(metrics.flatMap((metric) => families.get(metric) ?? []));
     const name = metrics[0] ?? "";
     for (const metric of metrics) families.set(metric, name);
-    for (const [metric, of] of families) if (merged.has(of)) families.set(metric, name);
+    for (const [metric, group] of families) if (merged.has(group)) families.set(metric, name);
   }
   return families;
 }

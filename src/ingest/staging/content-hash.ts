@@ -1,9 +1,9 @@
 /**
- * What a day's input comes down to: two days with the same hash have the same lines, usage, sets and gaps, and are
- * allocated by the same rules, so neither has to be calculated again.
+ * Hashes the input of a day. Two days with the same hash have the same lines, usage, sets and gaps, and the same rules,
+ * so neither has to be calculated again.
  *
- * ClickHouse hashes each row and adds the hashes up, so the order in which an upstream returned them does not matter and
- * no row travels here. A sum and not an exclusive or: two equal rows must not cancel each other out.
+ * ClickHouse hashes each row and adds up the hashes, so the order of the upstream's rows does not matter, and no rows
+ * are transferred. It is a sum and not an exclusive or, because two equal rows must not cancel each other out.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { digestOf } from "../../config/digest.js";
@@ -17,7 +17,7 @@ import type { StagedInput } from "./row-text.js";
 export interface DayContent {
   readonly day: string;
   readonly billingLines: number;
-  /** Sentences: what of the day could not be had, so that it is provisional. */
+  /** Sentences about missing data of the day, which make it provisional. */
   readonly lacks: readonly string[];
   readonly hash: string;
 }
@@ -29,10 +29,13 @@ export interface HashInputs {
   readonly lacks: MissingData;
 }
 
-/** Raise it when the meaning of the input changes: all days are then calculated anew. */
+/** Increment if the meaning of the input changes; then all days are calculated again. */
 const VERSION = 2;
 
-/** Columns that count: all that are stated, but for those that are declared not to. The day is what hashes are of. */
+/**
+ * Columns that count: all stated columns except those that are declared not to. The day is left out because each hash
+ * is of one day.
+ */
 function hashedColumns(table: StagedInput): string {
   const counts = columnsOf(table).filter(([name, { hashed }]) => name !== "day" && hashed !== false);
   return counts.map(([name]) => name).join(", ");
@@ -40,7 +43,7 @@ function hashedColumns(table: StagedInput): string {
 
 const TABLES: readonly StagedInput[] = ["billing", "usage", "identity_sets", "usage_gaps"];
 
-/** Hash of a day that nothing is billed on, whatever the rules: there is nothing to allocate. */
+/** Hash of a day without a bill, whatever the rules, because there is nothing to allocate. */
 export const EMPTY_DAY_HASH = digest(["empty"]);
 
 export async function dayContents(
@@ -56,8 +59,8 @@ export async function dayContents(
 }
 
 /**
- * What the attribution of a day to topics comes from: lines of some product types, and usage of topics. Not the rest, so that
- * neither ledger of a bill is calculated anew for what only the other one depends on.
+ * Hashes the input of a day's attribution to topics: lines of some product types, and usage of topics. The rest is left
+ * out, so that neither ledger is recalculated because of input that only the other one depends on.
  */
 export async function attributionContents(
   client: ClickHouseClient,
@@ -72,26 +75,26 @@ export async function attributionContents(
   signal: AbortSignal,
 ): Promise<DayContent[]> {
   const scope = { epoch, days, signal, where: "", params: {} };
-  const ofTypes = " AND product_type IN {product_types:Array(String)}";
+  const typeCondition = " AND product_type IN {product_types:Array(String)}";
   const sums = await Promise.all([
-    tableSums(client, "billing", { ...scope, where: ofTypes, params: { product_types: productTypes } }),
+    tableSums(client, "billing", { ...scope, where: typeCondition, params: { product_types: productTypes } }),
     tableSums(client, "topic_usage", scope),
     tableSums(client, "topic_usage_gaps", scope),
   ]);
   return days.map((day) => contentOf(day, sums, lacks, [rulesHash, decimalPlaces]));
 }
 
-/** Sums of the bill come first. */
+/** The sums of the bill come first. */
 function contentOf(
   day: string,
   sums: readonly ReadonlyMap<string, TableSum>[],
   lacks: MissingData,
   settings: readonly (string | number)[],
 ): DayContent {
-  const ofDay = sums.map((each) => each.get(day));
-  const billing = ofDay[0];
+  const daySums = sums.map((each) => each.get(day));
+  const billing = daySums[0];
   if (billing === undefined) return { day, billingLines: 0, lacks: [], hash: EMPTY_DAY_HASH };
-  const parts = ofDay.map((sum) => (sum === undefined ? "0" : `${sum.rows}:${sum.sum}`));
+  const parts = daySums.map((sum) => (sum === undefined ? "0" : `${sum.rows}:${sum.sum}`));
   return {
     day,
     billingLines: Number(billing.rows),
@@ -124,7 +127,7 @@ async function tableSums(
   },
 ): Promise<Map<string, TableSum>> {
   const hashed = hashedColumns(table);
-  // A gap counts once: a second reason for it is no new input.
+  // A gap counts once: a second reason for it is not new input.
   const source = `${table.endsWith("usage_gaps") ? "DISTINCT " : ""}day, ${hashed}`;
   const read = {
     query: `

@@ -1,6 +1,6 @@
 /**
- * Identities that metrics prove were active become the `metrics_derived` sets of the staged days, also with usage 0. Where such a metric
- * has a gap the set may lack somebody: the gap is one of the set, too.
+ * Turns identities that metrics prove to have been active into the `metrics_derived` sets of the staged days, including
+ * those with usage 0. If such a metric has a gap, the set may be incomplete, so it gets the gap as well.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { UNALLOCATED } from "../../config/allocation-rule.js";
@@ -18,13 +18,13 @@ export async function deriveMetricSets(
   signal: AbortSignal,
 ): Promise<void> {
   if (days.length === 0 || metrics.length === 0) return;
-  const ofMetrics = "WHERE day IN {days:Array(Date)} AND metric IN {metrics:Array(String)}";
-  const ofNamed = unknownOwnersAreActive ? "" : ` AND identity_id != '${UNALLOCATED}'`;
+  const metricCondition = "WHERE day IN {days:Array(Date)} AND metric IN {metrics:Array(String)}";
+  const identityCondition = unknownOwnersAreActive ? "" : ` AND identity_id != '${UNALLOCATED}'`;
   const statements = [
     `INSERT INTO ${stagedTable("identity_sets", epoch)} (day, scope, resource_id, identity_id)
-     SELECT DISTINCT day, 'metrics_derived', resource_id, identity_id FROM ${stagedTable("usage", epoch)} ${ofMetrics}${ofNamed}`,
+     SELECT DISTINCT day, 'metrics_derived', resource_id, identity_id FROM ${stagedTable("usage", epoch)} ${metricCondition}${identityCondition}`,
     `INSERT INTO ${stagedTable("usage_gaps", epoch)} (day, metric, resource_id, reason)
-     SELECT day, 'metrics_derived', resource_id, any(reason) FROM ${stagedTable("usage_gaps", epoch)} ${ofMetrics}
+     SELECT day, 'metrics_derived', resource_id, any(reason) FROM ${stagedTable("usage_gaps", epoch)} ${metricCondition}
      GROUP BY day, resource_id`,
   ];
   for (const query of statements) {

@@ -1,7 +1,8 @@
 /**
- * Leaves out usage that stands in for a metric of which something is staged. A gatherer stages stand-ins where it got nothing of a
- * metric. Afterwards the staging may restore what is published of that metric, because it could not be fetched, or because the upstream has
- * dropped its samples. Without this step the stand-ins would stay beside it, and an unchanged day would count as changed.
+ * Drops usage that stands in for a metric with staged usage. A gatherer stages stand-ins if it got nothing of a metric.
+ * Later, staging may restore the published usage of that metric, because it could not be fetched or the upstream has
+ * dropped its samples. Without this step the stand-ins would stay beside it, and an unchanged day would count as
+ * changed.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay } from "../../store/clickhouse/sql-text.js";
@@ -9,7 +10,7 @@ import { rewriteStagedDays, stagedTable } from "../../store/clickhouse/staging.j
 import { readRows } from "../../store/clickhouse/statement.js";
 import type { StagedDays } from "./measured-facts.js";
 
-/** `metrics`: as `Ecosystem.standIns`. */
+/** `metrics`: see `Ecosystem.standIns`. */
 export async function dropStandIns(
   client: ClickHouseClient,
   { epoch, days }: StagedDays,
@@ -27,7 +28,10 @@ export async function dropStandIns(
   const read = { query: `SELECT DISTINCT toString(day) AS day FROM (${preferred}) ORDER BY day`, params };
   const found = await readRows<{ day: string }>(client, read, signal);
   await rewriteStagedDays(client, {
-    ...{ table: "usage", epoch, signal, params },
+    table: "usage",
+    epoch,
+    signal,
+    params,
     days: found.map(({ day }) => day),
     select: `${staged}.*`,
     from: `${staged} LEFT JOIN (${preferred}) AS preferred

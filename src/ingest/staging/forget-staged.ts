@@ -1,11 +1,11 @@
-/** Takes back that days are staged, before their staged rows are dropped, and says what was staged. */
+/** Marks days as no longer staged, before their staged rows are dropped, and returns what was staged. */
 import type { Pool } from "pg";
 import type { Ledger } from "../../store/ledger.js";
 import { runStatement } from "../../store/postgres/statement.js";
 
 /**
- * $1 tenant, $2 epoch, $3 first day, $4 day after the last. The lease row is locked against a new holder while this runs:
- * a holder that lost its lease changes nothing, and gets no row with `held`.
+ * $1 tenant, $2 epoch, $3 first day, $4 day after the last. The lease row is locked against a new holder while this
+ * runs: a holder that has lost its lease changes nothing, and gets no row with `held`.
  */
 const forgetStagedOf = ({ state }: Ledger) => `
   WITH lease AS (
@@ -23,7 +23,7 @@ const forgetStagedOf = ({ state }: Ledger) => `
   SELECT EXISTS (SELECT 1 FROM lease) AS held,
          coalesce((SELECT jsonb_object_agg(to_char(tracking_date, 'YYYY-MM-DD'), staged_hash) FROM forgotten), '{}') AS staged`;
 
-/** Hash of what was staged, by day. Undefined when the lease is no longer held. */
+/** Returns the hash of what was staged, by day. Undefined if the lease is lost. */
 export async function forgetStaged(
   postgres: Pool,
   ledger: Ledger,

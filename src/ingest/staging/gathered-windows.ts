@@ -1,6 +1,6 @@
 /**
- * Remembers what a gathering of a window came to, and finds out whether a window is still published as it was gathered: then, if
- * the upstream answers the same, it need not be gathered again.
+ * Records the result of gathering a window, and checks whether a window is still published as it was gathered. If it
+ * is, and the upstream's responses are the same, it need not be gathered again.
  */
 import type { Pool } from "pg";
 import { digestOf } from "../../config/digest.js";
@@ -9,15 +9,18 @@ import { runStatement } from "../../store/postgres/statement.js";
 import type { DayWindow, GatheredResponses } from "../ecosystem.js";
 import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
 
-/** Raise it when what is made of the same answers changes: all windows are then gathered anew, as with another version of the service. */
+/**
+ * Increment if the same responses are processed differently. Then all windows are gathered again, as with another
+ * version of the service.
+ */
 const VERSION = 5;
 
 export interface GatheredWindow {
   readonly tenantName: string;
   readonly window: DayWindow;
-  /** Of all that decides what is made of the answers, besides the ecosystem itself. */
+  /** Hash of everything besides the responses that decides what is made of them, except the ecosystem's code. */
   readonly settingsHash: string;
-  /** First day that is attributed to topics; undefined where none is. */
+  /** First day that is attributed to topics. Undefined if none is. */
   readonly topicsFrom: string | undefined;
 }
 
@@ -26,7 +29,7 @@ export interface WindowOutcome {
   readonly usageFacts: number;
   /** Records that were not taken, by reason. */
   readonly dropped: Readonly<Record<string, number>>;
-  /** Where the inventory lacked something: types that were complete all the same. Left out where it lacked nothing. */
+  /** If the inventory was incomplete: the types that were complete nevertheless. Left out if nothing was missing. */
   readonly completeTypes?: readonly string[];
 }
 
@@ -42,7 +45,10 @@ export function settingsHash(settings: unknown): string {
   return digestOf([VERSION, packageVersion(), settings]);
 }
 
-/** $1 tenant, $2 first day, $3 day after the last, $4 hash of a day without lines, $5 settings, $6 first day with topics. */
+/**
+ * $1 tenant, $2 first day, $3 day after the last, $4 hash of a day without lines, $5 settings, $6 first day with
+ * topics.
+ */
 const AS_PUBLISHED = `
   WITH days AS (
     SELECT tracking_date AS day, published_hash AS hash, staged_hash IS NOT NULL OR publishing_hash IS NOT NULL AS waits
@@ -65,7 +71,7 @@ const AS_PUBLISHED = `
       SELECT coalesce(jsonb_object_agg(to_char(day, 'YYYY-MM-DD'), hash), '{}') FROM topic_days WHERE hash <> $4
     )`;
 
-/** Undefined unless all that was gathered of the window is published, and nothing else of it. */
+/** Undefined unless exactly what was gathered of the window is published. */
 export async function publishedAsGathered(
   postgres: Pool,
   { tenantName, window, settingsHash: hash, topicsFrom }: GatheredWindow,
@@ -77,7 +83,7 @@ export async function publishedAsGathered(
   return rows[0];
 }
 
-/** $1 tenant, $2 first day, $3 day after the last: windows that overlap are outdated. */
+/** $1 tenant, $2 first day, $3 day after the last. Overlapping windows are outdated, too. */
 const FORGET = `DELETE FROM gathered_windows WHERE tenant_name = $1 AND window_start < $3 AND window_end > $2`;
 
 const RECORD_WINDOW = `
@@ -95,7 +101,7 @@ const RECORD_WINDOW = `
     responses = excluded.responses,
     outcome = excluded.outcome`;
 
-/** Replaces what was remembered of the window; with `gathered` undefined, forgets it. */
+/** Replaces the record of the window, or deletes it if `gathered` is undefined. */
 export async function recordWindow(
   postgres: Pool,
   { tenantName, window, settingsHash: hash }: GatheredWindow,
@@ -117,7 +123,7 @@ export async function recordWindow(
   await runStatement(postgres, { query: RECORD_WINDOW, params: [...key, hash, ...json] });
 }
 
-/** Of days with lines. */
+/** Hashes of the days with lines. */
 function hashesOf(contents: readonly DayContent[]): Record<string, string> {
   const billed = contents.filter(({ hash }) => hash !== EMPTY_DAY_HASH);
   return Object.fromEntries(billed.map(({ day, hash }) => [day, hash]));

@@ -1,4 +1,7 @@
-/** Usage of topics that is staged again as it was measured before may name topics that are excluded by now: they are charged nothing all the same. */
+/**
+ * Drops usage of excluded topics from restored usage. Topics that were measured before may be excluded by now, and are
+ * charged nothing.
+ */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay } from "../../store/clickhouse/sql-text.js";
 import { rewriteStagedDays, stagedTable } from "../../store/clickhouse/staging.js";
@@ -21,7 +24,10 @@ export async function leaveOutExcluded(
   const found = await readRows<{ topic: string; days: string[] }>(client, read, signal);
   const excluded = found.filter(({ topic }) => isExcluded(topic));
   await rewriteStagedDays(client, {
-    ...{ table: "topic_usage", epoch, signal, select: "*" },
+    table: "topic_usage",
+    epoch,
+    signal,
+    select: "*",
     days: [...new Set(excluded.flatMap((each) => each.days))].sort(),
     where: "topic_name NOT IN {excluded_topics:Array(String)}",
     params: { excluded_topics: excluded.map(({ topic }) => topic) },

@@ -5,11 +5,11 @@ export interface StagedDays {
   readonly days: readonly string[];
 }
 
-/** What lines of a ledger were measured by. */
+/** The facts that measure lines of a ledger. */
 export interface MeasuredFacts {
   readonly ledger: Ledger;
-  /** Only lines of these count. Left out: all lines. */
+  /** Only lines of these types count. Default: all lines. */
   readonly productTypes?: readonly string[];
-  /** Rules that the days are to be allocated by. Left out: whatever is published was measured by all metrics. */
+  /** Rules that the days will be allocated by. Left out: the published days are taken to be measured by all metrics. */
   readonly rulesHash?: string;
 }

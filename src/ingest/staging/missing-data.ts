@@ -1,4 +1,4 @@
-/** What days lack, in words: a sentence for each cause, the same on each day that lacks the same. */
+/** Missing data of days in words: a sentence for each cause, the same for all days with that cause. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay } from "../../store/clickhouse/sql-text.js";
 import { stagedTable } from "../../store/clickhouse/staging.js";
@@ -6,13 +6,13 @@ import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import type { Ledger } from "../../store/ledger.js";
 import type { StagedDays } from "./measured-facts.js";
 
-/** Day → sentences; days that lack nothing are left out. */
+/** Day → sentences. Days without missing data are left out. */
 export type MissingData = ReadonlyMap<string, readonly string[]>;
 
-/** Resources that a sentence names; of more it says how many. */
+/** Number of resources that a sentence names; the others are counted. */
 const MOST_NAMED = 3;
 
-/** Of staged days, by their gaps. */
+/** Reads the gaps of staged days. */
 export async function readMissingData(
   client: ClickHouseClient,
   { epoch, days }: StagedDays,
@@ -24,7 +24,7 @@ export async function readMissingData(
   return await missingDataOf(client, { query, params: { days: days.map(isoDay) } }, signal);
 }
 
-/** In: a statement that gives rows `{day, metric, resource_id, reason}`. */
+/** Makes sentences from a statement with rows `{day, metric, resource_id, reason}`. */
 export async function missingDataOf(
   client: ClickHouseClient,
   { query, params }: Statement,
@@ -39,20 +39,20 @@ export async function missingDataOf(
       ORDER BY day, metrics, reason`,
     params,
   };
-  const lacks = new Map<string, string[]>();
-  for (const { day, ...lack } of await readRows<{ day: string } & StoredLack>(client, read, signal))
-    lacks.set(day, [...(lacks.get(day) ?? []), sentence(lack)]);
-  return lacks;
+  const missingData = new Map<string, string[]>();
+  for (const { day, ...missing } of await readRows<{ day: string } & MissingMetric>(client, read, signal))
+    missingData.set(day, [...(missingData.get(day) ?? []), sentence(missing)]);
+  return missingData;
 }
 
-interface StoredLack {
+interface MissingMetric {
   readonly metrics: readonly string[];
   readonly reason: string;
   readonly named: readonly string[];
   readonly resources: number;
 }
 
-function sentence({ metrics, reason, named, resources }: StoredLack): string {
+function sentence({ metrics, reason, named, resources }: MissingMetric): string {
   const more = resources > named.length ? ` and ${resources - named.length} more` : "";
   return `${metrics.join(", ")} of ${named.join(", ")}${more} could not be fetched: ${reason}`;
 }

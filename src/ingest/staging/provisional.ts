@@ -1,19 +1,21 @@
 /**
- * When a day that lacks something is provisional, as SQL: the same for chargebacks and for attributions to topics.
+ * SQL that decides when a day with missing data is provisional, for chargebacks and for attributions to topics.
  *
- * It is published at once with what is known, and gathered again each run. The hash of its input then ends in `-provisional`, so that what
- * the day is calculated from and whether it is provisional change in one step, and settling a day is publishing it. It is
- * settled when it lacks nothing any more, or as it is when it was gathered so often in a row without what it lacks.
+ * A provisional day is published at once with what is known, and gathered again by each run. The hash of its input then
+ * ends in `-provisional`, so that the input and the provisional state change in one step, and publishing the final hash
+ * makes the day final. A day is final if nothing is missing, or, as it is, after the limit of consecutive gatherings
+ * with missing data.
  */
 import { inputHashOf, PROVISIONAL } from "../../store/postgres/provisional-hash.js";
 
 /**
- * CTE `judged`. In: CTE `found` with `day`, `hash` and `lacks` as gathered, `before` (hash that was staged), and of the day's state
- * `published_hash`, `was_provisional`, `lacked`, `attempts`; the limit of attempts as `limit`. Adds `missing` (what it lacks),
- * `provisional_attempts`, `wanted_hash`, `renewed` (its input is another one than before).
+ * CTE `judged`. It needs a CTE `found` with `day`, `hash` and `lacks` as gathered, `before` (the hash that was staged),
+ * and from the day's state `published_hash`, `was_provisional`, `lacked`, `attempts`; `limit` is the limit of attempts.
+ * It adds `missing` (missing data), `provisional_attempts`, `wanted_hash`, and `renewed` (the input has changed).
  *
- * What is published as whole stays so with the same input: then what could not be had has nothing to add. A provisional day counts
- * its attempts also while its input changes, so that it is settled however an upstream fails.
+ * A day that was published without missing data stays final with the same input, because the missing data has nothing
+ * to add. A provisional day counts its attempts even if its input changes, so that it becomes final however an upstream
+ * fails.
  */
 export const judgedCte = (limit: string) => `
   compared AS (
@@ -33,11 +35,11 @@ export const judgedCte = (limit: string) => `
     FROM counted
   )`;
 
-/** Sentences of each day, as one parameter of SQL. */
+/** Sentences of each day, as one SQL parameter. */
 export function missingParameter(contents: readonly { readonly lacks: readonly string[] }[]): string[] {
   return contents.map(({ lacks }) => JSON.stringify(lacks));
 }
 
-/** Of it, the sentences of one day. */
+/** Sentences of one day, from that parameter. */
 export const missingFromParameter = (column: string) =>
   `ARRAY(SELECT jsonb_array_elements_text(${column}::jsonb))`;

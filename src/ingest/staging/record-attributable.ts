@@ -8,20 +8,21 @@ export interface AttributableDays {
   readonly tenantName: string;
   readonly epoch: number;
   readonly contents: readonly DayContent[];
-  /** What was staged of each day before, to tell new input from the same input again. */
+  /** Hashes that were staged before, by day, to tell new input from repeated input. */
   readonly stagedBefore: ReadonlyMap<string, string>;
-  /** Gathers in a row without what a day lacks, after which it is settled as it is. */
+  /** Number of consecutive gatherings with missing data after which a day is final. */
   readonly retryLimit: number;
-  /** Attribute also what has not changed. */
+  /** Also attribute days that have not changed. */
   readonly force: boolean;
 }
 
 /**
- * $1 tenant, $2 epoch, $3 days, $4 hashes, $5 hashes staged before, $6 what days lack, $7 numbers of lines, $8 force, $9 hash of a day
- * without lines, $10 limit of attempts.
+ * $1 tenant, $2 epoch, $3 days, $4 hashes, $5 hashes staged before, $6 missing data, $7 numbers of lines, $8 force, $9
+ * hash of a day without lines, $10 limit of attempts.
  *
- * As for chargebacks: a day attributed with this very input needs nothing, nor does one without lines that was never attributed;
- * attempts start anew with new input. Returns the days that wait; no row with `held` when the lease is lost.
+ * The same rules as for chargebacks: a day that was attributed with this input needs nothing, nor does a day without
+ * lines that was never attributed; attempts restart with new input. Returns the days that wait; no row with `held` if
+ * the lease is lost.
  */
 const RECORD_ATTRIBUTABLE = `
   WITH lease AS (
@@ -54,7 +55,7 @@ const RECORD_ATTRIBUTABLE = `
   SELECT EXISTS (SELECT 1 FROM lease) AS held,
          coalesce((SELECT array_agg(to_char(day, 'YYYY-MM-DD') ORDER BY day) FROM gathered WHERE NOT unchanged), '{}') AS waiting`;
 
-/** Days that wait for their attribution, ascending. Undefined when the lease is no longer held. */
+/** Returns days that wait for their attribution, ascending. Undefined if the lease is lost. */
 export async function recordAttributable(
   postgres: Pool,
   { tenantName, epoch, contents, stagedBefore, retryLimit, force }: AttributableDays,

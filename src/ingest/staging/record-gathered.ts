@@ -8,23 +8,23 @@ export interface GatheredDays {
   readonly tenantName: string;
   readonly epoch: number;
   readonly contents: readonly DayContent[];
-  /** What was staged of each day before, to tell new input from the same input again. */
+  /** Hashes that were staged before, by day, to tell new input from repeated input. */
   readonly stagedBefore: ReadonlyMap<string, string>;
   readonly inventoryComplete: boolean;
-  /** Gathers in a row without what a day lacks, after which it is settled as it is. */
+  /** Number of consecutive gatherings with missing data after which a day is final. */
   readonly retryLimit: number;
-  /** Calculate also what has not changed. */
+  /** Also calculate days that have not changed. */
   readonly force: boolean;
 }
 
 /**
- * $1 tenant, $2 epoch, $3 days, $4 hashes, $5 hashes staged before, $6 what days lack, $7 numbers of lines, $8 inventory, $9 force,
- * $10 limit of attempts.
+ * $1 tenant, $2 epoch, $3 days, $4 hashes, $5 hashes staged before, $6 missing data, $7 numbers of lines, $8 inventory,
+ * $9 force, $10 limit of attempts.
  *
- * A day that is published with this very input needs nothing: it is not staged. A day without lines needs nothing unless
- * something was published of it. Attempts start anew with new input, and go on with the same, so that a day that cannot be
- * calculated reaches its limit however often it is gathered. Returns each day with what is to be done about it; no row at
- * all when the lease is lost.
+ * A day that is published with this input is not staged. A day without lines needs nothing unless something was
+ * published of it. Attempts restart with new input and continue with the same input, so that a day that cannot be
+ * calculated reaches its limit however often it is gathered. Returns each day with its verdict; no row at all if the
+ * lease is lost.
  */
 const RECORD_GATHERED = `
   WITH lease AS (
@@ -68,7 +68,7 @@ const RECORD_GATHERED = `
 
 export type DayVerdict = "staged" | "unchanged" | "empty";
 
-/** What is to be done about each day. Undefined when the lease is no longer held. */
+/** Returns the verdict on each day. Undefined if the lease is lost. */
 export async function recordGathered(
   postgres: Pool,
   { tenantName, epoch, contents, stagedBefore, inventoryComplete, retryLimit, force }: GatheredDays,

@@ -1,4 +1,6 @@
-/** Why a record of an upstream cannot be stored: one sentence part, or undefined when it can. */
+/**
+ * Checks whether a record of an upstream can be stored. A check returns the reason as part of a sentence, or undefined.
+ */
 import { type ColumnKind, columnsOf, type FactRecord } from "../../store/fact-tables.js";
 import { CURRENCY, LONGEST_ID } from "../../store/text-limits.js";
 import type { StagedInput } from "./row-text.js";
@@ -7,16 +9,16 @@ const LONGEST_METADATA = 1_000_000;
 
 /** `Decimal(38, 12)`. */
 const DECIMAL = /^-?\d{1,26}(\.\d{1,12})?$/;
-/** A whole number of at most 30 digits: so a day's sum of them stays far inside 128 bits. */
+/** A whole number of at most 30 digits, so that a day's sum stays far below 128 bits. */
 const MICRO_UNITS = /^\d{1,31}$/;
 const CURRENCY_CODE = new RegExp(CURRENCY);
 const TIME = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
-/** Control characters break logs, CSV and terminals; a lone surrogate is no text at all. */
+/** Control characters break logs, CSV and terminals. A lone surrogate is not valid text. */
 const UNFIT = /[\p{Cc}\p{Surrogate}]/u;
 
 type Check = (name: string, value: string) => string | undefined;
 
-/** Of each kind that an upstream states. */
+/** Checks by kind of column, for columns that an upstream states. */
 const checks: Readonly<Partial<Record<ColumnKind, Check>>> = {
   time: refuseTime,
   id: (name, text) => (text === "" ? `its ${name} is empty` : refuseText(name, text)),
@@ -33,7 +35,7 @@ const checks: Readonly<Partial<Record<ColumnKind, Check>>> = {
     JSON.stringify(value).length > LONGEST_METADATA ? `its ${name} is too long` : undefined,
 };
 
-/** The check of a table's records. It is worked out once: it is made millions of times. */
+/** Returns the check of a table's records. It is prepared once, because it runs millions of times. */
 export function refuser<Table extends StagedInput>(
   table: Table,
 ): (record: FactRecord<Table>) => string | undefined {
@@ -50,20 +52,20 @@ export function refuser<Table extends StagedInput>(
   };
 }
 
-/** A text of an upstream for a message: no control characters, not endless. */
+/** Quotes a text of an upstream for a message: no control characters, and not too long. */
 export function quoted(text: string): string {
   const clean = text.replace(/[\p{Cc}\p{Surrogate}]/gu, "?");
   return JSON.stringify(clean.length > 100 ? `${clean.slice(0, 100)}…` : clean);
 }
 
-/** A window has a few hundred of them, in millions of facts. */
+/** Caches valid times. A window has a few hundred of them, in millions of facts. */
 const validTimes = new Set<string>();
-const MOST_REMEMBERED = 20_000;
+const MAX_CACHED_TIMES = 20_000;
 
 function refuseTime(name: string, timestamp: string): string | undefined {
   if (validTimes.has(timestamp)) return undefined;
   if (!TIME.test(timestamp) || Number.isNaN(Date.parse(timestamp))) return `its ${name} is not a UTC time`;
-  if (validTimes.size >= MOST_REMEMBERED) validTimes.clear();
+  if (validTimes.size >= MAX_CACHED_TIMES) validTimes.clear();
   validTimes.add(timestamp);
   return undefined;
 }

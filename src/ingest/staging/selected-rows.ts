@@ -1,4 +1,4 @@
-/** Statements that insert what the engine itself selects into the staging tables of an epoch. */
+/** Statements that insert rows which the engine itself selects into the staging tables of an epoch. */
 
 import { isoDay } from "../../store/clickhouse/sql-text.js";
 import { stagedTable } from "../../store/clickhouse/staging.js";
@@ -6,8 +6,8 @@ import type { Statement } from "../../store/clickhouse/statement.js";
 import { selectedColumns, stagedColumns, type TenantColumns } from "./row-text.js";
 
 /**
- * `select`: rows with the columns `selectedColumns`, by name. Where it groups by what its table is sorted by, it holds one group at a time; other groups
- * go to disk when there are many.
+ * `select`: rows with the columns `selectedColumns`, by name. If it groups by the sorting key of its table, it holds
+ * one group at a time; other groups are spilled to disk if there are many.
  */
 export function linesInto(epoch: number, { query, params }: Statement, tenant: TenantColumns): Statement {
   const columns = selectedColumns.join(", ");
@@ -31,7 +31,7 @@ export function usageInto(epoch: number, { query, params }: Statement): Statemen
 
 export type GapOfDay = Readonly<Record<"day" | "metric" | "reason", string>>;
 
-/** A gap for each resource that has a staged line on the day. */
+/** Inserts a gap for each resource that has a staged line on the day. */
 export function gapsOfBilled(epoch: number, gaps: readonly GapOfDay[]): Statement {
   return {
     query: `

@@ -1,13 +1,13 @@
 /**
- * Series of usage in ClickHouse's RowBinary format, a row for each, which the engine takes apart into facts: no text is written, sent and
- * parsed for each of them. The columns are those of `usage`, in order.
+ * Series of usage in ClickHouse's RowBinary format, one row for each series. The engine expands them into facts, so no
+ * text is written, sent and parsed for each fact. The columns are those of `usage`, in order.
  */
 import { type ColumnKind, columnTypes } from "../../store/fact-tables.js";
 import type { UsageSeries } from "../ecosystem.js";
 import type { MicroUnits } from "../micro-units.js";
 import { written } from "./row-text.js";
 
-/** What a series has a list of. */
+/** Columns that a series has a list of. */
 const lists: Readonly<
   Partial<Record<ColumnKind, readonly [type: string, bytesOf: (series: UsageSeries) => Buffer]>>
 > = {
@@ -17,7 +17,7 @@ const lists: Readonly<
 
 const columns = written("usage").map(([name, { kind }]) => ({ name, kind, list: lists[kind] }));
 
-/** The row of a series, in parts. */
+/** Returns the row of a series, in parts. */
 export function seriesBytes(series: UsageSeries): Buffer[] {
   return columns.map(({ name, list, kind }) => {
     if (kind === "scale") return Buffer.of(series.scale);
@@ -25,7 +25,7 @@ export function seriesBytes(series: UsageSeries): Buffer[] {
   });
 }
 
-/** Selects the facts from the rows. */
+/** Returns SQL that selects the facts from the rows. */
 export function selectFromSeries(): string {
   const structure = columns.map(({ name, kind, list }) => `${name} ${list?.[0] ?? columnTypes[kind]}`);
   const arrays = columns.filter(({ list }) => list !== undefined);
@@ -50,19 +50,19 @@ function amountBytes(amounts: readonly MicroUnits[]): Buffer {
   const [bytes, view, from] = listBytes(amounts.length, 16);
   for (let at = 0; at < amounts.length; at += 1) {
     const amount = amounts[at] ?? 0;
-    const place = from + 16 * at;
+    const offset = from + 16 * at;
     if (typeof amount === "number") {
-      view.setUint32(place, amount % TWO_TO_32, true);
-      view.setUint32(place + 4, amount / TWO_TO_32, true);
+      view.setUint32(offset, amount % TWO_TO_32, true);
+      view.setUint32(offset + 4, amount / TWO_TO_32, true);
     } else {
-      view.setBigUint64(place, BigInt.asUintN(64, amount), true);
-      view.setBigUint64(place + 8, amount >> 64n, true);
+      view.setBigUint64(offset, BigInt.asUintN(64, amount), true);
+      view.setBigUint64(offset + 8, amount >> 64n, true);
     }
   }
   return bytes;
 }
 
-/** Zeros for a list of so many items, behind their number. */
+/** Allocates a list of zeros, preceded by the number of items. */
 function listBytes(items: number, itemBytes: number): [Buffer, DataView, from: number] {
   const length = lengthBytes(items);
   const bytes = Buffer.alloc(length.length + items * itemBytes);
@@ -70,7 +70,9 @@ function listBytes(items: number, itemBytes: number): [Buffer, DataView, from: n
   return [bytes, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), length.length];
 }
 
-/** Seven bits a byte, the lowest first, the highest bit set in all but the last. */
+/**
+ * Encodes a length as LEB128: seven bits a byte, the lowest first, with the highest bit set in all but the last byte.
+ */
 function lengthBytes(length: number): Buffer {
   const bytes: number[] = [];
   let rest = length;

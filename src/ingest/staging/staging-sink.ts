@@ -1,9 +1,10 @@
 /**
- * The sink that a gatherer fills: it checks every record and hands it to the writer.
+ * The sink that a gatherer fills. It checks every record and passes it to the writer.
  *
- * Nothing vanishes silently. What lies outside the window is counted. A billing line that cannot be stored makes its day
- * incomplete, because a bill without it would be wrong. A usage fact that cannot be stored makes a gap of its metric, resource
- * and day, and a member of an identity set one of its set: the bill stands, and allocation knows that its weights do not.
+ * Nothing disappears silently. Records outside of the window are counted. A billing line that cannot be stored makes
+ * its day incomplete, because a bill without it would be wrong. A usage fact that cannot be stored makes a gap of its
+ * metric, resource and day, and a member of an identity set makes a gap of its set: the bill stands, and allocation
+ * knows that its weights are incomplete.
  */
 import { isoTime, midnightSeconds } from "../../time/days.js";
 import type { DayWindow, UsageFact, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
@@ -15,7 +16,7 @@ import { seriesBytes } from "./series-bytes.js";
 import type { StagingWriter } from "./staging-writer.js";
 
 export interface SinkFindings {
-  /** Records not taken, by reason. */
+  /** Records that were not taken, by reason. */
   readonly dropped: Record<string, number>;
   /** Days that cannot be complete, with the reason. */
   readonly spoiledDays: Map<string, string>;
@@ -43,32 +44,32 @@ const gapRow = rowText("usage_gaps");
 export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkOptions): StagingSink {
   const lineRow = rowText("billing", { ecosystem, tenant_id: tenantId });
   const findings: SinkFindings = { dropped: {}, spoiledDays: new Map(), counts: { billing: 0, usage: 0 } };
-  const inside = (day: string) => day >= window.start && day < window.end;
+  const isInWindow = (day: string) => day >= window.start && day < window.end;
   const drop = (reason: string) => {
     findings.dropped[reason] = (findings.dropped[reason] ?? 0) + 1;
     return false;
   };
-  /** Every day, when the record does not even say which one it belongs to. */
-  const spoil = (timestamp: string, reason: string) => {
+  /** Marks the day as incomplete, or every day if the record does not state its day. */
+  const markIncomplete = (timestamp: string, reason: string) => {
     const day = timestamp.slice(0, 10);
-    const key = /^\d{4}-\d{2}-\d{2}$/.test(day) && inside(day) ? day : EVERY_DAY;
+    const key = /^\d{4}-\d{2}-\d{2}$/.test(day) && isInWindow(day) ? day : EVERY_DAY;
     if (!findings.spoiledDays.has(key)) findings.spoiledDays.set(key, reason);
     return drop("malformed");
   };
   const gapsFound = new Set<string>();
-  /** One for each day, metric and resource. */
+  /** Returns one gap for each day, metric and resource. */
   const newGap = (gap: UsageGap): UsageGap[] => {
     const key = JSON.stringify([gap.day, gap.metric, gap.resource_id]);
-    if (!inside(gap.day) || gapsFound.has(key)) return [];
+    if (!isInWindow(gap.day) || gapsFound.has(key)) return [];
     gapsFound.add(key);
     return [gap];
   };
 
   const [from, to] = [midnightSeconds(window.start), midnightSeconds(window.end)];
   const isInside = (start: number) => start >= from && start < to && Number.isInteger(start);
-  /** Whether all facts of a series are such as are taken: of any other, each is looked at for itself. */
-  const isStorable = ({ starts, microUnits, scale, ...whose }: UsageSeries) =>
-    refuseFact({ ...whose, scale: String(scale), timestamp: isoTime(from), micro_units: "0" }) ===
+  /** Returns true if all facts of a series can be stored. Other series are checked fact by fact. */
+  const isStorable = ({ starts, microUnits, scale, ...labels }: UsageSeries) =>
+    refuseFact({ ...labels, scale: String(scale), timestamp: isoTime(from), micro_units: "0" }) ===
       undefined &&
     starts.length === microUnits.length &&
     starts.every(isInside) &&
@@ -76,33 +77,33 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
 
   async function usage(batch: readonly UsageFact[]): Promise<void> {
     const gaps: UsageGap[] = [];
-    const taken = batch.filter((fact) => {
+    const accepted = batch.filter((fact) => {
       const day = fact.timestamp.slice(0, 10);
       const refusal = refuseFact(fact);
-      if (refusal === undefined) return inside(day) || drop("outside_window");
+      if (refusal === undefined) return isInWindow(day) || drop("outside_window");
       const { metric, resource_id } = fact;
       const reason = `a usage fact of identity ${quoted(fact.identity_id)} cannot be stored: ${refusal}`;
       gaps.push(...newGap({ day, metric, resource_id, reason }));
       return drop("malformed");
     });
-    findings.counts.usage += taken.length;
-    await writer.add("usage", taken.map(usageRow));
+    findings.counts.usage += accepted.length;
+    await writer.add("usage", accepted.map(usageRow));
     await writer.add("usage_gaps", gaps.map(gapRow));
   }
 
   return {
     findings,
     async billing(batch) {
-      const taken = batch.filter((line) => {
+      const accepted = batch.filter((line) => {
         const refusal = refuseLine(line);
         if (refusal !== undefined) {
           const name = `${quoted(line.product_type)} of resource ${quoted(line.resource_id)}`;
-          return spoil(line.timestamp, `the billing line ${name} cannot be stored: ${refusal}`);
+          return markIncomplete(line.timestamp, `the billing line ${name} cannot be stored: ${refusal}`);
         }
-        return inside(line.timestamp.slice(0, 10)) || drop("outside_window");
+        return isInWindow(line.timestamp.slice(0, 10)) || drop("outside_window");
       });
-      findings.counts.billing += taken.length;
-      await writer.add("billing", taken.map(lineRow));
+      findings.counts.billing += accepted.length;
+      await writer.add("billing", accepted.map(lineRow));
     },
     async billingRows(select) {
       findings.counts.billing += await writer.insertLines(select, { ecosystem, tenant_id: tenantId });
@@ -119,29 +120,29 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
     },
     async identitySets(batch) {
       const gaps: UsageGap[] = [];
-      const taken = batch.filter((member) => {
+      const accepted = batch.filter((member) => {
         const refusal = refuseMember(member);
-        if (refusal === undefined) return inside(member.day) || drop("outside_window");
+        if (refusal === undefined) return isInWindow(member.day) || drop("outside_window");
         const { day, scope, resource_id, identity_id } = member;
         const reason = `its member ${quoted(identity_id)} cannot be stored: ${refusal}`;
         gaps.push(...newGap({ day, metric: scope, resource_id, reason }));
         return drop("malformed");
       });
-      await writer.add("identity_sets", taken.map(memberRow));
+      await writer.add("identity_sets", accepted.map(memberRow));
       await writer.add("usage_gaps", gaps.map(gapRow));
     },
     async usageGaps(batch) {
-      const taken = batch.filter((gap) => inside(gap.day) || drop("outside_window"));
-      await writer.add("usage_gaps", taken.map(gapRow));
+      const accepted = batch.filter((gap) => isInWindow(gap.day) || drop("outside_window"));
+      await writer.add("usage_gaps", accepted.map(gapRow));
     },
     async usageGapsOfBilled(batch) {
-      const taken = batch.filter((gap) => inside(gap.day) || drop("outside_window"));
-      if (taken.length > 0) await writer.insertGapsOfBilled(taken);
+      const accepted = batch.filter((gap) => isInWindow(gap.day) || drop("outside_window"));
+      if (accepted.length > 0) await writer.insertGapsOfBilled(accepted);
     },
   };
 }
 
-/** Of at most 31 digits, as in a fact. */
+/** At most 31 digits, as in a fact. */
 const MOST_MICRO_UNITS = 10n ** 31n - 1n;
 
 function isStorableAmount(amount: MicroUnits): boolean {
@@ -150,5 +151,5 @@ function isStorableAmount(amount: MicroUnits): boolean {
     : amount >= 0n && amount <= MOST_MICRO_UNITS;
 }
 
-/** Key of a record that no day can be told of: the whole window is then incomplete. */
+/** Key of a record without a known day. The whole window is then incomplete. */
 export const EVERY_DAY = "every day";

@@ -1,6 +1,6 @@
 /**
- * Rows on their way into the staging tables of an epoch: collected per table and inserted in large batches. Whoever adds
- * rows waits while a batch is on its way, so memory holds one batch a table however much an upstream sends.
+ * Collects rows for the staging tables of an epoch, and inserts them in large batches. A caller that adds rows waits
+ * while a batch is sent, so memory holds one batch for each table, however much an upstream sends.
  */
 import { Readable } from "node:stream";
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
@@ -11,35 +11,41 @@ import { stagedColumns } from "./row-text.js";
 import { type GapOfDay, gapsOfBilled, linesInto, usageInto } from "./selected-rows.js";
 import { selectFromSeries } from "./series-bytes.js";
 
-/** Rows of a table as text; or of `usage`, series as bytes. */
+/** Rows of a table as text, or series of `usage` as bytes. */
 export type StagedRows = StagedInput | "usage_series";
 
 export interface StagingWriter {
   add(rowsOf: StagedRows, rows: Iterable<string | Buffer>): Promise<void>;
-  /** Inserts lines of the bill that the engine selects. Returns how many. */
+  /** Inserts lines of the bill that the engine selects. Returns their number. */
   insertLines(select: Statement, tenant: TenantColumns): Promise<number>;
-  /** Inserts usage facts that the engine selects. Returns how many. */
+  /** Inserts usage facts that the engine selects. Returns their number. */
   insertUsage(select: Statement): Promise<number>;
-  /** Inserts a gap for each resource that is billed on the day, of the lines that are inserted. */
+  /** Inserts a gap for each resource that is billed on the day, according to the inserted lines. */
   insertGapsOfBilled(gaps: readonly GapOfDay[]): Promise<number>;
-  /** Sends what is left; also prepares the tables when there was nothing to send. Throws when any insert failed, also an earlier one. */
+  /**
+   * Sends the remaining rows. Prepares the tables even if there is nothing to send. Throws if any insert failed,
+   * including earlier ones.
+   */
   finish(): Promise<void>;
 }
 
-/** About 400,000 usage facts as text, 1.6 M in series: large enough for few parts (8 MiB took the engine a tenth more), small enough to hold one for each table. */
+/**
+ * About 400,000 usage facts as text, 1.6 M in series: large enough for few parts (8 MiB took the engine a tenth more),
+ * small enough to hold one for each table.
+ */
 const BATCH_LENGTH = 32 * 1_048_576;
 
 export interface StagingWriterOptions {
   readonly client: ClickHouseClient;
   readonly epoch: number;
-  /** Makes room in the tables: runs once, before the first insert, so that an upstream that is down costs nothing. */
+  /** Makes room in the tables. Runs once, before the first insert, so that an upstream that is down costs nothing. */
   readonly prepare: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 export function createStagingWriter({ client, epoch, prepare, signal }: StagingWriterOptions): StagingWriter {
   const pending = new Map<StagedRows, { rows: (string | Buffer)[]; length: number }>();
-  /** One insert at a time: queries that run at the same time share one sink, and the next batch waits for the last. */
+  /** One insert at a time: concurrent queries share one sink, and the next batch waits for the last one. */
   let queue: Promise<void> | undefined;
   const prepared = (): Promise<void> => {
     queue ??= prepare();
@@ -63,7 +69,7 @@ export function createStagingWriter({ client, epoch, prepare, signal }: StagingW
     if (batch === undefined || batch.rows.length === 0) return prepared();
     const joined = [joinedRows(batch.rows)];
     const inserted = prepared().then(() => insert(table, joined));
-    inserted.catch(() => undefined); // whoever awaits it next gets the failure
+    inserted.catch(() => undefined); // the next caller that awaits it gets the error
     queue = inserted;
     return inserted;
   }
@@ -79,18 +85,18 @@ export function createStagingWriter({ client, epoch, prepare, signal }: StagingW
     return Number(summary?.written_rows);
   }
 
-  /** In its turn. */
-  function selected(statement: Statement): Promise<number> {
+  /** Queues a statement behind the earlier inserts. */
+  function insertInOrder(statement: Statement): Promise<number> {
     const inserted = prepared().then(() => insertSelected(statement));
     queue = inserted.then(() => undefined);
-    queue.catch(() => undefined); // whoever awaits it next gets the failure
+    queue.catch(() => undefined); // the next caller that awaits it gets the error
     return inserted;
   }
 
   return {
-    insertLines: (select, tenant) => selected(linesInto(epoch, select, tenant)),
-    insertUsage: (select) => selected(usageInto(epoch, select)),
-    insertGapsOfBilled: (gaps) => selected(gapsOfBilled(epoch, gaps)),
+    insertLines: (select, tenant) => insertInOrder(linesInto(epoch, select, tenant)),
+    insertUsage: (select) => insertInOrder(usageInto(epoch, select)),
+    insertGapsOfBilled: (gaps) => insertInOrder(gapsOfBilled(epoch, gaps)),
     async add(table, rows) {
       const batch = pending.get(table) ?? { rows: [], length: 0 };
       pending.set(table, batch);

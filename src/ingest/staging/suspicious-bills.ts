@@ -1,9 +1,11 @@
 /**
- * A bill that vanishes is more often a mistake of the upstream than news. A published day whose bill comes back without a line, or
- * with less than half of its amount in some currency, keeps what is published until a second run is told exactly the same.
+ * Holds bills that vanish, which is more often a mistake of the upstream than a real change. If the bill of a published
+ * day comes back without a line, or with less than half of its amount in some currency, the day stays as it is
+ * published until a second run gets exactly the same bill.
  *
- * Amounts are added up without their signs: a refund makes a bill larger, not smaller. By day, and not by window: a window that has
- * lost most has days that have, and one day that is lost does not show in a month.
+ * Amounts are added up without their signs, because a refund makes a bill larger, not smaller. Days are checked, and
+ * not windows: in a window that has lost most of its amount, days have lost it as well, while a single lost day does
+ * not show in a month.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
@@ -13,9 +15,9 @@ import { readRows } from "../../store/clickhouse/statement.js";
 import { runStatement } from "../../store/postgres/statement.js";
 
 export interface SuspiciousBills {
-  /** Days that keep what is published, ascending. */
+  /** Days that stay as they are published, ascending. */
   readonly held: readonly string[];
-  /** Days whose bill was told a second time, ascending: they go on. */
+  /** Days whose bill was the same a second time, ascending. They are accepted. */
   readonly confirmed: readonly string[];
 }
 
@@ -26,23 +28,23 @@ export interface SuspiciousBillInput {
   readonly epoch: number;
   /** Days whose bill was gathered. */
   readonly days: readonly string[];
-  /** Whoever asks for a calculation by force has seen the bill. */
+  /** True for runs with `--force`, which accept a smaller bill. */
   readonly force: boolean;
 }
 
 export async function holdSuspiciousBills(
-  told: SuspiciousBillInput,
+  input: SuspiciousBillInput,
   signal: AbortSignal,
 ): Promise<SuspiciousBills> {
-  if (told.days.length === 0) return { held: [], confirmed: [] };
-  const doubted = await lostMost(told, signal);
-  const { tenantName, epoch, days, force } = told;
-  const { rows } = await runStatement<{ day: string; confirmed: boolean }>(told.postgres, {
+  if (input.days.length === 0) return { held: [], confirmed: [] };
+  const suspicious = await suspiciousBills(input, signal);
+  const { tenantName, epoch, days, force } = input;
+  const { rows } = await runStatement<{ day: string; confirmed: boolean }>(input.postgres, {
     query: RECORD_DOUBTS,
-    params: [tenantName, epoch, days, days.map((day) => doubted.get(day) ?? null)],
+    params: [tenantName, epoch, days, days.map((day) => suspicious.get(day) ?? null)],
   });
   const confirmed = new Set(rows.filter((row) => row.confirmed || force).map(({ day }) => day));
-  const ascending = [...doubted.keys()].sort();
+  const ascending = [...suspicious.keys()].sort();
   return {
     held: ascending.filter((day) => !confirmed.has(day)),
     confirmed: ascending.filter((day) => confirmed.has(day)),
@@ -50,8 +52,8 @@ export async function holdSuspiciousBills(
 }
 
 /**
- * $1 tenant, $2 epoch, $3 days, $4 what was told of those in doubt. What was told before stays with the epoch that it was first told
- * under; a bill that is whole again, or another one, makes the doubt a new one. Returns the days in doubt.
+ * $1 tenant, $2 epoch, $3 days, $4 their suspicious bills. A bill keeps the epoch of the run that found it first; if
+ * the bill is complete again or differs, the check restarts. Returns the suspicious days.
  */
 const RECORD_DOUBTS = `
   WITH lease AS (
@@ -70,8 +72,8 @@ const RECORD_DOUBTS = `
   SELECT to_char(day, 'YYYY-MM-DD') AS day, coalesce(before = bill AND since < $2, false) AS confirmed
   FROM told WHERE bill IS NOT NULL`;
 
-/** What is told of each day that is published with more than twice as much: how many lines, and how much. */
-async function lostMost(
+/** Returns the lines and amounts of each day that is published with more than twice as much. */
+async function suspiciousBills(
   { client, epoch, days }: SuspiciousBillInput,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {

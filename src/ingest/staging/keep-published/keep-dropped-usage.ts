@@ -1,10 +1,11 @@
 /**
- * Samples that an upstream has dropped never change a measured day. A Prometheus keeps its samples for a while and then returns nothing,
- * with status 200, as if there had been nothing: so where a published day was measured, and now measures less of a metric on a
- * resource, what is published is staged again, unless the upstream still has samples from before the day. Then less is news.
+ * Keeps published usage whose samples the upstream has dropped. A Prometheus keeps its samples for a while and then
+ * returns status 200 without data, as if nothing had happened. So if a published day was measured, and now has less of
+ * a metric on a resource, the published usage is staged again, unless the upstream still has samples from before the
+ * day. In that case the drop is real.
  *
- * Less: in some step less was used than before, or somebody is not seen any more. More is always news, and so is who it was: that nobody's part
- * has gone, and the whole has not, means that its owner is known by now.
+ * Usage counts as reduced if any step is lower than before, or an identity is missing. Increases are always accepted.
+ * So is usage that moves from UNALLOCATED to a known owner while the total stays the same.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isDerivedMetric } from "../../../config/allocation/derived-facts.js";
@@ -13,17 +14,20 @@ import { rewriteStagedDays, stagedTable } from "../../../store/clickhouse/stagin
 import { readRows } from "../../../store/clickhouse/statement.js";
 import type { MeasuredFacts, StagedDays } from "../measured-facts.js";
 
-/** Less is measured of a metric on these days, and on these resources (at most 100 of them are named), than is published. */
+/** A metric that has less usage than published on these days and resources (at most 100 of them are named). */
 export interface ReducedUsage {
   readonly metric: string;
   readonly resources: readonly string[];
   readonly days: readonly string[];
 }
 
-/** Of the days, those that the upstream still has samples from before of: what it says of them is news. */
-export type RetentionCovers = (thinner: ReducedUsage, signal: AbortSignal) => Promise<readonly string[]>;
+/**
+ * Returns those of the days whose samples the upstream still has, because it has samples from before the day. Their new
+ * values are real.
+ */
+export type RetentionCovers = (reduced: ReducedUsage, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Returns the days of which something was kept, ascending. */
+/** Returns the days with kept usage, ascending. */
 export async function keepDroppedUsage(
   client: ClickHouseClient,
   { epoch, days }: StagedDays,
@@ -31,8 +35,8 @@ export async function keepDroppedUsage(
   signal: AbortSignal,
 ): Promise<string[]> {
   if (days.length === 0) return [];
-  const thinner = thinnerFacts(epoch, facts);
-  const found = await thinnerMetrics(client, thinner, days, signal);
+  const reduced = reducedFacts(epoch, facts);
+  const found = await reducedMetrics(client, reduced, days, signal);
   const kept = await notCovered(found, stillCovers, signal);
   if (kept.length === 0) return [];
   const scope = {
@@ -47,14 +51,19 @@ export async function keepDroppedUsage(
   const usage = stagedTable(facts.ledger.usage, epoch);
   const isKept = `
     day IN {kept_days:Array(Date)} AND (day, toString(metric), toString(resource_id)) IN (
-      SELECT day, metric, resource_id FROM (${thinner})
+      SELECT day, metric, resource_id FROM (${reduced})
       WHERE (day, metric) IN (SELECT arrayJoin(arrayZip({kept_days:Array(Date)}, {kept_metrics:Array(String)})))
     )`;
   const daysKept = [...new Set(kept.map(({ day }) => day))].sort();
-  // Once its facts are gone, what was thinner still is: both statements mean the same facts.
+  // Deleting the reduced facts does not change which facts are reduced, so both statements mean the same facts.
   await rewriteStagedDays(client, {
-    ...{ table: facts.ledger.usage, epoch, days: daysKept, signal, params: scope.query_params },
-    ...{ select: "*", where: `NOT (${isKept})` },
+    table: facts.ledger.usage,
+    epoch,
+    days: daysKept,
+    signal,
+    params: scope.query_params,
+    select: "*",
+    where: `NOT (${isKept})`,
   });
   const columns = `timestamp, metric, resource_id, ${facts.ledger.recipient}, micro_units, scale`;
   await client.command({
@@ -64,13 +73,13 @@ export async function keepDroppedUsage(
   return daysKept;
 }
 
-/** In millionths. */
+/** In units. */
 const QUANTITY = "toFloat64(micro_units) / exp10(scale)";
-/** The unit that is stored may have changed since: what is rounded in another place is not less. */
+/** The stored unit may have changed since then; a difference from rounding is not a reduction. */
 const ROUNDING = "1.000000001";
 
-/** Rows `{day, metric, resource_id}`. Only of resources that are billed now, and of metrics that could be had. */
-function thinnerFacts(epoch: number, { ledger: { usage, gaps, recipient, nobody } }: MeasuredFacts): string {
+/** Selects rows `{day, metric, resource_id}` of resources that are billed now, and of metrics that could be fetched. */
+function reducedFacts(epoch: number, { ledger: { usage, gaps, recipient, nobody } }: MeasuredFacts): string {
   const inDays = "WHERE day IN {days:Array(Date)}";
   const of = "day, toString(metric) AS metric, toString(resource_id) AS resource_id";
   const both = (columns: string) => `
@@ -89,36 +98,36 @@ function thinnerFacts(epoch: number, { ledger: { usage, gaps, recipient, nobody 
       AND (day, metric, resource_id) NOT IN (SELECT day, toString(metric), toString(resource_id) FROM ${stagedTable(gaps, epoch)} ${inDays})`;
 }
 
-async function thinnerMetrics(
+async function reducedMetrics(
   client: ClickHouseClient,
-  thinner: string,
+  reduced: string,
   days: readonly string[],
   signal: AbortSignal,
 ): Promise<ReducedUsage[]> {
   const read = {
     query: `
       SELECT metric, arraySort(groupUniqArray(100)(resource_id)) AS resources, arraySort(groupUniqArray(toString(day))) AS days
-      FROM (SELECT toString(day) AS day, metric, resource_id FROM (${thinner})) GROUP BY metric ORDER BY metric`,
+      FROM (SELECT toString(day) AS day, metric, resource_id FROM (${reduced})) GROUP BY metric ORDER BY metric`,
     params: { days: days.map(isoDay) },
   };
   return await readRows<ReducedUsage>(client, read, signal);
 }
 
-export interface KeptOfMetric {
+export interface KeptMetric {
   readonly day: string;
   readonly metric: string;
 }
 
-/** An upstream that does not say keeps nothing from being kept. */
+/** If the upstream cannot tell whether it still has the samples, we keep the published usage. */
 export async function notCovered(
   found: readonly ReducedUsage[],
   stillCovers: RetentionCovers,
   signal: AbortSignal,
-): Promise<KeptOfMetric[]> {
-  const kept: KeptOfMetric[] = [];
-  for (const thinner of found) {
-    const covered = new Set(await stillCovers(thinner, signal));
-    for (const day of thinner.days) if (!covered.has(day)) kept.push({ day, metric: thinner.metric });
+): Promise<KeptMetric[]> {
+  const kept: KeptMetric[] = [];
+  for (const reduced of found) {
+    const covered = new Set(await stillCovers(reduced, signal));
+    for (const day of reduced.days) if (!covered.has(day)) kept.push({ day, metric: reduced.metric });
   }
   return kept;
 }

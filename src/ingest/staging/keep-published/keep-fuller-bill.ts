@@ -1,7 +1,8 @@
 /**
- * Partial days that are published with a fuller bill: one with a line for a product that the partial bill lacks. A metrics
- * outage, or a Prometheus that has dropped its old samples, never takes a line away that was billed before. Nor does a line that cannot be read
- * any more: beside other lines of its resource and product, it shows in the number of lines, or in the amount without its signs.
+ * Finds partial days that are published with a fuller bill: one with a line for a product that is missing from the
+ * partial bill. So an outage of the metrics, or a Prometheus that has dropped its old samples, never removes a line
+ * that was billed before. Nor does a line that can no longer be read: beside other lines of its resource and product,
+ * it shows in the number of lines, or in the amount without signs.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay } from "../../../store/clickhouse/sql-text.js";
@@ -9,7 +10,7 @@ import { stagedTable } from "../../../store/clickhouse/staging.js";
 import { readRows } from "../../../store/clickhouse/statement.js";
 import type { StagedDays } from "../measured-facts.js";
 
-/** Returns those of the days, ascending. `unread`: as `WindowReport.unreadDays`. */
+/** Returns these days, ascending. `unread`: see `WindowReport.unreadDays`. */
 export async function daysWithFullerBill(
   client: ClickHouseClient,
   { epoch, days }: StagedDays,

@@ -1,11 +1,11 @@
 /**
- * A metric that cannot be fetched any more does not undo what it said before: what a day is published with of it, on a resource, is
- * staged again and the gap is forgotten. So an outage neither degrades a healthy day nor has it calculated again, and a bill
- * that is revised meanwhile is split by what was measured.
+ * Keeps published usage of a metric that can no longer be fetched: the published usage of the day and resource is
+ * staged again, and the gap is dropped. So an outage neither degrades a healthy day nor causes a recalculation, and a
+ * bill that is revised meanwhile is split by what was measured.
  *
- * Measured is also what was measured as nothing: a resource whose lines are published without a gap. One that is new to the day, or
- * has a product that it had not, keeps its gap unless there are facts; the others of the day lose nothing by it. So does one whose metric
- * nobody asked for then, because the rules of the published day do not go by it.
+ * Zero usage is a measurement, too: a resource counts as measured if its lines were published without a gap. A resource
+ * that is new on the day, or has a new product, keeps its gap unless there are facts; the others of the day are not
+ * affected. A resource also keeps its gap if the rules of the published day did not use the metric.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay } from "../../../store/clickhouse/sql-text.js";
@@ -13,7 +13,7 @@ import { rewriteStagedDays, stagedTable } from "../../../store/clickhouse/stagin
 import type { MeasuredFacts, StagedDays } from "../measured-facts.js";
 import { type MissingData, missingDataOf } from "../missing-data.js";
 
-/** Returns what would be lacking without what is kept. */
+/** Returns the data that would be missing without the kept usage. */
 export async function keepMeasuredUsage(
   client: ClickHouseClient,
   staged: StagedDays,
@@ -31,7 +31,7 @@ export async function keepMeasuredUsage(
   if (kept.size === 0) return kept;
   const usage = stagedTable(facts.ledger.usage, staged.epoch);
   const columns = `timestamp, metric, resource_id, ${facts.ledger.recipient}`;
-  // Facts that came before the fetch broke off are there already.
+  // Facts that came before the fetch was interrupted are already staged.
   await client.command({
     query_params: { ...params },
     clickhouse_settings: { max_partitions_per_insert_block: "1000" },
@@ -44,7 +44,10 @@ export async function keepMeasuredUsage(
         AND (${columns}) NOT IN (SELECT ${columns} FROM ${usage} WHERE day IN {days:Array(Date)})`,
   });
   await rewriteStagedDays(client, {
-    ...{ table: facts.ledger.gaps, epoch: staged.epoch, signal, params },
+    table: facts.ledger.gaps,
+    epoch: staged.epoch,
+    signal,
+    params,
     days: [...kept.keys()],
     select: "*",
     where: `(day, toString(metric), toString(resource_id)) NOT IN (SELECT day, metric, resource_id FROM (${measured}))`,
@@ -52,11 +55,12 @@ export async function keepMeasuredUsage(
   return kept;
 }
 
-/** Rows `{day, metric, resource_id, reason}`: staged gaps of what the published day was measured for. */
+/** Selects rows `{day, metric, resource_id, reason}`: staged gaps of usage that the published day has measured. */
 function measuredGaps(epoch: number, { ledger, productTypes, rulesHash }: MeasuredFacts): string {
   const { usage, gaps } = ledger;
   const lines = `SELECT DISTINCT day, ${ledger.resource} AS resource_id, product_type FROM ${ledger.lines}`;
-  const ofTypes = productTypes === undefined ? "" : " AND product_type IN {product_types:Array(String)}";
+  const typeCondition =
+    productTypes === undefined ? "" : " AND product_type IN {product_types:Array(String)}";
   const key = "day, toString(metric), toString(resource_id)";
   const line = "day, toString(resource_id), toString(product_type)";
   const inDays = "WHERE day IN {days:Array(Date)}";
@@ -69,18 +73,18 @@ function measuredGaps(epoch: number, { ledger, productTypes, rulesHash }: Measur
       AND (
         (${key}) IN (SELECT DISTINCT ${key} FROM ${usage} ${inDays})
         OR (
-          (day, toString(resource_id)) IN (SELECT day, toString(resource_id) FROM (${lines} ${inDays}${ofTypes}))
+          (day, toString(resource_id)) IN (SELECT day, toString(resource_id) FROM (${lines} ${inDays}${typeCondition}))
           AND (day, toString(resource_id)) NOT IN (
             SELECT day, toString(resource_id) FROM ${stagedTable("billing", epoch)}
-            ${inDays}${ofTypes} AND (${line}) NOT IN (SELECT ${line} FROM (${lines} ${inDays}${ofTypes}))
+            ${inDays}${typeCondition} AND (${line}) NOT IN (SELECT ${line} FROM (${lines} ${inDays}${typeCondition}))
           )${rulesHash === undefined ? "" : ` AND NOT (${isNewlyMetered(inDays)})`}
         )
       )`;
 }
 
 /**
- * Condition on gaps: the rules go by the metric now, and those of the published day do not; or it is a product that is priced by samples,
- * and the published day has no line of it. Takes the parameter `rules_hash`.
+ * Condition on gaps: the rules use the metric now, and those of the published day did not; or it is a product that is
+ * priced by samples, and the published day has no line of it. Takes the parameter `rules_hash`.
  */
 function isNewlyMetered(inDays: string): string {
   const rules = "SELECT product_type FROM allocation_rules WHERE rules_hash = {rules_hash:String}";

@@ -1,7 +1,7 @@
 /**
- * A day that was priced by samples is not priced again by those that remain of them: where a published line has more samples than
- * the line of now, or a larger quantity, and the upstream does not have samples from before the day any more, the day is staged
- * as it is published: bill, usage and sets. So other rules still reach it, and its money stays.
+ * Keeps the price of a day whose samples the upstream has partly dropped. If a published line has more samples than the
+ * new one, or a larger quantity, and the upstream no longer has samples from before the day, the day is staged as it is
+ * published: bill, usage and sets. So new rules still apply to it, and its amounts stay.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { filledDays } from "../../../store/clickhouse/partitions.js";
@@ -21,7 +21,7 @@ export async function keepPricedDays(
   signal: AbortSignal,
 ): Promise<string[]> {
   if (days.length === 0) return [];
-  const found = await thinnerLines(client, { epoch, days }, signal);
+  const found = await reducedLines(client, { epoch, days }, signal);
   const kept = [...new Set((await notCovered(found, stillCovers, signal)).map(({ day }) => day))].sort();
   if (kept.length === 0) return [];
   await dropStagedDays(client, epoch, kept, INPUT);
@@ -38,8 +38,8 @@ export async function keepPricedDays(
   return kept;
 }
 
-/** By product: its name is that of the metric. */
-async function thinnerLines(
+/** Finds reduced lines by product. The name of the product is used as that of the metric. */
+async function reducedLines(
   client: ClickHouseClient,
   { epoch, days }: StagedDays,
   signal: AbortSignal,
