@@ -209,10 +209,10 @@ export const guardMutants = [
     [
       [
         "0 lifts a limit",
-        template("@{setting} = @{most} MIN 1 MAX @{most}"),
-        template("@{setting} = @{most} MAX @{most}"),
+        template("@{setting} = @{limit} MIN 1 MAX @{limit}"),
+        template("@{setting} = @{limit} MAX @{limit}"),
       ],
-      ["a table of a view is not granted", '"publishing_days"]', "]"],
+      ["a table of a view is not granted", '  "publishing_days",\n', ""],
     ],
   ),
   ...mutantsOf(

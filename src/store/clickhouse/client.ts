@@ -1,4 +1,4 @@
-/** Opens a client for ClickHouse, embedded or server, with the settings that make both behave the same for us. */
+/** Opens a client for ClickHouse, embedded or on a server, with settings that make both behave the same. */
 import { Agent, type AgentOptions } from "node:http";
 import {
   type ClickHouseClient,
@@ -13,20 +13,20 @@ import { acceptInactiveReplicas } from "./replicas/inactive-replicas.js";
 
 export interface ClickHouseClientOptions {
   readonly url: string;
-  /** Requests go through this unix socket; the URL then says nothing of where. */
+  /** Requests go through this unix socket. The URL then does not name the host. */
   readonly socketPath?: string | undefined;
-  /** Requests go to whichever of a cluster's hosts is in use; the URL is that of the first. */
+  /** Requests go to the host of the cluster that is in use. The URL is that of the first host. */
   readonly hosts?: { readonly choice: HostChoice; readonly count: number } | undefined;
-  /** For each statement, besides the ones that all stores get. */
+  /** Settings for each statement, in addition to the common ones. */
   readonly settings?: ClickHouseSettings | undefined;
   readonly username: string;
   readonly password: string;
   readonly database: string;
-  /** How long a request may be without any byte of an answer. Default: 5 minutes. */
+  /** How long a request may wait without a byte of the response. Default: 5 minutes. */
   readonly requestTimeoutMs?: number | undefined;
-  /** Connections kept to the server. Default: 16. */
+  /** Maximum number of connections to the server. Default: 16. */
   readonly maxOpenConnections?: number | undefined;
-  /** Goes to the server with each request, for who reads its logs. */
+  /** Sent to the server with each request, for its logs. */
   readonly applicationName: string;
 }
 
@@ -39,7 +39,7 @@ export function openClickHouseClient(options: ClickHouseClientOptions): ClickHou
   const maxOpenConnections = options.maxOpenConnections ?? MAX_OPEN_CONNECTIONS;
   const agent = agentOf(options, maxOpenConnections);
   const requestTimeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
-  const settings: ClickHouseSettings = { ...sameForAll, ...options.settings };
+  const settings: ClickHouseSettings = { ...commonSettings, ...options.settings };
   const client = createClient({
     ...(agent && { http_agent: agent }),
     url: options.url,
@@ -49,7 +49,7 @@ export function openClickHouseClient(options: ClickHouseClientOptions): ClickHou
     application: options.applicationName,
     request_timeout: requestTimeoutMs,
     max_open_connections: maxOpenConnections,
-    // What goes wrong is thrown, and logged by whom it concerns; the client's own lines would go to the console.
+    // Errors are thrown, and the caller logs them. The client's own log lines would go to the console.
     log: { level: ClickHouseLogLevel.OFF },
     keep_alive: { enabled: true, idle_socket_ttl: IDLE_SOCKET_MS },
     clickhouse_settings: settings,
@@ -57,29 +57,33 @@ export function openClickHouseClient(options: ClickHouseClientOptions): ClickHou
   const { socketPath, username, password, database } = options;
   if (socketPath !== undefined)
     return readDirectly(client, {
-      ...{ agent: socketAgent(socketPath, maxOpenConnections), username, password, database },
-      ...{ settings, requestTimeoutMs },
+      agent: socketAgent(socketPath, maxOpenConnections),
+      username,
+      password,
+      database,
+      settings,
+      requestTimeoutMs,
     });
   return options.hosts === undefined ? client : acceptInactiveReplicas(client);
 }
 
-const sameForAll: ClickHouseSettings = {
-  // JSON.parse would lose the last digits of both.
+const commonSettings: ClickHouseSettings = {
+  // JSON.parse would lose the last digits of both types.
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
-  // An insert is there when it is answered.
+  // The response to an insert is sent after its rows are stored.
   async_insert: 0,
-  // 2026-01-01T00:00:00Z in every format, and the same accepted back.
+  // 2026-01-01T00:00:00Z in every format, for output and input.
   date_time_output_format: "iso",
   date_time_input_format: "best_effort",
-  // Two of the engine's shortcuts are off, because together they lose rows (26.7; others are reported for each of them): a page whose
-  // columns were fetched late left an entry in the cache of conditions that says no row matches, and the same page was empty from
-  // then on. Neither saves anything that could be measured here.
+  // Two optimisations of ClickHouse are off, because together they lose rows (26.7; other faults are reported for each
+  // of them): a page whose columns were fetched lazily left an entry in the query condition cache that said that no row
+  // matches, and the same page was empty from then on. Neither saves anything that could be measured here.
   use_query_condition_cache: 0,
   query_plan_optimize_lazy_materialization: 0,
 };
 
-/** None where the client's own will do. */
+/** Returns undefined if the client's own agent is sufficient. */
 function agentOf({ url, socketPath, hosts }: ClickHouseClientOptions, maxSockets: number): Agent | undefined {
   if (socketPath !== undefined) return socketAgent(socketPath, maxSockets);
   if (hosts === undefined) return undefined;
@@ -87,7 +91,7 @@ function agentOf({ url, socketPath, hosts }: ClickHouseClientOptions, maxSockets
   return failoverAgent(hosts.choice, { tls, count: hosts.count, maxSockets });
 }
 
-/** The client's own agent would know no sockets; its limits are the same. */
+/** An agent with the limits of the client's own agent, which does not support sockets. */
 export function socketAgent(socketPath: string, maxSockets: number): Agent {
   return new Agent({ socketPath, maxSockets, keepAlive: true } as AgentOptions & { socketPath: string });
 }

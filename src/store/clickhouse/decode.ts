@@ -1,14 +1,14 @@
-/** Decodes the values of a response by the types that the engine names: a count that arrives as text becomes a number. */
+/** Decodes the values of a response by their ClickHouse types, such as a count that arrives as text. */
 
 export type Decode = (value: unknown) => unknown;
 
 /**
- * How the values of a column are read; undefined where they already are what they should be. Decimals and whole numbers of more than 64
+ * Returns the decoder for the values of a type, or undefined if they need none. Decimals and integers of more than 64
  * bits stay text, so that no digit is lost.
  */
 export function decoderOf(type: string): Decode | undefined {
   const [, wrapper = "", inside = ""] = /^(Nullable|LowCardinality|Array)\((.*)\)$/s.exec(type) ?? [];
-  if (wrapper === "Array") return eachBy(decoderOf(inside));
+  if (wrapper === "Array") return decodeEach(decoderOf(inside));
   if (wrapper !== "") return decoderOf(inside);
   if (type === "UInt64" || type === "Int64") return wholeNumber;
   if (/\bU?Int64\b/.test(type)) throw new TypeError(`columns of type ${type} are not read`);
@@ -22,6 +22,6 @@ function wholeNumber(value: unknown): unknown {
   return number;
 }
 
-function eachBy(decode: Decode | undefined): Decode | undefined {
+function decodeEach(decode: Decode | undefined): Decode | undefined {
   return decode && ((values) => (Array.isArray(values) ? values.map(decode) : values));
 }

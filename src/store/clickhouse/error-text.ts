@@ -4,42 +4,46 @@ import { isLostConnection, isLostPostgres } from "../lost-connection.js";
 import { StoreNotOpenedError } from "../store-not-opened.js";
 import { isDiskFull, storeInTrouble } from "../store-trouble.js";
 
-/** What to do where a disk is full. */
+/** What to do if a disk is full. */
 const ADVICE = " (make room on its disk: nothing else is needed)";
 
-/** The longest text of an error that a record or a log line keeps. */
-const longest = 500;
+/** Longest error text in a record or log line. */
+const MAX_LENGTH = 500;
 
 /**
- * What an error says, fit for a record: the engine repeats whole statements in its messages ("In scope SELECT …"), which
- * belong into nobody's run history. Secrets go before it is cut, so that no half of one stays.
+ * Returns an error's message for run records. ClickHouse repeats whole statements in its messages ("In scope SELECT
+ * …"), which do not belong there, so they are removed. Secrets are removed before the text is shortened, so that no
+ * part of one remains.
  */
 export function errorText(error: unknown): string {
-  const said = withoutSecrets(errorMessage(error))
+  const message = withoutSecrets(errorMessage(error))
     .replace(/:? ?(In scope|While processing|while executing) [\s\S]*$/i, "")
     .trim();
-  const store = storeInTrouble(error);
-  const told = store !== undefined ? `${store} cannot work now: ${said}` : wentAway(error, said);
-  const shortened = told.length <= longest ? told : `${told.slice(0, longest)}…`;
+  const failingStore = storeInTrouble(error);
+  const text =
+    failingStore !== undefined
+      ? `${failingStore} cannot work now: ${message}`
+      : lostConnectionText(error, message);
+  const shortened = text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`;
   return shortened.includes(ADVICE) ? shortened : shortened + adviceOn(error);
 }
 
-/** What to do about an error, where that is known: to be put behind its text. */
+/** Returns advice on an error, to append to its text. Empty if there is none. */
 export function adviceOn(error: unknown): string {
   return isDiskFull(error) ? ADVICE : "";
 }
 
-function wentAway(error: unknown, said: string): string {
-  return isLostPostgres(error) ? `Postgres went away: ${said}` : said;
+function lostConnectionText(error: unknown, message: string): string {
+  return isLostPostgres(error) ? `Postgres went away: ${message}` : message;
 }
 
 /**
- * The text of an error that can only come from a store. A lost connection to ClickHouse carries no name of its own, only "socket hang up" or
- * the like.
+ * Returns the text of an error that can only come from a store. A lost connection to ClickHouse does not name it: the
+ * message is "socket hang up" or similar.
  */
 export function storeErrorText(error: unknown): string {
   const text = errorText(error);
-  // A store that was never reached says so itself, with its setting.
+  // The error of a store that was never reached names its setting.
   if (!isLostConnection(error) || isLostPostgres(error) || error instanceof StoreNotOpenedError) return text;
   return `ClickHouse went away (${text}): the next run does what is left`;
 }

@@ -1,25 +1,25 @@
-/** Mutations: what an `ALTER … UPDATE`, `DELETE` or `MATERIALIZE` starts, and ClickHouse does in the background. */
+/** Mutations: background work of ClickHouse that an `ALTER … UPDATE`, `DELETE` or `MATERIALIZE` starts. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "./statement.js";
 
 const FIRST_PAUSE_MS = 20;
-const MOST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 
-const UNDER_WAY = `
+const UNFINISHED = `
 SELECT table, command, latest_fail_reason AS reason FROM system.mutations
 WHERE database = {database:String} AND NOT is_done ORDER BY reason = '', create_time LIMIT 1`;
 
-/** Resolves when no mutation of the database is under way. Throws what the first that fails says. */
+/** Resolves when the database has no unfinished mutations. Throws the failure of the first one that fails. */
 export async function untilMutationsEnd(
   client: ClickHouseClient,
   database: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, MOST_PAUSE_MS)) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
     const [mutation] = await readRows<{ table: string; command: string; reason: string }>(
       client,
-      { query: UNDER_WAY, params: { database } },
+      { query: UNFINISHED, params: { database } },
       signal,
       { database: "default" },
     );

@@ -1,4 +1,4 @@
-/** Values of `{name:Type}` as the text that goes into a request, in the form of ClickHouse's own clients. */
+/** Encodes parameter values for `{name:Type}` as request text, in the format of ClickHouse's own clients. */
 import { TupleParam } from "@clickhouse/client";
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -9,13 +9,13 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "\\": "\\\\",
 };
 
-/** Of text, numbers, truth values, lists and tuples. Throws for anything else. */
+/** Supports text, numbers, booleans, lists and tuples. Throws for anything else. */
 export function paramText(value: unknown): string {
   if (typeof value === "boolean") return value ? "1" : "0";
   return typeof value === "string" ? escaped(value) : inside(value);
 }
 
-/** In a list or a tuple, text stands in quotes. */
+/** Encodes a value inside a list or a tuple, where text is quoted. */
 function inside(value: unknown): string {
   if (typeof value === "string") return `'${escaped(value)}'`;
   if (typeof value === "boolean") return value ? "TRUE" : "FALSE";

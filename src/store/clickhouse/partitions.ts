@@ -3,8 +3,8 @@ import { identifier, isoDay } from "./sql-text.js";
 import { readRows } from "./statement.js";
 
 /**
- * Which days of which tables have rows. Asked of the engine's list of parts, for all tables at once and without reading a
- * row: 10 ms, where a `SELECT DISTINCT day` of each table took 8 ms a table and read every part of it.
+ * Returns the days that have rows, by table. It reads the list of parts for all tables at once, without reading a row:
+ * 10 ms. A `SELECT DISTINCT day` took 8 ms per table and read every part of it.
  */
 export async function filledDays(
   client: ClickHouseClient,
@@ -23,9 +23,9 @@ export async function filledDays(
 }
 
 /**
- * Replaces the partitions of days by those of another table, in one statement, in which each day is replaced in one step. A day that
- * the source lacks is replaced from nothing: its rows go. It fails, and changes nothing, when the source is not there any more. Names of
- * tables are our own, and stand as they are.
+ * Replaces the partitions of days with those of another table in one statement, each day in one step. If the source has
+ * no rows for a day, the day is emptied. Fails, and changes nothing, if the source no longer exists. Names of tables
+ * are our own and are not quoted.
  */
 export async function replaceDays(
   client: ClickHouseClient,
@@ -41,7 +41,7 @@ export async function replaceDays(
   );
 }
 
-/** The same of tables with a partition a month, `202601`. */
+/** Replaces partitions of tables with a partition per month, such as `202601`. */
 export async function replaceMonths(
   client: ClickHouseClient,
   table: string,
@@ -65,27 +65,29 @@ async function replacePartitions(
   });
 }
 
-/** Replaces all rows of a table that has no partitions by those of another one, in one step. */
+/** Replaces all rows of an unpartitioned table with those of another one, in one step. */
 export async function replaceRows(client: ClickHouseClient, table: string, source: string): Promise<void> {
   await replacePartitions(client, table, source, ["tuple()"]);
 }
 
-/** Whose server was found to know the setting. One that does not is asked again: it may be upgraded. */
-const knowing = new WeakSet<ClickHouseClient>();
+/** Clients whose server supports the setting. Others are checked again, in case of an upgrade. */
+const supporting = new WeakSet<ClickHouseClient>();
 
-/** Servers that know this setting refuse to replace a partition from an empty one without it. Older servers do it anyway. */
+/**
+ * Servers that have this setting refuse to replace a partition from an empty source without it. Older servers allow it.
+ */
 async function replaceFromNothing(client: ClickHouseClient): Promise<Record<string, string>> {
   const name = "allow_replace_partition_from_empty_source";
-  if (!knowing.has(client)) {
+  if (!supporting.has(client)) {
     const query = "SELECT name FROM system.settings WHERE name = {name:String}";
     const known = await readRows(client, { query, params: { name } });
     if (known.length === 0) return {};
-    knowing.add(client);
+    supporting.add(client);
   }
   return { [name]: "1" };
 }
 
-/** Partitions of a table that is partitioned by a number, as text. */
+/** Returns the partitions of a table that is partitioned by a number, as text. */
 export async function numberedPartitions(
   client: ClickHouseClient,
   table: string,

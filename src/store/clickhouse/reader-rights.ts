@@ -1,24 +1,45 @@
 /**
- * A user of a ClickHouse server who reads one tenant and nothing else: a role with the views, limits, and a quota. Every statement can
- * be repeated.
+ * Statements that create a user of a ClickHouse server who can only read one tenant: a role with the views, limits, and
+ * a quota. All statements can be repeated.
  */
 import { sumTables } from "../sum-tables.js";
 import { identifier, literal } from "./sql-text.js";
 
-/** Views for BI, as `docs/reference/tables.md` has them. */
+/** Views for BI, as documented in `docs/reference/tables.md`. */
 const VIEWS = [
-  ...["daily_cost_by_team", "daily_cost_by_identity", "daily_cost_by_resource", "daily_cost_by_tag"],
-  ...["daily_cost_by_topic", "chargeback_details", "topic_attribution_details", "billing_line_items"],
-  ...["published_billing", "usage_quantities", "identities", "resources", "tags", "provisional_days"],
-  ...["daily_reconciliation", "switched_days"],
+  "daily_cost_by_team",
+  "daily_cost_by_identity",
+  "daily_cost_by_resource",
+  "daily_cost_by_tag",
+  "daily_cost_by_topic",
+  "chargeback_details",
+  "topic_attribution_details",
+  "billing_line_items",
+  "published_billing",
+  "usage_quantities",
+  "identities",
+  "resources",
+  "tags",
+  "provisional_days",
+  "daily_reconciliation",
+  "switched_days",
   ...sumTables.map((table) => `published_${table}` as const),
 ] as const;
 
-/** What the views read: they do so with the rights of whoever asks. */
+/** Tables that the views read, with the rights of the user. */
 const TABLES_OF_VIEWS = [
-  ...["billing", "next_billing", "chargebacks", "usage", "topic_attributions", "publishing_days"],
+  "billing",
+  "next_billing",
+  "chargebacks",
+  "usage",
+  "topic_attributions",
+  "publishing_days",
   ...sumTables,
-  ...["dimensions", "dimension_collisions", "dimension_tags", "inventory_names", "inventory_generations"],
+  "dimensions",
+  "dimension_collisions",
+  "dimension_tags",
+  "inventory_names",
+  "inventory_generations",
 ] as const;
 
 export const READABLE: readonly string[] = [...VIEWS, ...TABLES_OF_VIEWS];
@@ -35,22 +56,22 @@ const MIB = 1024 * 1024;
 
 export const readerName = (database: string) => `${database}_bi`;
 
-/** The tenant's database. On a cluster each server has users of its own, so that each carries the statements out. */
+/** The tenant's database. Users on a cluster are local to each server, so each server runs the statements. */
 export interface ReadDatabase {
   readonly database: string;
   readonly cluster?: string | undefined;
 }
 
-/** The role, its limits and its quota. */
+/** Statements for the role, its limits and its quota. */
 export function roleStatements(read: ReadDatabase, limits: ReaderLimits): string[] {
   const { database } = read;
   const role = roleOf(database);
   const everywhere = onCluster(read);
   const rights = READABLE.map((name) => `SELECT ON ${identifier(database)}.${identifier(name)}`);
-  // 0 would be without a limit, and is below every one.
-  const atMost = (setting: string, most: number) => `${setting} = ${most} MIN 1 MAX ${most}`;
+  // 0 would mean unlimited, and is less than any maximum, so the minimum is 1.
+  const atMost = (setting: string, limit: number) => `${setting} = ${limit} MIN 1 MAX ${limit}`;
   const settings = [
-    // 2: drivers may set what is not constrained, and this is.
+    // 2 lets drivers change settings that are not constrained. This one is constrained.
     "readonly = 2 CONST",
     atMost("max_execution_time", limits.max_seconds),
     atMost("max_result_rows", limits.max_result_rows),
@@ -59,7 +80,7 @@ export function roleStatements(read: ReadDatabase, limits: ReaderLimits): string
   ];
   return [
     `CREATE ROLE IF NOT EXISTS ${role}${everywhere}`,
-    // In one step: a view that is not there any more is no right any more, and readers notice nothing.
+    // In one step: rights on views that no longer exist are revoked, and readers are not interrupted.
     `GRANT${everywhere} ${rights.join(", ")} TO ${role} WITH REPLACE OPTION`,
     `CREATE SETTINGS PROFILE IF NOT EXISTS ${role}${everywhere}`,
     `ALTER SETTINGS PROFILE ${role}${everywhere} SETTINGS ${settings.join(", ")}`,
@@ -68,7 +89,7 @@ export function roleStatements(read: ReadDatabase, limits: ReaderLimits): string
   ];
 }
 
-/** @param sha256 of the password, in hexadecimal */
+/** @param sha256 SHA-256 of the password, in hexadecimal */
 export function createReader(read: ReadDatabase, sha256: string): string {
   return `CREATE USER IF NOT EXISTS ${userOf(read.database)}${onCluster(read)} IDENTIFIED WITH ${hashed(sha256)}`;
 }
@@ -77,7 +98,7 @@ export function changePassword(read: ReadDatabase, sha256: string): string {
   return `ALTER USER ${userOf(read.database)}${onCluster(read)} IDENTIFIED WITH ${hashed(sha256)}`;
 }
 
-/** Gives the user the role, its limits, and the tenant's database to begin in. */
+/** Statements that give the user the role, its limits, and the tenant's database as default. */
 export function readerStatements(read: ReadDatabase): string[] {
   const { database } = read;
   const [role, user, everywhere] = [roleOf(database), userOf(database), onCluster(read)];
@@ -90,6 +111,6 @@ export function readerStatements(read: ReadDatabase): string[] {
 const onCluster = ({ cluster }: ReadDatabase) =>
   cluster === undefined ? "" : ` ON CLUSTER ${identifier(cluster)}`;
 const userOf = (database: string) => identifier(readerName(database));
-/** Of the role, the settings profile and the quota. */
+/** Name of the role, the settings profile and the quota. */
 const roleOf = (database: string) => identifier(`chargehouse_${database}_reader`);
 const hashed = (sha256: string) => `sha256_hash BY ${literal(sha256)}`;

@@ -1,7 +1,8 @@
 /**
- * Where a run prepares days before they are published. Each fact table has a staging twin with the same structure, whose name
- * carries the epoch of the lease that may write it. A new holder first renames the twins to its own epoch. A holder that lost its
- * lease, and wakes up late, therefore finds no table to write to or to publish from: the fence is in the store.
+ * Tables in which a run prepares days before they are published. Each fact table has a staging twin with the same
+ * structure, whose name contains the epoch of the lease that may write it. A new lease owner first renames the twins to
+ * its own epoch. An owner that lost its lease, and wakes up late, therefore finds no table to write to or to publish
+ * from: the store itself fences it off.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { type FactTable, factTables } from "../fact-tables.js";
@@ -11,33 +12,33 @@ import { filledDays, replaceDays } from "./partitions.js";
 import { isoDay } from "./sql-text.js";
 import { type Params, readRows } from "./statement.js";
 
-/** Tables that have a staging twin: the facts, the announcement of what is being published, and the sums of what is. */
+/** Tables that have a staging twin: the facts, the announcement of a publish, and the sums. */
 export const twinned = [...factTables, "publishing_days", ...sumTables] as const;
 type Twinned = (typeof twinned)[number];
 
-/** A tenant's facts, and the lease by which they may be changed. */
+/** The store of a tenant, and the epoch of the lease that allows to change it. */
 export interface LeasedStore {
   readonly client: ClickHouseClient;
   readonly epoch: number;
 }
 
-/** Name of a staging table. Epochs are integers from Postgres, so the name needs no quoting. */
+/** Returns the name of a staging table. Epochs are integers from Postgres, so the name needs no quoting. */
 export function stagedTable(table: Twinned, epoch: number): string {
   if (!Number.isSafeInteger(epoch) || epoch < 0) throw new RangeError(`not an epoch: ${epoch}`);
   return `staged_${table}_e${epoch}`;
 }
 
-/** Staged days on their way back to their staging table. It is there only meanwhile. */
+/** A temporary table for rewritten days on their way back to the staging table. */
 const REWRITTEN_DAYS = "rewritten_days";
 
 interface Rewrite {
   readonly table: Twinned;
   readonly epoch: number;
-  /** Days that have rows; all of their rows are written anew. */
+  /** Days that have rows. All of their rows are rewritten. */
   readonly days: readonly string[];
-  /** The columns of the table, in its order, and which of its rows stay. */
+  /** The table's columns, in order, as SQL expressions. `where` selects the rows that stay. */
   readonly select: string;
-  /** What the rows are read from. Default: the staging table. */
+  /** Source of the rows. Default: the staging table. */
   readonly from?: string;
   readonly where: string;
   readonly params: Params;
@@ -45,9 +46,10 @@ interface Rewrite {
 }
 
 /**
- * Copies staged days with other values, or without some of their rows, and swaps them in: the price is that of their own rows. A mutation
- * looks at every part of the table, and takes a tenth of a second for each where few run at once: a year of days that wait made each further
- * month take half a minute. On replicas, each would also ask the subqueries of a mutation for itself, which ClickHouse refuses.
+ * Rewrites staged days with other values, or without some of their rows, and swaps them in. It costs as much as the
+ * rows of these days. A mutation would visit every part of the table, which takes a tenth of a second per part if few
+ * run at once: with a year of waiting days, each further month took half a minute. On replicas, each replica would also
+ * evaluate the subqueries of a mutation itself, which ClickHouse refuses.
  */
 export async function rewriteStagedDays(client: ClickHouseClient, rewrite: Rewrite): Promise<void> {
   const { table, epoch, days, select, where, params, signal } = rewrite;
@@ -78,21 +80,21 @@ async function dropRewrittenDays(client: ClickHouseClient): Promise<void> {
 }
 
 /**
- * Takes over what earlier epochs staged, or makes empty staging tables. After it, only `epoch` can write or publish. Each table
- * is taken for itself, so a claim that died half-way is finished by the next one, whatever it had renamed.
+ * Takes over the staging tables of earlier epochs, or creates empty ones. Afterwards only `epoch` can write or publish.
+ * Each table is claimed separately, so the next claim finishes one that died halfway.
  */
 export async function claimStaging(client: ClickHouseClient, epoch: number): Promise<void> {
   const twins = await stagingTwins(client);
   const newer = Math.max(...twins.map((twin) => twin.epoch), epoch);
-  // A newer holder has the staging tables: whoever claims now has lost its lease without knowing.
+  // Staging tables of a newer epoch mean that the caller has lost its lease without noticing.
   if (newer > epoch) throw new LeaseLostError(epoch, `staging tables of lease ${newer} exist`);
   const renames: string[] = [];
   const outdated: string[] = [];
   const missing: Twinned[] = [];
   for (const table of twinned) {
-    const ofTable = twins.filter((twin) => twin.table === table).sort((a, b) => a.epoch - b.epoch);
-    const newest = ofTable.pop();
-    outdated.push(...ofTable.map((twin) => stagedTable(table, twin.epoch)));
+    const versions = twins.filter((twin) => twin.table === table).sort((a, b) => a.epoch - b.epoch);
+    const newest = versions.pop();
+    outdated.push(...versions.map((twin) => stagedTable(table, twin.epoch)));
     if (newest?.fits !== true) {
       if (newest !== undefined) outdated.push(stagedTable(table, newest.epoch));
       missing.push(table);
@@ -100,7 +102,7 @@ export async function claimStaging(client: ClickHouseClient, epoch: number): Pro
       renames.push(`RENAME TABLE ${stagedTable(table, newest.epoch)} TO ${stagedTable(table, epoch)}`);
     }
   }
-  // One at a time: databases that are replicated, as on ClickHouse Cloud, refuse more in one statement.
+  // One statement each: replicated databases, as on ClickHouse Cloud, refuse more than one rename per statement.
   for (const query of renames) await client.command({ query });
   for (const stale of outdated) await client.command({ query: `DROP TABLE IF EXISTS ${stale} SYNC` });
   await dropRewrittenDays(client);
@@ -109,7 +111,7 @@ export async function claimStaging(client: ClickHouseClient, epoch: number): Pro
   }
 }
 
-/** The newest epoch that staging tables have; 0 without any. */
+/** Returns the newest epoch of the staging tables; 0 without any. */
 export async function newestStagedEpoch(client: ClickHouseClient): Promise<number> {
   return Math.max(0, ...(await stagingTwins(client)).map((twin) => twin.epoch));
 }
@@ -117,7 +119,10 @@ export async function newestStagedEpoch(client: ClickHouseClient): Promise<numbe
 interface StagingTwin {
   readonly table: Twinned;
   readonly epoch: number;
-  /** Built like its table. One from before a migration is not, and no partition of it could be swapped in. */
+  /**
+   * True if it has the structure of its table. One from before a migration does not, and its partitions could not be
+   * swapped in.
+   */
   readonly fits: boolean;
 }
 
@@ -142,13 +147,13 @@ GROUP BY table`,
   const structures = new Map(found.map((row) => [row.table, row.structure.join("\n")]));
   return found.flatMap(({ table: name }) => {
     const [, table, epoch] = /^staged_(.+)_e(\d+)$/.exec(name) ?? [];
-    const known = twinned.find((each) => each === table);
+    const known = twinned.find((name) => name === table);
     if (known === undefined) return [];
     return [{ table: known, epoch: Number(epoch), fits: structures.get(name) === structures.get(known) }];
   });
 }
 
-/** Forgets what is staged of days. */
+/** Drops the staged rows of days. */
 export async function dropStagedDays(
   client: ClickHouseClient,
   epoch: number,
@@ -159,14 +164,14 @@ export async function dropStagedDays(
   const filled = await filledDays(client, names);
   for (const table of tables) {
     const staged = filled.get(stagedTable(table, epoch)) ?? new Set();
-    const gone = days.filter((day) => staged.has(day));
-    if (gone.length === 0) continue;
-    if (gone.length === staged.size) await emptyStaging(client, table, epoch);
-    else await dropPartitions(client, table, epoch, gone);
+    const dropped = days.filter((day) => staged.has(day));
+    if (dropped.length === 0) continue;
+    if (dropped.length === staged.size) await emptyStaging(client, table, epoch);
+    else await dropPartitions(client, table, epoch, dropped);
   }
 }
 
-/** Forgets what is staged of all other days: what a run that died while gathering left behind. */
+/** Drops the staged rows of all days except the known ones: remains of a run that died while gathering. */
 export async function dropStagedDaysExcept(
   client: ClickHouseClient,
   epoch: number,
@@ -176,7 +181,7 @@ export async function dropStagedDaysExcept(
     client,
     factTables.map((table) => stagedTable(table, epoch)),
   );
-  const days = new Set([...filled.values()].flatMap((ofTable) => [...ofTable]));
+  const days = new Set([...filled.values()].flatMap((tableDays) => [...tableDays]));
   await dropStagedDays(
     client,
     epoch,
@@ -195,9 +200,10 @@ async function dropPartitions(
 }
 
 /**
- * Makes a staging table anew: dropping a partition writes an empty part in its place and takes 8 to 18 ms, dropping the
- * table takes 3 ms for each of its partitions. The drop fails when the table has been renamed: then its lease is lost, and it
- * must not come back. Cut off between the two statements, the table is missing: the next claim makes it.
+ * Recreates a staging table. Dropping a partition writes an empty part in its place and takes 8 to 18 ms. Dropping the
+ * table takes 3 ms for each of its partitions. The drop fails if the table has been renamed: then the lease is lost,
+ * and the table must not come back. If the process dies between the two statements, the table is missing, and the next
+ * claim creates it.
  */
 async function emptyStaging(client: ClickHouseClient, table: FactTable, epoch: number): Promise<void> {
   const staged = stagedTable(table, epoch);

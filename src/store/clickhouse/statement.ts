@@ -1,21 +1,24 @@
-/** Statements on a tenant's store as plain values, and the one way to read rows: it can never write, and is cancelled with its signal. */
+/**
+ * Statements on a tenant's store as plain values, and the one way to read rows. Reads can never write, and their signal
+ * cancels them.
+ */
 import type { ClickHouseClient, ClickHouseSettings, ResultSet, TupleParam } from "@clickhouse/client";
 import { type Decode, decoderOf } from "./decode.js";
 import { isPublishing, readingTables } from "./published-reads.js";
 
-/** What a parameter can be: of an object or of nothing it is not said what it should mean. */
+/** Allowed parameter values. Objects, null and undefined have no defined encoding. */
 export type ParamValue = string | number | bigint | boolean | TupleParam | readonly ParamValue[];
 export type Params = Readonly<Record<string, ParamValue>>;
 
-/** Values stand in `params` alone, as `{name:Type}` of the text. */
+/** Values are only in `params`; the text refers to them as `{name:Type}`. */
 export interface Statement {
   readonly query: string;
   readonly params: Params;
 }
 
 /**
- * A client that goes away cancels its statement: the embedded engine does so for every statement, a server only for
- * read-only ones, and only when it is asked to. Instants come as `2026-01-01T00:00:00Z`.
+ * A client that disconnects cancels its statement. The embedded engine does so for every statement, a server only for
+ * read-only ones, and only with this setting. Instants are returned as `2026-01-01T00:00:00Z`.
  */
 export const readSettings: ClickHouseSettings = {
   readonly: "2",
@@ -24,16 +27,25 @@ export const readSettings: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 1,
 };
 
-/** A thread that formats saves time where there are thousands of rows; for a few, starting it is an eighth of the engine's processor time (0.6 of 3.9 ms, `SELECT 1`). */
+/**
+ * Parallel formatting saves time for thousands of rows. For a few, starting its thread takes an eighth of ClickHouse's
+ * CPU time (0.6 of 3.9 ms, `SELECT 1`).
+ */
 const fewRows: ClickHouseSettings = { output_format_parallel_formatting: 0 };
 
-/** For statements of which most is planning: threads that share the rest cost more than they save (71 ms of processor time instead of 75 for the four of an explanation). */
+/**
+ * For statements that mostly need planning: more threads cost more than they save (71 ms of CPU time instead of 75 for
+ * the four statements of an explanation).
+ */
 export const oneThread: ClickHouseSettings = { max_threads: 1 };
 
-/** A line of names, one of types, and a list of values for each row: less than objects are, and it is known what each value is. */
+/**
+ * A line of names, a line of types, and a list of values per row. It is smaller than objects, and has the type of each
+ * value.
+ */
 const FORMAT = "JSONCompactEachRowWithNamesAndTypes";
 
-/** Rows by the names of their columns; the caller names their type, which its query's columns have to be. */
+/** Reads rows as objects by column name. The caller names their type, which must match the columns of the query. */
 export async function readRows<Row>(
   client: ClickHouseClient,
   statement: Statement,
@@ -46,25 +58,26 @@ export async function readRows<Row>(
   return rows;
 }
 
-/** Rows as lists of values, in the order of the columns. */
+/** Reads rows as lists of values, in the order of the columns. */
 export async function readTuples<Row extends readonly unknown[]>(
   client: ClickHouseClient,
   statement: Statement,
   signal?: AbortSignal,
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for await (const { lines } of answer(client, statement, signal)) rows.push(...(lines as unknown as Row[]));
+  for await (const { lines } of readPieces(client, statement, signal))
+    rows.push(...(lines as unknown as Row[]));
   return rows;
 }
 
-/** As `readRows`, in pieces as they arrive: for answers of any length. */
+/** Like `readRows`, but yields pieces as they arrive, for results of any length. */
 export async function* streamRows<Row>(
   client: ClickHouseClient,
   statement: Statement,
   signal?: AbortSignal,
   settings?: ClickHouseSettings,
 ): AsyncGenerator<Row[]> {
-  for await (const { names, lines } of answer(client, statement, signal, settings))
+  for await (const { names, lines } of readPieces(client, statement, signal, settings))
     yield lines.map((values) => named(names, values) as Row);
 }
 
@@ -73,8 +86,11 @@ interface Piece {
   readonly lines: unknown[][];
 }
 
-/** Throws the signal's reason if that aborts: the client has errors of its own for it, or ends the answer without one. */
-async function* answer(
+/**
+ * Throws the signal's reason if the signal aborts. The client throws errors of its own, or ends the response without
+ * one.
+ */
+async function* readPieces(
   client: ClickHouseClient,
   statement: Statement,
   signal?: AbortSignal,
@@ -89,7 +105,10 @@ async function* answer(
   }
 }
 
-/** Of the tables, and only while days are being published of the views: the engine says so before it answers anything. */
+/**
+ * Reads the tables directly. Falls back to the slower views if ClickHouse reports that a publish is in progress, which
+ * it does before it sends any row.
+ */
 async function* publishedResult(
   client: ClickHouseClient,
   statement: Statement,
@@ -132,14 +151,15 @@ async function* wholeResult(
       for (const [column, decode] of decoders) values[column] = decode(values[column]);
     yield { names: head[0] ?? [], lines };
   }
-  // The client ends a cancelled read without an error when it had all of the answer's head.
+  // The client ends a cancelled read without an error if it had received the head of the response.
   signal?.throwIfAborted();
-  if (head.length < 2) throw new Error("the store's answer ended before its columns were named");
+  if (head.length < 2) throw new Error("the response of the store ended before it named its columns");
 }
 
 /**
- * An answer whose length is known was whole when it was sent, so that no error can stand in it: the embedded engine sends all that are short in that way. To
- * read one as text takes three quarters of the processor time (1.5 instead of 2.0 ms for a hundred rows).
+ * Reads a result. A response with a known length was complete when it was sent, so it cannot contain an error; the
+ * embedded engine sends all short responses that way. Parsing such a response as text takes three quarters of the CPU
+ * time (1.5 instead of 2.0 ms for a hundred rows).
  */
 async function* piecesOf(result: ResultSet<typeof FORMAT>): AsyncGenerator<unknown[][]> {
   if (result.response_headers["content-length"] === undefined) {

@@ -1,11 +1,11 @@
-/** What is asked of a cluster before a tenant's database on it is used, and what its servers are told with each statement. */
+/** Checks a cluster before a tenant's database on it is used, and returns the settings that its statements need. */
 import type { ClickHouseClient, ClickHouseSettings } from "@clickhouse/client";
 import { MigrationRefused } from "../../migrate/report.js";
 import { identifier, literal } from "../sql-text.js";
 import { readRows } from "../statement.js";
 
-/** Where it is to be found is asked for in any database. */
-const anywhere: ClickHouseSettings = { database: "default" };
+/** Queries on system tables use a database that always exists. */
+const inDefault: ClickHouseSettings = { database: "default" };
 
 export interface ClusterOf {
   readonly name: string;
@@ -13,8 +13,8 @@ export interface ClusterOf {
 }
 
 /**
- * Settings for all statements on the cluster. Throws `MigrationRefused` for one that cannot hold the database as one: its rows would be
- * on one shard only, or replicas would not know which they are.
+ * Returns settings for all statements on the cluster. Throws `MigrationRefused` if the cluster cannot keep the database
+ * as one: its rows would be on one shard only, or replicas could not tell themselves apart.
  */
 export async function clusterSettings(
   client: ClickHouseClient,
@@ -23,11 +23,12 @@ export async function clusterSettings(
 ): Promise<ClickHouseSettings> {
   const replicas = await countReplicas(client, { name, database }, signal);
   const settings: Record<string, string> = {
-    // A partition that is replaced is replaced on all replicas that are there, before the next statement. Others do it when they are back.
+    // Replacing a partition waits for all active replicas. Inactive ones follow when they are back.
     alter_sync: "2",
     replication_wait_for_inactive_replica_timeout: "0",
     distributed_ddl_output_mode: "none_only_active",
-    // What was answered is on most of the replicas. With a single one, the engine would wait for another for ever (26.7).
+    // An acknowledged insert is on most of the replicas. With a single replica, ClickHouse would wait for another one
+    // forever (26.7).
     ...(replicas > 1 && { insert_quorum: "auto" }),
     ...(await withoutDeduplication(client, signal)),
   };
@@ -41,7 +42,7 @@ async function countReplicas(
 ): Promise<number> {
   const refuse = (reason: string) => new MigrationRefused(`clickhouse/${database}`, reason);
   const read = async <Row>(query: string) =>
-    await readRows<Row>(client, { query, params: { name } }, signal, anywhere);
+    await readRows<Row>(client, { query, params: { name } }, signal, inDefault);
   const [found] = await read<{ shards: number; replicas: number; others: string[] }>(`
     SELECT toUInt32(uniqExactIf(shard_num, cluster = {name:String})) AS shards, toUInt32(countIf(cluster = {name:String})) AS replicas,
       arraySort(groupUniqArray(cluster)) AS others
@@ -53,7 +54,7 @@ async function countReplicas(
       `cluster ${name} has ${found.shards} shards: a tenant's rows are on one shard, so name a cluster of one shard, for each tenant in storage.cluster if need be`,
     );
   const macros = await read<{ macro: string }>("SELECT macro FROM system.macros");
-  const missing = ["shard", "replica"].filter((each) => !macros.some(({ macro }) => macro === each));
+  const missing = ["shard", "replica"].filter((name) => !macros.some(({ macro }) => macro === name));
   if (missing.length > 0)
     throw refuse(
       `the server lacks the ${missing.length === 1 ? "macro" : "macros"} ${missing.join(" and ")}, by which replicas are told apart`,
@@ -62,25 +63,26 @@ async function countReplicas(
 }
 
 /**
- * A replicated table drops an insert that equals one of its last ones. Equal rows are right here: of a day that was dropped and is
- * staged again, or of two lines that cost the same. Which settings switch it off depends on the version.
+ * Returns the settings that switch off insert deduplication, as far as this version has them. A replicated table drops
+ * an insert that equals a recent one, but equal rows are legitimate here: a day that was dropped and is staged again,
+ * or two lines that cost the same.
  */
 async function withoutDeduplication(
   client: ClickHouseClient,
   signal?: AbortSignal,
 ): Promise<Record<string, string>> {
-  const off: Record<string, string> = {
+  const switches: Record<string, string> = {
     insert_deduplicate: "0",
     deduplicate_insert: "disable",
     deduplicate_insert_select: "disable",
   };
   const query = "SELECT name FROM system.settings WHERE name IN {names:Array(String)}";
-  const names = Object.keys(off);
-  const known = await readRows<{ name: string }>(client, { query, params: { names } }, signal, anywhere);
-  return Object.fromEntries(known.map(({ name }) => [name, off[name] ?? ""]));
+  const names = Object.keys(switches);
+  const known = await readRows<{ name: string }>(client, { query, params: { names } }, signal, inDefault);
+  return Object.fromEntries(known.map(({ name }) => [name, switches[name] ?? ""]));
 }
 
-/** The engine of a database; undefined while it is not there. */
+/** Returns the engine of a database. Undefined if the database does not exist. */
 async function engineOf(
   client: ClickHouseClient,
   database: string,
@@ -88,10 +90,13 @@ async function engineOf(
 ): Promise<string | undefined> {
   const query = "SELECT engine FROM system.databases WHERE name = {database:String}";
   const statement = { query, params: { database } };
-  return (await readRows<{ engine: string }>(client, statement, signal, anywhere))[0]?.engine;
+  return (await readRows<{ engine: string }>(client, statement, signal, inDefault))[0]?.engine;
 }
 
-/** Statements that make the database on all replicas where it is missing. The macros `shard` and `replica` are each server's own. */
+/**
+ * Returns statements that create the database on all replicas that do not have it. Each server expands the macros
+ * `shard` and `replica` itself.
+ */
 export async function createOnCluster(
   client: ClickHouseClient,
   { name, database }: ClusterOf,
@@ -105,8 +110,9 @@ export async function createOnCluster(
 }
 
 /**
- * Throws `MigrationRefused` for a database that is there, and is replicated although no cluster is named, or is not although one is. Neither
- * can become the other, and tables of both kinds in one database would hold different rows on each replica.
+ * Throws `MigrationRefused` if the existing database is replicated although no cluster is named, or is not replicated
+ * although one is. Neither kind can become the other, and tables of both kinds in one database would have different
+ * rows on each replica.
  */
 export async function refuseOtherKind(
   client: ClickHouseClient,
@@ -122,18 +128,21 @@ export async function refuseOtherKind(
       );
     return;
   }
-  // Replicated databases of a service that keeps copies by itself have tables of another engine.
+  // Services that replicate by themselves have Replicated databases, too, but their tables use another engine.
   const query = `SELECT name FROM system.tables
     WHERE database = {database:String} AND name = 'schema_migrations' AND engine LIKE 'Replicated%'`;
-  const found = await readRows(client, { query, params: { database } }, signal, anywhere);
+  const found = await readRows(client, { query, params: { database } }, signal, inDefault);
   if (found.length > 0)
     throw refuse("its tables are replicated: name their cluster in clickhouse.cluster or storage.cluster");
 }
 
-/** How long a replica may take to fetch what the others have. */
+/** How long a replica may take to fetch what other replicas have. */
 const CATCH_UP_SECONDS = 30;
 
-/** Resolves when the replica that the client speaks to has all that the others have. A database that is not there has nothing to wait for. */
+/**
+ * Resolves when the client's replica has everything that the others have. Returns at once if the database does not
+ * exist.
+ */
 export async function catchUp(
   client: ClickHouseClient,
   database: string,
@@ -147,16 +156,16 @@ export async function catchUp(
         params: { database },
       },
       signal,
-      anywhere,
+      inDefault,
     );
   const wait = async (what: string) =>
     await client.command({
       query: `SYSTEM SYNC ${what}`,
-      clickhouse_settings: { ...anywhere, receive_timeout: CATCH_UP_SECONDS },
+      clickhouse_settings: { ...inDefault, receive_timeout: CATCH_UP_SECONDS },
       ...(signal && { abort_signal: signal }),
     });
   if ((await engineOf(client, database, signal)) !== "Replicated") return;
-  // Tables that were renamed or made meanwhile come first.
+  // First, wait for tables that were renamed or created meanwhile.
   await wait(`DATABASE REPLICA ${identifier(database)}`);
   for (const { table } of await tables()) await wait(`REPLICA ${identifier(database)}.${identifier(table)}`);
 }

@@ -1,11 +1,14 @@
-/** Connections to whichever host is in use, for a client that knows one address. A request is sent once: it fails with its connection. */
+/**
+ * An agent that connects to the host in use, for a client that has one address. Requests are not repeated: a request
+ * fails with its connection.
+ */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { connect as connectPlainly, isIP, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import type { HostChoice } from "./host-choice.js";
 
-/** A host that drops packets is one that cannot be reached. */
+/** A host that drops packets counts as unreachable. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export function failoverAgent(
@@ -18,8 +21,8 @@ export function failoverAgent(
       const url = await hosts.current();
       try {
         const socket = await connectTo(new URL(url), tls);
-        // What another host is still asked is cut off: two hosts at a time would not see each other's writes at once.
-        for (const [other, itsUrl] of open) if (itsUrl !== url) other.destroy();
+        // Requests to another host are cut off: two hosts at a time would not see each other's writes at once.
+        for (const [other, otherUrl] of open) if (otherUrl !== url) other.destroy();
         open.set(socket, url);
         socket.once("close", () => open.delete(socket));
         return socket;
@@ -46,18 +49,18 @@ function connectTo({ hostname, port }: URL, tls: boolean): Promise<Socket> {
   const servername = isIP(host) ? {} : { servername: host };
   const socket = tls ? connectSecurely({ ...address, ...servername }) : connectPlainly(address);
   return new Promise((resolve, reject) => {
-    const late = () =>
+    const onTimeout = () =>
       socket.destroy(
         Object.assign(new Error(`no connection to ${host}:${port} within ${CONNECT_TIMEOUT_MS / 1000} s`), {
           code: "ETIMEDOUT",
         }),
       );
-    const timer = setTimeout(late, CONNECT_TIMEOUT_MS);
+    const timer = setTimeout(onTimeout, CONNECT_TIMEOUT_MS);
     socket.once(tls ? "secureConnect" : "connect", () => {
       clearTimeout(timer);
       resolve(socket);
     });
-    // The listener stays: the agent adds its own a moment later, and the connection may break in between.
+    // The listener stays, because the agent adds its own a moment later, and the connection may break in between.
     socket.on("error", reject);
     socket.once("close", () => clearTimeout(timer));
   });

@@ -1,31 +1,31 @@
 /**
- * Which of a cluster's hosts a client speaks to: the first that can be reached and has caught up, and then the same one until it cannot be
- * reached. Statements of one run follow each other on one host, where each finds what the one before it wrote.
+ * Chooses the host of a cluster that a client uses: the first one that is reachable and has caught up. It stays in use
+ * until it is unreachable. All statements of a run go to one host, so that each finds what the previous ones wrote.
  */
 import { errorMessage } from "../../error-message.js";
 
 export interface HostChoice {
-  /** Address of the host in use. One is looked for when there is none. */
+  /** Returns the address of the host in use. Looks for one if there is none. */
   current(): Promise<string>;
-  /** The host cannot be reached: the next call of `current` looks at the ones behind it first. */
+  /** Reports that the host is unreachable. The next call of `current` tries the hosts after it first. */
   leave(url: string): void;
 }
 
 export interface HostChoiceOptions {
   /** In the order in which they are tried. */
   readonly urls: readonly string[];
-  /** Resolves when the host has all that the others have written. */
+  /** Resolves when the host has everything that the others have written. */
   readonly prepare: (url: string) => Promise<void>;
-  /** Another host than the last one is in use. Not called for the first. */
+  /** Called when a different host than the last one is in use. Not called for the first. */
   readonly onChange: (url: string, from: string) => void;
 }
 
-/** No host could be used. The code is that of the first one tried. */
+/** No host is usable. The code is that of the first host's error. */
 export class NoHostError extends Error {
   readonly code: string | undefined;
   constructor(failures: readonly { readonly url: string; readonly error: unknown }[]) {
-    const told = failures.map(({ url, error }) => `${url}: ${errorMessage(error)}`);
-    super(`none of the hosts can be used (${told.join("; ")})`, { cause: failures[0]?.error });
+    const texts = failures.map(({ url, error }) => `${url}: ${errorMessage(error)}`);
+    super(`none of the hosts can be used (${texts.join("; ")})`, { cause: failures[0]?.error });
     this.name = "NoHostError";
     const [first] = failures;
     const isCoded = first?.error instanceof Error && "code" in first.error;

@@ -1,7 +1,7 @@
 /**
- * A statement that replaces or drops a partition waits for the replicas that are active, and then fails when others are not, although it
- * was carried out: those will do it when they are back (ReplicatedMergeTree, 26.7; the setting that says so without an error is for
- * tables of another engine).
+ * Accepts statements that inactive replicas have yet to carry out. A statement that replaces or drops a partition waits
+ * for the active replicas and then fails if others are inactive, although it was carried out, and those follow when
+ * they are back (ReplicatedMergeTree, 26.7; the setting that suppresses the error is for tables of another engine).
  */
 import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 

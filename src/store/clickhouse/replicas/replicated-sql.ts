@@ -1,6 +1,6 @@
 /**
- * The same schema on a cluster: the database is `Replicated`, which carries every statement that changes tables to all replicas, and its
- * tables are `Replicated…MergeTree`, which share their rows (docs/decisions/0043-replicas.md).
+ * Rewrites the schema for a cluster. The database is `Replicated`, so it applies every statement that changes tables on
+ * all replicas, and its tables are `Replicated…MergeTree`, which share their rows (docs/decisions/0043-replicas.md).
  */
 const STRINGS_AND_COMMENTS = /'(?:[^'\\]|\\[\s\S]|'')*'|`(?:[^`\\]|\\[\s\S])*`|--[^\n]*|\/\*[\s\S]*?\*\//;
 const ENGINE = new RegExp(
@@ -8,7 +8,10 @@ const ENGINE = new RegExp(
   "g",
 );
 
-/** The statement of a migration with replicated engines. In a Replicated database they need no path and no name of a replica. */
+/**
+ * Returns the migration's statement with replicated engines. In a Replicated database they need neither a path nor a
+ * replica name.
+ */
 export function replicated(statement: string): string {
   return statement.replace(ENGINE, (found: string, assignment?: string, engine?: string) =>
     engine === undefined ? found : `${assignment}Replicated${engine}`,

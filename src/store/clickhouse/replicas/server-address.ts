@@ -1,4 +1,6 @@
-/** How the servers of a connection string are spoken to: one host as it is, the replicas of a cluster by whichever host is in use. */
+/**
+ * Makes the address for the servers of a connection string: a single host as it is, or the host in use of a cluster.
+ */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Logger } from "pino";
 import type { ServerStorage } from "../../../config/storage.js";
@@ -8,17 +10,21 @@ import { createHostChoice } from "./host-choice.js";
 
 export type ServerAddress = Omit<ClickHouseClientOptions, "database" | "applicationName">;
 
-/** Throws `MigrationRefused` for a cluster that cannot hold the database as one. Without a cluster, nothing is asked. */
+/** Throws `MigrationRefused` if the cluster cannot keep the database as one. Without a cluster, sends no request. */
 export async function serverAddress(storage: ServerStorage, logger: Logger): Promise<ServerAddress> {
   const { urls, username, password, database, cluster } = storage;
   const [url = ""] = urls;
   if (cluster === undefined) return { url, username, password };
-  const on = async <Result>(
+  const withClient = async <Result>(
     address: Pick<ServerAddress, "url" | "hosts">,
     run: (client: ClickHouseClient) => Promise<Result>,
   ): Promise<Result> => {
     const client = openClickHouseClient({
-      ...{ ...address, username, password, database: "default", maxOpenConnections: 1 },
+      ...address,
+      username,
+      password,
+      database: "default",
+      maxOpenConnections: 1,
       applicationName: "chargehouse replicas",
     });
     try {
@@ -29,10 +35,12 @@ export async function serverAddress(storage: ServerStorage, logger: Logger): Pro
   };
   const choice = createHostChoice({
     urls,
-    prepare: (host) => on({ url: host }, (client) => catchUp(client, database)),
+    prepare: (host) => withClient({ url: host }, (client) => catchUp(client, database)),
     onChange: (host, from) => logger.warn({ database, host, from }, "another replica of a cluster is used"),
   });
   const hosts = { choice, count: urls.length };
-  const settings = await on({ url, hosts }, (client) => clusterSettings(client, { name: cluster, database }));
+  const settings = await withClient({ url, hosts }, (client) =>
+    clusterSettings(client, { name: cluster, database }),
+  );
   return { url, username, password, hosts, settings };
 }
