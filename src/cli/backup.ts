@@ -21,7 +21,7 @@ const options = { ...configOptions } as const satisfies Options;
 
 const MIB = 1024 * 1024;
 
-/** Asks the service that runs, or opens the stores itself. */
+/** Requests the backup from the running service, or opens the stores itself if none runs. */
 export const backup: Command = {
   usage: "backup FOLDER --config FILE [--env-file FILE]",
   options,
@@ -35,20 +35,20 @@ export const backup: Command = {
       throw new CommandFailed(`There is nothing to back up: ${dataDir} has no stores.`, 1);
     const began = performance.now();
     const summary =
-      (await askForBackup(dataDir, target, io.signal)) ?? (await takeOurselves(config, target, io));
-    io.stdout.write(told(target, summary, performance.now() - began));
+      (await askForBackup(dataDir, target, io.signal)) ?? (await backUpStopped(config, target, io));
+    io.stdout.write(backupText(target, summary, performance.now() - began));
     return 0;
   },
 };
 
-async function takeOurselves(config: Config, target: string, io: CommandIo): Promise<BackupSummary> {
+async function backUpStopped(config: Config, target: string, io: CommandIo): Promise<BackupSummary> {
   const logger = commandLogger(config.logging, io.stderr);
   const { signal } = io;
   const stores = await openStores({ config, logger, signal, skipMigrations: true }).catch(
     (error: unknown) => {
       if (!(error instanceof DataDirInUseError)) throw error;
       throw new CommandFailed(
-        `The data directory ${error.dataDir} is in use by process ${error.pid}, which takes no backups: wait until it ends. Only \`serve\`, \`run\` and \`demo\` take backups while they work.`,
+        `The data directory ${error.dataDir} is in use by process ${error.pid}, which takes no backups: wait until it ends. Only \`serve\`, \`run\` and \`demo\` take backups while they run.`,
         1,
       );
     },
@@ -60,7 +60,7 @@ async function takeOurselves(config: Config, target: string, io: CommandIo): Pro
   }
 }
 
-/** The folder that a command was given, as an absolute path. */
+/** Returns the folder argument as an absolute path. */
 export function folderOf(given: readonly string[]): string {
   const [folder] = given;
   if (folder === undefined || folder === "" || given.length > 1)
@@ -68,20 +68,24 @@ export function folderOf(given: readonly string[]): string {
   return resolve(folder);
 }
 
-/** Throws `BackupRefused` and names what is not embedded. */
+/** Throws `BackupRefused` with the names of all stores that are not embedded. */
 export function requireEmbedded({ postgres, tenants }: Config): void {
-  const own = [...tenants.values()].filter(({ storage }) => storage.kind !== "embedded");
-  const what = [
+  const onServers = [...tenants.values()].filter(({ storage }) => storage.kind !== "embedded");
+  const names = [
     ...(postgres.kind === "embedded" ? [] : ["Postgres"]),
-    ...own.map(({ tenant_name }) => `tenant ${tenant_name}`),
+    ...onServers.map(({ tenant_name }) => `tenant ${tenant_name}`),
   ];
-  if (what.length > 0)
+  if (names.length > 0)
     throw new BackupRefused(
-      `This command is for embedded stores, and these are on servers: ${what.join(", ")}. docs/how-to/back-up-and-restore.md says how to back up servers.`,
+      `This command is for embedded stores, and these are on servers: ${names.join(", ")}. docs/how-to/back-up-and-restore.md says how to back up servers.`,
     );
 }
 
-function told(target: string, { databases, files, bytes, pausedMs }: BackupSummary, ms: number): string {
+function backupText(
+  target: string,
+  { databases, files, bytes, pausedMs }: BackupSummary,
+  ms: number,
+): string {
   const stores = `Postgres and ${databases} ${databases === 1 ? "database" : "databases"}`;
   const seconds = (time: number) => `${(time / 1000).toFixed(1)} s`;
   return `Backed up ${stores} to ${target}: ${files} files, ${(bytes / MIB).toFixed(1)} MiB, in ${seconds(ms)}. Runs waited for ${seconds(pausedMs)} at most.\n`;

@@ -1,7 +1,10 @@
 import type { Config } from "../config/config.js";
 import { CertificateRefused, readCertificate } from "../tls/certificate.js";
 
-/** Why `serve` could not open its ports: what is wrong with a certificate or a key; undefined when nothing is. */
+/**
+ * Returns the problem with a certificate or key that would prevent `serve` from opening its ports; undefined if there
+ * is none.
+ */
 export async function certificateProblem({ api, embedded }: Config): Promise<string | undefined> {
   try {
     if (api.tls !== undefined) await readCertificate(api.tls, "api.tls");

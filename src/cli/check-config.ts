@@ -18,11 +18,11 @@ import { selectTenants } from "./tenants.js";
 
 const options = {
   ...configOptions,
-  connect: { type: "boolean", default: false, help: "ask each upstream once what a run would ask it" },
+  connect: { type: "boolean", default: false, help: "send each upstream the requests of a run, once" },
   ...tenantsOption,
 } as const satisfies Options;
 
-/** Says whether a configuration would be accepted, and what it comes to with all defaults; secrets are masked. */
+/** Validates a configuration and prints it with all defaults and with masked secrets. */
 export const checkConfig: Command = {
   usage: "check-config --config FILE [--connect [--tenant NAME]...] [--env-file FILE]",
   options,
@@ -40,17 +40,20 @@ export const checkConfig: Command = {
   },
 };
 
-/** Asks every upstream what a run would ask it, and keeps nothing. Tenant by tenant, so that what is there is shown at once. */
+/**
+ * Sends the requests of a run to every upstream and stores nothing. Works tenant by tenant, so that results appear at
+ * once.
+ */
 async function connectTenants(
   config: Config,
   names: readonly string[] | undefined,
   { stdout, stderr, signal }: CommandIo,
 ): Promise<0 | 1> {
-  // Failures are told in the table; what is logged beside it would say them twice.
+  // The table shows the failures. The log would repeat them.
   const logger = createLogger({ ...config.logging, level: "fatal" });
   let failures = 0;
-  let looks = 0;
-  let asked = 0;
+  let remarks = 0;
+  let requests = 0;
   for (const tenant of selectTenants(config, names)) {
     const ecosystem = ecosystems.get(tenant.ecosystem);
     if (ecosystem === undefined) throw new Error(`unknown ecosystem ${tenant.ecosystem}`);
@@ -58,22 +61,22 @@ async function connectTenants(
     const parallelQueries = tenant.metrics_prefetch_workers;
     const window = gatherWindow(dayOf(new Date()), tenant.lookback_days, tenant.cutoff_days);
     const context = { tenantName, tenantId, logger, parallelQueries };
-    const answers = await probeTenant({ ecosystem, settings, context, window }, signal);
-    const probes = withTagRemarks(answers, tagsRead(tenant.allocation));
-    const told: TenantProbes = { tenantName, ecosystem: tenant.ecosystem, probes };
-    stdout.write(withoutSecrets(`${asked === 0 ? "" : "\n"}${probeTable([told])}`));
-    asked += answers.length;
+    const responses = await probeTenant({ ecosystem, settings, context, window }, signal);
+    const probes = withTagRemarks(responses, tagsRead(tenant.allocation));
+    const results: TenantProbes = { tenantName, ecosystem: tenant.ecosystem, probes };
+    stdout.write(withoutSecrets(`${requests === 0 ? "" : "\n"}${probeTable([results])}`));
+    requests += responses.length;
     failures += probes.filter(({ failure }) => failure !== undefined).length;
-    looks += probes.filter(({ failure, remark }) => failure === undefined && remark !== undefined).length;
+    remarks += probes.filter(({ failure, remark }) => failure === undefined && remark !== undefined).length;
   }
   stderr.write(
     failures === 0
-      ? "The configuration is valid, and every upstream answers.\n"
-      : `The configuration is valid; ${failures} of ${asked} questions to upstreams failed.\n`,
+      ? "The configuration is valid, and every upstream responds.\n"
+      : `The configuration is valid; ${failures} of ${requests} requests to upstreams failed.\n`,
   );
-  if (looks > 0)
+  if (remarks > 0)
     stderr.write(
-      `Look at ${looks === 1 ? "1 response, which is" : `${looks} responses, which are`} marked \`look\` above.\n`,
+      `Look at ${remarks === 1 ? "1 response, which is" : `${remarks} responses, which are`} marked \`look\` above.\n`,
     );
   return failures === 0 ? 0 : 1;
 }

@@ -10,7 +10,7 @@ export interface CommandEntry {
   load(): Promise<Command>;
 }
 
-/** What a command does, and its words for its own `--help`. */
+/** A command with its usage and options. */
 export interface Command {
   readonly usage: string;
   readonly options: Options;
@@ -18,7 +18,7 @@ export interface Command {
   run(args: readonly string[], io: CommandIo): Promise<number>;
 }
 
-/** Options of a command by their names, as `parseArgs` takes them, each with its words for `--help`. */
+/** Options by name, as `parseArgs` takes them, each with its help text. */
 export type Options = Readonly<
   Record<
     string,
@@ -26,7 +26,7 @@ export type Options = Readonly<
       | { readonly type: "boolean"; readonly default?: false }
       | {
           readonly type: "string";
-          /** What stands for the value in `--help`. */
+          /** Placeholder of the value in `--help`. */
           readonly value: string;
           readonly multiple?: boolean;
           readonly default?: string | string[];
@@ -35,10 +35,10 @@ export type Options = Readonly<
   >
 >;
 
-/** Where a command writes: a terminal, or something that only looks like its stream. */
+/** An output stream, which may be a terminal. */
 export type Terminal = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** What a command may touch of its process. */
+/** The parts of the process that a command may use. */
 export interface CommandIo {
   readonly stdout: Terminal;
   readonly stderr: Terminal;
@@ -47,12 +47,12 @@ export interface CommandIo {
   readonly signal: AbortSignal;
 }
 
-/** The caller's words are off: said with the usage, exit code 2. */
+/** Wrong arguments: printed with the usage; the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Something that ends the command with a sentence and an exit code, not with a stack trace. */
+/** Ends the command with a message and an exit code, without a stack trace. */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
   constructor(
@@ -63,7 +63,7 @@ export class CommandFailed extends Error {
   }
 }
 
-/** Parses a command's options strictly; anything unknown is a UsageError. */
+/** Parses options strictly. Throws `UsageError` for anything unknown. */
 export function parseOptions<Options extends NonNullable<ParseArgsConfig["options"]>>(
   args: readonly string[],
   options: Options,
@@ -71,7 +71,7 @@ export function parseOptions<Options extends NonNullable<ParseArgsConfig["option
   return parsed(args, options, false).values;
 }
 
-/** The same for a command that takes files, as `files`. */
+/** Like `parseOptions`, for a command with positional arguments, which are `files`. */
 export function parseFiles<Options extends NonNullable<ParseArgsConfig["options"]>>(
   args: readonly string[],
   options: Options,
@@ -92,7 +92,7 @@ function parsed<Options extends NonNullable<ParseArgsConfig["options"]>>(
   }
 }
 
-/** A day given on the command line. */
+/** Validates a day of the command line. */
 export function dayOption(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   if (!isDay(value)) throw new UsageError(`--${name} must be a day as YYYY-MM-DD, not "${value}"`);

@@ -1,6 +1,9 @@
 import type { CommandEntry } from "./command.js";
 
-/** Every command, in the order of `--help`. Each is loaded when it is called: all of them take longer to load than most of them to run. */
+/**
+ * All commands, in the order of `--help`. Each is loaded on demand, because loading all takes longer than most commands
+ * run.
+ */
 export const commands: readonly CommandEntry[] = [
   {
     name: "demo",
@@ -70,7 +73,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: "token",
-    summary: "make, list and revoke tokens of the API",
+    summary: "create, list and revoke API tokens",
     load: async () => (await import("./token.js")).token,
   },
   {

@@ -5,7 +5,7 @@ import { ecosystems } from "../ingest/ecosystems/registry.js";
 import { keepSecrets } from "../secrets/known-secrets.js";
 import { CommandFailed, type CommandIo, type Options, UsageError } from "./command.js";
 
-/** Options that every command with a configuration takes. */
+/** Options of every command that has a configuration. */
 export const configOptions = {
   config: { type: "string", value: "FILE", help: "the configuration, in YAML" },
   "env-file": {
@@ -20,11 +20,14 @@ export const tenantsOption = {
     type: "string",
     value: "NAME",
     multiple: true,
-    help: "this tenant alone; may be given again for more; all by default",
+    help: "only this tenant; may be repeated; all by default",
   },
 } as const satisfies Options;
 
-/** Reads the configuration a command was given, whose secrets nothing says from then on; a refusal lists every problem and ends the command with 2. */
+/**
+ * Reads the configuration, and masks its secrets in all later output. If it is not valid, ends the command with all
+ * problems and exit code 2.
+ */
 export async function configurationOf(
   options: { readonly config?: string | undefined; readonly "env-file"?: string | undefined },
   io: CommandIo,

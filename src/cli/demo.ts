@@ -31,7 +31,7 @@ import { createWorker } from "./worker.js";
 import { writing } from "./writing.js";
 
 const host = "127.0.0.1";
-/** Credentials of the demo's SQL port, new each time: nobody can know them who was not told. */
+/** Credentials of the demo's SQL port. The password is new at each start, so nobody can know it in advance. */
 const sqlUser = "demo";
 const sqlPassword = randomBytes(12).toString("base64url");
 
@@ -48,8 +48,8 @@ const options = {
 } as const satisfies Options;
 
 /**
- * Shows the whole way with nothing but the package: simulated upstreams, the embedded engines, one run of the pipeline, the
- * proof that it adds up, and the API.
+ * Runs the whole pipeline without external services: simulated upstreams, embedded engines, one run, the
+ * reconciliation, and the API.
  */
 export const demo: Command = {
   usage:
@@ -115,7 +115,7 @@ async function runDemo(input: DemoInput, io: CommandIo): Promise<number> {
       line.clear();
       return results;
     };
-    /** The exit code: 0 if every run completed and everything that is published adds up. */
+    /** Returns the exit code: 0 if every run completed and all published amounts add up. */
     const prove = async (results: ReadonlyMap<string, RunResult | undefined>) => {
       const proof = await printReconciliation(stores, [...results.keys()], io, { everyDay: false });
       if (proof !== "adds_up") return exitCodes[proof];
@@ -123,7 +123,7 @@ async function runDemo(input: DemoInput, io: CommandIo): Promise<number> {
     };
     const results = await run([...config.tenants.values()]);
     if (io.signal.aborted) {
-      io.stdout.write("The demo was interrupted: nothing is proven.\n");
+      io.stdout.write("The demo was interrupted: nothing was checked.\n");
       return 1;
     }
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
@@ -140,7 +140,7 @@ async function runDemo(input: DemoInput, io: CommandIo): Promise<number> {
       [config.tenants.get(CLOUD_BILLS_TENANT)].filter((tenant) => tenant !== undefined),
     );
     if (io.signal.aborted) {
-      io.stdout.write("The demo was interrupted: nothing is proven of that bill.\n");
+      io.stdout.write("The demo was interrupted: that bill was not checked.\n");
       return 1;
     }
     io.stdout.write(`${runSummary(again, io.stdout.columns)}\nDoes it still add up?\n`);
@@ -160,7 +160,7 @@ async function runDemo(input: DemoInput, io: CommandIo): Promise<number> {
   }
 }
 
-/** The configuration that a user would write for these tenants, as text, so that the demo takes the same way in. */
+/** Writes the configuration as a user would and parses it, so that the demo takes the usual code path. */
 function demoConfig(input: DemoInput, io: CommandIo) {
   const text = stringify({
     data_dir: join(input.folder, "data"),

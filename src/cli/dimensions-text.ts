@@ -1,4 +1,4 @@
-/** The dimensions of a day as a table, and how to explain one of them. */
+/** Prints the dimensions of a day as a table, with a hint how to explain one. */
 import type { DimensionPage } from "../query/chargebacks/explain/dimensions-of-day.js";
 import type { Terminal } from "./command.js";
 import { writeAmounts } from "./table.js";

@@ -33,15 +33,15 @@ const options = {
   timestamp: {
     type: "string",
     value: "INSTANT",
-    help: "the line of the bill, where the day has several",
+    help: "the line of the bill, if the day has several",
   },
-  component: { type: "string", value: "N", help: "the component of the line, where it has several" },
-  currency: { type: "string", value: "CODE", help: "the currency, where there are several" },
+  component: { type: "string", value: "N", help: "the component of the line, if it has several" },
+  currency: { type: "string", value: "CODE", help: "the currency, if there are several" },
   page: {
     type: "string",
     value: "N",
     default: "1",
-    help: "page of the list, or of those who share the cost",
+    help: "page of the list, or of the identities that share the cost",
   },
   "page-size": { type: "string", value: "N", default: "20", help: "rows of a page, 1 to 1000" },
   json: { type: "boolean", default: false, help: "print what the API's endpoint returns" },
@@ -51,8 +51,8 @@ const MOST_ROWS = 1000;
 const LAST_COMPONENT = 255;
 
 /**
- * The same as the API's explanation of an amount. The amount is given by its dimension, or by names that only one dimension of the day has.
- * Without a dimension, or with names that several have, it lists them.
+ * Prints the API's explanation of an amount. The amount is selected by its dimension, or by names that match only one
+ * dimension of the day. Without either, or if the names match several, it lists the dimensions.
  */
 export const explain: Command = {
   usage:
@@ -122,7 +122,10 @@ async function dimensionOf(
   throw new CommandFailed(`Tenant ${tenantName} has no chargeback dimension ${id}.`, 1);
 }
 
-/** The only dimension that has the names, or the list of those that have them. Without a name: always the list. */
+/**
+ * Returns the only dimension that matches the names, or the list of all that match. Without names it always returns the
+ * list.
+ */
 async function dimensionsNamed(
   client: ClickHouseClient,
   { date, names, page, page_size }: PageRequest & { readonly date: string; readonly names: DayNames },
@@ -130,7 +133,7 @@ async function dimensionsNamed(
 ): Promise<ExplainedDimension | DimensionPage> {
   const first = await readDimensionsOfDay(client, { date, names, page: 1, page_size }, signal);
   const [largest] = first.items;
-  if (largest === undefined) throw new CommandFailed(`Nothing on ${date} has these names.`, 1);
+  if (largest === undefined) throw new CommandFailed(`No chargeback on ${date} has these names.`, 1);
   const isNamed = names.identity !== undefined || names.resource !== undefined || names.product !== undefined;
   if (isNamed && first.dimensions === 1) return largest;
   return page === 1 ? first : await readDimensionsOfDay(client, { date, names, page, page_size }, signal);

@@ -1,4 +1,4 @@
-/** An explanation for people: every number of it, within the width of a terminal. */
+/** Formats an explanation with all its numbers, within the width of a terminal. */
 import type { Explanation, Recipient } from "../query/chargebacks/explain/explained.js";
 import type { TierOutcome, TriedTier } from "../query/chargebacks/explain/tiers.js";
 import type { Terminal } from "./command.js";
@@ -8,21 +8,25 @@ import { wrapWords } from "./wrap.js";
 const WIDTH = 80;
 const LABEL = 12;
 
-export function writeExplanation(stdout: Terminal, told: Explanation): void {
-  const { row, split, recipients, samples } = told;
+export function writeExplanation(stdout: Terminal, explanation: Explanation): void {
+  const { row, split, recipients, samples } = explanation;
   const write = (text: string) => void stdout.write(text);
   const section = (title: string, table: Table) => {
     write(`\n${title}\n`);
     writeTable(stdout, table);
   };
-  write(paragraph(headline(told)));
+  write(paragraph(headline(explanation)));
   write("\n");
-  for (const [label, text] of facts(told)) write(labelled(label, text));
-  if (told.rule !== null) section(`Components of the rule ${told.rule.product_type}`, componentTable(told));
-  if (told.tiers !== null) section(`Tiers of component ${row.component}`, tierTable(told.tiers));
-  const shown = told.recipients.items.some(({ identity_id }) => identity_id === told.identity_id)
+  for (const [label, text] of facts(explanation)) write(labelled(label, text));
+  if (explanation.rule !== null)
+    section(`Components of the rule ${explanation.rule.product_type}`, componentTable(explanation));
+  if (explanation.tiers !== null)
+    section(`Tiers of component ${row.component}`, tierTable(explanation.tiers));
+  const shown = explanation.recipients.items.some(
+    ({ identity_id }) => identity_id === explanation.identity_id,
+  )
     ? recipients.items
-    : [...recipients.items, told.this];
+    : [...recipients.items, explanation.this];
   section(
     `Who shares it: ${recipients.total}, page ${recipients.page} of ${Math.max(recipients.pages, 1)}`,
     recipientTable(shown, split !== null),
@@ -50,25 +54,25 @@ function headline({
 
 const named = (id: string, name: string | null) => (name === null ? id : `${id} (${name})`);
 
-function facts(told: Explanation): [string, string][] {
-  const { row, rows, total_rows, line, split, owner, run } = told;
+function facts(explanation: Explanation): [string, string][] {
+  const { row, rows, total_rows, line, split, owner, run } = explanation;
   const others = rows.filter((each) => each !== rows[0]);
   return [
     ["how", `${row.allocation_method}, ${row.allocation_detail}${row.provisional ? ", provisional" : ""}`],
     ...(others.length === 0
       ? []
       : ([["rows", `${total_rows} on this day; this is ${placeOf(row)}`]] as [string, string][])),
-    ["line", line === null ? "not there" : lineText(line)],
+    ["line", line === null ? "missing" : lineText(line)],
     [
       "split",
       split === null
-        ? "cannot be calculated again: shown as it is published"
-        : splitText(split, told.recipients.total),
+        ? "cannot be recalculated: shown as published"
+        : splitText(split, explanation.recipients.total),
     ],
     ["owner", ownerText(owner)],
-    ["published", told.published_at ?? "not known when"],
-    ["run", run === null ? "its record is not kept" : `${run.run_id}, ${run.trigger}, ${run.status}`],
-    ...told.lacks.map((lack): [string, string] => ["lacks", lack]),
+    ["published", explanation.published_at ?? "at an unknown time"],
+    ["run", run === null ? "no record" : `${run.run_id}, ${run.trigger}, ${run.status}`],
+    ...explanation.lacks.map((lack): [string, string] => ["missing", lack]),
   ];
 }
 
@@ -85,16 +89,16 @@ function lineText(line: NonNullable<Explanation["line"]>): string {
 
 function splitText(split: NonNullable<Explanation["split"]>, recipients: number): string {
   const { tick, line_ticks, residue, component_ticks, total_weight, rounding_offset } = split;
-  const weighed = `${line_ticks} ticks of ${tick} and ${residue} besides; of them ${component_ticks} for this component, by a weight of ${total_weight} in all`;
+  const weighed = `${line_ticks} ticks of ${tick} plus ${residue}; ${component_ticks} of the ticks are for this component; the total weight is ${total_weight}`;
   if (recipients === 1) return weighed;
   return (
-    `${weighed}. Ticks up to an identity: (${component_ticks} × UP TO + ${rounding_offset}) ÷ ${total_weight}, rounded down; its ` +
-    `own are those less the ticks up to the one before. The offset ${rounding_offset} is drawn from the line, so that rounding favours nobody`
+    `${weighed}. Ticks up to an identity: (${component_ticks} × UP TO + ${rounding_offset}) ÷ ${total_weight}, rounded down. Its ` +
+    `own ticks are the difference to the identity before it. The offset ${rounding_offset} is derived from the line, so that rounding favours nobody`
   );
 }
 
 function ownerText({ owner_ids, identity, resource }: Explanation["owner"]): string {
-  const owners = owner_ids.length === 0 ? "no owner noted" : `owned by ${owner_ids.join(", ")}`;
+  const owners = owner_ids.length === 0 ? "no owner recorded" : `owned by ${owner_ids.join(", ")}`;
   const team = identity?.team ? `team ${identity.team}` : "no team";
   const inventory = resource?.owner_id ? `; the inventory names ${resource.owner_id}` : "";
   return `${owners}${inventory}; ${team} on the day`;
@@ -120,12 +124,12 @@ const outcomes: Readonly<Record<TierOutcome, string>> = {
   no_costs: "no direct costs",
   names_nobody: "the line names nobody",
   metrics_missing: "metrics are missing",
-  no_identities: "nobody in its sets",
+  no_identities: "empty sets",
   no_owner: "no owner known",
   several_owners: "several owners",
-  unclear: "not known why",
+  unclear: "unknown",
   not_reached: "not reached",
-  given_up: "not tried: given up",
+  given_up: "not tried: allocation failed",
 };
 
 function tierTable(tiers: readonly TriedTier[]): Table {

@@ -10,7 +10,7 @@ import { commandLogger } from "./logger.js";
 import { selectTenants } from "./tenants.js";
 import { writeWhole } from "./writing.js";
 
-/** Milliseconds without a byte after which an export is given up. */
+/** An export is aborted after this time without a byte, in milliseconds. */
 const idleMs = 300_000;
 
 const options = {
@@ -31,13 +31,13 @@ const options = {
   raw: {
     type: "boolean",
     default: false,
-    help: "leave text as it is that a spreadsheet would run as a formula",
+    help: "do not escape text that a spreadsheet would run as a formula",
   },
   bom: { type: "boolean", default: false, help: "begin with a byte order mark, for Excel" },
   output: { type: "string", value: "FILE", help: "write to this file; to standard output by default" },
 } as const satisfies Options;
 
-/** The same CSV as the API's export, into a file or to standard output. */
+/** Writes the CSV of the API's export to a file or to standard output. */
 export const exportCsv: Command = {
   usage:
     "export --config FILE --tenant NAME [--from DAY] [--to DAY] [--timezone ZONE] [--columns A,B,…] [--raw] [--bom] [--output FILE] [--env-file FILE]",

@@ -12,18 +12,18 @@ const options = {
   "focus-version": {
     type: "string",
     value: "VERSION",
-    help: `check as this version of FOCUS: ${focusVersions.join(", ")}; by default the columns tell`,
+    help: `check as this version of FOCUS: ${focusVersions.join(", ")}; by default detected from the columns`,
   },
   json: { type: "boolean", default: false, help: "print the reports as JSON" },
 } as const satisfies Options;
 
-/** Files that were checked, and those that could not be: what `--json` prints. */
+/** The output of `--json`: reports of checked files, and files that could not be read. */
 interface FocusReports {
   readonly files: FocusReport[];
   readonly unreadable: { readonly file: string; readonly problem: string }[];
 }
 
-/** An acceptance check of FOCUS files. It needs no configuration and leaves nothing behind. */
+/** Checks FOCUS files before they are used as bills. It needs no configuration and leaves nothing behind. */
 export const focusCheck: Command = {
   usage: "focus-check FILE... [--focus-version VERSION] [--json]",
   options,
@@ -32,13 +32,13 @@ export const focusCheck: Command = {
     if (files.length === 0) throw new UsageError("name at least one FILE to check");
     const version = versionOption(given["focus-version"]);
     const reports: FocusReports = { files: [], unreadable: [] };
-    // What the engine says at its start belongs to an error, if there is one.
+    // The log of the engine's start only matters with an error.
     const engine = await openScratchEngine(createLogger({ format: "json", level: "fatal" }));
     try {
       for (const file of files) {
         try {
           const report = await checkFile(engine, file, { version, signal });
-          // Several files may take long: each is told when it is done.
+          // Several files may take long, so each report is printed when it is ready.
           if (!given.json) writeFocusReport(stdout, report, { first: reports.files.length === 0 });
           reports.files.push(report);
         } catch (error) {

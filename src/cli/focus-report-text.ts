@@ -1,4 +1,4 @@
-/** A report of a FOCUS file for people, within the width of a terminal. What comes from the file is cleaned already. */
+/** Formats the report of a FOCUS file within the width of a terminal. Text from the file is already sanitized. */
 import { clean } from "../focus/check/clean.js";
 import { costs, type Example, type Finding, type FocusReport } from "../focus/check/report.js";
 import type { Terminal } from "./command.js";
@@ -6,7 +6,7 @@ import { wrapWords } from "./wrap.js";
 
 const WIDTH = 80;
 const LABEL = 10;
-/** Columns that one line of a finding about columns names. */
+/** The most columns in one line of a finding about columns. */
 const MOST_NAMES = 20;
 
 export function writeFocusReport(stdout: Terminal, report: FocusReport, { first = true } = {}): void {
@@ -34,7 +34,7 @@ function head(report: FocusReport): string[] {
   ];
 }
 
-/** A line for each sum: sums are exact, and have as many digits as it takes. */
+/** One line per sum, because exact sums can have many digits. */
 function totalLines({ totals, more_currencies }: FocusReport): string[] {
   const lines = totals.flatMap(({ currency, rows, ...sums }) => [
     `${currency ?? "no currency"}, ${counted(rows, "row")}`,
@@ -52,7 +52,7 @@ function findingLines({ errors, warnings, findings }: FocusReport): string[] {
   if (findings.length === 0) return ["No findings."];
   const shown = new Set<string>();
   const lines = findings.flatMap((finding) => {
-    // A finding about columns has no rows: one line names all of its columns.
+    // Findings about columns have no rows, so one line names all columns.
     if (!isOfColumns(finding)) return ["", ...rowFinding(finding)];
     if (shown.has(finding.id)) return [];
     shown.add(finding.id);
@@ -95,7 +95,7 @@ function indented(text: string): string[] {
   );
 }
 
-/** A word that is longer than a line is broken within. */
+/** Breaks within words that are longer than a line. */
 function broken(text: string, width = WIDTH - LABEL): string[] {
   const letters = [...text];
   const lines: string[] = [];

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { CommandFailed } from "./command.js";
 
-/** Fails while a port cannot be listened on, before any work is done in vain. `instead` says how to choose another. */
+/** Fails early if the port is not free. `instead` tells the user how to choose another one. */
 export async function requireFreePort(port: number, host: string, instead: string): Promise<void> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
@@ -10,16 +10,16 @@ export async function requireFreePort(port: number, host: string, instead: strin
   });
 }
 
-/** What keeps a process from listening; any other error stays as it is. */
+/** Converts an error of listening to a `CommandFailed`; returns other errors unchanged. */
 export function cannotListen(
   error: NodeJS.ErrnoException,
-  asked: { readonly host: string; readonly port: number },
+  address: { readonly host: string; readonly port: number },
   instead: string,
 ): Error {
   if (error.syscall !== "listen" && error.syscall !== "getaddrinfo") return error;
-  const { host } = asked;
-  // Of several ports, that which it is about.
-  const port = "port" in error ? error.port : asked.port;
-  const why = error.code === "EADDRINUSE" ? "is in use" : `cannot be listened on (${error.message})`;
-  return new CommandFailed(`Port ${port} on ${host} ${why}: ${instead}`, 1);
+  const { host } = address;
+  // With several ports, the error has the port that failed.
+  const port = "port" in error ? error.port : address.port;
+  const reason = error.code === "EADDRINUSE" ? "is in use" : `cannot be listened on (${error.message})`;
+  return new CommandFailed(`Port ${port} on ${host} ${reason}: ${instead}`, 1);
 }

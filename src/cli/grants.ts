@@ -26,12 +26,12 @@ const options = {
   apply: {
     type: "boolean",
     default: false,
-    help: "carry the statements out, by the users of the connection strings, who must be allowed to",
+    help: "run the statements as the users of the connection strings, who need the rights to do so",
   },
   "new-passwords": {
     type: "boolean",
     default: false,
-    help: "give users that are there already a new password",
+    help: "give existing users a new password",
   },
 } as const satisfies Options;
 
@@ -39,12 +39,12 @@ interface Grants {
   readonly tenant: string;
   readonly storage: ServerStorage;
   readonly limits: ReaderLimits;
-  /** For whoever gets one. */
+  /** The password for a user that is created or renewed. */
   readonly password: string;
   readonly renew: boolean;
 }
 
-/** Users of ClickHouse servers for BI tools, one for each tenant. */
+/** Manages users of ClickHouse servers for BI tools, one per tenant. */
 export const grants: Command = {
   usage: "grants --config FILE [--tenant NAME]... [--apply] [--new-passwords] [--env-file FILE]",
   options,
@@ -72,7 +72,7 @@ export const grants: Command = {
         "No tenant has its store on a ClickHouse server. For embedded ones, embedded.sql_users has the users.",
         1,
       );
-    if (!given.apply) for (const each of tenants) print(each, io);
+    if (!given.apply) for (const grant of tenants) print(grant, io);
     else await applyAll(tenants, io);
     return 0;
   },
@@ -89,7 +89,7 @@ function serverOf({ tenant_name, storage }: TenantConfig, isNamed: boolean): Ser
 
 const sha256 = (password: string) => createHash("sha256").update(password).digest("hex");
 
-/** The statements go to stdout, to be piped; what is not to be kept goes to stderr. */
+/** Statements go to stdout, so that they can be piped. Passwords go to stderr, because they should not be stored. */
 function print({ tenant, storage, limits, password, renew }: Grants, { stdout, stderr }: CommandIo): void {
   const { database } = storage;
   const statements = [
@@ -100,19 +100,19 @@ function print({ tenant, storage, limits, password, renew }: Grants, { stdout, s
   ];
   stdout.write(`-- Tenant ${tenant}: database ${database} on ${storage.urls.join(", ")}\n`);
   for (const statement of statements) stdout.write(`${statement};\n`);
-  const counts = renew ? "" : ", if it is not there yet";
-  stderr.write(`The password of ${readerName(database)}${counts}: ${password}. It is not shown again.\n`);
+  const condition = renew ? "" : ", if the user does not exist yet";
+  stderr.write(`The password of ${readerName(database)}${condition}: ${password}. It is not shown again.\n`);
 }
 
-/** Passwords are shown whatever happens after they are set. */
+/** Passwords that were set are shown even if a later step fails. */
 async function applyAll(tenants: readonly Grants[], { stdout, stderr }: CommandIo): Promise<void> {
   const rows: string[][] = [];
   try {
-    for (const each of tenants) {
-      const { database, urls } = each.storage;
-      const tell = (password: string) =>
-        rows.push([each.tenant, urls.join(", "), readerName(database), password]);
-      await apply(each, tell);
+    for (const grant of tenants) {
+      const { database, urls } = grant.storage;
+      const addPassword = (password: string) =>
+        rows.push([grant.tenant, urls.join(", "), readerName(database), password]);
+      await apply(grant, addPassword);
     }
   } finally {
     if (rows.length > 0) {
@@ -124,7 +124,7 @@ async function applyAll(tenants: readonly Grants[], { stdout, stderr }: CommandI
 
 async function apply(
   { tenant, storage, limits, password, renew }: Grants,
-  tell: (password: string) => void,
+  addPassword: (password: string) => void,
 ): Promise<void> {
   const { username, database } = storage;
   const setting = `tenants.${tenant}.storage.connection_string`;
@@ -135,16 +135,16 @@ async function apply(
     for (const query of statements) await client.command({ query });
   };
   try {
-    const found = await client.query({
+    const users = await client.query({
       query: "SELECT name FROM system.users WHERE name = {name:String}",
       query_params: { name: readerName(database) },
       format: "JSONEachRow",
     });
-    const isThere = (await found.json()).length > 0;
+    const exists = (await users.json()).length > 0;
     await run(roleStatements(storage, limits));
-    if (!isThere) await run([createReader(storage, sha256(password))]);
+    if (!exists) await run([createReader(storage, sha256(password))]);
     else if (renew) await run([changePassword(storage, sha256(password))]);
-    tell(isThere && !renew ? "(unchanged)" : password);
+    addPassword(exists && !renew ? "(unchanged)" : password);
     await run(readerStatements(storage));
   } catch (error) {
     if (isLostConnection(error)) throw new StoreNotOpenedError(setting, describeStorage(storage), error);
@@ -157,7 +157,7 @@ async function apply(
   }
 }
 
-/** To the first of its hosts that answers: the others have the users by the cluster. */
+/** Connects to the first host that responds. The users are created on the other hosts through the cluster. */
 async function connect({ urls, username, password }: ServerStorage): Promise<ClickHouseClient> {
   const clientOf = (url: string) =>
     openClickHouseClient({
@@ -169,8 +169,8 @@ async function connect({ urls, username, password }: ServerStorage): Promise<Cli
     });
   const prepare = async (url: string) => {
     const client = clientOf(url);
-    const answer = await client.ping().finally(() => client.close());
-    if (!answer.success) throw answer.error;
+    const ping = await client.ping().finally(() => client.close());
+    if (!ping.success) throw ping.error;
   };
   return clientOf(await createHostChoice({ urls, prepare, onChange: () => undefined }).current());
 }

@@ -1,4 +1,4 @@
-/** What `--help` prints, and what a wrong word is answered with. */
+/** Texts of `--help` and of wrong usage. */
 import type { Command, CommandEntry, Options } from "./command.js";
 import { wrapWords } from "./wrap.js";
 
@@ -10,19 +10,19 @@ export function programHelp(commands: readonly CommandEntry[]): string {
 export function commandHelp({ summary }: CommandEntry, { usage, options }: Command): string {
   const rows = Object.entries(options).map(([name, option]) => [flag(name, option), words(option)] as const);
   const about = wrapWords(summary, usualWidth).join("\n");
-  return `${usageText(usage)}\n\n${about}\n\n${inTwoColumns([...rows, ["--help", "show this"]])}`;
+  return `${usageText(usage)}\n\n${about}\n\n${inTwoColumns([...rows, ["--help", "show this help"]])}`;
 }
 
-/** Short enough for the message above it to be seen. */
+/** Short, so that the error message above it stays visible. */
 export function usageHint({ name }: CommandEntry, { usage }: Command): string {
   return `${usageText(usage)}\nchargehouse ${name} --help shows what the options mean.\n`;
 }
 
-/** An option with its value, and what stands in brackets with brackets in them. */
+/** Matches units that are never broken: an option with its value, or a bracket with nested brackets. */
 const unbroken = /\[(?:[^[\]]|\[[^[\]]*\])*\]\S*|--\S+ [^\s[]+/g;
 const noBreak = "\u00a0";
 
-/** Broken between options; all lines but the first are indented. */
+/** Breaks lines between options and indents all but the first. */
 function usageText(usage: string): string {
   const text = usage.replaceAll(unbroken, (unit) => unit.replaceAll(" ", noBreak));
   const lines = wrapWords(`chargehouse ${text}`, usualWidth - 2);
@@ -41,7 +41,7 @@ function words(option: Options[string]): string {
 const usualWidth = 80;
 const widestLeft = 22;
 
-/** Texts that are too long for their column are broken between words; what is too long for the left column has a line of its own. */
+/** Wraps long texts in the right column. A text that is too long for the left column gets a line of its own. */
 function inTwoColumns(rows: readonly (readonly [string, string])[]): string {
   const left = Math.min(widestLeft, Math.max(...rows.map(([name]) => name.length)));
   const indent = `\n${" ".repeat(left + 4)}`;

@@ -5,16 +5,19 @@ import { shownInResult } from "../config/shown-in-result.js";
 import { deepWithoutSecrets } from "../secrets/known-secrets.js";
 import type { Terminal } from "./command.js";
 
-/** Takes the log's lines: a file descriptor, or whatever writes them. */
+/** Destination of log lines: a file descriptor or a writer. */
 export type LogDestination = number | { write(text: string): void };
 
 const standardError = 2;
 
-/** The process's log: JSON lines or readable text on standard error, so that standard output stays a command's result. */
+/**
+ * Creates the process's log: JSON lines or readable text on standard error. Standard output is for the results of
+ * commands.
+ */
 export function createLogger(
   { format, level }: Config["logging"],
   destination: LogDestination = standardError,
-  { hideObject = false, leavesOutResults = false } = {},
+  { hideObject = false, hidesResults = false } = {},
 ): Logger {
   const options = {
     level,
@@ -25,12 +28,13 @@ export function createLogger(
     hooks: {
       streamWrite: lineWithoutSecrets,
       logMethod(this: Logger, args: Parameters<LogFn>, write: LogFn) {
-        const [about]: readonly unknown[] = args;
-        const isTold = typeof about === "object" && about !== null && shownInResult in about;
-        if (!(leavesOutResults && isTold)) write.apply(this, args);
+        const [firstArgument]: readonly unknown[] = args;
+        const isInResult =
+          typeof firstArgument === "object" && firstArgument !== null && shownInResult in firstArgument;
+        if (!(hidesResults && isInResult)) write.apply(this, args);
       },
     },
-    // Whoever logs an error or a configuration object by mistake must not print credentials.
+    // Masks credentials in errors and configuration objects that are logged by mistake.
     redact: {
       paths: ["password", "*.password", "secret", "*.secret", "token", "*.token"],
       censor: "********",
@@ -51,8 +55,9 @@ export function createLogger(
 }
 
 /**
- * The log of a command that somebody watches: on a terminal in words, and without the lines of each step, which the command tells in its
- * own way; `debug` shows them all. What the command prints of the run at the end is not in it either. Elsewhere it is that of the service.
+ * The log of an interactive command. On a terminal it is plain text, without the log lines of each step, which the
+ * command shows in its own way (`debug` shows them all), and without lines that the command's result repeats. Elsewhere
+ * it is the log of the service.
  */
 export function commandLogger(
   logging: Config["logging"],
@@ -61,24 +66,24 @@ export function commandLogger(
 ): Logger {
   if (!terminal.isTTY) return createLogger(logging);
   const level = logging.level === "info" ? "warn" : logging.level;
-  return createLogger({ format: "pretty", level }, destination, { hideObject: true, leavesOutResults: true });
+  return createLogger({ format: "pretty", level }, destination, { hideObject: true, hidesResults: true });
 }
 
-/** As many bytes of lines as wait for a disk with room. More lines are dropped. */
+/** The most bytes of log lines that wait while the disk is full. Further lines are dropped. */
 const WAITING_BYTES = 1024 * 1024;
 
-/** A log that cannot be written, on a full disk or to a closed pipe, must not end the service. */
+/** An unwritable log, such as on a full disk or a closed pipe, does not end the service. */
 function logFile(fd: number) {
   return pino.destination({ fd, sync: true, maxLength: WAITING_BYTES }).on("error", () => undefined);
 }
 
-/** A store may echo in its error what it was sent. */
+/** Errors of a store may echo statements that contain secrets. */
 function lineWithoutSecrets(line: string): string {
-  const { level, time, service, ...said } = JSON.parse(line);
-  return `${JSON.stringify({ level, time, service, ...Object(deepWithoutSecrets(said)) })}\n`;
+  const { level, time, service, ...fields } = JSON.parse(line);
+  return `${JSON.stringify({ level, time, service, ...Object(deepWithoutSecrets(fields)) })}\n`;
 }
 
-/** An error without what libraries hang on it, such as a whole database connection. */
+/** Leaves out properties that libraries attach to errors, such as a whole database connection. */
 function describeError(error: unknown) {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name: type, message, stack } = error;

@@ -7,7 +7,7 @@ import { CommandFailed, type CommandIo, UsageError } from "./command.js";
 import { commands } from "./commands.js";
 import { commandHelp, programHelp, usageHint } from "./help.js";
 
-/** From the words on the command line to an exit code. */
+/** Runs the command line and returns its exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   const exitCode = watchOutput();
   return await exitCode(await runCommand(argv));
@@ -16,7 +16,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 async function runCommand(argv: readonly string[]): Promise<number> {
   const [name = "--help", ...args] = argv;
   const abort = new AbortController();
-  // Each run of a tenant waits for it, and Node.js warns of more than ten.
+  // Each run of a tenant adds a listener, and Node.js warns of more than ten.
   setMaxListeners(0, abort.signal);
   const io: CommandIo = {
     stdout: process.stdout,
@@ -39,7 +39,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
       io.stderr.write(`${withoutSecrets(error.message)}\n`);
       return error.exitCode;
     }
-    // Loaded when it is needed: it knows the errors of all stores.
+    // Loaded on demand, because it imports the errors of all stores.
     const { adviceOn, errorText } = await import("../store/clickhouse/error-text.js");
     io.stderr.write(`${adviceOn(error) === "" ? withoutSecrets(errorMessage(error)) : errorText(error)}\n`);
     return 1;
@@ -49,8 +49,8 @@ async function runCommand(argv: readonly string[]): Promise<number> {
 }
 
 /**
- * Listens for errors of the standard streams, which would end the process. The function that it returns makes the exit code 1 where the
- * command's output could not be written. A reader that needed no more, such as `head`, is no failure.
+ * Handles errors of the standard streams, which would otherwise end the process. The returned function changes the exit
+ * code to 1 if the command's output could not be written. A reader that stops early, such as `head`, is no failure.
  */
 function watchOutput(): (code: number) => Promise<number> {
   let failure: NodeJS.ErrnoException | undefined;
@@ -66,7 +66,7 @@ function watchOutput(): (code: number) => Promise<number> {
   };
 }
 
-/** The first signal asks the command to finish; a second one ends the process at once. */
+/** The first signal tells the command to finish. A second one ends the process at once. */
 function abortOnSignals(abort: AbortController): () => void {
   const onSignal = (signal: NodeJS.Signals) => {
     if (abort.signal.aborted) process.exit(128 + (signal === "SIGINT" ? 2 : 15));

@@ -12,7 +12,7 @@ const options = {
   status: { type: "boolean", default: false, help: "show every revision, and change nothing" },
 } as const satisfies Options;
 
-/** Brings the schemas of all stores up to date, or says how they stand. */
+/** Migrates the schemas of all stores, or prints their state. */
 export const migrate: Command = {
   usage: "migrate --config FILE [--status] [--env-file FILE]",
   options,

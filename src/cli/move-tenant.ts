@@ -34,11 +34,11 @@ const options = {
   resume: {
     type: "boolean",
     default: false,
-    help: "go on with a copy that was cut off: what is there already is kept where it is equal, and replaced where it is not",
+    help: "continue an interrupted copy: equal data is kept, other data is replaced",
   },
 } as const satisfies Options;
 
-/** Copies the facts of a tenant to another database, and compares them. What is configured stays as it is. */
+/** Copies a tenant's facts to another database and compares the copies. The configuration stays unchanged. */
 export const moveTenant: Command = {
   usage: "move-tenant TENANT --config FILE --to-config FILE [--resume] [--env-file FILE]",
   options,
@@ -49,12 +49,12 @@ export const moveTenant: Command = {
     const toConfig = values["to-config"];
     if (toConfig === undefined) throw new UsageError("--to-config FILE is required");
     const config = await configurationOf(values, io);
-    const next = await configurationOf({ ...values, config: toConfig }, io);
+    const newConfig = await configurationOf({ ...values, config: toConfig }, io);
     const [tenant] = selectTenants(config, [name]);
-    const [target] = selectTenants(next, [name]);
+    const [target] = selectTenants(newConfig, [name]);
     if (tenant === undefined || target === undefined) throw new UsageError(`no tenant ${name}`);
     requireAnother(tenant, target, config);
-    requireSameState(config, next, target);
+    requireSameState(config, newConfig, target);
     const stores = await openBoth(config, target, io);
     try {
       return await move(stores, { tenant, target, resume: values.resume, io });
@@ -64,10 +64,10 @@ export const moveTenant: Command = {
   },
 };
 
-/** Name of the new database among the tenants that are open; no tenant of a configuration has such a name. */
+/** Name of the target among the open tenants. It is not a valid tenant name, so it cannot conflict. */
 const TARGET = " target";
 
-/** Both databases of the tenant, in the stores of the one configuration. */
+/** Opens both databases of the tenant with the stores of the old configuration. */
 async function openBoth(
   config: Config,
   target: TenantConfig,
@@ -84,21 +84,28 @@ function requireAnother(tenant: TenantConfig, target: TenantConfig, { tenants }:
       `Tenant ${tenant.tenant_name} has another tenant_id or ecosystem in the new configuration: its facts would not fit it.`,
       2,
     );
-  const taken = [...tenants.values()].find(({ storage }) => isSameStorage(storage, target.storage));
-  if (taken !== undefined)
+  const owner = [...tenants.values()].find(({ storage }) => isSameStorage(storage, target.storage));
+  if (owner !== undefined)
     throw new CommandFailed(
-      `${describeStorage(target.storage)} is the storage of tenant ${taken.tenant_name} already: give the new configuration another connection_string for tenant ${tenant.tenant_name}.`,
+      `${describeStorage(target.storage)} is the storage of tenant ${owner.tenant_name} already: give the new configuration another connection_string for tenant ${tenant.tenant_name}.`,
       2,
     );
 }
 
-/** Both are opened as the old configuration has them: the new one would look elsewhere for the copy, or for the state of its days. */
-function requireSameState(config: Config, next: Config, { tenant_name: name, storage }: TenantConfig): void {
-  const isInFolder = storage.kind === "embedded" || next.postgres.kind === "embedded";
+/**
+ * Requires that only the tenant's storage differs. Both databases are opened with the old configuration; with another
+ * Postgres or data directory, the new one would not find the copy or the state of its days.
+ */
+function requireSameState(
+  config: Config,
+  newConfig: Config,
+  { tenant_name: name, storage }: TenantConfig,
+): void {
+  const isInFolder = storage.kind === "embedded" || newConfig.postgres.kind === "embedded";
   const other =
-    describePostgres(config.postgres) !== describePostgres(next.postgres)
+    describePostgres(config.postgres) !== describePostgres(newConfig.postgres)
       ? "postgres.connection_string"
-      : isInFolder && resolve(config.data_dir) !== resolve(next.data_dir)
+      : isInFolder && resolve(config.data_dir) !== resolve(newConfig.data_dir)
         ? "data_dir"
         : undefined;
   if (other !== undefined)
@@ -125,25 +132,25 @@ async function move(stores: OpenedStores, { tenant, target, resume, io }: Move):
       1,
     );
   try {
-    await requireWhole(stores, tenantName);
+    await requireNoInterruptedPublish(stores, tenantName);
     const from = (await stores.tenant(tenantName)).client;
     const to = (await stores.tenant(TARGET)).client;
-    await requireOurs({ from, to }, describeStorage(target.storage), resume);
+    await requireOwnCopy({ from, to }, describeStorage(target.storage), resume);
     const copied = await copyFacts({
       from,
       to,
       signal: AbortSignal.any([io.signal, lease.lost]),
       onTable: (table, rows) => io.stderr.write(rows === 0 ? "" : `  ${table}: ${rows} rows\n`),
     });
-    io.stdout.write(told(tenant, target, copied.rows));
+    io.stdout.write(moveText(tenant, target, copied.rows));
     return 0;
   } finally {
     await lease.release().catch(() => undefined);
   }
 }
 
-/** What a run left half done is finished by the next one, where it was begun. */
-async function requireWhole({ postgres }: OpenedStores, tenantName: string): Promise<void> {
+/** Refuses to move while a publish is incomplete. The next run finishes it in the old database. */
+async function requireNoInterruptedPublish({ postgres }: OpenedStores, tenantName: string): Promise<void> {
   for (const ledger of [chargebackLedger, topicLedger]) {
     const { rows } = await runStatement(postgres, interruptedPublishing({ ledger, tenantName }));
     if (rows.length > 0)
@@ -154,18 +161,18 @@ async function requireWhole({ postgres }: OpenedStores, tenantName: string): Pro
   }
 }
 
-/** The new database is empty, or has an earlier copy of these very facts. */
-async function requireOurs(
+/** Requires that the new database is empty, or has an earlier copy of the same facts. */
+async function requireOwnCopy(
   { from, to }: { readonly from: ClickHouseClient; readonly to: ClickHouseClient },
-  place: string,
+  targetName: string,
   resume: boolean,
 ): Promise<void> {
   const { storeId } = await readStoreState(from);
   if (storeId === null)
     throw new CommandFailed("No run has used the tenant's storage yet: there is nothing to move.", 1);
-  const held = await readStoreState(to);
-  if (held.storeId !== null && held.storeId !== storeId)
-    throw new CommandFailed(`${place} holds other facts already: choose a database that is empty.`, 1);
+  const state = await readStoreState(to);
+  if (state.storeId !== null && state.storeId !== storeId)
+    throw new CommandFailed(`${targetName} already contains other facts: choose an empty database.`, 1);
   const rows = await readRows<{ n: number }>(to, {
     query:
       "SELECT toUInt32(countIf(rows > 0)) AS n FROM system.parts WHERE database = currentDatabase() AND active AND table IN ('billing', 'usage', 'chargebacks')",
@@ -173,14 +180,14 @@ async function requireOurs(
   });
   if (rows[0]?.n !== 0 && !resume)
     throw new CommandFailed(
-      `${place} is not empty. If an earlier move was cut off, or facts have changed since, go on with --resume.`,
+      `${targetName} is not empty. If an earlier move was interrupted, or facts have changed since, continue with --resume.`,
       1,
     );
 }
 
-function told({ tenant_name: name, storage }: TenantConfig, target: TenantConfig, rows: number): string {
+function moveText({ tenant_name: name, storage }: TenantConfig, target: TenantConfig, rows: number): string {
   const [from, to] = [describeStorage(storage), describeStorage(target.storage)];
   return `Copied ${rows} rows of tenant ${name} from ${from} to ${to}; the copy is equal.
-Now start the service with the new configuration. ${from} stays as it is: drop it when nothing needs it any more.
+Now start the service with the new configuration. ${from} is unchanged: drop it when it is no longer needed.
 `;
 }

@@ -1,9 +1,9 @@
-/** What tenants' upstreams answered, as a table of at most 80 columns. */
+/** Formats the responses of tenants' upstreams as a table of at most 80 columns. */
 import type { Probe } from "../ingest/reports.js";
 
 const WIDTH = 80;
 const LONGEST_NAME = 30;
-/** More than so many labels are only counted. */
+/** The most labels that are listed. The rest is only counted. */
 const MOST_LABELS = 8;
 
 export interface TenantProbes {
@@ -45,7 +45,7 @@ function outcome({ found, period, labels = [], failure, remark }: Probe): string
   ].join("; ");
 }
 
-/** Broken between words, and within one that is longer than a line. */
+/** Wraps text between words, and within words that are longer than a line. */
 function folded(text: string, width: number): string[] {
   const words = text.split(" ").flatMap((word) => word.match(new RegExp(`.{1,${width}}`, "gu")) ?? []);
   const lines: string[] = [];

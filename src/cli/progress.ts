@@ -4,8 +4,8 @@ import { publishedText } from "./run-summary.js";
 import type { StatusLine } from "./status-line.js";
 
 /**
- * How far runs are, as a line of a terminal: a bar once there are days to publish. It never goes back: each tenant is an equal part of
- * it, because how many days a tenant has is only known when it has been gathered.
+ * Shows the progress of runs in a line of the terminal, with a bar once there are days to publish. The bar never moves
+ * back: each tenant is an equal part of it, because the number of its days is only known after gathering.
  */
 export function progressOnLine(line: StatusLine, tenantsOfCycle: () => number): RunListener {
   const runs = new Map<string, TenantProgress>();
@@ -17,7 +17,7 @@ export function progressOnLine(line: StatusLine, tenantsOfCycle: () => number): 
   };
   return {
     began(tenant) {
-      // A tenant that begins again does so in the next cycle.
+      // A finished tenant that begins again belongs to the next cycle.
       if (runs.get(tenant)?.state === "done") runs.clear();
       update(tenant, () => undefined);
     },
@@ -38,7 +38,7 @@ export function progressOnLine(line: StatusLine, tenantsOfCycle: () => number): 
   };
 }
 
-/** The same where there is no terminal: a log line for each step. */
+/** Logs the progress of runs where there is no terminal, one line per step. */
 export function progressInLog(logger: Logger): RunListener {
   return {
     gathered: (tenant, days) => logger.info({ tenant, days }, `Tenant ${tenant}: gathered ${days} days`),

@@ -17,7 +17,7 @@ import { selectTenants } from "./tenants.js";
 
 const options = { ...configOptions, ...tenantsOption } as const satisfies Options;
 
-/** Proves the promise: Σ chargebacks = Σ billing, to the last digit, per tenant, day and currency. */
+/** Checks that Σ chargebacks = Σ billing, to the last digit, per tenant, day and currency. */
 export const reconcile: Command = {
   usage: "reconcile --config FILE [--tenant NAME]... [--env-file FILE]",
   options,
@@ -39,8 +39,9 @@ export const reconcile: Command = {
 };
 
 /**
- * `nothing`: there are tenants without a published day, and no differences in the others. `lost`: what is there adds up, and published days
- * are not there. `damaged`: stored files do not have their checksums, so no sums are read.
+ * `nothing`: some tenants have no published day, and the others have no differences. `lost`: all stored amounts add up,
+ * but published days are missing from the store. `damaged`: stored files do not match their checksums, so no sums were
+ * read.
  */
 export type Proof = "adds_up" | "differences" | "lost" | "damaged" | "nothing";
 
@@ -52,7 +53,10 @@ export const exitCodes: Readonly<Record<Proof, number>> = {
   nothing: 3,
 };
 
-/** Prints the tenants' days and totals, also of attributions to topics where there are any, and what they prove. */
+/**
+ * Prints the days and totals of the tenants, including attributions to topics if there are any, and returns the
+ * verdict.
+ */
 export async function printReconciliation(
   stores: OpenedStores,
   tenants: readonly string[],
@@ -86,7 +90,7 @@ export async function printReconciliation(
     writeSums(io, "ATTRIBUTED", attributions, everyDay);
   }
   if (delivered.length > 0) {
-    io.stdout.write("\nRows that were delivered, or hours of priced metrics, and where they went:\n");
+    io.stdout.write("\nDelivered rows, or hours of priced metrics, by class:\n");
     writeControl(io, delivered);
   }
   const isAccounted = delivered.every(({ control }) => control.every(isAccountedFor));
@@ -108,7 +112,7 @@ interface TenantControl {
   readonly control: readonly CurrencyControl[];
 }
 
-/** What was delivered, each class of its rows, and what is not accounted for. */
+/** Prints the delivered rows, the rows of each class, and the rows that are not accounted for. */
 function writeControl({ stdout }: Pick<CommandIo, "stdout">, tenants: readonly TenantControl[]): void {
   const rows = tenants.flatMap(({ tenant, control }) =>
     control.flatMap(({ currency, delivered, classes, difference }) => [
@@ -139,13 +143,13 @@ function addsUp({ days, totals }: Reconciliation): boolean {
 function verdict(proof: Proof, some: boolean, without: readonly TenantSums[]): string {
   const empty = without.map(({ tenant }) => `Nothing to prove: ${tenant} has no published days.\n`).join("");
   if (proof === "differences")
-    return `${empty}THERE ARE DIFFERENCES: lines whose chargebacks are not their cost, or rows that are not accounted for.\n`;
+    return `${empty}THERE ARE DIFFERENCES: some lines differ from their chargebacks, or rows are not accounted for.\n`;
   return `${some ? "Every line adds up.\n" : ""}${empty}`;
 }
 
 function writeSums(
   { stdout }: Pick<CommandIo, "stdout">,
-  given: string,
+  ledgerColumn: string,
   tenants: readonly TenantSums[],
   everyDay: boolean,
 ): void {
@@ -153,8 +157,8 @@ function writeSums(
     ...days.filter((day) => everyDay || day.lines_off !== "0").map((day) => cells(tenant, day.day, day)),
     ...totals.map((total) => cells(tenant, daysOf(total.currency, days), total)),
   ]);
-  const head = ["TENANT", "DAY", "LINES", "ROWS", "BILLING", given, "DIFF"];
-  writeAmounts(stdout, { head, keys: 2 }, rows, ["BILLING", given]);
+  const head = ["TENANT", "DAY", "LINES", "ROWS", "BILLING", ledgerColumn, "DIFF"];
+  writeAmounts(stdout, { head, keys: 2 }, rows, ["BILLING", ledgerColumn]);
 }
 
 function daysOf(currency: string, days: readonly DayReconciliation[]): string {

@@ -1,4 +1,4 @@
-/** What rules took, as a table: a row for each rule and currency, and one for each tier that found somebody, or nobody. */
+/** Prints the amounts of rules as a table: a row per rule and currency, and a row per tier that allocated something. */
 import type { RuleSums, RulesReport } from "../query/rules/report.js";
 import type { Terminal } from "./command.js";
 import { type AmountRow, writeAmounts } from "./table.js";
@@ -19,7 +19,7 @@ export function writeRules(stdout: Terminal, report: RulesReport): void {
   if (rows.length > 0) writeAmounts(stdout, { head: HEAD, keys: 1 }, rows, ["AMOUNT"]);
   else stdout.write("No published lines.\n");
   const idle = rules.filter(({ took_nothing }) => took_nothing).map(({ name }) => name);
-  if (idle.length > 0) stdout.write(`Took nothing: ${idle.join(", ")}\n`);
+  if (idle.length > 0) stdout.write(`Rules without lines: ${idle.join(", ")}\n`);
   for (const { share, currency, tag, similar_tag: similar } of hints)
     stdout.write(
       `Of the cost in ${currency}, ${percentOf(Number(share))} has a tag "${shown(similar)}", and no "${tag}": did you mean it? ignore_case: true reads it\n`,
@@ -38,7 +38,7 @@ function rowsOf(name: string, sums: readonly RuleSums[]): AmountRow[] {
   ]);
 }
 
-/** Names of a bill may hold anything; a terminal would obey some of it. */
+/** Replaces control characters, which names of a bill may contain and a terminal would execute. */
 function shown(text: string): string {
   return text.replace(/\p{Cc}/gu, "�");
 }

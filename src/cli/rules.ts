@@ -23,7 +23,7 @@ const options = {
   },
 } as const satisfies Options;
 
-/** The same as the API's `GET …/rules`. */
+/** Prints the result of the API's `GET …/rules`. */
 export const rules: Command = {
   usage: "rules --config FILE [--tenant NAME]... [--start DAY] [--end DAY] [--json] [--env-file FILE]",
   options,

@@ -1,9 +1,9 @@
-/** What a run came to, in words: a line a tenant, each thing that went wrong, once, and what is worth knowing. */
+/** Formats the results of runs: one line per tenant, then each error once, and the notes. */
 import type { ClassSums, CurrencyControl } from "../query/state/control-totals.js";
 import type { RunError, RunResult } from "../runner/sql/runs.js";
 import { wrapWords } from "./wrap.js";
 
-/** Results by tenant, undefined where no run took place; lines of errors at most `columns` wide. */
+/** `results` are by tenant, undefined if no run took place. Lines of errors have at most `columns` characters. */
 export function runSummary(
   results: ReadonlyMap<string, RunResult | undefined>,
   columns = Number.POSITIVE_INFINITY,
@@ -22,7 +22,7 @@ export function runSummary(
     .join("");
 }
 
-/** One line for each class of rows that were delivered and not charged. */
+/** Returns one line for each class of delivered rows that were not charged. */
 function classLines({ currency, classes }: CurrencyControl): string[] {
   return classes
     .filter((each) => each.class !== "charged")
@@ -32,13 +32,13 @@ function classLines({ currency, classes }: CurrencyControl): string[] {
     );
 }
 
-/** `outside_window (before_lookback)` */
+/** For example `outside_window (before_lookback)`. */
 export function className({ class: of, reason }: Pick<ClassSums, "class" | "reason">): string {
   return reason === "" ? of : `${of} (${reason})`;
 }
 
 function outcome(result: RunResult | undefined): string {
-  if (result === undefined) return "did not run: the log says why";
+  if (result === undefined) return "did not run: see the log";
   if (result.status === "failed") return `FAILED: ${done(result)}`;
   if (result.status === "completed_with_errors") return `completed with errors: ${done(result)}`;
   return result.dates_gathered > 0 && result.dates_calculated === 0
@@ -51,7 +51,7 @@ function done({ dates_gathered, dates_calculated, chargeback_rows_written: rows 
   return publishedText(dates_calculated, rows);
 }
 
-/** `2 days published, 7 rows`. */
+/** For example `2 days published, 7 rows`. */
 export function publishedText(published: number, rows: number): string {
   return `${days(published)} published, ${rows} ${rows === 1 ? "row" : "rows"}`;
 }
@@ -60,7 +60,7 @@ function days(count: number): string {
   return count === 1 ? "1 day" : `${count} days`;
 }
 
-/** One line a message, with the first of its days and how many more there are. */
+/** Returns one line per message, with the first of its days and the number of further days. */
 function errorLines(errors: readonly RunError[]): string[] {
   const datesOf = new Map<string, string[]>();
   for (const { message, date } of errors)

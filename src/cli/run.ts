@@ -18,10 +18,14 @@ const options = {
   ...tenantsOption,
   from: { type: "string", value: "DAY", help: "gather from this day, YYYY-MM-DD; needs --to" },
   to: { type: "string", value: "DAY", help: "gather up to this day, which is included" },
-  force: { type: "boolean", default: false, help: "calculate days again whose input has not changed" },
+  force: {
+    type: "boolean",
+    default: false,
+    help: "calculate days again even if their input has not changed",
+  },
 } as const satisfies Options;
 
-/** One cycle, in the foreground. */
+/** Runs one cycle in the foreground. */
 export const run: Command = {
   usage: "run --config FILE [--tenant NAME]... [--from DAY --to DAY] [--force] [--env-file FILE]",
   options,
@@ -66,7 +70,7 @@ export const run: Command = {
   },
 };
 
-/** `--from` and `--to` are both inclusive, as dates of the API are. */
+/** Both `--from` and `--to` are inclusive, like dates of the API. */
 function windowOf(from: string | undefined, to: string | undefined): DayWindow | undefined {
   const start = dayOption("from", from);
   const last = dayOption("to", to);

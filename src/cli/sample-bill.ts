@@ -1,4 +1,4 @@
-/** A bill to try things with. */
+/** Writes a simulated bill to try the service with. */
 import { resolve } from "node:path";
 import { writeAwsBill } from "../simulator/bills/cloud-bills.js";
 import { type Command, type Options, parseOptions, UsageError } from "./command.js";

@@ -25,11 +25,11 @@ import { createLogger } from "./logger.js";
 import { untilStopped } from "./until-stopped.js";
 import { createWorker, type Worker } from "./worker.js";
 
-/** `api` serves and never runs the pipeline, `worker` runs it without the API, `both` does both in one process. */
+/** `api` runs only the API, `worker` only the pipeline, and `both` runs both in one process. */
 export const modes = ["api", "worker", "both"] as const;
 export type Mode = (typeof modes)[number];
 
-/** How long a shutdown waits for runs and requests to finish. */
+/** The most seconds that a shutdown waits for runs and requests. */
 const shutdownSeconds = 30;
 
 const options = {
@@ -55,18 +55,20 @@ export const serve: Command = {
       (mode === "worker" ? undefined : refusalToListen(config.api)) ?? (await certificateProblem(config));
     if (refusal !== undefined) throw new CommandFailed(refusal, 2);
     const logger = createLogger(config.logging);
-    return await onceThereIsRoom({ logger, signal: io.signal }, async () => {
+    return await retryWhileDiskFull({ logger, signal: io.signal }, async () => {
       const stores = await openStores({ config, logger, signal: io.signal, opensSqlPort: true });
       return await serveStores({ config, logger, stores, mode, io });
     });
   },
 };
 
-/** How long it is waited before a start that had no room is tried again. */
+/** The pause before a start that failed because of a full disk is repeated. */
 const ROOM_PAUSE_MS = 2_000;
 
-/** Starts anew as long as a disk is full: nobody has to start the service once it has room. Says so once. */
-async function onceThereIsRoom<T>(
+/**
+ * Repeats the start while a disk is full, so that nobody has to restart the service once there is space. Logs it once.
+ */
+async function retryWhileDiskFull<T>(
   { logger, signal }: { readonly logger: Logger; readonly signal: AbortSignal },
   start: () => Promise<T>,
 ): Promise<T> {
@@ -89,11 +91,11 @@ export interface ServeStores {
   readonly stores: OpenedStores;
   readonly mode: Mode;
   readonly io: CommandIo;
-  /** Called once the process listens. */
+  /** Called when the process listens. */
   readonly onListening?: (url: string) => void;
 }
 
-/** Serves opened stores until the signal aborts; closes them in any case. */
+/** Serves the opened stores until the signal aborts, and closes them in any case. */
 export async function serveStores(input: ServeStores): Promise<number> {
   const { config, logger, stores, mode, io } = input;
   const started: Started = {};
@@ -140,14 +142,14 @@ export async function serveStores(input: ServeStores): Promise<number> {
   }
 }
 
-/** What is running and has to be stopped. */
+/** Components that are running and have to be stopped. */
 interface Started {
   backups?: BackupControl | undefined;
   worker?: Worker;
   server?: HttpServer;
 }
 
-/** Opens every tenant's store: a refused schema ends the start, a store that is down only degrades its tenant. */
+/** Opens every tenant's store. A refused schema ends the start; a store that is down only degrades its tenant. */
 async function openTenants(
   config: Config,
   stores: OpenedStores,

@@ -16,27 +16,27 @@ const options = {
   lines: {
     type: "string",
     value: "N",
-    help: "lines a day of the Confluent bill; those of the size by default",
+    help: "lines per day of the Confluent bill; by default from --size",
   },
-  identities: { type: "string", value: "N", help: "identities; those of the size by default" },
+  identities: { type: "string", value: "N", help: "number of identities; by default from --size" },
   port: {
     type: "string",
     value: "N",
     default: "8090",
-    help: "port of the Cloud API; the others follow it; 0 for any free ones",
+    help: "port of the Cloud API; the next ones are for the other APIs; 0: free ports",
   },
   "rate-limit": { type: "string", value: "REQUESTS/SECONDS", help: "return 429 beyond this, such as 300/60" },
   malformed: {
     type: "string",
     value: "all|KIND,...",
-    help: `rows of the bill that cannot be read: ${malformedKinds.join(", ")}`,
+    help: `add malformed rows to the bill: ${malformedKinds.join(", ")}`,
   },
   fault: {
     type: "string",
     value: "KIND[,NAME=VALUE]...",
     multiple: true,
     default: [] as string[],
-    help: `what goes wrong; may be given again: ${apiFaultKinds.join(", ")}`,
+    help: `a fault; may be repeated: ${apiFaultKinds.join(", ")}`,
   },
   "write-config": {
     type: "string",
@@ -45,7 +45,7 @@ const options = {
   },
 } as const satisfies Options;
 
-/** The upstreams alone, in a process of their own: for trying a configuration, for benchmarks, and to see faults happen. */
+/** Runs only the simulated upstreams: to try a configuration, for benchmarks, and to see the effect of faults. */
 export const simulate: Command = {
   usage:
     "simulate [--size tiny|small|medium|large|huge] [--lines N] [--identities N] [--days N] [--seed N] [--port N] " +
@@ -94,7 +94,7 @@ function simulateOptions(args: readonly string[]) {
 
 function rateLimitOf(text: string): { requests: number; seconds: number } {
   const [, requests, seconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(text) ?? [];
-  if (requests === undefined) throw new UsageError(`--rate-limit must be such as 300/60, not "${text}"`);
+  if (requests === undefined) throw new UsageError(`--rate-limit must look like 300/60, not "${text}"`);
   return { requests: Number(requests), seconds: Number(seconds) };
 }
 

@@ -13,7 +13,7 @@ import { type Size, sizes } from "../simulator/organisation.js";
 import { type SimulatedTenant, selfManagedTenant, simulatedTenants } from "../simulator/tenants.js";
 import { type Options, UsageError } from "./command.js";
 
-/** Simulated upstreams, and the tenants of a configuration that has them as upstreams. An ecosystem need not have one. */
+/** Simulated upstreams, and tenants that use them. Not every ecosystem has a tenant. */
 export interface Simulation {
   readonly cloud: ConfluentCloud;
   readonly bills: CloudBills;
@@ -25,12 +25,12 @@ export interface SimulationOptions extends Omit<ConfluentCloudOptions, "size"> {
   readonly size: Size;
 }
 
-/** Bills are made whole, in memory. */
+/** Bills are built in memory as a whole. */
 const MOST_BILLED_RESOURCES = 2000;
 
 /**
- * The organisation of the metrics has a cluster for each tenant: the last is a self-managed Kafka cluster, the others are
- * metered systems with prices of their own. So there is always one of each.
+ * The simulated organisation has a cluster for each tenant of metrics: the last is a self-managed Kafka cluster, the
+ * others are metered systems with prices of their own. With at least two tenants there is one of each kind.
  */
 export async function startSimulation(options: SimulationOptions): Promise<Simulation> {
   const { tenants, principals } = sizes[options.size];
@@ -68,7 +68,7 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
   }
 }
 
-/** `tenants` of a configuration, each with an embedded store of its name. */
+/** The `tenants` section of a configuration. Each tenant has an embedded store of its name. */
 export function tenantsSection(tenants: readonly SimulatedTenant[]): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     tenants.map(({ tenant_name, ...tenant }) => [
@@ -78,7 +78,7 @@ export function tenantsSection(tenants: readonly SimulatedTenant[]): Readonly<Re
   );
 }
 
-/** What both commands that start a simulation take for its size. */
+/** Options for the size of a simulation. */
 export const simulationOptions = {
   size: {
     type: "string",

@@ -1,6 +1,6 @@
 /**
- * One line at the bottom of a terminal that says how far a command is. Whatever else is written meanwhile goes above it and stays: the
- * line is wiped, the text written, and the line painted again. Nothing but this one line is ever wiped.
+ * A status line at the bottom of a terminal. Other output goes above it and stays: the line is cleared, the text is
+ * written, and the line is drawn again. Nothing but this line is ever cleared.
  */
 import type { Terminal } from "./command.js";
 
@@ -9,12 +9,12 @@ export interface StatusLine {
   show(text: string): void;
   /** Writes whole lines above it. */
   write(text: string): void;
-  /** Takes it away. */
+  /** Clears the line. */
   clear(): void;
 }
 
 const wipe = "\r\x1b[2K";
-/** Without wrapping, so that wide letters that do not fit are cut off and never make a second line. */
+/** Disables wrapping, so that wide characters that do not fit are cut off and never start a second line. */
 const unwrapped = (text: string) => `\x1b[?7l${text}\x1b[?7h`;
 const usualWidth = 80;
 

@@ -1,10 +1,10 @@
-/** Tables of a command's result: as wide as their cells, or, on a terminal that is narrower than that, one line for each cell. */
+/** Formats tables: as wide as their cells, or with one line per cell on a terminal that is too narrow. */
 import type { Terminal } from "./command.js";
 
 export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** So many columns from the left say what a row is about; the others hold numbers, which stand at the right. */
+  /** Number of leading columns that identify a row. The others are numbers, which are right-aligned. */
   readonly keys: number;
 }
 
@@ -14,8 +14,8 @@ export interface AmountRow {
 }
 
 /**
- * A table of amounts that names their currency: behind the heads of the amounts where all rows have the same one, so that the table stays
- * narrow; else in a column of its own.
+ * Adds the currency to a table of amounts: to the heads of the amounts if all rows have the same one, so that the table
+ * stays narrow, otherwise as a column.
  */
 function inCurrencies(
   { head, keys }: Omit<Table, "rows">,
@@ -27,29 +27,29 @@ function inCurrencies(
     const named = head.map((name) => (amounts.includes(name) ? `${name} ${currency}`.trimEnd() : name));
     return { head: named, rows: rows.map(({ cells }) => cells), keys };
   }
-  const placed = (cells: readonly string[], cell: string) => [
+  const withCell = (cells: readonly string[], cell: string) => [
     ...cells.slice(0, keys),
     cell,
     ...cells.slice(keys),
   ];
   return {
-    head: placed(head, "CURRENCY"),
-    rows: rows.map((row) => placed(row.cells, row.currency)),
+    head: withCell(head, "CURRENCY"),
+    rows: rows.map((row) => withCell(row.cells, row.currency)),
     keys: keys + 1,
   };
 }
 
-/** Amounts in several currencies are one table, or one for each currency where the terminal is too narrow for that. */
+/** Writes amounts in several currencies as one table, or as one table per currency if the terminal is too narrow. */
 export function writeAmounts(
   stdout: Terminal,
   table: Omit<Table, "rows">,
   rows: readonly AmountRow[],
   amounts: readonly string[],
 ): void {
-  const whole = inCurrencies(table, rows, amounts);
+  const combined = inCurrencies(table, rows, amounts);
   const currencies = [...new Set(rows.map(({ currency }) => currency))].sort();
-  const parts = fits(stdout, widthsOf(whole))
-    ? [whole]
+  const parts = fits(stdout, widthsOf(combined))
+    ? [combined]
     : currencies.map((each) =>
         inCurrencies(
           table,
@@ -63,7 +63,7 @@ export function writeAmounts(
   }
 }
 
-/** Where the output is no terminal a table is as wide as it has to be. */
+/** Outside of a terminal, the table has its full width. */
 export function writeTable(stdout: Terminal, table: Table): void {
   const widths = widthsOf(table);
   const lines = [table.head, ...table.rows].map((line) => inColumns(line, widths, table.keys));
@@ -85,7 +85,7 @@ function inColumns(line: readonly string[], widths: readonly number[], keys: num
   return `${cells.join("  ").trimEnd()}\n`;
 }
 
-/** What a row is about in one line, its numbers below, each with the head of its column. */
+/** Writes the key columns of a row in one line and its numbers below, each with its column name. */
 function inRecords({ head, rows, keys }: Table): string {
   const names = head.slice(keys);
   const name = Math.max(0, ...names.map((each) => each.length));

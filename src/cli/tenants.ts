@@ -1,7 +1,7 @@
 import type { Config, TenantConfig } from "../config/config.js";
 import { UsageError } from "./command.js";
 
-/** The tenants that `--tenant` names, or all. */
+/** Returns the tenants that `--tenant` names, or all. */
 export function selectTenants(config: Config, names: readonly string[] | undefined): TenantConfig[] {
   if (names === undefined || names.length === 0) return [...config.tenants.values()];
   return names.map((name) => {

@@ -27,23 +27,23 @@ import { writeTable } from "./table.js";
 import { selectTenants } from "./tenants.js";
 
 const options = {
-  name: { type: "string", value: "NAME", help: "create: who uses it; the audit and new tags name it" },
+  name: { type: "string", value: "NAME", help: "create: its name, as the audit and new tags show it" },
   scope: {
     type: "string",
     value: "SCOPE",
     multiple: true,
-    help: `create: what it allows, of ${scopes.join(", ")}; may be given again`,
+    help: `create: its scope, one of ${scopes.join(", ")}; may be repeated`,
   },
   tenant: {
     type: "string",
     value: "NAME",
     multiple: true,
-    help: "create: the tenant it is for; may be given again",
+    help: "create: a tenant that it may access; may be repeated",
   },
   "every-tenant": {
     type: "boolean",
     default: false,
-    help: "create: it is for every tenant, those of the future too",
+    help: "create: it may access every tenant, including future ones",
   },
   days: {
     type: "string",
@@ -58,7 +58,7 @@ const options = {
 type Given = ReturnType<typeof parseFiles<typeof options>>["values"];
 type Work = (stores: OpenedStores, io: CommandIo) => Promise<number>;
 
-/** Makes, lists and revokes tokens for `api.auth: tokens`. */
+/** Creates, lists and revokes tokens for `api.auth: tokens`. */
 export const token: Command = {
   usage:
     "token create|list|revoke [--name NAME] [--scope SCOPE]... [--tenant NAME]... [--every-tenant] [--days N] [--id ID] --config FILE [--env-file FILE]",
@@ -68,7 +68,7 @@ export const token: Command = {
     const [action = "", ...more] = files;
     const prepare = Object.hasOwn(actions, action) && more.length === 0 ? actions[action] : undefined;
     if (prepare === undefined) throw new UsageError("token needs one of create, list, revoke");
-    refuseOthers(action, values);
+    refuseOptionsOfOthers(action, values);
     const config = await configurationOf(values, io);
     const work = prepare(values, config);
     const stores = await openStores({
@@ -84,23 +84,23 @@ export const token: Command = {
   },
 };
 
-/** Options that one of the actions takes alone. */
-const takenBy = {
+/** Options that only one action has. */
+const optionsOfAction = {
   create: ["name", "scope", "tenant", "every-tenant", "days"],
   revoke: ["id"],
 } as const satisfies Record<string, readonly (keyof typeof options)[]>;
 
-function refuseOthers(action: string, given: Given): void {
-  for (const [taker, names] of Object.entries(takenBy))
+function refuseOptionsOfOthers(action: string, given: Given): void {
+  for (const [owner, names] of Object.entries(optionsOfAction))
     for (const name of names) {
       const option = options[name];
       const usual = "default" in option ? option.default : undefined;
-      if (taker !== action && given[name] !== usual)
+      if (owner !== action && given[name] !== usual)
         throw new UsageError(`token ${action} takes no --${name}`);
     }
 }
 
-/** Each looks at its words before a store is opened. */
+/** Each action validates its options before a store is opened. */
 const actions: Readonly<Record<string, (given: Given, config: Config) => Work>> = {
   create(given, config) {
     const input = tokenInput(given, config);
@@ -111,7 +111,7 @@ const actions: Readonly<Record<string, (given: Given, config: Config) => Work>> 
         `Token ${made.token_id} of ${input.name}: ${input.scopes.join(", ")}; ${tenants}; ${input.days} days. It is not shown again.\n`,
       );
       if (config.api.auth === "none")
-        stderr.write("api.auth is none: the API takes tokens once it is tokens, oidc or proxy.\n");
+        stderr.write("api.auth is none: the API accepts tokens only if it is tokens, oidc or proxy.\n");
       stdout.write(`${made.token}\n`);
       return 0;
     };
@@ -167,7 +167,7 @@ function tokenInput(given: Given, config: Config): TokenInput {
   };
 }
 
-/** Whoever may run the command on the stores. */
+/** The user of the operating system who runs the command. */
 function localActor(): Actor {
   return { kind: "command", name: userInfo().username };
 }

@@ -3,10 +3,10 @@ import type { OpenedStores } from "../store/open-stores.js";
 import type { CommandIo } from "./command.js";
 import { type AmountRow, writeAmounts } from "./table.js";
 
-/** So many identities of each tenant and currency, or one more rather than "1 other". */
-const shown = 3;
+/** Identities per tenant and currency. One more is shown rather than "1 other". */
+const MOST_IDENTITIES = 3;
 
-/** Prints who pays most in each tenant and currency, and what the others pay together is left to the API. */
+/** Prints the identities with the highest costs of each tenant and currency. */
 export async function printWhoPays(
   stores: OpenedStores,
   tenants: readonly string[],
@@ -15,7 +15,7 @@ export async function printWhoPays(
   const rows: AmountRow[] = [];
   for (const tenant of tenants) {
     const { client } = await stores.tenant(tenant);
-    const top = await readTopIdentities(client, shown, io.signal);
+    const top = await readTopIdentities(client, MOST_IDENTITIES, io.signal);
     for (const currency of new Set(top.map((each) => each.currency)))
       rows.push(
         ...rowsOf(
@@ -28,7 +28,7 @@ export async function printWhoPays(
   writeAmounts(io.stdout, { head, keys: 3 }, rows, ["COST"]);
 }
 
-/** Of one currency. */
+/** Returns the rows of one currency. */
 function rowsOf(tenant: string, top: readonly IdentityCost[]): AmountRow[] {
   const others = Number(top[0]?.identities ?? 0) - top.length;
   const rows = top.map(({ name, team, currency, cost, share }) => ({

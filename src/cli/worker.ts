@@ -13,11 +13,11 @@ import { type TenantRunContext, usualLimits } from "../runner/tenant-run.js";
 import type { OpenedStores } from "../store/open-stores.js";
 import { runStatement } from "../store/postgres/statement.js";
 
-/** The part of a process that runs the pipeline: for `serve`, `run` and `demo` alike. */
+/** The part of a process that runs the pipeline, for `serve`, `run` and `demo`. */
 export interface Worker {
   readonly context: TenantRunContext;
   readonly cycles: CycleRunner;
-  /** For the API. A run that the API triggered is under way until `settled`. */
+  /** Used by the API. `settled` waits for the runs that it triggers. */
   readonly control: PipelineControl;
   /** Runs tenants as they become due, until the signal aborts. */
   repeat(): Promise<void>;
@@ -30,13 +30,16 @@ export interface WorkerOptions {
   readonly stores: OpenedStores;
   readonly logger: Logger;
   readonly observers: readonly RunListener[];
-  /** Those that this worker is for; all of the configuration by default. */
+  /** The tenants of this worker; all of the configuration by default. */
   readonly tenants?: readonly TenantConfig[];
   /** Ends every run. */
   readonly signal: AbortSignal;
 }
 
-/** Starts afresh: suspensions of its tenants are lifted, and leases of a process that cannot be alive any more are ended. */
+/**
+ * Creates a worker. Lifts the suspensions of its tenants. With an embedded Postgres it ends all leases, since no other
+ * process uses it.
+ */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const { config, stores, logger, signal } = options;
   const { tenants = [...config.tenants.values()] } = options;
@@ -77,13 +80,13 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
       const { enable_periodic_refresh: isPeriodic, refresh_interval: intervalSeconds } = config.features;
       if (!isPeriodic) return void (await cycles.run(tenants, request));
       const byName = new Map(tenants.map((tenant) => [tenant.tenant_name, tenant]));
-      const asked = dueTenants({ tenantNames: [...byName.keys()], intervalSeconds, since });
+      const dueQuery = dueTenants({ tenantNames: [...byName.keys()], intervalSeconds, since });
       await repeatDue({
-        due: async () => (await runStatement<DueTenant>(stores.postgres, asked)).rows,
+        due: async () => (await runStatement<DueTenant>(stores.postgres, dueQuery)).rows,
         free: cycles.free,
         async run({ tenant_name: name, cut_off }) {
           const tenant = byName.get(name);
-          if (tenant === undefined || (cut_off && !(await answers(stores, name)))) return false;
+          if (tenant === undefined || (cut_off && !(await isReachable(stores, name)))) return false;
           return await cycles.runDue(tenant, request);
         },
         signal,
@@ -96,8 +99,8 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
   };
 }
 
-/** Whether a store that was lost is back, so that no run begins only to fail. */
-async function answers(stores: OpenedStores, tenantName: string): Promise<boolean> {
+/** Checks that a lost store is reachable again, so that no run begins only to fail. */
+async function isReachable(stores: OpenedStores, tenantName: string): Promise<boolean> {
   try {
     return (await (await stores.tenant(tenantName)).client.ping()).success;
   } catch {

@@ -1,4 +1,7 @@
-/** Lines of at most so many letters, broken between words, because a terminal breaks within them. A longer word has a line of its own. */
+/**
+ * Wraps text between words into lines of at most `width` characters, because a terminal breaks within words. A longer
+ * word has a line of its own.
+ */
 export function wrapWords(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

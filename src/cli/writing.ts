@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { CommandFailed } from "./command.js";
 
-/** Does what writes the file or folder that an option names. What the file system refuses is told as the option. */
+/** Runs `write`, and reports errors of the file system with the option that named the path. */
 export async function writing<Result>(
   option: string,
   path: string,
@@ -20,14 +20,14 @@ export async function writing<Result>(
 }
 
 /**
- * Writes all of the content to the file that an option names, or leaves the file as it was. What is no plain file, such as a pipe or a device, is written to
- * as the content comes.
+ * Writes the content to the file of an option completely, or leaves the file unchanged. A path that is no regular file,
+ * such as a pipe or a device, is written as the content arrives.
  */
 export async function writeWhole(option: string, path: string, content: Readable): Promise<void> {
   await writing(option, path, async () => {
     const found = await stat(path).catch(unlessMissing);
     if (found !== undefined && !found.isFile()) return await pipeline(content, createWriteStream(path));
-    // A link goes on naming the file that it named.
+    // A symbolic link keeps its target.
     const file = found === undefined ? path : await realpath(path);
     const partial = `${file}.${randomBytes(8).toString("hex")}.partial`;
     try {

@@ -81,13 +81,13 @@ t.test("check-config --connect", async (t) => {
           "  ok     usage alloc_GOOD  2 series, 2 identities, 3 days; labels: datname",
           "",
         ].join("\n"),
-        stderr: "The configuration is valid, and every upstream answers.\n",
+        stderr: "The configuration is valid, and every upstream responds.\n",
       });
       const both = await check(tenants);
       t.equal(both.code, 1);
       t.equal(
         both.stderr,
-        "The configuration is valid; 2 of 14 questions to upstreams failed.\nLook at 1 response, which is marked `look` above.\n",
+        "The configuration is valid; 2 of 14 requests to upstreams failed.\nLook at 1 response, which is marked `look` above.\n",
       );
       const said = both.stdout.replaceAll(/\s+/g, " ");
       t.match(
@@ -154,7 +154,7 @@ t.test("check-config --connect", async (t) => {
             "look source azure /bills/empty has no files: check `location` " +
             "look source glob no file matches /bills/*.parquet: check `location`",
         ),
-        "The configuration is valid, and every upstream answers.\nLook at 3 responses, which are marked `look` above.\n",
+        "The configuration is valid, and every upstream responds.\nLook at 3 responses, which are marked `look` above.\n",
       ],
     );
     const failing = await check(tenant(source("aws", `${bills}/none`), source("new", bills, 86_400)));
@@ -209,7 +209,7 @@ t.test("check-config --connect", async (t) => {
       t.equal(code, 0);
       t.equal(
         stderr,
-        "The configuration is valid, and every upstream answers.\n",
+        "The configuration is valid, and every upstream responds.\n",
         "nothing has to be looked at",
       );
       t.equal(

@@ -79,6 +79,6 @@ t.test("Ctrl-C before there is anything to prove proves nothing", async (t) => {
   await until("it gathers", () => run.lines().some((line) => line.includes("gathering")));
   run.press("\u0003");
   t.equal(await run.ended, 1);
-  t.equal(run.lines().at(-1), "The demo was interrupted: nothing is proven.");
+  t.equal(run.lines().at(-1), "The demo was interrupted: nothing was checked.");
   t.notOk(run.lines().some((line) => line.includes("adds up")));
 });

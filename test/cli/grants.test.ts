@@ -63,7 +63,7 @@ t.test("statements", async (t) => {
     t.equal(failure, "");
     const passwords = [
       ...stderr.matchAll(
-        /^The password of (\w+), if it is not there yet: (\S{32})\. It is not shown again\.$/gm,
+        /^The password of (\w+), if the user does not exist yet: (\S{32})\. It is not shown again\.$/gm,
       ),
     ];
     t.strictSame(

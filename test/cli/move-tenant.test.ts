@@ -99,7 +99,7 @@ t.test("a tenant is moved", async (t) => {
     t.equal(code, 0);
     t.match(
       stdout,
-      /^Copied \d+ rows of tenant acme from embedded:acme to embedded:acme_2; the copy is equal\.\nNow start the service with the new configuration\. embedded:acme stays as it is: drop it when nothing needs it any more\.\n$/,
+      /^Copied \d+ rows of tenant acme from embedded:acme to embedded:acme_2; the copy is equal\.\nNow start the service with the new configuration\. embedded:acme is unchanged: drop it when it is no longer needed\.\n$/,
     );
     await within(moved.config, async (stores) => {
       t.same(await seen(stores), before);
@@ -146,7 +146,7 @@ t.test("a tenant is moved", async (t) => {
     });
     const alone = configured("alone", "embedded:acme", "embedded:globex_2");
     await t.rejects(move(alone.file, taken.file), {
-      message: "embedded:globex holds other facts already: choose a database that is empty.",
+      message: "embedded:globex already contains other facts: choose an empty database.",
       exitCode: 1,
     });
     await t.rejects(move(here.file, here.file, "--resum"), { name: "UsageError" });

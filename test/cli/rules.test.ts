@@ -67,7 +67,7 @@ t.test("chargehouse rules", async (t) => {
     "  usage_ratio: usage_ratio_allocation  USD                   4",
     "product VM\ufffd[31m                        USD           1     -30",
     "  usage_ratio: usage_ratio_allocation  USD                 -30",
-    "Took nothing: idle",
+    "Rules without lines: idle",
   ];
 
   await t.test("on a terminal of 80 columns, for every tenant", async (t) => {

@@ -171,7 +171,7 @@ umbrella  FAILED: 2 days published, 9 rows
   2026-06-01 and 1
     more: no prices
   a source is away
-wayne     did not run: the log says why
+wayne     did not run: see the log
 `,
     );
   },

@@ -67,7 +67,7 @@ t.test("chargehouse token", async (t) => {
 
   await t.test("says so when the API does not take tokens", async (t) => {
     const { stderr } = await call([...create, "--every-tenant"], token, fileOf("none.yaml", "{}"));
-    t.match(stderr, /\napi\.auth is none: the API takes tokens once it is tokens, oidc or proxy\.\n$/);
+    t.match(stderr, /\napi\.auth is none: the API accepts tokens only if it is tokens, oidc or proxy\.\n$/);
   });
 
   await t.test("serve refuses to let everybody in from elsewhere, and check-config says so", async (t) => {
